@@ -1,0 +1,81 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+/// C libraries come from Debian. `pkgConfig` is left out where its flags only produce warnings.
+let systemLibraries: [Target] = [
+  .systemLibrary(name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev"])]),
+  .systemLibrary(
+    name: "CHIDAPI", pkgConfig: "hidapi-hidraw", providers: [.apt(["libhidapi-dev"])]),
+  .systemLibrary(name: "CMysofa", pkgConfig: "libmysofa", providers: [.apt(["libmysofa-dev"])]),
+  .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
+  .systemLibrary(name: "CRealtime"),
+]
+
+/// The rooms of the house; docs/architecture.md tells what each is for.
+let rooms: [Target] = [
+  .target(name: "Geometry", dependencies: ["CRealtime"]),
+  .target(name: "SignalProcessing", dependencies: ["CRealtime"]),
+  .target(name: "Ambisonics", dependencies: ["Geometry"]),
+  .target(name: "Binaural", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
+  .target(name: "HeadTracking", dependencies: ["Geometry", "CHIDAPI"]),
+  .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
+  .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
+  .target(name: "PulseAudio", dependencies: ["CPulse"]),
+  .target(
+    name: "Playback",
+    dependencies: [
+      "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking", "Surround",
+      "Media", "PulseAudio", "CRealtime",
+    ]),
+  .target(name: "CommandOptions"),
+  .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
+  .executableTarget(
+    name: "stillstage-engine",
+    dependencies: [
+      "CommandOptions", "Playback", "Binaural", "HeadTracking", "Media", "PulseAudio", "Geometry",
+      "Ambisonics", "SignalProcessing", "Surround",
+    ]),
+  .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
+]
+
+let tests: [Target] = [
+  .target(
+    name: "TestSupport", dependencies: ["Geometry", "Ambisonics"], path: "Tests/TestSupport"),
+  .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"]),
+  .testTarget(name: "SignalProcessingTests", dependencies: ["SignalProcessing", "TestSupport"]),
+  .testTarget(name: "AmbisonicsTests", dependencies: ["Ambisonics", "Geometry", "TestSupport"]),
+  .testTarget(
+    name: "BinauralTests",
+    dependencies: [
+      "Binaural", "Ambisonics", "Geometry", "SignalProcessing", "TestSupport", "stillstage-sofa",
+    ]),
+  .testTarget(
+    name: "HeadTrackingTests", dependencies: ["HeadTracking", "Geometry", "TestSupport"]),
+  .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
+  .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
+  .testTarget(name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport"]),
+]
+
+let package = Package(
+  name: "Stillstage",
+  products: [
+    .library(name: "Playback", targets: ["Playback"]),
+    .executable(name: "stillstage", targets: ["stillstage"]),
+    .executable(name: "stillstage-engine", targets: ["stillstage-engine"]),
+    .executable(name: "stillstage-sofa", targets: ["stillstage-sofa"]),
+  ],
+  targets: systemLibraries + rooms + tests,
+  swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+  target.swiftSettings =
+    (target.swiftSettings ?? []) + [
+      .treatAllWarnings(as: .error),
+      .enableUpcomingFeature("ExistentialAny"),
+      .enableUpcomingFeature("MemberImportVisibility"),
+      .enableUpcomingFeature("InternalImportsByDefault"),
+    ]
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the channels of a stream are, in stream order.
+public enum ChannelLayout: Sendable, Equatable {
+  /// A soundfield of `order` 0 to 7 in (order + 1)^2 channels, with two more for head-locked stereo
+  /// (left, right) where `headLocked` is true (RFC 8486, section 3.2).
+  case ambisonics(order: Int, convention: AmbisonicConvention, headLocked: Bool)
+  /// Loudspeakers, one a channel. Mono is one front centre, stereo front left and front right.
+  case speakers([Speaker])
+  /// Channels of which nothing is known but how many there are.
+  case unknown(channels: Int)
+
+  public static let mono = ChannelLayout.speakers([.frontCenter])
+  public static let stereo = ChannelLayout.speakers([.frontLeft, .frontRight])
+
+  /// How many channels a frame holds.
+  public var channelCount: Int {
+    switch self {
+    case .ambisonics(let order, _, let headLocked):
+      (order + 1) * (order + 1) + (headLocked ? 2 : 0)
+    case .speakers(let speakers): speakers.count
+    case .unknown(let channels): channels
+    }
+  }
+}
+
+/// How ambisonic channels are ordered and scaled.
+public enum AmbisonicConvention: Sendable, Equatable {
+  /// ACN order, SN3D scale (AmbiX): what Stillstage uses inside.
+  case ambiX
+  /// ACN order, N3D scale.
+  case n3d
+  /// FuMa order (W X Y Z R S T U V K L M N O P Q) and scale (maxN, W by 1/sqrt 2); orders 1 to 3.
+  case fuMa
+}
+
+/// A loudspeaker's place, by the names of ITU-R BS.2051 and FFmpeg's channel names.
+public enum Speaker: Sendable, Equatable, Hashable, CaseIterable {
+  case frontLeft, frontRight, frontCenter, lowFrequency
+  case backLeft, backRight, frontLeftOfCenter, frontRightOfCenter, backCenter
+  case sideLeft, sideRight
+  case topCenter, topFrontLeft, topFrontCenter, topFrontRight
+  case topBackLeft, topBackCenter, topBackRight, topSideLeft, topSideRight
+  case wideLeft, wideRight, lowFrequency2
+  case bottomFrontCenter, bottomFrontLeft, bottomFrontRight
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <stdint.h>
+#include <time.h>
+
+// Present only where a test links RealtimeSanitizer; nothing otherwise.
+extern void __rtsan_realtime_enter(void) __attribute__((weak));
+extern void __rtsan_realtime_exit(void) __attribute__((weak));
+
+#define STILLSTAGE_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
+
+/// Opens a section in which nothing may allocate, lock or enter the kernel.
+static inline void realtime_enter(void) STILLSTAGE_NO_LOCKS;
+static inline void realtime_enter(void) {
+  if (__rtsan_realtime_enter) __rtsan_realtime_enter();
+}
+
+/// Closes the section.
+static inline void realtime_exit(void) STILLSTAGE_NO_LOCKS;
+static inline void realtime_exit(void) {
+  if (__rtsan_realtime_exit) __rtsan_realtime_exit();
+}
+
+/// CLOCK_MONOTONIC in nanoseconds (read through the vDSO, not a system call).
+static inline int64_t monotonic_nanoseconds(void) STILLSTAGE_NO_LOCKS;
+static inline int64_t monotonic_nanoseconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// Mathematics that Swift's real-time attribute does not know to be harmless.
+static inline float realtime_sqrtf(float x) STILLSTAGE_NO_LOCKS;
+static inline float realtime_sqrtf(float x) { return __builtin_sqrtf(x); }
+static inline double realtime_sqrt(double x) STILLSTAGE_NO_LOCKS;
+static inline double realtime_sqrt(double x) { return __builtin_sqrt(x); }
+static inline double realtime_sin(double x) STILLSTAGE_NO_LOCKS;
+static inline double realtime_sin(double x) { return __builtin_sin(x); }
+static inline double realtime_cos(double x) STILLSTAGE_NO_LOCKS;
+static inline double realtime_cos(double x) { return __builtin_cos(x); }
+static inline double realtime_atan2(double y, double x) STILLSTAGE_NO_LOCKS;
+static inline double realtime_atan2(double y, double x) { return __builtin_atan2(y, x); }
+static inline double realtime_exp(double x) STILLSTAGE_NO_LOCKS;
+static inline double realtime_exp(double x) { return __builtin_exp(x); }

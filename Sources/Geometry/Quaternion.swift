@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import CRealtime
+
+/// A unit quaternion `w + xi + yj + zk` that turns vectors actively.
+///
+/// Axes are x front, y left, z up, right-handed. A head pose is the quaternion `headToWorld`: it
+/// takes a vector from the head's frame to the world's. Products compose from right to left, with
+/// adjacent frames identical: `aToC = bToC * aToB`.
+public struct Quaternion: Sendable, Equatable {
+  public var w: Double
+  public var x: Double
+  public var y: Double
+  public var z: Double
+
+  /// No turn: the head looks along +x.
+  public static let identity = Quaternion(w: 1, x: 0, y: 0, z: 0)
+
+  @_noLocks
+  @inlinable
+  public init(w: Double, x: Double, y: Double, z: Double) {
+    self.w = w
+    self.x = x
+    self.y = y
+    self.z = z
+  }
+
+  /// The turn by the rotation vector's length in radians about its direction (exponential map).
+  @_noLocks
+  @inlinable
+  public init(rotationVector v: SIMD3<Double>) {
+    let squared = (v * v).sum()
+    let angle = realtime_sqrt(squared)
+    // sin(a/2)/a by its series where the quotient loses its digits.
+    let scale = angle < 1e-6 ? 0.5 - squared / 48 : realtime_sin(angle / 2) / angle
+    self.init(w: realtime_cos(angle / 2), x: v.x * scale, y: v.y * scale, z: v.z * scale)
+  }
+
+  /// The logarithm: the rotation vector in radians, of length 0 to pi (the shorter way).
+  @inlinable
+  public var rotationVector: SIMD3<Double> {
+    @_noLocks get {
+      let s = w < 0 ? -1.0 : 1.0
+      let v = SIMD3(x, y, z) * s
+      let sine = realtime_sqrt((v * v).sum())
+      guard sine > 1e-9 else { return v * 2 }
+      return v * (2 * realtime_atan2(sine, w * s) / sine)
+    }
+  }
+
+  @inlinable
+  public var conjugate: Quaternion {
+    @_noLocks get { Quaternion(w: w, x: -x, y: -y, z: -z) }
+  }
+
+  @inlinable
+  public var squaredNorm: Double {
+    @_noLocks get { w * w + x * x + y * y + z * z }
+  }
+
+  /// True when every component is a number and the norm can be brought to 1.
+  @inlinable
+  public var isUsable: Bool {
+    @_noLocks get {
+      let n = squaredNorm
+      return n > 1e-12 && n < 1e12
+    }
+  }
+
+  /// The unit quaternion of the same turn; the identity for one that is not usable.
+  @inlinable
+  public var normalized: Quaternion {
+    @_noLocks get {
+      guard isUsable else { return Quaternion(w: 1, x: 0, y: 0, z: 0) }
+      let s = 1 / realtime_sqrt(squaredNorm)
+      return Quaternion(w: w * s, x: x * s, y: y * s, z: z * s)
+    }
+  }
+
+  /// The angle of the turn in radians, 0 to pi.
+  @inlinable
+  public var angle: Double {
+    @_noLocks get {
+      2 * realtime_atan2(realtime_sqrt(x * x + y * y + z * z), w < 0 ? -w : w)
+    }
+  }
+
+  @_noLocks
+  @inlinable
+  public static func * (a: Quaternion, b: Quaternion) -> Quaternion {
+    Quaternion(
+      w: a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
+      x: a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+      y: a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+      z: a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w)
+  }
+
+  /// The vector turned by this quaternion: `q v q*`.
+  @_noLocks
+  @inlinable
+  public func rotate(_ v: SIMD3<Double>) -> SIMD3<Double> {
+    let u = SIMD3(x, y, z)
+    let t = Self.cross(u, v) * 2
+    return v + t * w + Self.cross(u, t)
+  }
+
+  @_noLocks
+  @usableFromInline
+  static func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
+    SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+  }
+
+  /// Spherical linear interpolation along the shorter arc (Shoemake, SIGGRAPH 1985).
+  ///
+  /// - Parameters:
+  ///   - a: the turn at `fraction` 0, of unit norm.
+  ///   - b: the turn at `fraction` 1, of unit norm; its sign does not matter.
+  ///   - fraction: 0 to 1; beyond that the turn goes on at the same speed.
+  @_noLocks
+  @inlinable
+  public static func slerp(_ a: Quaternion, _ b: Quaternion, _ fraction: Double) -> Quaternion {
+    let step = (a.conjugate * b).rotationVector * fraction
+    return (a * Quaternion(rotationVector: step)).normalized
+  }
+
+  /// The angle between two turns in radians, 0 to pi.
+  @_noLocks
+  @inlinable
+  public static func angle(between a: Quaternion, _ b: Quaternion) -> Double {
+    (a.conjugate * b).angle
+  }
+}

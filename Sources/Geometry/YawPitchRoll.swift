@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+
+/// Angles for people, in degrees: yaw positive turns left, pitch positive looks up, roll positive
+/// lowers the right ear. The turn is `Rz(yaw) * Ry(-pitch) * Rx(roll)`.
+///
+/// The right-hand rule about y would lower the nose: `pitch` here is its negative.
+public struct YawPitchRoll: Sendable, Equatable {
+  public var yaw: Double
+  public var pitch: Double
+  public var roll: Double
+
+  public init(yaw: Double = 0, pitch: Double = 0, roll: Double = 0) {
+    self.yaw = yaw
+    self.pitch = pitch
+    self.roll = roll
+  }
+
+  /// The angles of a unit quaternion: yaw and roll in (-180, 180], pitch in [-90, 90].
+  public init(_ q: Quaternion) {
+    let r = RotationMatrix(q)
+    yaw = realtime_atan2(r.y.x, r.x.x) * degreesPerRadian
+    pitch = realtime_atan2(r.z.x, realtime_sqrt(r.z.y * r.z.y + r.z.z * r.z.z)) * degreesPerRadian
+    roll = realtime_atan2(r.z.y, r.z.z) * degreesPerRadian
+  }
+
+  /// The head pose `headToWorld` of these angles.
+  public var quaternion: Quaternion {
+    let half = 0.5 / degreesPerRadian
+    let turn = Quaternion(
+      w: realtime_cos(yaw * half), x: 0, y: 0, z: realtime_sin(yaw * half))
+    let nod = Quaternion(
+      w: realtime_cos(pitch * half), x: 0, y: -realtime_sin(pitch * half), z: 0)
+    let tilt = Quaternion(
+      w: realtime_cos(roll * half), x: realtime_sin(roll * half), y: 0, z: 0)
+    return turn * nod * tilt
+  }
+}
+
+/// Degrees in one radian.
+public let degreesPerRadian = 180 / Double.pi
