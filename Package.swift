@@ -17,8 +17,11 @@ let systemLibraries: [Target] = [
 let rooms: [Target] = [
   .target(name: "Geometry", dependencies: ["CRealtime"]),
   .target(name: "SignalProcessing", dependencies: ["CRealtime"]),
-  .target(name: "Ambisonics", dependencies: ["Geometry"]),
-  .target(name: "Binaural", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
+  .target(
+    name: "Ambisonics", dependencies: ["Geometry", "SignalProcessing", "CRealtime"]),
+  .target(
+    name: "Binaural",
+    dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime"]),
   .target(name: "HeadTracking", dependencies: ["Geometry", "CHIDAPI"]),
   .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),

@@ -14,7 +14,10 @@ public struct Quaternion: Sendable, Equatable {
   public var z: Double
 
   /// No turn: the head looks along +x.
-  public static let identity = Quaternion(w: 1, x: 0, y: 0, z: 0)
+  @inlinable
+  public static var identity: Quaternion {
+    @_noLocks get { Quaternion(w: 1, x: 0, y: 0, z: 0) }
+  }
 
   @_noLocks
   @inlinable
@@ -23,6 +26,15 @@ public struct Quaternion: Sendable, Equatable {
     self.x = x
     self.y = y
     self.z = z
+  }
+
+  @_noLocks
+  @inlinable
+  public static func == (a: Quaternion, b: Quaternion) -> Bool {
+    if a.w != b.w { return false }
+    if a.x != b.x { return false }
+    if a.y != b.y { return false }
+    return a.z == b.z
   }
 
   /// The turn by the rotation vector's length in radians about its direction (exponential map).

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+
+/// Real spherical harmonics in ACN order and SN3D scale, without the Condon-Shortley phase.
+///
+/// Y_lm = N_l|m| P_l|m|(sin elevation) cos(m azimuth) for m >= 0, sin(|m| azimuth) for m < 0, with
+/// N = sqrt((2 - d_m0) (l - |m|)! / (l + |m|)!): Nachbar, Zotter, Deleflie, Sontacchi, "AmbiX", Ambisonics
+/// Symposium 2011, equations 2 to 5.
+public enum SphericalHarmonics {
+  /// The highest order that Stillstage works with.
+  public static let maximumOrder = 7
+
+  /// Channels of a full set: (order + 1)^2.
+  @_noLocks
+  public static func channelCount(order: Int) -> Int { (order + 1) * (order + 1) }
+
+  /// The degree l of an ACN channel: the integer part of its square root.
+  public static func degree(ofChannel channel: Int) -> Int {
+    var l = 0
+    while (l + 1) * (l + 1) <= channel { l += 1 }
+    return l
+  }
+
+  /// The order whose full set has so many channels; nil where there is none up to 7.
+  public static func order(ofChannels channels: Int) -> Int? {
+    (0...maximumOrder).first { channelCount(order: $0) == channels }
+  }
+
+  /// The gains that encode a plane wave from `v`.
+  ///
+  /// - Parameters:
+  ///   - order: 0 or more.
+  ///   - v: a unit vector, x front, y left, z up.
+  /// - Returns: (order + 1)^2 values; the first is 1.
+  public static func evaluate(order: Int, _ v: SIMD3<Double>) -> [Double] {
+    var gains = [Double](repeating: 0, count: channelCount(order: order))
+    // c + is = (x + iy)^m carries cos^m(elevation), which P_lm is divided by: no pole anywhere.
+    var (c, s) = (1.0, 0.0)
+    var sectoral = 1.0
+    for m in 0...order {
+      var (previous, current) = (0.0, sectoral)
+      for l in m...order {
+        if l > m {
+          let next =
+            (Double(2 * l - 1) * v.z * current - Double(l + m - 1) * previous) / Double(l - m)
+          (previous, current) = (current, next)
+        }
+        let value = current * scale(degree: l, m)
+        gains[l * l + l + m] = value * c
+        if m > 0 { gains[l * l + l - m] = value * s }
+      }
+      sectoral *= Double(2 * m + 1)
+      (c, s) = (c * v.x - s * v.y, s * v.x + c * v.y)
+    }
+    return gains
+  }
+
+  private static func scale(degree l: Int, _ m: Int) -> Double {
+    guard m > 0 else { return 1 }
+    var ratio = 2.0
+    for k in (l - m + 1)...(l + m) { ratio /= Double(k) }
+    return realtime_sqrt(ratio)
+  }
+
+  /// N3D over SN3D of a channel: sqrt(2 l + 1).
+  public static func n3dOverSN3D(channel: Int) -> Double {
+    realtime_sqrt(Double(2 * degree(ofChannel: channel) + 1))
+  }
+}

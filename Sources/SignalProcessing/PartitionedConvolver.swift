@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Convolves several inputs with two filters each and sums them into two ears, without latency.
+///
+/// Uniformly partitioned overlap-save in the frequency domain (Wefers, Partitioned Convolution
+/// Algorithms for Real-Time Auralization, 2015, chapter 5). The newest partition is transformed
+/// again with every call that does not end on its border, so that a frame comes out in the
+/// call that brings it, whatever the size of the calls.
+///
+/// ## Threading
+/// One caller at a time. `process` does not allocate, lock or wait.
+public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
+  public let inputs: Int
+  public let taps: Int
+  /// Frames of one partition, a power of two.
+  public let partition: Int
+
+  private let lanes: Int
+  private let bins: Int
+  private let partitions: Int
+  private let fft: RealFFT
+  private let earFFT: RealFFT
+  private let filterSpectra: AlignedFloats
+  private let segment: AlignedFloats
+  private let spectra: AlignedFloats
+  private let tail: AlignedFloats
+  private let sums: AlignedFloats
+  private let ears: AlignedFloats
+  private let state: UnsafeMutablePointer<State>
+
+  private struct State {
+    /// Frames of the newest partition that are there.
+    var fill = 0
+    /// Where the newest partition's spectrum lies in the ring.
+    var newest = 0
+    /// Whether `tail` holds the sum of the older partitions.
+    var hasTail = false
+
+    @_noLocks init() {}
+  }
+
+  /// - Parameters:
+  ///   - left: inputs x taps.
+  ///   - right: inputs x taps.
+  ///   - partition: frames of a partition, a power of two from 16.
+  public init(left: [[Float]], right: [[Float]], partition: Int) {
+    precondition(!left.isEmpty && left.count == right.count)
+    precondition(partition >= 16 && partition & (partition - 1) == 0)
+    inputs = left.count
+    taps = (left + right).map(\.count).max() ?? 0
+    self.partition = partition
+    lanes = (left.count + 3) / 4 * 4
+    bins = partition + 1
+    partitions = max(1, (taps + partition - 1) / partition)
+    fft = RealFFT(size: 2 * partition, batch: lanes)
+    earFFT = RealFFT(size: 2 * partition, batch: 2)
+    filterSpectra = AlignedFloats(count: bins * partitions * lanes * 4)
+    segment = AlignedFloats(count: 2 * partition * lanes)
+    spectra = AlignedFloats(count: partitions * bins * lanes * 2)
+    tail = AlignedFloats(count: bins * 4)
+    sums = AlignedFloats(count: bins * 4)
+    ears = AlignedFloats(count: 2 * partition * 2)
+    state = .allocate(capacity: 1)
+    state.initialize(to: State())
+    for (ear, filters) in [left, right].enumerated() { transform(filters, ear: ear) }
+  }
+
+  deinit { state.deallocate() }
+
+  /// Spectra of all partitions; for bin k, partition p and four inputs: left re, im, right re, im.
+  private func transform(_ filters: [[Float]], ear: Int) {
+    let time = AlignedFloats(count: 2 * partition * lanes)
+    let re = AlignedFloats(count: bins * lanes)
+    let im = AlignedFloats(count: bins * lanes)
+    for p in 0..<partitions {
+      time.clear()
+      for (input, filter) in filters.enumerated() {
+        for n in 0..<partition where p * partition + n < filter.count {
+          time.pointer[n * lanes + input] = filter[p * partition + n]
+        }
+      }
+      fft.forward(time.pointer, real: re.pointer, imaginary: im.pointer)
+      for k in 0..<bins {
+        for input in 0..<lanes {
+          let quad = ((k * partitions + p) * lanes / 4 + input / 4) * 16 + ear * 8 + input % 4
+          filterSpectra.pointer[quad] = re.pointer[k * lanes + input]
+          filterSpectra.pointer[quad + 4] = im.pointer[k * lanes + input]
+        }
+      }
+    }
+  }
+
+  /// Forgets what has been played.
+  @_noLocks
+  public func reset() {
+    segment.clear()
+    spectra.clear()
+    state.pointee = State()
+  }
+
+  /// Frames until the newest partition is full: calls that end there are the cheapest.
+  public var framesToBorder: Int {
+    @_noLocks get { partition - state.pointee.fill }
+  }
+
+  /// Filters the next frames.
+  ///
+  /// - Parameters:
+  ///   - input: inputs x frames, one input after the other `stride` floats apart.
+  ///   - frames: at most `framesToBorder`.
+  ///   - left: receives `frames` samples.
+  ///   - right: receives `frames` samples.
+  @_noLocks
+  public func process(
+    input: UnsafePointer<Float>, stride: Int, frames: Int, left: UnsafeMutablePointer<Float>,
+    right: UnsafeMutablePointer<Float>
+  ) {
+    let fill = state.pointee.fill
+    interleave(input, stride, frames, into: segment.pointer + (partition + fill) * lanes)
+    let size = bins * lanes
+    let re = spectra.pointer + state.pointee.newest * 2 * size
+    fft.forward(segment.pointer, real: re, imaginary: re + size)
+    if fill == 0 && frames == partition {
+      accumulate(from: 0, to: partitions, onto: nil, into: sums.pointer)
+    } else {
+      if !state.pointee.hasTail {
+        accumulate(from: 1, to: partitions, onto: nil, into: tail.pointer)
+        state.pointee.hasTail = true
+      }
+      accumulate(from: 0, to: 1, onto: tail.pointer, into: sums.pointer)
+    }
+    earFFT.inverse(
+      real: sums.pointer, imaginary: sums.pointer + 2 * bins, time: ears.pointer)
+    let rows = ears.pointer + 2 * (partition + fill)
+    for i in 0..<frames {
+      left[i] = rows[2 * i]
+      right[i] = rows[2 * i + 1]
+    }
+    state.pointee.fill = fill + frames
+    if state.pointee.fill == partition { beginPartition() }
+  }
+
+  @_noLocks
+  private func interleave(
+    _ input: UnsafePointer<Float>, _ stride: Int, _ frames: Int,
+    into rows: UnsafeMutablePointer<Float>
+  ) {
+    for c in 0..<inputs {
+      let source = input + c * stride
+      let target = rows + c
+      for i in 0..<frames { target[i * lanes] = source[i] }
+    }
+  }
+
+  @_noLocks
+  private func beginPartition() {
+    let half = partition * lanes
+    let (old, new) = (segment.pointer.vectors4, (segment.pointer + half).vectors4)
+    for i in 0..<(half / 4) {
+      old[i] = new[i]
+      new[i] = Vector4(repeating: 0)
+    }
+    state.pointee.newest = (state.pointee.newest + 1) % partitions
+    state.pointee.fill = 0
+    state.pointee.hasTail = false
+  }
+
+  /// Sums partitions `first` to `last` over all inputs: bins x (left, right), real then imaginary.
+  @_noLocks
+  private func accumulate(
+    from first: Int, to last: Int, onto start: UnsafePointer<Float>?,
+    into result: UnsafeMutablePointer<Float>
+  ) {
+    let quads = lanes / 4
+    let size = bins * lanes
+    for k in 0..<bins {
+      var leftR = Vector4(repeating: 0)
+      var leftI = Vector4(repeating: 0)
+      var rightR = Vector4(repeating: 0)
+      var rightI = Vector4(repeating: 0)
+      for p in first..<last {
+        var slot = state.pointee.newest - p
+        if slot < 0 { slot += partitions }
+        let re = (spectra.pointer + slot * 2 * size + k * lanes).vectors4
+        let im = (spectra.pointer + (slot * 2 + 1) * size + k * lanes).vectors4
+        let h = (filterSpectra.pointer + (k * partitions + p) * lanes * 4).vectors4
+        for q in 0..<quads {
+          let (xr, xi) = (re[q], im[q])
+          let (lr, li) = (h[4 * q], h[4 * q + 1])
+          let (rr, ri) = (h[4 * q + 2], h[4 * q + 3])
+          leftR += xr * lr - xi * li
+          leftI += xr * li + xi * lr
+          rightR += xr * rr - xi * ri
+          rightI += xr * ri + xi * rr
+        }
+      }
+      let (re, im) = (result + 2 * k, result + 2 * (bins + k))
+      re[0] = sum(leftR)
+      re[1] = sum(rightR)
+      im[0] = sum(leftI)
+      im[1] = sum(rightI)
+      if let start {
+        re[0] += start[2 * k]
+        re[1] += start[2 * k + 1]
+        im[0] += start[2 * (bins + k)]
+        im[1] += start[2 * (bins + k) + 1]
+      }
+    }
+  }
+}
+
+@_noLocks
+@inline(__always)
+private func sum(_ v: Vector4) -> Float { (v[0] + v[1]) + (v[2] + v[3]) }

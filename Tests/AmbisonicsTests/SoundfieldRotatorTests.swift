@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import SignalProcessing
+import TestSupport
+import Testing
+
+@testable import Ambisonics
+
+@Suite struct SoundfieldRotatorTests {
+  /// The trajectory of a head that turns at 1000 degrees a second and nods.
+  static func pose(atGridPoint g: Int) -> Quaternion {
+    let t = Double(g * SoundfieldRotator.gridFrames) / 48000
+    return YawPitchRoll(yaw: 1000 * t, pitch: 30 * t, roll: -200 * t).quaternion
+  }
+
+  /// Runs `calls` frames at a time, again and again, over one signal.
+  static func rotate(_ x: [[Float]], order: Int, calls: [Int]) -> [[Float]] {
+    let rotator = SoundfieldRotator(order: order)
+    let total = x[0].count
+    let stride = 8192
+    let input = AlignedFloats(count: stride * x.count)
+    let output = AlignedFloats(count: stride * x.count)
+    var result = x.map { _ in [Float]() }
+    var (done, turn) = (0, 0)
+    while done < total {
+      let n = min(calls[turn % calls.count], total - done)
+      for c in 0..<x.count { for i in 0..<n { input.pointer[c * stride + i] = x[c][done + i] } }
+      let poses = rotator.gridPoints(forNext: n).map { pose(atGridPoint: $0) }
+      rotator.process(
+        input: input.pointer, output: output.pointer, stride: stride, frames: n, poses: poses)
+      for c in 0..<x.count {
+        result[c] += (0..<n).map { output.pointer[c * stride + $0] }
+      }
+      done += n
+      turn += 1
+    }
+    return result
+  }
+
+  @Test(arguments: 1...7)
+  func theCallSizeDoesNotMatter(order: Int) {
+    let channels = SphericalHarmonics.channelCount(order: order)
+    let x = (0..<channels).map { _ in (0..<1500).map { _ in Float.random(in: -1...1) } }
+    let whole = Self.rotate(x, order: order, calls: [1500])
+    for calls in [[1], [64], [1000], [31, 33, 7], [1200, 1]] {
+      #expect(Self.rotate(x, order: order, calls: calls) == whole)
+    }
+  }
+
+  @Test func aSourceIsMetWhereTheHeadSeesIt() {
+    let q = randomTurn()
+    let d = randomDirection()
+    let x = SphericalHarmonics.evaluate(order: 3, d).map {
+      [Float](repeating: Float($0), count: 64)
+    }
+    let rotator = SoundfieldRotator(order: 3)
+    let input = AlignedFloats(count: 64 * 16)
+    let output = AlignedFloats(count: 64 * 16)
+    for c in 0..<16 { for i in 0..<64 { input.pointer[c * 64 + i] = x[c][i] } }
+    let poses = rotator.gridPoints(forNext: 64).map { _ in q }
+    #expect(poses.count == 3)
+    rotator.process(
+      input: input.pointer, output: output.pointer, stride: 64, frames: 64, poses: poses)
+    let truth = SphericalHarmonics.evaluate(order: 3, q.conjugate.rotate(d))
+    for c in 0..<16 {
+      for i in 0..<64 { #expect(abs(Double(output.pointer[c * 64 + i]) - truth[c]) < 2e-6) }
+    }
+  }
+}

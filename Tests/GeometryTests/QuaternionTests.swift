@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import TestSupport
+import Testing
+
+@Suite struct QuaternionTests {
+  private func distance(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double {
+    ((a - b) * (a - b)).sum().squareRoot()
+  }
+
+  @Test func composesLikeTheTurnsItStandsFor() {
+    for _ in 0..<200 {
+      let (a, b, v) = (randomTurn(), randomTurn(), randomDirection())
+      #expect(distance((a * b).rotate(v), a.rotate(b.rotate(v))) < 1e-12)
+      #expect(distance(RotationMatrix(a).rotate(v), a.rotate(v)) < 1e-12)
+      #expect(distance(a.conjugate.rotate(a.rotate(v)), v) < 1e-12)
+    }
+  }
+
+  @Test func theLogarithmUndoesTheExponential() {
+    for scale in [1e-12, 1e-7, 1e-3, 1, 3.14] {
+      let v = randomDirection() * scale
+      #expect(distance(Quaternion(rotationVector: v).rotationVector, v) < 1e-9 * scale + 1e-15)
+    }
+  }
+
+  @Test func slerpGoesAtConstantSpeedAlongTheShorterArc() {
+    for _ in 0..<200 {
+      let (a, b) = (randomTurn(), randomTurn())
+      let whole = Quaternion.angle(between: a, b)
+      let flipped = Quaternion(w: -b.w, x: -b.x, y: -b.y, z: -b.z)
+      for f in [0, 0.1, 0.5, 0.9, 1] {
+        let p = Quaternion.slerp(a, b, f)
+        #expect(abs(Quaternion.angle(between: a, p) - f * whole) < 1e-7)
+        #expect(Quaternion.angle(between: p, Quaternion.slerp(a, flipped, f)) < 1e-7)
+        #expect(abs(p.squaredNorm - 1) < 1e-12)
+      }
+    }
+  }
+
+  /// Yaw turns left, pitch looks up, roll lowers the right ear.
+  @Test func anglesHaveTheSignsThatPeopleExpect() {
+    let (front, right) = (SIMD3(1.0, 0, 0), SIMD3(0.0, -1, 0))
+    #expect(distance(YawPitchRoll(yaw: 90).quaternion.rotate(front), SIMD3(0, 1, 0)) < 1e-12)
+    #expect(distance(YawPitchRoll(pitch: 90).quaternion.rotate(front), SIMD3(0, 0, 1)) < 1e-12)
+    #expect(distance(YawPitchRoll(roll: 90).quaternion.rotate(right), SIMD3(0, 0, -1)) < 1e-12)
+  }
+
+  @Test func anglesComeBack() {
+    for _ in 0..<200 {
+      let angles = YawPitchRoll(
+        yaw: .random(in: -179...179), pitch: .random(in: -89...89), roll: .random(in: -179...179))
+      let back = YawPitchRoll(angles.quaternion)
+      #expect(abs(back.yaw - angles.yaw) < 1e-9)
+      #expect(abs(back.pitch - angles.pitch) < 1e-9)
+      #expect(abs(back.roll - angles.roll) < 1e-9)
+    }
+  }
+
+  @Test func whatIsNoTurnBecomesTheIdentity() {
+    for bad in [Double.nan, .infinity, 0] {
+      #expect(Quaternion(w: bad, x: 0, y: 0, z: 0).normalized == .identity)
+    }
+  }
+
+  @Test func directionsComeBack() {
+    for _ in 0..<200 {
+      let v = randomDirection()
+      #expect(distance(Direction(v).unitVector, v) < 1e-12)
+    }
+  }
+}

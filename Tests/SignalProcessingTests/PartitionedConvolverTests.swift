@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+
+@testable import SignalProcessing
+
+@Suite struct PartitionedConvolverTests {
+  struct Shape: Sendable, CustomTestStringConvertible {
+    let inputs: Int
+    let taps: Int
+    let partition: Int
+    var testDescription: String { "\(inputs) inputs, \(taps) taps, partitions of \(partition)" }
+  }
+
+  static let shapes = [
+    Shape(inputs: 1, taps: 1, partition: 16), Shape(inputs: 4, taps: 100, partition: 32),
+    Shape(inputs: 4, taps: 128, partition: 128), Shape(inputs: 9, taps: 70, partition: 64),
+    Shape(inputs: 16, taps: 300, partition: 128), Shape(inputs: 3, taps: 50, partition: 512),
+  ]
+
+  static func noise(_ rows: Int, _ count: Int) -> [[Float]] {
+    (0..<rows).map { _ in (0..<count).map { _ in Float.random(in: -1...1) } }
+  }
+
+  static func convolve(_ x: [[Float]], _ h: [[Float]]) -> [Double] {
+    var y = [Double](repeating: 0, count: x[0].count)
+    for (x, h) in zip(x, h) {
+      for n in 0..<x.count {
+        for k in 0..<min(h.count, n + 1) { y[n] += Double(h[k]) * Double(x[n - k]) }
+      }
+    }
+    return y
+  }
+
+  static func run(
+    _ convolver: borrowing PartitionedConvolver, _ x: [[Float]], calls: [Int]
+  ) -> ([Float], [Float]) {
+    let total = x[0].count
+    let stride = total + 8
+    let input = AlignedFloats(count: stride * x.count)
+    for (c, row) in x.enumerated() {
+      for (i, v) in row.enumerated() { input.pointer[c * stride + i] = v }
+    }
+    var left = [Float](repeating: 0, count: total)
+    var right = left
+    var (done, turn) = (0, 0)
+    while done < total {
+      let n = min(calls[turn % calls.count], total - done, convolver.framesToBorder)
+      left.withUnsafeMutableBufferPointer { l in
+        right.withUnsafeMutableBufferPointer { r in
+          convolver.process(
+            input: input.pointer + done, stride: stride, frames: n, left: l.baseAddress! + done,
+            right: r.baseAddress! + done)
+        }
+      }
+      done += n
+      turn += 1
+    }
+    return (left, right)
+  }
+
+  static func residualDecibels(_ a: [Float], _ b: [Double]) -> Double {
+    var (error, energy) = (0.0, 1e-30)
+    for (a, b) in zip(a, b) {
+      error += (Double(a) - b) * (Double(a) - b)
+      energy += b * b
+    }
+    return 10 * log10(error / energy + 1e-30)
+  }
+
+  /// Against the defining sum, for calls on and off the partitions' borders.
+  @Test(arguments: shapes)
+  func agreesWithTheDefiningSum(shape: Shape) {
+    let x = Self.noise(shape.inputs, 700)
+    let left = Self.noise(shape.inputs, shape.taps)
+    let right = Self.noise(shape.inputs, shape.taps)
+    let truth = (Self.convolve(x, left), Self.convolve(x, right))
+    for calls in [[4096], [1], [64], [17, 40, 3]] {
+      let convolver = PartitionedConvolver(left: left, right: right, partition: shape.partition)
+      let y = Self.run(convolver, x, calls: calls)
+      #expect(Self.residualDecibels(y.0, truth.0) < -125)
+      #expect(Self.residualDecibels(y.1, truth.1) < -125)
+    }
+  }
+
+  @Test func resetForgetsThePast() {
+    let x = Self.noise(4, 300)
+    let h = Self.noise(4, 200)
+    let convolver = PartitionedConvolver(left: h, right: h, partition: 64)
+    let first = Self.run(convolver, x, calls: [50])
+    convolver.reset()
+    let second = Self.run(convolver, x, calls: [50])
+    #expect(first.0 == second.0)
+  }
+}
