@@ -56,6 +56,8 @@ let tests: [Target] = [
     ]),
   .testTarget(
     name: "HeadTrackingTests", dependencies: ["HeadTracking", "Geometry", "TestSupport"]),
+  .testTarget(
+    name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
   .testTarget(name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport"]),

@@ -10,7 +10,7 @@ private import SignalProcessing
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
-public final class SoundfieldRotator {
+public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   /// Frames between two grid points.
   public static let gridFrames = 32
 
@@ -30,6 +30,8 @@ public final class SoundfieldRotator {
     var nextGridPoint = 0
     var lastPose = Quaternion.identity
     var isStill = true
+
+    @_noLocks init() {}
   }
 
   public init(order: Int) {

@@ -56,6 +56,16 @@ public enum SphericalHarmonics {
     return gains
   }
 
+  /// The same gains in N3D scale.
+  public static func evaluateN3D(order: Int, _ v: SIMD3<Double>) -> [Double] {
+    var gains = evaluate(order: order, v)
+    for l in 0...order {
+      let scale = realtime_sqrt(Double(2 * l + 1))
+      for c in (l * l)..<((l + 1) * (l + 1)) { gains[c] *= scale }
+    }
+    return gains
+  }
+
   private static func scale(degree l: Int, _ m: Int) -> Double {
     guard m > 0 else { return 1 }
     var ratio = 2.0

@@ -42,3 +42,5 @@ static inline double realtime_atan2(double y, double x) STILLSTAGE_NO_LOCKS;
 static inline double realtime_atan2(double y, double x) { return __builtin_atan2(y, x); }
 static inline double realtime_exp(double x) STILLSTAGE_NO_LOCKS;
 static inline double realtime_exp(double x) { return __builtin_exp(x); }
+static inline double realtime_log(double x) STILLSTAGE_NO_LOCKS;
+static inline double realtime_log(double x) { return __builtin_log(x); }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Geometry
+
+extension Speaker {
+  /// Whether it carries low-frequency effects only.
+  public var isLowFrequency: Bool { self == .lowFrequency || self == .lowFrequency2 }
+
+  /// Where the speaker stands in a layout; nil for low-frequency effects, which have no place.
+  ///
+  /// ITU-R BS.775-4 (left and right +-30, surrounds +-110 degrees of azimuth) and BS.2051-3, system
+  /// J (sides +-90, backs +-135, tops at 45 degrees of elevation). Where a layout has one pair of
+  /// surrounds only, whatever its name, it stands at +-110; without a centre (quad) at +-135.
+  public func direction(in layout: [Speaker]) -> Direction? {
+    let hasSides = layout.contains(.sideLeft) || layout.contains(.sideRight)
+    let hasBacks = layout.contains(.backLeft) || layout.contains(.backRight)
+    let lonePair = layout.contains(.frontCenter) ? 110.0 : 135.0
+    let side = hasSides && hasBacks ? 90 : lonePair
+    let back = hasSides && hasBacks ? 135 : lonePair
+    return switch self {
+    case .frontLeft: Direction(azimuth: 30)
+    case .frontRight: Direction(azimuth: -30)
+    case .frontCenter: Direction(azimuth: 0)
+    case .lowFrequency, .lowFrequency2: nil
+    case .backLeft: Direction(azimuth: back)
+    case .backRight: Direction(azimuth: -back)
+    case .sideLeft: Direction(azimuth: side)
+    case .sideRight: Direction(azimuth: -side)
+    case .frontLeftOfCenter: Direction(azimuth: 15)
+    case .frontRightOfCenter: Direction(azimuth: -15)
+    case .wideLeft: Direction(azimuth: 60)
+    case .wideRight: Direction(azimuth: -60)
+    case .backCenter: Direction(azimuth: 180)
+    case .topCenter: Direction(azimuth: 0, elevation: 90)
+    case .topFrontLeft: Direction(azimuth: 45, elevation: 45)
+    case .topFrontCenter: Direction(azimuth: 0, elevation: 45)
+    case .topFrontRight: Direction(azimuth: -45, elevation: 45)
+    case .topSideLeft: Direction(azimuth: 90, elevation: 45)
+    case .topSideRight: Direction(azimuth: -90, elevation: 45)
+    case .topBackLeft: Direction(azimuth: 135, elevation: 45)
+    case .topBackCenter: Direction(azimuth: 180, elevation: 45)
+    case .topBackRight: Direction(azimuth: -135, elevation: 45)
+    case .bottomFrontCenter: Direction(azimuth: 0, elevation: -30)
+    case .bottomFrontLeft: Direction(azimuth: 45, elevation: -30)
+    case .bottomFrontRight: Direction(azimuth: -45, elevation: -30)
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The finished filters that turn a soundfield around the head into two ear signals.
+public struct BinauralFilters: Sendable {
+  /// Ambisonic order; the filters take ACN channels in SN3D scale.
+  public let order: Int
+  /// Hz.
+  public let sampleRate: Double
+  /// (order + 1)^2 channels x taps.
+  public let left: [[Float]]
+  /// (order + 1)^2 channels x taps.
+  public let right: [[Float]]
+
+  /// Seconds by which every filter is later than the HRIRs: the same for every set, order and design.
+  ///
+  /// MagLS rings ahead of its main peak and needs that room.
+  public static let delaySeconds = 0.001
+
+  public var taps: Int { left.first?.count ?? 0 }
+
+  public init(order: Int, sampleRate: Double, left: [[Float]], right: [[Float]]) {
+    self.order = order
+    self.sampleRate = sampleRate
+    self.left = left
+    self.right = right
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+private import Geometry
+
+/// What becomes of a source's channels: gains into the soundfield, gains past it to the ears.
+///
+/// Gains are outputs x inputs; a soundfield is in ACN order and SN3D scale.
+public struct Treatment: Sendable, Equatable {
+  /// Order of the soundfield.
+  public var order: Int
+  /// (order + 1)^2 x inputs.
+  public var field: [[Double]]
+  /// 2 x inputs: what goes to the ears as it is, such as head-locked stereo.
+  public var headLocked: [[Double]]
+  /// 2 x inputs: low-frequency effects; low-passed, not turned with the head.
+  public var lowFrequency: [[Double]]
+
+  public var inputs: Int { field.first?.count ?? 0 }
+
+  /// In-band gain of low-frequency effects over a main channel: +10 dB (ITU-R BS.775-4, annex 7).
+  public static let lowFrequencyGain = 3.1622776601683795
+  /// Hz.
+  public static let lowFrequencyCorner = 120.0
+
+  /// The source as it stands: soundfields as they are, speakers encoded where they stand.
+  ///
+  /// - Parameters:
+  ///   - layout: what the channels are; not `.unknown`.
+  ///   - busOrder: order for speakers, 1 to 7; a soundfield keeps its own (0 becomes 1).
+  public init(spatial layout: ChannelLayout, busOrder: Int) {
+    let count = layout.channelCount
+    switch layout {
+    case .ambisonics(let sourceOrder, let convention, let hasHeadLocked):
+      self.init(order: max(1, sourceOrder), inputs: count)
+      for (input, target) in convention.conversion(order: sourceOrder).enumerated() {
+        field[target.channel][input] = target.gain
+      }
+      if hasHeadLocked {
+        headLocked[0][count - 2] = 1
+        headLocked[1][count - 1] = 1
+      }
+    case .speakers(let speakers):
+      self.init(order: busOrder, inputs: count)
+      for (input, speaker) in speakers.enumerated() {
+        guard let direction = speaker.direction(in: speakers) else {
+          lowFrequency[0][input] = Self.lowFrequencyGain
+          lowFrequency[1][input] = Self.lowFrequencyGain
+          continue
+        }
+        let gains = SphericalHarmonics.evaluate(order: order, direction.unitVector)
+        for (channel, gain) in gains.enumerated() { field[channel][input] = gain }
+      }
+    case .unknown:
+      self.init(order: 1, inputs: count)
+    }
+  }
+
+  /// Plain stereo: nothing enters the soundfield.
+  ///
+  /// Speakers by the equations of ITU-R BS.775-4, annex 4 (centre and surrounds at 0.7071, effects
+  /// left out); a soundfield by two cardioids that look to both sides.
+  public init(plain layout: ChannelLayout) {
+    self.init(order: 1, inputs: layout.channelCount)
+    switch layout {
+    case .ambisonics(let sourceOrder, let convention, let hasHeadLocked):
+      for (input, target) in convention.conversion(order: sourceOrder).enumerated() {
+        guard target.channel < 2 else { continue }
+        let side = target.channel == 1 ? -1.0 : 1.0
+        headLocked[0][input] = 0.5.squareRoot() * target.gain
+        headLocked[1][input] = 0.5.squareRoot() * target.gain * side
+      }
+      if hasHeadLocked {
+        headLocked[0][inputs - 2] = 1
+        headLocked[1][inputs - 1] = 1
+      }
+    case .speakers(let speakers):
+      for (input, speaker) in speakers.enumerated() {
+        let (left, right) = Self.foldDown(speaker, in: speakers)
+        headLocked[0][input] = left
+        headLocked[1][input] = right
+      }
+    case .unknown: break
+    }
+  }
+
+  private init(order: Int, inputs: Int) {
+    let none = [Double](repeating: 0, count: inputs)
+    self.order = order
+    field = Array(repeating: none, count: SphericalHarmonics.channelCount(order: order))
+    headLocked = [none, none]
+    lowFrequency = [none, none]
+  }
+
+  private static func foldDown(_ speaker: Speaker, in layout: [Speaker]) -> (Double, Double) {
+    guard let direction = speaker.direction(in: layout) else { return (0, 0) }
+    if layout == [.frontCenter] { return (1, 1) }
+    let half = 0.5.squareRoot()
+    let side = direction.unitVector.y
+    if abs(side) < 1e-9 {
+      return speaker == .frontCenter ? (half, half) : (0.5, 0.5)
+    }
+    let gain = speaker == .frontLeft || speaker == .frontRight ? 1 : half
+    return side > 0 ? (gain, 0) : (0, gain)
+  }
+}
