@@ -11,6 +11,7 @@ let systemLibraries: [Target] = [
   .systemLibrary(name: "CMysofa", pkgConfig: "libmysofa", providers: [.apt(["libmysofa-dev"])]),
   .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
   .systemLibrary(name: "CRealtime"),
+  .systemLibrary(name: "CSpawn"),
 ]
 
 /// The rooms of the house; docs/architecture.md tells what each is for.
@@ -18,7 +19,9 @@ let rooms: [Target] = [
   .target(name: "Geometry", dependencies: ["CRealtime"]),
   .target(name: "SignalProcessing", dependencies: ["CRealtime"]),
   .target(name: "Ambisonics", dependencies: ["Geometry"]),
-  .target(name: "Binaural", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
+  .target(
+    name: "Binaural",
+    dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime", "CSpawn"]),
   .target(name: "HeadTracking", dependencies: ["Geometry", "CHIDAPI"]),
   .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
