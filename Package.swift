@@ -11,6 +11,7 @@ let systemLibraries: [Target] = [
   .systemLibrary(name: "CMysofa", pkgConfig: "libmysofa", providers: [.apt(["libmysofa-dev"])]),
   .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
   .systemLibrary(name: "CRealtime"),
+  .systemLibrary(name: "CSpawn"),
 ]
 
 /// The rooms of the house; docs/architecture.md tells what each is for.
@@ -21,7 +22,7 @@ let rooms: [Target] = [
     name: "Ambisonics", dependencies: ["Geometry", "SignalProcessing", "CRealtime"]),
   .target(
     name: "Binaural",
-    dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime"]),
+    dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime", "CSpawn"]),
   .target(name: "HeadTracking", dependencies: ["Geometry", "CHIDAPI"]),
   .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Which channel is the left ear, told by the levels of lateral sources.
+///
+/// ReceiverPosition is not believed: many public sets (CIPIC, LISTEN, MIT KEMAR large pinna, TH Koeln
+/// KU100) declare channel 0 on the right although it is the left ear.
+struct EarOrder {
+  enum Ear: String {
+    case left, right
+  }
+
+  /// The ear that channel 0 is.
+  let channelZero: Ear
+  /// What the file declares channel 0 to be; nil where it does not tell.
+  let declared: Ear?
+  let notes: [String]
+
+  var isExchanged: Bool { channelZero == .right }
+
+  /// Below this mean level difference (natural logarithm of energy) the levels tell nothing.
+  private static let leastEvidence = 0.02
+
+  init(_ contents: SofaContents) {
+    let declared: Ear? =
+      contents.declaredSide > 0 ? .left : contents.declaredSide < 0 ? .right : nil
+    let evidence = Self.evidence(contents)
+    self.declared = declared
+    guard abs(evidence) >= Self.leastEvidence else {
+      channelZero = declared ?? .left
+      notes = [
+        "the levels of lateral sources do not tell the ears apart; channel 0 is taken as "
+          + "the \(channelZero.rawValue) ear"
+      ]
+      return
+    }
+    let heard: Ear = evidence > 0 ? .left : .right
+    channelZero = heard
+    if let declared, declared != heard {
+      notes = [
+        "declares channel 0 as the \(declared.rawValue) ear; the levels of lateral sources say "
+          + "otherwise: \(heard.rawValue) is channel 0"
+      ]
+    } else {
+      notes = []
+    }
+  }
+
+  /// Mean over directions of ln(energy of channel 0 / energy of channel 1), weighted by y (left).
+  private static func evidence(_ contents: SofaContents) -> Double {
+    var (sum, weight) = (0.0, 0.0)
+    contents.impulseResponses.withUnsafeBufferPointer { samples in
+      for index in 0..<contents.measurements {
+        let position = contents.positions[index]
+        let y = position.y / position.length
+        let start = index * 2 * contents.taps
+        let first = energy(samples, start, contents.taps)
+        let second = energy(samples, start + contents.taps, contents.taps)
+        guard first > 0, second > 0 else { continue }
+        sum += y * log(first / second)
+        weight += abs(y)
+      }
+    }
+    return weight > 0 ? sum / weight : 0
+  }
+}
+
+/// Sum of squares of a stretch of samples.
+func energy(_ samples: UnsafeBufferPointer<Float>, _ start: Int, _ count: Int) -> Double {
+  var sum = 0.0
+  for index in start..<start + count {
+    let value = Double(samples[index])
+    sum += value * value
+  }
+  return sum
+}

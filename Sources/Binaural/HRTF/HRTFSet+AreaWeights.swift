@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension HRTFSet {
+  /// The share of the sphere each direction stands for; sums to 1. See `areaWeights(limitingCaps:)`.
+  public var areaWeights: [Double] { areaWeights(limitingCaps: true) }
+
+  /// Areas of the directions' Voronoi cells on the sphere, scaled to sum to 1.
+  ///
+  /// Equal directions share their cell. With `limitingCaps` no cell counts more than three times
+  /// the median one, so that the rim of an unmeasured cap does not speak for all of it.
+  public func areaWeights(limitingCaps: Bool) -> [Double] {
+    Self.areaWeights(SphericalVoronoi(directions).areas, limitingCaps: limitingCaps)
+  }
+
+  /// Degrees: the largest angle from a point of the sphere to its nearest direction.
+  public var largestGapDegrees: Double { SphericalVoronoi(directions).largestGap * 180 / .pi }
+
+  static func areaWeights(_ areas: [Double], limitingCaps: Bool) -> [Double] {
+    guard !areas.isEmpty else { return [] }
+    var limited = areas
+    if limitingCaps {
+      let sorted = areas.sorted()
+      let half = sorted.count / 2
+      let median =
+        sorted.count.isMultiple(of: 2) ? (sorted[half - 1] + sorted[half]) / 2 : sorted[half]
+      limited = areas.map { min($0, 3 * median) }
+    }
+    let sum = limited.reduce(0, +)
+    return sum > 0
+      ? limited.map { $0 / sum } : areas.map { _ in 1 / Double(areas.count) }
+  }
+}

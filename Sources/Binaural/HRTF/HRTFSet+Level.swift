@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+extension HRTFSet {
+  /// The band over which sets are compared in level, Hz.
+  static let levelBand = 200.0...8_000.0
+
+  /// The set's level in a diffuse field, dB: |H|^2 averaged over both ears, over directions by
+  /// `areaWeights`, and linearly in frequency over 200 Hz to 8 kHz.
+  public var diffuseFieldLevelDecibels: Double {
+    diffuseFieldLevelDecibels(weights: areaWeights)
+  }
+
+  func diffuseFieldLevelDecibels(weights: [Double]) -> Double {
+    let power = BandPower(taps: taps, sampleRate: sampleRate, band: Self.levelBand)
+    let mean = impulseResponses.withUnsafeBufferPointer { samples in
+      weights.indices.reduce(0.0) { sum, index in
+        let start = offset(direction: index, ear: 0)
+        let left = UnsafeBufferPointer(rebasing: samples[start..<start + taps])
+        let right = UnsafeBufferPointer(rebasing: samples[start + taps..<start + 2 * taps])
+        return sum + weights[index] * power.sum(left, right) / 2
+      }
+    }
+    return 10 * log10(mean)
+  }
+
+  /// The set with one gain for all, so that its diffuse-field level is 0 dB; its colour is kept.
+  public func normalized() -> HRTFSet {
+    scaled(byDecibels: -diffuseFieldLevelDecibels)
+  }
+
+  /// The set with all responses louder by `decibels`; unchanged where that is not finite.
+  func scaled(byDecibels decibels: Double) -> HRTFSet {
+    guard decibels.isFinite else { return self }
+    let gain = Float(pow(10, decibels / 20))
+    var result = self
+    result.impulseResponses = impulseResponses.map { $0 * gain }
+    return result
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension HRTFSet {
+  /// Fewer directions than this cannot tell the channels of a first-order soundfield apart.
+  static let fewestDirections = 4
+
+  /// The set a SOFA file holds: one distance, ears told by their levels.
+  init(_ contents: SofaContents, path: String) throws(HRTFError) {
+    let shell = DistanceShell(contents.positions)
+    let ears = EarOrder(contents)
+    let taps = contents.taps
+    let count = shell.indices.count
+    guard count >= Self.fewestDirections else {
+      throw .refused(
+        path: path,
+        check: "it has \(count) direction\(count == 1 ? "" : "s"); "
+          + "at least \(Self.fewestDirections) are needed")
+    }
+    var responses: [Float] = []
+    responses.reserveCapacity(count * 2 * taps)
+    var delays: [Double] = []
+    for index in shell.indices {
+      for ear in 0..<2 {
+        let channel = ears.isExchanged ? 1 - ear : ear
+        let start = (index * 2 + channel) * taps
+        responses += contents.impulseResponses[start..<start + taps]
+        delays.append(contents.delay(measurement: index, channel: channel))
+      }
+    }
+    let directions = shell.indices.map { index in
+      contents.positions[index] / contents.positions[index].length
+    }
+    self.init(
+      name: Self.name(contents, path: path), path: path, sampleRate: contents.sampleRate,
+      directions: directions, radius: shell.radius, taps: taps, impulseResponses: responses,
+      delays: delays, notes: contents.notes + shell.notes + ears.notes)
+  }
+
+  private static func name(_ contents: SofaContents, path: String) -> String {
+    let parts = ["DatabaseName", "ListenerShortName"].compactMap { contents.attributes[$0] }
+      .filter { !$0.allSatisfy(\.isWhitespace) }
+    return parts.isEmpty
+      ? String(path.split(separator: "/").last ?? "unnamed") : parts.joined(separator: " ")
+  }
+}
+
+extension SofaContents {
+  /// Samples by which a channel of a measurement comes later still.
+  func delay(measurement: Int, channel: Int) -> Double {
+    switch delays.count {
+    case 0: 0
+    case 2: Double(delays[channel])
+    default: Double(delays[measurement * 2 + channel])
+    }
+  }
+}
+
+extension SIMD3 where Scalar == Double {
+  var length: Double { (self * self).sum().squareRoot() }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Directions sorted into cubes of the box around the sphere, to find near ones first.
+struct NeighbourGrid {
+  /// Edge of a cube.
+  let side: Double
+  private let cubes: Int
+  /// Directions by cube: those of cube c are order[start[c]..<start[c + 1]].
+  private let start: [Int]
+  private let order: [Int]
+
+  init(_ directions: [SIMD3<Double>]) {
+    // About four directions in a cube that the sphere passes through.
+    let cubes = max(1, min(100, Int(Double(directions.count).squareRoot() / 3.5)))
+    self.cubes = cubes
+    side = 2 / Double(cubes)
+    var counts = [Int](repeating: 0, count: cubes * cubes * cubes + 1)
+    let cubeOf = directions.map { direction -> Int in
+      let (i, j, k) = Self.cube(direction, cubes)
+      return (i * cubes + j) * cubes + k
+    }
+    for cube in cubeOf { counts[cube + 1] += 1 }
+    for cube in 1..<counts.count { counts[cube] += counts[cube - 1] }
+    start = counts
+    var order = [Int](repeating: 0, count: directions.count)
+    for (index, cube) in cubeOf.enumerated() {
+      order[counts[cube]] = index
+      counts[cube] += 1
+    }
+    self.order = order
+  }
+
+  private static func cube(_ v: SIMD3<Double>, _ cubes: Int) -> (Int, Int, Int) {
+    func place(_ x: Double) -> Int { max(0, min(cubes - 1, Int((x + 1) / 2 * Double(cubes)))) }
+    return (place(v.x), place(v.y), place(v.z))
+  }
+
+  /// Whether a shell of cubes can hold a direction at all.
+  func reaches(shell: Int) -> Bool { shell < cubes }
+
+  /// Calls the body with each direction in the cubes whose largest offset from the cube of `v` is
+  /// `shell`: none of them is nearer than (shell - 1) x side.
+  func forEach(inShell shell: Int, around v: SIMD3<Double>, _ body: (Int) -> Void) {
+    let (i, j, k) = Self.cube(v, cubes)
+    for x in max(0, i - shell)...min(cubes - 1, i + shell) {
+      for y in max(0, j - shell)...min(cubes - 1, j + shell) {
+        let wall = abs(x - i) == shell || abs(y - j) == shell
+        let step = wall || shell == 0 ? 1 : 2 * shell
+        for z in stride(from: k - shell, through: k + shell, by: step) where z >= 0 && z < cubes {
+          let cube = (x * cubes + y) * cubes + z
+          for entry in start[cube]..<start[cube + 1] { body(order[entry]) }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A head that is a rigid sphere with two points for ears: no pinnae, no torso, no file needed.
+///
+/// Computed after Duda and Martens, J. Acoust. Soc. Am. 104, 3048 (1998). Level and time differences
+/// are right for a smooth head; elevation is told by them alone. The ears sit 10 degrees behind the
+/// sides (C. P. Brown and R. O. Duda, IEEE Trans. Speech Audio Process. 6(5), 1998).
+public struct RigidSphereHead: Sendable {
+  /// Metres.
+  public var headRadius = 0.0875
+  /// Degrees from the front to the left ear; the right ear mirrors it.
+  public var earAzimuth = 100.0
+  /// Metres from the centre of the head; infinite for plane waves.
+  public var sourceDistance = Double.infinity
+  /// Metres per second.
+  public var speedOfSound = 343.0
+  /// Degrees between rings of directions; each ring has about the same spacing along itself.
+  public var ringSpacing = 5.0
+
+  /// The time at which a response would begin at the centre of the head were it absent.
+  static let centreArrivalMilliseconds = 1.25
+  static let durationMilliseconds = 16.0 / 3
+  /// Hz: no response above, and a smooth end from 85 % of it; half the sample rate where that is less.
+  static let bandLimit = 24_000.0
+  static let taperStart = 0.85
+
+  public init() {}
+
+  /// The head's impulse responses over the full sphere; delays are zero.
+  /// - Parameter sampleRate: Hz, 8000 to 384000.
+  public func hrtfSet(sampleRate: Double) -> HRTFSet {
+    precondition((8_000...384_000).contains(sampleRate), "a sample rate of \(sampleRate) Hz")
+    let directions = Self.rings(spacing: ringSpacing)
+    let taps = Int((sampleRate * Self.durationMilliseconds / 1000).rounded(.up))
+    let orders = orderResponses(taps: taps, sampleRate: sampleRate)
+    let azimuth = earAzimuth * .pi / 180
+    let leftEar = SIMD3(cos(azimuth), sin(azimuth), 0)
+    let rightEar = SIMD3(cos(azimuth), -sin(azimuth), 0)
+    var responses: [Float] = []
+    responses.reserveCapacity(directions.count * 2 * taps)
+    for direction in directions {
+      responses += response(cosine: (direction * leftEar).sum(), orders, taps)
+      responses += response(cosine: (direction * rightEar).sum(), orders, taps)
+    }
+    return HRTFSet(
+      name: "rigid sphere", sampleRate: sampleRate, directions: directions, radius: sourceDistance,
+      taps: taps, impulseResponses: responses,
+      delays: [Double](repeating: 0, count: directions.count * 2),
+      notes: ["computed for a smooth sphere: it has no pinnae, so heights are hard to hear"])
+  }
+
+  /// Rings of equal elevation from pole to pole, mirrored left to right and front to back.
+  static func rings(spacing: Double) -> [SIMD3<Double>] {
+    let steps = Int((180 / spacing).rounded())
+    return (0...steps).flatMap { ring -> [SIMD3<Double>] in
+      let elevation = Double(ring) * .pi / Double(steps) - .pi / 2
+      let radius = ring == 0 || ring == steps ? 0 : cos(elevation)
+      // A multiple of four puts directions on all of front, left, back and right.
+      let count = max(1, 4 * Int((radius * 2 * Double(steps) / 4).rounded()))
+      return (0..<count).map { step in
+        let azimuth = 2 * .pi * Double(step) / Double(count)
+        return SIMD3(radius * cos(azimuth), radius * sin(azimuth), sin(elevation))
+      }
+    }
+  }
+
+  /// The impulse responses that multiply P0, P1, …: by linearity one inverse transform an order.
+  private func orderResponses(taps: Int, sampleRate: Double) -> [[Double]] {
+    let sphere = SphereTransferFunction(
+      radius: headRadius, sourceDistance: sourceDistance, speedOfSound: speedOfSound)
+    // Four times the length, so that what rings on after the end does not fold back.
+    let size = 4 * taps
+    let limit = min(Self.bandLimit, sampleRate / 2)
+    let arrival = Self.centreArrivalMilliseconds / 1000
+    let turns = (0..<size).map { cos(2 * .pi * Double($0) / Double(size)) }
+    var orders: [[Double]] = []
+    for bin in 0...Int(limit * Double(size) / sampleRate) {
+      let frequency = Double(bin) * sampleRate / Double(size)
+      let weight = (bin == 0 ? 1 : 2) * Self.taper(frequency / limit) / Double(size)
+      let (c, s) = (cos(2 * .pi * frequency * arrival), -sin(2 * .pi * frequency * arrival))
+      for (order, term) in sphere.coefficients(frequency: frequency).enumerated() {
+        if order == orders.count { orders.append([Double](repeating: 0, count: taps)) }
+        let (re, im) = (weight * (term.re * c - term.im * s), weight * (term.re * s + term.im * c))
+        orders[order].withUnsafeMutableBufferPointer { response in
+          turns.withUnsafeBufferPointer { turns in
+            var phase = 0
+            for n in 0..<taps {
+              // The sine is the cosine a quarter turn earlier.
+              let quarter = phase < taps ? phase + 3 * taps : phase - taps
+              response[n] += re * turns[phase] - im * turns[quarter]
+              phase += bin
+              if phase >= size { phase -= size }
+            }
+          }
+        }
+      }
+    }
+    return orders
+  }
+
+  private static func taper(_ place: Double) -> Double {
+    guard place > taperStart else { return 1 }
+    return 0.5 + 0.5 * cos(.pi * min(1, (place - taperStart) / (1 - taperStart)))
+  }
+
+  private func response(cosine: Double, _ orders: [[Double]], _ taps: Int) -> [Float] {
+    var sum = [Double](repeating: 0, count: taps)
+    sum.withUnsafeMutableBufferPointer { sum in
+      var (p, lastP, m) = (1.0, 0.0, 0.0)
+      for order in orders {
+        order.withUnsafeBufferPointer { order in
+          for n in 0..<taps { sum[n] += p * order[n] }
+        }
+        (lastP, p) = (p, ((2 * m + 1) * cosine * p - m * lastP) / (m + 1))
+        m += 1
+      }
+    }
+    return sum.map { Float($0) }
+  }
+
+  /// The parameters as the JSON text of `HRTF/rigid-sphere.json`.
+  var parametersJSON: String {
+    """
+    {
+      "model": "rigid sphere, Duda and Martens 1998, JASA 104:3048",
+      "headRadiusMetres": \(headRadius),
+      "earAzimuthDegrees": [\(earAzimuth), \(-earAzimuth)],
+      "sourceDistanceMetres": \(sourceDistance.isInfinite ? "null" : "\(sourceDistance)"),
+      "speedOfSoundMetresPerSecond": \(speedOfSound),
+      "ringSpacingDegrees": \(ringSpacing),
+      "directions": \(Self.rings(spacing: ringSpacing).count),
+      "durationMilliseconds": \(decimal(Self.durationMilliseconds, digits: 3)),
+      "centreArrivalMilliseconds": \(Self.centreArrivalMilliseconds),
+      "bandLimitHertz": \(Self.bandLimit),
+      "taperStartOfBandLimit": \(Self.taperStart)
+    }
+
+    """
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Reads SOFA files through the separate program `stillstage-sofa`.
+///
+/// libmysofa is C that parses untrusted files; a file that crashes or hangs it costs a process, not
+/// the player. May be used from any thread; `load` blocks until the file is read.
+public struct SofaLoader: Sendable {
+  /// The reader's path; nil to look for it, see `readerPlaces`.
+  public var readerPath: String?
+  /// Seconds after which the reader is stopped.
+  public var timeoutSeconds: Double
+
+  public init(readerPath: String? = nil, timeoutSeconds: Double = 5) {
+    self.readerPath = readerPath
+    self.timeoutSeconds = timeoutSeconds
+  }
+
+  /// Where the reader is looked for: `$STILLSTAGE_SOFA` alone if it is set, else beside the
+  /// running program, then in `../libexec/stillstage` beside it.
+  public static var readerPlaces: [String] {
+    if let given = environmentVariable("STILLSTAGE_SOFA") { return [given] }
+    guard let directory = programDirectory() else { return [] }
+    return [
+      "\(directory)/stillstage-sofa", "\(directory)/../libexec/stillstage/stillstage-sofa",
+    ]
+  }
+
+  /// Reads a SimpleFreeFieldHRIR SOFA file.
+  ///
+  /// Left and right are told from the levels of lateral sources; where the file holds several
+  /// distances, the one with the most directions is used.
+  public func load(_ path: String) throws(HRTFError) -> HRTFSet {
+    try HRTFSet(contents(path), path: path)
+  }
+
+  /// What the reader says of the file.
+  func contents(_ path: String) throws(HRTFError) -> SofaContents {
+    switch try answer(path) {
+    case .accepted(let contents): return contents
+    case .refused(let error, _): throw error
+    }
+  }
+
+  enum Answer {
+    case accepted(SofaContents)
+    /// With the attributes of the file, as far as they were read.
+    case refused(HRTFError, [String: String])
+  }
+
+  func answer(_ path: String) throws(HRTFError) -> Answer {
+    let reader = try locatedReader()
+    // A name that starts with a dash or is empty still means a file.
+    let process = ChildProcess(
+      executable: reader, arguments: [path], timeoutSeconds: timeoutSeconds,
+      maximumBytes: SofaContents.largestAnswerBytes)
+    guard !path.utf8.contains(0) else {
+      throw .cannotOpen(path: path, reason: "its name holds a zero byte")
+    }
+    guard let (output, ending) = process.run() else { throw .readerNotFound(places: [reader]) }
+    switch ending {
+    case .timedOut: throw .timedOut(path: path, seconds: timeoutSeconds)
+    case .signalled(SIGXCPU): throw .timedOut(path: path, seconds: timeoutSeconds)
+    case .signalled(let signal): throw .crashed(path: path, signal: signal)
+    case .tooMuchOutput: throw .readerFailed(path: path, reason: "its answer is too long")
+    case .exited(127): throw .readerNotFound(places: [reader])
+    case .exited, .unknown: break
+    }
+    if ending != .exited(1), let contents = SofaContents(answer: output) {
+      return .accepted(contents)
+    }
+    return try refusal(path, output, ending)
+  }
+
+  private func refusal(
+    _ path: String, _ output: [UInt8], _ ending: ChildProcess.Ending
+  ) throws(HRTFError) -> Answer {
+    guard ending != .exited(0), output.count <= SofaContents.largestTextBytes else {
+      throw .readerFailed(
+        path: path, reason: "its answer of \(output.count) bytes is not consistent")
+    }
+    let lines = output.split(separator: UInt8(ascii: "\n"), maxSplits: 1)
+    let first = String(decoding: lines.first ?? [], as: UTF8.self)
+    let attributes = lines.count > 1 ? SofaText(lines[1]).attributes : [:]
+    if let reason = first.dropping(prefix: "cannot-open: ") {
+      return .refused(.cannotOpen(path: path, reason: reason), attributes)
+    }
+    if let reason = first.dropping(prefix: "not-sofa: ") {
+      return .refused(.notSOFA(path: path, reason: reason), attributes)
+    }
+    if let reason = first.dropping(prefix: "refused: ") {
+      return .refused(.refused(path: path, check: reason), attributes)
+    }
+    throw .readerFailed(path: path, reason: "it ended with \(ending)")
+  }
+
+  private func locatedReader() throws(HRTFError) -> String {
+    let places = readerPath.map { [$0] } ?? Self.readerPlaces
+    guard let found = places.first(where: isExecutableFile) else {
+      throw .readerNotFound(places: places)
+    }
+    return found
+  }
+}
+
+extension String {
+  fileprivate func dropping(prefix: String) -> String? {
+    hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+  }
+}

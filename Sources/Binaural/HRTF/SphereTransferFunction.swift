@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Sound pressure on a rigid sphere over the free-field pressure at its centre, as a Legendre series
+/// in the cosine of the angle between the source and the point on the sphere.
+///
+/// R. O. Duda and W. L. Martens, "Range dependence of the response of a spherical head model",
+/// J. Acoust. Soc. Am. 104(5), 3048-3058 (1998): spherical Hankel functions are carried as their
+/// exponential times a polynomial Q in z = 1/(i x), with Q(m+1) = Q(m-1) - (2m+1) z Q(m). Time
+/// runs as exp(+i w t) here, so that the results are the conjugates of the paper's.
+struct SphereTransferFunction {
+  /// Sphere's radius, metres.
+  let radius: Double
+  /// From the centre to the source, metres, above the radius; infinite for a plane wave.
+  let sourceDistance: Double
+  /// Metres per second.
+  let speedOfSound: Double
+
+  struct Term: Equatable {
+    var re: Double
+    var im: Double
+  }
+
+  /// Series terms end when they are this small.
+  private static let smallest = 1e-10
+
+  /// The coefficients of P0, P1, … at a frequency in Hz above zero (at zero: 1, 0, 0, …).
+  func coefficients(frequency: Double) -> [Term] {
+    let mu = 2 * .pi * frequency * radius / speedOfSound
+    guard mu > 1e-9 else { return staticCoefficients }
+    // z = 1/(i x) = -i/x is imaginary; Q alternates between real and imaginary parts.
+    let za = -1 / mu
+    let zr = sourceDistance.isInfinite ? 0 : -radius / (mu * sourceDistance)
+    var (near, lastNear) = (Term(re: 1, im: 0), Term(re: 1, im: 0))
+    var (far, lastFar) = (Term(re: 1, im: 0), Term(re: 1, im: 0))
+    var terms: [Term] = []
+    var m = 0.0
+    while true {
+      let slope = lastNear.adding(near, timesImaginary: -(m + 1) * za)
+      let term = far.divided(by: slope).scaled((2 * m + 1) / mu)
+      // i exp(-i mu) of the paper's result, then the conjugate.
+      let (c, s) = (cos(mu), sin(mu))
+      terms.append(Term(re: term.re * s - term.im * c, im: -(term.re * c + term.im * s)))
+      if m > mu, term.magnitude < Self.smallest { return terms }
+      (lastNear, near) = (near, lastNear.adding(near, timesImaginary: -(2 * m + 1) * za))
+      (lastFar, far) = (far, lastFar.adding(far, timesImaginary: -(2 * m + 1) * zr))
+      m += 1
+    }
+  }
+
+  /// The series at a cosine.
+  func value(frequency: Double, cosine: Double) -> Term {
+    var (p, lastP, m) = (1.0, 0.0, 0.0)
+    var sum = Term(re: 0, im: 0)
+    for term in coefficients(frequency: frequency) {
+      sum = Term(re: sum.re + p * term.re, im: sum.im + p * term.im)
+      (lastP, p) = (p, ((2 * m + 1) * cosine * p - m * lastP) / (m + 1))
+      m += 1
+    }
+    return sum
+  }
+
+  /// The limit at frequency zero: (2m+1)/(m+1) (a/r)^m, of which a plane wave leaves 1.
+  private var staticCoefficients: [Term] {
+    var terms: [Term] = []
+    var (power, m) = (1.0, 0.0)
+    while power > Self.smallest {
+      terms.append(Term(re: (2 * m + 1) / (m + 1) * power, im: 0))
+      power *= radius / sourceDistance
+      m += 1
+    }
+    return terms
+  }
+}
+
+extension SphereTransferFunction.Term {
+  var magnitude: Double { hypot(re, im) }
+
+  /// self + other * (i factor)
+  fileprivate func adding(_ other: Self, timesImaginary factor: Double) -> Self {
+    Self(re: re - other.im * factor, im: im + other.re * factor)
+  }
+
+  fileprivate func divided(by other: Self) -> Self {
+    let square = other.re * other.re + other.im * other.im
+    return Self(
+      re: (re * other.re + im * other.im) / square, im: (im * other.re - re * other.im) / square)
+  }
+
+  fileprivate func scaled(_ factor: Double) -> Self { Self(re: re * factor, im: im * factor) }
+}

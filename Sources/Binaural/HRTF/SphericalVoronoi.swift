@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The Voronoi cells of directions on the unit sphere: their areas and how far they reach.
+///
+/// Each cell is cut on its own, in the plane that touches the sphere at its direction (gnomonic
+/// projection), by the bisectors to its neighbours. Regular grids, on which a triangulation is not
+/// unique, only add cuts of length zero. Cells are cut off at 89.99 degrees.
+struct SphericalVoronoi {
+  /// Area of each direction's cell, steradians; equal directions share theirs.
+  let areas: [Double]
+  /// The largest angle from a point of the sphere to its nearest direction, radians.
+  let largestGap: Double
+
+  init(_ directions: [SIMD3<Double>]) {
+    var numberOf: [SIMD3<Int32>: Int] = [:]
+    var distinct: [SIMD3<Double>] = []
+    var members: [Int] = []
+    let owner = directions.map { direction -> Int in
+      let unit = direction / direction.length
+      let key = SIMD3<Int32>((unit * 1e6).rounded(.toNearestOrAwayFromZero))
+      if let known = numberOf[key] {
+        members[known] += 1
+        return known
+      }
+      numberOf[key] = distinct.count
+      distinct.append(unit)
+      members.append(1)
+      return distinct.count - 1
+    }
+    let neighbours = NeighbourGrid(distinct)
+    var cell = VoronoiCell()
+    var (cells, reach) = ([Double](), 0.0)
+    for index in distinct.indices {
+      cell.cut(around: index, of: distinct, neighbours)
+      cells.append(cell.area)
+      reach = max(reach, cell.reach)
+    }
+    areas = owner.map { cells[$0] / Double(members[$0]) }
+    // Cells end at the horizon of their direction; beyond it, ask a lattice.
+    largestGap = reach < 1e3 ? atan(reach) : latticeGap(distinct)
+  }
+}
+
+/// The largest angle to the nearest direction over 2,000 points of a Fibonacci lattice, radians.
+private func latticeGap(_ directions: [SIMD3<Double>]) -> Double {
+  let count = 2000
+  var smallest = 1.0
+  for index in 0..<count {
+    let z = 1 - (2 * Double(index) + 1) / Double(count)
+    let (r, turn) = ((1 - z * z).squareRoot(), Double(index) * .pi * (3 - 5.0.squareRoot()))
+    let point = SIMD3(r * cos(turn), r * sin(turn), z)
+    let nearest = directions.reduce(-1.0) { max($0, ($1 * point).sum()) }
+    smallest = min(smallest, nearest)
+  }
+  return acos(max(-1, smallest))
+}

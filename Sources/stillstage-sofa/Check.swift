@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What passed the guard, beside the arrays of the file itself.
+struct CheckedContent {
+  var sampleRate: Double
+  /// Largest over smallest energy of an impulse response.
+  var energyRatio: Double
+  /// Source positions in the listener's frame: x front, y left, z up, metres.
+  var positions: [SIMD3<Double>]
+  var notes: [String]
+}
+
+/// Limits of the guard. Products are formed in 64 bits: the library's own are not.
+enum Limit {
+  static let measurements = 65_536
+  static let samples = 16...65_536
+  /// Impulse response samples in all: 128 MB here as 32-bit floats, 256 MB while libmysofa loads.
+  static let totalSamples = 1 << 25
+  static let sampleRate = 8_000.0...384_000.0
+  static let radius = 0.05...100.0
+  static let energyRatio = 1e6
+}
+
+/// The guard: everything the decoder relies on, checked before a number leaves this process.
+func checked(_ file: SofaFile) throws(Refusal) -> CheckedContent {
+  try checkConvention(file)
+  try checkDimensions(file)
+  let rate = try checkedRate(file)
+  try checkDelays(file)
+  let ratio = try checkedEnergyRatio(file)
+  var notes: [String] = []
+  let positions = try listenerPositions(file, notes: &notes)
+  if file.delays.count == 0 { notes.append("has no Data.Delay; delays of zero are taken") }
+  return CheckedContent(sampleRate: rate, energyRatio: ratio, positions: positions, notes: notes)
+}
+
+private func checkConvention(_ file: SofaFile) throws(Refusal) {
+  let convention = file.attribute("SOFAConventions") ?? "missing"
+  try require(
+    convention == "SimpleFreeFieldHRIR",
+    "SOFAConventions is \(convention); only SimpleFreeFieldHRIR is read")
+  let type = file.attribute("DataType") ?? "missing"
+  try require(type == "FIR", "DataType is \(type); only FIR is read")
+}
+
+private func checkDimensions(_ file: SofaFile) throws(Refusal) {
+  let (m, r, n) = (file.measurements, file.receivers, file.samples)
+  try require(r == 2, "it has R = \(r) receivers; a listener has 2")
+  try require(
+    (1...Limit.measurements).contains(m),
+    "it has M = \(m) measurements; 1 to \(Limit.measurements) are read")
+  try require(
+    Limit.samples.contains(n),
+    "its impulse responses have N = \(n) samples; \(Limit.samples.lowerBound) to "
+      + "\(Limit.samples.upperBound) are read")
+  try require(
+    m * r * n <= Limit.totalSamples,
+    "M x R x N = \(m) x \(r) x \(n) is \(m * r * n) samples; at most \(Limit.totalSamples) are read"
+  )
+  try require(
+    file.impulseResponses.count == m * r * n,
+    "Data.IR has \(file.impulseResponses.count) elements; M x R x N = \(m) x \(r) x \(n) asks "
+      + "for \(m * r * n)")
+}
+
+private func checkedRate(_ file: SofaFile) throws(Refusal) -> Double {
+  let rates = file.samplingRates
+  try require(
+    rates.count == 1 || rates.count == file.measurements,
+    "Data.SamplingRate has \(rates.count) elements; 1 is expected")
+  let rate = rates[0]
+  try require(
+    rate.isFinite && Limit.sampleRate.contains(rate),
+    "Data.SamplingRate is \(rate) Hz; 8000 to 384000 are read")
+  try require(
+    rates.buffer.allSatisfy { $0 == rates.buffer[0] },
+    "Data.SamplingRate differs between measurements")
+  let units = file.samplingRates.attribute("Units")?.lowercased() ?? "hertz"
+  try require(
+    units.isEmpty || units.hasPrefix("hertz") || units == "hz",
+    "Data.SamplingRate is in \(units); hertz is expected")
+  return rate
+}
+
+private func checkDelays(_ file: SofaFile) throws(Refusal) {
+  let (delays, m) = (file.delays, file.measurements)
+  try require(
+    delays.count == 0 || delays.count == 2 || delays.count == 2 * m,
+    "Data.Delay has \(delays.count) elements; R = 2 or M x R = \(2 * m) are expected")
+  for index in 0..<delays.count {
+    let delay = delays[index]
+    try require(delay.isFinite, "Data.Delay holds \(delay) at element \(index)")
+    try require(
+      delay >= 0 && delay + Double(file.samples) <= Double(Limit.samples.upperBound),
+      "Data.Delay holds \(delay) samples at element \(index); 0 to "
+        + "\(Limit.samples.upperBound - file.samples) are read")
+  }
+  let longest = Int(delays.buffer.max() ?? 0)
+  let total = m * 2 * (file.samples + longest)
+  try require(
+    total <= Limit.totalSamples,
+    "with delays of up to \(longest) samples it needs \(total) samples; at most "
+      + "\(Limit.totalSamples) are read")
+}
+
+private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
+  let values = file.impulseResponses.buffer
+  let taps = file.samples
+  var (smallest, largest, smallestIndex) = (Double.infinity, 0.0, 0)
+  for response in 0..<file.measurements * 2 {
+    var energy = 0.0
+    for index in response * taps..<(response + 1) * taps {
+      let value = Double(values[index])
+      energy += value * value
+    }
+    // Not finite exactly where a sample is not: squares of 32-bit floats fit 64-bit ones.
+    try require(
+      energy.isFinite,
+      "Data.IR holds a number that is not finite in measurement \(response / 2), receiver "
+        + "\(response % 2)\(repackHint)")
+    largest = max(largest, energy)
+    if energy < smallest { (smallest, smallestIndex) = (energy, response) }
+  }
+  let ratio = largest / smallest
+  try require(
+    ratio <= Limit.energyRatio,
+    "the energies of its impulse responses run from \(smallest) (measurement "
+      + "\(smallestIndex / 2), receiver \(smallestIndex % 2)) to \(largest), a ratio above "
+      + "\(Limit.energyRatio)\(repackHint)")
+  return ratio
+}
+
+/// libmysofa misreads arrays that are compressed without the shuffle filter, as wild numbers.
+let repackHint =
+  "; if other programs read the file well, repack it: h5repack -f SHUF -f GZIP=4 IN OUT"

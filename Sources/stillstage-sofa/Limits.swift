@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Address space 1 GB, 5 s of processor time, no core file.
+///
+/// The address space is counted from what the process maps at its start, because a sanitizer's
+/// shadow memory alone is larger than any sensible limit.
+func setLimits() {
+  signal(SIGPIPE, SIG_DFL)
+  setLimit(RLIMIT_CORE, 0)
+  setLimit(RLIMIT_CPU, 5)
+  setLimit(RLIMIT_AS, 1 << 30 + mappedBytes())
+}
+
+private func setLimit(_ name: __rlimit_resource, _ value: UInt) {
+  let resource = __rlimit_resource_t(name.rawValue)
+  var limit = rlimit()
+  guard getrlimit(resource, &limit) == 0 else { return }
+  limit.rlim_cur = min(value, limit.rlim_max)
+  limit.rlim_max = limit.rlim_cur
+  _ = setrlimit(resource, &limit)
+}
+
+/// What the process maps now, from the first number of /proc/self/statm (pages); 0 if unknown.
+private func mappedBytes() -> UInt {
+  let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+  guard file >= 0 else { return 0 }
+  defer { close(file) }
+  var text = [UInt8](repeating: 0, count: 64)
+  let count = read(file, &text, text.count)
+  var pages: UInt = 0
+  for byte in text.prefix(max(0, count)) {
+    guard byte >= 48, byte <= 57 else { break }
+    pages = pages * 10 + UInt(byte - 48)
+  }
+  return pages * UInt(max(0, sysconf(Int32(_SC_PAGESIZE))))
+}

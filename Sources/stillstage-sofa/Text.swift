@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Bytes of an attribute as text: UTF-8, else Latin-1, which older files use.
+func readableText(_ bytes: UnsafeBufferPointer<CChar>) -> String {
+  let unsigned = bytes.map { UInt8(bitPattern: $0) }
+  if let text = String(validating: unsigned, as: UTF8.self) { return oneLine(text) }
+  return oneLine(String(String.UnicodeScalarView(unsigned.map { Unicode.Scalar($0) })))
+}
+
+/// The text without control characters, so that it cannot break a line or steer a terminal.
+func oneLine(_ text: String) -> String {
+  var scalars = String.UnicodeScalarView()
+  for scalar in text.unicodeScalars {
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator, .format, .surrogate: scalars.append(" ")
+    default: scalars.append(scalar)
+    }
+  }
+  return String(scalars)
+}
+
+/// Writes all of the text or ends the process.
+func writeText(_ text: String, to descriptor: Int32) {
+  Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
+}
+
+/// Writes all bytes or ends the process: without a reader there is nothing left to do.
+func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+    if count < 0 && errno == EINTR { continue }
+    if count <= 0 { exit(1) }
+    rest = rest.dropFirst(count)
+  }
+}
