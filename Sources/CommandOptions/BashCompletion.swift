@@ -7,7 +7,7 @@ enum BashCompletion {
     # bash completion for stillstage, made by 'stillstage completion bash'
     _stillstage() {
       local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-      local command=${COMP_WORDS[1]} options= words=
+      local command=${COMP_WORDS[1]} options= words= files=
       COMPREPLY=()
       if [ "$COMP_CWORD" -eq 1 ]; then
         COMPREPLY=($(compgen -W "\(firstWords)" -- "$current"))
@@ -23,7 +23,8 @@ enum BashCompletion {
       if [[ $current == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$current"))
       else
-        COMPREPLY=($(compgen -W "$words" -- "$current") $(compgen -f -- "$current"))
+        COMPREPLY=($(compgen -W "$words" -- "$current"))
+        [ -n "$files" ] && COMPREPLY+=($(compgen -f -- "$current"))
       fi
     }
     complete -o filenames -F _stillstage stillstage
@@ -63,6 +64,7 @@ enum BashCompletion {
           "\(command.name.rawValue)")
             options="\((options + ["--help"]).joined(separator: " "))"
             words="\(words.joined(separator: " "))"
+            files=\(command.arguments.contains { $0.grammar == .file } ? "yes" : "")
             case "$previous" in
       \(lines(command.options.filter { !$0.isFlag }.map(value)))
             esac ;;

@@ -13,12 +13,13 @@ public struct CommandSpecification: Sendable, Equatable {
   /// The words that name the command: `["hrtf", "info"]`.
   public var path: [String] { name.rawValue.split(separator: " ").map(String.init) }
 
-  /// "stillstage render INPUT -o OUT.wav [options]"
+  /// "stillstage render INPUT -o OUT.wav [options]": all options where they fit into a line.
   public var usage: String {
     let required = options.filter(\.isRequired).map(\.usage)
-    let optional = options.filter { !$0.isRequired }
-    let rest = optional.count > 2 ? ["[options]"] : optional.map(\.usage)
-    return (["stillstage"] + path + arguments.map(\.name) + required + rest)
-      .joined(separator: " ")
+    let optional = options.filter { !$0.isRequired }.map(\.usage)
+    let start = (["stillstage"] + path + arguments.map(\.name) + required).joined(separator: " ")
+    guard !optional.isEmpty else { return start }
+    let whole = "\(start) \(optional.joined(separator: " "))"
+    return whole.count <= 70 ? whole : "\(start) [options]"
   }
 }

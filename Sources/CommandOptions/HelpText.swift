@@ -18,7 +18,8 @@ public enum HelpText {
 
     \(list(Program.commands, title: "COMMANDS:"))
     \(options(standardOptions))
-    'stillstage help COMMAND' tells more about a command. Try 'stillstage demo' first.
+    'stillstage help COMMAND' tells more about a command.
+    'stillstage demo' plays something at once.
 
     """
   }

@@ -2,15 +2,15 @@
 
 /// Finds the word that was probably meant.
 enum NearMatch {
-  /// The candidate nearest to `word`, or `nil` when none is near enough to be worth naming: it may
-  /// differ by a third of its letters (at least one), or `word` may be its beginning.
+  /// The only candidate that `word` begins, or else the nearest one, or `nil` when none is near
+  /// enough to be worth naming: a third of its letters may differ, and at least one.
   static func of(_ word: String, among candidates: [String]) -> String? {
     let typed = Array(word.lowercased())
-    let scored = candidates.map { ($0, distance(typed, Array($0.lowercased()))) }
-    let best = scored.min { $0.1 < $1.1 }
-    if let best, best.1 <= max(1, best.0.count / 3), best.1 < best.0.count { return best.0 }
     let begun = candidates.filter { $0.lowercased().starts(with: typed) }
-    return typed.count >= 2 && begun.count == 1 ? begun[0] : nil
+    if typed.count >= 2, begun.count == 1 { return begun[0] }
+    let scored = candidates.map { ($0, distance(typed, Array($0.lowercased()))) }
+    guard let best = scored.min(by: { $0.1 < $1.1 }) else { return nil }
+    return best.1 <= max(1, best.0.count / 3) && best.1 < best.0.count ? best.0 : nil
   }
 
   /// Edits between two words: letters put in, left out, replaced, or two neighbours swapped
