@@ -16,7 +16,7 @@ struct ChartScript {
       "set terminal \(terminal)",
       "set multiplot layout \(max(1, chart.panels.count)),1 title \(Self.quoted(chart.title))",
       "set datafile missing 'NaN'",
-      "set grid linecolor rgb '#d0d0d0'",
+      "set grid linetype 1 linewidth 0.7 linecolor rgb '#d0d0d0'",
       "set lmargin 11",
       "set rmargin 18",
       "set key outside right top",
