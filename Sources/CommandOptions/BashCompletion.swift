@@ -10,7 +10,7 @@ enum BashCompletion {
       local command=${COMP_WORDS[1]} options= words= files=
       COMPREPLY=()
       if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "\(firstWords)" -- "$current"))
+        mapfile -t COMPREPLY < <(compgen -W "\(firstWords)" -- "$current")
         return
       fi
       case "$command ${COMP_WORDS[2]}" in
@@ -21,10 +21,11 @@ enum BashCompletion {
     \(Self.lines(Program.commands.map(branch)))
       esac
       if [[ $current == -* ]]; then
-        COMPREPLY=($(compgen -W "$options" -- "$current"))
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+      elif [ -n "$files" ]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
       else
-        COMPREPLY=($(compgen -W "$words" -- "$current"))
-        [ -n "$files" ] && COMPREPLY+=($(compgen -f -- "$current"))
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
       fi
     }
     complete -o filenames -F _stillstage stillstage
@@ -50,7 +51,8 @@ enum BashCompletion {
 
   private static func subcommands(_ word: String) -> String {
     let words = Program.group(word).map { $0.path[1] }.joined(separator: " ")
-    return #"    \#(word)) COMPREPLY=($(compgen -W "\#(words)" -- "$current")); return ;;"#
+    return
+      #"    \#(word)) mapfile -t COMPREPLY < <(compgen -W "\#(words)" -- "$current"); return ;;"#
   }
 
   private static func branch(_ command: CommandSpecification) -> String {
@@ -73,13 +75,14 @@ enum BashCompletion {
 
   private static func value(_ option: OptionSpecification) -> String {
     let names = ["--\(option.name)"] + (option.short.map { ["-\($0)"] } ?? [])
-    let action =
+    let source =
       switch option.grammar {
-      case .file: #"$(compgen -f -- "$current")"#
-      case .folder: #"$(compgen -d -- "$current")"#
-      default: #"$(compgen -W "\#(option.grammar.words.joined(separator: " "))" -- "$current")"#
+      case .file: "-f"
+      case .folder: "-d"
+      default: "-W \"\(option.grammar.words.joined(separator: " "))\""
       }
-    return "        \(names.joined(separator: "|"))) COMPREPLY=(\(action)); return ;;"
+    return "        \(names.joined(separator: "|"))) "
+      + #"mapfile -t COMPREPLY < <(compgen \#(source) -- "$current"); return ;;"#
   }
 
   private static func lines(_ lines: [String]) -> String { lines.joined(separator: "\n") }

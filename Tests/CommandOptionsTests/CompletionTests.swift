@@ -30,11 +30,13 @@ import Testing
     (["play", "x", "--hrtf", "a"], ["a.sofa"]),
     (["play", "x", "--data", ""], ["folder"]),
     (["play", "a."], ["a.sofa"]),
+    (["render", "x", "-o", "two"], ["two words.wav"]),
   ])
   func bashCompletes(words: [String], expected: [String]) throws {
     let folder = TemporaryFolder()
     let script = try folder.write(Completion.script(for: .bash), to: ".script")
     try folder.write("", to: "a.sofa")
+    try folder.write("", to: "two words.wav")
     let typed = words.map { "'\($0)'" }.joined(separator: " ")
     let run = try ProgramRun.of(
       "bash",
