@@ -34,6 +34,7 @@ let rooms: [Target] = [
       "Media", "PulseAudio", "CRealtime",
     ]),
   .target(name: "CommandOptions"),
+  .target(name: "Charts"),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(
     name: "stillstage-engine",
@@ -61,7 +62,9 @@ let tests: [Target] = [
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
-  .testTarget(name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport"]),
+  .testTarget(
+    name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
+  .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
 ]
 
 let package = Package(

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+# Stillstage needs Debian 12 (or like it) and a Swift 6.3 toolchain; the rest is installed on demand.
+
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+DESTDIR ?=
+BIN := .build/release
+SHARE = $(DESTDIR)$(PREFIX)/share
+GENERATED := man/man1/stillstage.1 bash-completion/completions/stillstage \
+  zsh/site-functions/_stillstage fish/vendor_completions.d/stillstage.fish
+
+BUILD_PACKAGES := libmysofa-dev libpulse-dev libhidapi-dev libavformat-dev libavcodec-dev \
+  libavutil-dev libswresample-dev pkg-config zlib1g-dev
+RUNTIME_PACKAGES := libmysofa1 gnuplot-nox
+TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
+  python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
+
+.PHONY: all build demo test test-swift test-install lint docs install uninstall clean
+.PHONY: toolchain build-packages runtime-packages test-packages
+
+all: build
+
+build: toolchain build-packages
+	swift build -c release --static-swift-stdlib
+
+demo: build runtime-packages
+	$(BIN)/stillstage demo
+
+test: lint build test-swift test-install
+
+# A filter or a broken discovery that finds no test still passes, so the count is looked at.
+test-swift: toolchain build-packages runtime-packages test-packages
+	@mkdir -p .build
+	set -o pipefail; swift test --disable-xctest 2>&1 | tee .build/test.log
+	@grep -Eq 'Test run with [1-9][0-9]* test' .build/test.log \
+	  || { echo 'No test was run.' >&2; exit 1; }
+
+test-install: build
+	Tests/Install/test-install
+
+lint: toolchain
+	swift format lint --strict -r Sources Tests Package.swift
+
+docs: toolchain build-packages
+	.ci/api-docs
+
+# Installs what `make build` has built, so that root needs no toolchain.
+install:
+	@test -x $(BIN)/stillstage || { echo "Nothing is built: run 'make build' first." >&2; exit 1; }
+	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/bin" $(BIN)/stillstage
+	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/libexec/stillstage" \
+	  $(BIN)/stillstage-engine $(BIN)/stillstage-sofa
+	install -d -m 755 "$(SHARE)/stillstage/HRTF" "$(SHARE)/stillstage/Calibration"
+	find HRTF Calibration -type f -printf '%h\0%p\0' 2>/dev/null | xargs -r -0 -n 2 \
+	  sh -c 'install -D -m 644 -t "$$0/stillstage/$$1" "$$2"' "$(SHARE)"
+	install -d -m 755 "$(SHARE)/man/man1" "$(SHARE)/bash-completion/completions" \
+	  "$(SHARE)/zsh/site-functions" "$(SHARE)/fish/vendor_completions.d"
+	$(BIN)/stillstage --man-page > "$(SHARE)/man/man1/stillstage.1"
+	$(BIN)/stillstage completion bash > "$(SHARE)/bash-completion/completions/stillstage"
+	$(BIN)/stillstage completion zsh > "$(SHARE)/zsh/site-functions/_stillstage"
+	$(BIN)/stillstage completion fish > "$(SHARE)/fish/vendor_completions.d/stillstage.fish"
+	chmod 644 $(foreach file,$(GENERATED),"$(SHARE)/$(file)")
+
+uninstall:
+	rm -f "$(DESTDIR)$(PREFIX)/bin/stillstage" $(foreach file,$(GENERATED),"$(SHARE)/$(file)")
+	rm -rf "$(DESTDIR)$(PREFIX)/libexec/stillstage" "$(SHARE)/stillstage"
+
+clean:
+	rm -rf .build docs/api demo.wav demo.svg
+
+toolchain:
+	@command -v swift >/dev/null || { \
+	  echo 'No swift in PATH: install a Swift 6.3 toolchain, https://www.swift.org/install.' >&2; \
+	  exit 1; }
+
+build-packages:
+	@.ci/install-packages $(BUILD_PACKAGES)
+
+runtime-packages:
+	@.ci/install-packages $(RUNTIME_PACKAGES)
+
+test-packages:
+	@.ci/install-packages $(TEST_PACKAGES)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A picture of one or more panels, one above the other.
+public struct Chart: Sendable, Equatable {
+  public var title: String
+  public var panels: [ChartPanel]
+  public var size: ChartSize
+
+  public init(title: String, panels: [ChartPanel], size: ChartSize = .default) {
+    self.title = title
+    self.panels = panels
+    self.size = size
+  }
+
+  /// Draws the chart into a file: PNG where `path` ends in ".png", SVG otherwise. gnuplot draws it
+  /// as a program of its own.
+  public func write(to path: String) throws(ChartError) {
+    let format: ChartFormat = path.hasSuffix(".png") ? .png : .svg
+    let picture = try Gnuplot.draw(ChartScript(chart: self, format: format).text)
+    try picture.save(to: path)
+  }
+}
+
+/// Width and height [pixels].
+public struct ChartSize: Sendable, Equatable {
+  public var width: Int
+  public var height: Int
+
+  public init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+  }
+
+  public static let `default` = ChartSize(width: 900, height: 600)
+}

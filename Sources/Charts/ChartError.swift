@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why there is no picture.
+public enum ChartError: Error, Sendable, Equatable {
+  case gnuplotMissing
+  case gnuplotFailed(String)
+  case gnuplotTooSlow(seconds: Int)
+  case cannotWrite(path: String, reason: String)
+}
+
+extension ChartError: CustomStringConvertible {
+  /// One line: what, why and what to do.
+  public var description: String {
+    switch self {
+    case .gnuplotMissing:
+      "No picture was drawn: gnuplot is missing; install gnuplot-nox."
+    case .gnuplotFailed(let reason):
+      "No picture was drawn: gnuplot failed (\(reason)); try another version of it."
+    case .gnuplotTooSlow(let seconds):
+      "No picture was drawn: gnuplot took more than \(seconds) s; try again."
+    case .cannotWrite(let path, let reason):
+      "The picture \(path) cannot be written (\(reason)); choose another path."
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+enum ChartFormat {
+  case svg
+  case png
+}
+
+/// A chart in gnuplot's language, with its data.
+struct ChartScript {
+  let chart: Chart
+  let format: ChartFormat
+
+  var text: String {
+    var lines = [
+      "set encoding utf8",
+      "set terminal \(terminal)",
+      "set multiplot layout \(max(1, chart.panels.count)),1 title \(Self.quoted(chart.title))",
+      "set datafile missing 'NaN'",
+      "set grid linetype 1 linewidth 0.7 linecolor rgb '#d0d0d0'",
+      "set lmargin 11",
+      "set rmargin 18",
+      "set key outside right top",
+    ]
+    for (index, panel) in chart.panels.enumerated() { lines += Self.commands(panel, at: index) }
+    return lines.joined(separator: "\n") + "\nunset multiplot\n"
+  }
+
+  /// Text is taken as it is (`noenhanced`): "a_b" is no subscript.
+  private var terminal: String {
+    let size = "size \(chart.size.width),\(chart.size.height) noenhanced background 'white'"
+    return switch format {
+    case .svg: "svg \(size) font 'sans-serif,13'"
+    case .png: "pngcairo \(size) font 'sans,11'"
+    }
+  }
+
+  private static func commands(_ panel: ChartPanel, at index: Int) -> [String] {
+    var lines: [String] = []
+    for (number, series) in panel.series.enumerated() {
+      lines.append("$data\(index)_\(number) << END")
+      lines += zip(series.x, series.y).map { "\(plain($0)) \(plain($1))" }
+      lines.append("END")
+    }
+    lines.append("set xlabel \(quoted(panel.xLabel))")
+    lines.append("set ylabel \(quoted(panel.yLabel))")
+    let hasPoints = panel.series.contains(where: \.hasPoints)
+    lines.append(hasPoints ? "set xrange [*:*]" : "set xrange [0:1]")
+    lines.append("set yrange \(range(panel.yRange, hasPoints: hasPoints))")
+    let plots = panel.series.enumerated().map { number, series in
+      let source = series.hasPoints ? "$data\(index)_\(number) using 1:2" : "NaN"
+      let colour = colours[number % colours.count]
+      return "\(source) with lines linewidth 1.5 linecolor rgb '\(colour)' "
+        + "title \(quoted(series.name))"
+    }
+    lines.append("plot \(plots.isEmpty ? "NaN notitle" : plots.joined(separator: ", "))")
+    return lines
+  }
+
+  private static func range(_ range: ClosedRange<Double>?, hasPoints: Bool) -> String {
+    if let range { return "[\(range.lowerBound):\(range.upperBound)]" }
+    return hasPoints ? "[*:*]" : "[0:1]"
+  }
+
+  private static func plain(_ value: Double) -> String {
+    value.isFinite ? "\(value)" : "NaN"
+  }
+
+  /// In gnuplot's single quotes nothing but the quote itself is special. Lines would end the
+  /// command.
+  private static func quoted(_ text: String) -> String {
+    let plain = text.map { character in
+      character.isNewline ? " " : character == "'" ? "''" : String(character)
+    }
+    return "'\(plain.joined())'"
+  }
+
+  /// Colours that stay apart for colour-blind eyes (Okabe and Ito, Color Universal Design, 2008).
+  private static let colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The commands, each by the words that are typed for it.
+public enum CommandName: String, Sendable, CaseIterable {
+  case play
+  case render
+  case demo
+  case trackers
+  case trackersWatch = "trackers watch"
+  case hrtfInfo = "hrtf info"
+  case hrtfExport = "hrtf export"
+  case completion
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An option of the table and the type of its value: `parsed[Options.order]` is an `Int`.
+public struct CommandOption<Value: Sendable>: Sendable {
+  public let specification: OptionSpecification
+  let defaultValue: Value?
+  let convert: @Sendable (OptionValue) -> Value?
+
+  /// An option that has a value whether or not it is given.
+  init(
+    _ name: String, short: Character? = nil, _ placeholder: String, _ form: ValueForm<Value>,
+    default defaultValue: Value, shown: String, help: String
+  ) {
+    specification = OptionSpecification(
+      name: name, short: short, placeholder: placeholder, grammar: form.grammar,
+      defaultText: shown, isRequired: false, help: help)
+    self.defaultValue = defaultValue
+    convert = form.convert
+  }
+
+  /// An option without which the command is wrong.
+  init(
+    required name: String, short: Character? = nil, _ placeholder: String,
+    _ form: ValueForm<Value>, help: String
+  ) {
+    specification = OptionSpecification(
+      name: name, short: short, placeholder: placeholder, grammar: form.grammar,
+      defaultText: nil, isRequired: true, help: help)
+    defaultValue = nil
+    convert = form.convert
+  }
+
+  /// An option whose value is `nil` when it is not given.
+  init<Wrapped>(
+    _ name: String, short: Character? = nil, _ placeholder: String, _ form: ValueForm<Wrapped>,
+    shown: String? = nil, help: String
+  ) where Value == Wrapped? {
+    specification = OptionSpecification(
+      name: name, short: short, placeholder: placeholder, grammar: form.grammar,
+      defaultText: shown, isRequired: false, help: help)
+    defaultValue = .some(nil)
+    let convertWrapped = form.convert
+    convert = { convertWrapped($0).map { .some($0) } }
+  }
+}
+
+extension CommandOption where Value == Bool {
+  /// An option without a value: true when it is there.
+  init(flag name: String, help: String) {
+    specification = OptionSpecification(
+      name: name, short: nil, placeholder: "", grammar: .flag, defaultText: nil,
+      isRequired: false, help: help)
+    defaultValue = false
+    convert = { $0 == .flag }
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Help as `--help` and `help COMMAND` print it.
+public enum HelpText {
+  public static func about(_ topic: HelpTopic) -> String {
+    switch topic {
+    case .overview: overview
+    case .group(let word): list(Program.group(word), title: "COMMANDS OF '\(word)':")
+    case .command(let command): about(command)
+    }
+  }
+
+  private static var overview: String {
+    """
+    Stillstage: \(Program.summary).
+
+    USAGE: \(Program.name) COMMAND [options]
+
+    \(list(Program.commands, title: "COMMANDS:"))
+    \(options(standardOptions))
+    'stillstage help COMMAND' tells more about a command.
+    'stillstage demo' plays something at once.
+
+    """
+  }
+
+  private static func about(_ command: CommandSpecification) -> String {
+    var text = TextColumns.wrapped(command.discussion, width: 80).joined(separator: "\n")
+    text += "\n\nUSAGE: \(command.usage)\n"
+    if !command.arguments.isEmpty {
+      text += "\nARGUMENTS:\n"
+      for argument in command.arguments {
+        text += TextColumns.definition(argument.name, argument.sentence)
+      }
+    }
+    let rows = command.options.map { ($0.synopsis, $0.sentence) }
+    text += "\n" + options(rows + [standardOptions[0]])
+    let subcommands = Program.group(command.name.rawValue)
+    return subcommands.isEmpty ? text : text + "\n" + list(subcommands, title: "COMMANDS:")
+  }
+
+  private static func list(_ commands: [CommandSpecification], title: String) -> String {
+    commands.reduce("\(title)\n") { text, command in
+      let term = (command.path + command.arguments.map(\.name)).joined(separator: " ")
+      return text + TextColumns.definition(term, command.summary)
+    }
+  }
+
+  private static func options(_ rows: [(String, String)]) -> String {
+    rows.reduce("OPTIONS:\n") { $0 + TextColumns.definition($1.0, $1.1) }
+  }
+
+  static let standardOptions = [
+    ("-h, --help", "Show help."), ("--version", "Show the version."),
+  ]
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `--latency`: how deep the sound server's queue is.
+public enum LatencyChoice: Sendable, Equatable {
+  /// As shallow as plays without gaps, found while playing.
+  case auto
+  case milliseconds(Double)
+}
+
+extension ValueForm where Value == LatencyChoice {
+  static func latency(_ range: ClosedRange<Double>) -> Self {
+    Self(grammar: .either(["auto"], .number(range))) { value in
+      switch value {
+      case .word("auto"): .auto
+      case .number(let milliseconds): .milliseconds(milliseconds)
+      default: nil
+      }
+    }
+  }
+}

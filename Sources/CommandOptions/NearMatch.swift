@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds the word that was probably meant.
+enum NearMatch {
+  /// The only candidate that `word` begins, or else the nearest one, or `nil` when none is near
+  /// enough to be worth naming: a third of its letters may differ, and at least one.
+  static func of(_ word: String, among candidates: [String]) -> String? {
+    let typed = Array(word.lowercased())
+    let begun = candidates.filter { $0.lowercased().starts(with: typed) }
+    if typed.count >= 2, begun.count == 1 { return begun[0] }
+    let scored = candidates.map { ($0, distance(typed, Array($0.lowercased()))) }
+    guard let best = scored.min(by: { $0.1 < $1.1 }) else { return nil }
+    return best.1 <= max(1, best.0.count / 3) && best.1 < best.0.count ? best.0 : nil
+  }
+
+  /// Edits between two words: letters put in, left out, replaced, or two neighbours swapped
+  /// (optimal string alignment).
+  static func distance(_ a: [Character], _ b: [Character]) -> Int {
+    var beforeLast: [Int] = []
+    var last = Array(0...b.count)
+    for i in a.indices {
+      var row = [i + 1]
+      for j in b.indices {
+        let replaced = last[j] + (a[i] == b[j] ? 0 : 1)
+        var cost = min(replaced, last[j + 1] + 1, row[j] + 1)
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+          cost = min(cost, beforeLast[j - 1] + 1)
+        }
+        row.append(cost)
+      }
+      beforeLast = last
+      last = row
+    }
+    return last[b.count]
+  }
+}

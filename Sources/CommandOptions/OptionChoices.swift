@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `--layout`: how to read the channels of the input.
+public enum LayoutChoice: String, Sendable, CaseIterable {
+  case auto
+  case foa
+  case hoa
+  case fuma
+  case mono
+  case stereo
+  case surround51 = "5.1"
+  case surround71 = "7.1"
+  case surround714 = "7.1.4"
+}
+
+/// `--hrtf-eq`: what is done to the colour of an HRTF set.
+public enum HRTFEqualization: String, Sendable, CaseIterable {
+  /// The set's own diffuse-field colour is kept.
+  case none
+  /// The set's diffuse-field response is made flat.
+  case diffuse
+}
+
+/// `--decoder`: how the binaural decoder is designed.
+public enum DecoderChoice: String, Sendable, CaseIterable {
+  /// Magnitude least squares.
+  case magls
+  /// Least squares.
+  case ls
+}
+
+/// `--spatialize`: which sources are made spatial; the rest plays as plain stereo.
+public enum SpatializeChoice: String, Sendable, CaseIterable {
+  case monoStereo = "mono-stereo"
+  case multichannel
+  case all
+  case off
+}
+
+/// `--to`: what `render` writes.
+public enum RenderTarget: String, Sendable, CaseIterable {
+  case binaural
+}
+
+/// `--mode`: what the stage follows.
+public enum StageMode: String, Sendable, CaseIterable {
+  /// The stage stands still in the room.
+  case tracked
+  /// The stage is fixed to the head.
+  case fixed
+  /// Plain stereo.
+  case off
+}
+
+/// `completion`: the shells that completion can be written for.
+public enum Shell: String, Sendable, CaseIterable {
+  case bash
+  case zsh
+  case fish
+}

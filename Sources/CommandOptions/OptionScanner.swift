@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Walks over the arguments of one command and collects what they say.
+struct OptionScanner {
+  let command: CommandSpecification
+  private var positional: [String] = []
+  private var values: [String: OptionValue] = [:]
+
+  init(command: CommandSpecification) {
+    self.command = command
+  }
+
+  mutating func scan(_ arguments: [String]) throws(UsageError) -> ParsedCommand {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      if argument == "--" {
+        positional += rest
+        break
+      }
+      if argument.hasPrefix("-"), argument != "-" {
+        try option(argument, following: &rest)
+      } else {
+        positional.append(argument)
+      }
+    }
+    return try checked()
+  }
+
+  private mutating func option(
+    _ argument: String, following rest: inout ArraySlice<String>
+  ) throws(UsageError) {
+    let (typed, attached) = Self.split(argument)
+    guard let option = command.options.first(where: { Self.matches($0, typed) }) else {
+      throw unknown(typed)
+    }
+    if option.isFlag {
+      if let attached { throw .unexpectedValue(option: typed, value: attached) }
+      values[option.name] = .flag
+      return
+    }
+    guard let text = attached ?? Self.takeValue(of: option, from: &rest) else {
+      throw .missingValue(
+        option: typed, placeholder: option.placeholder, command: command.name.rawValue)
+    }
+    values[option.name] = try Self.value(
+      text, option.grammar, owner: "\(typed) <\(option.placeholder)>")
+  }
+
+  /// "--name=value" in its two parts. There is no "-ovalue": "-order" is a misspelt "--order".
+  private static func split(_ argument: String) -> (name: String, value: String?) {
+    guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
+    return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+  }
+
+  private static func matches(_ option: OptionSpecification, _ typed: String) -> Bool {
+    typed == "--\(option.name)" || option.short.map { typed == "-\($0)" } ?? false
+  }
+
+  /// The next argument, unless it looks like another option. A number may begin with a minus sign.
+  private static func takeValue(
+    of option: OptionSpecification, from rest: inout ArraySlice<String>
+  ) -> String? {
+    guard let next = rest.first else { return nil }
+    let isOption = next.hasPrefix("--") || (next.hasPrefix("-") && !option.grammar.isNumeric)
+    guard !isOption || next == "-" else { return nil }
+    return rest.popFirst()
+  }
+
+  private static func value(
+    _ text: String, _ grammar: ValueGrammar, owner: String
+  ) throws(UsageError) -> OptionValue {
+    guard let value = grammar.value(of: text) else {
+      throw .invalidValue(
+        text, of: owner, expectation: grammar.expectation,
+        near: text.isEmpty ? nil : NearMatch.of(text, among: grammar.spelledWords))
+    }
+    return value
+  }
+
+  private func checked() throws(UsageError) -> ParsedCommand {
+    let wanted = command.arguments
+    if positional.count > wanted.count { throw unexpected(Array(positional[wanted.count...])) }
+    var arguments: [String: String] = [:]
+    for (argument, text) in zip(wanted, positional) {
+      _ = try Self.value(text, argument.grammar, owner: "<\(argument.name)>")
+      arguments[argument.name] = text
+    }
+    if positional.count < wanted.count {
+      throw .missingArgument("<\(wanted[positional.count].name)>", command: command.name.rawValue)
+    }
+    for option in command.options where option.isRequired && values[option.name] == nil {
+      let name = option.short.map { "-\($0)" } ?? "--\(option.name)"
+      throw .missingArgument("\(name) <\(option.placeholder)>", command: command.name.rawValue)
+    }
+    return ParsedCommand(command: command, arguments: arguments, values: values)
+  }
+
+  private func unexpected(_ extra: [String]) -> UsageError {
+    let subcommands = Program.group(command.name.rawValue)
+    if !subcommands.isEmpty, !subcommands.contains(where: { $0.path[1] == extra[0] }) {
+      let near = NearMatch.of(extra[0], among: subcommands.map { $0.path[1] })
+      return .unknownCommand(
+        "\(command.name.rawValue) \(extra[0])", near: near.map { "\(command.name.rawValue) \($0)" })
+    }
+    return .unexpectedArguments(extra, command: command.name.rawValue)
+  }
+
+  private func unknown(_ typed: String) -> UsageError {
+    let owners = Program.optionsWithCommands
+      .filter { Self.matches($0.option, typed) }.flatMap(\.commands)
+    if !owners.isEmpty {
+      return .optionOfOthers(
+        typed, owners: owners.map(\.rawValue), command: command.name.rawValue)
+    }
+    let names = command.options.map { "--\($0.name)" } + ["--help"]
+    let near = typed.count > 2 ? NearMatch.of(typed, among: names) : nil
+    return .unknownOption(typed, near: near, command: command.name.rawValue)
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The option table: every option once, with its type, default and help text. Which command takes
+/// which is said in `Program.commands`.
+public enum Options {
+  // MARK: Sound in
+
+  public static let layout = CommandOption<LayoutChoice>(
+    "layout", "LAYOUT", .words, default: .auto, shown: "auto",
+    help: """
+      How to read the channels. 'auto' takes the container's layout; unlabelled 4, 9, 16, ... \
+      channels are ambisonics in ACN order and SN3D scale, and with two more they carry \
+      head-locked stereo. First-order sound in a codec that can only say '4.0' or 'quad' needs \
+      'foa'.
+      """)
+  public static let track = CommandOption<Int?>(
+    "track", "N", .integer(1...1000), shown: "the richest that can be decoded",
+    help: "Which of several audio tracks to take, counted from 1.")
+  public static let spatialize = CommandOption<SpatializeChoice>(
+    "spatialize", "SOURCES", .words, default: .all, shown: "all",
+    help: "Which sources are made spatial; the rest plays as plain stereo.")
+  public static let order = CommandOption<Int>(
+    "order", "N", .integer(1...7), default: 5, shown: "5",
+    help: """
+      Order of the ambisonic bus for sources that are not ambisonic; ambisonic material keeps its \
+      own order.
+      """)
+
+  // MARK: Head
+
+  public static let hrtf = CommandOption<String?>(
+    "hrtf", "FILE", .file, shown: "libmysofa's default.sofa",
+    help: "SOFA file (SimpleFreeFieldHRIR) with the listener's HRTF.")
+  public static let hrtfEqualization = CommandOption<HRTFEqualization>(
+    "hrtf-eq", "EQ", .words, default: .none, shown: "none",
+    help: "'diffuse' makes the set's diffuse-field response flat; 'none' keeps its own colour.")
+  public static let decoder = CommandOption<DecoderChoice>(
+    "decoder", "DESIGN", .words, default: .magls, shown: "magls",
+    help: "How the binaural decoder is designed: magnitude least squares or least squares.")
+
+  // MARK: Engine
+
+  public static let gain = CommandOption<Double>(
+    "gain", "DB", .number(-120...40), default: 0, shown: "0",
+    help: "Gain in decibels.")
+  public static let block = CommandOption<Int>(
+    "block", "FRAMES", .integer(1...8192), default: 256, shown: "256",
+    help: "How many frames the engine renders at a time.")
+  public static let data = CommandOption<String?>(
+    "data", "DIR", .folder, shown: "see FILES in the manual",
+    help: "Folder with the data files: HRTF and Calibration.")
+  public static let events = CommandOption<String?>(
+    "events", "FILE.jsonl", .file,
+    help: "Write what happens (underruns, warnings) to a file, one JSON object a line.")
+  public static let json = CommandOption<Bool>(
+    flag: "json", help: "Write JSON to standard output, and nothing else.")
+
+  // MARK: Head pose
+
+  public static let pose = CommandOption<PoseAngles?>(
+    "pose", "YAW,PITCH,ROLL", .pose(-360...360),
+    help: """
+      Head pose in degrees: yaw positive to the left, pitch positive up, roll positive right ear \
+      down.
+      """)
+  public static let motion = CommandOption<String?>(
+    "motion", "FILE.csv", .file,
+    help: """
+      Recorded head instead of a tracker: columns t,w,x,y,z with seconds and the head-to-world \
+      quaternion.
+      """)
+  public static let tracker = CommandOption<TrackerChoice>(
+    "tracker", "auto|none|ID", .tracker, default: .auto, shown: "auto",
+    help: "Head tracker, by the ID that 'stillstage trackers' lists.")
+  public static let mode = CommandOption<StageMode>(
+    "mode", "MODE", .words, default: .tracked, shown: "tracked",
+    help: "Stage still in the room, stage fixed to the head, or plain stereo.")
+
+  // MARK: Sound out
+
+  public static let sink = CommandOption<String?>(
+    "sink", "NAME", .text, shown: "the server's default",
+    help: "Output device, by the sound server's name for it.")
+  public static let latency = CommandOption<LatencyChoice>(
+    "latency", "auto|MS", .latency(5...2000), default: .auto, shown: "auto",
+    help: "Depth of the sound server's queue in milliseconds.")
+  public static let renderTarget = CommandOption<RenderTarget>(
+    "to", "FORMAT", .words, default: .binaural, shown: "binaural", help: "What is written.")
+  public static let rate = CommandOption<Int?>(
+    "rate", "HZ", .integer(8000...384_000), shown: "the input's rate",
+    help: "Sample rate of the output.")
+  public static let limiter = CommandOption<Bool>(
+    "limiter", "on|off", .onOff, default: false, shown: "off",
+    help: "True-peak limiter at -1 dBTP. Off, a render is linear.")
+  public static let renderOutput = CommandOption<String>(
+    required: "output", short: "o", "OUT.wav", .file, help: "The 32-bit float WAV to write.")
+  public static let demoOutput = CommandOption<String?>(
+    "output", short: "o", "OUT.wav", .file,
+    help: "Render the scene to a WAV instead of playing it.")
+
+  // MARK: Decoder export
+
+  public static let exportOutput = CommandOption<String>(
+    required: "output", short: "o", "DEC.wav", .file,
+    help: "The WAV to write: the left ear's filters in ACN order, then the right ear's.")
+  public static let exportOrder = CommandOption<Int>(
+    required: "order", "N", .integer(1...7), help: "Ambisonic order of the decoder.")
+  public static let exportRate = CommandOption<Int?>(
+    "rate", "HZ", .integer(8000...384_000), shown: "the set's rate",
+    help: "Sample rate of the filters.")
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The program as its users see it: the table that parsing, help, manual page and completion share.
+public enum Program {
+  public static let name = "stillstage"
+  public static let version = "0.1.0"
+  public static let summary = "spatial audio for headphones that stands still while the head moves"
+
+  /// All commands, in the order in which help lists them.
+  public static let commands: [CommandSpecification] = [
+    play, render, demo, trackers, trackersWatch, hrtfInfo, hrtfExport, completion,
+  ]
+
+  private static let shared: [OptionSpecification] = [
+    Options.hrtf.specification, Options.hrtfEqualization.specification,
+    Options.layout.specification, Options.track.specification, Options.order.specification,
+    Options.decoder.specification, Options.spatialize.specification, Options.gain.specification,
+    Options.block.specification, Options.motion.specification, Options.events.specification,
+    Options.data.specification,
+  ]
+
+  private static let play = CommandSpecification(
+    name: .play, summary: "Play with head tracking.",
+    discussion: """
+      Plays over headphones while the head tracker turns the stage against the head's motion, so \
+      that it stands still in the room.
+      """,
+    arguments: [Arguments.input],
+    options: [
+      Options.tracker.specification, Options.mode.specification, Options.sink.specification,
+      Options.latency.specification,
+    ] + shared)
+
+  private static let render = CommandSpecification(
+    name: .render, summary: "Render to a WAV with the same engine.",
+    discussion: """
+      Writes what 'play' would play, as 32-bit float WAV: the same engine, offline, for a head \
+      that is still or moves as recorded. The same input gives the same bytes.
+      """,
+    arguments: [Arguments.input],
+    options: [
+      Options.renderOutput.specification, Options.renderTarget.specification,
+      Options.pose.specification, Options.rate.specification, Options.limiter.specification,
+    ] + shared)
+
+  private static let demo = CommandSpecification(
+    name: .demo, summary: "Play a built-in scene; needs no file and no tracker.",
+    discussion: """
+      Plays a scene that is made on the spot. Without a sound server it is rendered to demo.wav, \
+      with a picture of the pose and of both ears' levels beside it.
+      """,
+    arguments: [], options: [Options.demoOutput.specification, Options.data.specification])
+
+  private static let trackers = CommandSpecification(
+    name: .trackers, summary: "List the head trackers.",
+    discussion: "Lists the head trackers that are connected and whether each can be opened.",
+    arguments: [], options: [Options.json.specification, Options.data.specification])
+
+  private static let trackersWatch = CommandSpecification(
+    name: .trackersWatch, summary: "Show a tracker's live pose.",
+    discussion: "Shows the pose that a head tracker reports until it is interrupted.",
+    arguments: [Arguments.trackerID], options: [Options.data.specification])
+
+  private static let hrtfInfo = CommandSpecification(
+    name: .hrtfInfo, summary: "Say what a SOFA file holds and whether it is usable.",
+    discussion: "Reads a SOFA file and says what it holds and whether it can be used.",
+    arguments: [Arguments.sofaFile], options: [Options.json.specification])
+
+  private static let hrtfExport = CommandSpecification(
+    name: .hrtfExport, summary: "Write the binaural decoder of a SOFA file as a WAV.",
+    discussion: """
+      Writes the decoder's filters as a WAV of 2 (N+1)^2 channels: the left ear's in ACN order, \
+      then the right ear's, for SN3D input.
+      """,
+    arguments: [Arguments.sofaFile],
+    options: [
+      Options.exportOutput.specification, Options.exportOrder.specification,
+      Options.decoder.specification, Options.exportRate.specification,
+    ])
+
+  private static let completion = CommandSpecification(
+    name: .completion, summary: "Print a completion script for a shell.",
+    discussion: "Prints a script that completes commands and options in bash, zsh or fish.",
+    arguments: [Arguments.shell], options: [])
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A ``ValueGrammar`` together with the Swift type that its values become.
+public struct ValueForm<Value: Sendable>: Sendable {
+  let grammar: ValueGrammar
+  let convert: @Sendable (OptionValue) -> Value?
+}
+
+extension ValueForm where Value == String {
+  static var text: Self { Self(grammar: .text, convert: ValueForm.string) }
+  static var file: Self { Self(grammar: .file, convert: ValueForm.string) }
+  static var folder: Self { Self(grammar: .folder, convert: ValueForm.string) }
+
+  private static func string(_ value: OptionValue) -> String? {
+    if case .text(let text) = value { text } else { nil }
+  }
+}
+
+extension ValueForm where Value == Int {
+  static func integer(_ range: ClosedRange<Int>) -> Self {
+    Self(grammar: .integer(range)) { value in
+      if case .integer(let number) = value { number } else { nil }
+    }
+  }
+}
+
+extension ValueForm where Value == Double {
+  static func number(_ range: ClosedRange<Double>) -> Self {
+    Self(grammar: .number(range)) { value in
+      if case .number(let number) = value { number } else { nil }
+    }
+  }
+}
+
+extension ValueForm where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+  /// One of the enumeration's raw values.
+  static var words: Self {
+    Self(grammar: .words(Value.allCases.map(\.rawValue))) { value in
+      if case .word(let word) = value { Value(rawValue: word) } else { nil }
+    }
+  }
+}
+
+extension ValueForm where Value == Bool {
+  static var onOff: Self {
+    Self(grammar: .words(["on", "off"])) { $0 == .word("on") }
+  }
+}

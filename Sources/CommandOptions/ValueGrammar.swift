@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an option or argument accepts. Parsing, error texts and shell completion all read it.
+public indirect enum ValueGrammar: Sendable, Equatable {
+  /// No value: the option's presence is the message.
+  case flag
+  /// Any text that is not empty.
+  case text
+  /// The path of a file, or anything else that stands where such a path does (a URL).
+  case file
+  /// The path of a folder.
+  case folder
+  /// One of these words.
+  case words([String])
+  /// A whole number in a range.
+  case integer(ClosedRange<Int>)
+  /// A finite decimal number in a range.
+  case number(ClosedRange<Double>)
+  /// Values separated by commas, as many as `count` allows.
+  case list(of: ValueGrammar, count: ClosedRange<Int>)
+  /// One of the words, or else what the second grammar takes.
+  case either([String], ValueGrammar)
+
+  /// The value that `text` says, or `nil` when it is outside of the grammar.
+  public func value(of text: String) -> OptionValue? {
+    switch self {
+    case .flag: nil
+    case .text, .file, .folder: text.isEmpty ? nil : .text(text)
+    case .words(let words): words.contains(text) ? .word(text) : nil
+    case .integer(let range):
+      Int(text).flatMap { range.contains($0) ? .integer($0) : nil }
+    case .number(let range):
+      Self.decimal(text).flatMap { range.contains($0) ? .number($0) : nil }
+    case .list(let element, let count): Self.list(text, of: element, count: count)
+    case .either(let words, let other):
+      words.contains(text) ? .word(text) : other.value(of: text)
+    }
+  }
+
+  /// The words that may have been misspelt.
+  var spelledWords: [String] {
+    switch self {
+    case .words(let words), .either(let words, _): words
+    default: []
+    }
+  }
+
+  /// The words that can be typed, for completion.
+  public var words: [String] {
+    switch self {
+    case .words(let words): words
+    case .either(let words, let other): words + other.words
+    case .integer(let range) where range.count <= 16: range.map { String($0) }
+    default: []
+    }
+  }
+
+  /// Whether a value may begin with a minus sign, so that `--gain -6` is no option `-6`.
+  var isNumeric: Bool {
+    switch self {
+    case .integer, .number: true
+    case .list(let element, _): element.isNumeric
+    case .either(_, let other): other.isNumeric
+    default: false
+    }
+  }
+
+  private static func list(
+    _ text: String, of element: ValueGrammar, count: ClosedRange<Int>
+  ) -> OptionValue? {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    let values = parts.compactMap { element.value(of: String($0)) }
+    guard values.count == parts.count, count.contains(parts.count) else { return nil }
+    return .list(values)
+  }
+
+  /// `Double.init` alone would also take "nan", "inf" and hexadecimal.
+  private static func decimal(_ text: String) -> Double? {
+    let allowed = text.utf8.allSatisfy { byte in
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.eE".utf8.contains(byte)
+    }
+    guard allowed, let value = Double(text), value.isFinite else { return nil }
+    return value
+  }
+}

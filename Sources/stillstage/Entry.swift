@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandOptions
+import Glibc
+
+/// Answers everything that needs no audio, and hands the rest to the engine's executable. The two
+/// are apart because loading FFmpeg takes longer than all that is done here.
+func run() -> Never {
+  do throws(UsageError) {
+    switch try CommandParser.parse(Array(CommandLine.arguments.dropFirst())) {
+    case .help(let topic): answer(HelpText.about(topic))
+    case .version: answer("\(Program.name) \(Program.version)\n")
+    case .manualPage: answer(ManualPage.text)
+    case .completion(let shell): answer(Completion.script(for: shell))
+    case .run: becomeEngine()
+    }
+  } catch {
+    fail(error.description, exitCode: 2)
+  }
+}
+
+private func becomeEngine() -> Never {
+  guard let engine = ProgramFiles.ofThisProcess?.engine else {
+    fail(
+      """
+      stillstage-engine is neither beside this executable nor in ../libexec/stillstage; run \
+      'make build' or 'make install' again.
+      """, exitCode: 1)
+  }
+  execv(engine, CommandLine.unsafeArgv)
+  fail("\(engine) cannot be started: \(String(cString: strerror(errno))).", exitCode: 1)
+}
+
+private func answer(_ text: String) -> Never {
+  guard write(text, to: STDOUT_FILENO) else {
+    fail("Standard output cannot be written: \(String(cString: strerror(errno))).", exitCode: 1)
+  }
+  exit(0)
+}
+
+private func fail(_ message: String, exitCode: Int32) -> Never {
+  _ = write("\(Program.name): \(message)\n", to: STDERR_FILENO)
+  exit(exitCode)
+}
+
+/// Writes all of `text`; false when the file descriptor takes no more.
+private func write(_ text: String, to descriptor: Int32) -> Bool {
+  var rest = Array(text.utf8)[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if count < 0, errno == EINTR { continue }
+    guard count > 0 else { return false }
+    rest.removeFirst(count)
+  }
+  return true
+}

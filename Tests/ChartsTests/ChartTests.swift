@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Charts
+
+@Suite struct ChartTests {
+  private let chart = Chart(
+    title: "What happened",
+    panels: [
+      ChartPanel(
+        xLabel: "time (s)", yLabel: "degrees", yRange: -180...180,
+        series: [
+          ChartSeries(name: "yaw_of_head", x: [0, 1, 2], y: [0, 90, -90]),
+          ChartSeries(name: "roll 'quoted'", x: [0, 2], y: [10, .nan]),
+        ]),
+      ChartPanel(
+        xLabel: "time (s)", yLabel: "dBFS",
+        series: [ChartSeries(name: "left ear", x: [0, 1, 2], y: [-.infinity, -20, -23])]),
+    ])
+
+  @Test func anSVGHoldsTheNamesAndAsManyPointsAsTheData() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("demo.svg")
+    try chart.write(to: path)
+    let svg = try ProgramRun.of("cat", [path]).output
+    #expect(svg.hasPrefix("<?xml") && svg.contains("<svg") && svg.contains("</svg>"))
+    for name in ["What happened", "yaw_of_head", "left ear", "time (s)", "degrees", "dBFS"] {
+      #expect(svg.contains(name), "\(name)")
+    }
+    #expect(svg.contains("roll 'quoted'") || svg.contains("roll &#39;quoted&#39;"))
+  }
+
+  /// A line twice as steep must be drawn twice as steep: the data reach the picture.
+  @Test func dataReachThePicture() throws {
+    let slopes = try [1.0, 2.0].map { slope in
+      let ramp = ChartSeries(name: "ramp", x: [0, 10], y: [0, slope])
+      let panel = ChartPanel(xLabel: "x", yLabel: "y", yRange: 0...4, series: [ramp])
+      let script = ChartScript(chart: Chart(title: "t", panels: [panel]), format: .svg).text
+      let svg = String(decoding: try Gnuplot.draw(script).bytes, as: UTF8.self)
+      let line = try #require(Self.line(colour: "0, 114, 178)", in: svg))
+      return (line.start.y - line.end.y) / (line.end.x - line.start.x)
+    }
+    #expect(abs(slopes[1] / slopes[0] - 2) < 0.01)
+  }
+
+  @Test func aPNGIsWrittenByExtension() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("demo.png")
+    try chart.write(to: path)
+    let head = try ProgramRun.of("head", ["-c", "4", path])
+    #expect(head.output.hasSuffix("PNG"))
+  }
+
+  @Test func silenceAndNothingAreDrawnToo() throws {
+    let folder = TemporaryFolder()
+    let silence = ChartSeries(name: "silent", x: [0, 1], y: [-.infinity, -.infinity])
+    let panels = [
+      ChartPanel(xLabel: "x", yLabel: "y", series: [silence]),
+      ChartPanel(xLabel: "x", yLabel: "y", series: []),
+      ChartPanel(xLabel: "x", yLabel: "y", series: [ChartSeries(name: "dot", x: [1], y: [1])]),
+    ]
+    try Chart(title: "", panels: panels).write(to: folder.file("a.svg"))
+    #expect(try ProgramRun.of("cat", [folder.file("a.svg")]).output.contains("silent"))
+  }
+
+  @Test func manyPointsFillNoPipe() throws {
+    let x = (0..<50_000).map { Double($0) }
+    let panel = ChartPanel(
+      xLabel: "x", yLabel: "y", series: [ChartSeries(name: "long", x: x, y: x.map { $0 / 3 })])
+    let script = ChartScript(chart: Chart(title: "t", panels: [panel]), format: .svg).text
+    #expect(try Gnuplot.draw(script).bytes.count > 100_000)
+  }
+
+  @Test func whatCannotBeWrittenIsAnErrorOfOneLine() {
+    let error = #expect(throws: ChartError.self) { try chart.write(to: "/nonexistent/a.svg") }
+    #expect(
+      error == .cannotWrite(path: "/nonexistent/a.svg", reason: "No such file or directory"))
+  }
+
+  @Test func aScriptThatGnuplotRefusesIsAnErrorOfOneLine() {
+    let error = #expect(throws: ChartError.self) { try Gnuplot.draw("plot nonsense(") }
+    guard case .gnuplotFailed(let reason) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(!reason.contains("\n"))
+  }
+
+  @Test func gnuplotThatNeverEndsIsEnded() {
+    let error = #expect(throws: ChartError.self) { try Gnuplot.draw("pause 60\n", seconds: 1) }
+    #expect(error == .gnuplotTooSlow(seconds: 1))
+  }
+
+  /// In a process of its own, because PATH belongs to the whole process.
+  @Test func withoutGnuplotTheErrorNamesThePackage() async {
+    await #expect(processExitsWith: .exitCode(3)) {
+      setenv("PATH", "/nonexistent", 1)
+      do {
+        _ = try Gnuplot.draw("")
+      } catch let error as ChartError {
+        exit(error.description.contains("install gnuplot-nox") ? 3 : 4)
+      }
+    }
+  }
+
+  private typealias Point = (x: Double, y: Double)
+
+  /// The first and last point of a colour's last stroke; an earlier one is the key's sample.
+  private static func line(colour: String, in svg: String) -> (start: Point, end: Point)? {
+    let path = svg.split(separator: "<path").last { $0.contains(colour) }
+    guard let stroke = path?.split(separator: "M").last else { return nil }
+    let numbers = stroke.prefix { $0 != "'" }.split { " ,L\n".contains($0) }.compactMap {
+      Double($0)
+    }
+    guard numbers.count >= 4 else { return nil }
+    return ((numbers[0], numbers[1]), (numbers[numbers.count - 2], numbers[numbers.count - 1]))
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import CommandOptions
+
+@Suite struct GeneratedTextTests {
+  @Test func helpNamesEverythingACommandTakes() {
+    for command in Program.commands {
+      let text = HelpText.about(.command(command))
+      #expect(text.contains("USAGE: \(command.usage)\n"))
+      for option in command.options { #expect(text.contains("  \(option.synopsis)")) }
+      for argument in command.arguments { #expect(text.contains("\n  \(argument.name) ")) }
+      #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(command.name)")
+    }
+    let overview = HelpText.about(.overview)
+    for command in Program.commands { #expect(overview.contains("  \(command.name.rawValue)")) }
+    #expect(overview.split(separator: "\n").allSatisfy { $0.count <= 80 })
+  }
+
+  @Test func theUsageLineIsTheContracts() {
+    let usages = Program.commands.map(\.usage)
+    #expect(usages.contains("stillstage render INPUT -o OUT.wav [options]"))
+    #expect(usages.contains("stillstage play INPUT [options]"))
+    #expect(usages.contains("stillstage hrtf export FILE -o DEC.wav --order N [options]"))
+    #expect(usages.contains("stillstage hrtf info FILE [--json]"))
+  }
+
+  @Test func textIsBrokenAtSpaces() {
+    #expect(TextColumns.wrapped("one two three", width: 8) == ["one two", "three"])
+    #expect(TextColumns.wrapped("unbreakable", width: 4) == ["unbreakable"])
+    #expect(TextColumns.wrapped("", width: 4) == [])
+    let long = TextColumns.definition("--a-very-long-option VALUE", "text", column: 10, width: 20)
+    #expect(long == "  --a-very-long-option VALUE\n          text\n")
+  }
+
+  @Test func theManualPageIsSetWithoutAWarning() throws {
+    let folder = TemporaryFolder()
+    let page = try folder.write(ManualPage.text, to: "stillstage.1")
+    let set = try ProgramRun.of("groff", ["-man", "-ww", "-Tutf8", "-P-cbou", page])
+    #expect(set.exitCode == 0)
+    #expect(set.errors == "")
+    for row in Program.optionsWithCommands { #expect(set.output.contains(row.option.synopsis)) }
+    for section in ["NAME", "SYNOPSIS", "OPTIONS", "KEYS", "FILES", "EXIT STATUS", "EXAMPLES"] {
+      #expect(set.output.contains("\n\(section)\n"))
+    }
+  }
+
+  @Test func roffReadsNoTextAsItsOwn() {
+    #expect(Roff.escaped(".TP") == "\\&.TP")
+    #expect(Roff.escaped("'a'") == "\\&'a'")
+    #expect(Roff.escaped("a-b\\n") == "a\\-b\\en")
+  }
+}
