@@ -76,6 +76,14 @@ final class Decoder {
     }
   }
 
+  /// Whether this ends within a frame of PCM, as a cut or padded file does: the decoder complains
+  /// of the rest, which is nothing.
+  func isFragment(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
+    let bits = av_get_exact_bits_per_sample(context.pointee.codec_id)
+    let frameBits = bits * context.pointee.ch_layout.nb_channels
+    return !isLossy && frameBits > 0 && packet.pointee.size * 8 % frameBits != 0
+  }
+
   func flush() { avcodec_flush_buffers(context) }
 
   private static let checksummed: Set<AVCodecID> = [

@@ -18,7 +18,7 @@ struct StreamClock {
   /// Frames that packets which did not decode would have made.
   private var lost: Int64 = 0
   private var lostPackets = 0
-  private var lastFrameLength: Int64 = 1024
+  private(set) var lastFrameLength: Int64 = 1024
 
   init(base: AVRational, sampleRate: Int) {
     self.base = base
@@ -28,7 +28,9 @@ struct StreamClock {
 
   /// A packet of `duration` ticks (0 if unknown) did not decode.
   mutating func lose(duration: Int64) {
-    lost += duration > 0 ? frames(ticks: duration) : lastFrameLength
+    // Some demuxers let the last packet's duration wrap around.
+    let stated = duration > 0 && duration < Int64(Int32.max) ? frames(ticks: duration) : 0
+    lost += (1...Int64(sampleRate)).contains(stated) ? stated : lastFrameLength
     lostPackets += 1
   }
 
@@ -83,7 +85,7 @@ struct StreamClock {
   /// Rounding of timestamps, in frames.
   private var tolerance: Int64 { isSampleExact ? 1 : 2 * frames(ticks: 1) + 2 }
 
-  private func frames(ticks: Int64) -> Int64 {
+  func frames(ticks: Int64) -> Int64 {
     av_rescale_q(ticks, base, AVRational(num: 1, den: Int32(sampleRate)))
   }
 

@@ -30,6 +30,8 @@ final class TrackDecoder {
   private var isFrameHeld = false
   private var hasEnded = false
   private var errorRun = 0
+  /// Whether the latest packet ends within a frame of PCM.
+  private var isFragment = false
   /// Of the latest packet, in ticks; 0 if unknown.
   private var lastDuration: Int64 = 0
   /// Frames before this one are decoded and dropped, and not worth a warning.
@@ -141,7 +143,7 @@ extension TrackDecoder {
     case .needsPacket: try sendPacket()
     case .invalid:
       errorRun += 1
-      losePacket()
+      if !isFragment { losePacket() }
       if errorRun > Self.longestErrorRun { end() }
     case .end: end()
     }
@@ -159,7 +161,8 @@ extension TrackDecoder {
       defer { av_packet_unref(packet) }
       guard Int(packet.pointee.stream_index) == track.streamIndex else { return }
       lastDuration = packet.pointee.duration
-      if !decoder.send(packet) { losePacket() }
+      isFragment = decoder.isFragment(packet)
+      if !decoder.send(packet), !isFragment { losePacket() }
     }
   }
 
@@ -173,7 +176,9 @@ extension TrackDecoder {
     silenceDue = clock.gapAtEnd()
     guard isTimelineTrusted, let length = statedLength else { return }
     let missing = length - clock.position - silenceDue
-    if missing > Int64(track.sampleRate) / 10, firstWanted <= clock.position {
+    // Some containers state whole packets.
+    let tolerance = max(Int64(track.sampleRate) / 10, 2 * clock.lastFrameLength)
+    if missing > tolerance, firstWanted <= clock.position {
       let rate = Double(track.sampleRate)
       warn(
         .truncated,
@@ -217,7 +222,17 @@ extension TrackDecoder {
     if invalid.count > 0 {
       warn(.invalidSamples, count: invalid.count, at: clock.position + Int64(invalid.first))
     }
+    trimPadding(queue)
     deliver(queue, isFrame: true)
+  }
+
+  /// The last packet of an MP4 file may be stated shorter than what it decodes to.
+  private func trimPadding(_ queue: PlanarQueue) {
+    guard isTimelineTrusted, demuxer.format.hasPrefix("mov"), lastDuration > 0,
+      let length = statedLength, clock.position + Int64(queue.count) > length
+    else { return }
+    let stated = clock.frames(ticks: lastDuration)
+    queue.truncate(to: Int(max(0, stated, length - clock.position)))
   }
 
   /// Counts what was appended and drops what lies before the first frame wanted.
