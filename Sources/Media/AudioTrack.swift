@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+
+/// One audio track of a file, as its container describes it.
+public struct AudioTrack: Sendable, Equatable {
+  /// Seventh order with head-locked stereo.
+  public static let maximumChannels = 66
+  /// What can be played, in Hz.
+  public static let sampleRates = 8000...384_000
+
+  /// Counted from 1 among the audio tracks, in file order.
+  public let number: Int
+  /// FFmpeg's short name ("flac", "pcm_s24le"), or the four-character code of an unknown one.
+  public let codec: String
+  public let channels: Int
+  /// What the container or the codec says the channels are; `.unknown` where neither does.
+  public let layout: ChannelLayout
+  /// In Hz.
+  public let sampleRate: Int
+  /// As in the file (mostly ISO 639-2), or nil.
+  public let language: String?
+  public let title: String?
+  public let isDefault: Bool
+  /// A commentary, an audio description or the like, which no one means by "the file".
+  public let isSupplementary: Bool
+  /// Why it cannot be played; nil if it can.
+  public let problem: TrackProblem?
+  let streamIndex: Int
+
+  public var isDecodable: Bool { problem == nil }
+}
+
+extension AudioTrack {
+  /// The richest track that can be decoded: no supplementary one if that can be helped, then the
+  /// most channels, then a soundfield before loudspeakers, then the file's default, then the first.
+  static func richest(of tracks: [AudioTrack]) -> AudioTrack? {
+    tracks.filter(\.isDecodable).max { lower, higher in
+      (lower.rank, -lower.number) < (higher.rank, -higher.number)
+    }
+  }
+
+  private var rank: Int {
+    let isSoundfield = if case .ambisonics = layout { true } else { false }
+    return (isSupplementary ? 0 : 1000) + channels * 4 + (isSoundfield ? 2 : 0)
+      + (isDefault ? 1 : 0)
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something wrong in a file that is played nevertheless. One is made for each kind; it counts.
+public struct MediaWarning: Sendable, Equatable {
+  public enum Kind: Sendable, Equatable, Hashable, CaseIterable {
+    /// Packets that do not decode: silence of the same length takes their place. Counts packets.
+    case corruptPackets
+    /// Audio that the timestamps say is missing: silence takes its place. Counts the places.
+    case missingAudio
+    /// NaN, infinite or absurdly large samples: muted. Counts samples.
+    case invalidSamples
+    /// The file ends before the length it states.
+    case truncated
+    /// The sample rate changed in mid-stream.
+    case sampleRateChange
+    /// The channels changed in mid-stream; they are mixed to those at the start.
+    case channelChange
+    /// A richer track cannot be decoded; another one is played.
+    case trackSkipped
+  }
+
+  public let kind: Kind
+  /// Where it was met first, in seconds from the start of the track.
+  public let seconds: Double
+  /// How often it was met until now.
+  public internal(set) var count: Int
+  let detail: String
+}
+
+extension MediaWarning: CustomStringConvertible {
+  public var description: String {
+    let place = "near \(fixed(seconds, decimals: 1)) s"
+    return switch kind {
+    case .corruptPackets:
+      count == 1
+        ? "1 corrupt packet \(place) was replaced by silence"
+        : "\(count) corrupt packets from \(place) on were replaced by silence"
+    case .missingAudio:
+      count == 1
+        ? "audio is missing \(place); silence was put in its place"
+        : "audio is missing in \(count) places from \(place) on; silence was put in its place"
+    case .invalidSamples:
+      "\(count) invalid \(count == 1 ? "sample" : "samples") (NaN, infinite or huge) "
+        + "from \(place) on \(count == 1 ? "was" : "were") muted"
+    case .truncated: "the file is cut short: it ends at \(detail)"
+    case .sampleRateChange: "the sample rate changes \(place) (\(detail)); it is resampled"
+    case .channelChange: "the channels change \(place) (\(detail)); they are mixed to the first"
+    case .trackSkipped: detail
+    }
+  }
+}
+
+/// Collects warnings, one a kind, and tells of the first of each kind as it comes.
+struct WarningCollector {
+  private(set) var warnings: [MediaWarning] = []
+  var onWarning: ((MediaWarning) -> Void)?
+
+  mutating func add(
+    _ kind: MediaWarning.Kind, at seconds: Double, count: Int = 1, detail: String = ""
+  ) {
+    if let index = warnings.firstIndex(where: { $0.kind == kind }) {
+      warnings[index].count += count
+      return
+    }
+    let warning = MediaWarning(kind: kind, seconds: seconds, count: count, detail: detail)
+    warnings.append(warning)
+    onWarning?(warning)
+  }
+}
+
+/// A decimal number without Foundation; `decimals` 0 to 6.
+func fixed(_ value: Double, decimals: Int) -> String {
+  guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
+  var scale = 1
+  for _ in 0..<decimals { scale *= 10 }
+  let units = Int((abs(value) * Double(scale)).rounded())
+  let sign = value < 0 && units > 0 ? "-" : ""
+  guard decimals > 0 else { return sign + "\(units)" }
+  let fraction = "\(units % scale)"
+  let padding = String(repeating: "0", count: decimals - fraction.count)
+  return sign + "\(units / scale).\(padding)\(fraction)"
+}

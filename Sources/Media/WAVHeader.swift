@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+
+/// The bytes before the samples of a float32 WAV file (Microsoft, "Multiple channel audio data and
+/// WAVE files"; EBU Tech 3306 for RF64 beyond 4 GiB, whose `ds64` takes the place of `JUNK`).
+struct WAVHeader {
+  let channels: Int
+  let sampleRate: Int
+  let layout: ChannelLayout
+
+  private static let float: UInt16 = 3
+  private static let extensible: UInt16 = 0xFFFE
+  private static let ds64Length: UInt32 = 28
+  /// KSDATAFORMAT_SUBTYPE_IEEE_FLOAT, after its first two bytes.
+  private static let floatTail: [UInt8] = [
+    0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71,
+  ]
+
+  /// Mono and stereo need no labels.
+  private var isExtensible: Bool { channels > 2 }
+
+  /// Always of the same length for one file.
+  func bytes(frames: Int64) -> [UInt8] {
+    let dataLength = UInt64(frames) * UInt64(channels) * 4
+    var body = Fields()
+    var format = Fields()
+    format.add(isExtensible ? Self.extensible : Self.float)
+    format.add(UInt16(channels))
+    format.add(UInt32(sampleRate))
+    format.add(UInt32(truncatingIfNeeded: sampleRate * channels * 4))
+    format.add(UInt16(channels * 4))
+    format.add(UInt16(32))
+    format.add(UInt16(isExtensible ? 22 : 0))
+    if isExtensible {
+      format.add(UInt16(32))
+      format.add(channelMask)
+      format.add(Self.float)
+      format.bytes += Self.floatTail
+    }
+    body.add("fmt ")
+    body.add(UInt32(format.bytes.count))
+    body.bytes += format.bytes
+    body.add("fact")
+    body.add(UInt32(4))
+    body.add(UInt32(clamping: frames))
+    body.add("data")
+
+    let riffLength = 4 + 8 + UInt64(Self.ds64Length) + UInt64(body.bytes.count) + 4 + dataLength
+    let isLarge = riffLength >= UInt64(UInt32.max)
+    var header = Fields()
+    header.add(isLarge ? "RF64" : "RIFF")
+    header.add(isLarge ? UInt32.max : UInt32(riffLength))
+    header.add("WAVE")
+    header.add(isLarge ? "ds64" : "JUNK")
+    header.add(Self.ds64Length)
+    header.add(isLarge ? riffLength : 0)
+    header.add(isLarge ? dataLength : 0)
+    header.add(isLarge ? UInt64(frames) : 0)
+    header.add(UInt32(0))
+    body.add(isLarge ? UInt32.max : UInt32(dataLength))
+    return header.bytes + body.bytes
+  }
+
+  /// 0 (no label) unless all are loudspeakers in the order of the mask.
+  private var channelMask: UInt32 {
+    guard case .speakers(let speakers) = layout else { return 0 }
+    let bits = speakers.compactMap(\.waveMask)
+    guard bits.count == channels, zip(bits, bits.dropFirst()).allSatisfy({ $0 < $1 }) else {
+      return 0
+    }
+    return bits.reduce(0, |)
+  }
+}
+
+/// Little-endian fields, one after another.
+private struct Fields {
+  var bytes: [UInt8] = []
+
+  mutating func add(_ text: String) { bytes += Array(text.utf8) }
+
+  mutating func add(_ value: some FixedWidthInteger) {
+    withUnsafeBytes(of: value.littleEndian) { bytes += Array($0) }
+  }
+}

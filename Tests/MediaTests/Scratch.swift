@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+
+/// A folder of a test's own, gone when the test is over.
+final class Scratch {
+  let path: String
+
+  init() {
+    var template = Array("/tmp/stillstage-media-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { fatalError("no temporary folder can be made") }
+    path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+  }
+
+  deinit {
+    for name in names { unlink(self / name) }
+    rmdir(path)
+  }
+
+  static func / (folder: Scratch, name: String) -> String { folder.path + "/" + name }
+
+  var names: [String] {
+    guard let directory = opendir(path) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(cString: $0.assumingMemoryBound(to: CChar.self).baseAddress!)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  @discardableResult
+  func write(_ bytes: [UInt8], to name: String) -> String {
+    let file = fopen(self / name, "wb")!
+    fwrite(bytes, 1, bytes.count, file)
+    fclose(file)
+    return self / name
+  }
+
+  func bytes(of name: String) -> [UInt8] {
+    guard let file = fopen(self / name, "rb") else { return [] }
+    defer { fclose(file) }
+    fseek(file, 0, SEEK_END)
+    let count = ftell(file)
+    rewind(file)
+    return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      filled = fread(buffer.baseAddress, 1, count, file)
+    }
+  }
+
+  /// Runs Debian's `ffmpeg` program (package `ffmpeg`); `@name` is a file in this folder.
+  func ffmpeg(_ arguments: [String], location: SourceLocation = #_sourceLocation) throws {
+    let words =
+      ["ffmpeg", "-nostdin", "-v", "error", "-y"]
+      + arguments.map { $0.hasPrefix("@") ? self / String($0.dropFirst()) : $0 }
+    var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    var process: pid_t = 0
+    let result = posix_spawnp(&process, "ffmpeg", nil, nil, &pointers, environ)
+    try #require(
+      result == 0, "install the Debian package ffmpeg, which the tests need",
+      sourceLocation: location)
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    try #require(status == 0, "\(words.joined(separator: " "))", sourceLocation: location)
+  }
+}
