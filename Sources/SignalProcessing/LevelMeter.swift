@@ -13,6 +13,8 @@ public final class LevelMeter: @unchecked Sendable {
   public struct Levels: Sendable, Equatable {
     public var peak: SIMD2<Float>
     public var rms: SIMD2<Float>
+
+    public static let silence = Levels(peak: SIMD2(0, 0), rms: SIMD2(0, 0))
   }
 
   private let leftPeak = Atomic<UInt32>(0)
