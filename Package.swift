@@ -47,7 +47,8 @@ let rooms: [Target] = [
 
 let tests: [Target] = [
   .target(
-    name: "TestSupport", dependencies: ["Geometry", "Ambisonics"], path: "Tests/TestSupport"),
+    name: "TestSupport", dependencies: ["Geometry", "Ambisonics", "CRealtime"],
+    path: "Tests/TestSupport"),
   .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"]),
   .testTarget(name: "SignalProcessingTests", dependencies: ["SignalProcessing", "TestSupport"]),
   .testTarget(name: "AmbisonicsTests", dependencies: ["Ambisonics", "Geometry", "TestSupport"]),
@@ -65,6 +66,11 @@ let tests: [Target] = [
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
+  .testTarget(name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport"]),
+  .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+  .testTarget(
+    name: "RealtimeSafetyTests",
+    dependencies: ["CAllocationCounter", "CRealtime", "SignalProcessing", "TestSupport"]),
 ]
 
 let package = Package(
@@ -78,6 +84,11 @@ let package = Package(
   targets: systemLibraries + rooms + tests,
   swiftLanguageModes: [.v6]
 )
+
+/// The scripts Tests/realtime-*.sh build nothing but what they run.
+if Context.environment["STILLSTAGE_REALTIME_TESTS_ONLY"] != nil {
+  package.targets.removeAll { $0.type == .test && $0.name != "RealtimeSafetyTests" }
+}
 
 for target in package.targets where target.type != .system {
   target.swiftSettings =

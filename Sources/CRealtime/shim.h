@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -20,6 +21,10 @@ static inline void realtime_exit(void) STILLSTAGE_NO_LOCKS;
 static inline void realtime_exit(void) {
   if (__rtsan_realtime_exit) __rtsan_realtime_exit();
 }
+
+/// True where RealtimeSanitizer is linked, so that the two above do something.
+static inline bool realtime_sanitizer_present(void) STILLSTAGE_NO_LOCKS;
+static inline bool realtime_sanitizer_present(void) { return __rtsan_realtime_enter != 0; }
 
 /// CLOCK_MONOTONIC in nanoseconds (read through the vDSO, not a system call).
 static inline int64_t monotonic_nanoseconds(void) STILLSTAGE_NO_LOCKS;

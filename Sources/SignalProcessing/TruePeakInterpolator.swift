@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+
+/// Estimates the magnitude of the waveform between the samples: four-fold polyphase oversampling as
+/// in ITU-R BS.1770-5 Annex 2, with a parabola through every local maximum.
+///
+/// The recommendation's own 12-tap phases roll off well below half the sampling rate. These have 64
+/// taps each (sinc times Kaiser window, beta 2.5, its own design), and the parabola reduces the
+/// under-reading of four-fold oversampling at half the sampling rate from 0.69 dB to 0.07 dB.
+struct TruePeakInterpolator {
+  static var taps: Int { @_noLocks get { 64 } }
+  static var phases: Int { @_noLocks get { 3 } }
+  /// Frames examined per call.
+  static var cellFrames: Int { @_noLocks get { 16 } }
+  /// Frames of signal a call looks at: 32 before the cell, the cell, 32 after it.
+  static var contextFrames: Int { @_noLocks get { 80 } }
+
+  /// A parabola through three magnitudes exceeds the largest of them by at most an eighth.
+  private static var parabolaGain: Float { @_noLocks get { 1.125 } }
+
+  /// Taps x phases: the three phases of one tap lie together.
+  private let coefficients: UnsafeMutablePointer<Float>
+  /// Magnitudes of one cell at four times the rate, with one neighbour on either side.
+  private let magnitudes: UnsafeMutablePointer<Float>
+  /// No estimate exceeds this factor times the largest sample of the context.
+  let worstCaseGain: Float
+
+  init() {
+    let count = Self.taps * Self.phases
+    coefficients = .allocate(capacity: count)
+    magnitudes = .allocate(capacity: 4 * Self.cellFrames + 2)
+    magnitudes.initialize(repeating: 0, count: 4 * Self.cellFrames + 2)
+    var largest = 1.0
+    for phase in 0..<Self.phases {
+      let response = Self.response(fraction: Double(phase + 1) / 4)
+      largest = max(largest, response.reduce(0) { $0 + abs($1) })
+      for tap in 0..<Self.taps {
+        (coefficients + tap * Self.phases + phase).initialize(to: Float(response[tap]))
+      }
+    }
+    worstCaseGain = Float(largest) * Self.parabolaGain * 1.0001
+  }
+
+  func deallocate() {
+    coefficients.deallocate()
+    magnitudes.deallocate()
+  }
+
+  /// Taps that read the signal `fraction` of a frame after the tap at index `taps / 2 - 1`.
+  private static func response(fraction: Double) -> [Double] {
+    let beta = 2.5
+    let half = Double(taps / 2)
+    let raw = (0..<taps).map { tap -> Double in
+      let distance = Double(tap) - (half - 1) - fraction
+      let edge = distance / half
+      let window = besselI0(beta * realtime_sqrt(max(0, 1 - edge * edge))) / besselI0(beta)
+      return realtime_sin(.pi * distance) / (.pi * distance) * window
+    }
+    let sum = raw.reduce(0, +)
+    return raw.map { $0 / sum }
+  }
+
+  /// Modified Bessel function of the first kind, order 0, by its power series.
+  private static func besselI0(_ x: Double) -> Double {
+    var term = 1.0
+    var sum = 1.0
+    for k in 1...24 {
+      term *= (x / 2 / Double(k)) * (x / 2 / Double(k))
+      sum += term
+    }
+    return sum
+  }
+
+  /// Raises `peaks[i]` to the largest magnitude from frame i up to just before frame i + 1.
+  ///
+  /// - Parameters:
+  ///   - context: `contextFrames` samples, the cell being the frames 32 to 47 of them.
+  ///   - peaks: `cellFrames` values.
+  ///   - threshold: magnitudes that cannot exceed this are left out.
+  @_noLocks
+  func measure(
+    _ context: UnsafePointer<Float>, raising peaks: UnsafeMutablePointer<Float>,
+    above threshold: Float
+  ) {
+    oversample(context)
+    let floor = threshold / Self.parabolaGain
+    for i in 0..<Self.cellFrames {
+      var largest = peaks[i]
+      for k in (4 * i + 1)...(4 * i + 4) {
+        let here = magnitudes[k]
+        guard here > floor else { continue }
+        largest = max(largest, here)
+        let before = magnitudes[k - 1]
+        let after = magnitudes[k + 1]
+        let curvature = 2 * here - before - after
+        guard here >= before, here >= after, curvature > 0 else { continue }
+        let slope = before - after
+        largest = max(largest, here + slope * slope / (8 * curvature))
+      }
+      peaks[i] = largest
+    }
+  }
+
+  @_noLocks
+  private func oversample(_ context: UnsafePointer<Float>) {
+    // The quarter just before the cell, for the parabola at its first frame.
+    var lead: Float = 0
+    for tap in 0..<Self.taps {
+      lead += coefficients[tap * Self.phases + 2] * context[tap]
+    }
+    magnitudes[0] = abs(lead)
+    for first in stride(from: 0, to: Self.cellFrames, by: 8) {
+      oversampleEight(context, first)
+    }
+    magnitudes[4 * Self.cellFrames + 1] = abs(context[32 + Self.cellFrames])
+  }
+
+  @_noLocks
+  private func oversampleEight(_ context: UnsafePointer<Float>, _ first: Int) {
+    var quarter = SIMD8<Float>(repeating: 0)
+    var half = SIMD8<Float>(repeating: 0)
+    var threeQuarters = SIMD8<Float>(repeating: 0)
+    let source = UnsafeRawPointer(context + 1 + first)
+    for tap in 0..<Self.taps {
+      let x = source.loadUnaligned(
+        fromByteOffset: tap * MemoryLayout<Float>.stride, as: SIMD8<Float>.self)
+      let c = coefficients + tap * Self.phases
+      quarter += x * c[0]
+      half += x * c[1]
+      threeQuarters += x * c[2]
+    }
+    for lane in 0..<8 {
+      let out = magnitudes + 1 + 4 * (first + lane)
+      out[0] = abs(context[32 + first + lane])
+      out[1] = abs(quarter[lane])
+      out[2] = abs(half[lane])
+      out[3] = abs(threeQuarters[lane])
+    }
+  }
+}

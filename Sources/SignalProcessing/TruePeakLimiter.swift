@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+
+/// A stereo limiter with look-ahead that keeps the true peak at or below a ceiling.
+///
+/// The true peak is that of the waveform between the samples too, estimated by four-fold
+/// oversampling after ITU-R BS.1770-5 Annex 2 at every rate (see `TruePeakInterpolator`; the error
+/// of a given oversampling depends on frequency over sampling rate only, so low rates need no more).
+/// Both channels get one gain, which leads down smoothly within the look-ahead and comes back
+/// exponentially with the release time. The gain is provably at or below what every estimated peak
+/// needs. It aims 0.05 dB below the ceiling; while no estimate is above that, the output is the
+/// input, bit for bit, `latencyFrames` later.
+///
+/// It works on cells of 16 frames in stream time: the output does not depend on how the stream is
+/// cut into calls, to the bit. Samples that are not finite, or beyond +-1e9, count as 0.
+///
+/// ## Threading
+/// `process` and the state functions belong to one thread at a time; they are wait-free.
+public final class TruePeakLimiter {
+  /// The constant delay: 48 frames and 1 ms (2 ms at 48 kHz; 80 frames at 32 kHz and below).
+  public let latencyFrames: Int
+  /// The size of what `saveState` writes, in bytes (about 5 kB at 48 kHz).
+  public let stateByteCount: Int
+
+  private struct State {
+    var gain = LimiterGain.State()
+    var fill = 0
+    var historyEnd = 0
+    var nyquistAmplitude: Float = 0
+    /// The largest sample of each of the last five cells.
+    var cellPeaks: (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
+  }
+
+  private let cell = TruePeakInterpolator.cellFrames
+  private let largestSample: Float = 1e9
+  /// Found by trial on white, Gaussian and two-valued noise; see `NyquistBandDetector`.
+  private let nyquistShare: Float = 0.16
+
+  private let interpolator = TruePeakInterpolator()
+  private let nyquistBand = NyquistBandDetector()
+  private let gain: LimiterGain
+  private let target: Float
+  private let nyquistDecay: Float
+  /// A context whose samples are all below this needs no look at the waveform.
+  private let harmlessPeak: Float
+  private let historySpan: Int
+  private let historyCapacity: Int
+
+  private let memory: UnsafeMutableRawPointer
+  private let state: UnsafeMutablePointer<State>
+  private let gainValues: UnsafeMutablePointer<Int64>
+  /// Two channels x one cell: finished frames are handed out as new ones take their place.
+  private let exchange: UnsafeMutablePointer<Float>
+  private let leftHistory: UnsafeMutablePointer<Float>
+  private let rightHistory: UnsafeMutablePointer<Float>
+  /// Scratch, no state: the estimated peak of each frame of a cell.
+  private let peaks: UnsafeMutablePointer<Float>
+
+  /// - Parameters:
+  ///   - sampleRate: 8,000 to 384,000 Hz.
+  ///   - ceilingDecibels: the largest true peak in dBTP (dB relative to full scale 1.0), -60 to 0.
+  ///   - releaseMilliseconds: the time constant of the return to unity, 10 to 1,000 ms.
+  public init(
+    sampleRate: Double, ceilingDecibels: Double = -1, releaseMilliseconds: Double = 100
+  ) {
+    precondition(8_000...384_000 ~= sampleRate, "sampling rate out of 8 to 384 kHz")
+    precondition(-60...0 ~= ceilingDecibels, "ceiling out of -60 to 0 dBTP")
+    precondition(10...1_000 ~= releaseMilliseconds, "release out of 10 to 1000 ms")
+    let lookAhead = max(32, Int((sampleRate * 0.001).rounded()))
+    let releaseFrames = sampleRate * releaseMilliseconds / 1_000
+    gain = LimiterGain(lookAheadFrames: lookAhead, releaseFrames: releaseFrames)
+    latencyFrames = 3 * cell + lookAhead
+    target = Float(realtime_exp((ceilingDecibels - 0.05) / 20 * 2.302585092994046))
+    nyquistDecay = Float(realtime_exp(-Double(cell) / releaseFrames))
+    harmlessPeak =
+      target
+      / (interpolator.worstCaseGain + nyquistShare * nyquistBand.worstCaseGain)
+
+    let cells =
+      (max(TruePeakInterpolator.contextFrames, latencyFrames) + cell - 1)
+      / cell
+    historySpan = cells * cell
+    historyCapacity = 4 * historySpan
+    let valuesOffset = (MemoryLayout<State>.size + 15) & ~15
+    let floatsOffset = valuesOffset + gain.valueCount * MemoryLayout<Int64>.stride
+    let floats = 2 * cell + 2 * historyCapacity
+    stateByteCount = floatsOffset + floats * MemoryLayout<Float>.stride
+    memory = .allocate(byteCount: stateByteCount, alignment: 64)
+    state = memory.bindMemory(to: State.self, capacity: 1)
+    gainValues = (memory + valuesOffset).bindMemory(to: Int64.self, capacity: gain.valueCount)
+    exchange = (memory + floatsOffset).bindMemory(to: Float.self, capacity: floats)
+    leftHistory = exchange + 2 * cell
+    rightHistory = leftHistory + historyCapacity
+    peaks = .allocate(capacity: cell)
+    peaks.initialize(repeating: 0, count: cell)
+    reset()
+  }
+
+  deinit {
+    interpolator.deallocate()
+    nyquistBand.deallocate()
+    memory.deallocate()
+    peaks.deallocate()
+  }
+
+  /// Forgets all signal, as after a seek; the next `latencyFrames` frames out are silence.
+  public func reset() {
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: stateByteCount)
+    state.initialize(to: State())
+    state.pointee.historyEnd = historySpan
+    gain.reset(&state.pointee.gain, gainValues)
+  }
+
+  /// Copies everything that later output depends on, but for the settings.
+  ///
+  /// - Parameter destination: at least `stateByteCount` bytes.
+  @_noLocks
+  public func saveState(into destination: UnsafeMutableRawPointer) {
+    destination.copyMemory(from: memory, byteCount: stateByteCount)
+  }
+
+  /// Goes back to a state saved by this limiter or one with the same settings.
+  @_noLocks
+  public func restoreState(from source: UnsafeRawPointer) {
+    memory.copyMemory(from: source, byteCount: stateByteCount)
+  }
+
+  /// Limits in place; the output is `latencyFrames` behind the input.
+  ///
+  /// - Parameters:
+  ///   - left: `frames` samples at full scale 1.0.
+  ///   - right: `frames` samples.
+  ///   - frames: any number.
+  @_noLocks
+  public func process(
+    _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, frames: Int
+  ) {
+    var done = 0
+    while done < frames {
+      let fill = state.pointee.fill
+      let count = min(cell - fill, frames - done)
+      Samples.swap(left + done, exchange + fill, count)
+      Samples.swap(right + done, exchange + cell + fill, count)
+      done += count
+      state.pointee.fill = fill + count
+      if fill + count == cell {
+        processCell()
+        state.pointee.fill = 0
+      }
+    }
+  }
+
+  @_noLocks
+  private func processCell() {
+    let peak = store()
+    let old = state.pointee.cellPeaks
+    state.pointee.cellPeaks = (peak, old.0, old.1, old.2, old.3)
+    let contextPeak = max(peak, max(max(old.0, old.1), max(old.2, old.3)))
+    let hold = state.pointee.nyquistAmplitude * nyquistDecay
+    state.pointee.nyquistAmplitude = hold > 1e-6 ? hold : 0
+
+    var harmless = true
+    if contextPeak > harmlessPeak { harmless = !measure() }
+    let source = state.pointee.historyEnd - latencyFrames
+    if harmless, gain.isSettled(&state.pointee.gain) {
+      Samples.copy(leftHistory + source, exchange, cell)
+      Samples.copy(rightHistory + source, exchange + cell, cell)
+      return
+    }
+    for i in 0..<cell {
+      let estimate = harmless ? 0 : peaks[i]
+      let required =
+        estimate > target ? Int64(target / estimate * Float(LimiterGain.unity)) : LimiterGain.unity
+      let factor = gain.next(required, &state.pointee.gain, gainValues)
+      exchange[i] = leftHistory[source + i] * factor
+      exchange[cell + i] = rightHistory[source + i] * factor
+    }
+  }
+
+  /// Appends the cell in `exchange` to the histories and gives its largest magnitude.
+  @_noLocks
+  private func store() -> Float {
+    if state.pointee.historyEnd == historyCapacity {
+      let kept = historyCapacity - historySpan
+      Samples.copy(leftHistory + kept, leftHistory, historySpan)
+      Samples.copy(rightHistory + kept, rightHistory, historySpan)
+      state.pointee.historyEnd = historySpan
+    }
+    let end = state.pointee.historyEnd
+    var peak: Float = 0
+    for i in 0..<cell {
+      let left = exchange[i]
+      let right = exchange[cell + i]
+      // A comparison with a NaN is false, so it becomes 0 as well.
+      let cleanLeft = abs(left) <= largestSample ? left : 0
+      let cleanRight = abs(right) <= largestSample ? right : 0
+      leftHistory[end + i] = cleanLeft
+      rightHistory[end + i] = cleanRight
+      peak = max(peak, max(abs(cleanLeft), abs(cleanRight)))
+    }
+    state.pointee.historyEnd = end + cell
+    return peak
+  }
+
+  /// Estimates `peaks` of the cell before the last two; true if any is above the target.
+  @_noLocks
+  private func measure() -> Bool {
+    let context = state.pointee.historyEnd - TruePeakInterpolator.contextFrames
+    let newest = state.pointee.historyEnd - NyquistBandDetector.frames
+    let amplitude = max(
+      nyquistBand.amplitude(leftHistory + newest), nyquistBand.amplitude(rightHistory + newest))
+    let held = max(state.pointee.nyquistAmplitude, amplitude)
+    state.pointee.nyquistAmplitude = held
+    let margin = nyquistShare * held
+
+    let threshold = target - margin
+    for i in 0..<cell { peaks[i] = 0 }
+    interpolator.measure(leftHistory + context, raising: peaks, above: threshold)
+    interpolator.measure(rightHistory + context, raising: peaks, above: threshold)
+    var largest: Float = 0
+    for i in 0..<cell {
+      peaks[i] = peaks[i] > 0 ? peaks[i] + margin : 0
+      largest = max(largest, peaks[i])
+    }
+    return largest > target
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SignalProcessing
+import TestSupport
+import Testing
+
+@Suite struct FiniteGuardTests {
+  static let bad: [Float] = [.nan, -.nan, .signalingNaN, .infinity, -.infinity, 1e30, -10_001]
+
+  @Test func cleanSoundPassesBitForBit() {
+    let signal = steady(4_000)
+    signal[0][7] = 10_000
+    signal[1][9] = .leastNonzeroMagnitude
+    let (output, finite) = clean(signal)
+    #expect(output == signal.arrays)
+    #expect(finite.badFrameCount == 0)
+    #expect(finite.muteCount == 0)
+  }
+
+  @Test(arguments: bad)
+  func oneBadSampleMutesAndComesBack(value: Float) {
+    let signal = steady(4_000)
+    signal[1][1_000] = value
+    let (output, finite) = clean(signal)
+    #expect(finite.badFrameCount == 1)
+    #expect(finite.muteCount == 1)
+    for c in 0..<3 {
+      #expect(output[c][..<1_000].elementsEqual(signal.arrays[c][..<1_000]))
+      #expect(output[c][1_240...].elementsEqual(signal.arrays[c][1_240...]))
+      #expect(output[c].allSatisfy { abs($0) <= 1 })
+      #expect(largestStep(output[c]) < 0.1, "a step is a click")
+    }
+  }
+
+  @Test func aLongBadStretchIsSilentAndCountsOnce() {
+    let signal = steady(20_000)
+    for i in 1_000..<15_000 { signal[0][i] = i.isMultiple(of: 3) ? .nan : 1e20 }
+    let (output, finite) = clean(signal)
+    #expect(finite.badFrameCount == 14_000)
+    #expect(finite.muteCount == 1)
+    for c in 0..<3 {
+      #expect(output[c][2_000..<15_000].allSatisfy { abs($0) < 1e-6 })
+      #expect(largestStep(output[c]) < 0.1)
+    }
+  }
+
+  /// Single bad samples close together must neither let bursts through nor hold a level.
+  @Test(arguments: [2, 3, 10, 100])
+  func badSamplesInARowOfHolesStayMuted(distance: Int) {
+    let signal = steady(20_000)
+    for i in stride(from: 1_000, to: 15_000, by: distance) { signal[2][i] = .infinity }
+    let (output, finite) = clean(signal)
+    #expect(finite.muteCount == 1)
+    #expect(output[0].allSatisfy { abs($0) <= 1 })
+    #expect(largestStep(output[0]) < 0.1)
+    if distance <= 10 { #expect(output[0][3_000..<15_000].allSatisfy { abs($0) < 0.02 }) }
+  }
+
+  @Test(arguments: [[1], [3], [64], [1_000], [8_192], [5, 1, 700]])
+  func doesNotDependOnTheCallSize(sizes: [Int]) {
+    let signal = steady(10_000)
+    for i in [0, 1, 500, 511, 512, 513, 4_096, 9_999] { signal[i % 3][i] = .nan }
+    let (output, _) = clean(signal, sizes: sizes)
+    #expect(output == clean(signal, sizes: [512]).output)
+  }
+
+  @Test func everyPatternOfGarbageComesOutFinite() {
+    let signal = PlanarSignal(channelCount: 3, frames: 8_192) { channel, frame in
+      Float(bitPattern: UInt32(truncatingIfNeeded: (frame * 3 + channel) &* 2_654_435_761))
+    }
+    let (output, finite) = clean(signal)
+    #expect(finite.badFrameCount > 1_000)
+    for c in 0..<3 { #expect(output[c].allSatisfy { abs($0) <= 10_000 }) }
+  }
+
+  @Test func resetOpensAtOnce() {
+    let finite = FiniteGuard(channelCount: 1, sampleRate: 48_000)
+    let signal = PlanarSignal([[0.5, .nan, 0.5]])
+    finite.process(signal.channels, frames: 3)
+    finite.reset()
+    let next = PlanarSignal([[0.25, 0.5]])
+    finite.process(next.channels, frames: 2)
+    #expect(next.arrays == [[0.25, 0.5]])
+    #expect(finite.badFrameCount == 1)
+  }
+
+  private func steady(_ frames: Int) -> PlanarSignal {
+    PlanarSignal(channelCount: 3, frames: frames) { channel, frame in
+      Float(channel + 1) * 0.3 + 0.001 * Float(frame % 7)
+    }
+  }
+
+  private func clean(
+    _ signal: PlanarSignal, sizes: [Int] = [256]
+  ) -> (output: [[Float]], finite: FiniteGuard) {
+    let finite = FiniteGuard(channelCount: signal.channelCount, sampleRate: 48_000)
+    let copy = signal.copy
+    copy.forEachPiece(of: sizes) { finite.process($0, frames: $1) }
+    return (copy.arrays, finite)
+  }
+
+  private func largestStep(_ samples: [Float]) -> Float {
+    zip(samples, samples.dropFirst()).reduce(0) { max($0, abs($1.1 - $1.0)) }
+  }
+}

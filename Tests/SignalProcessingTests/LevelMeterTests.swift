@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SignalProcessing
+import TestSupport
+import Testing
+
+@Suite struct LevelMeterTests {
+  @Test func readsPeakAndRMSOfASine() {
+    let meter = LevelMeter()
+    let signal = PlanarSignal(channelCount: 2, frames: 4_800) { channel, frame in
+      (channel == 0 ? 1 : -0.25) * Float(sin(2 * .pi * 100 * Double(frame) / 4_800))
+    }
+    signal.forEachPiece(of: [100, 1, 999]) { meter.process($0[0], $0[1], frames: $1) }
+    let levels = meter.read()
+    #expect(abs(levels.peak[0] - 1) < 1e-3)
+    #expect(abs(levels.peak[1] - 0.25) < 1e-3)
+    #expect(abs(levels.rms[0] - 0.70711) < 1e-4)
+    #expect(abs(levels.rms[1] - 0.17678) < 1e-4)
+  }
+
+  @Test func beginsAgainAfterEachReading() {
+    let meter = LevelMeter()
+    let loud = PlanarSignal([[1, -1], [0.5, 0.5]])
+    let quiet = PlanarSignal([[0.1, -0.1], [0, 0]])
+    meter.process(loud[0], loud[1], frames: 2)
+    _ = meter.read()
+    meter.process(quiet[0], quiet[1], frames: 2)
+    let levels = meter.read()
+    #expect(levels.peak == SIMD2(0.1, 0))
+    #expect(abs(levels.rms[0] - 0.1) < 1e-7)
+    #expect(meter.read() == LevelMeter.Levels.silence)
+  }
+
+  /// Whatever the moment of the readings, no frame is lost or counted twice.
+  @Test func readingsFromAnotherThreadAreConsistent() {
+    let meter = LevelMeter()
+    var writer = pthread_t()
+    pthread_create(
+      &writer, nil,
+      { argument in
+        let meter = Unmanaged<LevelMeter>.fromOpaque(argument!).takeUnretainedValue()
+        let signal = PlanarSignal(channelCount: 2, frames: 16) { _, _ in 0.5 }
+        for _ in 0..<50_000 { meter.process(signal[0], signal[1], frames: 16) }
+        return nil
+      }, Unmanaged.passUnretained(meter).toOpaque())
+    var faults = 0
+    for _ in 0..<20_000 {
+      let rms = meter.read().rms
+      if rms[0] != 0, abs(rms[0] - 0.5) > 1e-3 { faults += 1 }
+    }
+    pthread_join(writer, nil)
+    #expect(faults == 0)
+  }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SignalProcessing
+import TestSupport
+import Testing
+
+@Suite struct TruePeakLimiterTests {
+  /// Signals that break limiters, 8,192 frames each; `x` is the frame.
+  static let hardSignals: [(name: String, sample: @Sendable (Int) -> Float)] = [
+    ("square 997 Hz", { sign(sine(997, $0)) }),
+    ("square 50 Hz", { sign(sine(50, $0)) }),
+    ("square 11,111 Hz", { sign(sine(11_111, $0)) }),
+    ("white noise", { noise(1, $0) }),
+    ("two-valued noise", { sign(noise(2, $0)) }),
+    ("noise, +12 dB", { 4 * noise(3, $0) }),
+    ("sine, step of 40 dB", { ($0 < 4_000 ? 1 : 100) * 0.5 * sine(1_000, $0) }),
+    ("9.7 kHz, step of 40 dB", { ($0 < 4_000 ? 1 : 100) * sine(9_700, $0) }),
+    ("noise, step of 40 dB", { ($0 < 4_000 ? 1 : 100) * 0.5 * noise(4, $0) }),
+    ("noise, step down of 40 dB", { ($0 < 2_000 ? 100 : 1) * noise(5, $0) }),
+    ("quarter of the rate at 45 degrees", { sinf(.pi / 2 * Float($0 % 4) + .pi / 4) }),
+    ("the same, +6 dB", { 2 * sinf(.pi / 2 * Float($0 % 4) + .pi / 4) }),
+    ("20 kHz, +6 dB", { 2 * sine(20_000, $0) }),
+    ("23 kHz, +6 dB", { 2 * sine(23_000, $0) }),
+    ("impulses of 100 in silence", { $0 % 1_999 == 700 ? 100 : 0 }),
+    ("impulses of 100 in noise", { $0 % 1_999 == 700 ? -100 : 0.5 * noise(6, $0) }),
+    ("impulses of 10,000", { $0 % 3_001 == 5 ? 10_000 : 0.9 * sine(440, $0) }),
+  ]
+
+  @Test(arguments: hardSignals.indices)
+  func staysBelowTheCeilingBetweenTheSamplesToo(index: Int) {
+    let signal = PlanarSignal(channelCount: 2, frames: 8_192) { channel, frame in
+      channel == 0 ? Self.hardSignals[index].sample(frame) : 0.3 * sine(300, frame)
+    }
+    let output = limit(signal, sampleRate: 48_000)
+    let peak = TruePeakMeter.decibels(output[0])
+    #expect(peak <= -0.9, "\(Self.hardSignals[index].name): \(peak) dBTP")
+    #expect(TruePeakMeter.decibels(output[1]) <= -0.9)
+  }
+
+  @Test(arguments: [8_000, 11_025, 44_100, 96_000, 192_000, 384_000] as [Double])
+  func holdsTheCeilingAtEveryRate(sampleRate: Double) {
+    for index in [0, 3, 8, 10, 15] {
+      let signal = PlanarSignal(channelCount: 2, frames: 8_192) { _, frame in
+        Self.hardSignals[index].sample(frame)
+      }
+      let peak = TruePeakMeter.decibels(limit(signal, sampleRate: sampleRate)[1])
+      #expect(peak <= -0.9, "\(Self.hardSignals[index].name): \(peak) dBTP")
+    }
+  }
+
+  @Test(arguments: [-0.1, -3, -20] as [Double])
+  func holdsOtherCeilings(ceiling: Double) {
+    let signal = PlanarSignal(channelCount: 2, frames: 8_192) { _, frame in 2 * noise(9, frame) }
+    let output = limit(signal, sampleRate: 48_000, ceiling: ceiling)
+    #expect(TruePeakMeter.decibels(output[0]) <= ceiling + 0.1)
+  }
+
+  /// Not so quiet that the ceiling is kept by giving the level away.
+  @Test func usesTheRoomBelowTheCeiling() {
+    let signal = PlanarSignal(channelCount: 2, frames: 8_192) { _, frame in 4 * sine(997, frame) }
+    let peak = TruePeakMeter.decibels(limit(signal, sampleRate: 48_000)[0])
+    #expect(peak >= -1.2, "\(peak) dBTP")
+  }
+
+  @Test(arguments: [8_000, 44_100, 48_000, 384_000] as [Double])
+  func isAPureDelayBelowTheCeiling(sampleRate: Double) {
+    let signal = PlanarSignal(channelCount: 2, frames: 8_192) { channel, frame in
+      channel == 0 ? 0.87 * sine(997, frame) : 0.5 * noise(7, frame)
+    }
+    let latency = TruePeakLimiter(sampleRate: sampleRate).latencyFrames
+    let output = limit(signal, sampleRate: sampleRate)
+    for c in 0..<2 {
+      #expect(output[c][..<latency].allSatisfy { $0 == 0 })
+      #expect(output[c][latency...].elementsEqual(signal.arrays[c]))
+    }
+  }
+
+  @Test func latencyIsTwoMilliseconds() {
+    #expect(TruePeakLimiter(sampleRate: 48_000).latencyFrames == 96)
+    #expect(TruePeakLimiter(sampleRate: 96_000).latencyFrames == 144)
+    #expect(TruePeakLimiter(sampleRate: 8_000).latencyFrames == 80)
+  }
+
+  @Test func returnsToAPureDelayAfterAPeak() {
+    let signal = PlanarSignal(channelCount: 2, frames: 144_000) { _, frame in
+      frame == 1_000 ? 50 : 0.5 * sine(440, frame)
+    }
+    let output = limit(signal, sampleRate: 48_000)
+    let input = signal.arrays[0]
+    #expect(output[0][20_000 + 96] != input[20_000])
+    for frame in 130_000..<144_000 { #expect(output[0][frame + 96] == input[frame]) }
+  }
+
+  /// A third of the way back (1 - 1/e) after the release time.
+  @Test func releasesWithItsTimeConstant() {
+    let signal = PlanarSignal(channelCount: 2, frames: 24_000) { _, frame in
+      frame == 1_000 ? 8 : 0.25
+    }
+    let output = limit(signal, sampleRate: 48_000)
+    let atPeak = Double(output[0][1_050 + 96]) / 0.25
+    let later = Double(output[0][1_050 + 4_800 + 96]) / 0.25
+    #expect(abs((1 - later) / (1 - atPeak) - exp(-1)) < 0.02)
+  }
+
+  @Test func bothChannelsGetTheSameGain() {
+    let signal = PlanarSignal(channelCount: 2, frames: 8_192) { channel, frame in
+      channel == 0 ? 3 * sine(997, frame) : 0.25
+    }
+    let output = limit(signal, sampleRate: 48_000)
+    let input = signal.arrays[0]
+    for frame in 200..<8_000 where abs(input[frame]) > 0.1 {
+      let left = output[0][frame + 96] / input[frame]
+      let right = output[1][frame + 96] / 0.25
+      #expect(abs(left - right) < 1e-5)
+    }
+    #expect(output[1][4_000] < 0.1)
+  }
+
+  @Test(arguments: [[1], [7], [16], [64], [1_000], [8_192], [1, 2, 3, 500, 15, 17, 31, 2_048]])
+  func doesNotDependOnTheCallSize(sizes: [Int]) {
+    let signal = hardMix(20_000)
+    let whole = limit(signal, sampleRate: 48_000, sizes: [256])
+    #expect(limit(signal, sampleRate: 48_000, sizes: sizes) == whole)
+  }
+
+  @Test func goesOnFromASavedState() {
+    let limiter = TruePeakLimiter(sampleRate: 48_000)
+    let saved = UnsafeMutableRawPointer.allocate(
+      byteCount: limiter.stateByteCount, alignment: 16)
+    defer { saved.deallocate() }
+    let signal = hardMix(12_000)
+    let first = signal.copy
+    limiter.process(first[0], first[1], frames: 5_003)
+    limiter.saveState(into: saved)
+    limiter.process(first[0] + 5_003, first[1] + 5_003, frames: 6_997)
+
+    let other = TruePeakLimiter(sampleRate: 48_000)
+    for target in [limiter, other] {
+      let again = signal.copy
+      target.restoreState(from: saved)
+      target.process(again[0] + 5_003, again[1] + 5_003, frames: 6_997)
+      for c in 0..<2 { #expect(again.arrays[c][5_003...] == first.arrays[c][5_003...]) }
+    }
+  }
+
+  @Test func forgetsEverythingOnReset() {
+    let limiter = TruePeakLimiter(sampleRate: 48_000)
+    let signal = hardMix(3_000)
+    let first = signal.copy
+    limiter.process(first[0], first[1], frames: 3_000)
+    limiter.reset()
+    let second = signal.copy
+    limiter.process(second[0], second[1], frames: 3_000)
+    #expect(first.arrays == second.arrays)
+  }
+
+  @Test(arguments: [Float.nan, .infinity, -.infinity, 3e38])
+  func survivesWhatIsNoNumber(bad: Float) {
+    let signal = PlanarSignal(channelCount: 2, frames: 48_000) { channel, frame in
+      frame == 500 && channel == 0 ? bad : 0.5
+    }
+    let output = limit(signal, sampleRate: 48_000)
+    #expect(output[0][596] == 0)
+    #expect(output[0][..<596].dropFirst(96).allSatisfy { $0 == 0.5 })
+    #expect(output[0][..<48_000].dropFirst(597).allSatisfy { $0 == 0.5 })
+  }
+
+  private func hardMix(_ frames: Int) -> PlanarSignal {
+    PlanarSignal(channelCount: 2, frames: frames) { channel, frame in
+      let swell = 0.2 + 3 * max(0, sine(11, frame) - 0.3)
+      return frame % 1_777 == 99 ? 20 : swell * noise(UInt64(channel + 20), frame)
+    }
+  }
+
+  /// The output with its tail, so that nothing of the signal is left inside.
+  private func limit(
+    _ signal: PlanarSignal, sampleRate: Double, ceiling: Double = -1, sizes: [Int] = [512]
+  ) -> [[Float]] {
+    let limiter = TruePeakLimiter(sampleRate: sampleRate, ceilingDecibels: ceiling)
+    let all = PlanarSignal(channelCount: 2, frames: signal.frames + limiter.latencyFrames) {
+      $1 < signal.frames ? signal[$0][$1] : 0
+    }
+    all.forEachPiece(of: sizes) { limiter.process($0[0], $0[1], frames: $1) }
+    return all.arrays
+  }
+}
+
+/// A sine at a rate of 48 kHz with a phase that hits no sample exactly.
+private func sine(_ frequency: Double, _ frame: Int) -> Float {
+  Float(sin(2 * .pi * frequency * Double(frame) / 48_000 + 0.1))
+}
+
+private func sign(_ x: Float) -> Float { x < 0 ? -1 : 1 }
+
+/// White noise, uniform in -1 to 1: a hash of seed and frame (the finaliser of SplitMix64).
+private func noise(_ seed: UInt64, _ frame: Int) -> Float {
+  var z = (seed << 32 &+ UInt64(frame)) &* 0x9e37_79b9_7f4a_7c15
+  z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+  z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+  z ^= z >> 31
+  return Float(z >> 40) / 8_388_608 - 1
+}
