@@ -11,6 +11,7 @@ let systemLibraries: [Target] = [
   .systemLibrary(name: "CMysofa", pkgConfig: "libmysofa", providers: [.apt(["libmysofa-dev"])]),
   .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
   .systemLibrary(name: "CRealtime"),
+  .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
 ]
 
 /// The rooms of the house; docs/architecture.md tells what each is for.
@@ -19,7 +20,7 @@ let rooms: [Target] = [
   .target(name: "SignalProcessing", dependencies: ["CRealtime"]),
   .target(name: "Ambisonics", dependencies: ["Geometry"]),
   .target(name: "Binaural", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
-  .target(name: "HeadTracking", dependencies: ["Geometry", "CHIDAPI"]),
+  .target(name: "HeadTracking", dependencies: ["Geometry", "CHIDAPI", "CRealtime", "CZlib"]),
   .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
   .target(name: "PulseAudio", dependencies: ["CPulse"]),
@@ -51,8 +52,12 @@ let tests: [Target] = [
     dependencies: [
       "Binaural", "Ambisonics", "Geometry", "SignalProcessing", "TestSupport", "stillstage-sofa",
     ]),
+  .executableTarget(
+    name: "tracker-probe", dependencies: ["HeadTracking", "Geometry", "CRealtime"],
+    path: "Tests/TrackerProbe"),
   .testTarget(
-    name: "HeadTrackingTests", dependencies: ["HeadTracking", "Geometry", "TestSupport"]),
+    name: "HeadTrackingTests",
+    dependencies: ["HeadTracking", "Geometry", "CRealtime", "TestSupport", "tracker-probe"]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
   .testTarget(name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport"]),

@@ -417,6 +417,7 @@ class Tracker:
             root = self.testbed.get_root_dir()
             os.chmod(root, 0o755)
             os.chmod(os.path.join(root, "dev", self.node), 0o000)
+            os.chmod(os.path.join(root, "ioctl", "dev", self.node), 0o666)
         self.gone = False
 
     def unplug(self):
@@ -492,6 +493,7 @@ class Commands:
         if not words:
             return None
         t, name, numbers = self.tracker, words[0], words[1:]
+        begun = time.monotonic_ns()
         if name == "rate":
             t.rate = float(numbers[0])
         elif name == "pose":
@@ -520,7 +522,7 @@ class Commands:
             raise ValueError("unknown command")
         if name in ("pose", "turn", "jump"):
             t.waiting = t.waiting + [line.strip()]
-        return time.monotonic_ns()
+        return time.monotonic_ns() if name == "plug" else begun
 
     def answer(self, line):
         try:
