@@ -12,6 +12,7 @@ let systemLibraries: [Target] = [
   .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
   .systemLibrary(name: "CRealtime"),
   .systemLibrary(name: "CSpawn"),
+  .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
 ]
 
 /// The rooms of the house; docs/architecture.md tells what each is for.
@@ -23,10 +24,10 @@ let rooms: [Target] = [
   .target(
     name: "Binaural",
     dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime", "CSpawn"]),
-  .target(name: "HeadTracking", dependencies: ["Geometry", "CHIDAPI"]),
+  .target(name: "HeadTracking", dependencies: ["Geometry", "CHIDAPI", "CRealtime", "CZlib"]),
   .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
-  .target(name: "PulseAudio", dependencies: ["CPulse"]),
+  .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
   .target(
     name: "Playback",
     dependencies: [
@@ -57,8 +58,12 @@ let tests: [Target] = [
     dependencies: [
       "Binaural", "Ambisonics", "Geometry", "SignalProcessing", "TestSupport", "stillstage-sofa",
     ]),
+  .executableTarget(
+    name: "tracker-probe", dependencies: ["HeadTracking", "Geometry", "CRealtime"],
+    path: "Tests/TrackerProbe"),
   .testTarget(
-    name: "HeadTrackingTests", dependencies: ["HeadTracking", "Geometry", "TestSupport"]),
+    name: "HeadTrackingTests",
+    dependencies: ["HeadTracking", "Geometry", "CRealtime", "TestSupport", "tracker-probe"]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
@@ -66,7 +71,6 @@ let tests: [Target] = [
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
-  .testTarget(name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport"]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",

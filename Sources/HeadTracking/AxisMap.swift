@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a tracker's axes lie on the head: which of its axes, with which sign, points to the front,
+/// to the left and up.
+///
+/// A map is right-handed, so rotation vectors and angular velocities go through it alike.
+public struct AxisMap: Sendable, Equatable {
+  let columns: SIMD3<Int>
+  let signs: SIMD3<Double>
+
+  /// x right, y front, z up: what the Android head tracker protocol prescribes.
+  public static let rightFrontUp = AxisMap(columns: SIMD3(1, 0, 2), signs: SIMD3(1, -1, 1))
+  /// x front, y left, z up: nothing to do.
+  public static let frontLeftUp = AxisMap(columns: SIMD3(0, 1, 2), signs: SIMD3(1, 1, 1))
+
+  private init(columns: SIMD3<Int>, signs: SIMD3<Double>) {
+    self.columns = columns
+    self.signs = signs
+  }
+
+  /// Reads three signed tracker axes, for the head's front, left and up, such as `y,-x,z`.
+  ///
+  /// - Throws: `HeadTrackingError.badAxisMap` unless the three are different and right-handed.
+  public init(_ text: String) throws(HeadTrackingError) {
+    var columns = SIMD3(0, 0, 0)
+    var signs = SIMD3<Double>(1, 1, 1)
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    guard parts.count == 3 else { throw .badAxisMap(text) }
+    for (index, part) in parts.enumerated() {
+      var name = part.filter { $0 != " " }.lowercased()[...]
+      if let sign = name.first, sign == "-" || sign == "+" {
+        signs[index] = sign == "-" ? -1 : 1
+        name = name.dropFirst()
+      }
+      guard let column = ["x", "y", "z"].firstIndex(of: String(name)) else {
+        throw .badAxisMap(text)
+      }
+      columns[index] = column
+    }
+    self.columns = columns
+    self.signs = signs
+    guard determinant == 1 else { throw .badAxisMap(text) }
+  }
+
+  /// The vector in the head's axes.
+  public func apply(_ v: SIMD3<Double>) -> SIMD3<Double> {
+    SIMD3(v[columns.x], v[columns.y], v[columns.z]) * signs
+  }
+
+  private var determinant: Int {
+    guard Set([columns.x, columns.y, columns.z]).count == 3 else { return 0 }
+    let swaps = (columns.y - columns.x) * (columns.z - columns.x) * (columns.z - columns.y) / 2
+    return swaps * Int(signs.x * signs.y * signs.z)
+  }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+
+/// The Android head tracker HID protocol, versions 1 and 2: what its fields mean, and how it is
+/// started and stopped. Source: source.android.com, "Head tracker HID protocol".
+///
+/// Ids, widths, order and scale of the fields come from the device's report descriptor.
+struct AndroidHeadTracker: Sendable {
+  static let usage = HIDUsage(page: 0x20, usage: 0xE1)
+  static let mark = "#AndroidHeadTracker#"
+
+  /// The device's description of itself, such as `#AndroidHeadTracker#1.0`.
+  let protocolDescription: String
+  private let descriptor: HIDReportDescriptor
+  private let rotation: HIDField
+  private let velocity: HIDField?
+  private let counter: HIDField?
+
+  /// Reads what the device says of itself.
+  ///
+  /// - Throws: `notAHeadTracker` where it is something else, `featureFailed` where it is mute.
+  init(device: HIDDevice, path: String) throws(HeadTrackingError) {
+    try self.init(descriptor: device.reportDescriptor(), features: device, path: path)
+  }
+
+  init(
+    descriptor: HIDReportDescriptor, features: some HIDFeatures, path: String
+  ) throws(HeadTrackingError) {
+    self.descriptor = descriptor
+    guard descriptor.applications.contains(Self.usage) else {
+      throw .notAHeadTracker(path: path, reason: "it has no head tracker collection")
+    }
+    guard let rotation = descriptor.field(.input, usage: .rotation), rotation.count >= 3 else {
+      throw .notAHeadTracker(path: path, reason: "it reports no orientation")
+    }
+    self.rotation = rotation
+    velocity = descriptor.field(.input, usage: .velocity).flatMap {
+      $0.count >= 3 && $0.reportID == rotation.reportID ? $0 : nil
+    }
+    counter = descriptor.field(.input, usage: .discontinuity).flatMap {
+      $0.reportID == rotation.reportID ? $0 : nil
+    }
+    protocolDescription = try Self.description(descriptor, features)
+    guard protocolDescription.hasPrefix(Self.mark) else {
+      throw .notAHeadTracker(
+        path: path, reason: "it describes itself as '\(protocolDescription.prefix(40))'")
+    }
+  }
+
+  /// Bytes of the longest input report.
+  var inputLength: Int { descriptor.reportLength(.input, id: rotation.reportID) }
+
+  private static func description(
+    _ descriptor: HIDReportDescriptor, _ features: some HIDFeatures
+  ) throws(HeadTrackingError) -> String {
+    guard let field = descriptor.field(.feature, usage: .description) else { return "" }
+    let report = try read(field.reportID, descriptor, features)
+    var text = ""
+    for element in 0..<min(field.count, 256) {
+      guard let letter = field.value(in: report, element: element), (32..<127).contains(letter)
+      else { break }
+      text.unicodeScalars.append(Unicode.Scalar(UInt8(letter)))
+    }
+    return text
+  }
+
+  /// The feature report as `HIDField` counts it: without a byte in front where ids are not used.
+  private static func read(
+    _ id: UInt8, _ descriptor: HIDReportDescriptor, _ features: some HIDFeatures
+  ) throws(HeadTrackingError) -> [UInt8] {
+    let length = descriptor.reportLength(.feature, id: id)
+    let report = try features.feature(id: id, length: id == 0 ? length + 1 : length)
+    return id == 0 ? Array(report.dropFirst()) : report
+  }
+}
+
+// MARK: Start and stop
+
+extension AndroidHeadTracker {
+  private struct Setting {
+    var field: HIDField
+    var value: Int64
+  }
+
+  /// Has the device send all it measures, every 10 ms if it can.
+  func start(_ features: some HIDFeatures) throws(HeadTrackingError) {
+    var settings: [Setting] = []
+    if let transport = transport { settings.append(transport) }
+    settings.append(try required(.powerFull))
+    settings.append(try required(.reportAllEvents))
+    if let interval = descriptor.field(.feature, usage: .reportInterval) {
+      settings.append(Setting(field: interval, value: interval.raw(nearestTo: 0.010)))
+    }
+    try apply(settings, features)
+  }
+
+  /// Silences the device and lets it sleep.
+  func stop(_ features: some HIDFeatures) throws(HeadTrackingError) {
+    try apply([selector(.reportNoEvents), selector(.powerOff)].compactMap(\.self), features)
+  }
+
+  /// Version 2 over LE audio: the ordinary link is always there, an isochronous one only with
+  /// a stream.
+  private var transport: Setting? {
+    guard let offer = protocolDescription.split(separator: "#").last.flatMap({ Int($0) }),
+      offer & 2 != 0, offer & 1 == 0
+    else { return selector(.transportACL) ?? selector(.transportISO) }
+    return selector(.transportISO) ?? selector(.transportACL)
+  }
+
+  private func selector(_ usage: HIDUsage) -> Setting? {
+    for field in descriptor.fields where field.kind == .feature {
+      if let value = field.selector(for: usage) { return Setting(field: field, value: value) }
+    }
+    return nil
+  }
+
+  private func required(_ usage: HIDUsage) throws(HeadTrackingError) -> Setting {
+    if let setting = selector(usage) { return setting }
+    let number = String(usage.value, radix: 16)
+    throw .featureFailed(report: 0, reason: "its descriptor has no selector for usage \(number)")
+  }
+
+  /// Reads each report once, changes its fields, and writes it back: other bits stay.
+  private func apply(
+    _ settings: [Setting], _ features: some HIDFeatures
+  ) throws(HeadTrackingError) {
+    var done: Set<UInt8> = []
+    for id in settings.map(\.field.reportID) where done.insert(id).inserted {
+      var report = try Self.read(id, descriptor, features)
+      for setting in settings where setting.field.reportID == id {
+        guard setting.field.set(setting.value, in: &report) else {
+          throw .featureFailed(report: Int(id), reason: "it is shorter than its descriptor says")
+        }
+      }
+      try features.setFeature(id == 0 ? [0] + report : report)
+    }
+  }
+}
+
+// MARK: Reports
+
+extension AndroidHeadTracker {
+  /// The sample of an input report, or nil where the report holds none.
+  ///
+  /// - Parameters:
+  ///   - report: as read, with its id.
+  ///   - time: its arrival, CLOCK_MONOTONIC nanoseconds.
+  ///   - axes: how the tracker's axes lie on the head.
+  func decode(_ report: [UInt8], time: Int64, axes: AxisMap) -> HeadSample? {
+    if rotation.reportID != 0 {
+      guard report.first == rotation.reportID else { return nil }
+    }
+    guard let turn = vector(rotation, report) else { return nil }
+    // A rotation vector is at most pi long; some room for a coarse scale.
+    guard (turn * turn).sum() < 3.3 * 3.3 else { return nil }
+    // Some devices have no gyroscope to report and send zeros.
+    let rate = velocity.flatMap { vector($0, report) }
+    return HeadSample(
+      time: time, headToWorld: Quaternion(rotationVector: axes.apply(turn)),
+      angularVelocity: rate == .zero ? nil : rate.map(axes.apply),
+      discontinuityCount: counter.flatMap { $0.value(in: report) }.map(Int.init) ?? 0)
+  }
+
+  private func vector(_ field: HIDField, _ report: [UInt8]) -> SIMD3<Double>? {
+    guard let x = field.physicalValue(in: report, element: 0),
+      let y = field.physicalValue(in: report, element: 1),
+      let z = field.physicalValue(in: report, element: 2)
+    else { return nil }
+    return SIMD3(x, y, z)
+  }
+}
+
+extension HIDUsage {
+  static let description = HIDUsage(page: 0x20, usage: 0x0308)
+  static let reportInterval = HIDUsage(page: 0x20, usage: 0x030E)
+  static let rotation = HIDUsage(page: 0x20, usage: 0x0544)
+  static let velocity = HIDUsage(page: 0x20, usage: 0x0545)
+  static let discontinuity = HIDUsage(page: 0x20, usage: 0x0546)
+  static let reportNoEvents = HIDUsage(page: 0x20, usage: 0x0840)
+  static let reportAllEvents = HIDUsage(page: 0x20, usage: 0x0841)
+  static let powerFull = HIDUsage(page: 0x20, usage: 0x0851)
+  static let powerOff = HIDUsage(page: 0x20, usage: 0x0855)
+  static let transportACL = HIDUsage(page: 0x20, usage: 0xF800)
+  static let transportISO = HIDUsage(page: 0x20, usage: 0xF801)
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CHIDAPI
+import Glibc
+
+/// A driver's way to a device's features; tests put a pretended device behind it.
+protocol HIDFeatures {
+  /// The feature report with its id in front.
+  func feature(id: UInt8, length: Int) throws(HeadTrackingError) -> [UInt8]
+  func setFeature(_ report: [UInt8]) throws(HeadTrackingError)
+}
+
+/// An open hidraw node. Belongs to one thread; closes when it goes.
+final class HIDDevice: HIDFeatures {
+  enum ReadResult {
+    case report(length: Int)
+    case nothing
+    case gone
+  }
+
+  let path: String
+  private let handle: OpaquePointer
+
+  init(path: String) throws(HIDOpenFailure) {
+    self.path = path
+    handle = try HIDLibrary.open(path)
+  }
+
+  deinit { hid_close(handle) }
+
+  /// Reads one report with its id into the buffer.
+  func read(into buffer: inout [UInt8], timeoutMilliseconds: Int) -> ReadResult {
+    let length = buffer.withUnsafeMutableBufferPointer {
+      hid_read_timeout(handle, $0.baseAddress, $0.count, Int32(timeoutMilliseconds))
+    }
+    if length < 0 { return .gone }
+    return length == 0 ? .nothing : .report(length: Int(length))
+  }
+
+  func feature(id: UInt8, length: Int) throws(HeadTrackingError) -> [UInt8] {
+    var report = [UInt8](repeating: 0, count: max(2, length))
+    report[0] = id
+    errno = 0
+    let count = hid_get_feature_report(handle, &report, report.count)
+    guard count > 0 else {
+      throw .featureFailed(report: Int(id), reason: errorText(errno))
+    }
+    return Array(report.prefix(Int(count)))
+  }
+
+  func setFeature(_ report: [UInt8]) throws(HeadTrackingError) {
+    errno = 0
+    guard hid_send_feature_report(handle, report, report.count) >= 0 else {
+      throw .featureFailed(report: Int(report.first ?? 0), reason: errorText(errno))
+    }
+  }
+
+  /// The report descriptor; hidapi 0.13 has no call for it.
+  func reportDescriptor() throws(HeadTrackingError) -> HIDReportDescriptor {
+    let node = path.split(separator: "/").last.map(String.init) ?? path
+    let file = "/sys/class/hidraw/\(node)/device/report_descriptor"
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw .cannotOpen(path: file, reason: errorText(errno))
+    }
+    defer { close(descriptor) }
+    // The kernel's own limit (HID_MAX_DESCRIPTOR_SIZE) is 4096.
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    var length = 0
+    while length < bytes.count {
+      let count = bytes.withUnsafeMutableBytes {
+        Glibc.read(descriptor, $0.baseAddress! + length, $0.count - length)
+      }
+      guard count > 0 else { break }
+      length += count
+    }
+    return HIDReportDescriptor(Array(bytes.prefix(length)))
+  }
+}
+
+/// The system's words for an error number.
+func errorText(_ error: Int32) -> String {
+  error == 0 ? "no answer" : String(cString: strerror(error))
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One main item of a report descriptor: `count` equal elements of `bitSize` bits in one report.
+///
+/// Source: USB Device Class Definition for HID 1.11, sections 5.8 and 6.2.2.
+public struct HIDField: Sendable, Equatable {
+  public var kind: HIDReportKind
+  /// 0 where the device does not number its reports.
+  public var reportID: UInt8
+  /// From the first bit of the report as it is read, which holds the report id if there is one.
+  public var bitOffset: Int
+  /// Bits an element, 0 to 65535; elements above 32 bits have no value.
+  public var bitSize: Int
+  public var count: Int
+  public var isConstant: Bool
+  /// False for an array (selector): its elements are indices into the usages.
+  public var isVariable: Bool
+  public var logicalMinimum: Int64
+  public var logicalMaximum: Int64
+  public var physicalMinimum: Int64
+  public var physicalMaximum: Int64
+  public var unit: UInt32
+  /// Power of ten of the physical values.
+  public var unitExponent: Int
+  /// The usages as the descriptor gives them, ranges unexpanded.
+  public var usageRanges: [ClosedRange<UInt32>]
+  /// The usages of the collections around the field, outermost first.
+  public var collections: [HIDUsage]
+
+  /// The usage of an element; the last one stands for all further elements (6.2.2.8).
+  public func usage(of element: Int) -> HIDUsage? {
+    var left = element
+    for range in usageRanges {
+      let size = Int(range.upperBound - range.lowerBound) + 1
+      if left < size { return HIDUsage(range.lowerBound + UInt32(left)) }
+      left -= size
+    }
+    return usageRanges.last.map { HIDUsage($0.upperBound) }
+  }
+
+  /// Where the usage stands in the field's list.
+  public func index(of usage: HIDUsage) -> Int? {
+    var before = 0
+    for range in usageRanges {
+      if range.contains(usage.value) { return before + Int(usage.value - range.lowerBound) }
+      before += Int(range.upperBound - range.lowerBound) + 1
+    }
+    return nil
+  }
+
+  /// The value an array element takes to select the usage.
+  public func selector(for usage: HIDUsage) -> Int64? {
+    guard !isVariable, let index = index(of: usage) else { return nil }
+    let value = logicalMinimum + Int64(index)
+    return value <= logicalMaximum ? value : nil
+  }
+}
+
+extension HIDField {
+  /// The raw value of an element, or nil where the report is too short.
+  ///
+  /// - Parameter report: the report as read, with its id where the device numbers its reports.
+  public func value(in report: [UInt8], element: Int = 0) -> Int64? {
+    guard (0..<count).contains(element), (1...32).contains(bitSize) else { return nil }
+    let first = bitOffset + element * bitSize
+    guard first + bitSize <= report.count * 8 else { return nil }
+    var raw: UInt64 = 0
+    for byte in (first / 8...(first + bitSize - 1) / 8).reversed() {
+      raw = raw << 8 | UInt64(report[byte])
+    }
+    raw = raw >> UInt64(first % 8) & (1 << UInt64(bitSize) - 1)
+    let isNegative = logicalMinimum < 0 && raw >> UInt64(bitSize - 1) == 1
+    return isNegative ? Int64(raw) - 1 << Int64(bitSize) : Int64(raw)
+  }
+
+  /// Writes the raw value of an element; false where the report is too short.
+  @discardableResult
+  public func set(_ value: Int64, in report: inout [UInt8], element: Int = 0) -> Bool {
+    guard (0..<count).contains(element), (1...32).contains(bitSize) else { return false }
+    let first = bitOffset + element * bitSize
+    guard first + bitSize <= report.count * 8 else { return false }
+    for bit in 0..<bitSize {
+      let mask = UInt8(1) << UInt8((first + bit) % 8)
+      if value >> Int64(bit) & 1 == 1 {
+        report[(first + bit) / 8] |= mask
+      } else {
+        report[(first + bit) / 8] &= ~mask
+      }
+    }
+    return true
+  }
+
+  /// Physical units for one step of the raw value (6.2.2.7).
+  public var resolution: Double {
+    let logical = Double(logicalMaximum) - Double(logicalMinimum)
+    let physical = Double(physicalMaximum) - Double(physicalMinimum)
+    let isScaled = (physicalMinimum != 0 || physicalMaximum != 0) && logical != 0
+    return (isScaled ? physical / logical : 1) * HIDField.powerOfTen(unitExponent)
+  }
+
+  /// The physical value of a raw one, in the field's unit.
+  public func physical(_ raw: Int64) -> Double {
+    let isScaled = physicalMinimum != 0 || physicalMaximum != 0
+    guard isScaled, logicalMaximum != logicalMinimum else { return Double(raw) * resolution }
+    return (Double(raw) - Double(logicalMinimum)) * resolution
+      + Double(physicalMinimum) * HIDField.powerOfTen(unitExponent)
+  }
+
+  /// The physical value of an element, in the field's unit.
+  public func physicalValue(in report: [UInt8], element: Int = 0) -> Double? {
+    value(in: report, element: element).map(physical)
+  }
+
+  /// The raw value nearest to a physical one, inside the logical range.
+  public func raw(nearestTo value: Double) -> Int64 {
+    let offset = physical(logicalMinimum)
+    let steps = resolution == 0 ? 0 : ((value - offset) / resolution).rounded()
+    let highest = Double(logicalMaximum) - Double(logicalMinimum)
+    return logicalMinimum + Int64(max(0, min(steps.isNaN ? 0 : steps, max(0, highest))))
+  }
+
+  private static func powerOfTen(_ exponent: Int) -> Double {
+    var scale = 1.0
+    for _ in 0..<abs(exponent) { scale *= 10 }
+    return exponent < 0 ? 1 / scale : scale
+  }
+}

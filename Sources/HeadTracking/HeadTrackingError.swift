@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What can go wrong between a head tracker, or a recorded head, and its pose.
+public enum HeadTrackingError: Error, Sendable, Equatable {
+  /// No tracker is connected at all.
+  case noTracker
+  /// No tracker answers to the identifier; the second value lists those there are.
+  case unknownTracker(String, available: [String])
+  /// Several trackers answer to the identifier.
+  case ambiguousTracker(String, matches: [String])
+  /// The device node belongs to somebody else; the rule cures it.
+  case permissionDenied(path: String, udevRule: String)
+  /// The device could not be opened.
+  case cannotOpen(path: String, reason: String)
+  /// The device is not, or not completely, an Android head tracker.
+  case notAHeadTracker(path: String, reason: String)
+  /// A feature report could not be read or written.
+  case featureFailed(report: Int, reason: String)
+  /// The three axes are not a right-handed set.
+  case badAxisMap(String)
+  /// The recording could not be read.
+  case cannotReadMotion(path: String, reason: String)
+  /// A line of the recording is wrong.
+  case badMotionRow(path: String, line: Int, reason: String)
+}
+
+extension HeadTrackingError: CustomStringConvertible {
+  /// One line: what, why, what to do.
+  public var description: String {
+    switch self {
+    case .noTracker:
+      "no head tracker is connected; plug one in or pair it, then list them with 'trackers'"
+    case .unknownTracker(let id, let available):
+      available.isEmpty
+        ? "no head tracker matches '\(id)': none is connected"
+        : "no head tracker matches '\(id)'; there are: \(available.joined(separator: ", "))"
+    case .ambiguousTracker(let id, let matches):
+      "'\(id)' matches several head trackers: \(matches.joined(separator: ", ")); give one of these"
+    case .permissionDenied(let path, let rule):
+      "no permission to open \(path); put the line \(rule)"
+        + " into /etc/udev/rules.d/70-stillstage.rules and connect the tracker again"
+    case .cannotOpen(let path, let reason):
+      "cannot open \(path): \(reason); connect the tracker again"
+    case .notAHeadTracker(let path, let reason):
+      "\(path) is not an Android head tracker: \(reason)"
+    case .featureFailed(let report, let reason):
+      "the head tracker refused feature report \(report): \(reason); connect it again"
+    case .badAxisMap(let text):
+      "'\(text)' is not a right-handed axis map; give three signed axes such as y,-x,z"
+    case .cannotReadMotion(let path, let reason):
+      "cannot read the motion file \(path): \(reason)"
+    case .badMotionRow(let path, let line, let reason):
+      "\(path), line \(line): \(reason)"
+    }
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+
+/// A sample made fit for the renderer: its time smoothed, its reference frame continuous.
+struct StampedPose: Sendable, Equatable {
+  /// When the sample was taken by the tracker's own regular clock, CLOCK_MONOTONIC nanoseconds.
+  var time: Int64
+  /// When it arrived, CLOCK_MONOTONIC nanoseconds.
+  var arrival: Int64
+  /// The tracker's sampling interval, nanoseconds.
+  var interval: Int64
+  var headToWorld: Quaternion
+  /// Head frame, rad/s; means something only with `hasVelocity`.
+  var angularVelocity: SIMD3<Double>
+  var hasVelocity: Bool
+  /// Differs from the sample before where the tracker was switched on: the front is where the
+  /// head looks now. A number, so that a reader who missed samples knows it all the same.
+  var reference: UInt16
+  /// Differs from the sample before where the reference frame jumped; the yaw goes on.
+  var breaks: UInt16
+
+  @_noLocks
+  init(
+    time: Int64, arrival: Int64, interval: Int64, headToWorld: Quaternion,
+    angularVelocity: SIMD3<Double> = SIMD3(0, 0, 0), hasVelocity: Bool = false,
+    reference: UInt16 = 0, breaks: UInt16 = 0
+  ) {
+    self.time = time
+    self.arrival = arrival
+    self.interval = interval
+    self.headToWorld = headToWorld
+    self.angularVelocity = angularVelocity
+    self.hasVelocity = hasVelocity
+    self.reference = reference
+    self.breaks = breaks
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CHIDAPI
+import Glibc
+
+/// The head trackers that are connected now.
+public struct TrackerList: Sendable {
+  public private(set) var trackers: [TrackerDescription]
+
+  /// Looks at every HID device, and into those that may be head trackers (some milliseconds).
+  public static func current() -> TrackerList {
+    TrackerList(
+      trackers: HIDLibrary.nodes().filter { $0.usages.contains(AndroidHeadTracker.usage) }
+        .compactMap(describe))
+  }
+
+  init(trackers: [TrackerDescription]) {
+    self.trackers = trackers
+    for index in trackers.indices {
+      let serial = trackers[index].serial
+      let isUsable = !serial.isEmpty && !serial.contains { $0.isWhitespace }
+      let isUnique = trackers.filter { $0.serial == serial }.count == 1
+      self.trackers[index].id = isUsable && isUnique ? serial : trackers[index].path
+    }
+  }
+
+  /// The tracker an identifier means: a path, a serial, `vendor:product` or a part of the name.
+  ///
+  /// - Throws: `noTracker`, `unknownTracker` or `ambiguousTracker`, which list what there is.
+  public func match(_ id: String) throws(HeadTrackingError) -> TrackerDescription {
+    let wanted = id.lowercased()
+    let tests: [(TrackerDescription) -> Bool] = [
+      { $0.path == id }, { $0.id == id || $0.serial.lowercased() == wanted },
+      { $0.vendorAndProduct == wanted }, { $0.name.lowercased().contains(wanted) },
+    ]
+    for test in tests where !wanted.isEmpty {
+      let found = trackers.filter(test)
+      if found.count == 1 { return found[0] }
+      if found.count > 1 { throw .ambiguousTracker(id, matches: found.map(Self.label)) }
+    }
+    throw .unknownTracker(id, available: trackers.map(Self.label))
+  }
+
+  private static func label(_ tracker: TrackerDescription) -> String {
+    "\(tracker.id) (\(tracker.name))"
+  }
+
+  /// The description of a node, or nil where the device says that it is something else.
+  private static func describe(_ node: HIDLibrary.Node) -> TrackerDescription? {
+    var tracker = TrackerDescription(
+      path: node.path, vendorID: node.vendorID, productID: node.productID, serial: node.serial,
+      manufacturer: node.manufacturer, product: node.product, bus: node.bus,
+      protocolDescription: "", access: .ready, id: node.path)
+    do {
+      let device = try HIDDevice(path: node.path)
+      let driver = try AndroidHeadTracker(device: device, path: node.path)
+      tracker.protocolDescription = driver.protocolDescription
+    } catch let failure as HIDOpenFailure {
+      // Unplugged since it was listed.
+      if [ENOENT, ENODEV, ENXIO].contains(failure.error) { return nil }
+      tracker.access =
+        failure.error == EACCES || failure.error == EPERM
+        ? .permissionDenied : .failed(errorText(failure.error))
+    } catch HeadTrackingError.notAHeadTracker {
+      return nil
+    } catch {
+      tracker.access = .failed("\(error)")
+    }
+    return tracker
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+
+/// A thread of its own that can be asked to end and is waited for.
+final class Worker: Sendable {
+  private let isStopping = Atomic<Bool>(false)
+  private let wakeReader: Int32
+  private let wakeWriter: Int32
+  private let thread = Mutex<pthread_t?>(nil)
+
+  init() {
+    var ends: [Int32] = [-1, -1]
+    _ = pipe(&ends)
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    (wakeReader, wakeWriter) = (ends[0], ends[1])
+  }
+
+  deinit {
+    for end in [wakeReader, wakeWriter] where end >= 0 { close(end) }
+  }
+
+  /// True once `stop()` has been called.
+  var isStopped: Bool { isStopping.load(ordering: .relaxed) }
+
+  /// Runs the body on the thread; does nothing when it was started before.
+  func start(_ body: @escaping @Sendable () -> Void) {
+    thread.withLock { thread in
+      guard thread == nil, !isStopped else { return }
+      var id = pthread_t()
+      let box = Unmanaged.passRetained(Body(body)).toOpaque()
+      let result = pthread_create(&id, nil, Worker.main, box)
+      if result == 0 { thread = id } else { Unmanaged<Body>.fromOpaque(box).release() }
+    }
+  }
+
+  /// Asks the thread to end, and waits until it has.
+  func stop() {
+    isStopping.store(true, ordering: .relaxed)
+    var token: UInt8 = 1
+    _ = write(wakeWriter, &token, 1)
+    thread.withLock { thread in
+      guard let id = thread else { return }
+      if pthread_equal(id, pthread_self()) == 0 {
+        pthread_join(id, nil)
+      } else {
+        // The thread let go of the session last: nobody is left to wait.
+        pthread_detach(id)
+      }
+      thread = nil
+    }
+  }
+
+  /// Sleeps, or less when asked to end.
+  func sleep(milliseconds: Int) {
+    guard !isStopped else { return }
+    var request = pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0)
+    poll(&request, 1, Int32(milliseconds))
+  }
+
+  private final class Body {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+
+  private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
+    guard let box = $0 else { return nil }
+    Unmanaged<Body>.fromOpaque(box).takeRetainedValue().run()
+    return nil
+  }
+}

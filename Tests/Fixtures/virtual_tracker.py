@@ -1,0 +1,633 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""A virtual Android head tracker for programs that use libhidapi-hidraw.
+
+usage: umockdev-wrapper /usr/bin/python3 virtual_tracker.py [options] -- PROGRAM [ARGS...]
+
+PROGRAM sees a head tracker (/dev/hidraw0; another number after each `plug`) that is silent until it
+is started through its features.
+It ends when PROGRAM ends, with PROGRAM's exit status, and prints the log of feature writes.
+
+  --rate HZ              reports a second (default 100)
+  --version 1|2          protocol version (default 1)
+  --variant example|wide report layout: as published, or other ids, order and widths
+  --bus usb|bluetooth    how it seems to be connected (default usb)
+  --serial TEXT          default SN-0001; --product TEXT, default Virtual Head Tracker
+  --count N              so many trackers (serials end in 1, 2, ...; commands go to the first)
+  --decoy                also a keyboard, which must not be taken for a tracker
+  --broken-description   the description feature holds another text
+  --deny                 the device node cannot be opened by other users
+  --absent               begins unplugged
+  --stdin                commands from standard input (PROGRAM then gets an empty one)
+  --control PATH         commands from connections to a unix socket made at PATH
+
+Commands, one a line; each is answered by `mock: NAME... at NANOSECONDS` (CLOCK_MONOTONIC), and the
+first report after it by `mock: sent NAME... at NANOSECONDS`:
+  rate HZ | pose YAW PITCH ROLL | turn YAW SECONDS | unplug | plug | stall MS | noise N
+  jump DEGREES | zerogyro on|off | mute on|off | log | quit
+
+Angles are degrees: yaw positive to the left, pitch positive up, roll positive lowers the right ear.
+apt: umockdev gir1.2-umockdev-1.0 python3-gi (Debian's own /usr/bin/python3).
+"""
+import argparse
+import collections
+import math
+import os
+import random
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import gi
+
+gi.require_version("UMockdev", "1.0")
+from gi.repository import GLib, UMockdev  # noqa: E402
+
+PRINT_LOCK = threading.Lock()
+
+
+def say(text):
+    with PRINT_LOCK:
+        sys.stdout.write("mock: " + text + "\n")
+        sys.stdout.flush()
+
+
+# Rotations: quaternions (w, x, y, z), x front, y left, z up.
+
+
+def multiply(a, b):
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    )
+
+
+def from_angles(yaw, pitch, roll):
+    y, p, r = (math.radians(v) / 2 for v in (yaw, pitch, roll))
+    turn = (math.cos(y), 0, 0, math.sin(y))
+    nod = (math.cos(p), 0, -math.sin(p), 0)
+    tilt = (math.cos(r), math.sin(r), 0, 0)
+    return multiply(multiply(turn, nod), tilt)
+
+
+def rotation_vector(q):
+    if q[0] < 0:
+        q = tuple(-v for v in q)
+    sine = math.sqrt(q[1] ** 2 + q[2] ** 2 + q[3] ** 2)
+    if sine < 1e-12:
+        return (0.0, 0.0, 0.0)
+    angle = 2 * math.atan2(sine, q[0])
+    return tuple(v * angle / sine for v in q[1:])
+
+
+def right_front_up(v):
+    return (-v[1], v[0], v[2])
+
+
+# Report descriptors.
+
+
+def item(prefix, value, size=None):
+    """A short item: prefix is tag and type, the size is the smallest that holds the value."""
+    if size is None:
+        size = 1 if -128 <= value < 128 else 2 if -32768 <= value < 32768 else 4
+    code = {1: 1, 2: 2, 4: 3}[size]
+    return bytes([prefix | code]) + (value & (2 ** (8 * size) - 1)).to_bytes(size, "little")
+
+
+PAGE, REPORT_ID, SIZE, COUNT = 0x04, 0x84, 0x74, 0x94
+LMIN, LMAX, PMIN, PMAX, EXPONENT = 0x14, 0x24, 0x34, 0x44, 0x54
+INPUT, FEATURE, COLLECTION, USAGE = 0x80, 0xB0, 0xA0, 0x08
+END = b"\xc0"
+REPORTING, POWER, INTERVAL, TRANSPORT = 0x0316, 0x0319, 0x030E, 0xF410
+NO_EVENTS, ALL_EVENTS, POWER_OFF, POWER_FULL = 0x0840, 0x0841, 0x0855, 0x0851
+ACL, ISO = 0xF800, 0xF801
+DESCRIPTION, IDENTITY, ROTATION, VELOCITY, COUNTER = 0x0308, 0x0302, 0x0544, 0x0545, 0x0546
+
+Field = collections.namedtuple("Field", "usage bits count low high physical exponent choices")
+
+
+def number(usage, bits, count, low, high, physical=(0, 0), exponent=0):
+    return Field(usage, bits, count, low, high, physical, exponent, None)
+
+
+def selector(usage, bits, choices):
+    return Field(usage, bits, 1, 0, len(choices) - 1, (0, 0), 0, choices)
+
+
+PI8 = 314159265
+
+
+def layout(variant, version):
+    """(kind, report id) to fields, in the order of the bits; None as usage is padding."""
+    text = "#AndroidHeadTracker#1.0" if version == 1 else "#AndroidHeadTracker#2.0#3"
+    letters = number(DESCRIPTION, 8, len(text), 0, 255)
+    who = number(IDENTITY, 8, 16, 0, 255)
+    if variant == "example":
+        control = [selector(REPORTING, 1, [NO_EVENTS, ALL_EVENTS])]
+        control += [selector(POWER, 1, [POWER_OFF, POWER_FULL])]
+        control += [number(INTERVAL, 6, 1, 0, 63, (10, 100), -3)]
+        if version == 2:
+            control += [selector(TRANSPORT, 1, [ACL, ISO]), number(None, 7, 1, 0, 0)]
+        data = [
+            number(ROTATION, 16, 3, -32767, 32767, (-PI8, PI8), -8),
+            number(VELOCITY, 16, 3, -32767, 32767, (-32, 32), 0),
+            number(COUNTER, 8, 1, 0, 255),
+        ]
+        return text, {(FEATURE, 2): [letters, who], (FEATURE, 1): control, (INPUT, 1): data}
+    control = [number(None, 5, 1, 0, 0), selector(POWER, 3, [POWER_FULL, POWER_OFF])]
+    control += [number(INTERVAL, 16, 1, 1, 1000, (0, 0), -3)]
+    report = [selector(REPORTING, 2, [0x0842, ALL_EVENTS, NO_EVENTS]), number(None, 6, 1, 0, 0)]
+    if version == 2:
+        report += [selector(TRANSPORT, 8, [ISO, ACL])]
+    data = [
+        number(COUNTER, 8, 1, 0, 255),
+        number(None, 3, 1, 0, 0),
+        number(VELOCITY, 15, 3, -16383, 16383, (-2000, 2000), -2),
+        number(ROTATION, 24, 3, -8388607, 8388607, (-PI8, PI8), -8),
+    ]
+    return text, {
+        (FEATURE, 14): [letters],
+        (FEATURE, 5): control,
+        (FEATURE, 6): report,
+        (INPUT, 3): data,
+    }
+
+
+def descriptor(reports):
+    out = item(PAGE, 0x20) + item(USAGE, 0xE1) + item(COLLECTION, 1)
+    for (kind, number_), fields in reports.items():
+        out += item(REPORT_ID, number_)
+        for f in fields:
+            # Published descriptors write 255 in one byte; readers must take it as unsigned.
+            out += item(LMIN, f.low) + item(LMAX, f.high, 1 if f.high == 255 else None)
+            out += item(PMIN, f.physical[0]) + item(PMAX, f.physical[1])
+            out += item(EXPONENT, f.exponent & 15, 1) + item(SIZE, f.bits) + item(COUNT, f.count)
+            if f.usage is None:
+                out += item(kind, 1)
+            elif f.choices:
+                out += item(USAGE, f.usage, 2) + item(COLLECTION, 2)
+                for choice in f.choices:
+                    out += item(USAGE, choice, 2)
+                out += item(kind, 0) + END
+            else:
+                constant = f.usage in (DESCRIPTION, IDENTITY)
+                out += item(USAGE, f.usage, 2) + item(kind, 3 if constant else 2)
+    return out + END
+
+
+def pack(number_, fields, values):
+    bits, at = 0, 0
+    for f in fields:
+        chosen = values.get(f.usage, [0] * f.count)
+        for value in chosen:
+            bits |= (value & ((1 << f.bits) - 1)) << at
+            at += f.bits
+    return bytes([number_]) + bits.to_bytes((at + 7) // 8, "little")
+
+
+def unpack(fields, report):
+    bits, at, values = int.from_bytes(report[1:], "little"), 0, {}
+    for f in fields:
+        values[f.usage] = []
+        for _ in range(f.count):
+            values[f.usage].append((bits >> at) & ((1 << f.bits) - 1))
+            at += f.bits
+    return values
+
+
+def quantise(f, values):
+    low, high = f.physical
+    scale = (f.high - f.low) / ((high - low) * 10.0**f.exponent)
+    return [max(f.low, min(f.high, round(v * scale))) for v in values]
+
+
+class Motion:
+    """Where the head looks at a moment: a pose, and perhaps a turn under way (minimum jerk)."""
+
+    def __init__(self):
+        self.start, self.goal, self.begin, self.seconds = (0.0, 0.0, 0.0), None, 0.0, 1.0
+        self.reference = 0.0
+
+    def angles(self, now):
+        if self.goal is None:
+            return self.start
+        s = max(0.0, min(1.0, (now - self.begin) / self.seconds))
+        s = s**3 * (10 - 15 * s + 6 * s * s)
+        return tuple(a + (b - a) * s for a, b in zip(self.start, self.goal))
+
+    def quaternion(self, now):
+        yaw, pitch, roll = self.angles(now)
+        return from_angles(yaw + self.reference, pitch, roll)
+
+    def velocity(self, now):
+        a, b = self.quaternion(now - 5e-4), self.quaternion(now + 5e-4)
+        return tuple(v / 1e-3 for v in rotation_vector(multiply((a[0], -a[1], -a[2], -a[3]), b)))
+
+    def pose(self, yaw, pitch, roll):
+        self.start, self.goal = (yaw, pitch, roll), None
+
+    def turn(self, yaw, seconds):
+        now = time.monotonic()
+        here = self.angles(now)
+        self.start, self.goal = here, (yaw, here[1], here[2])
+        self.begin, self.seconds = now, max(seconds, 1e-3)
+
+
+class Handler(UMockdev.IoctlBase):
+    """The hidraw node: features, one report a read."""
+
+    def __init__(self, tracker):
+        super().__init__()
+        self.tracker = tracker
+
+    def do_handle_ioctl(self, client):
+        request = client.get_request()
+        number_, size = request & 0xFF, (request >> 16) & 0x3FFF
+        t, argument = self.tracker, client.get_arg()
+        if t.gone:
+            client.complete(-1, 19)
+        elif (request >> 8) & 0xFF != ord("H"):
+            client.complete(-1, 25)
+        elif number_ == 1:
+            argument.resolve(0, 4).update(0, struct.pack("<I", len(t.descriptor)))
+            client.complete(0, 0)
+        elif number_ == 2:
+            data = struct.pack("<I", len(t.descriptor)) + t.descriptor
+            argument.resolve(0, len(data)).update(0, data)
+            client.complete(0, 0)
+        elif number_ == 3:
+            argument.resolve(0, 8).update(0, struct.pack("<IHH", t.bus_number, t.vendor, t.model))
+            client.complete(0, 0)
+        elif number_ == 6:
+            data = bytes(argument.resolve(0, size).retrieve())
+            error = t.set_feature(data)
+            client.complete(-1 if error else len(data), error)
+        elif number_ == 7:
+            memory = argument.resolve(0, size)
+            data = t.features.get(bytes(memory.retrieve())[0])
+            if data is None:
+                client.complete(-1, 32)
+            else:
+                memory.update(0, data[:size])
+                client.complete(len(data[:size]), 0)
+        else:
+            client.complete(-1, 22)
+        return True
+
+    def do_handle_read(self, client):
+        # One token byte lies in the terminal for each report so that poll() wakes.
+        count, error = client.execute()
+        if count <= 0:
+            client.complete(count, error)
+            return True
+        t = self.tracker
+        with t.lock:
+            report = t.queue.popleft() if t.queue else None
+            left = len(t.queue)
+            if report is not None and count > 1 and left and not t.gone:
+                os.write(t.fd, b"T" * min(count - 1, left))
+        if report is None:
+            client.complete(-1, 11)
+        else:
+            client.get_arg().update(0, report)
+            client.complete(len(report), 0)
+        return True
+
+    def do_handle_write(self, client):
+        client.complete(-1, 32)
+        return True
+
+
+class Tracker:
+    def __init__(self, testbed, index, options):
+        self.testbed, self.index, self.options = testbed, index, options
+        self.vendor, self.model = 0x1D6B, 0x0104
+        self.bus_number = 3 if options.bus == "usb" else 5
+        text, self.layout = layout(options.variant, options.version)
+        self.descriptor = descriptor(self.layout)
+        self.text = "#SomethingElse#".ljust(len(text)) if options.broken_description else text
+        self.serial = options.serial if options.count == 1 else options.serial[:-1] + str(index + 1)
+        self.minor = index - options.count
+        self.parent = "/devices/pci0000:00/0000:00:14.0/usb1/1-%d" % (index + 1)
+        self.name = "%04X:%04X:%04X.%04X" % (self.bus_number, self.vendor, self.model, index + 1)
+        self.top = self.parent if options.bus == "usb" else self.parent + "/" + self.name
+        self.motion = Motion()
+        self.queue, self.lock = collections.deque(), threading.Lock()
+        self.rate, self.counter = options.rate, 0
+        self.zero_gyro = self.mute = False
+        self.stalled_until = 0.0
+        self.noise = 0
+        self.waiting, self.log = [], []
+        self.gone, self.fd, self.handler = True, -1, None
+        self.started = False
+        self.reset()
+
+    def reset(self):
+        self.features = {}
+        for (kind, number_), fields in self.layout.items():
+            if kind == FEATURE:
+                letters = {DESCRIPTION: list(self.text.encode())}
+                self.features[number_] = pack(number_, fields, letters)
+        for usage, value in ((REPORTING, NO_EVENTS), (POWER, POWER_OFF)):
+            self.choose(usage, value)
+        self.started = False
+
+    def choose(self, usage, value):
+        for (kind, number_), fields in self.layout.items():
+            for f in fields:
+                if kind == FEATURE and f.usage == usage:
+                    values = unpack(fields, self.features[number_])
+                    values[usage] = [f.choices.index(value)]
+                    self.features[number_] = pack(number_, fields, values)
+
+    def chosen(self, usage):
+        for (kind, number_), fields in self.layout.items():
+            for f in fields:
+                if kind == FEATURE and f.usage == usage:
+                    value = unpack(fields, self.features[number_])[usage][0]
+                    if f.choices is None:
+                        return value
+                    return f.choices[value] if value < len(f.choices) else 0
+        return None
+
+    def set_feature(self, data):
+        if data[0] not in self.features:
+            return 32
+        if len(data) != len(self.features[data[0]]):
+            self.log.append("wrong length %d for report %d" % (len(data), data[0]))
+            return 22
+        self.features[data[0]] = data
+        state = " ".join(
+            "%s=%s" % (name, "-" if v is None else "%x" % v)
+            for name, v in (
+                ("reporting", self.chosen(REPORTING)),
+                ("power", self.chosen(POWER)),
+                ("interval", self.chosen(INTERVAL)),
+                ("transport", self.chosen(TRANSPORT)),
+            )
+        )
+        self.log.append("%s %s" % (data.hex(), state))
+        self.started = self.chosen(REPORTING) == ALL_EVENTS and self.chosen(POWER) == POWER_FULL
+        return 0
+
+    def records(self):
+        bus, name = "%04X" % self.bus_number, self.name
+        usb = self.options.bus == "usb"
+        place = self.parent + "/1-%d:1.0/" % (self.index + 1) if usb else self.parent + "/"
+        product = self.options.product
+        text = "P: %s%s/hidraw/%s\nN: %s\n" % (place, name, self.node, self.node)
+        text += "E: DEVNAME=/dev/%s\nE: MAJOR=245\nE: MINOR=%d\n" % (self.node, self.minor)
+        text += "E: SUBSYSTEM=hidraw\nA: dev=245:%d\\n\nL: device=../../../%s\n\n" % (
+            self.minor,
+            name,
+        )
+        text += "P: %s%s\nE: DRIVER=hid-generic\n" % (place, name)
+        text += "E: HID_ID=%s:%08X:%08X\nE: HID_NAME=%s\n" % (bus, self.vendor, self.model, product)
+        text += "E: HID_UNIQ=%s\nE: SUBSYSTEM=hid\n" % self.serial
+        text += "H: report_descriptor=%s\n\n" % self.descriptor.hex().upper()
+        if usb:
+            text += "P: %s\nE: DEVTYPE=usb_interface\nE: SUBSYSTEM=usb\n" % place[:-1]
+            text += "A: bInterfaceNumber=03\\n\n\n"
+            text += "P: %s\nN: bus/usb/001/%03d\n" % (self.parent, self.index + 2)
+            text += "E: DEVTYPE=usb_device\nE: SUBSYSTEM=usb\n"
+            text += "A: idVendor=%04x\\n\nA: idProduct=%04x\\n\n" % (self.vendor, self.model)
+            text += "A: bcdDevice=0102\\n\nA: manufacturer=Stillstage\\n\n"
+            text += "A: product=%s\\n\nA: serial=%s\\n\n" % (product, self.serial)
+        return text
+
+    def plug(self):
+        if not self.gone:
+            return
+        self.reset()
+        self.queue.clear()
+        # umockdev has no way to use a node's name twice.
+        self.minor += self.options.count
+        self.node = "hidraw%d" % self.minor
+        self.testbed.add_from_string(self.records())
+        self.handler = Handler(self)
+        self.testbed.attach_ioctl("/dev/" + self.node, self.handler)
+        self.fd = self.testbed.get_dev_fd("/dev/" + self.node)
+        if self.options.deny:
+            root = self.testbed.get_root_dir()
+            os.chmod(root, 0o755)
+            os.chmod(os.path.join(root, "dev", self.node), 0o000)
+            os.chmod(os.path.join(root, "ioctl", "dev", self.node), 0o666)
+        self.gone = False
+
+    def unplug(self):
+        if self.gone:
+            return
+        with self.lock:
+            self.gone = True
+            os.close(self.fd)
+        self.testbed.detach_ioctl("/dev/" + self.node)
+        self.testbed.remove_device("/sys" + self.top)
+        # umockdev leaves links to the device behind, and refuses to add it again over them.
+        root = self.testbed.get_root_dir()
+        dev = os.path.join(root, "dev")
+        terminal = os.readlink(os.path.join(dev, self.node)).replace("/", "_")
+        for path in (self.node, ".node/" + self.node, ".ptymap/" + terminal):
+            os.unlink(os.path.join(dev, path))
+        for folder, _, _ in os.walk(os.path.join(root, "sys")):
+            for entry in os.scandir(folder):
+                if entry.is_symlink() and not os.path.exists(entry.path):
+                    os.unlink(entry.path)
+
+    def report(self, now):
+        number_, fields = [(k[1], f) for k, f in self.layout.items() if k[0] == INPUT][0]
+        by_usage = {f.usage: f for f in fields}
+        turn = right_front_up(rotation_vector(self.motion.quaternion(now)))
+        rate = (0, 0, 0) if self.zero_gyro else right_front_up(self.motion.velocity(now))
+        return pack(
+            number_,
+            fields,
+            {
+                ROTATION: quantise(by_usage[ROTATION], turn),
+                VELOCITY: quantise(by_usage[VELOCITY], rate),
+                COUNTER: [self.counter],
+            },
+        )
+
+    def deliver(self, report):
+        with self.lock:
+            if self.gone:
+                return False
+            self.queue.append(report)
+            if time.monotonic() >= self.stalled_until:
+                # As many tokens as reports wait: those of a stall come with the first after it.
+                os.write(self.fd, b"T")
+            return True
+
+    def feed(self):
+        due = time.monotonic()
+        while True:
+            due += 1 / self.rate
+            wait = due - time.monotonic()
+            if wait > 0:
+                time.sleep(wait)
+            elif wait < -0.5:
+                due = time.monotonic()
+            if self.gone or not self.started or self.mute:
+                continue
+            while self.noise > 0:
+                self.noise -= 1
+                self.deliver(random.randbytes(random.choice((1, 2, 7, 14, 14, 14, 60))))
+            names, self.waiting = self.waiting, []
+            if self.deliver(self.report(time.monotonic())):
+                for name in names:
+                    say("sent %s at %d" % (name, time.monotonic_ns()))
+
+
+class Commands:
+    def __init__(self, tracker, quit_):
+        self.tracker, self.quit = tracker, quit_
+
+    def run(self, line):
+        words = line.split()
+        if not words:
+            return None
+        t, name, numbers = self.tracker, words[0], words[1:]
+        begun = time.monotonic_ns()
+        if name == "rate":
+            t.rate = float(numbers[0])
+        elif name == "pose":
+            t.motion.pose(*(float(v) for v in numbers))
+        elif name == "turn":
+            t.motion.turn(*(float(v) for v in numbers))
+        elif name == "unplug":
+            t.unplug()
+        elif name == "plug":
+            t.plug()
+        elif name == "stall":
+            t.stalled_until = time.monotonic() + float(numbers[0]) / 1000
+        elif name == "noise":
+            t.noise = int(numbers[0])
+        elif name == "jump":
+            t.motion.reference += float(numbers[0])
+            t.counter = (t.counter + 1) & 255
+        elif name in ("zerogyro", "mute"):
+            setattr(t, "zero_gyro" if name == "zerogyro" else "mute", numbers != ["off"])
+        elif name == "log":
+            for entry in list(t.log):
+                say("feature " + entry)
+        elif name == "quit":
+            self.quit()
+        else:
+            raise ValueError("unknown command")
+        if name in ("pose", "turn", "jump"):
+            t.waiting = t.waiting + [line.strip()]
+        return time.monotonic_ns() if name == "plug" else begun
+
+    def answer(self, line):
+        try:
+            stamp = self.run(line)
+        except (ValueError, IndexError, TypeError) as e:
+            return "error: %s: %s" % (line.strip(), e)
+        return None if stamp is None else "%s at %d" % (line.strip(), stamp)
+
+    def from_stream(self, stream):
+        for line in stream:
+            reply = self.answer(line)
+            if reply:
+                say(reply)
+
+    def from_socket(self, path):
+        server = socket.socket(socket.AF_UNIX)
+        server.bind(path)
+        server.listen(4)
+        while True:
+            connection, _ = server.accept()
+            with connection, connection.makefile("rw") as stream:
+                for line in stream:
+                    reply = self.answer(line)
+                    if reply:
+                        say(reply)
+                        stream.write("mock: " + reply + "\n")
+                        stream.flush()
+
+
+KEYBOARD = """P: /devices/platform/decoy/0003:04D9:0006.0099/hidraw/hidraw99
+N: hidraw99
+E: DEVNAME=/dev/hidraw99
+E: MAJOR=245
+E: MINOR=99
+E: SUBSYSTEM=hidraw
+A: dev=245:99\\n
+L: device=../../../0003:04D9:0006.0099
+
+P: /devices/platform/decoy/0003:04D9:0006.0099
+E: DRIVER=hid-generic
+E: HID_ID=0003:000004D9:00000006
+E: HID_NAME=Decoy Keyboard
+E: HID_UNIQ=
+E: SUBSYSTEM=hid
+H: report_descriptor=05010906A101050719E029E71500250175019508810295017508810195067508150025650507190029658100C0
+"""
+
+
+def parse():
+    p = argparse.ArgumentParser(usage=__doc__.split('usage: ', 1)[1])
+    p.add_argument("--rate", type=float, default=100)
+    p.add_argument("--version", type=int, choices=(1, 2), default=1)
+    p.add_argument("--variant", choices=("example", "wide"), default="example")
+    p.add_argument("--bus", choices=("usb", "bluetooth"), default="usb")
+    p.add_argument("--serial", default="SN-0001")
+    p.add_argument("--product", default="Virtual Head Tracker")
+    p.add_argument("--count", type=int, default=1)
+    p.add_argument("--control")
+    for flag in ("decoy", "broken-description", "deny", "absent", "stdin"):
+        p.add_argument("--" + flag, action="store_true")
+    p.add_argument("program", nargs=argparse.REMAINDER)
+    options = p.parse_args()
+    if options.program[:1] == ["--"]:
+        options.program = options.program[1:]
+    if not options.program:
+        p.error("a program to run is missing")
+    if "umockdev" not in os.environ.get("LD_PRELOAD", ""):
+        p.error("run it under umockdev-wrapper")
+    return options
+
+
+def main():
+    options = parse()
+    testbed = UMockdev.Testbed.new()
+    trackers = [Tracker(testbed, i, options) for i in range(options.count)]
+    if options.decoy:
+        testbed.add_from_string(KEYBOARD)
+    for t in trackers:
+        if not options.absent:
+            t.plug()
+        threading.Thread(target=t.feed, daemon=True).start()
+    loop = GLib.MainLoop()
+    # Without --stdin the program keeps the terminal.
+    keys = subprocess.DEVNULL if options.stdin else None
+    try:
+        program = subprocess.Popen(options.program, stdin=keys)
+    except OSError as e:
+        sys.exit("virtual_tracker: cannot start %s: %s" % (options.program[0], e.strerror))
+    commands = Commands(trackers[0], program.terminate)
+    if options.stdin:
+        threading.Thread(target=commands.from_stream, args=(sys.stdin,), daemon=True).start()
+    if options.control:
+        threading.Thread(target=commands.from_socket, args=(options.control,), daemon=True).start()
+
+    def wait():
+        program.wait()
+        GLib.idle_add(loop.quit)
+
+    threading.Thread(target=wait, daemon=True).start()
+    loop.run()
+    for t in trackers:
+        for entry in t.log:
+            say("feature " + entry)
+    say("status %d" % program.returncode)
+    os._exit(program.returncode if program.returncode >= 0 else 128 - program.returncode)
+
+
+main()

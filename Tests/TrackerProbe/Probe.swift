@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Geometry
+import Glibc
+import HeadTracking
+
+/// `list [ID]`: prints the trackers, or the one that matches. `watch ID|auto SECONDS`: prints
+/// events and, every millisecond, the pose as the renderer would see it.
+/// `drop` first gives up the rights of root. Times are CLOCK_MONOTONIC nanoseconds.
+enum Probe {
+  static func run(_ arguments: [String]) -> Int32 {
+    var words = arguments
+    if words.first == "drop" {
+      words.removeFirst()
+      if getuid() == 0 { _ = setuid(65534) }
+    }
+    switch words.first {
+    case "list": return list(words.dropFirst().first)
+    case "watch" where words.count == 3: return watch(words[1], seconds: Double(words[2]) ?? 1)
+    case "cost": return cost()
+    default:
+      say("usage: tracker-probe [drop] list [ID] | watch ID|auto SECONDS | cost")
+      return 2
+    }
+  }
+
+  static func say(_ text: String) {
+    let line = Array((text + "\n").utf8)
+    _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+  }
+
+  private static func list(_ id: String?) -> Int32 {
+    let list = TrackerList.current()
+    do {
+      let trackers = try id.map { [try list.match($0)] } ?? list.trackers
+      for tracker in trackers {
+        say(
+          [
+            "tracker", tracker.id, tracker.path, tracker.vendorAndProduct, tracker.serial,
+            tracker.product, tracker.bus.rawValue, tracker.protocolDescription,
+          ].joined(separator: "|"))
+        if let error = tracker.accessError { say("error: \(error)") }
+      }
+      say("count \(trackers.count)")
+    } catch {
+      say("error: \(error)")
+      return 1
+    }
+    return 0
+  }
+
+  private static func watch(_ id: String, seconds: Double) -> Int32 {
+    let source = HeadPoseSource()
+    let session = TrackerSession(id == "auto" ? .automatic : .id(id), feeding: source) { event in
+      say("event \(describe(event)) at \(monotonic_nanoseconds())")
+    }
+    let start = monotonic_nanoseconds()
+    session.start()
+    var last = source.pose(at: start)
+    var printed: Int64 = 0
+    while monotonic_nanoseconds() - start < Int64(seconds * 1e9) {
+      let now = monotonic_nanoseconds()
+      let pose = source.pose(at: now)
+      let isMoving = Quaternion.angle(between: pose, last) > 1e-6
+      if isMoving || now - printed > 100_000_000 { report(pose, now, source) }
+      if isMoving || now - printed > 100_000_000 { printed = now }
+      last = pose
+      usleep(1000)
+    }
+    let before = monotonic_nanoseconds()
+    session.stop()
+    say("stopped in \(monotonic_nanoseconds() - before)")
+    let status = source.status
+    say("accepted \(status.acceptedCount) rejected \(status.rejectedCount) rate \(status.rate)")
+    return 0
+  }
+
+  private static func report(_ pose: Quaternion, _ time: Int64, _ source: HeadPoseSource) {
+    let angles = YawPitchRoll(pose)
+    let state = source.status.freshness.rawValue
+    say("pose \(angles.yaw) \(angles.pitch) \(angles.roll) \(state) at \(time)")
+  }
+
+  private static func describe(_ event: TrackerEvent) -> String {
+    switch event {
+    case .waiting: "waiting"
+    case .connected(let tracker): "connected \(tracker.id)"
+    case .lost(let tracker): "lost \(tracker.id)"
+    case .discontinuity: "discontinuity"
+    case .failed(let error): "failed \(error)"
+    }
+  }
+
+  private static func cost() -> Int32 {
+    var best = Int64.max
+    for _ in 0..<20 {
+      let start = monotonic_nanoseconds()
+      _ = TrackerList.current()
+      best = min(best, monotonic_nanoseconds() - start)
+    }
+    say("cost \(best)")
+    return 0
+  }
+}
