@@ -22,7 +22,7 @@ let rooms: [Target] = [
   .target(name: "HeadTracking", dependencies: ["Geometry", "CHIDAPI"]),
   .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
-  .target(name: "PulseAudio", dependencies: ["CPulse"]),
+  .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
   .target(
     name: "Playback",
     dependencies: [
