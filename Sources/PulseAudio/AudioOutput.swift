@@ -16,8 +16,14 @@ import Synchronization
 /// deadline. `status` and `takeEvents` never wait for the render callback, nor it for them.
 public final class AudioOutput: @unchecked Sendable {
   private let session: OutputSession
-  /// Guards the end of the loop's thread, which may be asked for twice.
-  private let isLoopRunning = Mutex(false)
+  private enum Thread {
+    case new
+    case running
+    case ended
+  }
+
+  /// The loop's thread, whose end may be asked for twice.
+  private let thread = Mutex(Thread.new)
 
   /// Prepares an output; nothing is sent to a server yet.
   public init(
@@ -76,18 +82,18 @@ public final class AudioOutput: @unchecked Sendable {
   /// Never waits for the server. The output cannot be started again.
   public func stop() {
     session.loop.locked { session.markStopped() }
-    isLoopRunning.withLock {
-      if $0 { session.loop.stop() }
-      $0 = false
+    thread.withLock {
+      if $0 == .running { session.loop.stop() }
+      $0 = .ended
     }
     session.loop.locked { session.close() }
   }
 
   private func runLoop() throws(PulseAudioError) {
-    try isLoopRunning.withLock { isRunning throws(PulseAudioError) in
-      guard !isRunning else { return }
+    try thread.withLock { thread throws(PulseAudioError) in
+      guard thread == .new else { return }
       try session.loop.start()
-      isRunning = true
+      thread = .running
     }
   }
 }

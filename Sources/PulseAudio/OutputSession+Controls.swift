@@ -8,10 +8,11 @@ extension OutputSession {
   private static let flushSettles: Int64 = 300_000_000
 
   func start() throws(PulseAudioError) {
+    if phase == .stopped { throw .stopped }
     guard phase == .idle || phase == .failed else { return }
     failure = nil
     let timeout = configuration.connectTimeoutMilliseconds
-    connect(timeoutMilliseconds: timeout)
+    connect()
     showState()
     // `attend` gives up at the timeout; the rest is for a machine too busy for its ticks.
     let limit = monotonic_nanoseconds() + Int64(timeout + 300) * 1_000_000
@@ -19,7 +20,7 @@ extension OutputSession {
       phase == .running || phase == .failed || phase == .stopped
     }
     if !isDecided { lose(.server, reason: "no answer") }
-    if phase == .stopped { throw .streamRefused(reason: "stopped while connecting") }
+    if phase == .stopped { throw .stopped }
     if let failure { throw failure }
   }
 

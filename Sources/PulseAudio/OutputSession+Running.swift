@@ -79,15 +79,19 @@ extension OutputSession {
     watchdog.answered(now: monotonic_nanoseconds())
     let name = server.server_name.map { String(cString: $0) } ?? ""
     let defaultSink = server.default_sink_name.map { String(cString: $0) } ?? ""
-    if hasPlayed, isServerDescribed, defaultSink != board.draft.defaultSinkName {
-      board.post(.defaultSinkChanged(sink: defaultSink))
-    }
     board.draft.serverName = name
     board.draft.serverVersion = server.server_version.map { String(cString: $0) } ?? ""
-    board.draft.defaultSinkName = defaultSink
+    noteDefaultSink(defaultSink)
     board.draft.isLatencyApproximate = name.contains("PipeWire")
     if !isServerDescribed { loop.kick() }
     isServerDescribed = true
+  }
+
+  /// PipeWire says "@DEFAULT_SINK@" while it has none.
+  private func noteDefaultSink(_ name: String) {
+    guard !name.hasPrefix("@"), name != board.draft.defaultSinkName else { return }
+    if hasPlayed, isServerDescribed { board.post(.defaultSinkChanged(sink: name)) }
+    board.draft.defaultSinkName = name
   }
 
   func take(_ sink: Sink) {

@@ -91,8 +91,8 @@ final class OutputSession {
 
   // MARK: Steps
 
-  func connect(timeoutMilliseconds: Int) {
-    deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
+  func connect() {
+    setDeadline()
     phase = .connecting
     isServerDescribed = false
     context = openContext(
@@ -103,6 +103,11 @@ final class OutputSession {
       pa_context_set_subscribe_callback($0, sessionObjectChanges, userdata)
     }
     loop.kick()
+  }
+
+  private func setDeadline() {
+    let timeout = Int64(configuration.connectTimeoutMilliseconds) * 1_000_000
+    deadline = monotonic_nanoseconds() + timeout
   }
 
   /// Takes whatever step is due.
@@ -221,13 +226,12 @@ final class OutputSession {
 
   private func retry() {
     if let context, isGood(context) {
-      deadline =
-        monotonic_nanoseconds() + Int64(configuration.connectTimeoutMilliseconds) * 1_000_000
+      setDeadline()
       isServerDescribed = false
       listSinks()
     } else {
       dropContext()
-      connect(timeoutMilliseconds: configuration.connectTimeoutMilliseconds)
+      connect()
     }
   }
 

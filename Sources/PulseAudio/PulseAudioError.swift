@@ -14,6 +14,8 @@ public enum PulseAudioError: Error, Equatable {
   case unsupportedSampleRate(Int)
   /// The server would not open the stream.
   case streamRefused(reason: String)
+  /// `stop` was called before or while the output connected.
+  case stopped
   /// The operating system would not give what a client needs.
   case systemFailure(reason: String)
 
@@ -36,6 +38,8 @@ public enum PulseAudioError: Error, Equatable {
       "the sound server cannot take \(rate) Hz; choose a rate from 1 to 384000 Hz"
     case .streamRefused(let reason):
       "the sound server refused the stream: \(reason); look at its log, or choose another sink"
+    case .stopped:
+      "the output was stopped before it was connected; make a new one to play again"
     case .systemFailure(let reason):
       "cannot talk to a sound server: \(reason); close other programs and try again"
     }

@@ -50,6 +50,7 @@ struct Watchdog {
     if let since = frozenSince {
       if (isRequestDue ? lastRequest : lastAnswer) > since {
         frozenSince = nil
+        asked = nil
         return .thawed
       }
     } else if isMute(now) || (isRequestDue && isStalled(now, lastRequest, queueDuration)) {

@@ -33,6 +33,18 @@ struct Recording {
     return (first..<last).count { numbers[$0] != nil && numbers[$0 + 1] == nil }
   }
 
+  /// The left channel in the longest run of frames that follow each other.
+  var longestRun: [Double] {
+    var best = 0..<0
+    var start = 0
+    for index in numbers.indices {
+      let follows = index > start && numbers[index] == numbers[index - 1].map { $0 + 1 }
+      if numbers[index] == nil { start = index + 1 } else if !follows { start = index }
+      if index + 1 - start > best.count { best = start..<index + 1 }
+    }
+    return best.map { Double(samples[2 * $0]) }
+  }
+
   /// The left channel where there is sound.
   var left: [Double] {
     numbers.indices.filter { numbers[$0] != nil }.map { Double(samples[2 * $0]) }
