@@ -1,1 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
+
+import PulseAudio
+import TestSupport
+import Testing
+
+/// All that needs a server: one after the other, because they measure times.
+@Suite(.serialized) enum ServerTests {}
+
+/// A deep queue by default, so that a busy machine does not make gaps of its own.
+func configuration(
+  _ address: String, latency: Double = 200, rate: Int = 48_000
+) -> AudioOutputConfiguration {
+  var configuration = AudioOutputConfiguration()
+  configuration.serverAddress = address
+  configuration.latencyMilliseconds = latency
+  configuration.sampleRate = rate
+  return configuration
+}
+
+/// A playing output on a private server.
+struct Playing {
+  let source: CountingSource
+  let output: AudioOutput
+  let log: EventLog
+
+  init(_ configuration: AudioOutputConfiguration) throws {
+    source = CountingSource(sampleRate: configuration.sampleRate)
+    output = try AudioOutput(configuration, render: source.callback)
+    log = EventLog(output)
+    try output.start()
+  }
+}
+
+func capture(
+  _ address: String, sink: String? = nil
+) throws -> (audio: CapturedAudio, capture: MonitorCapture) {
+  let audio = CapturedAudio()
+  let capture = try MonitorCapture(
+    serverAddress: address, sinkName: sink, receiver: audio.append)
+  return (audio, capture)
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is asked of the sound server.
+public struct AudioOutputConfiguration: Sendable, Equatable {
+  /// The server's address as in `PULSE_SERVER`; nil: that variable, then libpulse's own rules.
+  public var serverAddress: String?
+
+  /// The sink's name; nil: the default sink, followed when it changes.
+  public var sinkName: String?
+
+  /// Frames per second of the stream, 1 to 384000 [Hz]. The server resamples to its sink.
+  /// Default: 48000.
+  public var sampleRate = 48_000
+
+  /// Time from writing a frame to hearing it that is asked for [ms]. Default: 50.
+  public var latencyMilliseconds = 50.0
+
+  /// Opens the stream paused: the queue is filled, and `resume` lets it sound. Default: false.
+  public var startsPaused = false
+
+  /// The program's name in mixers.
+  public var applicationName = "Stillstage"
+
+  /// The stream's name in mixers.
+  public var mediaName = "Playback"
+
+  /// The `media.role` property, by which servers choose volumes and routes. Default: "music".
+  public var mediaRole = "music"
+
+  /// How long the first connection may take in all [ms]. Default: 2000.
+  public var connectTimeoutMilliseconds = 2000
+
+  public init() {}
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an output is doing.
+public enum AudioOutputState: UInt8, Sendable, CaseIterable {
+  /// Not started.
+  case idle
+  /// On the way to its first stream.
+  case connecting
+  /// The server asks for audio.
+  case playing
+  /// Corked by `pause`.
+  case paused
+  /// The sink is suspended by somebody; the queue waits.
+  case suspended
+  /// All that was written has been heard, and nothing more is pulled until `resume`.
+  case drained
+  /// The connection is gone; it is tried again every 100 ms.
+  case serverLost
+  /// The server runs, but there is no sink, or not the one asked for; tried again every 100 ms.
+  case sinkLost
+  /// Connected, but nothing is answered or asked for.
+  case serverFrozen
+  /// The first connection failed.
+  case failed
+  /// Ended by `stop`.
+  case stopped
+}
+
+/// An output at one moment. Every time is in milliseconds.
+public struct AudioOutputStatus: Sendable, Equatable {
+  public internal(set) var state = AudioOutputState.idle
+
+  /// The stream's rate [Hz].
+  public internal(set) var sampleRate = 0
+
+  /// Where the stream plays now; empty before the first connection.
+  public internal(set) var sinkName = ""
+  public internal(set) var sinkDescription = ""
+  /// The sink's own rate [Hz]; the server resamples if it differs. 0: not known yet.
+  public internal(set) var sinkSampleRate = 0
+
+  public internal(set) var serverName = ""
+  public internal(set) var serverVersion = ""
+  public internal(set) var defaultSinkName = ""
+
+  public internal(set) var requestedLatencyMilliseconds = 0.0
+  /// The depth granted to the server's queue of this stream (`tlength`).
+  public internal(set) var queueMilliseconds = 0.0
+  /// The least the server asks for at a time (`minreq`).
+  public internal(set) var minimumRequestMilliseconds = 0.0
+  /// The latency the sink was set to, behind the queue.
+  public internal(set) var sinkLatencyMilliseconds = 0.0
+  /// Time from writing to hearing as the server last reported it, held within what the queue and
+  /// the sink can cause; nil before the first report.
+  public internal(set) var measuredLatencyMilliseconds: Double?
+  /// True on PipeWire, whose reports are off by 6 to 12 ms.
+  public internal(set) var isLatencyApproximate = false
+
+  /// Times the queue ran dry while playing.
+  public internal(set) var underruns = 0
+  /// Frames taken from the render callback since the start.
+  public internal(set) var framesWritten: Int64 = 0
+  /// Times the server or the sink went away.
+  public internal(set) var losses = 0
+  /// Frames written but not yet heard when the server or the sink last went away.
+  public internal(set) var framesQueuedAtLoss = 0
+}

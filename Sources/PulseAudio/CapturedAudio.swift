@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Synchronization
+
+/// Keeps what a `MonitorCapture` hands over: `MonitorCapture(receiver: captured.append)`.
+public final class CapturedAudio: Sendable {
+  /// When a run of frames came.
+  public struct Fragment: Sendable {
+    public let firstFrame: Int
+    public let frameCount: Int
+    /// When it was handed over, CLOCK_MONOTONIC [ns].
+    public let arrivalTimeNanoseconds: Int64
+    /// When its first frame was played, as `MonitorCapture.Receiver` says.
+    public let captureTimeNanoseconds: Int64?
+  }
+
+  private struct Content {
+    var samples: [Float] = []
+    var fragments: [Fragment] = []
+  }
+
+  private let content = Mutex(Content())
+
+  public init() {}
+
+  /// Interleaved stereo: frames x 2.
+  public var samples: [Float] { content.withLock { $0.samples } }
+  public var frameCount: Int { content.withLock { $0.samples.count / 2 } }
+  public var fragments: [Fragment] { content.withLock { $0.fragments } }
+
+  public func append(_ interleaved: UnsafeBufferPointer<Float>, _ captureTimeNanoseconds: Int64?) {
+    let now = monotonic_nanoseconds()
+    content.withLock {
+      $0.fragments.append(
+        Fragment(
+          firstFrame: $0.samples.count / 2, frameCount: interleaved.count / 2,
+          arrivalTimeNanoseconds: now, captureTimeNanoseconds: captureTimeNanoseconds))
+      $0.samples += interleaved
+    }
+  }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import CRealtime
+import Synchronization
+
+extension OutputSession {
+  /// Asks for the stream; `attend` sees whether it comes.
+  func openStream() {
+    guard let context else { return }
+    var format = pa_sample_spec(
+      format: PA_SAMPLE_FLOAT32LE, rate: UInt32(configuration.sampleRate),
+      channels: UInt8(StreamRenderer.channelCount))
+    var map = pa_channel_map()
+    pa_channel_map_init_stereo(&map)
+    let properties = pa_proplist_new()
+    defer { pa_proplist_free(properties) }
+    pa_proplist_sets(properties, PA_PROP_MEDIA_ROLE, configuration.mediaRole)
+    stream = pa_stream_new_with_proplist(
+      context, configuration.mediaName, &format, &map, properties)
+    guard let stream else { return lose(.sink, reason: lastError(of: context)) }
+    listen(to: stream)
+    renderer.pointee.clock.reset()
+    var attributes = pa_buffer_attr(
+      maxlength: .max, tlength: requestedBytes, prebuf: .max, minreq: .max, fragsize: .max)
+    _ = pa_stream_connect_playback(
+      stream, configuration.sinkName, &attributes, flags, nil, nil)
+    loop.kick()
+  }
+
+  private var requestedBytes: UInt32 {
+    let frames = configuration.latencyMilliseconds * Double(configuration.sampleRate) / 1000
+    return UInt32(max(1, frames)) * UInt32(StreamRenderer.bytesPerFrame)
+  }
+
+  private var flags: pa_stream_flags_t {
+    var flags =
+      PA_STREAM_INTERPOLATE_TIMING.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
+      | PA_STREAM_ADJUST_LATENCY.rawValue
+    if wantsPause { flags |= PA_STREAM_START_CORKED.rawValue }
+    return pa_stream_flags_t(rawValue: flags)
+  }
+
+  private func listen(to stream: OpaquePointer) {
+    pa_stream_set_write_callback(stream, streamWantsAudio, renderer)
+    pa_stream_set_state_callback(stream, sessionStreamChanges, userdata)
+    pa_stream_set_underflow_callback(stream, sessionStreamRunsDry, userdata)
+    pa_stream_set_started_callback(stream, sessionStreamStarts, userdata)
+    pa_stream_set_moved_callback(stream, sessionStreamMoves, userdata)
+    pa_stream_set_suspended_callback(stream, sessionStreamSuspends, userdata)
+    pa_stream_set_buffer_attr_callback(stream, sessionBufferChanges, userdata)
+  }
+
+  func closeStream() {
+    guard let stream else { return }
+    pa_stream_set_write_callback(stream, nil, nil)
+    pa_stream_set_state_callback(stream, nil, nil)
+    pa_stream_set_underflow_callback(stream, nil, nil)
+    pa_stream_set_started_callback(stream, nil, nil)
+    pa_stream_set_moved_callback(stream, nil, nil)
+    pa_stream_set_suspended_callback(stream, nil, nil)
+    pa_stream_set_buffer_attr_callback(stream, nil, nil)
+    pa_stream_disconnect(stream)
+    pa_stream_unref(stream)
+    self.stream = nil
+  }
+
+  // MARK: What the server granted
+
+  /// Called before the first write request, which needs the granted latency.
+  func streamChanged() {
+    if let stream, pa_stream_get_state(stream) == PA_STREAM_READY { readBuffer() }
+    loop.kick()
+  }
+
+  func readBuffer() {
+    guard let stream, let granted = pa_stream_get_buffer_attr(stream)?.pointee else { return }
+    let bytesPerMillisecond =
+      Double(configuration.sampleRate * StreamRenderer.bytesPerFrame) / 1000
+    board.draft.queueMilliseconds = Double(granted.tlength) / bytesPerMillisecond
+    board.draft.minimumRequestMilliseconds = Double(granted.minreq) / bytesPerMillisecond
+    readLatency()
+  }
+
+  /// The sink's share is known from the first timing report on; until then it is taken to be what
+  /// the request leaves for it.
+  func readLatency() {
+    guard let stream else { return }
+    let queue = board.draft.queueMilliseconds
+    var sink = max(0, configuration.latencyMilliseconds - queue)
+    if let timing = pa_stream_get_timing_info(stream)?.pointee {
+      sink = Double(timing.configured_sink_usec) / 1000
+      board.draft.sinkLatencyMilliseconds = sink
+    }
+    renderer.pointee.grantedLatency = Int64((queue + sink) * 1e6)
+  }
+
+  /// Where the stream is now.
+  func readPlace() {
+    guard let stream else { return }
+    board.draft.sinkName = pa_stream_get_device_name(stream).map { String(cString: $0) } ?? ""
+    sinkIndex = pa_stream_get_device_index(stream)
+    sinkState = .unknown
+    askSink()
+  }
+
+  // MARK: What befalls the stream
+
+  func streamMoved() {
+    readPlace()
+    readBuffer()
+    renderer.pointee.clock.relock()
+    watchdog.restart(now: monotonic_nanoseconds())
+    board.post(.moved(sink: board.draft.sinkName))
+  }
+
+  func streamRanDry() {
+    renderer.pointee.clock.relock()
+    guard isRequestDue, monotonic_nanoseconds() >= underrunsCountFrom else { return }
+    let total = board.counters.pointee.underruns.add(1, ordering: .relaxed).newValue
+    board.post(.underrun(total: total))
+  }
+
+  func streamDrained() {
+    guard isDraining else { return }
+    isDraining = false
+    isDrained = true
+    board.post(.drained)
+    loop.kick()
+  }
+}
+
+private func sessionStreamChanges(_ stream: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?) {
+  session(userdata)?.streamChanged()
+}
+
+private func sessionStreamRunsDry(_ stream: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?) {
+  session(userdata)?.streamRanDry()
+}
+
+private func sessionStreamStarts(_ stream: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?) {
+  session(userdata)?.renderer.pointee.clock.relock()
+}
+
+private func sessionStreamMoves(_ stream: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?) {
+  session(userdata)?.streamMoved()
+}
+
+private func sessionStreamSuspends(
+  _ stream: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?
+) {
+  session(userdata)?.loop.kick()
+}
+
+private func sessionBufferChanges(_ stream: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?) {
+  session(userdata)?.readBuffer()
+}
+
+func sessionStreamDrained(
+  _ stream: OpaquePointer?, _ success: Int32, _ userdata: UnsafeMutableRawPointer?
+) {
+  if success != 0 { session(userdata)?.streamDrained() }
+}

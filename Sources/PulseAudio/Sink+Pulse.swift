@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+
+extension Sink {
+  init(_ info: pa_sink_info) {
+    name = String(cString: info.name)
+    description = info.description.map { String(cString: $0) } ?? name
+    sampleRate = Int(info.sample_spec.rate)
+    channelCount = Int(info.sample_spec.channels)
+    state = State(info.state)
+    if let port = info.active_port?.pointee {
+      portDescription = String(cString: port.description)
+      portType = PortType(port.type)
+    }
+    formFactor = pa_proplist_gets(info.proplist, PA_PROP_DEVICE_FORM_FACTOR).map {
+      String(cString: $0)
+    }
+  }
+}
+
+extension Sink.State {
+  init(_ state: pa_sink_state_t) {
+    switch state {
+    case PA_SINK_RUNNING: self = .running
+    case PA_SINK_IDLE: self = .idle
+    case PA_SINK_SUSPENDED: self = .suspended
+    default: self = .unknown
+    }
+  }
+}
+
+extension Sink.PortType {
+  init(_ type: UInt32) {
+    switch pa_device_port_type_t(type) {
+    case PA_DEVICE_PORT_TYPE_HEADPHONES, PA_DEVICE_PORT_TYPE_EARPIECE: self = .headphones
+    case PA_DEVICE_PORT_TYPE_HEADSET, PA_DEVICE_PORT_TYPE_HANDSET,
+      PA_DEVICE_PORT_TYPE_HANDSFREE:
+      self = .headset
+    case PA_DEVICE_PORT_TYPE_SPEAKER, PA_DEVICE_PORT_TYPE_PORTABLE, PA_DEVICE_PORT_TYPE_HIFI:
+      self = .speaker
+    case PA_DEVICE_PORT_TYPE_LINE, PA_DEVICE_PORT_TYPE_AUX, PA_DEVICE_PORT_TYPE_ANALOG:
+      self = .line
+    case PA_DEVICE_PORT_TYPE_HDMI: self = .hdmi
+    case PA_DEVICE_PORT_TYPE_SPDIF: self = .spdif
+    case PA_DEVICE_PORT_TYPE_BLUETOOTH: self = .bluetooth
+    case PA_DEVICE_PORT_TYPE_USB: self = .usb
+    case PA_DEVICE_PORT_TYPE_TV, PA_DEVICE_PORT_TYPE_VIDEO: self = .television
+    case PA_DEVICE_PORT_TYPE_CAR: self = .car
+    case PA_DEVICE_PORT_TYPE_NETWORK: self = .network
+    default: self = .other
+    }
+  }
+}
+
+/// Gathers a sink list from the callbacks in which it arrives.
+final class SinkCollector {
+  private(set) var sinks: [Sink] = []
+  private(set) var isComplete = false
+
+  var names: [String] { sinks.map(\.name) }
+
+  /// Asks for the list; with the loop's lock held.
+  func request(from context: OpaquePointer) {
+    sinks = []
+    isComplete = false
+    release(
+      pa_context_get_sink_info_list(
+        context, sinkArrives, Unmanaged.passUnretained(self).toOpaque()))
+  }
+
+  fileprivate func take(_ info: UnsafePointer<pa_sink_info>?, isLast: Bool) {
+    if let info, !isLast { sinks.append(Sink(info.pointee)) }
+    if isLast { isComplete = true }
+  }
+}
+
+private func sinkArrives(
+  _ context: OpaquePointer?, _ info: UnsafePointer<pa_sink_info>?, _ end: Int32,
+  _ collector: UnsafeMutableRawPointer?
+) {
+  guard let collector else { return }
+  Unmanaged<SinkCollector>.fromOpaque(collector)._withUnsafeGuaranteedRef {
+    $0.take(info, isLast: end != 0)
+  }
+}
+
+/// Lets go of an operation, which goes on by itself; nil is one that could not begin.
+func release(_ operation: OpaquePointer?) {
+  if let operation { pa_operation_unref(operation) }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The sinks of a server.
+public enum SinkList {
+  /// Asks the server for its sinks, in its order. Blocks for at most `timeoutMilliseconds`.
+  ///
+  /// - Parameter serverAddress: as `AudioOutputConfiguration.serverAddress`.
+  public static func read(
+    serverAddress: String? = nil, timeoutMilliseconds: Int = 2000
+  ) throws(PulseAudioError) -> [Sink] {
+    let connection = try ClientConnection(
+      serverAddress: serverAddress, applicationName: "Stillstage",
+      timeoutMilliseconds: timeoutMilliseconds)
+    defer { connection.close() }
+    return try connection.loop.locked { () throws(PulseAudioError) in try connection.sinks() }
+  }
+}

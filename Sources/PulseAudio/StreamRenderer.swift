@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import CRealtime
+import Synchronization
+
+/// The render path: it answers the server's write requests.
+///
+/// ## Threading
+/// All of it is used on the main loop's thread, or with the main loop's lock held.
+struct StreamRenderer {
+  static let channelCount = 2
+  static let bytesPerFrame = channelCount * MemoryLayout<Float>.stride
+
+  let callback: AudioRenderCallback.Function
+  let context: UnsafeMutableRawPointer
+  let counters: UnsafeMutablePointer<OutputCounters>
+  let sampleRate: Int
+  var clock: PresentationClock
+  /// Nothing is pulled while true: the end of the stream was announced by `drain`.
+  var isHeld = false
+  /// Depth of the queue and the sink together, as granted [ns]: the latency until one is reported.
+  var grantedLatency: Int64 = 0
+
+  /// A report beyond the granted latency by more than this is wrong [ns].
+  private static let implausibleExcess: Int64 = 500_000_000
+
+  init(
+    callback: AudioRenderCallback, counters: UnsafeMutablePointer<OutputCounters>, sampleRate: Int
+  ) {
+    self.callback = callback.function
+    self.context = callback.context
+    self.counters = counters
+    self.sampleRate = sampleRate
+    self.clock = PresentationClock(sampleRate: sampleRate)
+  }
+
+  /// Renders `byteCount` bytes into the stream.
+  @_noLocks
+  mutating func fill(_ stream: OpaquePointer, byteCount: Int) {
+    counters.pointee.lastWrite.store(monotonic_nanoseconds(), ordering: .relaxed)
+    guard !isHeld else { return }
+    var frames = byteCount / Self.bytesPerFrame
+    while frames > 0 {
+      let written = fillOnce(stream, frames: frames)
+      guard written > 0 else { return }
+      frames -= written
+    }
+  }
+
+  /// Renders into the next piece of the server's memory; returns its frames, 0 if there is none.
+  @_noLocks
+  private mutating func fillOnce(_ stream: OpaquePointer, frames wanted: Int) -> Int {
+    var memory: UnsafeMutableRawPointer?
+    var size = wanted * Self.bytesPerFrame
+    guard pulse_begin_write(stream, &memory, &size) >= 0, let memory else { return 0 }
+    let room = size / Self.bytesPerFrame
+    let frames = room < wanted ? room : wanted
+    guard frames > 0 else {
+      _ = pulse_cancel_write(stream)
+      return 0
+    }
+    let position = counters.pointee.framesWritten.load(ordering: .relaxed)
+    let time = clock.presentationTime(
+      position: position, now: monotonic_nanoseconds(), latency: latency(of: stream))
+    let samples = memory.assumingMemoryBound(to: Float.self)
+    realtime_enter()
+    _unsafePerformance { callback(context, samples, frames, time) }
+    realtime_exit()
+    counters.pointee.framesWritten.store(position &+ Int64(frames), ordering: .relaxed)
+    guard pulse_write(stream, memory, frames * Self.bytesPerFrame) >= 0 else { return 0 }
+    return frames
+  }
+
+  /// The reported latency, held within what the queue and the sink can cause [ns].
+  @_noLocks
+  private func latency(of stream: OpaquePointer) -> Int64 {
+    var reported: Int64 = 0
+    guard pulse_latency_nanoseconds(stream, &reported) >= 0 else { return grantedLatency }
+    let most = grantedLatency &+ Self.implausibleExcess
+    let latency = reported < 0 ? 0 : (reported > most ? most : reported)
+    counters.pointee.latency.store(latency, ordering: .relaxed)
+    return latency
+  }
+
+  /// Frames written but not heard at `time`, no more than the granted latency holds.
+  func framesQueued(at time: Int64) -> Int {
+    let written = counters.pointee.framesWritten.load(ordering: .relaxed)
+    guard let heard = clock.positionHeard(at: time, written: written) else { return 0 }
+    let most = grantedLatency * Int64(sampleRate) / 1_000_000_000
+    return Int(min(written - heard, most, written))
+  }
+}
+
+/// The server has room for `byteCount` bytes. A function of its own: as a closure it would take on
+/// the isolation of its surroundings and trap on libpulse's thread.
+func streamWantsAudio(
+  _ stream: OpaquePointer?, _ byteCount: Int, _ renderer: UnsafeMutableRawPointer?
+) {
+  guard let stream, let renderer else { return }
+  renderer.assumingMemoryBound(to: StreamRenderer.self).pointee.fill(stream, byteCount: byteCount)
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import CRealtime
+import Glibc
+
+/// libpulse's main loop in a thread of its own, with a tick of 50 ms, so that whoever waits for
+/// the server can give up at a deadline.
+///
+/// ## Threading
+/// Everything of libpulse's is touched with the lock held, or on the loop's thread, which holds it.
+final class ThreadedLoop {
+  static let tickNanoseconds = 50_000_000
+
+  let handle: OpaquePointer
+  let api: UnsafeMutablePointer<pa_mainloop_api>
+  /// Called on the loop's thread at every tick and soon after every `kick`. Set before `start`.
+  var onTick: () -> Void = {}
+  private let timer: Int32
+  private var timerEvent: OpaquePointer?
+  private var isRunning = false
+
+  init(name: String) throws(PulseAudioError) {
+    let timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
+    guard timer >= 0 else { throw .systemFailure(reason: "no timer (errno \(errno))") }
+    guard let handle = pa_threaded_mainloop_new(), let api = pa_threaded_mainloop_get_api(handle)
+    else {
+      close(timer)
+      throw .systemFailure(reason: "no main loop")
+    }
+    self.handle = handle
+    self.api = api
+    self.timer = timer
+    pa_threaded_mainloop_set_name(handle, name)
+  }
+
+  deinit {
+    stop()
+    pa_threaded_mainloop_free(handle)
+    close(timer)
+  }
+
+  func start() throws(PulseAudioError) {
+    let userdata = Unmanaged.passUnretained(self).toOpaque()
+    timerEvent = api.pointee.io_new(api, timer, PA_IO_EVENT_INPUT, loopTicks, userdata)
+    kick()
+    guard pa_threaded_mainloop_start(handle) >= 0 else {
+      throw .systemFailure(reason: "no thread for the main loop")
+    }
+    isRunning = true
+  }
+
+  /// Ends the thread; never waits for the server. Not with the lock held.
+  func stop() {
+    if isRunning { pa_threaded_mainloop_stop(handle) }
+    isRunning = false
+    if let timerEvent { api.pointee.io_free(timerEvent) }
+    timerEvent = nil
+  }
+
+  func locked<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    precondition(
+      pa_threaded_mainloop_in_thread(handle) == 0, "called from the sound server's callback")
+    pa_threaded_mainloop_lock(handle)
+    defer { pa_threaded_mainloop_unlock(handle) }
+    return try body()
+  }
+
+  /// Waits, with the lock held by the caller, until `condition` or the deadline; true if it came
+  /// true. The lock is open while waiting.
+  func wait(untilNanoseconds deadline: Int64, _ condition: () -> Bool) -> Bool {
+    while !condition() {
+      if monotonic_nanoseconds() >= deadline { return false }
+      pa_threaded_mainloop_wait(handle)
+    }
+    return true
+  }
+
+  /// Makes the next tick come at once.
+  func kick() {
+    var next = itimerspec(
+      it_interval: timespec(tv_sec: 0, tv_nsec: Self.tickNanoseconds),
+      it_value: timespec(tv_sec: 0, tv_nsec: 1))
+    timerfd_settime(timer, 0, &next, nil)
+  }
+
+  fileprivate func tick() {
+    var expirations: UInt64 = 0
+    _ = read(timer, &expirations, MemoryLayout<UInt64>.size)
+    onTick()
+    pa_threaded_mainloop_signal(handle, 0)
+  }
+}
+
+private func loopTicks(
+  _ api: UnsafeMutablePointer<pa_mainloop_api>?, _ event: OpaquePointer?, _ descriptor: Int32,
+  _ flags: pa_io_event_flags_t, _ loop: UnsafeMutableRawPointer?
+) {
+  guard let loop else { return }
+  Unmanaged<ThreadedLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { $0.tick() }
+}

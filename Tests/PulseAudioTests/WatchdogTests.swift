@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import PulseAudio
+
+/// The watchdog at ticks of 50 ms; times in milliseconds.
+@Suite struct WatchdogTests {
+  private struct Server {
+    var watchdog = Watchdog(now: 0)
+    var lastRequest: Int64 = 0
+    var frozen: [Int64] = []
+    var thawed: [Int64] = []
+
+    /// Lets time pass from `start` to `end`.
+    mutating func run(
+      from start: Int64, to end: Int64, requests: Bool, answers: Bool, isRequestDue: Bool = true
+    ) {
+      for time in stride(from: start, to: end, by: 50) {
+        if requests { lastRequest = time }
+        let finding = watchdog.check(
+          now: time * 1_000_000, lastRequest: lastRequest * 1_000_000,
+          isRequestDue: isRequestDue, queueDuration: 50_000_000)
+        switch finding {
+        case .ask: if answers { watchdog.answered(now: time * 1_000_000) }
+        case .frozen: frozen.append(time)
+        case .thawed: thawed.append(time)
+        case nil: break
+        }
+      }
+    }
+  }
+
+  @Test func aWorkingServerIsLeftAlone() {
+    var server = Server()
+    server.run(from: 0, to: 10_000, requests: true, answers: true)
+    #expect(server.frozen.isEmpty)
+  }
+
+  @Test func silenceIsToldWithinASecondAndItsEndAtOnce() {
+    var server = Server()
+    server.run(from: 0, to: 3000, requests: true, answers: true)
+    server.run(from: 3000, to: 6000, requests: false, answers: false)
+    #expect(server.frozen.count == 1)
+    #expect(server.frozen.allSatisfy { (3300...3900).contains($0) })
+    server.run(from: 6000, to: 8000, requests: true, answers: true)
+    #expect(server.thawed == [6000])
+  }
+
+  @Test func answersWithoutRequestsAreNotEnough() {
+    var server = Server()
+    server.run(from: 0, to: 3000, requests: true, answers: true)
+    server.run(from: 3000, to: 6000, requests: false, answers: true)
+    #expect(server.frozen.count == 1)
+    #expect(server.frozen.allSatisfy { (3700...4000).contains($0) })
+    #expect(server.thawed.isEmpty)
+  }
+
+  @Test func aPausedStreamOnlyNeedsAnswers() {
+    var server = Server()
+    server.run(from: 0, to: 6000, requests: false, answers: true, isRequestDue: false)
+    #expect(server.frozen.isEmpty)
+    server.run(from: 6000, to: 8000, requests: false, answers: false, isRequestDue: false)
+    #expect(server.frozen.count == 1)
+  }
+
+  @Test func theFirstRequestMayTakeTwoSeconds() {
+    var server = Server()
+    server.run(from: 0, to: 2300, requests: false, answers: true)
+    #expect(server.frozen.isEmpty)
+    server.run(from: 2300, to: 4000, requests: false, answers: true)
+    #expect(server.frozen.count == 1)
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A PulseAudio server of a test's own with a null sink "ears": no D-Bus, no real-time scheduling,
+/// as root or not.
+///
+/// ## Threading
+/// One thread at a time.
+public final class PrivatePulseServer {
+  /// For `PULSE_SERVER` or a `serverAddress`.
+  public let address: String
+  public let sinkRate: Int
+
+  private let directory: PrivatePulseDirectory
+  private let program: String
+  private let environment: [String: String]
+  private let hasDefaultSink: Bool
+  private var process: PrivatePulseProcess?
+  private var socketPath: String { directory.path + "/native" }
+
+  /// Starts the server; it accepts connections when this returns.
+  ///
+  /// - Parameter hasDefaultSink: false: it starts without any sink.
+  public init(sinkRate: Int = 48_000, hasDefaultSink: Bool = true) throws {
+    program = try PrivatePulseDirectory.require("pulseaudio", package: "pulseaudio")
+    _ = try PrivatePulseDirectory.require("pactl", package: "pulseaudio-utils")
+    directory = try PrivatePulseDirectory()
+    self.sinkRate = sinkRate
+    self.hasDefaultSink = hasDefaultSink
+    address = "unix:" + directory.path + "/native"
+    environment = [
+      "PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": directory.make("home"),
+      "XDG_RUNTIME_DIR": directory.path, "PULSE_RUNTIME_PATH": directory.make("run"),
+      "PULSE_STATE_PATH": directory.make("state"), "PULSE_SERVER": address,
+    ]
+    try start()
+  }
+
+  deinit { stop() }
+
+  /// Runs `body` with a server that is gone afterwards.
+  public static func withServer<Result>(
+    sinkRate: Int = 48_000, _ body: (PrivatePulseServer) throws -> Result
+  ) throws -> Result {
+    let server = try PrivatePulseServer(sinkRate: sinkRate)
+    defer { server.stop() }
+    return try body(server)
+  }
+
+  public func stop() {
+    process?.end(signal: SIGTERM)
+    process = nil
+  }
+
+  /// Dies at once, as in a crash.
+  public func kill() {
+    process?.end(signal: SIGKILL)
+    process = nil
+  }
+
+  /// Stands still, as if swapped out: connections stay, nothing is answered.
+  public func freeze() { process?.send(SIGSTOP) }
+
+  public func thaw() { process?.send(SIGCONT) }
+
+  /// Starts it again at the same address; returns the CLOCK_MONOTONIC time at which it first
+  /// accepted a connection [ns].
+  @discardableResult
+  public func restart() throws -> Int64 {
+    stop()
+    return try start()
+  }
+
+  /// Loads a null sink; returns the module's index for `unload`.
+  public func loadSink(_ name: String, rate: Int = 48_000) throws -> Int {
+    let answer = try pactl(["load-module"] + Self.nullSink(name, rate: rate))
+    return Int(answer.prefix { $0.isNumber }) ?? -1
+  }
+
+  public func unload(module: Int) throws { try pactl(["unload-module", "\(module)"]) }
+
+  /// Unloads every null sink there is.
+  public func unloadAllSinks() throws { try pactl(["unload-module", "module-null-sink"]) }
+
+  @discardableResult
+  public func pactl(_ arguments: [String]) throws -> String {
+    try PrivatePulseProcess.run(
+      ["pactl"] + arguments, environment: environment, directory: directory.path)
+  }
+
+  /// norewinds: otherwise the first request for audio takes up to two seconds.
+  private static func nullSink(_ name: String, rate: Int) -> [String] {
+    [
+      "module-null-sink", "sink_name=\(name)", "rate=\(rate)", "channels=2",
+      "channel_map=front-left,front-right", "format=float32le", "norewinds=1",
+      "sink_properties=device.description=Private-\(name)",
+    ]
+  }
+
+  @discardableResult
+  private func start() throws -> Int64 {
+    var arguments = [
+      program, "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--realtime=no",
+      "--high-priority=no", "--disable-shm=yes", "--log-level=notice", "-n",
+    ]
+    if hasDefaultSink {
+      arguments += ["-L", Self.nullSink("ears", rate: sinkRate).joined(separator: " ")]
+    }
+    // Last, so that everything is there once the socket is.
+    arguments += ["-L", "module-native-protocol-unix socket=\(socketPath) auth-anonymous=1"]
+    let log = directory.path + "/pulse.log"
+    let started = try PrivatePulseProcess(arguments, environment: environment, log: log)
+    process = started
+    for _ in 0..<2500 {
+      if unixSocketAccepts(socketPath) { return monotonicNow() }
+      usleep(2000)
+    }
+    stop()
+    throw PrivatePulseError.notStarted("pulseaudio", log: PrivatePulseProcess.readText(log))
+  }
+}
+
+/// Whether somebody listens at a Unix socket.
+func unixSocketAccepts(_ path: String) -> Bool {
+  let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+  guard descriptor >= 0 else { return false }
+  defer { close(descriptor) }
+  var address = sockaddr_un()
+  address.sun_family = sa_family_t(AF_UNIX)
+  let room = MemoryLayout.size(ofValue: address.sun_path)
+  guard path.utf8.count < room else { return false }
+  withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+  return withUnsafePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+    }
+  }
+}
+
+private func monotonicNow() -> Int64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}
