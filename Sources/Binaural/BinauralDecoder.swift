@@ -11,7 +11,7 @@ private import SignalProcessing
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
-public final class BinauralDecoder {
+public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   public let channels: Int
   /// Frames that the output goes on after the input has ended.
   public let tailFrames: Int

@@ -15,7 +15,7 @@ internal import Synchronization
 /// ## Threading
 /// `process` and `reset` belong to one thread at a time and are wait-free; any thread may read the
 /// counters.
-public final class FiniteGuard: @unchecked Sendable {
+public struct FiniteGuard: ~Copyable, @unchecked Sendable {
   public let channelCount: Int
   /// The largest magnitude let through.
   public let bound: Float

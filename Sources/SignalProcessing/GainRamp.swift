@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// ## Threading
 /// Any thread may set `targetGain`. The rest belongs to one thread at a time and is wait-free.
-public final class GainRamp: @unchecked Sendable {
+public struct GainRamp: ~Copyable, @unchecked Sendable {
   /// Where a ramp stands: all that later output depends on but for the target.
   public struct State: BitwiseCopyable, Sendable {
     var start: Float
@@ -51,7 +51,7 @@ public final class GainRamp: @unchecked Sendable {
   /// The linear gain to go to, 0 or more; anything else is left out.
   public var targetGain: Float {
     @_noLocks get { Float(bitPattern: target.load(ordering: .relaxed)) }
-    @_noLocks set {
+    @_noLocks nonmutating set {
       guard newValue >= 0, newValue < .infinity else { return }
       target.store(newValue.bitPattern, ordering: .relaxed)
     }
@@ -60,7 +60,7 @@ public final class GainRamp: @unchecked Sendable {
   /// The state of the ramp, to render a stretch again from here.
   public var state: State {
     @_noLocks get { current.pointee }
-    @_noLocks set { current.pointee = newValue }
+    @_noLocks nonmutating set { current.pointee = newValue }
   }
 
   /// True when the gain has reached its target.
@@ -70,6 +70,20 @@ public final class GainRamp: @unchecked Sendable {
       guard ramp.end == targetGain else { return false }
       return ramp.position == rampFrames
     }
+  }
+
+  /// False when nothing comes through and nothing is about to.
+  public var isAudible: Bool {
+    @_noLocks get {
+      if targetGain != 0 { return true }
+      return !isSettled
+    }
+  }
+
+  /// Stands at the target at once.
+  @_noLocks
+  public func settle() {
+    current.pointee = State(start: targetGain, end: targetGain, position: rampFrames)
   }
 
   /// Begins again from silence.

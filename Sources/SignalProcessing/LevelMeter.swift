@@ -8,7 +8,7 @@ internal import Synchronization
 /// ## Threading
 /// One thread at a time may call `process` (lock-free); any thread may call `read`, and two readers
 /// share the readings between them.
-public final class LevelMeter: @unchecked Sendable {
+public struct LevelMeter: ~Copyable, @unchecked Sendable {
   /// Linear levels at full scale 1.0, left then right; 0 when no frame has come since the last look.
   public struct Levels: Sendable, Equatable {
     public var peak: SIMD2<Float>

@@ -17,7 +17,7 @@ internal import CRealtime
 ///
 /// ## Threading
 /// `process` and the state functions belong to one thread at a time; they are wait-free.
-public final class TruePeakLimiter {
+public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   /// The constant delay: 48 frames and 1 ms (2 ms at 48 kHz; 80 frames at 32 kHz and below).
   public let latencyFrames: Int
   /// The size of what `saveState` writes, in bytes (about 5 kB at 48 kHz).

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+public import Binaural
+private import CRealtime
+public import Geometry
+public import SignalProcessing
+internal import Surround
+
+/// Turns the channels of a source into what two ears hear, for a head that moves.
+///
+/// This is the one engine of `play` and `render`: guard against numbers that are no sound, treatment
+/// of the layout, rotation, binaural decoding, gain, limiter. The output of a frame depends neither on
+/// the size of the calls nor on their number (below -120 dB).
+///
+/// ## Threading
+/// `process` belongs to one thread at a time; it allocates nothing, takes no lock and never
+/// waits. The gains, the mode and the counters may be used from any thread.
+public final class Renderer: @unchecked Sendable {
+  /// What of the source is heard.
+  public enum Mode: Int, Sendable, CaseIterable {
+    /// The soundfield, turned against the head and decoded.
+    case spatial
+    /// Plain stereo, past the head.
+    case plain
+  }
+
+  /// How the output is finished.
+  public struct Finish: Sendable {
+    /// Linear gain.
+    public var gain: Float
+    /// Whether every start and change of gain takes 50 ms.
+    public var isRamped: Bool
+    /// Whether the true peak is kept at -1 dBTP or below.
+    public var isLimited: Bool
+
+    /// For a file: linear from the first frame.
+    public static let linear = Finish(gain: 1, isRamped: false, isLimited: false)
+    /// For ears: never louder than -1 dBTP, never a jump.
+    public static let safe = Finish(gain: 1, isRamped: true, isLimited: true)
+
+    public init(gain: Float, isRamped: Bool, isLimited: Bool) {
+      self.gain = gain
+      self.isRamped = isRamped
+      self.isLimited = isLimited
+    }
+  }
+
+  public let layout: ChannelLayout
+  /// Hz.
+  public let sampleRate: Double
+  /// Channels of the input.
+  public let channels: Int
+  /// Frames by which the limiter delays the output; 0 without one.
+  public let latencyFrames: Int
+  /// Frames that the output goes on after the input has ended.
+  public let tailFrames: Int
+
+  private let spatial: SpatialPath
+  private let plain: PlainPath
+  private let `guard`: FiniteGuard
+  private let spatialGain: GainRamp
+  private let plainGain: GainRamp
+  private let outputGain: GainRamp
+  private let finish: Finish
+  private let limiter: TruePeakLimiter
+  private let meter = LevelMeter()
+  private let source: PlanarScratch
+  private let ears: PlanarScratch
+  private let side: PlanarScratch
+  private static let chunkFrames = 1024
+
+  /// - Parameters:
+  ///   - layout: what the input's channels are; not `.unknown`.
+  ///   - filters: of the order that `Treatment(spatial:busOrder:)` has for the layout.
+  ///   - busOrder: order of the soundfield that speakers are encoded to.
+  ///   - blockFrames: how many frames a call usually has; it sets the cost, not the sound.
+  ///   - mode: what is heard at the start.
+  ///   - finish: gain, ramp and limiter.
+  public init(
+    layout: ChannelLayout, filters: BinauralFilters, busOrder: Int, blockFrames: Int = 256,
+    mode: Mode = .spatial, finish: Finish = .linear
+  ) {
+    let rate = filters.sampleRate
+    self.layout = layout
+    self.finish = finish
+    sampleRate = rate
+    channels = layout.channelCount
+    spatial = SpatialPath(
+      treatment: Treatment(spatial: layout, busOrder: busOrder), filters: filters,
+      partition: BinauralDecoder.partition(forBlock: blockFrames), chunkFrames: Self.chunkFrames)
+    plain = PlainPath(treatment: Treatment(plain: layout), sampleRate: rate)
+    `guard` = FiniteGuard(channelCount: channels, sampleRate: rate)
+    spatialGain = GainRamp(sampleRate: rate, targetGain: mode == .spatial ? 1 : 0)
+    plainGain = GainRamp(sampleRate: rate, targetGain: mode == .plain ? 1 : 0)
+    outputGain = GainRamp(sampleRate: rate, targetGain: finish.gain)
+    limiter = TruePeakLimiter(sampleRate: rate)
+    latencyFrames = finish.isLimited ? limiter.latencyFrames : 0
+    tailFrames = spatial.tailFrames
+    source = PlanarScratch(channels: channels, frames: Self.chunkFrames)
+    ears = PlanarScratch(channels: 2, frames: Self.chunkFrames)
+    side = PlanarScratch(channels: 2, frames: Self.chunkFrames)
+    // The modes stand where they are; only the output rises from silence.
+    spatialGain.settle()
+    plainGain.settle()
+    if !finish.isRamped { outputGain.settle() }
+  }
+
+  /// Which of the source is heard; a change is a crossfade of 50 ms.
+  public var mode: Mode {
+    get { plainGain.targetGain > 0 ? .plain : .spatial }
+    set {
+      spatialGain.targetGain = newValue == .spatial ? 1 : 0
+      plainGain.targetGain = newValue == .plain ? 1 : 0
+    }
+  }
+
+  /// Linear gain of the output; a change takes 50 ms. Not for a linear finish.
+  public var gain: Float {
+    get { outputGain.targetGain }
+    set { outputGain.targetGain = newValue }
+  }
+
+  /// True when the output has come to its gain.
+  public var isGainSettled: Bool { outputGain.isSettled }
+
+  /// Peak and rms at the output since the last look.
+  public func levels() -> LevelMeter.Levels { meter.read() }
+
+  /// Frames that held a number that is no sound and were muted.
+  public var mutedFrameCount: Int { `guard`.badFrameCount }
+
+  /// The grid points whose head poses the next `frames` frames need: point g is at frame 32 g.
+  @_noLocks
+  public func gridPoints(forNext frames: Int) -> Range<Int> {
+    spatial.gridPoints(forNext: frames)
+  }
+
+  /// The output rises from silence again, as after a pause.
+  public func restartRamp() { outputGain.restart() }
+
+  /// Forgets what has been played, as after a seek; the grid starts again at point 0.
+  public func reset() {
+    spatial.reset()
+    plain.reset()
+    `guard`.reset()
+    limiter.reset()
+    outputGain.restart()
+    if !finish.isRamped { outputGain.settle() }
+  }
+
+  /// Renders the next frames.
+  ///
+  /// - Parameters:
+  ///   - input: channels x frames; nil for silence.
+  ///   - frames: any number.
+  ///   - poses: head poses `headToWorld` for `gridPoints(forNext: frames)`.
+  ///   - left: receives `frames` samples.
+  ///   - right: receives `frames` samples.
+  @_noLocks
+  public func process(
+    input: UnsafePointer<UnsafeMutablePointer<Float>>?, frames: Int,
+    poses: UnsafePointer<Quaternion>, left: UnsafeMutablePointer<Float>,
+    right: UnsafeMutablePointer<Float>
+  ) {
+    realtime_enter()
+    var (done, used) = (0, 0)
+    while done < frames {
+      let count = min(Self.chunkFrames, frames - done)
+      load(input, at: done, count)
+      let needed = spatial.gridPoints(forNext: count).count
+      renderChunk(count, poses + used)
+      copyFrames(ears.planes[0], left + done, count)
+      copyFrames(ears.planes[1], right + done, count)
+      used += needed
+      done += count
+    }
+    realtime_exit()
+  }
+
+  @_noLocks
+  private func load(
+    _ input: UnsafePointer<UnsafeMutablePointer<Float>>?, at offset: Int, _ count: Int
+  ) {
+    for c in 0..<channels {
+      if let input {
+        copyFrames(input[c] + offset, source.planes[c], count)
+      } else {
+        clearFrames(source.planes[c], count)
+      }
+    }
+  }
+
+  @_noLocks
+  private func renderChunk(_ count: Int, _ poses: UnsafePointer<Quaternion>) {
+    `guard`.process(source.planes, frames: count)
+    spatial.process(source.planes, poses: poses, into: ears.planes, frames: count)
+    spatialGain.process(ears.planes, channelCount: 2, frames: count)
+    if plainGain.isAudible {
+      plain.process(source.planes, into: side.planes, frames: count)
+      plainGain.process(side.planes, channelCount: 2, frames: count)
+      addFrames(side.planes[0], to: ears.planes[0], count)
+      addFrames(side.planes[1], to: ears.planes[1], count)
+    }
+    outputGain.process(ears.planes, channelCount: 2, frames: count)
+    if finish.isLimited { limiter.process(ears.planes[0], ears.planes[1], frames: count) }
+    meter.process(ears.planes[0], ears.planes[1], frames: count)
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Binaural
+internal import Geometry
+internal import SignalProcessing
+internal import Surround
+
+/// From a source's channels to the ears through the soundfield; with what does not turn beside it.
+struct SpatialPath: ~Copyable {
+  let tailFrames: Int
+  private let field: MixMatrix
+  private let headLocked: MixMatrix
+  private let lowFrequency: MixMatrix
+  private let decoder: BinauralDecoder
+  private let lowPass: LowPass
+  private let delay: StereoDelay
+  private let bus: PlanarScratch
+  private let still: PlanarScratch
+  private let effects: PlanarScratch
+
+  init(treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int) {
+    precondition(treatment.order == filters.order, "filters of order \(treatment.order) wanted")
+    let (inputs, rate) = (treatment.inputs, filters.sampleRate)
+    field = MixMatrix(gains: treatment.field, inputs: inputs)
+    headLocked = MixMatrix(gains: treatment.headLocked, inputs: inputs)
+    lowFrequency = MixMatrix(gains: treatment.lowFrequency, inputs: inputs)
+    decoder = BinauralDecoder(filters: filters, partition: partition)
+    lowPass = LowPass(corner: Treatment.lowFrequencyCorner, sampleRate: rate)
+    delay = StereoDelay(seconds: BinauralFilters.delaySeconds, sampleRate: rate)
+    tailFrames = decoder.tailFrames
+    bus = PlanarScratch(channels: treatment.field.count, frames: chunkFrames)
+    still = PlanarScratch(channels: 2, frames: chunkFrames)
+    effects = PlanarScratch(channels: 2, frames: chunkFrames)
+  }
+
+  @_noLocks
+  func gridPoints(forNext frames: Int) -> Range<Int> { decoder.gridPoints(forNext: frames) }
+
+  @_noLocks
+  func reset() {
+    decoder.reset()
+    lowPass.reset()
+    delay.reset()
+  }
+
+  /// - Parameters:
+  ///   - source: inputs x frames.
+  ///   - poses: for `gridPoints(forNext: frames)`.
+  ///   - ears: 2 x frames, overwritten.
+  ///   - frames: at most the scratch's.
+  @_noLocks
+  func process(
+    _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: UnsafePointer<Quaternion>,
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) {
+    field.mix(source, into: bus.planes, frames: frames)
+    decoder.process(
+      input: bus.planes, frames: frames, poses: poses, left: ears[0], right: ears[1])
+    let hasEffects = !lowFrequency.isSilent
+    if !hasEffects { if headLocked.isSilent { return } }
+    headLocked.mix(source, into: still.planes, frames: frames)
+    if hasEffects {
+      lowFrequency.mix(source, into: effects.planes, frames: frames)
+      for i in 0..<frames {
+        // Both ears get the same effects.
+        let effect = lowPass.process(effects.planes[0][i])
+        still.planes[0][i] += effect
+        still.planes[1][i] += effect
+      }
+    }
+    delay.process(still.planes[0], still.planes[1], frames: frames)
+    addFrames(still.planes[0], to: ears[0], frames)
+    addFrames(still.planes[1], to: ears[1], frames)
+  }
+}
+
+/// From a source's channels to the ears as plain stereo, as late as the spatial path.
+struct PlainPath: ~Copyable {
+  private let matrix: MixMatrix
+  private let delay: StereoDelay
+
+  init(treatment: Treatment, sampleRate: Double) {
+    matrix = MixMatrix(gains: treatment.headLocked, inputs: treatment.inputs)
+    delay = StereoDelay(seconds: BinauralFilters.delaySeconds, sampleRate: sampleRate)
+  }
+
+  @_noLocks
+  func reset() { delay.reset() }
+
+  @_noLocks
+  func process(
+    _ source: UnsafePointer<UnsafeMutablePointer<Float>>,
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) {
+    matrix.mix(source, into: ears, frames: frames)
+    delay.process(ears[0], ears[1], frames: frames)
+  }
+}
