@@ -72,21 +72,22 @@ struct TruePeakInterpolator {
     return sum
   }
 
-  /// Raises `peaks[i]` to the largest magnitude from frame i up to just before frame i + 1.
+  /// Raises `peaks[i]` to the largest magnitude from frame i up to just before frame i + 1, plus
+  /// the margin.
   ///
   /// - Parameters:
   ///   - context: `contextFrames` samples, the cell being the frames 32 to 47 of them.
   ///   - peaks: `cellFrames` values.
-  ///   - threshold: magnitudes that cannot exceed this are left out.
+  ///   - threshold: sums that cannot exceed this are left out.
   @_noLocks
   func measure(
     _ context: UnsafePointer<Float>, raising peaks: UnsafeMutablePointer<Float>,
-    above threshold: Float
+    above threshold: Float, margin: Float
   ) {
     oversample(context)
-    let floor = threshold / Self.parabolaGain
+    let floor = (threshold - margin) / Self.parabolaGain
     for i in 0..<Self.cellFrames {
-      var largest = peaks[i]
+      var largest: Float = 0
       for k in (4 * i + 1)...(4 * i + 4) {
         let here = magnitudes[k]
         guard here > floor else { continue }
@@ -98,7 +99,7 @@ struct TruePeakInterpolator {
         let slope = before - after
         largest = max(largest, here + slope * slope / (8 * curvature))
       }
-      peaks[i] = largest
+      if largest > 0 { peaks[i] = max(peaks[i], largest + margin) }
     }
   }
 

@@ -27,7 +27,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     var gain = LimiterGain.State()
     var fill = 0
     var historyEnd = 0
-    var nyquistAmplitude: Float = 0
+    var leftNyquist: Float = 0
+    var rightNyquist: Float = 0
     /// The largest sample of each of the last five cells.
     var cellPeaks: (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
   }
@@ -157,8 +158,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     let old = state.pointee.cellPeaks
     state.pointee.cellPeaks = (peak, old.0, old.1, old.2, old.3)
     let contextPeak = max(peak, max(max(old.0, old.1), max(old.2, old.3)))
-    let hold = state.pointee.nyquistAmplitude * nyquistDecay
-    state.pointee.nyquistAmplitude = hold > 1e-6 ? hold : 0
+    state.pointee.leftNyquist = decayed(state.pointee.leftNyquist)
+    state.pointee.rightNyquist = decayed(state.pointee.rightNyquist)
 
     var harmless = true
     if contextPeak > harmlessPeak { harmless = !measure() }
@@ -203,26 +204,31 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     return peak
   }
 
+  @_noLocks
+  private func decayed(_ amplitude: Float) -> Float {
+    let next = amplitude * nyquistDecay
+    return next > 1e-6 ? next : 0
+  }
+
   /// Estimates `peaks` of the cell before the last two; true if any is above the target.
   @_noLocks
   private func measure() -> Bool {
-    let context = state.pointee.historyEnd - TruePeakInterpolator.contextFrames
-    let newest = state.pointee.historyEnd - NyquistBandDetector.frames
-    let amplitude = max(
-      nyquistBand.amplitude(leftHistory + newest), nyquistBand.amplitude(rightHistory + newest))
-    let held = max(state.pointee.nyquistAmplitude, amplitude)
-    state.pointee.nyquistAmplitude = held
-    let margin = nyquistShare * held
-
-    let threshold = target - margin
     for i in 0..<cell { peaks[i] = 0 }
-    interpolator.measure(leftHistory + context, raising: peaks, above: threshold)
-    interpolator.measure(rightHistory + context, raising: peaks, above: threshold)
+    state.pointee.leftNyquist = measure(leftHistory, state.pointee.leftNyquist)
+    state.pointee.rightNyquist = measure(rightHistory, state.pointee.rightNyquist)
     var largest: Float = 0
-    for i in 0..<cell {
-      peaks[i] = peaks[i] > 0 ? peaks[i] + margin : 0
-      largest = max(largest, peaks[i])
-    }
+    for i in 0..<cell { largest = max(largest, peaks[i]) }
     return largest > target
+  }
+
+  /// Raises `peaks` by one channel's and returns its amplitude near half the rate, as held.
+  @_noLocks
+  private func measure(_ history: UnsafePointer<Float>, _ nyquist: Float) -> Float {
+    let end = history + state.pointee.historyEnd
+    let held = max(nyquist, nyquistBand.amplitude(end - NyquistBandDetector.frames))
+    interpolator.measure(
+      end - TruePeakInterpolator.contextFrames, raising: peaks, above: target,
+      margin: nyquistShare * held)
+    return held
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A block of planar samples for tests: channels x frames, in memory that real-time code can take.
+///
+/// The pointers live as long as the object: keep it in a variable.
 public final class PlanarSignal: @unchecked Sendable {
   public let channelCount: Int
   public let frames: Int
