@@ -82,6 +82,7 @@ public final class GainRamp: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers to `frames` samples each.
+  ///   - channelCount: how many pointers there are.
   ///   - frames: any number.
   @_noLocks
   public func process(
