@@ -30,10 +30,13 @@ public final class MonitorCapture: @unchecked Sendable {
   /// Begins to record; returns when the stream is open.
   ///
   /// - Parameters:
+  ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
   ///   - sinkName: nil: the default sink.
   ///   - sampleRate: of the recording [Hz]; equal to the sink's rate it is what the sink plays, bit
   ///     for bit.
   ///   - fragmentMilliseconds: how often audio is handed over.
+  ///   - timeoutMilliseconds: how long the server may take to answer.
+  ///   - receiver: is handed the audio.
   public init(
     serverAddress: String? = nil, sinkName: String? = nil, sampleRate: Int = 48_000,
     fragmentMilliseconds: Double = 10, timeoutMilliseconds: Int = 2000,

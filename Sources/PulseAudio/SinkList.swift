@@ -4,7 +4,9 @@
 public enum SinkList {
   /// Asks the server for its sinks, in its order. Blocks for at most `timeoutMilliseconds`.
   ///
-  /// - Parameter serverAddress: as `AudioOutputConfiguration.serverAddress`.
+  /// - Parameters:
+  ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
+  ///   - timeoutMilliseconds: how long the server may take to answer.
   public static func read(
     serverAddress: String? = nil, timeoutMilliseconds: Int = 2000
   ) throws(PulseAudioError) -> [Sink] {

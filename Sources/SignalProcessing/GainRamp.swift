@@ -96,6 +96,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers to `frames` samples each.
+  ///   - channelCount: how many pointers there are.
   ///   - frames: any number.
   @_noLocks
   public func process(

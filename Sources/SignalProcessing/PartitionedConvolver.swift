@@ -107,6 +107,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: inputs x frames, one input after the other `stride` floats apart.
+  ///   - stride: floats from the start of one input to that of the next.
   ///   - frames: at most `framesToBorder`.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.

@@ -4,7 +4,9 @@
 ///
 /// Golub and Van Loan, Matrix Computations, 4th edition, algorithm 4.2.1.
 ///
-/// - Parameter matrix: size x size values, rows first; only the lower triangle is read.
+/// - Parameters:
+///   - matrix: size x size values, rows first; only the lower triangle is read.
+///   - size: rows and columns of the matrix.
 /// - Returns: the inverse; nil where the matrix is not positive definite.
 public func inversePositiveDefinite(_ matrix: [Double], size: Int) -> [Double]? {
   precondition(matrix.count == size * size)

@@ -16,7 +16,9 @@ public struct MixMatrix: ~Copyable, @unchecked Sendable {
   private let terms: UnsafeMutablePointer<Term>
   private let starts: UnsafeMutablePointer<Int>
 
-  /// - Parameter gains: outputs x inputs; zeros cost nothing.
+  /// - Parameters:
+  ///   - gains: outputs x inputs; zeros cost nothing.
+  ///   - inputs: how many there are in a row.
   public init(gains: [[Double]], inputs: Int) {
     self.inputs = inputs
     outputs = gains.count
@@ -49,6 +51,7 @@ public struct MixMatrix: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - input: inputs x frames.
   ///   - output: outputs x frames, overwritten.
+  ///   - frames: any number.
   @_noLocks
   public func mix(
     _ input: UnsafePointer<UnsafeMutablePointer<Float>>,

@@ -7,7 +7,7 @@ extension HRTFSet {
   /// the rate has half the sample values. `taps` grows to hold the last delay and the resampler's
   /// tail. Resampling and fractional delays are by a Kaiser-windowed sinc (beta 12, 48 zero
   /// crossings a side): passband to 0.92 of the lower Nyquist frequency, images below -110 dB.
-  /// - Parameter sampleRate: Hz, 8000 to 384000.
+  /// - Parameter newRate: Hz, 8000 to 384000.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {
     precondition((8_000...384_000).contains(newRate), "a playing rate of \(newRate) Hz")
     let wholeDelays = delays.allSatisfy { $0 == $0.rounded() }

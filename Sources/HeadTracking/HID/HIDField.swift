@@ -59,7 +59,9 @@ public struct HIDField: Sendable, Equatable {
 extension HIDField {
   /// The raw value of an element, or nil where the report is too short.
   ///
-  /// - Parameter report: the report as read, with its id where the device numbers its reports.
+  /// - Parameters:
+  ///   - report: the report as read, with its id where the device numbers its reports.
+  ///   - element: which of the field's `count` elements.
   public func value(in report: [UInt8], element: Int = 0) -> Int64? {
     guard (0..<count).contains(element), (1...32).contains(bitSize) else { return nil }
     let first = bitOffset + element * bitSize
