@@ -126,10 +126,10 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
     ratio <= Limit.energyRatio,
     "the energies of its impulse responses run from \(smallest) (measurement "
       + "\(smallestIndex / 2), receiver \(smallestIndex % 2)) to \(largest), a ratio above "
-      + "\(Limit.energyRatio)\(repackHint)")
+      + "\(Limit.energyRatio)\(largest > 1e12 ? repackHint : "")")
   return ratio
 }
 
 /// libmysofa misreads arrays that are compressed without the shuffle filter, as wild numbers.
-let repackHint =
+private let repackHint =
   "; if other programs read the file well, repack it: h5repack -f SHUF -f GZIP=4 IN OUT"

@@ -33,7 +33,7 @@ func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) 
     try require(
       Limit.radius.contains(radius),
       "the source of measurement \(index) is \(radius) m from the listener; 0.05 to 100 m are "
-        + "read\(repackHint)")
+        + "read")
     positions.append(position)
   }
   if frame != .straightAhead { notes.append("the listener is turned; directions are relative") }

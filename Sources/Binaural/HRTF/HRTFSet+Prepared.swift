@@ -5,9 +5,10 @@ extension HRTFSet {
   ///
   /// The time axis and the transfer functions are kept: t = 0 stays t = 0, and a response at twice
   /// the rate has half the sample values. `taps` grows to hold the last delay and the resampler's
-  /// tail. Resampling and fractional delays are by a Kaiser-windowed sinc (beta 12, 48 zero
-  /// crossings a side): passband to 0.92 of the lower Nyquist frequency, images below -110 dB.
-  /// - Parameter newRate: Hz, 8000 to 384000.
+  /// tail. Resampling and fractional delays are by a Kaiser-windowed sinc (beta 12, 32 zero
+  /// crossings a side): passband to 0.88 of the lower Nyquist frequency, images below -100 dB from
+  /// 1.12 of it. What it rings before t = 0 is cut off.
+  /// - Parameter sampleRate: Hz, 8000 to 384000.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {
     precondition((8_000...384_000).contains(newRate), "a playing rate of \(newRate) Hz")
     let wholeDelays = delays.allSatisfy { $0 == $0.rounded() }

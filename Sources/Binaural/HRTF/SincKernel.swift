@@ -8,7 +8,7 @@ struct SincKernel {
   let reach: Int
 
   private static let beta = 12.0
-  private static let zeroCrossings = 48.0
+  private static let zeroCrossings = 32.0
 
   /// Between tabulated phases it is interpolated linearly: an error below (pi / phases)^2 / 8 of
   /// full scale, -118 dB.

@@ -42,7 +42,8 @@ struct SphereTransferFunction {
       // i exp(-i mu) of the paper's result, then the conjugate.
       let (c, s) = (cos(mu), sin(mu))
       terms.append(Term(re: term.re * s - term.im * c, im: -(term.re * c + term.im * s)))
-      if m > mu, term.magnitude < Self.smallest { return terms }
+      // The polynomials outgrow the numbers only long after their ratio has become negligible.
+      if m > mu, term.magnitude < Self.smallest || near.magnitude > 1e150 { return terms }
       (lastNear, near) = (near, lastNear.adding(near, timesImaginary: -(2 * m + 1) * za))
       (lastFar, far) = (far, lastFar.adding(far, timesImaginary: -(2 * m + 1) * zr))
       m += 1

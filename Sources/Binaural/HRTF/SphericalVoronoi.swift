@@ -39,7 +39,7 @@ struct SphericalVoronoi {
     }
     areas = owner.map { cells[$0] / Double(members[$0]) }
     // Cells end at the horizon of their direction; beyond it, ask a lattice.
-    largestGap = reach < 1e3 ? atan(reach) : latticeGap(distinct)
+    largestGap = reach < 1e3 ? atan(reach) : max(.pi / 2, latticeGap(distinct))
   }
 }
 

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+
+@testable import Binaural
+
+/// A private directory that holds the files of `Tests/Fixtures/make_sofa.py`, made once a run.
+struct HRTFFixtures {
+  static let shared = HRTFFixtures()
+
+  let directory: String
+
+  /// Why there are no files; nil when there are.
+  let failure: String?
+
+  private init() {
+    var template = Array("/tmp/stillstage-hrtf-XXXXXX".utf8CString)
+    let made = mkdtemp(&template).map { String(cString: $0) }
+    directory = made ?? ""
+    let script = #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
+    let process = ChildProcess(
+      executable: "/usr/bin/python3", arguments: [script + "/Fixtures/make_sofa.py", directory],
+      timeoutSeconds: 60, maximumBytes: 1 << 16)
+    let ending = process.run()?.ending
+    failure =
+      ending == .exited(0)
+      ? nil : "cannot make SOFA files (\(String(describing: ending))): apt install python3-h5py"
+    atexit { HRTFFixtures.shared.removeAll() }
+  }
+
+  /// The path of a made file.
+  func path(_ name: String) throws -> String {
+    if let failure { throw FixtureError(text: failure) }
+    return "\(directory)/\(name).sofa"
+  }
+
+  /// A path for a file of a test's own.
+  func freshPath(_ name: String) -> String { "\(directory)/own-\(name)" }
+
+  /// Writes bytes to a file of a test's own and returns its path.
+  func write(_ bytes: [UInt8], _ name: String, mode: mode_t = 0o600) throws -> String {
+    let path = freshPath(name)
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+    guard file >= 0 else { throw FixtureError(text: "cannot write \(path)") }
+    defer { close(file) }
+    guard Glibc.write(file, bytes, bytes.count) == bytes.count else {
+      throw FixtureError(text: "cannot write \(path)")
+    }
+    return path
+  }
+
+  /// An executable shell script in place of the SOFA reader.
+  func script(_ text: String, _ name: String) throws -> String {
+    try write(Array("#!/bin/sh\n\(text)\n".utf8), name, mode: 0o700)
+  }
+
+  private func removeAll() {
+    guard !directory.isEmpty, let folder = opendir(directory) else { return }
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      unlink("\(directory)/\(name)")
+      if name.hasPrefix("own-") { rmdir("\(directory)/\(name)") }
+    }
+    closedir(folder)
+    rmdir(directory)
+  }
+}
+
+struct FixtureError: Error, CustomStringConvertible {
+  let text: String
+  var description: String { text }
+}
+
+/// All bytes of a file.
+func fileBytes(_ path: String) throws -> [UInt8] {
+  let process = ChildProcess(
+    executable: "/bin/cat", arguments: [path], timeoutSeconds: 10, maximumBytes: 1 << 26)
+  guard let result = process.run(), result.ending == .exited(0) else {
+    throw FixtureError(text: "cannot read \(path)")
+  }
+  return result.output
+}
+
+/// The default set's path; libmysofa1 must be installed.
+func defaultSofa() throws -> String {
+  guard let path = HRTFLocator().defaultPath() else {
+    throw FixtureError(text: "no default.sofa: apt install libmysofa1")
+  }
+  return path
+}
+
+/// A transfer function at a frequency, of an impulse response with a delay in samples.
+func transfer(
+  _ response: ArraySlice<Float>, delay: Double = 0, sampleRate: Double, frequency: Double
+) -> (re: Double, im: Double) {
+  let step = -2 * Double.pi * frequency / sampleRate
+  var (re, im) = (0.0, 0.0)
+  for (index, sample) in response.enumerated() {
+    let phase = step * (Double(index) + delay)
+    re += Double(sample) * cos(phase)
+    im += Double(sample) * sin(phase)
+  }
+  return (re, im)
+}
+
+/// |a - b| in dB.
+func differenceDecibels(_ a: (re: Double, im: Double), _ b: (re: Double, im: Double)) -> Double {
+  20 * log10(max(hypot(a.re - b.re, a.im - b.im), 1e-30))
+}

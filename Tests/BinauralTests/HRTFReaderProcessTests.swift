@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Glibc
+import Testing
+
+@testable import Binaural
+
+@Suite("A reader process that misbehaves")
+struct HRTFReaderProcessTests {
+  private func error(ofReader script: String, _ name: String, timeout: Double = 5) throws
+    -> HRTFError
+  {
+    let loader = SofaLoader(
+      readerPath: try HRTFFixtures.shared.script(script, name), timeoutSeconds: timeout)
+    return try #require(throws: HRTFError.self) { try loader.load("any.sofa") }
+  }
+
+  @Test("One that hangs is killed with what it started, and leaves no zombie")
+  func hangs() throws {
+    let note = HRTFFixtures.shared.freshPath("hang.pids")
+    let begin = monotonic_nanoseconds()
+    let error = try error(
+      ofReader: "sleep 60 &\necho $$ $! > \(note)\nwait", "hang", timeout: 0.7)
+    let seconds = Double(monotonic_nanoseconds() - begin) / 1e9
+    #expect(error == .timedOut(path: "any.sofa", seconds: 0.7))
+    #expect(seconds < 5)
+    let pids = String(decoding: try fileBytes(note), as: UTF8.self).split(
+      whereSeparator: \.isWhitespace)
+    try #require(pids.count == 2)
+    #expect(access("/proc/\(pids[0])", F_OK) != 0)
+    // The orphan is killed too; who reaps it is up to the machine.
+    #expect(Self.isGone(String(pids[1])))
+  }
+
+  @Test("One that closes its output and hangs is killed")
+  func hangsSilently() throws {
+    let error = try error(ofReader: "exec >&-; exec sleep 60", "silent", timeout: 0.5)
+    #expect(error == .timedOut(path: "any.sofa", seconds: 0.5))
+  }
+
+  @Test("One that dies by a signal is a file that crashed it")
+  func crashes() throws {
+    let error = try error(ofReader: "kill -SEGV $$", "crash")
+    #expect(error == .crashed(path: "any.sofa", signal: SIGSEGV))
+    #expect(error.description.contains("crashed the SOFA reader"))
+  }
+
+  @Test(
+    "One that answers nonsense is found out",
+    arguments: ["exit 0", "echo STILSOFA", "echo hello; exit 1", "printf 'STILSOFA\\001\\0\\0\\0'"])
+  func nonsense(script: String) throws {
+    let error = try error(ofReader: script, "nonsense-\(script.utf8.count)")
+    guard case .readerFailed = error else {
+      Issue.record("\(error)")
+      return
+    }
+  }
+
+  @Test("One that is missing or cannot run is named")
+  func missing() throws {
+    let text = try HRTFFixtures.shared.write([0x31], "not-executable")
+    for reader in ["/nonexistent/stillstage-sofa", text, "/tmp"] {
+      let error = #expect(throws: HRTFError.self) {
+        try SofaLoader(readerPath: reader).load("any.sofa")
+      }
+      #expect(error == .readerNotFound(places: [reader]))
+    }
+  }
+
+  @Test("Output is bounded")
+  func bounded() throws {
+    let process = ChildProcess(
+      executable: "yes", arguments: [], searchesPath: true, timeoutSeconds: 10, maximumBytes: 1000)
+    #expect(process.run()?.ending == .tooMuchOutput)
+  }
+
+  @Test("Descriptors of the program are not passed on")
+  func closedDescriptors() throws {
+    let open = dup(2)
+    defer { close(open) }
+    let process = ChildProcess(
+      executable: "/bin/sh", arguments: ["-c", "ls /proc/$$/fd; true"],
+      timeoutSeconds: 10, maximumBytes: 1000)
+    let result = try #require(process.run())
+    #expect(result.ending == .exited(0))
+    let numbers = String(decoding: result.output, as: UTF8.self).split(separator: "\n")
+    #expect(Set(numbers).isSubset(of: ["0", "1", "2"]))
+  }
+
+  /// True once a process has ended, waiting for it up to 2 s.
+  private static func isGone(_ pid: String) -> Bool {
+    for _ in 0..<200 {
+      guard let status = try? fileBytes("/proc/\(pid)/stat") else { return true }
+      let text = String(decoding: status, as: UTF8.self)
+      if text.contains(") Z ") || text.contains(") X ") { return true }
+      usleep(10_000)
+    }
+    return false
+  }
+}

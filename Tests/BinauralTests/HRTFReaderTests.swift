@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+
+@testable import Binaural
+
+@Suite("SOFA files through the reader process")
+struct HRTFReaderTests {
+  static let refusals: [(String, String)] = [
+    ("delay-1", "Data.Delay has 1 elements"), ("delay-3", "Data.Delay has 3 elements"),
+    ("delay-nan", "Data.Delay holds nan at element 1"), ("delay-infinite", "Data.Delay holds inf"),
+    ("delay-huge", "Data.Delay holds 999999995904.0 samples"),
+    ("delay-negative", "Data.Delay holds -4.0 samples at element 0"),
+    ("source-long", "SourcePosition has 372 elements"),
+    ("source-short", "SourcePosition has 183 elements"),
+    ("source-missing", "SourcePosition is missing"),
+    ("source-nan", "SourcePosition holds a number that is not finite"),
+    ("source-far", "source of measurement 7 is 1000000.0"),
+    ("source-inside", "source of measurement 7 is 0.0 m"),
+    ("source-type", "type spherical harmonics"),
+    ("rate-1", "SamplingRate is 1.0 Hz"), ("rate-7", "SamplingRate is 7.0 Hz"),
+    ("rate-11", "SamplingRate is 11.71875 Hz"),
+    ("rate-280-million", "SamplingRate is 280000000.0 Hz"),
+    ("rate-1e9", "SamplingRate is 1000000000.0 Hz"), ("rate-nan", "SamplingRate is nan Hz"),
+    ("rate-missing", "SamplingRate has 0 elements"), ("rates-differ", "SamplingRate differs"),
+    ("ir-nan", "not finite in measurement 3, receiver 1"),
+    ("ir-infinite", "not finite in measurement 3, receiver 0"),
+    ("ir-zero", "run from 0.0 (measurement 2, receiver 0)"), ("ir-tiny", "ratio above 1000000.0"),
+    ("ir-short", "Data.IR has 7936 elements"), ("ir-missing", "Data.IR has 0 elements"),
+    ("samples-0", "N = 0 samples"), ("samples-8", "N = 8 samples"),
+    ("samples-many", "N = 65537 samples"), ("measurements-wrapping", "M = 2147483710"),
+    ("measurements-3", "it has 3 directions"), ("receivers-1", "R = 1 receivers"),
+    ("receivers-4", "R = 4 receivers"), ("no-shuffle", "h5repack"),
+    ("room-responses", "MultiSpeakerBRIR"), ("transfer-functions", "DataType is TF"),
+  ]
+
+  @Test("A failed check is named with its numbers", arguments: refusals)
+  func refused(name: String, part: String) throws {
+    let path = try HRTFFixtures.shared.path(name)
+    let error = try #require(throws: HRTFError.self) { try SofaLoader().load(path) }
+    guard case .refused(path, let check) = error else {
+      Issue.record("\(name): \(error)")
+      return
+    }
+    #expect(check.contains(part))
+    #expect(!error.description.contains("\n"))
+  }
+
+  @Test(
+    "What is not SOFA is told from what fails a check",
+    arguments: ["no-sofa", "single-precision"])
+  func notSofa(name: String) throws {
+    let path = try HRTFFixtures.shared.path(name)
+    let error = try #require(throws: HRTFError.self) { try SofaLoader().load(path) }
+    guard case .notSOFA(path, _) = error else {
+      Issue.record("\(name): \(error)")
+      return
+    }
+  }
+
+  @Test("Text and empty files are no SOFA files")
+  func wrongContent() throws {
+    let files = HRTFFixtures.shared
+    let text = try files.write(Array("RIFF, not quite\n".utf8), "text.sofa")
+    let empty = try files.write([], "empty.sofa")
+    for path in [text, empty] {
+      #expect(throws: HRTFError.self) { try SofaLoader().load(path) }
+      let error = #expect(throws: HRTFError.self) { try HRTFSummary(path: path) }
+      guard case .notSOFA? = error else {
+        Issue.record("\(path): \(String(describing: error))")
+        continue
+      }
+    }
+  }
+
+  @Test("A directory, a FIFO, a device, a missing file and odd names cannot be opened")
+  func cannotOpen() throws {
+    let fifo = HRTFFixtures.shared.freshPath("fifo.sofa")
+    #expect(mkfifo(fifo, 0o600) == 0)
+    for path in [fifo, "/tmp", "/dev/zero", "/nonexistent.sofa", "", "-", "--help", "a\0b"] {
+      let error = #expect(throws: HRTFError.self) { try SofaLoader().load(path) }
+      guard case .cannotOpen? = error else {
+        Issue.record("\(path): \(String(describing: error))")
+        continue
+      }
+    }
+  }
+
+  @Test("Wherever a file is cut off, the answer is an error in time")
+  func truncated() throws {
+    let bytes = try fileBytes(HRTFFixtures.shared.path("plain"))
+    for count in [8, 9, 40, 48, 100, 500, 2000, bytes.count / 2, bytes.count - 1] {
+      let path = try HRTFFixtures.shared.write(Array(bytes.prefix(count)), "cut-\(count).sofa")
+      #expect(throws: HRTFError.self) { try SofaLoader().load(path) }
+    }
+  }
+
+  @Test("Damaged bytes end in a set or an error, and never stop the player")
+  func damaged() throws {
+    let bytes = try fileBytes(HRTFFixtures.shared.path("contiguous"))
+    var state: UInt64 = 0x9e37_79b9_7f4a_7c15
+    func random(_ limit: Int) -> Int {
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      return Int(state % UInt64(limit))
+    }
+    for round in 0..<60 {
+      var copy = bytes
+      for _ in 0...random(6) { copy[random(bytes.count)] = UInt8(random(256)) }
+      let path = try HRTFFixtures.shared.write(copy, "damaged-\(round).sofa")
+      do {
+        let set = try SofaLoader(timeoutSeconds: 10).load(path)
+        #expect(set.impulseResponses.allSatisfy { $0.isFinite })
+      } catch {
+        #expect(!error.description.isEmpty)
+      }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import Glibc
+import Testing
+
+@testable import Binaural
+
+@Suite("HRTF sets from SOFA files")
+struct HRTFSetTests {
+  private func load(_ name: String) throws -> HRTFSet {
+    try SofaLoader().load(HRTFFixtures.shared.path(name))
+  }
+
+  /// The grid of make_sofa.py.
+  private static let grid: [SIMD3<Double>] =
+    [
+      Direction(azimuth: 0, elevation: -90), Direction(azimuth: 0, elevation: 90),
+    ].map(\.unitVector)
+    + [-60.0, -30, 0, 30, 60].flatMap { elevation in
+      (0..<12).map { Direction(azimuth: Double($0) * 30, elevation: elevation).unitVector }
+    }
+
+  @Test(
+    "Directions and ears are the same however a file states them",
+    arguments: [
+      "plain", "contiguous", "cartesian-source", "radians", "turned-listener", "spherical-view",
+      "parallel-up", "delay-missing", "swapped-receivers", "swapped-channels", "right-ear-first",
+      "latin1-text",
+    ])
+  func sameContent(name: String) throws {
+    let set = try load(name)
+    try #require(set.directions.count == Self.grid.count)
+    for (direction, expected) in zip(set.directions, Self.grid) {
+      #expect((direction - expected).length < 2e-6)
+    }
+    #expect(abs(set.radius - 1.5) < 1e-6)
+    #expect(set.sampleRate == 48_000)
+    #expect(set.taps == 64)
+    #expect(set.delays.allSatisfy { $0 == 0 })
+    for (index, direction) in set.directions.enumerated() {
+      for (ear, side) in [direction.y, -direction.y].enumerated() {
+        let response = Array(set.impulseResponse(direction: index, ear: ear))
+        let peak = response.max() ?? 0
+        #expect(abs(20 * log10(Double(peak)) - 9 * side) < 1e-3)
+        // Half samples may round either way.
+        let place = Double(response.firstIndex(of: peak) ?? -1)
+        #expect(abs(place - (20 - 8 * side)) < 0.5001)
+      }
+    }
+  }
+
+  @Test("Ears are told by lateral levels, and a contradiction is noted")
+  func ears() throws {
+    #expect(try load("plain").notes.isEmpty)
+    #expect(try load("right-ear-first").notes.isEmpty)
+    let receivers = try load("swapped-receivers").notes.joined()
+    #expect(receivers.contains("declares channel 0 as the right ear"))
+    #expect(receivers.contains("left is channel 0"))
+    let channels = try load("swapped-channels").notes.joined()
+    #expect(channels.contains("declares channel 0 as the left ear"))
+    #expect(channels.contains("right is channel 0"))
+    #expect(try load("no-lateral-levels").notes.joined().contains("do not tell the ears apart"))
+  }
+
+  @Test("Other oddities are noted")
+  func notes() throws {
+    #expect(try load("delay-missing").notes.joined().contains("no Data.Delay"))
+    #expect(try load("parallel-up").notes.joined().contains("span no frame"))
+    #expect(try load("turned-listener").notes.joined().contains("turned"))
+  }
+
+  @Test("Delays are kept, one pair for all or one a measurement, and follow their ears")
+  func delays() throws {
+    let pair = try load("delays-per-ear")
+    #expect(pair.delays == (0..<pair.directions.count).flatMap { _ in [3, 5.5] })
+    let each = try load("delays-per-measurement")
+    #expect(each.delays == (0..<each.directions.count * 2).map { Double($0) / 4 })
+  }
+
+  @Test("Of several distances the one with the most directions is used")
+  func distances() throws {
+    let set = try load("two-distances")
+    #expect(set.directions.count == 62)
+    #expect(abs(set.radius - 1.5) < 1e-6)
+    #expect(set.notes.joined().contains("2 distances from 0.30 to 1.50 m"))
+  }
+
+  @Test("Of equally filled distances the farthest is used; 5 % apart is one distance")
+  func distanceTies() {
+    func shell(_ radii: [Double]) -> DistanceShell { DistanceShell(radii.map { SIMD3($0, 0, 0) }) }
+    #expect(shell([1, 2, 1, 2]).indices == [1, 3])
+    #expect(shell([1, 1.04, 0.97]).indices == [0, 1, 2])
+    #expect(shell([1, 1.04, 0.97]).notes.isEmpty)
+  }
+
+  @Test("libmysofa's default set is what it is known to be")
+  func defaultSet() throws {
+    let set = try SofaLoader().load(defaultSofa())
+    #expect(set.name == "MIT KEMAR, normal pinna")
+    #expect(set.directions.count == 710)
+    #expect(set.taps == 512)
+    #expect(set.sampleRate == 44_100)
+    #expect(abs(set.radius - 1.4) < 1e-6)
+    #expect(set.notes.isEmpty)
+    try expectLeftIsLeft(set)
+    #expect(abs(set.diffuseFieldLevelDecibels - 3.41) < 0.05)
+    #expect(abs(set.normalized().diffuseFieldLevelDecibels) < 1e-4)
+    #expect(abs(set.largestGapDegrees - 50) < 0.5)
+  }
+
+  @Test(
+    "Another set reads well", .enabled(if: environmentVariable("STILLSTAGE_TEST_SOFA") != nil))
+  func anotherSet() throws {
+    let set = try SofaLoader().load(environmentVariable("STILLSTAGE_TEST_SOFA") ?? "")
+    try expectLeftIsLeft(set)
+    #expect(abs(set.areaWeights.reduce(0, +) - 1) < 1e-12)
+    #expect(abs(set.normalized().diffuseFieldLevelDecibels) < 1e-4)
+  }
+
+  /// A source on the left is louder and earlier in the left ear.
+  private func expectLeftIsLeft(_ set: HRTFSet) throws {
+    let index = set.nearestDirection(to: SIMD3(0, 1, 0))
+    try #require(set.directions[index].y > 0.9)
+    let left = set.impulseResponse(direction: index, ear: 0)
+    let right = set.impulseResponse(direction: index, ear: 1)
+    func power(_ response: ArraySlice<Float>) -> Float { response.reduce(0) { $0 + $1 * $1 } }
+    func onset(_ response: ArraySlice<Float>) -> Int {
+      let peak = response.map(abs).max() ?? 0
+      return (response.firstIndex { abs($0) > peak / 3 } ?? 0) - response.startIndex
+    }
+    #expect(power(left) > 4 * power(right))
+    let seconds =
+      Double(onset(right) - onset(left)) / set.sampleRate
+      + (set.delays[2 * index + 1]
+        - set.delays[2 * index]) / set.sampleRate
+    #expect(seconds > 0.4e-3 && seconds < 0.9e-3)
+  }
+}
