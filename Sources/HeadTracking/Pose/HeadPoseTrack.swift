@@ -6,9 +6,12 @@ import Geometry
 /// The head's pose as a function of stream time, made from the samples known so far.
 ///
 /// Between samples the pose is interpolated. Ahead of the newest it goes on with the gyroscope (or
-/// the last samples' speed) for 1.5 sample intervals, at most 60 ms, then comes to rest: it never
-/// waits for the next sample, and never runs away. What a new sample proves wrong is taken back
-/// over about one update interval, so that the pose has no steps.
+/// the last samples' speed) until the next one is overdue, then comes to rest: it never waits, and
+/// never runs away. What a new sample proves wrong is taken back over about one update interval,
+/// so that the pose has no steps.
+///
+/// A question for a moment ahead of the present is answered for at most `prediction` ahead; what
+/// is beyond that counts as present. The steps of the questions stay the steps of the motion.
 ///
 /// Samples older than `staleAfter` hold the pose; then it eases to the front within
 /// `easeToFront`, and back within `easeBack` when samples return.
@@ -25,9 +28,10 @@ struct HeadPoseTrack: Sendable {
     var staleAfterIntervals: Int64 = 5
     var easeToFront: Int64 = 1_000_000_000
     var easeBack: Int64 = 300_000_000
-    /// The look-ahead by a gyroscope; without one it is a single interval of at most 20 ms.
-    var lookAheadIntervals = 1.5
-    var maximumLookAhead: Int64 = 60_000_000
+    /// How far ahead of the present a gyroscope is trusted; without one it is 0.
+    var prediction: Int64 = 20_000_000
+    /// The pose rests this long after the newest sample at the latest.
+    var maximumLookAhead: Int64 = 80_000_000
     /// A distance between two questions that is a jump, not a step.
     var passJump: Int64 = 100_000_000
 
@@ -44,7 +48,8 @@ struct HeadPoseTrack: Sendable {
   private let settings: Settings
   private var history = PoseHistory()
   private var velocity = SIMD3<Double>(0, 0, 0)
-  private var lookAhead = 0.0
+  /// What the questions ask beyond the prediction, nanoseconds.
+  private var excess = 0.0
   /// Turns the front of the tracker's frame to the front of the stage.
   private var toFront = Quaternion(w: 1, x: 0, y: 0, z: 0)
   private var pending = Pending.nothing
@@ -111,7 +116,7 @@ struct HeadPoseTrack: Sendable {
       isStale = true
       staleSince = time
     }
-    connect(time)
+    connect(time, now)
     let pose = base(time) * comeback.smooth(time) * correction.linear(time)
     lastOutput = (toFront * pose).normalized
     return lastOutput
@@ -136,13 +141,18 @@ extension HeadPoseTrack {
 
   /// Joins what new samples say to what was played.
   @_noLocks
-  private mutating func connect(_ time: Int64) {
+  private mutating func connect(_ time: Int64, _ now: Int64) {
     let isForward = hasOutput && time >= lastTime && time - lastTime < settings.passJump
     if !isForward {
       correction = Fade()
       pending = .nothing
+      excess = wantedExcess(time - now)
       return
     }
+    if case .nothing = pending { return }
+    // Slowly, because the moments at which blocks are asked for jitter.
+    let change = wantedExcess(lastTime - now) - excess
+    excess += abs(change) > 20_000_000 ? change : 0.1 * change
     let missing = base(lastTime).conjugate * (toFront.conjugate * lastOutput)
     switch pending {
     case .nothing: return
@@ -158,6 +168,11 @@ extension HeadPoseTrack {
       correction = Fade(residual, from: lastTime, over: duration)
     }
     pending = .nothing
+  }
+
+  @_noLocks
+  private func wantedExcess(_ lead: Int64) -> Double {
+    Double(max(0, lead - (history.newest.hasVelocity ? settings.prediction : 0)))
   }
 
   /// Nanoseconds of stream time between two updates: a block may span several samples.
@@ -187,32 +202,34 @@ extension HeadPoseTrack {
   @_noLocks
   private func reach(_ time: Int64) -> Quaternion {
     let newest = history.newest
-    let ahead = Double(time - newest.time) * 1e-9
-    guard ahead > 0 else { return history.interpolate(time) }
+    let meant = time - Int64(excess)
+    let ahead = Double(meant - newest.time) * 1e-9
+    guard ahead > 0 else { return history.interpolate(meant) }
     return newest.headToWorld
       * Quaternion(rotationVector: velocity * HeadPoseTrack.braked(ahead, lookAhead))
   }
 
-  /// Full speed up to the limit, then even braking over as long again.
+  /// Seconds after the newest sample at which the next one is overdue.
+  private var lookAhead: Double {
+    @_noLocks get {
+      let prediction = history.newest.hasVelocity ? Double(settings.prediction) : 0
+      let update = Double(history.newest.interval) + updateInterval
+      return min(prediction + 1.25 * update, Double(settings.maximumLookAhead)) * 1e-9
+    }
+  }
+
+  /// Full speed up to the limit, then even braking for 30 ms.
   @_noLocks
   private static func braked(_ seconds: Double, _ limit: Double) -> Double {
-    guard seconds > limit, limit > 0 else { return min(seconds, limit) }
-    let beyond = min(seconds - limit, limit)
-    return limit + beyond - beyond * beyond / (2 * limit)
+    guard seconds > limit else { return seconds }
+    let beyond = min(seconds - limit, 0.030)
+    return limit + beyond - beyond * beyond / 0.060
   }
 
   @_noLocks
   private mutating func estimateVelocity(_ pose: StampedPose) {
-    let interval = Double(pose.interval) * 1e-9
-    if pose.hasVelocity {
-      velocity = pose.angularVelocity
-      lookAhead = min(
-        settings.lookAheadIntervals * interval, Double(settings.maximumLookAhead) * 1e-9)
-    } else {
-      // Over some 10 ms, so that a fast tracker's last digit is not taken for speed.
-      velocity = history.velocity(over: 9_000_000)
-      lookAhead = min(interval, 0.020)
-    }
+    // Over some 10 ms, so that a fast tracker's last digit is not taken for speed.
+    velocity = pose.hasVelocity ? pose.angularVelocity : history.velocity(over: 9_000_000)
     let speed = realtime_sqrt((velocity * velocity).sum())
     if speed > 35 { velocity *= 35 / speed }
   }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import HeadTracking
+
+@Suite struct TrackerListTests {
+  private func tracker(
+    _ path: String, serial: String, product: String = "Headphones", pid: UInt16 = 0x0104
+  ) -> TrackerDescription {
+    TrackerDescription(
+      path: path, vendorID: 0x1D6B, productID: pid, serial: serial, manufacturer: "",
+      product: product, bus: .usb, protocolDescription: "#AndroidHeadTracker#1.0",
+      access: .ready, id: "")
+  }
+
+  private var list: TrackerList {
+    TrackerList(trackers: [
+      tracker("/dev/hidraw0", serial: "A1"), tracker("/dev/hidraw1", serial: "B2"),
+      tracker("/dev/hidraw2", serial: "", product: "Studio Tracker", pid: 0x0200),
+      tracker("/dev/hidraw3", serial: "dup", pid: 0x0300),
+      tracker("/dev/hidraw4", serial: "dup", pid: 0x0300),
+    ])
+  }
+
+  @Test func identifiersAreUniqueAndWithoutBlanks() {
+    #expect(list.trackers.map(\.id) == ["A1", "B2", "/dev/hidraw2", "/dev/hidraw3", "/dev/hidraw4"])
+  }
+
+  @Test(arguments: [
+    ("/dev/hidraw1", "/dev/hidraw1"), ("b2", "/dev/hidraw1"), ("1D6B:0200", "/dev/hidraw2"),
+    ("studio", "/dev/hidraw2"), ("/dev/hidraw4", "/dev/hidraw4"),
+  ])
+  func matches(id: String, path: String) throws {
+    #expect(try list.match(id).path == path)
+  }
+
+  @Test func ambiguousAndUnknownIdentifiersListWhatThereIs() {
+    #expect {
+      try list.match("headphones")
+    } throws: {
+      let text = "\($0)"
+      return text.contains("several") && text.contains("A1 (Headphones)") && text.contains("B2")
+        && !text.contains("Studio")
+    }
+    #expect {
+      try list.match("nothing")
+    } throws: {
+      "\($0)".contains("no head tracker matches 'nothing'; there are: A1 (Headphones)")
+    }
+    #expect(throws: HeadTrackingError.unknownTracker("", available: [])) {
+      try TrackerList(trackers: []).match("")
+    }
+  }
+
+  @Test func theRuleNamesTheDevice() {
+    var device = tracker("/dev/hidraw0", serial: "A1")
+    device.access = .permissionDenied
+    #expect(device.udevRule.contains("KERNELS==\"0003:1D6B:0104.*\""))
+    let text = device.accessError.map { "\($0)" } ?? ""
+    #expect(text.contains("/dev/hidraw0") && text.contains("uaccess") && !text.contains("\n"))
+    device.bus = .bluetooth
+    #expect(device.udevRule.contains("KERNELS==\"0005:1D6B:0104.*\""))
+  }
+}
