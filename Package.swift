@@ -41,7 +41,7 @@ let rooms: [Target] = [
     name: "stillstage-engine",
     dependencies: [
       "CommandOptions", "Playback", "Binaural", "HeadTracking", "Media", "PulseAudio", "Geometry",
-      "Ambisonics", "SignalProcessing", "Surround",
+      "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
     ]),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
 ]

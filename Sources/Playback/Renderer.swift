@@ -46,6 +46,9 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
+  /// Frames between two points of the grid on which head poses are taken.
+  public static let gridFrames = SoundfieldRotator.gridFrames
+
   public let layout: ChannelLayout
   /// Hz.
   public let sampleRate: Double

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+public import Binaural
+private import Surround
+
+/// Finds an HRTF set and makes decoders from it.
+public struct HRTFChoice: Sendable {
+  /// The set as it was read, before it is brought to a rate.
+  public let set: HRTFSet
+  /// What the listener should be told, a sentence each.
+  public let notes: [String]
+
+  /// - Parameters:
+  ///   - path: a SOFA file; nil for libmysofa's default set, and where there is none, a rigid
+  ///     sphere, so that there is always something to play with.
+  ///   - loader: reads SOFA files.
+  public init(path: String?, loader: SofaLoader = SofaLoader()) throws(PlaybackError) {
+    do throws(HRTFError) {
+      if let path {
+        set = try loader.load(path)
+        notes = set.notes
+        return
+      }
+    } catch { throw .hrtf(error) }
+    guard let found = HRTFLocator().defaultPath() else {
+      set = RigidSphereHead().hrtfSet(sampleRate: 48000)
+      notes = ["libmysofa's default.sofa is not installed: the built-in rigid-sphere head is used"]
+      return
+    }
+    do throws(HRTFError) {
+      set = try loader.load(found)
+      notes = set.notes
+    } catch {
+      set = RigidSphereHead().hrtfSet(sampleRate: 48000)
+      notes = ["\(error.description): the built-in rigid-sphere head is used"]
+    }
+  }
+
+  /// The filters that decode a source of a layout.
+  ///
+  /// - Parameter sampleRate: of playing, Hz.
+  public func filters(
+    for layout: ChannelLayout, settings: RenderSettings, sampleRate: Double
+  ) throws(PlaybackError) -> BinauralFilters {
+    let order = Treatment(spatial: layout, busOrder: settings.busOrder).order
+    let design = DecoderDesign(
+      method: settings.method, order: order, equalisation: settings.equalisation)
+    do throws(HRTFError) {
+      return try design.filters(for: set.prepared(sampleRate: sampleRate).normalized())
+    } catch { throw .hrtf(error) }
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Ambisonics
+private import Geometry
+public import HeadTracking
+
+/// Renders a source into memory, block after block, for a head that is still or moves as recorded.
+public final class OfflineRenderer {
+  /// Frames that come out in all, where the source's length is known: its own and the tail.
+  public var frames: Int? { source.duration.map { $0 + renderer.tailFrames } }
+  public let renderer: Renderer
+
+  private let source: any SoundSource
+  private let head: HeadTrajectory
+  private let blockFrames: Int
+  private let input: PlanarScratch
+  private let ears: PlanarScratch
+  private var poses: [Quaternion] = []
+  /// Frames still to be dropped at the front (the limiter's delay) and made at the end.
+  private var toDrop: Int
+  private var toFinish: Int
+
+  /// - Parameters:
+  ///   - source: what is rendered.
+  ///   - head: `headToWorld` over the source's time.
+  ///   - hrtf: the listener.
+  ///   - settings: how.
+  ///   - isLimited: whether the true peak is kept at -1 dBTP.
+  public init(
+    source: any SoundSource, head: HeadTrajectory, hrtf: HRTFChoice, settings: RenderSettings,
+    isLimited: Bool
+  ) throws(PlaybackError) {
+    let filters = try hrtf.filters(
+      for: source.layout, settings: settings, sampleRate: Double(source.sampleRate))
+    self.source = source
+    self.head = head
+    blockFrames = settings.blockFrames
+    renderer = Renderer(
+      layout: source.layout, filters: filters, busOrder: settings.busOrder,
+      blockFrames: settings.blockFrames,
+      mode: settings.spatialization.includes(source.layout) ? .spatial : .plain,
+      finish: .init(
+        gain: linearGain(decibels: settings.gainDecibels), isRamped: false, isLimited: isLimited))
+    input = PlanarScratch(channels: source.layout.channelCount, frames: blockFrames)
+    ears = PlanarScratch(channels: 2, frames: blockFrames)
+    toDrop = renderer.latencyFrames
+    toFinish = renderer.tailFrames + renderer.latencyFrames
+  }
+
+  /// Renders the next frames, at most a block, into `output`.
+  ///
+  /// - Returns: how many frames; 0 after the tail.
+  public func next() throws(PlaybackError) -> Int {
+    while true {
+      var count = try source.read(into: input.planes, frames: blockFrames)
+      let hasEnded = count == 0
+      if hasEnded {
+        guard toFinish > 0 else { return 0 }
+        count = min(blockFrames, toFinish)
+        toFinish -= count
+      }
+      render(hasEnded ? nil : UnsafePointer(input.planes), count)
+      let kept = drop(from: count)
+      if kept > 0 { return kept }
+    }
+  }
+
+  /// Left and right of what `next` rendered; valid until it is called again.
+  public var output: UnsafePointer<UnsafeMutablePointer<Float>> { UnsafePointer(ears.planes) }
+
+  private func render(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>?, _ count: Int) {
+    poses.removeAll(keepingCapacity: true)
+    for point in renderer.gridPoints(forNext: count) {
+      let seconds = Double(point * Renderer.gridFrames) / renderer.sampleRate
+      poses.append(head.pose(atSeconds: seconds))
+    }
+    renderer.process(
+      input: planes, frames: count, poses: poses, left: ears.planes[0], right: ears.planes[1])
+  }
+
+  /// Takes the limiter's delay off the front; says how many frames are left.
+  private func drop(from count: Int) -> Int {
+    let dropped = min(toDrop, count)
+    toDrop -= dropped
+    if dropped > 0 {
+      for c in 0..<2 { copyFrames(ears.planes[c] + dropped, ears.planes[c], count - dropped) }
+    }
+    return count - dropped
+  }
+}

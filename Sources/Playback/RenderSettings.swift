@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+public import Binaural
+public import Media
+
+/// Which sources are made spatial; the rest plays as plain stereo.
+public enum Spatialization: String, Sendable, CaseIterable {
+  case monoAndStereo = "mono-stereo"
+  case multichannel
+  case all
+  case off
+
+  /// Whether a source of this layout is made spatial.
+  public func includes(_ layout: ChannelLayout) -> Bool {
+    let isNarrow = layout == .mono || layout == .stereo
+    return switch self {
+    case .monoAndStereo: isNarrow
+    case .multichannel: !isNarrow
+    case .all: true
+    case .off: false
+    }
+  }
+}
+
+/// How a source is rendered; the same for `play` and `render`.
+public struct RenderSettings: Sendable {
+  /// SOFA file; nil for libmysofa's default set, else the built-in rigid sphere.
+  public var hrtfPath: String?
+  /// What becomes of the set's own colour. Default: kept.
+  public var equalisation = DecoderDesign.Equalisation.none
+  /// Default: MagLS.
+  public var method = DecoderDesign.Method.magnitudeLeastSquares
+  /// Order of the soundfield that speakers are encoded to, 1 to 7. Default: 5.
+  public var busOrder = 5
+  /// How to read the channels. Default: as the container says.
+  public var layout = LayoutOption.auto
+  /// Of several audio tracks, from 1; nil for the richest that can be decoded.
+  public var track: Int?
+  /// Default: all sources.
+  public var spatialization = Spatialization.all
+  /// Default: 0 dB.
+  public var gainDecibels = 0.0
+  /// Frames of a block, 1 to 8192. Default: 256.
+  public var blockFrames = 256
+
+  public init() {}
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandOptions
+import Glibc
+
+/// Does what the command line says and ends the process with the exit code of the contract.
+func run() -> Never {
+  Signals.watch()
+  // A reader that goes away is an error to be told, not a death.
+  signal(SIGPIPE, SIG_IGN)
+  let code: ExitCode
+  do throws(CommandFailure) {
+    code = try perform(Array(CommandLine.arguments.dropFirst()))
+  } catch {
+    code = error.code
+    if let message = error.message { printError(message) }
+  }
+  exit(code.rawValue)
+}
+
+/// How a command ended.
+enum ExitCode: Int32 {
+  case done = 0
+  case failed = 1
+  case wrongUsage = 2
+  case interrupted = 130
+  case terminated = 143
+}
+
+/// What ends a command early: a line for stderr, if there is anything to say, and the exit code.
+struct CommandFailure: Error {
+  let message: String?
+  let code: ExitCode
+
+  init(_ message: String) {
+    self.message = message
+    code = .failed
+  }
+
+  private init(message: String?, code: ExitCode) {
+    self.message = message
+    self.code = code
+  }
+
+  static func usage(_ message: String) -> CommandFailure {
+    CommandFailure(message: message, code: .wrongUsage)
+  }
+
+  /// Ended by SIGINT or SIGTERM.
+  static var interrupted: CommandFailure {
+    CommandFailure(message: nil, code: Signals.received == SIGTERM ? .terminated : .interrupted)
+  }
+}
+
+private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
+  let invocation: Invocation
+  do throws(UsageError) {
+    invocation = try CommandParser.parse(arguments)
+  } catch { throw .usage(error.description) }
+  guard case .run(let command) = invocation else {
+    throw .usage("stillstage-engine does the work of stillstage; run that")
+  }
+  switch command.name {
+  case .render: try renderCommand(command)
+  default: throw .usage("no such command")
+  }
+  return Signals.received == nil ? .done : CommandFailure.interrupted.code
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Media
+import Synchronization
+
+/// SIGINT and SIGTERM, awaited on a thread of their own.
+enum Signals {
+  /// Raised by the first signal.
+  static let interrupt = InterruptFlag()
+  private static let number = Atomic<Int32>(0)
+
+  /// The signal that asked for the end; nil before.
+  static var received: Int32? {
+    let value = number.load(ordering: .acquiring)
+    return value == 0 ? nil : value
+  }
+
+  /// Keeps the signals from every thread started later and waits for them; a second one ends
+  /// the process at once.
+  static func watch() {
+    var set = Self.set
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+    _ = interrupt
+    var thread = pthread_t()
+    pthread_create(&thread, nil, { _ in Signals.wait() }, nil)
+    pthread_detach(thread)
+  }
+
+  private static var set: sigset_t {
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, SIGINT)
+    sigaddset(&set, SIGTERM)
+    return set
+  }
+
+  private static func wait() -> UnsafeMutableRawPointer? {
+    var set = Self.set
+    while true {
+      var signal: Int32 = 0
+      guard sigwait(&set, &signal) == 0 else { continue }
+      if received != nil { _exit(128 + signal) }
+      number.store(signal, ordering: .releasing)
+      interrupt.raise()
+    }
+  }
+}
