@@ -3,18 +3,21 @@
 /// Tells when a frame will be heard, from reports of the latency that jitter.
 ///
 /// The frames are heard at an even pace, so time is a line over the stream position: only the
-/// line's offset is estimated, by a first-order low-pass over the reports. A report far off the
-/// line is taken for an outlier, unless the next ones agree with it.
+/// line's offset is estimated: as the mean of the first reports, then by a first-order low-pass
+/// with that memory. A report far off the line is taken for an outlier, unless the next ones agree with it.
 struct PresentationClock {
   /// A report further off than this is no jitter [ns].
   private static let toleranceNanoseconds = 30e6
   private static let reportsToBelieveAJump = 3
-  private static let gain = 1.0 / 16
+  /// How many reports the estimate remembers.
+  private static let memory = 16.0
 
   private let nanosecondsPerFrame: Double
   private var offsetNanoseconds = 0.0
   private var strangeReports = 0
-  private var isLocked = false
+  /// Reports in the estimate, up to `memory`; 0: the next one is believed whatever it says.
+  private var weight = 0.0
+  private var hasOffset = false
   private var latest = Int64.min
 
   init(sampleRate: Int) {
@@ -22,13 +25,15 @@ struct PresentationClock {
   }
 
   /// The next report is believed whatever it says: after a pause, an underrun, a move.
+  @_noLocks
   mutating func relock() {
-    isLocked = false
+    weight = 0
   }
 
   /// As `relock`, and time may step back: after a flush or on a new stream.
   mutating func reset() {
-    isLocked = false
+    weight = 0
+    hasOffset = false
     latest = .min
   }
 
@@ -38,11 +43,12 @@ struct PresentationClock {
   mutating func presentationTime(position: Int64, now: Int64, latency: Int64) -> Int64 {
     let measured = Double(now &+ latency) - Double(position) * nanosecondsPerFrame
     let error = measured - offsetNanoseconds
-    if !isLocked {
+    if weight == 0 {
       lock(to: measured)
     } else if error.magnitude <= Self.toleranceNanoseconds {
       strangeReports = 0
-      offsetNanoseconds += Self.gain * error
+      if weight < Self.memory { weight += 1 }
+      offsetNanoseconds += error / weight
     } else {
       strangeReports += 1
       if strangeReports >= Self.reportsToBelieveAJump { lock(to: measured) }
@@ -54,7 +60,7 @@ struct PresentationClock {
 
   /// The position heard at `time`, no more than `written`; nil before the first report.
   func positionHeard(at time: Int64, written: Int64) -> Int64? {
-    guard isLocked else { return nil }
+    guard hasOffset else { return nil }
     let position = (Double(time) - offsetNanoseconds) / nanosecondsPerFrame
     return min(Int64(position), written)
   }
@@ -63,6 +69,7 @@ struct PresentationClock {
   private mutating func lock(to offset: Double) {
     offsetNanoseconds = offset
     strangeReports = 0
-    isLocked = true
+    weight = 1
+    hasOffset = true
   }
 }

@@ -61,8 +61,11 @@ struct StreamRenderer {
       return 0
     }
     let position = counters.pointee.framesWritten.load(ordering: .relaxed)
+    let reported = reportedLatency(of: stream)
     let time = clock.presentationTime(
-      position: position, now: monotonic_nanoseconds(), latency: latency(of: stream))
+      position: position, now: monotonic_nanoseconds(),
+      latency: reported < 0 ? grantedLatency : reported)
+    if reported < 0 { clock.relock() }
     let samples = memory.assumingMemoryBound(to: Float.self)
     realtime_enter()
     _unsafePerformance { callback(context, samples, frames, time) }
@@ -72,11 +75,12 @@ struct StreamRenderer {
     return frames
   }
 
-  /// The reported latency, held within what the queue and the sink can cause [ns].
+  /// The latency as reported, held within what the queue and the sink can cause [ns]; negative
+  /// before the first report.
   @_noLocks
-  private func latency(of stream: OpaquePointer) -> Int64 {
+  private func reportedLatency(of stream: OpaquePointer) -> Int64 {
     var reported: Int64 = 0
-    guard pulse_latency_nanoseconds(stream, &reported) >= 0 else { return grantedLatency }
+    guard pulse_latency_nanoseconds(stream, &reported) >= 0 else { return -1 }
     let most = grantedLatency &+ Self.implausibleExcess
     let latency = reported < 0 ? 0 : (reported > most ? most : reported)
     counters.pointee.latency.store(latency, ordering: .relaxed)

@@ -14,7 +14,7 @@ extension ServerTests {
   struct PipeWireTests {
     @Test func everythingWorksOnPipeWire() throws {
       try PrivatePipeWireServer.withServer { server in
-        let (audio, capture) = try capture(server.address, sink: "ears")
+        let (audio, capture) = try capture(server.address, sink: "ears", fragment: 100)
         var asked = configuration(server.address)
         asked.sinkName = "ears"
         let playing = try Playing(asked)
@@ -33,13 +33,12 @@ extension ServerTests {
           "sink \(status.sinkLatencyMilliseconds),",
           "measured \(status.measuredLatencyMilliseconds ?? -1) ms,",
           "underruns \(status.underruns), jumps \(recording.jumps)")
-        // On a busy machine PipeWire's own graph loses a quantum now and then; ours would show as
-        // a step back or a long way forward.
-        #expect(recording.jumps.count <= 8)
+        // On a busy machine PipeWire's graph drops quanta (256 frames or a multiple) on the way to
+        // the monitor. A frame that we lost or repeated would not be a whole number of them.
         #expect(
-          recording.jumps.allSatisfy { $0.to > $0.from && $0.to - $0.from <= 1025 },
+          recording.jumps.allSatisfy { $0.to > $0.from && ($0.to - $0.from - 1) % 256 == 0 },
           "\(recording.jumps)")
-        #expect(run.count > 9600)
+        #expect(run.count > 4096)
         #expect(residual < -100)
         #expect(status.isLatencyApproximate)
         #expect(status.serverName.contains("PipeWire"))
@@ -66,7 +65,7 @@ extension ServerTests {
     private func checkFlushAndDrain(
       _ playing: Playing, _ server: PrivatePipeWireServer
     ) throws {
-      let (audio, capture) = try capture(server.address, sink: "ears")
+      let (audio, capture) = try capture(server.address, sink: "ears", fragment: 100)
       playing.output.flush { playing.source.nextFrame.store(500_000, ordering: .relaxed) }
       sleepMilliseconds(400)
       #expect(Recording(audio).heard.contains { $0 >= 500_000 })
@@ -80,14 +79,36 @@ extension ServerTests {
 
     private func checkMove(_ playing: Playing, _ server: PrivatePipeWireServer) throws {
       try server.pactl(["load-module", "module-null-sink", "sink_name=other"])
-      let inputs = try server.pactl(["list", "short", "sink-inputs"])
-      let input = String(inputs.prefix { $0.isNumber })
-      try server.pactl(["move-sink-input", input, "other"])
-      #expect(playing.log.await(limit: 2000) { $0 == .moved(sink: "other") } != nil)
-      try server.pactl(["move-sink-input", input, "ears"])
-      #expect(playing.log.await(limit: 2000) { $0 == .moved(sink: "ears") } != nil)
+      try move(playing, to: "other", server)
+      try move(playing, to: "ears", server)
       sleepMilliseconds(300)
       #expect(playing.output.status.state == .playing)
+    }
+
+    /// PipeWire's session manager now and then drops a request to move: what is checked is that
+    /// every move that the server made was told.
+    private func move(
+      _ playing: Playing, to sink: String, _ server: PrivatePipeWireServer
+    ) throws {
+      let before = monotonicNow()
+      for attempt in 1...5 {
+        let input = try server.pactl(["list", "short", "sink-inputs"]).prefix { $0.isNumber }
+        try server.pactl(["move-sink-input", String(input), sink])
+        let told = playing.log.await(limit: 1000, after: before) { $0 == .moved(sink: sink) }
+        if told != nil { return }
+        let place = try sinkOfOnlyInput(server)
+        print("PipeWire: request \(attempt) to move to \(sink): stream is on \(place)")
+        #expect(place == playing.output.status.sinkName)
+      }
+      Issue.record("PipeWire did not move the stream to \(sink)")
+    }
+
+    /// By the server's own account.
+    private func sinkOfOnlyInput(_ server: PrivatePipeWireServer) throws -> String {
+      let input = try server.pactl(["list", "short", "sink-inputs"]).split(separator: "\t")
+      let sinks = try server.pactl(["list", "short", "sinks"]).split(separator: "\n")
+      let fields = sinks.map { $0.split(separator: "\t") }
+      return fields.first { $0[0] == input[1] }.map { String($0[1]) } ?? "none"
     }
 
     private func checkFreeze(_ playing: Playing, _ server: PrivatePipeWireServer) throws {

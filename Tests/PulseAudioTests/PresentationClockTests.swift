@@ -31,8 +31,9 @@ import Testing
     var random = SystemRandomNumberGenerator()
     let jitter = (0..<500).map { _ in Int64.random(in: -5...5, using: &random) * Self.millisecond }
     let times = times(jitter: { jitter[$0] }, into: &clock)
-    for (time, next) in zip(times, times.dropFirst()) {
-      #expect(next >= time)
+    #expect(zip(times, times.dropFirst()).allSatisfy { $1 >= $0 })
+    // The first reports still find the offset.
+    for (time, next) in zip(times, times.dropFirst()).dropFirst(16) {
       #expect(abs(next - time - 10 * Self.millisecond) < Self.millisecond)
     }
   }

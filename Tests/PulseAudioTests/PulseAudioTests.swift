@@ -33,10 +33,10 @@ struct Playing {
 }
 
 func capture(
-  _ address: String, sink: String? = nil
+  _ address: String, sink: String? = nil, fragment: Double = 10
 ) throws -> (audio: CapturedAudio, capture: MonitorCapture) {
   let audio = CapturedAudio()
   let capture = try MonitorCapture(
-    serverAddress: address, sinkName: sink, receiver: audio.append)
+    serverAddress: address, sinkName: sink, fragmentMilliseconds: fragment, receiver: audio.append)
   return (audio, capture)
 }

@@ -107,23 +107,27 @@ public final class PrivatePipeWireServer {
     throw PrivatePulseError.notStarted(arguments[0], log: PrivatePulseProcess.readText(log))
   }
 
-  /// The session manager may take a moment until sinks can be made.
+  /// Each step once it works: a sink that is loaded shows a moment later.
   private func loadEars() throws {
-    var problem: any Error = PrivatePulseError.notStarted("pipewire", log: "no sink")
-    for _ in 0..<20 {
+    try insist([
+      "load-module", "module-null-sink", "sink_name=ears", "rate=48000", "channels=2",
+      "channel_map=front-left,front-right",
+    ])
+    try insist(["set-default-sink", "ears"])
+  }
+
+  private func insist(_ arguments: [String]) throws {
+    var problem: (any Error)?
+    for _ in 0..<40 {
       do {
-        try pactl([
-          "load-module", "module-null-sink", "sink_name=ears", "rate=48000", "channels=2",
-          "channel_map=front-left,front-right",
-        ])
-        try pactl(["set-default-sink", "ears"])
+        try pactl(arguments)
         return
       } catch {
         problem = error
-        usleep(100_000)
+        usleep(50_000)
       }
     }
     stop()
-    throw problem
+    throw problem ?? PrivatePulseError.notStarted("pipewire", log: "no sink")
   }
 }
