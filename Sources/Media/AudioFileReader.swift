@@ -62,13 +62,24 @@ public final class AudioFileReader: @unchecked Sendable {
     if let sampleRate, !AudioTrack.sampleRates.contains(sampleRate) {
       throw .outputRate(sampleRate)
     }
-    let demuxer = try Demuxer(source: source, interrupt: interrupt)
+    var demuxer = try Demuxer(source: source, interrupt: interrupt)
     let tracks = AudioTrack.all(in: demuxer, source: source)
-    let track = try Self.choose(number, of: tracks, in: demuxer, name: source.name)
+    let chosen = try Self.choose(number, of: tracks, in: demuxer, name: source.name)
     var warnings = WarningCollector()
     warnings.onWarning = onWarning
-    decoder = try TrackDecoder(
-      demuxer: demuxer, track: track, path: source.name, interrupt: interrupt, warnings: warnings)
+    var decoder = try TrackDecoder(
+      demuxer: demuxer, track: chosen, path: source.name, interrupt: interrupt,
+      warnings: warnings)
+    let track = try decoder.prime()
+    if track != chosen {
+      try Self.requirePlayable(track, name: source.name)
+      demuxer = try Demuxer(source: source, interrupt: interrupt)
+      decoder = try TrackDecoder(
+        demuxer: demuxer, track: track, path: source.name, interrupt: interrupt,
+        warnings: warnings)
+      _ = try decoder.prime()
+    }
+    self.decoder = decoder
     self.source = source
     self.interrupt = interrupt
     self.tracks = tracks
@@ -126,8 +137,6 @@ public final class AudioFileReader: @unchecked Sendable {
   public func seek(toFrame frame: Int) throws(MediaError) {
     let frame = max(0, min(frame, duration ?? frame))
     guard frame != position else { return }
-    // The clock's origin is the first frame's timestamp.
-    if position == 0 { _ = try refill() }
     decoded.removeAll()
     resampled.removeAll()
     resampler = nil
@@ -161,10 +170,15 @@ extension AudioFileReader {
       }
     }
     let chosen = number.map { tracks[$0 - 1] } ?? AudioTrack.richest(of: tracks) ?? first
-    if let problem = chosen.problem {
-      throw .unplayable(path: name, track: chosen.number, problem: problem)
-    }
+    try requirePlayable(chosen, name: name)
     return chosen
+  }
+
+  private static func requirePlayable(
+    _ track: AudioTrack, name: String
+  ) throws(MediaError) {
+    guard let problem = track.problem else { return }
+    throw .unplayable(path: name, track: track.number, problem: problem)
   }
 
   private func noteSkippedTracks() {
@@ -194,6 +208,7 @@ extension AudioFileReader {
     decoder = try TrackDecoder(
       demuxer: demuxer, track: track, path: source.name, interrupt: interrupt,
       warnings: decoder.warnings)
+    _ = try decoder.prime()
   }
 
   /// Makes frames ready; false at the end.

@@ -31,10 +31,22 @@ extension AudioTrack {
       AV_DISPOSITION_COMMENT | AV_DISPOSITION_HEARING_IMPAIRED
       | AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_CLEAN_EFFECTS
     isSupplementary = disposition & supplementary != 0
+    statedFrames = labels.statedFrames(parameters)
     layout =
       labels.layout(stream: stream, channels: channels)
       ?? ChannelLayout(parameters.pointee.ch_layout)
     problem = Self.problem(parameters, codec: codec, channels: channels, rate: sampleRate)
+  }
+
+  /// The same track with the format of its first frame, which counts more than what the container
+  /// says or what the end of a short file is like.
+  func corrected(by frame: UnsafeMutablePointer<AVFrame>) -> AudioTrack {
+    var track = self
+    track.channels = Int(frame.pointee.ch_layout.nb_channels)
+    track.sampleRate = Int(frame.pointee.sample_rate)
+    if track.channels != channels { track.layout = ChannelLayout(frame.pointee.ch_layout) }
+    track.problem = Self.formatProblem(channels: track.channels, rate: track.sampleRate)
+    return track
   }
 
   private static func problem(
@@ -43,6 +55,10 @@ extension AudioTrack {
     guard avcodec_find_decoder(parameters.pointee.codec_id) != nil else {
       return .noDecoder(codec: codec)
     }
+    return formatProblem(channels: channels, rate: rate)
+  }
+
+  private static func formatProblem(channels: Int, rate: Int) -> TrackProblem? {
     guard (1...maximumChannels).contains(channels) else { return .channelCount(channels) }
     guard sampleRates.contains(rate) else { return .sampleRate(rate) }
     return nil
@@ -64,7 +80,7 @@ private struct ContainerLabels {
   private enum Kind {
     case quickTime([Int: ChannelLayout])
     case coreAudio(ChunkLayouts)
-    case bFormat
+    case wave(ChunkLayouts)
     case none
   }
 
@@ -79,7 +95,7 @@ private struct ContainerLabels {
     case let format where format.hasPrefix("mov"):
       kind = .quickTime(QuickTimeBoxes(source).ambisonicLayouts())
     case "caf": kind = .coreAudio(ChunkLayouts(source))
-    case "wav": kind = ChunkLayouts(source).isBFormat() ? .bFormat : .none
+    case "wav": kind = .wave(ChunkLayouts(source))
     default: kind = .none
     }
   }
@@ -89,13 +105,31 @@ private struct ContainerLabels {
     case .quickTime(let layouts):
       layouts[Int(stream.pointee.id)].flatMap { $0.channelCount == channels ? $0 : nil }
     case .coreAudio(let chunks): chunks.coreAudio(channels: channels)
-    case .bFormat:
-      // Mixed orders (3, 5, 6, 7, 8 and 11 channels) stay unknown.
-      CoreAudioLayout.order(channels).flatMap {
-        (1...3).contains($0) ? .ambisonics(order: $0, convention: .fuMa, headLocked: false) : nil
-      } ?? .unknown(channels: channels)
+    case .wave(let chunks): chunks.isBFormat() ? Self.bFormat(channels) : nil
     case .none: nil
     }
+  }
+
+  /// Mixed orders (3, 5, 6, 7, 8 and 11 channels) stay unknown.
+  private static func bFormat(_ channels: Int) -> ChannelLayout {
+    guard let order = CoreAudioLayout.order(channels), (1...3).contains(order) else {
+      return .unknown(channels: channels)
+    }
+    return .ambisonics(order: order, convention: .fuMa, headLocked: false)
+  }
+
+  /// libavformat takes a cut file's size for its length.
+  func statedFrames(_ parameters: UnsafeMutablePointer<AVCodecParameters>) -> Int64? {
+    let bits = Int64(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
+    let frameBits = bits * Int64(parameters.pointee.ch_layout.nb_channels)
+    let bytes: Int64? =
+      switch kind {
+      case .wave(let chunks): chunks.waveDataLength()
+      case .coreAudio(let chunks): chunks.coreAudioDataLength()
+      default: nil
+      }
+    guard frameBits > 0, let bytes, bytes < .max / 8 else { return nil }
+    return bytes * 8 / frameBits
   }
 }
 

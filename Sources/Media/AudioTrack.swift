@@ -13,11 +13,11 @@ public struct AudioTrack: Sendable, Equatable {
   public let number: Int
   /// FFmpeg's short name ("flac", "pcm_s24le"), or the four-character code of an unknown one.
   public let codec: String
-  public let channels: Int
+  public internal(set) var channels: Int
   /// What the container or the codec says the channels are; `.unknown` where neither does.
-  public let layout: ChannelLayout
+  public internal(set) var layout: ChannelLayout
   /// In Hz.
-  public let sampleRate: Int
+  public internal(set) var sampleRate: Int
   /// As in the file (mostly ISO 639-2), or nil.
   public let language: String?
   public let title: String?
@@ -25,8 +25,11 @@ public struct AudioTrack: Sendable, Equatable {
   /// A commentary, an audio description or the like, which no one means by "the file".
   public let isSupplementary: Bool
   /// Why it cannot be played; nil if it can.
-  public let problem: TrackProblem?
+  public internal(set) var problem: TrackProblem?
   let streamIndex: Int
+  /// The length that a PCM file's header states, whether or not the file is that long; nil for
+  /// other files.
+  let statedFrames: Int64?
 
   public var isDecodable: Bool { problem == nil }
 }

@@ -15,40 +15,61 @@ struct ChunkLayouts {
 
   /// The `chan` chunk of a Core Audio file (Apple Core Audio Format Specification 1.0).
   func coreAudio(channels: Int) -> ChannelLayout? {
-    var offset: Int64 = 8
-    for _ in 0..<Self.maximumChunks {
-      guard let header = source.bytes(at: offset, count: 12).map({ HeaderBytes($0) }),
-        let length = header.big(4, bytes: 8), length <= UInt64(size)
-      else { return nil }
-      if header.code(0) == "chan" {
-        let wanted = min(Int(length), 12 + 20 * AudioTrack.maximumChannels)
-        return source.bytes(at: offset + 12, count: wanted).flatMap {
-          CoreAudioLayout.ambisonic(HeaderBytes($0), channels: channels)
-        }
-      }
-      offset += 12 + Int64(length)
+    guard let chunk = coreAudioChunk("chan"), chunk.length <= UInt64(size) else { return nil }
+    let wanted = min(Int(chunk.length), 12 + 20 * AudioTrack.maximumChannels)
+    return source.bytes(at: chunk.start, count: wanted).flatMap {
+      CoreAudioLayout.ambisonic(HeaderBytes($0), channels: channels)
     }
-    return nil
+  }
+
+  /// Bytes of audio, after the edit count; nil where the file does not say.
+  func coreAudioDataLength() -> Int64? {
+    guard let chunk = coreAudioChunk("data"), chunk.length != .max else { return nil }
+    return Int64(exactly: chunk.length).flatMap { $0 > 4 ? $0 - 4 : nil }
   }
 
   /// The `fmt ` chunk of a WAV or `.amb` file: SUBTYPE_AMBISONIC_B_FORMAT_PCM and _IEEE_FLOAT
   /// (R. Dobson, "The AMB ambisonic file format") mean FuMa order and weights.
   func isBFormat() -> Bool {
+    guard let chunk = waveChunk("fmt "), chunk.length >= 40,
+      let format = source.bytes(at: chunk.start, count: 40)
+    else { return false }
+    return Self.isExtensible(format) && [1, 3].contains(format[24])
+      && Array(format[25..<40]) == Self.bFormatTail
+  }
+
+  /// Bytes of audio of a RIFF file; nil for RF64, and where an unfinished header says 0 or as much
+  /// as the field can hold.
+  func waveDataLength() -> Int64? {
+    guard let riff = source.bytes(at: 0, count: 4), riff == Array("RIFF".utf8),
+      let chunk = waveChunk("data"), chunk.length > 0, chunk.length < 0xFFFF_0000
+    else { return nil }
+    return Int64(chunk.length)
+  }
+
+  private func coreAudioChunk(_ type: String) -> (start: Int64, length: UInt64)? {
+    var offset: Int64 = 8
+    for _ in 0..<Self.maximumChunks {
+      guard let header = source.bytes(at: offset, count: 12).map({ HeaderBytes($0) }),
+        let length = header.big(4, bytes: 8)
+      else { return nil }
+      if header.code(0) == type { return (offset + 12, length) }
+      guard length <= UInt64(size) else { return nil }
+      offset += 12 + Int64(length)
+    }
+    return nil
+  }
+
+  private func waveChunk(_ type: String) -> (start: Int64, length: UInt32)? {
     var offset: Int64 = 12
     for _ in 0..<Self.maximumChunks {
       guard let header = source.bytes(at: offset, count: 8).map({ HeaderBytes($0) }),
         let length = header.little32(4)
-      else { return false }
-      if header.code(0) == "fmt " {
-        guard length >= 40, let format = source.bytes(at: offset + 8, count: 40) else {
-          return false
-        }
-        return Self.isExtensible(format) && [1, 3].contains(format[24])
-          && Array(format[25..<40]) == Self.bFormatTail
-      }
+      else { return nil }
+      if header.code(0) == type { return (offset + 8, length) }
       offset += 8 + Int64(length) + Int64(length & 1)
     }
-    return false
+    return nil
   }
 
   private static func isExtensible(_ format: [UInt8]) -> Bool { format[0...1] == [0xFE, 0xFF] }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CFFmpeg
+import Glibc
 
 /// An open container: its streams, and packets in file order.
 final class Demuxer {
@@ -12,7 +13,13 @@ final class Demuxer {
   }
 
   let context: UnsafeMutablePointer<AVFormatContext>
+  private static let longestStall = 100
   private let io: IOContext
+  private var stalls = 0
+  /// Byte offsets in the file.
+  private var lastPacketPlace: Int64 = -1
+  private var lastPageTried: Int64 = -1
+  private var lastErrorPlace: Int64 = -1
 
   /// - Throws: `MediaError` when no demuxer accepts the bytes, or when interrupted.
   init(source: any ByteSource, interrupt: InterruptFlag?) throws(MediaError) {
@@ -52,6 +59,10 @@ final class Demuxer {
   /// The short name of the container's format ("wav", "mov,mp4,…").
   var format: String { String(cString: context.pointee.iformat.pointee.name) }
 
+  /// Whether packets are cut out of a bare stream of frames: a damaged frame header then makes one
+  /// packet of several.
+  var isBareStream: Bool { ["ac3", "eac3", "aac", "mp3"].contains(format) }
+
   /// Undoes what reading from the source directly did to its position.
   func resume() { io.resume() }
 
@@ -67,15 +78,37 @@ final class Demuxer {
   func next(into packet: UnsafeMutablePointer<AVPacket>) throws(MediaError) -> Next {
     let result = av_read_frame(context, packet)
     if io.interrupt?.isRaised == true { throw .interrupted }
-    if result >= 0 { return .packet }
+    if result >= 0 {
+      lastPacketPlace = max(lastPacketPlace, packet.pointee.pos)
+      return .packet
+    }
     if let failure = io.failure { throw failure }
-    return result == FF_ERROR_EOF || avio_feof(context.pointee.pb) != 0 ? .end : .damaged
+    if result == FF_ERROR_EOF { return resumeBehindDamagedPage() ? .damaged : .end }
+    // Errors without progress would never end.
+    let place = context.pointee.pb.pointee.pos
+    stalls = place == lastErrorPlace ? stalls + 1 : 0
+    lastErrorPlace = place
+    return stalls > Self.longestStall ? .end : .damaged
   }
 
   /// Moves to the last place from which a packet at `timestamp` (in the stream's time base) or an
   /// earlier one comes next.
   func seek(stream index: Int, timestamp: Int64) -> Bool {
-    avformat_seek_file(context, Int32(index), .min, timestamp, timestamp, 0) >= 0
+    lastPacketPlace = -1
+    lastPageTried = -1
+    return avformat_seek_file(context, Int32(index), .min, timestamp, timestamp, 0) >= 0
+  }
+
+  /// An Ogg page whose damaged header claims more bytes than the file has left looks like the end
+  /// to libavformat. Goes on at the next page behind it.
+  private func resumeBehindDamagedPage() -> Bool {
+    guard format == "ogg" else { return false }
+    let pages = OggPages(io.source)
+    let page = pages.damaged(after: max(lastPacketPlace, lastPageTried))
+    io.resume()
+    guard let page else { return false }
+    lastPageTried = page
+    return avio_seek(context.pointee.pb, page, SEEK_SET) >= 0
   }
 
   private static func openError(_ code: Int32, _ io: IOContext) -> MediaError {

@@ -8,6 +8,8 @@ import Glibc
 /// Output frame k lies at the time of input frame k * in / out, and n input frames become
 /// ceil(n * out / in): every output instant that lies within the input. The signal counts as zero
 /// before and after; libswresample would mirror it there, so zeros are fed at both ends instead.
+/// Flat within 0.04 dB to 0.94 of the lower Nyquist frequency, and below -120 dB from 1.0 on when the
+/// rate is lowered; a 997 Hz tone comes out with a residual below -136 dB (ResamplingTests).
 /// The filter is a Kaiser-windowed sinc (beta 12, 256 taps at the lower of the two rates).
 final class Resampler {
   /// FFmpeg 5.1's libswresample refuses more channels in one context.

@@ -12,6 +12,8 @@ struct StreamClock {
   private let sampleRate: Int
   /// Timestamps that tell every single frame apart. Matroska's, for one, count milliseconds.
   let isSampleExact: Bool
+  /// Timestamps that are but the sum of the packets before, and know of no gap.
+  private let countsPackets: Bool
   private var origin: Int64?
   /// Frames from the start of the track to the next frame expected.
   private(set) var position: Int64 = 0
@@ -20,8 +22,9 @@ struct StreamClock {
   private var lostPackets = 0
   private(set) var lastFrameLength: Int64 = 1024
 
-  init(base: AVRational, sampleRate: Int) {
+  init(base: AVRational, sampleRate: Int, countsPackets: Bool) {
     self.base = base
+    self.countsPackets = countsPackets
     self.sampleRate = sampleRate
     isSampleExact = Int64(base.den) >= Int64(base.num) * Int64(sampleRate)
   }
@@ -33,6 +36,9 @@ struct StreamClock {
     lost += (1...Int64(sampleRate)).contains(stated) ? stated : lastFrameLength
     lostPackets += 1
   }
+
+  /// Something is missing, and only timestamps can tell how much.
+  mutating func noteDamage() { lostPackets += 1 }
 
   /// `frames` more have been made, by the decoder or as silence.
   mutating func advance(_ frames: Int64, isFrame: Bool) {
@@ -49,6 +55,7 @@ struct StreamClock {
       self.origin = timestamp - ticks(frames: lost ?? 0)
       return (lost ?? 0, false)
     }
+    guard !countsPackets else { return (lost ?? 0, false) }
     let jump = frames(ticks: timestamp.subtractingReportingOverflow(origin).partialValue) - position
     guard abs(jump) <= Int64(Self.longestGapSeconds * sampleRate) else { return (lost ?? 0, false) }
     if let lost {

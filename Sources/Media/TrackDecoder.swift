@@ -26,6 +26,7 @@ final class TrackDecoder {
   private var packet: UnsafeMutablePointer<AVPacket>?
   private var finite = FiniteGuard()
   private var remix: (channels: Int, mixer: ChannelRemix, input: PlanarQueue)?
+  private var home = AVChannelLayout()
   private var silenceDue: Int64 = 0
   private var isFrameHeld = false
   private var hasEnded = false
@@ -34,6 +35,9 @@ final class TrackDecoder {
   private var isFragment = false
   /// Of the latest packet, in ticks; 0 if unknown.
   private var lastDuration: Int64 = 0
+  private var lastPacketSize = 0
+  /// Of packets that decoded, in bytes.
+  private var meanPacketSize = 0.0
   /// Frames before this one are decoded and dropped, and not worth a warning.
   private var firstWanted: Int64 = 0
 
@@ -48,8 +52,11 @@ final class TrackDecoder {
     self.warnings = warnings
     stream = demuxer.streams[track.streamIndex]
     sampleRate = track.sampleRate
-    clock = StreamClock(base: stream.pointee.time_base, sampleRate: track.sampleRate)
+    clock = StreamClock(
+      base: stream.pointee.time_base, sampleRate: track.sampleRate,
+      countsPackets: demuxer.isBareStream)
     decoder = try Decoder(stream: stream, track: track, path: path)
+    home.nb_channels = Int32(track.channels)
     packet = av_packet_alloc()
     demuxer.select(stream: track.streamIndex)
   }
@@ -58,12 +65,19 @@ final class TrackDecoder {
 
   /// The stated length in frames; nil where it is not known or only guessed from the bit rate.
   var statedLength: Int64? {
+    if let frames = track.statedFrames { return frames }
     guard demuxer.context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE,
       stream.pointee.duration != FF_NO_TIMESTAMP, stream.pointee.duration > 0
     else { return nil }
     return av_rescale_q(
       stream.pointee.duration, stream.pointee.time_base,
       AVRational(num: 1, den: Int32(track.sampleRate)))
+  }
+
+  /// Decodes the first frame and keeps it for `fill`; the track as that frame shows it.
+  func prime() throws(MediaError) -> AudioTrack {
+    while !isFrameHeld, !hasEnded { try decodeStep() }
+    return isFrameHeld ? track.corrected(by: decoder.frame) : track
   }
 
   /// Appends frames to `queue`, which must be empty; false at the end of the track.
@@ -134,7 +148,7 @@ extension TrackDecoder {
   private func decodeStep() throws(MediaError) {
     switch decoder.receive() {
     case .frame:
-      errorRun = 0
+      noteGoodPacket()
       let timestamp = isTimelineTrusted ? decoder.frame.pointee.pts : FF_NO_TIMESTAMP
       let gap = clock.gap(before: timestamp)
       if gap.isUnexplained { warn(.missingAudio) }
@@ -155,12 +169,14 @@ extension TrackDecoder {
     case .end: _ = decoder.send(nil)
     case .damaged:
       errorRun += 1
-      warn(.corruptPackets)
+      clock.noteDamage()
+      if errorRun == 1 { warn(.corruptPackets) }
       if errorRun > Self.longestErrorRun { _ = decoder.send(nil) }
     case .packet:
       defer { av_packet_unref(packet) }
       guard Int(packet.pointee.stream_index) == track.streamIndex else { return }
       lastDuration = packet.pointee.duration
+      lastPacketSize = Int(packet.pointee.size)
       isFragment = decoder.isFragment(packet)
       if !decoder.send(packet), !isFragment { losePacket() }
     }
@@ -168,7 +184,15 @@ extension TrackDecoder {
 
   private func losePacket() {
     warn(.corruptPackets)
-    clock.lose(duration: lastDuration)
+    let mean = max(1, meanPacketSize)
+    let merged = demuxer.isBareStream ? (Double(lastPacketSize) / mean).rounded() : 1
+    for _ in 0..<Int(min(max(1, merged), 100)) { clock.lose(duration: lastDuration) }
+  }
+
+  private func noteGoodPacket() {
+    errorRun = 0
+    let weight = meanPacketSize == 0 ? 1 : 0.05
+    meanPacketSize += weight * (Double(lastPacketSize) - meanPacketSize)
   }
 
   private func end() {
@@ -249,6 +273,14 @@ extension TrackDecoder {
     isTimelineTrusted = false
   }
 
+  /// Remembers the channels that others are mixed to after a change.
+  private func noteHome(_ layout: AVChannelLayout) {
+    home.nb_channels = layout.nb_channels
+    // A custom map belongs to the frame.
+    guard layout.order == AV_CHANNEL_ORDER_NATIVE else { return }
+    home = layout
+  }
+
   private func convert(
     _ frame: UnsafeMutablePointer<AVFrame>, into queue: PlanarQueue
   ) -> Bool {
@@ -256,12 +288,13 @@ extension TrackDecoder {
     guard (1...AudioTrack.maximumChannels).contains(channels) else { return false }
     guard channels != track.channels else {
       remix = nil
+      noteHome(frame.pointee.ch_layout)
       return SampleConversion.append(frame, to: queue)
     }
     if remix?.channels != channels {
       warn(.channelChange, detail: "\(track.channels) to \(channels)")
       let mixer = ChannelRemix(
-        from: frame.pointee.ch_layout, to: stream.pointee.codecpar.pointee.ch_layout,
+        from: frame.pointee.ch_layout, to: home,
         sampleRate: frame.pointee.sample_rate)
       remix = (channels, mixer, PlanarQueue(channels: channels))
     }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Glibc
+import Media
+import Testing
+
+@Suite struct WAVWriterTests {
+  @Test func whatIsWrittenIsReadBackBitForBit() throws {
+    let scratch = Scratch()
+    let layouts: [ChannelLayout] = [
+      .mono, .stereo, .ambisonics(order: 1, convention: .ambiX, headLocked: false),
+      .ambisonics(order: 7, convention: .ambiX, headLocked: true),
+      .speakers([
+        .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,
+      ]),
+    ]
+    for layout in layouts {
+      let signal = noise(channels: layout.channelCount, frames: 6001, peak: 2)
+      let writer = try WAVWriter(path: scratch / "o.wav", layout: layout, sampleRate: 44100)
+      try write(signal, with: writer)
+      #expect(scratch.names.allSatisfy { $0.hasPrefix(".o.wav") })
+      try writer.close()
+      #expect(scratch.names == ["o.wav"])
+      let reader = try AudioFileReader(path: scratch / "o.wav")
+      #expect(reader.sampleRate == 44100 && reader.duration == 6001)
+      #expect(try readAll(reader) == signal)
+      #expect(try LayoutOption.auto.resolve(track: reader.track) == layout)
+      let format = scratch.bytes(of: "o.wav")[56...57]
+      #expect(format == (layout.channelCount > 2 ? [0xFE, 0xFF] : [3, 0]))
+      unlink(scratch / "o.wav")
+    }
+  }
+
+  @Test func theHeaderFollowsWhatIsWritten() throws {
+    let scratch = Scratch()
+    let writer = try WAVWriter(path: scratch / "o.wav", layout: .mono, sampleRate: 8000)
+    try write(noise(channels: 1, frames: 20000), with: writer)
+    let temporary = try #require(scratch.names.first)
+    let reader = try AudioFileReader(path: scratch / temporary)
+    #expect(try readAll(reader)[0].count == 20000)
+    #expect(reader.warnings.isEmpty)
+    writer.abort()
+    #expect(scratch.names.isEmpty)
+  }
+
+  @Test func anAbandonedWriterLeavesTheOldFile() throws {
+    let scratch = Scratch()
+    scratch.write([1, 2, 3], to: "o.wav")
+    do {
+      let writer = try WAVWriter(path: scratch / "o.wav", layout: .mono, sampleRate: 8000)
+      try write([[1]], with: writer)
+    }
+    #expect(scratch.names == ["o.wav"] && scratch.bytes(of: "o.wav") == [1, 2, 3])
+  }
+
+  @Test func aLinkStaysALink() throws {
+    let scratch = Scratch()
+    scratch.write([1], to: "real.wav")
+    symlink("real.wav", scratch / "link.wav")
+    let writer = try WAVWriter(path: scratch / "link.wav", layout: .mono, sampleRate: 8000)
+    try writer.close()
+    #expect(scratch.bytes(of: "real.wav").count > 60)
+    var status = stat()
+    lstat(scratch / "link.wav", &status)
+    #expect(status.st_mode & S_IFMT == S_IFLNK)
+  }
+
+  @Test func aFullDiskIsOneLine() throws {
+    let writer = try? WAVWriter(path: "/dev/full", layout: .mono, sampleRate: 8000)
+    #expect(writer == nil)
+    let error = #expect(throws: MediaError.self) {
+      try WAVWriter(path: "/dev/full", layout: .mono, sampleRate: 8000)
+    }
+    #expect(
+      error?.description
+        == "/dev/full: cannot be written (no space left on device); "
+        + "choose another place or make room")
+  }
+
+  @Test func impossibleOutputsAreRefused() throws {
+    let scratch = Scratch()
+    let cases: [(path: String, text: String)] = [
+      (scratch.path, "is a directory; name a file in it"),
+      (
+        scratch / "none/o.wav",
+        "cannot be written (no such file or directory); choose another place or make room"
+      ),
+    ]
+    for (path, text) in cases {
+      let error = #expect(throws: MediaError.self) {
+        try WAVWriter(path: path, layout: .mono, sampleRate: 8000)
+      }
+      #expect(error?.description == path + ": " + text)
+    }
+    for (channels, rate) in [(0, 48000), (1025, 48000), (2, 0)] {
+      #expect(throws: MediaError.writerFormat(channels: channels, sampleRate: rate)) {
+        try WAVWriter(
+          path: scratch / "o.wav", layout: .unknown(channels: channels), sampleRate: rate)
+      }
+    }
+    #expect(scratch.names.isEmpty)
+  }
+
+  @Test func devicesAreWrittenInPlace() throws {
+    let writer = try WAVWriter(path: "/dev/null", layout: .stereo, sampleRate: 48000)
+    try write(noise(channels: 2, frames: 100), with: writer)
+    try writer.close()
+    var status = stat()
+    stat("/dev/null", &status)
+    #expect(status.st_mode & S_IFMT == S_IFCHR)
+  }
+}
