@@ -4,13 +4,13 @@ import Glibc
 import Synchronization
 
 /// A thread of its own that can be asked to end and is waited for.
-final class Worker: Sendable {
+public final class Worker: Sendable {
   private let isStopping = Atomic<Bool>(false)
   private let wakeReader: Int32
   private let wakeWriter: Int32
   private let thread = Mutex<pthread_t?>(nil)
 
-  init() {
+  public init() {
     var ends: [Int32] = [-1, -1]
     _ = pipe(&ends)
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -22,10 +22,10 @@ final class Worker: Sendable {
   }
 
   /// True once `stop()` has been called.
-  var isStopped: Bool { isStopping.load(ordering: .relaxed) }
+  public var isStopped: Bool { isStopping.load(ordering: .relaxed) }
 
   /// Runs the body on the thread; does nothing when it was started before.
-  func start(_ body: @escaping @Sendable () -> Void) {
+  public func start(_ body: @escaping @Sendable () -> Void) {
     thread.withLock { thread in
       guard thread == nil, !isStopped else { return }
       var id = pthread_t()
@@ -36,7 +36,7 @@ final class Worker: Sendable {
   }
 
   /// Asks the thread to end, and waits until it has.
-  func stop() {
+  public func stop() {
     isStopping.store(true, ordering: .relaxed)
     var token: UInt8 = 1
     _ = write(wakeWriter, &token, 1)
@@ -53,7 +53,7 @@ final class Worker: Sendable {
   }
 
   /// Sleeps, or less when asked to end.
-  func sleep(milliseconds: Int) {
+  public func sleep(milliseconds: Int) {
     guard !isStopped else { return }
     var request = pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0)
     poll(&request, 1, Int32(milliseconds))

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+internal import Geometry
+internal import HeadTracking
+internal import SignalProcessing
+private import Synchronization
+
+/// The audio thread's side of a player: takes frames from the ring, asks for the head, renders.
+///
+/// The sound fades out before it is held (pause, seek, an empty ring) and fades in again after;
+/// while it is held no frame of the source is taken, so that none is lost.
+///
+/// ## Threading
+/// `render` belongs to the audio thread: it allocates nothing, takes no lock and never waits.
+/// Everything else is for any thread.
+final class RenderFeed: @unchecked Sendable {
+  let ring: FrameRing
+  let renderer: Renderer
+  let head: StageHead
+
+  /// What the conductor wants and what the audio thread has come to.
+  private let isHeld = Atomic(false)
+  private let hasEnded = Atomic(false)
+  private let held = Atomic(false)
+  private let exhausted = Atomic(false)
+  private let starved = Atomic(false)
+  private let begins = Atomic(false)
+  private let volumeBits = Atomic<UInt32>(Float(1).bitPattern)
+  /// Frame of the source that comes next out of the ring.
+  private let position = Atomic<Int>(0)
+
+  private let state: UnsafeMutablePointer<State>
+  private let input: PlanarScratch
+  private let ears: PlanarScratch
+  private let poses: UnsafeMutablePointer<Quaternion>
+  private static let chunkFrames = 512
+  private let reserve: Int
+
+  private struct State {
+    /// Frames rendered in all: the renderer's grid counts them.
+    var rendered = 0
+    /// Frames of silence still to be rendered after the end of the source.
+    var tail: Int
+  }
+
+  init(ring: FrameRing, renderer: Renderer, head: StageHead) {
+    self.ring = ring
+    self.renderer = renderer
+    self.head = head
+    input = PlanarScratch(channels: renderer.channels, frames: Self.chunkFrames)
+    ears = PlanarScratch(channels: 2, frames: Self.chunkFrames)
+    poses = .allocate(capacity: Self.chunkFrames / Renderer.gridFrames + 3)
+    poses.initialize(
+      repeating: .identity, count: Self.chunkFrames / Renderer.gridFrames + 3)
+    state = .allocate(capacity: 1)
+    state.initialize(to: State(tail: renderer.tailFrames + renderer.latencyFrames))
+    reserve = Int(renderer.sampleRate * 0.08)
+  }
+
+  deinit {
+    poses.deallocate()
+    state.deallocate()
+  }
+
+  // MARK: For the conductor
+
+  /// Fade out and hold; or go on.
+  func hold(_ wanted: Bool) { isHeld.store(wanted, ordering: .releasing) }
+  /// True when nothing is heard any more of what is rendered now.
+  var isSilent: Bool { held.load(ordering: .acquiring) }
+  /// True while the ring is too empty to go on.
+  var isStarved: Bool { starved.load(ordering: .acquiring) }
+  /// True when the source and its tail have been rendered.
+  var isExhausted: Bool { exhausted.load(ordering: .acquiring) }
+  /// Nothing will be written to the ring any more, until a seek.
+  func setEnded(_ ended: Bool) {
+    hasEnded.store(ended, ordering: .releasing)
+    if !ended { exhausted.store(false, ordering: .releasing) }
+  }
+  /// The next frames begin from silence, as after a server came back.
+  func beginFromSilence() { begins.store(true, ordering: .releasing) }
+  /// Linear.
+  var volume: Float {
+    get { Float(bitPattern: volumeBits.load(ordering: .relaxed)) }
+    set { volumeBits.store(newValue.bitPattern, ordering: .relaxed) }
+  }
+  /// The frame of the source that is rendered next.
+  var sourcePosition: Int {
+    get { position.load(ordering: .relaxed) }
+    set { position.store(newValue, ordering: .relaxed) }
+  }
+
+  // MARK: For the audio thread
+
+  /// Fills `interleaved` with `frames` x 2 samples, first heard at `time` (CLOCK_MONOTONIC, ns).
+  func render(_ interleaved: UnsafeMutablePointer<Float>, frames: Int, time: Int64) {
+    var done = 0
+    while done < frames {
+      let count = min(Self.chunkFrames, frames - done)
+      let moment = time + Int64(Double(done) / renderer.sampleRate * 1e9)
+      renderChunk(count, moment)
+      for i in 0..<count {
+        interleaved[2 * (done + i)] = ears.planes[0][i]
+        interleaved[2 * (done + i) + 1] = ears.planes[1][i]
+      }
+      done += count
+    }
+  }
+
+  private func renderChunk(_ count: Int, _ time: Int64) {
+    if begins.exchange(false, ordering: .acquiringAndReleasing) { renderer.restartRamp() }
+    let ended = hasEnded.load(ordering: .acquiring)
+    let fill = ring.fill
+    let lacks = !ended && fill < (starved.load(ordering: .relaxed) ? 3 * reserve : reserve)
+    starved.store(lacks, ordering: .releasing)
+    let isOpen = !isHeld.load(ordering: .acquiring) && !lacks
+    renderer.gain = isOpen ? volume : 0
+    let isClosed = !isOpen && renderer.isGainSettled
+    held.store(isClosed, ordering: .releasing)
+    // A held ring still gives up what a seek has made stale.
+    let taken =
+      isClosed ? ring.discard(frames: 0) : ring.read(into: input.planes, frames: count)
+    for c in 0..<renderer.channels { clearFrames(input.planes[c] + taken, count - taken) }
+    setPoses(count, time)
+    renderer.process(
+      input: UnsafePointer(input.planes), frames: count, poses: poses, left: ears.planes[0],
+      right: ears.planes[1])
+    state.pointee.rendered += count
+    position.add(taken, ordering: .relaxed)
+    if isClosed { return }
+    if ended && taken < count && ring.fill == 0 { finishTail(count - taken) }
+  }
+
+  private func finishTail(_ frames: Int) {
+    state.pointee.tail -= frames
+    if state.pointee.tail <= 0 { exhausted.store(true, ordering: .releasing) }
+  }
+
+  /// Silence is owed anew after a seek.
+  func restoreTail() { state.pointee.tail = renderer.tailFrames + renderer.latencyFrames }
+
+  private func setPoses(_ count: Int, _ time: Int64) {
+    let points = renderer.gridPoints(forNext: count)
+    let rate = renderer.sampleRate
+    let source = position.load(ordering: .relaxed)
+    for (i, point) in points.enumerated() {
+      let ahead = point * Renderer.gridFrames - state.pointee.rendered
+      let heard = time + Int64(Double(ahead + renderer.latencyFrames) / rate * 1e9)
+      poses[i] = head.pose(heardAt: heard, sourceSeconds: Double(source + ahead) / rate)
+    }
+  }
+}
