@@ -288,10 +288,10 @@ class Handler(UMockdev.IoctlBase):
             return True
         t = self.tracker
         with t.lock:
+            t.tokens -= count
             report = t.queue.popleft() if t.queue else None
-            left = len(t.queue)
-            if report is not None and count > 1 and left and not t.gone:
-                os.write(t.fd, b"T" * min(count - 1, left))
+            if count > 1:
+                t.wake()
         if report is None:
             client.complete(-1, 11)
         else:
@@ -319,7 +319,7 @@ class Tracker:
         self.top = self.parent if options.bus == "usb" else self.parent + "/" + self.name
         self.motion = Motion()
         self.queue, self.lock = collections.deque(), threading.Lock()
-        self.rate, self.counter = options.rate, 0
+        self.rate, self.counter, self.tokens = options.rate, 0, 0
         self.zero_gyro = self.mute = False
         self.stalled_until = 0.0
         self.noise = 0
@@ -406,6 +406,7 @@ class Tracker:
             return
         self.reset()
         self.queue.clear()
+        self.tokens = 0
         # umockdev has no way to use a node's name twice.
         self.minor += self.options.count
         self.node = "hidraw%d" % self.minor
@@ -454,14 +455,20 @@ class Tracker:
             },
         )
 
+    def wake(self):
+        """As many tokens as reports wait: those of a stall come with the first after it."""
+        missing = len(self.queue) - self.tokens
+        if missing > 0 and not self.gone:
+            os.write(self.fd, b"T" * missing)
+            self.tokens += missing
+
     def deliver(self, report):
         with self.lock:
             if self.gone:
                 return False
             self.queue.append(report)
             if time.monotonic() >= self.stalled_until:
-                # As many tokens as reports wait: those of a stall come with the first after it.
-                os.write(self.fd, b"T")
+                self.wake()
             return True
 
     def feed(self):

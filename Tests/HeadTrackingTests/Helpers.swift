@@ -101,7 +101,8 @@ final class ChildProcess: Sendable {
     close(toChild[0])
     close(fromChild[1])
     guard result == 0 else {
-      throw HelperFailure(description: "cannot start \(words[0]): \(String(cString: strerror(result)))")
+      throw HelperFailure(
+        description: "cannot start \(words[0]): \(String(cString: strerror(result)))")
     }
     pid = id
     input = toChild[1]

@@ -24,7 +24,8 @@ import Testing
   }
 
   @Test func identifiersAreUniqueAndWithoutBlanks() {
-    #expect(list.trackers.map(\.id) == ["A1", "B2", "/dev/hidraw2", "/dev/hidraw3", "/dev/hidraw4"])
+    #expect(
+      list.trackers.map(\.id) == ["A1", "B2", "/dev/hidraw2", "/dev/hidraw3", "/dev/hidraw4"])
   }
 
   @Test(arguments: [

@@ -4,11 +4,14 @@ import CRealtime
 import Geometry
 import Glibc
 import HeadTracking
+import Synchronization
 
 /// `list [ID]`: prints the trackers, or the one that matches. `watch ID|auto SECONDS`: prints
 /// events and, every millisecond, the pose as the renderer would see it.
-/// `drop` first gives up the rights of root. Times are CLOCK_MONOTONIC nanoseconds.
+/// SIGTERM ends it politely. `drop` first gives up the rights of root. Times are CLOCK_MONOTONIC nanoseconds.
 enum Probe {
+  private static let isEnding = Atomic<Bool>(false)
+
   static func run(_ arguments: [String]) -> Int32 {
     var words = arguments
     if words.first == "drop" {
@@ -56,10 +59,13 @@ enum Probe {
       say("event \(describe(event)) at \(monotonic_nanoseconds())")
     }
     let start = monotonic_nanoseconds()
+    signal(SIGTERM) { _ in Probe.isEnding.store(true, ordering: .relaxed) }
     session.start()
     var last = source.pose(at: start)
     var printed: Int64 = 0
-    while monotonic_nanoseconds() - start < Int64(seconds * 1e9) {
+    while monotonic_nanoseconds() - start < Int64(seconds * 1e9),
+      !isEnding.load(ordering: .relaxed)
+    {
       let now = monotonic_nanoseconds()
       let pose = source.pose(at: now)
       let isMoving = Quaternion.angle(between: pose, last) > 1e-6
