@@ -57,7 +57,7 @@ import Testing
   @Test(arguments: [[UInt8(0)], [1, 2, 14, 255]])
   func readsWhatWasWritten(ids: [UInt8]) {
     var generator = SystemRandomNumberGenerator()
-    for _ in 0..<100 {
+    for _ in 0..<25 {
       let (layout, bytes) = random(&generator, ids: ids)
       let descriptor = HIDReportDescriptor(bytes)
       #expect(!descriptor.isDamaged)
@@ -83,11 +83,12 @@ import Testing
         for (element, value) in values.enumerated() {
           #expect(field.value(in: report, element: element) == value)
         }
-        // No other bit has moved.
-        for bit in 0..<length * 8
-        where !(expected.offset..<expected.offset + expected.bits * expected.count).contains(bit) {
-          #expect(before[bit / 8] >> (bit % 8) & 1 == report[bit / 8] >> (bit % 8) & 1)
+        let own = expected.offset..<expected.offset + expected.bits * expected.count
+        let moved = (0..<length * 8).filter { bit in
+          let change: UInt8 = before[bit / 8] ^ report[bit / 8]
+          return !own.contains(bit) && change & (1 << UInt8(bit % 8)) != 0
         }
+        #expect(moved.isEmpty)
         #expect(field.value(in: [], element: 0) == nil)
         #expect(field.value(in: report, element: expected.count) == nil)
       }
@@ -252,7 +253,8 @@ import Testing
   @Test func noiseIsReadInBoundedTimeAndNeverCrashes() {
     var generator = SystemRandomNumberGenerator()
     let start = monotonic_nanoseconds()
-    for round in 0..<500 {
+    var isBounded = true
+    for round in 0..<60 {
       // Half the rounds only use the tags that do something.
       let tags: [UInt8] = [0x05, 0x09, 0x19, 0x29, 0x15, 0x25, 0x75, 0x95, 0x81, 0xB1, 0x85, 0xA1]
       let bytes: [UInt8] = (0..<4096).map { index in
@@ -262,13 +264,14 @@ import Testing
       let descriptor = HIDReportDescriptor(bytes)
       let report = [UInt8](repeating: 0xA5, count: 64)
       for field in descriptor.fields {
-        #expect(field.bitOffset + field.bitSize * field.count <= 16384 * 8)
+        isBounded = isBounded && field.bitOffset + field.bitSize * field.count <= 16384 * 8
         _ = field.physicalValue(in: report, element: field.count - 1)
         _ = field.raw(nearestTo: 0.01)
         _ = field.usage(of: field.count - 1)
       }
     }
     let milliseconds = Double(monotonic_nanoseconds() - start) * 1e-6
+    #expect(isBounded)
     #expect(milliseconds < 5000)
   }
 }

@@ -96,8 +96,16 @@ final class ChildProcess: Sendable {
     var arguments = words.map { strdup($0) }
     defer { for argument in arguments { free(argument) } }
     arguments.append(nil)
+    // The threads of the test runner hold signals back, and children inherit that.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var id = pid_t()
-    let result = posix_spawnp(&id, words[0], &actions, nil, arguments, environ)
+    let result = posix_spawnp(&id, words[0], &actions, &attributes, arguments, environ)
     close(toChild[0])
     close(fromChild[1])
     guard result == 0 else {

@@ -47,7 +47,7 @@ import Testing
     final class Flag: Sendable { let isSet = Atomic<Bool>(false) }
     let flag = Flag()
     writer.start {
-      for number in 0..<400_000 { ring.push(Self.pose(number)) }
+      for number in 0..<100_000 { ring.push(Self.pose(number)) }
       flag.isSet.store(true, ordering: .releasing)
     }
     var position = 0
@@ -63,7 +63,7 @@ import Testing
     }
     writer.stop()
     #expect(mixtures == 0)
-    #expect(last == 399_999)
+    #expect(last == 99_999)
   }
 
   @Test func aWorkerEndsPromptly() {

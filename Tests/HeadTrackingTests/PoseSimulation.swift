@@ -27,7 +27,7 @@ struct PoseSimulation {
   /// The renderer's block, and how far ahead of the present it asks; milliseconds.
   var block = 5.0
   var lead = 0.0
-  var seconds = 4.0
+  var seconds = 2.5
   var seed: UInt64 = 1
   /// Reports that never come.
   var isLost: (Double) -> Bool = { _ in false }
@@ -106,14 +106,15 @@ extension [PoseSimulation.Point] {
 
   /// How long after the motion the pose follows it, milliseconds: the delay of the least error.
   func delay(of motion: (Double) -> Quaternion, from start: Double, to end: Double) -> Double {
-    let points = filter { $0.time >= start && $0.time < end }
+    let points = stride(from: 0, to: count, by: 23).map { self[$0] }
+      .filter { $0.time >= start && $0.time < end }
     func error(_ delay: Double) -> Double {
       points.map {
         let angle = Quaternion.angle(between: $0.pose, motion($0.time - delay * 1e-3))
         return angle * angle
       }.reduce(0, +)
     }
-    return stride(from: -50.0, through: 150, by: 0.5).min { error($0) < error($1) } ?? 0
+    return stride(from: -40.0, through: 40, by: 0.5).min { error($0) < error($1) } ?? 0
   }
 
   func pose(at time: Double) -> Quaternion {

@@ -45,6 +45,11 @@ struct HeadPoseTrack: Sendable {
     case ease(Int64)
   }
 
+  /// 1000 degrees a second; two samples further apart than that are a leap, not a motion.
+  private static var fastestHead: Double {
+    @_noLocks get { 17.5 }
+  }
+
   private let settings: Settings
   private var history = PoseHistory()
   private var velocity = SIMD3<Double>(0, 0, 0)
@@ -162,9 +167,8 @@ extension HeadPoseTrack {
     case .correction:
       let residual = (comeback.smooth(lastTime).conjugate * missing).rotationVector
       let size = realtime_sqrt((residual * residual).sum())
-      // A quarter more than an interval, so that a late sample does not stop the motion; and never
-      // faster than a head (35 rad/s).
-      let duration = max(1.25 * noteUpdate(), size / 35 * 1e9)
+      // A quarter more than an interval, so that a late sample does not stop the motion.
+      let duration = max(1.25 * noteUpdate(), size / (2 * Self.fastestHead) * 1e9)
       correction = Fade(residual, from: lastTime, over: duration)
     }
     pending = .nothing
@@ -231,7 +235,8 @@ extension HeadPoseTrack {
     // Over some 10 ms, so that a fast tracker's last digit is not taken for speed.
     velocity = pose.hasVelocity ? pose.angularVelocity : history.velocity(over: 9_000_000)
     let speed = realtime_sqrt((velocity * velocity).sum())
-    if speed > 35 { velocity *= 35 / speed }
+    if !pose.hasVelocity && speed > Self.fastestHead { velocity = SIMD3(0, 0, 0) }
+    if speed > 2 * Self.fastestHead { velocity *= 2 * Self.fastestHead / speed }
   }
 
   /// The inverse of the yaw: where the nose points on the horizon, or, looking straight up or

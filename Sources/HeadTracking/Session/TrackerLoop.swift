@@ -116,46 +116,51 @@ struct TrackerLoop: Sendable {
 
   // MARK: Read
 
+  private enum Heard {
+    case gone
+    case nothing
+    /// Reports came; the newest sample among them, if there was one.
+    case reports(HeadSample?)
+  }
+
   private func read(_ open: Open, _ worker: Worker) {
     var buffer = [UInt8](repeating: 0, count: max(64, open.driver.inputLength))
     var heard = monotonic_nanoseconds()
     while !worker.isStopped {
-      switch newest(open, &buffer) {
+      switch listen(open, &buffer) {
       case .gone: return
       case .nothing:
         let now = monotonic_nanoseconds()
         guard now - heard > Self.silence else { continue }
         heard = now
         try? open.driver.start(open.device)
-      case .report(let length):
+      case .reports(let sample):
         heard = monotonic_nanoseconds()
-        guard
-          let sample = open.driver.decode(Array(buffer.prefix(length)), time: heard, axes: axes)
-        else {
-          source.reject()
-          continue
-        }
-        if source.push(sample) { tell(.discontinuity) }
+        if let sample, source.push(sample) { tell(.discontinuity) }
       }
     }
   }
 
-  /// The newest report there is: after a stall of this thread the older ones are of no use.
-  private func newest(_ open: Open, _ buffer: inout [UInt8]) -> HIDDevice.ReadResult {
-    var result = open.device.read(
-      into: &buffer, timeoutMilliseconds: Self.readMilliseconds)
+  /// Waits for a report and takes all there are: after a stall of this thread only the newest is
+  /// of use.
+  private func listen(_ open: Open, _ buffer: inout [UInt8]) -> Heard {
+    var sample: HeadSample?
     var count = 0
-    var next = buffer
-    while case .report = result, count < 4096 {
-      let more = open.device.read(into: &next, timeoutMilliseconds: 0)
-      guard case .report = more else {
-        if case .gone = more { return .gone }
-        break
+    while count < 4096 {
+      let timeout = count == 0 ? Self.readMilliseconds : 0
+      switch open.device.read(into: &buffer, timeoutMilliseconds: timeout) {
+      case .gone: return .gone
+      case .nothing:
+        if count == 0 { return .nothing }
+        return .reports(count < Self.fullQueue ? sample : nil)
+      case .report(let length):
+        count += 1
+        let report = Array(buffer.prefix(length))
+        let decoded = open.driver.decode(report, time: monotonic_nanoseconds(), axes: axes)
+        if decoded == nil { source.reject() }
+        sample = decoded ?? sample
       }
-      swap(&buffer, &next)
-      result = more
-      count += 1
     }
-    return count < Self.fullQueue ? result : .nothing
+    return .reports(nil)
   }
 }
