@@ -71,6 +71,13 @@ let tests: [Target] = [
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
+  .executableTarget(
+    name: "playback-example", dependencies: ["Playback"], path: "Tests/Examples"),
+  .testTarget(
+    name: "PlaybackLibraryTests",
+    dependencies: [
+      "Playback", "CAllocationCounter", "TestSupport", "playback-example", "stillstage-sofa",
+    ]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",
