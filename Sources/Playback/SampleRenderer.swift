@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Ambisonics
+public import Binaural
 public import Geometry
 
 /// Renders the samples that a program pushes, for a head whose pose the program brings.
@@ -41,36 +42,52 @@ public final class SampleRenderer: @unchecked Sendable {
   private let starts: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private static let chunkFrames = 512
 
-  /// Loads the HRTF set and designs the filters, which takes a second or so.
+  /// Reads the HRTF set and designs the filters, which takes a second or so.
   ///
   /// - Parameters:
   ///   - layout: what the channels are; not `.unknown`.
   ///   - sampleRate: of input and output, 8,000 to 384,000 Hz.
   ///   - settings: how it is rendered; what is of files (`layout`, `track`) is not looked at.
-  ///   - hrtf: the listener, if it was read before; nil: read as `settings` say.
   ///   - finish: `.linear` by default; `.safe` limits and begins with a ramp. Its gain comes on top
   ///     of the settings'.
   /// - Throws: `PlaybackError.hrtf` where the set cannot be read, or does not suffice.
-  public init(
+  public convenience init(
     layout: ChannelLayout, sampleRate: Double, settings: RenderSettings = RenderSettings(),
-    hrtf: HRTFChoice? = nil, finish: Renderer.Finish = .linear
+    finish: Renderer.Finish = .linear
   ) throws(PlaybackError) {
+    let hrtf = try HRTFChoice(path: settings.hrtfPath)
+    let filters = try hrtf.filters(for: layout, settings: settings, sampleRate: sampleRate)
+    self.init(
+      layout: layout, filters: filters, settings: settings, finish: finish, notes: hrtf.notes)
+  }
+
+  /// A renderer with filters that are there already, such as those of another one.
+  ///
+  /// - Parameters:
+  ///   - layout: what the channels are; not `.unknown`.
+  ///   - filters: made by `HRTFChoice.filters(for:settings:sampleRate:)` for the same layout and
+  ///     settings; their rate is that of input and output.
+  ///   - settings: how it is rendered; what is of files and filters is not looked at.
+  ///   - finish: gain, ramp and limiter; its gain comes on top of the settings'.
+  ///   - notes: what `notes` is to say.
+  public init(
+    layout: ChannelLayout, filters: BinauralFilters, settings: RenderSettings = RenderSettings(),
+    finish: Renderer.Finish = .linear, notes: [String] = []
+  ) {
     if case .unknown = layout { preconditionFailure("the layout must say what the channels are") }
-    let choice = if let hrtf { hrtf } else { try HRTFChoice(path: settings.hrtfPath) }
     var finish = finish
     finish.gain *= linearGain(decibels: settings.gainDecibels)
     renderer = Renderer(
-      layout: layout,
-      filters: try choice.filters(for: layout, settings: settings, sampleRate: sampleRate),
-      busOrder: settings.busOrder, blockFrames: settings.blockFrames,
+      layout: layout, filters: filters, busOrder: settings.busOrder,
+      blockFrames: settings.blockFrames,
       mode: settings.spatialization.includes(layout) ? .spatial : .plain, finish: finish)
-    notes = choice.notes
+    self.notes = notes
     channels = renderer.channels
     path = PosePath(capacity: Self.chunkFrames / Renderer.gridFrames + 3)
-    input = PlanarScratch(channels: renderer.channels, frames: Self.chunkFrames)
+    input = PlanarScratch(channels: channels, frames: Self.chunkFrames)
     ears = PlanarScratch(channels: 2, frames: Self.chunkFrames)
-    starts = .allocate(capacity: renderer.channels)
-    starts.initialize(repeating: input.planes[0], count: renderer.channels)
+    starts = .allocate(capacity: channels)
+    starts.initialize(repeating: input.planes[0], count: channels)
   }
 
   deinit { starts.deallocate() }

@@ -6,7 +6,10 @@ import Playback
 /// Noise in front of a head that turns once to the left in 4 s, so that it circles the head.
 func circle(to path: String) throws {
   let (rate, block) = (48000, 480)
-  let renderer = try SampleRenderer(layout: .mono, sampleRate: Double(rate))
+  var settings = RenderSettings()
+  settings.busOrder = 1  // 5 is sharper and costs more
+  let renderer = try SampleRenderer(
+    layout: .mono, sampleRate: Double(rate), settings: settings)
   let file = try WAVWriter(path: path, layout: .stereo, sampleRate: rate)
   for end in stride(from: block, through: 4 * rate, by: block) {
     let noise = (0..<block).map { _ in Float.random(in: -0.1...0.1) }

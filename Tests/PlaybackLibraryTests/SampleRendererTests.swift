@@ -5,8 +5,6 @@ import TestSupport
 import Testing
 
 @Suite struct SampleRendererTests {
-  /// A set that needs no file.
-  private static let sphere = HRTFChoice(set: RigidSphereHead().hrtfSet(sampleRate: 48000))
   private let firstOrder = ChannelLayout.ambisonics(
     order: 1, convention: .ambiX, headLocked: false)
   private let turned = YawPitchRoll(yaw: 40, pitch: 10, roll: -20).quaternion
@@ -14,11 +12,12 @@ import Testing
   private func makeRenderer(
     _ layout: ChannelLayout, finish: Renderer.Finish = .linear,
     change: (inout RenderSettings) -> Void = { _ in }
-  ) throws -> SampleRenderer {
+  ) -> SampleRenderer {
     var settings = RenderSettings()
+    settings.busOrder = 1
     change(&settings)
-    return try SampleRenderer(
-      layout: layout, sampleRate: 48000, settings: settings, hrtf: Self.sphere, finish: finish)
+    return SampleRenderer(
+      layout: layout, filters: .madeUp(order: 1), settings: settings, finish: finish)
   }
 
   private func noise(channels: Int, frames: Int) -> [Float] {
@@ -26,11 +25,11 @@ import Testing
     return (0..<channels * frames).map { _ in Float.random(in: -0.5...0.5, using: &generator) }
   }
 
-  @Test func oneHeldPoseGivesWhatTheEngineGives() throws {
+  @Test func oneHeldPoseGivesWhatTheEngineGives() {
     let frames = 3000
     let samples = noise(channels: 4, frames: frames)
-    let mine = try makeRenderer(firstOrder).render(samples, headPose: turned)
-    let engine = try makeRenderer(firstOrder).renderer
+    let mine = makeRenderer(firstOrder).render(samples, headPose: turned)
+    let engine = makeRenderer(firstOrder).renderer
     let input = PlanarSignal(channelCount: 4, frames: frames) { samples[$1 * 4 + $0] }
     let output = PlanarSignal(channelCount: 2, frames: frames)
     let poses = [Quaternion](
@@ -40,15 +39,15 @@ import Testing
       right: output[1])
     let theirs = (0..<2 * frames).map { output[$0 % 2][$0 / 2] }
     #expect(residual(mine, theirs) < -120)
-    #expect(StereoSound(interleaved: mine).levelDifference(atSeconds: 0.03) != 0)
+    #expect(mine.contains { abs($0) > 0.1 })
   }
 
   @Test(arguments: [1, 31, 480, 2000])
-  func callsOfAnySizeGiveTheSame(size: Int) throws {
+  func callsOfAnySizeGiveTheSame(size: Int) {
     let frames = 2400
     let samples = noise(channels: 4, frames: frames)
-    let whole = try makeRenderer(firstOrder).render(samples, headPose: turned)
-    let renderer = try makeRenderer(firstOrder)
+    let whole = makeRenderer(firstOrder).render(samples, headPose: turned)
+    let renderer = makeRenderer(firstOrder)
     var parts: [Float] = []
     for start in stride(from: 0, to: frames, by: size) {
       let end = min(frames, start + size)
@@ -57,24 +56,24 @@ import Testing
     #expect(residual(whole, parts) < -120)
   }
 
-  @Test func planesGiveWhatInterleavedSamplesGive() throws {
+  @Test func planesGiveWhatInterleavedSamplesGive() {
     let frames = 1500
     let samples = noise(channels: 4, frames: frames)
-    let interleaved = try makeRenderer(firstOrder).render(samples, headPose: turned)
+    let interleaved = makeRenderer(firstOrder).render(samples, headPose: turned)
     let input = PlanarSignal(channelCount: 4, frames: frames) { samples[$1 * 4 + $0] }
     let output = PlanarSignal(channelCount: 2, frames: frames)
-    try makeRenderer(firstOrder).process(
+    makeRenderer(firstOrder).process(
       planar: UnsafePointer(input.channels), frames: frames, headPose: turned,
       left: output[0], right: output[1])
     #expect(interleaved == (0..<2 * frames).map { output[$0 % 2][$0 / 2] })
   }
 
   /// The head turns evenly within a call, so large calls and small ones agree on an even turn.
-  @Test func turnsEvenlyWithinACall() throws {
+  @Test func turnsEvenlyWithinACall() {
     let frames = 48000
     let samples = noise(channels: 4, frames: frames)
-    func rendered(callFrames: Int) throws -> [Float] {
-      let renderer = try makeRenderer(firstOrder)
+    func rendered(callFrames: Int) -> [Float] {
+      let renderer = makeRenderer(firstOrder)
       return stride(from: 0, to: frames, by: callFrames).flatMap { start in
         let end = start + callFrames
         let pose = YawPitchRoll(yaw: 100 * Double(end) / Double(frames)).quaternion
@@ -82,25 +81,25 @@ import Testing
       }
     }
     // The first call holds its pose; it is left out, and so is what still sounds of it.
-    let small = Array(try rendered(callFrames: 320).dropFirst(2 * 8000))
-    let large = Array(try rendered(callFrames: 3200).dropFirst(2 * 8000))
+    let small = Array(rendered(callFrames: 320).dropFirst(2 * 8000))
+    let large = Array(rendered(callFrames: 3200).dropFirst(2 * 8000))
     #expect(residual(small, large) < -100)
     let held = Array(
-      try makeRenderer(firstOrder).render(samples, headPose: turned).dropFirst(2 * 8000))
+      makeRenderer(firstOrder).render(samples, headPose: turned).dropFirst(2 * 8000))
     #expect(residual(small, held) > -40)
   }
 
-  @Test func aPoseThatIsNoneHoldsTheLast() throws {
+  @Test func aPoseThatIsNoneHoldsTheLast() {
     let samples = noise(channels: 4, frames: 1000)
-    let good = try makeRenderer(firstOrder)
-    let bad = try makeRenderer(firstOrder)
+    let good = makeRenderer(firstOrder)
+    let bad = makeRenderer(firstOrder)
     let none = Quaternion(w: .nan, x: 0, y: 0, z: 0)
     #expect(good.render(samples, headPose: turned) == bad.render(samples, headPose: turned))
     #expect(good.render(samples, headPose: turned) == bad.render(samples, headPose: none))
   }
 
-  @Test func resetBeginsAnew() throws {
-    let renderer = try makeRenderer(firstOrder, finish: .safe)
+  @Test func resetBeginsAnew() {
+    let renderer = makeRenderer(firstOrder, finish: .safe)
     let samples = noise(channels: 4, frames: 1111)
     let first = renderer.render(samples, headPose: turned)
     _ = renderer.render(samples)
@@ -108,8 +107,8 @@ import Testing
     #expect(renderer.render(samples, headPose: turned) == first)
   }
 
-  @Test func theTailIsAllThatStillSounds() throws {
-    let renderer = try makeRenderer(.mono, finish: .safe)
+  @Test func theTailIsAllThatStillSounds() {
+    let renderer = makeRenderer(.mono, finish: .safe)
     _ = renderer.render([Float](repeating: 0.1, count: 9600))
     let tail = renderer.renderTail()
     #expect(tail.count == 2 * (renderer.renderer.tailFrames + renderer.renderer.latencyFrames))
@@ -117,19 +116,19 @@ import Testing
     #expect(renderer.render([Float](repeating: 0, count: 4800)).allSatisfy { abs($0) < 1e-6 })
   }
 
-  @Test func gainsMultiply() throws {
+  @Test func gainsMultiply() {
     let samples = noise(channels: 4, frames: 800)
-    let plain = try makeRenderer(firstOrder).render(samples, headPose: turned)
+    let plain = makeRenderer(firstOrder).render(samples, headPose: turned)
     var finish = Renderer.Finish.linear
     finish.gain = 0.5
-    let louder = try makeRenderer(firstOrder, finish: finish) {
+    let louder = makeRenderer(firstOrder, finish: finish) {
       $0.gainDecibels = 12.041199826559248
     }.render(samples, headPose: turned)
     #expect(residual(louder, plain.map { 2 * $0 }) < -100)
   }
 
-  @Test func whatIsNotMadeSpatialPlaysAsItIs() throws {
-    let renderer = try makeRenderer(.stereo) { $0.spatialization = .off }
+  @Test func whatIsNotMadeSpatialPlaysAsItIs() {
+    let renderer = makeRenderer(.stereo) { $0.spatialization = .off }
     let ears = StereoSound(interleaved: renderer.render([Float](repeating: 0, count: 960)))
     #expect(ears.left.allSatisfy { $0 == 0 })
     var pulse = [Float](repeating: 0, count: 960)
@@ -139,17 +138,7 @@ import Testing
     #expect(heard.right.allSatisfy { $0 == 0 })
   }
 
-  @Test func nothingInIsNothingOut() throws {
-    #expect(try makeRenderer(firstOrder).render([], headPose: turned).isEmpty)
-  }
-}
-
-/// The same numbers every time (Knuth, MMIX).
-struct LinearCongruence: RandomNumberGenerator {
-  private var state: UInt64 = 1
-
-  mutating func next() -> UInt64 {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return state
+  @Test func nothingInIsNothingOut() {
+    #expect(makeRenderer(firstOrder).render([], headPose: turned).isEmpty)
   }
 }
