@@ -15,7 +15,8 @@ RUNTIME_PACKAGES := libmysofa1 gnuplot-nox
 TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
-.PHONY: all build demo test test-swift test-install lint docs install uninstall clean
+.PHONY: all build demo test test-swift test-install test-dependency lint docs install uninstall
+.PHONY: clean
 .PHONY: toolchain build-packages runtime-packages test-packages
 
 all: build
@@ -37,6 +38,10 @@ test-swift: toolchain build-packages runtime-packages test-packages
 
 test-install: build
 	Tests/Install/test-install
+
+# Another package that depends on this one; not part of `test`, since it builds everything again.
+test-dependency: toolchain build-packages runtime-packages
+	Tests/Dependency/test-dependency
 
 lint: toolchain
 	swift format lint --strict -r Sources Tests Package.swift

@@ -45,7 +45,10 @@ public struct HRTFChoice: Sendable {
 
   /// The filters that decode a source of a layout.
   ///
-  /// - Parameter sampleRate: of playing, Hz.
+  /// - Parameters:
+  ///   - layout: what the channels are; not `.unknown`.
+  ///   - settings: the order for speakers, the design and the equalisation.
+  ///   - sampleRate: of playing, Hz.
   public func filters(
     for layout: ChannelLayout, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
