@@ -63,6 +63,7 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   switch command.name {
   case .render: try renderCommand(command)
   case .play: try playCommand(command)
+  case .benchRender: try benchRenderCommand(command)
   default: throw .usage("no such command")
   }
   return Signals.received == nil ? .done : CommandFailure.interrupted.code
