@@ -66,6 +66,11 @@ let tests: [Target] = [
     dependencies: ["HeadTracking", "Geometry", "CRealtime", "TestSupport", "tracker-probe"]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
+  .testTarget(
+    name: "PlaybackTests",
+    dependencies: [
+      "Playback", "Ambisonics", "Binaural", "Geometry", "SignalProcessing", "TestSupport",
+    ]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
   .testTarget(
@@ -74,7 +79,10 @@ let tests: [Target] = [
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",
-    dependencies: ["CAllocationCounter", "CRealtime", "SignalProcessing", "TestSupport"]),
+    dependencies: [
+      "CAllocationCounter", "CRealtime", "Ambisonics", "Binaural", "Geometry", "Playback",
+      "SignalProcessing", "TestSupport",
+    ]),
 ]
 
 let package = Package(
