@@ -46,14 +46,14 @@ private func contentRows(_ content: HRTFSummary.Content) -> [[String]] {
   let delays = content.delays.map {
     "\(decimal($0.lowerBound, 2)) to \(decimal($0.upperBound, 2)) samples"
   }
-  let declared = content.declaredChannelZero.map { "\($0) as declared" } ?? "not declared"
+  let declared = content.declaredChannelZero.map { "declared: \($0)" } ?? "not declared"
   return [
     ["directions", "\(content.directions)"],
     ["elevations", "\(decimal(low, 1)) to \(decimal(high, 1)) degrees"],
     ["largest gap", "\(decimal(content.largestGapDegrees, 1)) degrees to the nearest direction"],
     ["radius", "\(decimal(content.radius, 2)) m"],
     ["delays", delays ?? "none"],
-    ["channel 0", "\(content.trueChannelZero) ear by its levels, \(declared)"],
+    ["channel 0", "\(content.trueChannelZero) ear by its levels (\(declared))"],
     ["energy ratio", "\(decimal(content.energyRatio, 1)), largest to smallest response"],
     ["diffuse-field level", "\(decimal(content.diffuseFieldLevelDecibels, 2)) dB"],
   ]

@@ -33,30 +33,39 @@ struct HRTFRecord: Encodable {
 
   init(_ summary: HRTFSummary) {
     let content = summary.content
-    convention = summary.convention
-    database = summary.database
+    convention = told(summary.convention)
+    database = told(summary.database)
     declaredChannelZero = content?.declaredChannelZero
     decoderDelayMilliseconds = Self.decoderDelayMilliseconds
     delaysSamples = content?.delays.map { [$0.lowerBound, $0.upperBound] }
     diffuseFieldLevelDecibels = finite(content?.diffuseFieldLevelDecibels)
     directions = content?.directions
-    elevationsDegrees = content.map { [$0.elevations.lowerBound, $0.elevations.upperBound] }
+    elevationsDegrees = content.map {
+      [$0.elevations.lowerBound, $0.elevations.upperBound].compactMap(finite)
+    }
     energyRatio = finite(content?.energyRatio)
     file = summary.path
     largestGapDegrees = finite(content?.largestGapDegrees)
-    license = summary.license
-    listener = summary.listener
+    license = told(summary.license)
+    listener = told(summary.listener)
     measurements = summary.measurements
-    organization = summary.organization
+    organization = told(summary.organization)
     radius = finite(content?.radius)
     reasons = summary.reasons
     sampleRate = finite(summary.sampleRate)
     taps = summary.taps
-    title = summary.title
+    title = told(summary.title)
     trueChannelZero = content?.trueChannelZero
     usable = summary.isUsable
   }
 }
 
-/// JSON has no other numbers.
-private func finite(_ value: Double?) -> Double? { value.flatMap { $0.isFinite ? $0 : nil } }
+/// JSON has no other numbers; what is beyond a millionth is rounding.
+private func finite(_ value: Double?) -> Double? {
+  guard let value, value.isFinite else { return nil }
+  return abs(value) < 1e9 ? (value * 1e6).rounded() / 1e6 : value
+}
+
+private func told(_ text: String?) -> String? {
+  text.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+}
