@@ -133,7 +133,7 @@ public final class Renderer: @unchecked Sendable {
   /// Frames that held a number that is no sound and were muted.
   public var mutedFrameCount: Int { `guard`.badFrameCount }
 
-  /// The grid points whose head poses the next `frames` frames need: point g is at frame 32 g.
+  /// The grid points whose head poses the next `frames` frames need: point g is at frame 16 g.
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {
     spatial.gridPoints(forNext: frames)

@@ -13,6 +13,7 @@ func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let hrtf = try playing { () throws(PlaybackError) in
     try HRTFChoice(path: command[Arguments.sofaFile])
   }
+  try checkWritable(command[Options.exportOutput])
   let rate = command[Options.exportRate] ?? Int(hrtf.set.sampleRate.rounded())
   let filters = try playing { () throws(PlaybackError) in
     try hrtf.filters(

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Ambisonics
 import FoundationEssentials
 import Glibc
+import Media
 
 /// Text on stdout.
 func printOutput(_ text: String) throws(CommandFailure) {
@@ -19,6 +21,16 @@ func printJSON(_ value: some Encodable) throws(CommandFailure) {
     text = String(decoding: try encoder.encode(value), as: UTF8.self)
   } catch { throw CommandFailure("the result cannot be written as JSON: \(error)") }
   try printOutput(text + "\n")
+}
+
+/// Tells that a WAV cannot be written before long work is done for it.
+func checkWritable(_ path: String) throws(CommandFailure) {
+  // A FIFO or a device is written to by whoever opens it.
+  var status = stat()
+  if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return }
+  do throws(MediaError) {
+    try WAVWriter(path: path, layout: .mono, sampleRate: 48000).abort()
+  } catch { throw CommandFailure(error.description) }
 }
 
 /// Rows under a heading, each column as wide as its widest cell.

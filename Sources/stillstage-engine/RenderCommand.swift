@@ -19,6 +19,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
       path: command[Arguments.input], settings: settings, sampleRate: command[Options.rate],
       interrupt: Signals.interrupt)
   }
+  try checkWritable(command[Options.renderOutput])
   let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: settings.hrtfPath) }
   let offline = try playing { () throws(PlaybackError) in
     try OfflineRenderer(

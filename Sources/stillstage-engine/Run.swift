@@ -67,6 +67,7 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   case .trackersWatch: try trackersWatchCommand(command)
   case .hrtfInfo: try hrtfInfoCommand(command)
   case .hrtfExport: try hrtfExportCommand(command)
+  case .benchRender: try benchRenderCommand(command)
   default: throw .usage("no such command")
   }
   return Signals.received == nil ? .done : CommandFailure.interrupted.code

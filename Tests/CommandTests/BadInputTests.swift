@@ -28,6 +28,7 @@ import Testing
     Case(arguments: "render $/good.wav -o $/out.wav --layout foa", says: "needs 4"),
     Case(arguments: "render $/good.wav -o $/out.wav --track 2", says: "no audio track 2"),
     Case(arguments: "render $/good.wav -o $/folder", says: "directory"),
+    Case(arguments: "render $/good.wav -o $/no/out.wav", says: "no such file"),
   ]
 
   private static let head = [

@@ -6,12 +6,15 @@ import Testing
 
 /// Sound that is wrong in the middle is played past.
 @Suite struct DamagedSoundTests {
-  @Test(arguments: [Float.nan, .infinity, -.infinity, 1e30])
-  func numbersThatAreNoSoundAreMutedAndToldOnce(bad: Float) throws {
+  @Test func numbersThatAreNoSoundAreMutedAndToldOnce() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("plain", in: folder)
     var tone = (0..<9600).map { Float(sin(Double($0) * 0.1)) * 0.5 }
-    for place in [4000, 4001, 4700, 6000] { tone[place] = bad }
+    for (place, bad) in [
+      (4000, Float.nan), (4001, .infinity), (4700, -.infinity), (6000, 1e30),
+    ] {
+      tone[place] = bad
+    }
     let input = folder.file("in.wav")
     try folder.write(FloatWAV(channels: [tone]).bytes(), to: "in.wav")
     let run = try Stillstage.succeed([
@@ -29,7 +32,7 @@ import Testing
   @Test func aFileThatIsCutShortIsPlayedToItsEnd() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("plain", in: folder)
-    let tone = (0..<9600).map { Float(sin(Double($0) * 0.1)) * 0.5 }
+    let tone = (0..<24000).map { Float(sin(Double($0) * 0.1)) * 0.5 }
     let whole = FloatWAV(channels: [tone]).bytes()
     let input = folder.file("cut.wav")
     try folder.write(Array(whole.prefix(44 + 4 * 5000)), to: "cut.wav")
