@@ -76,6 +76,12 @@ let tests: [Target] = [
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
+  .testTarget(
+    name: "CommandTests",
+    dependencies: [
+      "Ambisonics", "CommandOptions", "Media", "TestSupport", "stillstage", "stillstage-engine",
+      "stillstage-sofa",
+    ]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",

@@ -63,6 +63,10 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   switch command.name {
   case .render: try renderCommand(command)
   case .play: try playCommand(command)
+  case .trackers: try trackersCommand(command)
+  case .trackersWatch: try trackersWatchCommand(command)
+  case .hrtfInfo: try hrtfInfoCommand(command)
+  case .hrtfExport: try hrtfExportCommand(command)
   case .benchRender: try benchRenderCommand(command)
   default: throw .usage("no such command")
   }
