@@ -64,6 +64,7 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   case .render: try renderCommand(command)
   case .play: try playCommand(command)
   case .benchRender: try benchRenderCommand(command)
+  case .demo: try demoCommand(command, play: playDemo)
   default: throw .usage("no such command")
   }
   return Signals.received == nil ? .done : CommandFailure.interrupted.code
