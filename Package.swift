@@ -71,6 +71,12 @@ let tests: [Target] = [
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
+  .testTarget(
+    name: "DemoTests",
+    dependencies: [
+      "Playback", "Ambisonics", "Geometry", "HeadTracking", "Media", "TestSupport",
+      "stillstage-engine", "stillstage-sofa",
+    ]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",
