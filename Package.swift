@@ -88,6 +88,13 @@ let tests: [Target] = [
       "Playback", "Ambisonics", "Geometry", "HeadTracking", "Media", "TestSupport",
       "stillstage-engine", "stillstage-sofa",
     ]),
+  .executableTarget(
+    name: "playback-example", dependencies: ["Playback"], path: "Tests/Examples"),
+  .testTarget(
+    name: "PlaybackLibraryTests",
+    dependencies: [
+      "Playback", "CAllocationCounter", "TestSupport", "playback-example", "stillstage-sofa",
+    ]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",

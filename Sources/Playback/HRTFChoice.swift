@@ -11,6 +11,12 @@ public struct HRTFChoice: Sendable {
   /// What the listener should be told, a sentence each.
   public let notes: [String]
 
+  /// A set that is there already.
+  public init(set: HRTFSet) {
+    self.set = set
+    notes = set.notes
+  }
+
   /// - Parameters:
   ///   - path: a SOFA file; nil for libmysofa's default set, and where there is none, a rigid
   ///     sphere, so that there is always something to play with.
