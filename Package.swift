@@ -66,11 +66,28 @@ let tests: [Target] = [
     dependencies: ["HeadTracking", "Geometry", "CRealtime", "TestSupport", "tracker-probe"]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
+  .testTarget(
+    name: "PlaybackTests",
+    dependencies: [
+      "Playback", "Ambisonics", "Binaural", "Geometry", "SignalProcessing", "TestSupport",
+    ]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
+  .testTarget(
+    name: "CommandTests",
+    dependencies: [
+      "Ambisonics", "CommandOptions", "Media", "TestSupport", "stillstage", "stillstage-engine",
+      "stillstage-sofa",
+    ]),
+  .testTarget(
+    name: "DemoTests",
+    dependencies: [
+      "Playback", "Ambisonics", "Geometry", "HeadTracking", "Media", "TestSupport",
+      "stillstage-engine", "stillstage-sofa",
+    ]),
   .executableTarget(
     name: "playback-example", dependencies: ["Playback"], path: "Tests/Examples"),
   .testTarget(
@@ -81,7 +98,10 @@ let tests: [Target] = [
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",
-    dependencies: ["CAllocationCounter", "CRealtime", "SignalProcessing", "TestSupport"]),
+    dependencies: [
+      "CAllocationCounter", "CRealtime", "Ambisonics", "Binaural", "Geometry", "Playback",
+      "SignalProcessing", "TestSupport",
+    ]),
 ]
 
 let package = Package(

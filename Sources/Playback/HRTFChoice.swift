@@ -52,7 +52,18 @@ public struct HRTFChoice: Sendable {
   public func filters(
     for layout: ChannelLayout, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
-    let order = Treatment(spatial: layout, busOrder: settings.busOrder).order
+    try filters(
+      order: Treatment(spatial: layout, busOrder: settings.busOrder).order, settings: settings,
+      sampleRate: sampleRate)
+  }
+
+  /// The filters that decode a soundfield of an order, 1 to 7: those of every source that is
+  /// played or rendered.
+  ///
+  /// - Parameter sampleRate: of playing, Hz.
+  public func filters(
+    order: Int, settings: RenderSettings, sampleRate: Double
+  ) throws(PlaybackError) -> BinauralFilters {
     let design = DecoderDesign(
       method: settings.method, order: order, equalisation: settings.equalisation)
     do throws(HRTFError) {
