@@ -68,6 +68,7 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   case .hrtfInfo: try hrtfInfoCommand(command)
   case .hrtfExport: try hrtfExportCommand(command)
   case .benchRender: try benchRenderCommand(command)
+  case .demo: try demoCommand(command, play: playDemo)
   default: throw .usage("no such command")
   }
   return Signals.received == nil ? .done : CommandFailure.interrupted.code
