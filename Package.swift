@@ -82,6 +82,12 @@ let tests: [Target] = [
       "Ambisonics", "CommandOptions", "Media", "TestSupport", "stillstage", "stillstage-engine",
       "stillstage-sofa",
     ]),
+  .testTarget(
+    name: "DemoTests",
+    dependencies: [
+      "Playback", "Ambisonics", "Geometry", "HeadTracking", "Media", "TestSupport",
+      "stillstage-engine", "stillstage-sofa",
+    ]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",
