@@ -22,7 +22,7 @@ enum DemoHead {
   }
 
   static let turns = [
-    Turn(start: 3, arrival: 4.4, place: YawPitchRoll(yaw: 60)),
+    Turn(start: 3, arrival: 4.1, place: YawPitchRoll(yaw: 60)),
     Turn(start: 6, arrival: 8, place: YawPitchRoll(yaw: -60)),
     Turn(start: 9.8, arrival: 11.2, place: YawPitchRoll()),
     Turn(start: 11.8, arrival: 12.6, place: YawPitchRoll(pitch: -25)),

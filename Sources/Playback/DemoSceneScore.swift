@@ -70,7 +70,7 @@ enum DemoScore {
     }
   }
 
-  private static let bell: [Event] = [(5, 81), (21, 86), (37, 81), (53, 85), (58, 86)].map {
+  private static let bell: [Event] = [(7, 81), (23, 86), (39, 81), (55, 85), (58, 86)].map {
     Event(quaver: $0, key: $1, strength: 0.07)
   }
 

@@ -27,7 +27,8 @@ struct SceneRecording {
     var call = 0
     while done < frames {
       for c in 0..<16 { (planes + c).initialize(to: signal[c] + done) }
-      let count = try scene.read(into: planes, frames: min(sizes[call % sizes.count], frames - done))
+      let count = try scene.read(
+        into: planes, frames: min(sizes[call % sizes.count], frames - done))
       if count == 0 { break }
       done += count
       call += 1
