@@ -88,7 +88,6 @@ let tests: [Target] = [
       "Playback", "Ambisonics", "Geometry", "HeadTracking", "Media", "TestSupport",
       "stillstage-engine", "stillstage-sofa",
     ]),
-<<<<<<< HEAD
   .executableTarget(
     name: "playback-example", dependencies: ["Playback"], path: "Tests/Examples"),
   .testTarget(
@@ -96,8 +95,6 @@ let tests: [Target] = [
     dependencies: [
       "Playback", "CAllocationCounter", "TestSupport", "playback-example", "stillstage-sofa",
     ]),
-=======
->>>>>>> demo
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",
