@@ -15,7 +15,8 @@ RUNTIME_PACKAGES := libmysofa1 gnuplot-nox
 TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
-.PHONY: all build demo test test-swift test-realtime test-install bench lint docs install uninstall clean
+.PHONY: all build demo test test-swift test-realtime test-install test-dependency bench lint docs
+.PHONY: install uninstall clean
 .PHONY: toolchain build-packages runtime-packages test-packages
 
 all: build
@@ -42,6 +43,10 @@ test-realtime: toolchain build-packages
 
 test-install: build
 	Tests/Install/test-install
+
+# Another package that depends on this one; not part of `test`, since it builds everything again.
+test-dependency: toolchain build-packages runtime-packages
+	Tests/Dependency/test-dependency
 
 lint: toolchain
 	swift format lint --strict -r Sources Tests Package.swift

@@ -1,11 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the public interface names, so that `import Playback` is enough.
-@_exported public import Ambisonics
-@_exported public import Binaural
-@_exported public import Geometry
-@_exported public import HeadTracking
-@_exported public import Media
-@_exported public import PulseAudio
-
+// What the public interface names, so that `import Playback` is enough; the rooms hold more.
+@_exported public import enum Ambisonics.AmbisonicConvention
+@_exported public import enum Ambisonics.ChannelLayout
+@_exported public import enum Ambisonics.Speaker
+@_exported public import struct Binaural.BinauralFilters
+@_exported public import struct Binaural.DecoderDesign
+@_exported public import enum Binaural.HRTFError
+@_exported public import struct Binaural.HRTFSet
+@_exported public import struct Binaural.RigidSphereHead
+@_exported public import struct Binaural.SofaLoader
+@_exported public import struct Geometry.Direction
+@_exported public import struct Geometry.Quaternion
+@_exported public import struct Geometry.YawPitchRoll
+@_exported public import class HeadTracking.HeadPoseSource
+@_exported public import struct HeadTracking.HeadPoseStatus
+@_exported public import struct HeadTracking.HeadSample
+@_exported public import enum HeadTracking.HeadTrackingError
+@_exported public import struct HeadTracking.HeadTrajectory
+@_exported public import enum HeadTracking.MotionFile
+@_exported public import struct HeadTracking.TrackerDescription
+@_exported public import enum HeadTracking.TrackerEvent
+@_exported public import struct HeadTracking.TrackerList
+@_exported public import class Media.AudioFileReader
+@_exported public import struct Media.AudioTrack
+@_exported public import class Media.InterruptFlag
+@_exported public import enum Media.LayoutOption
+@_exported public import enum Media.MediaError
+@_exported public import class Media.WAVWriter
+@_exported public import struct PulseAudio.AudioOutputEvent
+@_exported public import enum PulseAudio.AudioOutputState
+@_exported public import struct PulseAudio.AudioOutputStatus
+@_exported public import enum PulseAudio.PulseAudioError
+@_exported public import struct PulseAudio.Sink
+@_exported public import enum PulseAudio.SinkList
 @_exported public import struct SignalProcessing.LevelMeter

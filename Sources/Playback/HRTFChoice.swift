@@ -45,7 +45,10 @@ public struct HRTFChoice: Sendable {
 
   /// The filters that decode a source of a layout.
   ///
-  /// - Parameter sampleRate: of playing, Hz.
+  /// - Parameters:
+  ///   - layout: what the channels are; not `.unknown`.
+  ///   - settings: the order for speakers, the design and the equalisation.
+  ///   - sampleRate: of playing, Hz.
   public func filters(
     for layout: ChannelLayout, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
@@ -57,7 +60,10 @@ public struct HRTFChoice: Sendable {
   /// The filters that decode a soundfield of an order, 1 to 7: those of every source that is
   /// played or rendered.
   ///
-  /// - Parameter sampleRate: of playing, Hz.
+  /// - Parameters:
+  ///   - order: of the soundfield.
+  ///   - settings: the design and the equalisation.
+  ///   - sampleRate: of playing, Hz.
   public func filters(
     order: Int, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {

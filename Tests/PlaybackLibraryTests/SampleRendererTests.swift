@@ -138,6 +138,15 @@ import Testing
     #expect(heard.right.allSatisfy { $0 == 0 })
   }
 
+  /// With `import Playback` alone: members of what other rooms declare, and of their extensions.
+  @Test func levelsAndDirectionsAreAtHand() {
+    let renderer = makeRenderer(.stereo)
+    _ = renderer.render([Float](repeating: 0.5, count: 960))
+    #expect(renderer.renderer.levels().peak.x > 0.01)
+    #expect(Speaker.frontLeft.direction(in: [.frontLeft, .frontRight])?.azimuth == 30)
+    #expect(abs(YawPitchRoll(YawPitchRoll(yaw: 20).quaternion).yaw - 20) < 1e-9)
+  }
+
   @Test func nothingInIsNothingOut() {
     #expect(makeRenderer(firstOrder).render([], headPose: turned).isEmpty)
   }

@@ -8,7 +8,7 @@ extension HRTFSet {
   /// tail. Resampling and fractional delays are by a Kaiser-windowed sinc (beta 12, 32 zero
   /// crossings a side): passband to 0.88 of the lower Nyquist frequency, images below -100 dB from
   /// 1.12 of it. What it rings before t = 0 is cut off.
-  /// - Parameter sampleRate: Hz, 8000 to 384000.
+  /// - Parameter newRate: Hz, 8000 to 384000.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {
     precondition((8_000...384_000).contains(newRate), "a playing rate of \(newRate) Hz")
     let wholeDelays = delays.allSatisfy { $0 == $0.rounded() }
