@@ -95,6 +95,12 @@ let tests: [Target] = [
     dependencies: [
       "Playback", "CAllocationCounter", "TestSupport", "playback-example", "stillstage-sofa",
     ]),
+  .testTarget(
+    name: "EndToEndTests",
+    dependencies: [
+      "PulseAudio", "SignalProcessing", "CRealtime", "TestSupport", "stillstage",
+      "stillstage-engine", "stillstage-sofa",
+    ]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",

@@ -71,7 +71,7 @@ final class Conductor: @unchecked Sendable {
       switch event.kind {
       case .serverLost(_, let frames), .sinkLost(_, let frames):
         // What was queued and not heard is played again.
-        let heard = feed.sourcePosition - frames
+        let heard = feed.sourcePosition - frames - feed.renderer.latencyFrames
         wishes.withLock { if $0.seek == nil { $0.seek = max(0, heard) } }
         feed.beginFromSilence()
       default: break

@@ -35,6 +35,8 @@ final class RenderFeed: @unchecked Sendable {
   private let ears: PlanarScratch
   private let poses: UnsafeMutablePointer<Quaternion>
   private static let chunkFrames = 512
+  /// What is taken from the ring after a fade has ended is not heard: little, therefore.
+  private static let fadeFrames = 64
   private let reserve: Int
 
   private struct State {
@@ -97,7 +99,7 @@ final class RenderFeed: @unchecked Sendable {
   func render(_ interleaved: UnsafeMutablePointer<Float>, frames: Int, time: Int64) {
     var done = 0
     while done < frames {
-      let count = min(Self.chunkFrames, frames - done)
+      let count = min(isFadingToHold ? Self.fadeFrames : Self.chunkFrames, frames - done)
       let moment = time + Int64(Double(done) / renderer.sampleRate * 1e9)
       renderChunk(count, moment)
       for i in 0..<count {
@@ -109,7 +111,7 @@ final class RenderFeed: @unchecked Sendable {
   }
 
   private func renderChunk(_ count: Int, _ time: Int64) {
-    if begins.exchange(false, ordering: .acquiringAndReleasing) { renderer.restartRamp() }
+    if begins.exchange(false, ordering: .acquiringAndReleasing) { beginAnew() }
     let ended = hasEnded.load(ordering: .acquiring)
     let fill = ring.fill
     let lacks = !ended && fill < (starved.load(ordering: .relaxed) ? 3 * reserve : reserve)
@@ -130,6 +132,16 @@ final class RenderFeed: @unchecked Sendable {
     position.add(taken, ordering: .relaxed)
     if isClosed { return }
     if ended && taken < count && ring.fill == 0 { finishTail(count - taken) }
+  }
+
+  /// What filters and limiter still hold was meant for a server that is gone.
+  private func beginAnew() {
+    renderer.reset()
+    state.pointee.rendered = 0
+  }
+
+  private var isFadingToHold: Bool {
+    isHeld.load(ordering: .relaxed) && !held.load(ordering: .relaxed)
   }
 
   private func finishTail(_ frames: Int) {
