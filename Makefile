@@ -15,8 +15,11 @@ RUNTIME_PACKAGES := libmysofa1 gnuplot-nox
 TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
-.PHONY: all build demo test test-swift test-install lint docs install uninstall clean
+.PHONY: all build demo test test-swift test-realtime test-install lint docs install uninstall clean
 .PHONY: toolchain build-packages runtime-packages test-packages
+
+# Two builds at once would wait for each other or, worse, fight for the processor.
+.NOTPARALLEL:
 
 all: build
 
@@ -26,7 +29,7 @@ build: toolchain build-packages
 demo: build runtime-packages
 	$(BIN)/stillstage demo
 
-test: lint build test-swift test-install
+test: lint test-swift test-realtime test-install
 
 # A filter or a broken discovery that finds no test still passes, so the count is looked at.
 test-swift: toolchain build-packages runtime-packages test-packages
@@ -34,6 +37,11 @@ test-swift: toolchain build-packages runtime-packages test-packages
 	set -o pipefail; swift test --disable-xctest 2>&1 | tee .build/test.log
 	@grep -Eq 'Test run with [1-9][0-9]* test' .build/test.log \
 	  || { echo 'No test was run.' >&2; exit 1; }
+
+# Two builds of their own: with RealtimeSanitizer, and a release build that counts retains too.
+test-realtime: toolchain build-packages
+	Tests/realtime-sanitizer.sh
+	Tests/realtime-release.sh
 
 test-install: build
 	Tests/Install/test-install
