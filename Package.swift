@@ -70,11 +70,21 @@ let tests: [Target] = [
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
+  .testTarget(
+    name: "PlayerTests",
+    dependencies: [
+      "Playback", "Ambisonics", "Binaural", "Geometry", "Media", "PulseAudio",
+      "SignalProcessing", "TestSupport",
+      "stillstage", "stillstage-engine", "stillstage-sofa",
+    ]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",
-    dependencies: ["CAllocationCounter", "CRealtime", "SignalProcessing", "TestSupport"]),
+    dependencies: [
+      "CAllocationCounter", "CRealtime", "SignalProcessing", "Playback", "Binaural", "Geometry",
+      "HeadTracking", "Ambisonics", "TestSupport",
+    ]),
 ]
 
 let package = Package(

@@ -11,6 +11,10 @@ import Playback
 /// `stillstage render INPUT -o OUT.wav`
 func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try RenderSettings(command)
+  let output = command[Options.renderOutput]
+  try refuseOverwriting(
+    [command[Arguments.input], settings.hrtfPath, command[Options.motion]],
+    by: [output, command[Options.events]])
   let head =
     try recordedHead(command)
     ?? HeadTrajectory(command[Options.pose]?.quaternion ?? .identity)
@@ -27,7 +31,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
       source: source, head: head, hrtf: hrtf, settings: settings,
       isLimited: command[Options.limiter])
   }
-  try renderToFile(offline, path: command[Options.renderOutput])
+  try renderToFile(offline, path: output)
   for warning in source.warnings {
     printNote(warning)
     events.warning(warning)
