@@ -66,6 +66,11 @@ let tests: [Target] = [
     dependencies: ["HeadTracking", "Geometry", "CRealtime", "TestSupport", "tracker-probe"]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
+  .testTarget(
+    name: "PlaybackTests",
+    dependencies: [
+      "Playback", "Ambisonics", "Binaural", "Geometry", "SignalProcessing", "TestSupport",
+    ]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
   .testTarget(
@@ -73,17 +78,35 @@ let tests: [Target] = [
   .testTarget(
     name: "PlayerTests",
     dependencies: [
-      "Playback", "Ambisonics", "Binaural", "Geometry", "Media", "PulseAudio",
-      "SignalProcessing", "TestSupport",
-      "stillstage", "stillstage-engine", "stillstage-sofa",
+      "Playback", "Ambisonics", "Binaural", "Media", "PulseAudio", "SignalProcessing",
+      "TestSupport",
     ]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
+  .testTarget(
+    name: "CommandTests",
+    dependencies: [
+      "Ambisonics", "CommandOptions", "Media", "TestSupport", "stillstage", "stillstage-engine",
+      "stillstage-sofa",
+    ]),
+  .testTarget(
+    name: "DemoTests",
+    dependencies: [
+      "Playback", "Ambisonics", "Geometry", "HeadTracking", "Media", "TestSupport",
+      "stillstage-engine", "stillstage-sofa",
+    ]),
+  .executableTarget(
+    name: "playback-example", dependencies: ["Playback"], path: "Tests/Examples"),
+  .testTarget(
+    name: "PlaybackLibraryTests",
+    dependencies: [
+      "Playback", "CAllocationCounter", "TestSupport", "playback-example", "stillstage-sofa",
+    ]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",
     dependencies: [
-      "CAllocationCounter", "CRealtime", "SignalProcessing", "Playback", "Binaural", "Geometry",
-      "HeadTracking", "Ambisonics", "TestSupport",
+      "CAllocationCounter", "CRealtime", "Ambisonics", "Binaural", "Geometry", "HeadTracking",
+      "Playback", "SignalProcessing", "TestSupport",
     ]),
 ]
 

@@ -5,14 +5,14 @@ private import SignalProcessing
 
 /// Turns a soundfield against the head, on a grid of its own in stream time.
 ///
-/// Matrices are computed for every 32nd frame of the stream and ramped between, so that the
+/// Matrices are computed for every 16th frame of the stream and ramped between, so that the
 /// output depends neither on the size of the calls nor on where they begin.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   /// Frames between two grid points.
-  public static let gridFrames = 32
+  public static let gridFrames = 16
 
   public let order: Int
   public let channels: Int
@@ -49,7 +49,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
 
   /// The grid points whose poses the next `frames` frames need, in order.
   ///
-  /// Point g lies at frame 32 g of the stream. At the start of a stream two points are needed for
+  /// Point g lies at frame 16 g of the stream. At the start of a stream two points are needed for
   /// the first frame, later one for every cell begun.
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {

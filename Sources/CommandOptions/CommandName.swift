@@ -9,5 +9,6 @@ public enum CommandName: String, Sendable, CaseIterable {
   case trackersWatch = "trackers watch"
   case hrtfInfo = "hrtf info"
   case hrtfExport = "hrtf export"
+  case benchRender = "bench render"
   case completion
 }

@@ -44,6 +44,19 @@ public struct CommandOption<Value: Sendable>: Sendable {
   }
 }
 
+extension CommandOption {
+  /// The error for a value that only the engine can judge, with the near one of `words`.
+  ///
+  /// - Parameter expectation: the end of a sentence that begins "it must be".
+  public func refusal(
+    of text: String, expectation: String, among words: [String]
+  ) -> UsageError {
+    .invalidValue(
+      text, of: "--\(specification.name) <\(specification.placeholder)>",
+      expectation: expectation, near: NearMatch.of(text, among: words))
+  }
+}
+
 extension CommandOption where Value == Bool {
   /// An option without a value: true when it is there.
   init(flag name: String, help: String) {

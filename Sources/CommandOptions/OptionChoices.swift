@@ -1,18 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `--layout`: how to read the channels of the input.
-public enum LayoutChoice: String, Sendable, CaseIterable {
-  case auto
-  case foa
-  case hoa
-  case fuma
-  case mono
-  case stereo
-  case surround51 = "5.1"
-  case surround71 = "7.1"
-  case surround714 = "7.1.4"
-}
-
 /// `--hrtf-eq`: what is done to the colour of an HRTF set.
 public enum HRTFEqualization: String, Sendable, CaseIterable {
   /// The set's own diffuse-field colour is kept.

@@ -5,14 +5,19 @@
 public enum Options {
   // MARK: Sound in
 
-  public static let layout = CommandOption<LayoutChoice>(
-    "layout", "LAYOUT", .words, default: .auto, shown: "auto",
+  public static let layout = CommandOption<String>(
+    "layout", "LAYOUT", .suggested(layoutNames), default: "auto", shown: "auto",
     help: """
       How to read the channels. 'auto' takes the container's layout; unlabelled 4, 9, 16, ... \
       channels are ambisonics in ACN order and SN3D scale, and with two more they carry \
       head-locked stereo. First-order sound in a codec that can only say '4.0' or 'quad' needs \
-      'foa'.
+      'foa'. Loudspeakers go by FFmpeg's names, alone or as a list such as FL+FR+LFE.
       """)
+  /// The names of layouts that are worth offering; the engine knows more.
+  public static let layoutNames = [
+    "auto", "foa", "hoa", "fuma", "mono", "stereo", "2.1", "3.0", "quad", "4.0", "5.0", "5.1",
+    "6.1", "7.1", "5.1.2", "5.1.4", "7.1.2", "7.1.4", "9.1.6",
+  ]
   public static let track = CommandOption<Int?>(
     "track", "N", .integer(1...1000), shown: "the richest that can be decoded",
     help: "Which of several audio tracks to take, counted from 1.")

@@ -8,7 +8,7 @@ public enum Program {
 
   /// All commands, in the order in which help lists them.
   public static let commands: [CommandSpecification] = [
-    play, render, demo, trackers, trackersWatch, hrtfInfo, hrtfExport, completion,
+    play, render, demo, trackers, trackersWatch, hrtfInfo, hrtfExport, benchRender, completion,
   ]
 
   private static let shared: [OptionSpecification] = [
@@ -77,6 +77,15 @@ public enum Program {
       Options.exportOutput.specification, Options.exportOrder.specification,
       Options.decoder.specification, Options.exportRate.specification,
     ])
+
+  private static let benchRender = CommandSpecification(
+    name: .benchRender, summary: "Measure what rendering costs.",
+    discussion: """
+      Measures the CPU time that rotation and decoding take for a second of audio, over orders and \
+      block sizes, the head turning all the time. Programs of rivals are measured in the same run \
+      where 'make bench' has built them.
+      """,
+    arguments: [], options: [Options.json.specification])
 
   private static let completion = CommandSpecification(
     name: .completion, summary: "Print a completion script for a shell.",

@@ -11,8 +11,16 @@ extension ValueForm where Value == String {
   static var file: Self { Self(grammar: .file, convert: ValueForm.string) }
   static var folder: Self { Self(grammar: .folder, convert: ValueForm.string) }
 
+  /// Any text; the words are offered by completion and help.
+  static func suggested(_ words: [String]) -> Self {
+    Self(grammar: .either(words, .text), convert: ValueForm.string)
+  }
+
   private static func string(_ value: OptionValue) -> String? {
-    if case .text(let text) = value { text } else { nil }
+    switch value {
+    case .text(let text), .word(let text): text
+    default: nil
+    }
   }
 }
 

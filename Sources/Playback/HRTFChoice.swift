@@ -11,6 +11,12 @@ public struct HRTFChoice: Sendable {
   /// What the listener should be told, a sentence each.
   public let notes: [String]
 
+  /// A set that is there already.
+  public init(set: HRTFSet) {
+    self.set = set
+    notes = set.notes
+  }
+
   /// - Parameters:
   ///   - path: a SOFA file; nil for libmysofa's default set, and where there is none, a rigid
   ///     sphere, so that there is always something to play with.
@@ -43,7 +49,18 @@ public struct HRTFChoice: Sendable {
   public func filters(
     for layout: ChannelLayout, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
-    let order = Treatment(spatial: layout, busOrder: settings.busOrder).order
+    try filters(
+      order: Treatment(spatial: layout, busOrder: settings.busOrder).order, settings: settings,
+      sampleRate: sampleRate)
+  }
+
+  /// The filters that decode a soundfield of an order, 1 to 7: those of every source that is
+  /// played or rendered.
+  ///
+  /// - Parameter sampleRate: of playing, Hz.
+  public func filters(
+    order: Int, settings: RenderSettings, sampleRate: Double
+  ) throws(PlaybackError) -> BinauralFilters {
     let design = DecoderDesign(
       method: settings.method, order: order, equalisation: settings.equalisation)
     do throws(HRTFError) {

@@ -99,7 +99,7 @@ public final class Renderer: @unchecked Sendable {
     outputGain = GainRamp(sampleRate: rate, targetGain: finish.gain)
     limiter = TruePeakLimiter(sampleRate: rate)
     latencyFrames = finish.isLimited ? limiter.latencyFrames : 0
-    tailFrames = spatial.tailFrames
+    tailFrames = max(spatial.tailFrames, plain.tailFrames)
     source = PlanarScratch(channels: channels, frames: Self.chunkFrames)
     ears = PlanarScratch(channels: 2, frames: Self.chunkFrames)
     side = PlanarScratch(channels: 2, frames: Self.chunkFrames)
@@ -136,7 +136,7 @@ public final class Renderer: @unchecked Sendable {
   /// Frames that held a number that is no sound and were muted.
   public var mutedFrameCount: Int { `guard`.badFrameCount }
 
-  /// The grid points whose head poses the next `frames` frames need: point g is at frame 32 g.
+  /// The grid points whose head poses the next `frames` frames need: point g is at frame 16 g.
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {
     spatial.gridPoints(forNext: frames)
@@ -151,6 +151,8 @@ public final class Renderer: @unchecked Sendable {
     plain.reset()
     `guard`.reset()
     limiter.reset()
+    spatialGain.settle()
+    plainGain.settle()
     outputGain.restart()
     if !finish.isRamped { outputGain.settle() }
   }
@@ -207,6 +209,9 @@ public final class Renderer: @unchecked Sendable {
       plainGain.process(side.planes, channelCount: 2, frames: count)
       addFrames(side.planes[0], to: ears.planes[0], count)
       addFrames(side.planes[1], to: ears.planes[1], count)
+    } else {
+      // What it heard last must not come out when it is heard again.
+      plain.reset()
     }
     outputGain.process(ears.planes, channelCount: 2, frames: count)
     if finish.isLimited { limiter.process(ears.planes[0], ears.planes[1], frames: count) }

@@ -27,7 +27,8 @@ struct SpatialPath: ~Copyable {
     decoder = BinauralDecoder(filters: filters, partition: partition)
     lowPass = LowPass(corner: Treatment.lowFrequencyCorner, sampleRate: rate)
     delay = StereoDelay(seconds: BinauralFilters.delaySeconds, sampleRate: rate)
-    tailFrames = decoder.tailFrames
+    let effectsTail = lowFrequency.isSilent ? 0 : delay.frames + lowPass.tailFrames
+    tailFrames = max(decoder.tailFrames, effectsTail)
     bus = PlanarScratch(channels: treatment.field.count, frames: chunkFrames)
     still = PlanarScratch(channels: 2, frames: chunkFrames)
     effects = PlanarScratch(channels: 2, frames: chunkFrames)
@@ -76,6 +77,7 @@ struct SpatialPath: ~Copyable {
 
 /// From a source's channels to the ears as plain stereo, as late as the spatial path.
 struct PlainPath: ~Copyable {
+  var tailFrames: Int { delay.frames }
   private let matrix: MixMatrix
   private let delay: StereoDelay
 

@@ -123,12 +123,27 @@ private func radix4Scalars(
 @_noLocks
 func radix2Stage(_ source: StageSource, _ target: SplitBuffer, width: Int) {
   let step = source.rowStride
-  for q in 0..<width {
-    let (ar, ai) = (source.re[q], source.im[q])
-    let (br, bi) = (source.re[q + step], source.im[q + step])
-    target.re[q] = ar + br
-    target.im[q] = ai + bi
-    target.re[q + width] = ar - br
-    target.im[q + width] = ai - bi
+  guard width & 3 == 0 && step & 3 == 0 else {
+    for q in 0..<width {
+      let (ar, ai) = (source.re[q], source.im[q])
+      let (br, bi) = (source.re[q + step], source.im[q + step])
+      target.re[q] = ar + br
+      target.im[q] = ai + bi
+      target.re[q + width] = ar - br
+      target.im[q + width] = ai - bi
+    }
+    return
+  }
+  let xr = UnsafeRawPointer(source.re).assumingMemoryBound(to: Vector4.self)
+  let xi = UnsafeRawPointer(source.im).assumingMemoryBound(to: Vector4.self)
+  let (yr, yi) = (target.re.vectors4, target.im.vectors4)
+  let (s, t) = (step / 4, width / 4)
+  for q in 0..<t {
+    let (ar, ai) = (xr[q], xi[q])
+    let (br, bi) = (xr[q + s], xi[q + s])
+    yr[q] = ar + br
+    yi[q] = ai + bi
+    yr[q + t] = ar - br
+    yi[q + t] = ai - bi
   }
 }

@@ -7,6 +7,8 @@ internal import CRealtime
 /// Coefficients by the bilinear transform with the corner prewarped (Zoelzer, DAFX, 2nd edition,
 /// table 2.2), transposed direct form II.
 public struct LowPass: ~Copyable, @unchecked Sendable {
+  /// Frames after which the response to an impulse stays 80 dB below its peak.
+  public let tailFrames: Int
   private let b0: Double
   private let a1: Double
   private let a2: Double
@@ -22,6 +24,8 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
     b0 = k * k * norm
     a1 = 2 * (k * k - 1) * norm
     a2 = (1 - k * 2.0.squareRoot() + k * k) * norm
+    // Double poles at 45 degrees: the response falls as x exp(-x), x growing by sqrt 2 angle a frame.
+    tailFrames = Int((13.2 / (angle * 2.0.squareRoot())).rounded(.up))
     state = .allocate(capacity: 4)
     state.initialize(repeating: 0, count: 4)
   }

@@ -19,13 +19,13 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   private let bins: Int
   private let partitions: Int
   private let fft: RealFFT
-  private let earFFT: RealFFT
+  /// Left is its real part, right its imaginary part.
+  private let earFFT: ComplexFFT
   private let filterSpectra: AlignedFloats
   private let segment: AlignedFloats
   private let spectra: AlignedFloats
   private let tail: AlignedFloats
   private let sums: AlignedFloats
-  private let ears: AlignedFloats
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
@@ -53,13 +53,12 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     bins = partition + 1
     partitions = max(1, (taps + partition - 1) / partition)
     fft = RealFFT(size: 2 * partition, batch: lanes)
-    earFFT = RealFFT(size: 2 * partition, batch: 2)
+    earFFT = ComplexFFT(size: 2 * partition, batch: 1)
     filterSpectra = AlignedFloats(count: bins * partitions * lanes * 4)
     segment = AlignedFloats(count: 2 * partition * lanes)
     spectra = AlignedFloats(count: partitions * bins * lanes * 2)
     tail = AlignedFloats(count: bins * 4)
     sums = AlignedFloats(count: bins * 4)
-    ears = AlignedFloats(count: 2 * partition * 2)
     state = .allocate(capacity: 1)
     state.initialize(to: State())
     for (ear, filters) in [left, right].enumerated() { transform(filters, ear: ear) }
@@ -130,12 +129,11 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
       }
       accumulate(from: 0, to: 1, onto: tail.pointer, into: sums.pointer)
     }
-    earFFT.inverse(
-      real: sums.pointer, imaginary: sums.pointer + 2 * bins, time: ears.pointer)
-    let rows = ears.pointer + 2 * (partition + fill)
+    let ears = transformSums()
+    let first = partition + fill
     for i in 0..<frames {
-      left[i] = rows[2 * i]
-      right[i] = rows[2 * i + 1]
+      left[i] = ears.left[first + i]
+      right[i] = ears.right[first + i]
     }
     state.pointee.fill = fill + frames
     if state.pointee.fill == partition { beginPartition() }
@@ -166,50 +164,94 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     state.pointee.hasTail = false
   }
 
+  /// Both ears back to time in one complex transform: left + i right.
+  @_noLocks
+  private func transformSums() -> (left: UnsafePointer<Float>, right: UnsafePointer<Float>) {
+    let z = earFFT.source()
+    let scale = 1 / Float(2 * partition)
+    let (re, im) = (sums.pointer, sums.pointer + 2 * bins)
+    z.re[0] = re[0] * scale
+    z.im[0] = re[1] * scale
+    z.re[partition] = re[2 * partition] * scale
+    z.im[partition] = re[2 * partition + 1] * scale
+    for k in 1..<partition {
+      let (lr, rr) = (re[2 * k] * scale, re[2 * k + 1] * scale)
+      let (li, ri) = (im[2 * k] * scale, im[2 * k + 1] * scale)
+      z.re[k] = lr - ri
+      z.im[k] = li + rr
+      z.re[2 * partition - k] = lr + ri
+      z.im[2 * partition - k] = rr - li
+    }
+    // The parts are exchanged for the inverse, and come out exchanged.
+    let result = earFFT.transform(StageSource(re: z.im, im: z.re, rowStride: 1))
+    return (UnsafePointer(result.im), UnsafePointer(result.re))
+  }
+
   /// Sums partitions `first` to `last` over all inputs: bins x (left, right), real then imaginary.
   @_noLocks
   private func accumulate(
     from first: Int, to last: Int, onto start: UnsafePointer<Float>?,
     into result: UnsafeMutablePointer<Float>
   ) {
-    let quads = lanes / 4
-    let size = bins * lanes
+    // The ring is read backwards from the newest partition, in two straight runs.
+    let newest = state.pointee.newest
+    let straight = min(last, newest + 1)
+    let (re, im) = (result, result + 2 * bins)
     for k in 0..<bins {
-      var leftR = Vector4(repeating: 0)
-      var leftI = Vector4(repeating: 0)
-      var rightR = Vector4(repeating: 0)
-      var rightI = Vector4(repeating: 0)
-      for p in first..<last {
-        var slot = state.pointee.newest - p
-        if slot < 0 { slot += partitions }
-        let re = (spectra.pointer + slot * 2 * size + k * lanes).vectors4
-        let im = (spectra.pointer + (slot * 2 + 1) * size + k * lanes).vectors4
-        let h = (filterSpectra.pointer + (k * partitions + p) * lanes * 4).vectors4
-        for q in 0..<quads {
-          let (xr, xi) = (re[q], im[q])
-          let (lr, li) = (h[4 * q], h[4 * q + 1])
-          let (rr, ri) = (h[4 * q + 2], h[4 * q + 3])
-          leftR += xr * lr - xi * li
-          leftI += xr * li + xi * lr
-          rightR += xr * rr - xi * ri
-          rightI += xr * ri + xi * rr
-        }
-      }
-      let (re, im) = (result + 2 * k, result + 2 * (bins + k))
-      re[0] = sum(leftR)
-      re[1] = sum(rightR)
-      im[0] = sum(leftI)
-      im[1] = sum(rightI)
+      var sum = EarSum()
+      add(bin: k, from: first, to: straight, slot: newest - first, &sum)
+      let wrapped = max(first, straight)
+      add(bin: k, from: wrapped, to: last, slot: newest - wrapped + partitions, &sum)
+      let at = 2 * k
+      re[at] = total(sum.leftR)
+      re[at + 1] = total(sum.rightR)
+      im[at] = total(sum.leftI)
+      im[at + 1] = total(sum.rightI)
       if let start {
-        re[0] += start[2 * k]
-        re[1] += start[2 * k + 1]
-        im[0] += start[2 * (bins + k)]
-        im[1] += start[2 * (bins + k) + 1]
+        re[at] += start[at]
+        re[at + 1] += start[at + 1]
+        im[at] += start[2 * bins + at]
+        im[at + 1] += start[2 * bins + at + 1]
       }
+    }
+  }
+
+  @_noLocks
+  @inline(__always)
+  private func add(
+    bin k: Int, from first: Int, to last: Int, slot: Int, _ sum: inout EarSum
+  ) {
+    let quads = lanes / 4
+    let imaginary = bins * quads
+    var x = spectra.pointer.vectors4 + (slot * 2 * bins + k) * quads
+    var h = filterSpectra.pointer.vectors4 + (k * partitions + first) * lanes
+    for _ in stride(from: first, to: last, by: 1) {
+      for q in 0..<quads {
+        let (xr, xi) = (x[q], x[imaginary + q])
+        let f = h + 4 * q
+        sum.leftR += xr * f[0] - xi * f[1]
+        sum.leftI += xr * f[1] + xi * f[0]
+        sum.rightR += xr * f[2] - xi * f[3]
+        sum.rightI += xr * f[3] + xi * f[2]
+      }
+      x -= 2 * imaginary
+      h += lanes
     }
   }
 }
 
+/// Four inputs' share of a bin, ear by ear.
+private struct EarSum {
+  var leftR = Vector4(repeating: 0)
+  var leftI = Vector4(repeating: 0)
+  var rightR = Vector4(repeating: 0)
+  var rightI = Vector4(repeating: 0)
+
+  @_noLocks
+  @inline(__always)
+  init() {}
+}
+
 @_noLocks
 @inline(__always)
-private func sum(_ v: Vector4) -> Float { (v[0] + v[1]) + (v[2] + v[3]) }
+private func total(_ v: Vector4) -> Float { (v[0] + v[1]) + (v[2] + v[3]) }

@@ -8,9 +8,8 @@ internal import CRealtime
 /// and interleaved the same way: `real[k * batch + b]`, bins 0 to size / 2. Each signal thus
 /// travels in a lane of its own and the butterflies need no shuffles.
 ///
-/// Method: Stockham autosort, radix 4 with one radix-2 stage where needed (Stockham 1966; Van Loan,
-/// Computational Frameworks for the FFT, 1992, section 1.7), on the complex sequence of half
-/// length that even and odd samples form (Cooley, Lewis, Welch 1970).
+/// Even and odd samples form a complex sequence of half the length, whose transform is unfolded
+/// (Cooley, Lewis, Welch 1970).
 ///
 /// ## Threading
 /// One instance owns scratch memory: one caller at a time. No call allocates, locks or waits.
@@ -23,9 +22,8 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
   public var bins: Int { size / 2 + 1 }
 
   private let half: Int
-  private let stageTwiddles: AlignedFloats
+  private let complex: ComplexFFT
   private let foldTwiddles: AlignedFloats
-  private let scratch: AlignedFloats
 
   public init(size: Int, batch: Int = 1) {
     precondition(size >= 4 && size & (size - 1) == 0, "the size is a power of two from 4")
@@ -33,32 +31,13 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     self.size = size
     self.batch = batch
     half = size / 2
-    stageTwiddles = Self.makeStageTwiddles(half: half)
+    complex = ComplexFFT(size: size / 2, batch: batch)
     foldTwiddles = AlignedFloats(count: 2 * (half / 2 + 1))
     for k in 0...(half / 2) {
       let angle = -2 * Double.pi * Double(k) / Double(size)
       foldTwiddles.pointer[2 * k] = Float(realtime_cos(angle))
       foldTwiddles.pointer[2 * k + 1] = Float(realtime_sin(angle))
     }
-    scratch = AlignedFloats(count: 4 * half * batch)
-  }
-
-  /// Powers 1, 2 and 3 of every stage's roots, in the order of use.
-  private static func makeStageTwiddles(half: Int) -> AlignedFloats {
-    let table = AlignedFloats(count: 6 * max(1, half / 2))
-    var (n, at) = (half, 0)
-    while n >= 4 {
-      for p in 0..<(n / 4) {
-        for power in 1...3 {
-          let angle = -2 * Double.pi * Double(p * power) / Double(n)
-          table.pointer[at] = Float(realtime_cos(angle))
-          table.pointer[at + 1] = Float(realtime_sin(angle))
-          at += 2
-        }
-      }
-      n /= 4
-    }
-    return table
   }
 
   /// Spectra of `batch` signals; unscaled.
@@ -72,11 +51,8 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     _ time: UnsafePointer<Float>, real: UnsafeMutablePointer<Float>,
     imaginary: UnsafeMutablePointer<Float>
   ) {
-    let length = half * batch
-    let (a, b) = (scratch.pointer, scratch.pointer + 2 * length)
-    let result = transform(
-      re: time, im: time + batch, rowStride: 2 * batch,
-      first: SplitBuffer(re: b, im: b + length), second: SplitBuffer(re: a, im: a + length))
+    let result = complex.transform(
+      StageSource(re: time, im: time + batch, rowStride: 2 * batch))
     unfold(result, real: real, imaginary: imaginary)
   }
 
@@ -90,13 +66,11 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
   public func inverse(
     real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, time: UnsafeMutablePointer<Float>
   ) {
-    let length = half * batch
-    let (a, b) = (scratch.pointer, scratch.pointer + 2 * length)
-    fold(real: real, imaginary: imaginary, into: SplitBuffer(re: a, im: a + length))
-    // Swapping the parts turns the forward transform into the inverse one.
-    let result = transform(
-      re: a + length, im: a, rowStride: batch,
-      first: SplitBuffer(re: b, im: b + length), second: SplitBuffer(re: a, im: a + length))
+    let folded = complex.source()
+    fold(real: real, imaginary: imaginary, into: folded)
+    // Exchanging the parts turns the forward transform into the inverse one.
+    let result = complex.transform(
+      StageSource(re: folded.im, im: folded.re, rowStride: batch))
     for row in 0..<half {
       let (from, to) = (row * batch, 2 * row * batch)
       for lane in 0..<batch {
@@ -104,31 +78,6 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
         time[to + batch + lane] = result.re[from + lane]
       }
     }
-  }
-
-  /// The complex transform of `half` rows; says in which of the two buffers the result lies.
-  @_noLocks
-  private func transform(
-    re: UnsafePointer<Float>, im: UnsafePointer<Float>, rowStride: Int,
-    first: SplitBuffer, second: SplitBuffer
-  ) -> SplitBuffer {
-    var source = StageSource(re: re, im: im, rowStride: rowStride)
-    var (target, other) = (first, second)
-    var (n, width) = (half, batch)
-    var twiddles = UnsafePointer(stageTwiddles.pointer)
-    while n >= 4 {
-      radix4Stage(source, target, n: n, width: width, twiddles)
-      twiddles += 6 * (n / 4)
-      source = StageSource(re: target.re, im: target.im, rowStride: 4 * width)
-      swap(&target, &other)
-      n /= 4
-      width *= 4
-    }
-    if n == 2 {
-      radix2Stage(source, target, width: width)
-      return target
-    }
-    return other
   }
 
   /// From the half-length complex spectrum to the real signals' bins.

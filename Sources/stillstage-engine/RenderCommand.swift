@@ -18,19 +18,21 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let head =
     try recordedHead(command)
     ?? HeadTrajectory(command[Options.pose]?.quaternion ?? .identity)
-  let events = try EventLog(path: command[Options.events])
-  let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: settings.hrtfPath) }
-  for note in hrtf.notes { printNote(note) }
   let source = try playing { () throws(PlaybackError) in
     try FileSource(
       path: command[Arguments.input], settings: settings, sampleRate: command[Options.rate],
       interrupt: Signals.interrupt)
   }
+  try checkWritable(output)
+  let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: settings.hrtfPath) }
   let offline = try playing { () throws(PlaybackError) in
     try OfflineRenderer(
       source: source, head: head, hrtf: hrtf, settings: settings,
       isLimited: command[Options.limiter])
   }
+  // Only now: wrong input leaves nothing behind, and its error stands alone.
+  let events = try EventLog(path: command[Options.events])
+  for note in hrtf.notes { printNote(note) }
   try renderToFile(offline, path: output)
   for warning in source.warnings {
     printNote(warning)

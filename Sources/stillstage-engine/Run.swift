@@ -65,6 +65,12 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   switch command.name {
   case .render: try renderCommand(command)
   case .play: try playCommand(command)
+  case .trackers: try trackersCommand(command)
+  case .trackersWatch: try trackersWatchCommand(command)
+  case .hrtfInfo: try hrtfInfoCommand(command)
+  case .hrtfExport: try hrtfExportCommand(command)
+  case .benchRender: try benchRenderCommand(command)
+  case .demo: try demoCommand(command, play: playDemo)
   default: throw .usage("no such command")
   }
   return Signals.received == nil ? .done : CommandFailure.interrupted.code

@@ -13,15 +13,25 @@ extension RenderSettings {
     self.init()
     hrtfPath = command[Options.hrtf]
     equalisation = command[Options.hrtfEqualization] == .diffuse ? .diffuse : .none
-    method = command[Options.decoder] == .ls ? .leastSquares : .magnitudeLeastSquares
+    method = DecoderDesign.Method(command[Options.decoder])
     busOrder = command[Options.order]
-    do throws(MediaError) {
-      layout = try LayoutOption(command[Options.layout].rawValue)
-    } catch { throw .usage(error.description) }
+    layout = try Self.layout(command[Options.layout])
     track = command[Options.track]
     spatialization = Spatialization(rawValue: command[Options.spatialize].rawValue) ?? .all
     gainDecibels = command[Options.gain]
     blockFrames = command[Options.block]
+  }
+
+  private static func layout(_ text: String) throws(CommandFailure) -> LayoutOption {
+    do throws(MediaError) {
+      return try LayoutOption(text)
+    } catch {
+      let names = LayoutOption.names
+      let expectation =
+        "\(names.joined(separator: ", ")) or a list of loudspeakers such as FL+FR+LFE"
+      throw .usage(
+        Options.layout.refusal(of: text, expectation: expectation, among: names).description)
+    }
   }
 }
 

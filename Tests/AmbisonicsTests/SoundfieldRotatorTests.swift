@@ -59,7 +59,7 @@ import Testing
     let output = AlignedFloats(count: 64 * 16)
     for c in 0..<16 { for i in 0..<64 { input.pointer[c * 64 + i] = x[c][i] } }
     let poses = rotator.gridPoints(forNext: 64).map { _ in q }
-    #expect(poses.count == 3)
+    #expect(poses.count == 64 / SoundfieldRotator.gridFrames + 1)
     rotator.process(
       input: input.pointer, output: output.pointer, stride: 64, frames: 64, poses: poses)
     let truth = SphericalHarmonics.evaluate(order: 3, q.conjugate.rotate(d))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CRealtime
+import Glibc
 import HeadTracking
 import Testing
 
@@ -252,7 +252,7 @@ import Testing
 
   @Test func noiseIsReadInBoundedTimeAndNeverCrashes() {
     var generator = SystemRandomNumberGenerator()
-    let start = monotonic_nanoseconds()
+    let start = processorMilliseconds()
     var isBounded = true
     for round in 0..<60 {
       // Half the rounds only use the tags that do something.
@@ -270,8 +270,14 @@ import Testing
         _ = field.usage(of: field.count - 1)
       }
     }
-    let milliseconds = Double(monotonic_nanoseconds() - start) * 1e-6
     #expect(isBounded)
-    #expect(milliseconds < 5000)
+    #expect(processorMilliseconds() - start < 5000)
+  }
+
+  /// What this thread has used, however busy the machine is.
+  private func processorMilliseconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) * 1e-6
   }
 }

@@ -11,7 +11,8 @@ import Testing
     let signal = steady(4_000)
     signal[0][7] = 10_000
     signal[1][9] = .leastNonzeroMagnitude
-    let (output, finite) = clean(signal)
+    let finite = Self.newGuard()
+    let output = clean(signal, with: finite)
     #expect(output == signal.arrays)
     #expect(finite.badFrameCount == 0)
     #expect(finite.muteCount == 0)
@@ -21,7 +22,8 @@ import Testing
   func oneBadSampleMutesAndComesBack(value: Float) {
     let signal = steady(4_000)
     signal[1][1_000] = value
-    let (output, finite) = clean(signal)
+    let finite = Self.newGuard()
+    let output = clean(signal, with: finite)
     #expect(finite.badFrameCount == 1)
     #expect(finite.muteCount == 1)
     for c in 0..<3 {
@@ -35,7 +37,8 @@ import Testing
   @Test func aLongBadStretchIsSilentAndCountsOnce() {
     let signal = steady(20_000)
     for i in 1_000..<15_000 { signal[0][i] = i.isMultiple(of: 3) ? .nan : 1e20 }
-    let (output, finite) = clean(signal)
+    let finite = Self.newGuard()
+    let output = clean(signal, with: finite)
     #expect(finite.badFrameCount == 14_000)
     #expect(finite.muteCount == 1)
     for c in 0..<3 {
@@ -49,7 +52,8 @@ import Testing
   func badSamplesInARowOfHolesStayMuted(distance: Int) {
     let signal = steady(20_000)
     for i in stride(from: 1_000, to: 15_000, by: distance) { signal[2][i] = .infinity }
-    let (output, finite) = clean(signal)
+    let finite = Self.newGuard()
+    let output = clean(signal, with: finite)
     #expect(finite.muteCount == 1)
     #expect(output[0].allSatisfy { abs($0) <= 1 })
     #expect(largestStep(output[0]) < 0.1)
@@ -60,15 +64,16 @@ import Testing
   func doesNotDependOnTheCallSize(sizes: [Int]) {
     let signal = steady(10_000)
     for i in [0, 1, 500, 511, 512, 513, 4_096, 9_999] { signal[i % 3][i] = .nan }
-    let (output, _) = clean(signal, sizes: sizes)
-    #expect(output == clean(signal, sizes: [512]).output)
+    let output = clean(signal, with: Self.newGuard(), sizes: sizes)
+    #expect(output == clean(signal, with: Self.newGuard(), sizes: [512]))
   }
 
   @Test func everyPatternOfGarbageComesOutFinite() {
     let signal = PlanarSignal(channelCount: 3, frames: 8_192) { channel, frame in
       Float(bitPattern: UInt32(truncatingIfNeeded: (frame * 3 + channel) &* 2_654_435_761))
     }
-    let (output, finite) = clean(signal)
+    let finite = Self.newGuard()
+    let output = clean(signal, with: finite)
     #expect(finite.badFrameCount > 1_000)
     for c in 0..<3 { #expect(output[c].allSatisfy { abs($0) <= 10_000 }) }
   }
@@ -90,13 +95,16 @@ import Testing
     }
   }
 
+  private static func newGuard() -> FiniteGuard {
+    FiniteGuard(channelCount: 3, sampleRate: 48_000)
+  }
+
   private func clean(
-    _ signal: PlanarSignal, sizes: [Int] = [256]
-  ) -> (output: [[Float]], finite: FiniteGuard) {
-    let finite = FiniteGuard(channelCount: signal.channelCount, sampleRate: 48_000)
+    _ signal: PlanarSignal, with finite: borrowing FiniteGuard, sizes: [Int] = [256]
+  ) -> [[Float]] {
     let copy = signal.copy
     copy.forEachPiece(of: sizes) { finite.process($0, frames: $1) }
-    return (copy.arrays, finite)
+    return copy.arrays
   }
 
   private func largestStep(_ samples: [Float]) -> Float {

@@ -16,9 +16,9 @@ import Testing
         #expect(abs(Double(gains[i]) - expected) < 1e-6)
       }
       #expect(gains[2_399...].allSatisfy { $0 == 1 })
-      #expect(ramp.isSettled)
+      #expect(ramp.isSettled == true)
       ramp.restart()
-      #expect(!ramp.isSettled)
+      #expect(ramp.isSettled == false)
     }
   }
 
@@ -66,7 +66,7 @@ import Testing
     #expect(ramp.targetGain == 0.5)
   }
 
-  private func apply(_ ramp: GainRamp, frames: Int) -> [Float] {
+  private func apply(_ ramp: borrowing GainRamp, frames: Int) -> [Float] {
     let signal = PlanarSignal(channelCount: 2, frames: frames) { _, _ in 1 }
     ramp.process(signal.channels, channelCount: 2, frames: frames)
     #expect(signal.arrays[0] == signal.arrays[1])

@@ -34,19 +34,24 @@ import Testing
 
   /// Whatever the moment of the readings, no frame is lost or counted twice.
   @Test func readingsFromAnotherThreadAreConsistent() {
-    let meter = LevelMeter()
+    let meter = UnsafeMutablePointer<LevelMeter>.allocate(capacity: 1)
+    meter.initialize(to: LevelMeter())
+    defer {
+      meter.deinitialize(count: 1)
+      meter.deallocate()
+    }
     var writer = pthread_t()
     pthread_create(
       &writer, nil,
       { argument in
-        let meter = Unmanaged<LevelMeter>.fromOpaque(argument!).takeUnretainedValue()
+        let meter = argument!.assumingMemoryBound(to: LevelMeter.self)
         let signal = PlanarSignal(channelCount: 2, frames: 16) { _, _ in 0.5 }
-        for _ in 0..<50_000 { meter.process(signal[0], signal[1], frames: 16) }
+        for _ in 0..<50_000 { meter.pointee.process(signal[0], signal[1], frames: 16) }
         return nil
-      }, Unmanaged.passUnretained(meter).toOpaque())
+      }, meter)
     var faults = 0
     for _ in 0..<20_000 {
-      let rms = meter.read().rms
+      let rms = meter.pointee.read().rms
       if rms[0] != 0, abs(rms[0] - 0.5) > 1e-3 { faults += 1 }
     }
     pthread_join(writer, nil)

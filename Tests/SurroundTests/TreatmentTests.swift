@@ -90,7 +90,7 @@ import Testing
       return p
     }
     let output = (0..<3).map { _ in UnsafeMutablePointer<Float>.allocate(capacity: 10) }
-    defer { (input + output).forEach { $0.deallocate() } }
+    defer { for memory in input + output { memory.deallocate() } }
     matrix.mix(input, into: output, frames: 10)
     for o in 0..<3 {
       for i in 0..<10 {

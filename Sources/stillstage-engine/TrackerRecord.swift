@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HeadTracking
+
+/// A tracker in `stillstage trackers --json`; docs/command-line.md tells what the keys mean.
+struct TrackerRecord: Encodable {
+  let access: String
+  let bus: String
+  let id: String
+  let manufacturer: String
+  let name: String
+  let path: String
+  /// Why the tracker cannot be used; absent where it can.
+  let problem: String?
+  let productID: Int
+  let `protocol`: String
+  let serial: String
+  /// Absent unless access is "permissionDenied".
+  let udevRule: String?
+  let vendorID: Int
+
+  init(_ tracker: TrackerDescription) {
+    access =
+      switch tracker.access {
+      case .ready: "ready"
+      case .permissionDenied: "permissionDenied"
+      case .failed: "failed"
+      }
+    bus = tracker.bus.rawValue
+    id = tracker.id
+    manufacturer = tracker.manufacturer
+    name = tracker.name
+    path = tracker.path
+    problem = tracker.accessError?.description
+    productID = Int(tracker.productID)
+    `protocol` = tracker.protocolDescription
+    serial = tracker.serial
+    udevRule = tracker.access == .permissionDenied ? tracker.udevRule : nil
+    vendorID = Int(tracker.vendorID)
+  }
+}

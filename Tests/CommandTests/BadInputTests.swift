@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// Input that is no input: one line that says so, soon, and nothing left behind.
+@Suite(.serialized) struct BadInputTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    /// `$` is the test's folder.
+    let arguments: String
+    let says: String
+    var code: Int32 = 1
+    var testDescription: String { arguments }
+  }
+
+  private static let render = [
+    Case(arguments: "render $/nowhere.wav -o $/out.wav", says: "no such file"),
+    Case(arguments: "render $/no/where.wav -o $/out.wav", says: "no such file"),
+    Case(arguments: "render $/empty.wav -o $/out.wav", says: "is empty"),
+    Case(arguments: "render $/folder -o $/out.wav", says: "directory"),
+    Case(arguments: "render $/fifo -o $/out.wav", says: "FIFO"),
+    Case(arguments: "render $/text.wav -o $/out.wav", says: "not an audio file"),
+    Case(arguments: "render $/cut.wav -o $/out.wav", says: "audio"),
+    Case(arguments: "render $/channels0.wav -o $/out.wav", says: "channels"),
+    Case(arguments: "render $/channels300.wav -o $/out.wav", says: "300 channels"),
+    Case(arguments: "render $/five.wav -o $/out.wav", says: "--layout"),
+    Case(arguments: "render $/good.wav -o $/out.wav --layout foa", says: "needs 4"),
+    Case(arguments: "render $/good.wav -o $/out.wav --track 2", says: "no audio track 2"),
+    Case(arguments: "render $/good.wav -o $/folder", says: "directory"),
+    Case(arguments: "render $/good.wav -o $/no/out.wav", says: "no such file"),
+  ]
+
+  private static let head = [
+    Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/nowhere.sofa", says: "No such file"),
+    Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/text.wav", says: "no SOFA file"),
+    Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/fifo", says: "FIFO"),
+    Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/folder", says: "directory"),
+    Case(arguments: "render $/good.wav -o $/out.wav --motion $/nowhere.csv", says: "motion file"),
+    Case(arguments: "render $/good.wav -o $/out.wav --motion $/broken.csv", says: "line 3"),
+    Case(
+      arguments: "render $/nowhere.wav -o $/out.wav --events $/events.jsonl", says: "no such file"),
+    Case(
+      arguments: "render $/good.wav -o $/out.wav --hrtf $/empty.wav --events $/events.jsonl",
+      says: "empty"),
+  ]
+
+  private static let hrtf = [
+    Case(arguments: "hrtf info $/nowhere.sofa", says: "No such file"),
+    Case(arguments: "hrtf info $/empty.wav", says: "empty"),
+    Case(arguments: "hrtf info $/folder", says: "directory"),
+    Case(arguments: "hrtf info $/fifo", says: "FIFO"),
+    Case(arguments: "hrtf info $/text.wav --json", says: "no SOFA file"),
+    Case(arguments: "hrtf export $/nowhere.sofa -o $/out.wav --order 1", says: "No such file"),
+    Case(arguments: "hrtf export $/text.wav -o $/out.wav --order 1", says: "no SOFA file"),
+    Case(arguments: "hrtf export $/cut.sofa -o $/out.wav --order 1", says: "no SOFA file"),
+    Case(arguments: "hrtf export $/fifo -o $/out.wav --order 1", says: "FIFO"),
+  ]
+
+  private static let usage = [
+    Case(arguments: "render", says: "Missing expected argument", code: 2),
+    Case(arguments: "render $/good.wav", says: "-o <OUT.wav>", code: 2),
+    Case(arguments: "render $/good.wav -o $/out.wav --ordr 3", says: "'--order'?", code: 2),
+    Case(arguments: "render $/good.wav -o $/out.wav --wrong", says: "'--wrong'", code: 2),
+    Case(arguments: "render $/good.wav -o $/out.wav --order 8", says: "from 1 to 7", code: 2),
+    Case(arguments: "render $/good.wav -o $/out.wav --layout 7.1.5", says: "'7.1.", code: 2),
+    Case(arguments: "render $/good.wav -o $/out.wav --layout steroe", says: "'stereo'?", code: 2),
+    Case(arguments: "render $/good.wav -o $/out.wav --layout FL+XY", says: "must be", code: 2),
+    Case(arguments: "rendr $/good.wav -o $/out.wav", says: "'render'?", code: 2),
+    Case(arguments: "hrtf inof $/good.wav", says: "'hrtf info'?", code: 2),
+    Case(arguments: "hrtf export $/good.wav -o $/out.wav", says: "--order <N>", code: 2),
+    Case(
+      arguments: "hrtf export $/good.wav -o $/out.wav --order 1 --rate 1", says: "from 8000",
+      code: 2),
+  ]
+
+  @Test(arguments: render + head + hrtf + usage)
+  func isToldInOneLine(_ wrong: Case) throws {
+    let folder = TemporaryFolder()
+    try Self.fill(folder)
+    let before = folder.names
+    let arguments = wrong.arguments.split(separator: " ").map { word in
+      word.hasPrefix("$") ? folder.path + word.dropFirst() : String(word)
+    }
+    // The quickest of a few: the machine may be busy with other tests.
+    var shortest = Duration.seconds(60)
+    for _ in 0..<3 where shortest > .seconds(2) {
+      let start = ContinuousClock.now
+      let run = try Stillstage.run(arguments)
+      shortest = min(shortest, ContinuousClock.now - start)
+      #expect(run.exitCode == wrong.code, "\(run.errors)")
+      #expect(run.output == "")
+      #expect(run.errors.hasPrefix("stillstage: "))
+      #expect(run.errors.contains(wrong.says), "\(run.errors)")
+      #expect(run.errors.filter { $0 == "\n" }.count == 1, "\(run.errors)")
+      #expect(folder.names == before)
+    }
+    #expect(shortest < .seconds(2))
+  }
+
+  /// The wrong files, and a good one.
+  private static func fill(_ folder: TemporaryFolder) throws {
+    let tone = (0..<480).map { Float(sin(Double($0) * 0.1)) }
+    let good = FloatWAV(channels: [tone, tone])
+    try folder.write(good.bytes(), to: "good.wav")
+    try folder.write("", to: "empty.wav")
+    try folder.write("This is no sound.\nNor is this.\n", to: "text.wav")
+    try folder.write(Array(good.bytes().prefix(30)), to: "cut.wav")
+    try folder.write(good.bytes(statingChannels: 0), to: "channels0.wav")
+    try folder.write(
+      FloatWAV(channels: [[Float]](repeating: [0, 0], count: 300)).bytes(), to: "channels300.wav")
+    try folder.write(
+      FloatWAV(channels: [[Float]](repeating: tone, count: 5)).bytes(), to: "five.wav")
+    try folder.write("t,w,x,y,z\n0,1,0,0,0\n0.1,1,zero,0,0\n", to: "broken.csv")
+    try folder.write([0x89, 0x48, 0x44, 0x46, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0], to: "cut.sofa")
+    mkdir(folder.file("folder"), 0o755)
+    mkfifo(folder.file("fifo"), 0o644)
+  }
+}

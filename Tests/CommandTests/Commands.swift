@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// The built program.
+enum Stillstage {
+  static let path = "\(ProgramRun.builtProducts)/stillstage"
+
+  static func run(_ arguments: [String]) throws -> ProgramRun {
+    try ProgramRun.of(path, arguments, timeoutSeconds: 60)
+  }
+
+  /// Runs it, and checks that it did what it was told.
+  static func succeed(_ arguments: [String]) throws -> ProgramRun {
+    let run = try run(arguments)
+    try #require(run.exitCode == 0, "\(arguments): \(run.errors)")
+    return run
+  }
+}
+
+/// The scripts beside the tests.
+enum Fixtures {
+  private static let folder =
+    #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined() + "/Fixtures"
+
+  static let virtualTracker = "\(folder)/virtual_tracker.py"
+
+  /// Makes one of the small SOFA files of `make_sofa.py`; needs Debian's python3-h5py.
+  static func sofa(_ name: String, in temporary: TemporaryFolder) throws -> String {
+    let run = try ProgramRun.of(
+      "/usr/bin/python3", ["\(folder)/make_sofa.py", temporary.path, name])
+    try #require(run.exitCode == 0, "apt install python3-h5py: \(run.errors)")
+    return temporary.file("\(name).sofa")
+  }
+}

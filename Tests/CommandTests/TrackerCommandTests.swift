@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// `trackers` and `trackers watch` under the virtual tracker; needs Debian's umockdev,
+/// gir1.2-umockdev-1.0 and python3-gi.
+@Suite(.serialized) struct TrackerCommandTests {
+  private let tracker = ["umockdev-wrapper", "/usr/bin/python3", Fixtures.virtualTracker]
+
+  private func run(_ options: [String], _ program: [String]) throws -> ProgramRun {
+    try ProgramRun.of(tracker[0], tracker.dropFirst() + options + ["--"] + program)
+  }
+
+  /// Watches the tracker while a shell script sends it commands by its output, in a folder with the
+  /// watcher's `pid`, `out` and `err`.
+  private func watch(_ script: String, in folder: TemporaryFolder) throws -> ProgramRun {
+    let watcher = "echo $$ > pid; exec \(Stillstage.path) trackers watch SN-0001 > out 2> err"
+    try folder.write("\(script)\n", to: "script")
+    return try ProgramRun.of(
+      "sh",
+      ["-c", "cd \(folder.path) && touch out err && sh ./script | \"$@\"", "sh"] + tracker
+        + ["--stdin", "--", "sh", "-c", watcher], timeoutSeconds: 40)
+  }
+
+  /// What the program wrote, without the virtual tracker's own lines.
+  private func output(_ run: ProgramRun) -> [String] {
+    run.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      .filter { !$0.hasPrefix("mock: ") }
+  }
+
+  @Test func withoutATrackerThereIsGuidance() throws {
+    let run = try run(["--absent"], [Stillstage.path, "trackers"])
+    #expect(run.exitCode == 0)
+    #expect(output(run).first == "No head tracker found.")
+    let json = try self.run(["--absent"], [Stillstage.path, "trackers", "--json"])
+    #expect(json.exitCode == 0)
+    #expect(output(json).joined().filter { !$0.isWhitespace } == "[]")
+  }
+
+  @Test func trackersAreListed() throws {
+    let run = try run(["--count", "2", "--decoy"], [Stillstage.path, "trackers"])
+    #expect(run.exitCode == 0)
+    let lines = output(run)
+    #expect(lines[0].split(separator: " ") == ["ID", "NAME", "PROTOCOL", "BUS", "ACCESS"])
+    #expect(lines[1].hasPrefix("SN-0001  Virtual Head Tracker  AndroidHeadTracker 1.0  usb  ready"))
+    #expect(lines[2].hasPrefix("SN-0002"))
+    #expect(lines.count == 4)
+    let json = try self.run(["--count", "2"], [Stillstage.path, "trackers", "--json"])
+    let text = output(json).joined(separator: "\n")
+    #expect(text.hasPrefix("[\n") && text.hasSuffix("\n]\n"))
+    #expect(text.contains("\"id\" : \"SN-0002\""))
+    #expect(text.contains("\"access\" : \"ready\""))
+    #expect(text.contains("\"protocol\" : \"#AndroidHeadTracker#1.0\""))
+  }
+
+  @Test func theTrackerThatMayNotBeOpenedComesWithTheRule() throws {
+    let drop = ["setpriv", "--reuid", "65534", "--clear-groups"]
+    let command = [Stillstage.path, "trackers"]
+    let run = try run(["--deny"], (getuid() == 0 ? drop : []) + command)
+    #expect(run.exitCode == 0)
+    #expect(run.output.contains("no permission"))
+    #expect(run.output.contains("KERNELS==\"0003:1D6B:0104.*\""))
+  }
+
+  @Test func thePoseIsWrittenUntilASignalEndsIt() throws {
+    let folder = TemporaryFolder()
+    let run = try watch(
+      """
+      until [ -s out ]; do sleep 0.1; done
+      echo pose 30 10 -5
+      sleep 1
+      before=$(date +%s%N)
+      kill -INT $(cat pid)
+      while kill -0 $(cat pid) 2> no; do sleep 0.02; done
+      echo $(( ($(date +%s%N) - before) / 1000000 )) > ended
+      """, in: folder)
+    #expect(run.exitCode == 130)
+    let milliseconds = try text("ended", in: folder).split(separator: "\n").first.flatMap {
+      Int($0)
+    }
+    #expect(try #require(milliseconds) < 1000)
+    let rows = try text("out", in: folder).split(separator: "\n").map { line in
+      line.split(separator: " ").map { Double($0) }
+    }
+    #expect(rows.count > 3)
+    #expect(rows.allSatisfy { $0.count == 5 && !$0.contains(nil) })
+    let last = try #require(rows.last).compactMap { $0 }
+    #expect(abs(last[1] - 30) < 0.1 && abs(last[2] - 10) < 0.1 && abs(last[3] + 5) < 0.1)
+    #expect(last[4] > 5)
+  }
+
+  @Test func unpluggingAndPluggingIsTold() throws {
+    let folder = TemporaryFolder()
+    let run = try watch(
+      """
+      until [ -s out ]; do sleep 0.1; done
+      echo unplug
+      until grep -q 'is gone' err; do sleep 0.1; done
+      echo plug
+      until [ $(grep -c 'is connected' err) = 2 ]; do sleep 0.1; done
+      kill -TERM $(cat pid)
+      """, in: folder)
+    #expect(run.exitCode == 143)
+    let notes = try text("err", in: folder).split(separator: "\n")
+      .filter { $0.hasPrefix("stillstage: note: ") }
+    #expect(notes.count == 3, "\(notes)")
+  }
+
+  private func text(_ name: String, in folder: TemporaryFolder) throws -> String {
+    String(decoding: try readFile(folder.file(name)), as: UTF8.self)
+  }
+
+  @Test func anUnknownOrAmbiguousTrackerIsRefusedWithWhatThereIs() throws {
+    let unknown = try run([], [Stillstage.path, "trackers", "watch", "nothing"])
+    #expect(unknown.exitCode == 1)
+    #expect(unknown.errors.contains("there are: SN-0001 (Virtual Head Tracker)"))
+    let several = try run(["--count", "2"], [Stillstage.path, "trackers", "watch", "virtual"])
+    #expect(several.exitCode == 1)
+    #expect(several.errors.contains("SN-0001") && several.errors.contains("SN-0002"))
+    let none = try run(["--absent"], [Stillstage.path, "trackers", "watch", "SN-0001"])
+    #expect(none.exitCode == 1)
+    #expect(none.errors.contains("none is connected"))
+  }
+}

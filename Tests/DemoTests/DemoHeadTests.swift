@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import HeadTracking
+import Playback
+import Testing
+
+@Suite struct DemoHeadTests {
+  private let head = DemoScene.head
+
+  @Test func rowsAreUnitQuaternionsEvery10MillisecondsOverTheScene() {
+    #expect(head.times.first == 0 && head.times.last == DemoScene.seconds)
+    for (time, next) in zip(head.times, head.times.dropFirst()) {
+      #expect(abs(next - time - 0.01) < 1e-9)
+    }
+    #expect(head.poses.allSatisfy { abs($0.squaredNorm - 1) < 1e-12 })
+  }
+
+  @Test func itLooksAheadToTheLeftToTheRightNodsAndLeans() {
+    func angles(_ seconds: Double) -> YawPitchRoll {
+      YawPitchRoll(head.pose(atSeconds: seconds))
+    }
+    for time in [0, 1.5, 3] {
+      #expect(Quaternion.angle(between: head.pose(atSeconds: time), .identity) < 1e-9)
+    }
+    #expect(abs(angles(5).yaw - 60) < 1e-6)
+    #expect(abs(angles(9).yaw + 60) < 1e-6)
+    let all = head.poses.map { YawPitchRoll($0) }
+    #expect(abs((all.map(\.pitch).max() ?? 0) - 25) < 1e-6)
+    #expect(abs((all.map(\.pitch).min() ?? 0) + 25) < 1e-6)
+    #expect(abs((all.map(\.roll).max() ?? 0) - 20) < 1e-6)
+    #expect(abs((all.map(\.roll).min() ?? 0) + 20) < 1e-6)
+    #expect(Quaternion.angle(between: head.pose(atSeconds: 20), .identity) < 1e-9)
+  }
+
+  /// No turn above 200 degrees a second, and none that starts or stops at once.
+  @Test func itTurnsAsAHeadDoes() {
+    let velocities = zip(head.poses, head.poses.dropFirst()).map { a, b in
+      (a.conjugate * b).rotationVector * (100 * degreesPerRadian)
+    }
+    let fastest = velocities.map { ($0 * $0).sum().squareRoot() }.max() ?? 0
+    #expect(fastest > 50 && fastest < 200, "\(fastest) degrees a second")
+    for (a, b) in zip(velocities, velocities.dropFirst()) {
+      let change = b - a
+      #expect((change * change).sum().squareRoot() < 5)
+    }
+  }
+}

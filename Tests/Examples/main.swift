@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stillstage as a library. usage: playback-example circle OUT.wav | playback-example play FILE
+
+import Playback
+
+/// Noise in front of a head that turns once to the left in 4 s, so that it circles the head.
+func circle(to path: String) throws {
+  let (rate, block) = (48000, 480)
+  var settings = RenderSettings()
+  settings.busOrder = 1  // 5 is sharper and costs more
+  let renderer = try SampleRenderer(
+    layout: .mono, sampleRate: Double(rate), settings: settings)
+  let file = try WAVWriter(path: path, layout: .stereo, sampleRate: rate)
+  for end in stride(from: block, through: 4 * rate, by: block) {
+    let noise = (0..<block).map { _ in Float.random(in: -0.1...0.1) }
+    let head = YawPitchRoll(yaw: 360 * Double(end) / Double(4 * rate))
+    try file.write(interleaved: renderer.render(noise, headPose: head.quaternion))
+  }
+  try file.write(interleaved: renderer.renderTail())
+  try file.close()
+}
+
+/// A file, with the first head tracker that is found.
+func play(_ path: String) async throws {
+  let player = try Player(path: path)
+  try player.start()
+  while !player.isFinished {
+    for event in player.takeEvents() { print(event) }
+    try await Task.sleep(for: .milliseconds(100))
+  }
+  player.stop()
+}
+
+switch CommandLine.arguments.dropFirst().first {
+case "circle": try circle(to: CommandLine.arguments[2])
+case "play": try await play(CommandLine.arguments[2])
+default: print("usage: playback-example circle OUT.wav | playback-example play FILE")
+}

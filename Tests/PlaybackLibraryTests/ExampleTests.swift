@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Playback
+import TestSupport
+import Testing
+
+/// The example program does what its comments say.
+@Suite struct ExampleTests {
+  private let program = "\(ProgramRun.builtProducts)/playback-example"
+
+  @Test func circlesTheHead() throws {
+    let folder = TemporaryFolder()
+    let run = try ProgramRun.of(program, ["circle", folder.file("out.wav")], timeoutSeconds: 120)
+    #expect(run.exitCode == 0, "\(run.errors)")
+    let sound = try StereoSound(path: folder.file("out.wav"))
+    #expect(sound.sampleRate == 48000)
+    #expect(sound.frames > 4 * 48000)
+    // The head looks to the front, the left, the back and the right after 0, 1, 2 and 3 s.
+    let front = sound.levelDifference(atSeconds: 0.02)
+    let right = sound.levelDifference(atSeconds: 1)
+    let back = sound.levelDifference(atSeconds: 2)
+    let left = sound.levelDifference(atSeconds: 3)
+    #expect(abs(front) < 2)
+    #expect(right < -6)
+    #expect(abs(back) < 2)
+    #expect(left > 6)
+  }
+
+  @Test func playsAFile() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("field.wav")
+    // First order: its filters take the least time to design in a debug build.
+    let layout = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
+    let writer = try WAVWriter(path: path, layout: layout, sampleRate: 48000)
+    try writer.write(interleaved: [Float](repeating: 0.1, count: 4 * 24000))
+    try writer.close()
+    try PrivatePulseServer.withServer { server in
+      let run = try ProgramRun.of(
+        program, ["play", path], environment: ["PULSE_SERVER": server.address], timeoutSeconds: 120)
+      #expect(run.exitCode == 0, "\(run.errors)")
+      #expect(run.output.contains("connected(sink: \"ears\")"))
+    }
+  }
+
+  @Test func tellsItsUsage() throws {
+    let run = try ProgramRun.of(program)
+    #expect(run.exitCode == 0)
+    #expect(run.output.hasPrefix("usage: playback-example"))
+  }
+}

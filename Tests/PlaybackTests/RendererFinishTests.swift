@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Glibc
+import Playback
+import SignalProcessing
+import TestSupport
+import Testing
+
+@Suite struct RendererFinishTests {
+  private static let rampFrames = Int(testRate * 0.05)
+
+  @Test(arguments: RendererFaultTests.layouts, Renderer.Mode.allCases)
+  func linearMeansThatTwiceTheInputIsTwiceTheOutputToTheBit(
+    layout: ChannelLayout, mode: Renderer.Mode
+  ) {
+    let filters = noiseFilters(order: 1, taps: 100)
+    let field = noise(channels: 6, frames: 1500, amplitude: 50)
+    let twice = PlanarSignal(channelCount: 6, frames: 1500) { 2 * field[$0][$1] }
+    let results = [field, twice].map { input in
+      render(
+        input, with: Renderer(layout: layout, filters: filters, busOrder: 1, mode: mode),
+        head: turningHead)
+    }
+    #expect(results[0].map { $0.map { 2 * $0 } } == results[1])
+    #expect(peak(results[0][0]) > 50, "a limiter would have been at work")
+  }
+
+  @Test func safeRisesOver50MillisecondsAndIsThenTheSameSound() {
+    let (filters, field) = (
+      noiseFilters(order: 1), noise(channels: 4, frames: 4000, amplitude: 0.05)
+    )
+    let linear = render(field, with: Renderer(layout: ambiX(1), filters: filters, busOrder: 1))
+    let renderer = Renderer(layout: ambiX(1), filters: filters, busOrder: 1, finish: .safe)
+    let late = renderer.latencyFrames
+    let ears = render(
+      field, with: renderer, sizes: [400],
+      before: {
+        if $0 == 2000 { renderer.restartRamp() }
+      })
+    #expect(late > 0)
+    #expect(renderer.isGainSettled)
+    for (ear, truth) in zip(ears, linear) {
+      #expect(peak(ear[..<late]) == 0)
+      for frame in 0..<(4000 - late) {
+        let gain = rise(frame < 2000 ? frame : frame - 2000)
+        #expect(abs(ear[late + frame] - gain * truth[frame]) < 1e-6)
+      }
+    }
+  }
+
+  /// White noise, full-scale squares and jumps, all far too loud.
+  @Test(arguments: 0..<3)
+  func safeNeverExceedsTheCeiling(signal: Int) {
+    let frames = 3000
+    let input = PlanarSignal(channelCount: 6, frames: frames + 500) { channel, frame in
+      guard frame < frames else { return 0 }
+      return switch signal {
+      case 0: Float.random(in: -4...4)
+      case 1: sin(Double((channel + 3) * frame) * 0.11) < 0 ? -1 : 1
+      default: frame % 700 == 650 ? 100 : (frame < 1500 ? 0.01 : 1) * Float.random(in: -1...1)
+      }
+    }
+    for layout in RendererFaultTests.layouts {
+      let renderer = Renderer(
+        layout: layout, filters: noiseFilters(order: 1), busOrder: 1, finish: .safe)
+      renderer.gain = 4
+      let ears = render(input, with: renderer, head: turningHead)
+      for ear in ears {
+        let level = TruePeakMeter.decibels(ear)
+        #expect(level <= -1, "\(level) dBTP")
+        #expect(level > -3, "\(level) dBTP: not loud enough to prove anything")
+      }
+      let meter = renderer.levels()
+      #expect((0..<2).allSatisfy { meter.peak[$0] == peak(ears[$0]) })
+    }
+  }
+
+  @Test func aChangeOfGainIsSmoothAndExactInTheEnd() {
+    let field = PlanarSignal(channelCount: 2, frames: 4000) { _, _ in 0.125 }
+    let renderer = Renderer(
+      layout: .stereo, filters: noiseFilters(order: 1), busOrder: 1, mode: .plain)
+    let ears = render(
+      field, with: renderer, sizes: [500],
+      before: {
+        if $0 == 1500 { renderer.gain = 4 }
+      })
+    #expect(ears[0][1499] == 0.125)
+    #expect(ears[0][1500 + Self.rampFrames] == 0.5)
+    #expect(largestStep(Array(ears[0][1000...])) < 0.375 * .pi / 2 / Float(Self.rampFrames) * 1.01)
+  }
+
+  private func rise(_ frame: Int) -> Float {
+    frame + 1 >= Self.rampFrames
+      ? 1 : Float(0.5 - 0.5 * cos(.pi * Double(frame + 1) / Double(Self.rampFrames)))
+  }
+}

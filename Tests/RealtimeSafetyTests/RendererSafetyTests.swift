@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Binaural
+import CRealtime
+import Geometry
+import Glibc
+import Playback
+import TestSupport
+import Testing
+
+/// The whole render call: guard, treatment, rotation, decoding, modes, gain, limiter, meter.
+@Suite struct RendererSafetyTests {
+  static let layouts: [ChannelLayout] = [
+    .ambisonics(order: 1, convention: .ambiX, headLocked: true),
+    .ambisonics(order: 7, convention: .ambiX, headLocked: false),
+    .speakers([.frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight]),
+  ]
+
+  @Test(arguments: layouts, [Renderer.Finish.linear, .safe])
+  func theRenderCall(layout: ChannelLayout, finish: Renderer.Finish) {
+    let order = if case .ambisonics(let order, _, _) = layout { order } else { 3 }
+    // More than the renderer does in one piece, where a debug build is not too slow for it.
+    let frames = order < 7 ? 1100 : 320
+    let renderer = Renderer(
+      layout: layout, filters: filters(order: order), busOrder: order, blockFrames: 64,
+      finish: finish)
+    let input = PlanarSignal(channelCount: layout.channelCount, frames: frames) {
+      $1.isMultiple(of: 90) ? 8 : Float($0 + 1) * 0.01
+    }
+    let ears = PlanarSignal(channelCount: 2, frames: frames)
+    let head = Head()
+    func process(_ frames: Int, from source: PlanarSignal?) {
+      renderer.process(
+        input: source?.channels, frames: frames, poses: head.poses(renderer, frames),
+        left: ears[0], right: ears[1])
+    }
+    var call = 0
+    expectRealtimeSafe {
+      call += 1
+      // Each of the three runs has a fault, a change of mode and a turn; the last is the one counted.
+      input[0][300] = .nan
+      renderer.mode = renderer.mode == .plain ? .spatial : .plain
+      renderer.gain = call == 2 ? 0.5 : 1
+      process(64, from: input)
+      process(1, from: input)
+      process(frames, from: input)
+      process(32, from: nil)
+      renderer.restartRamp()
+      _ = renderer.levels()
+    }
+    #expect(call == 3)
+    #expect(renderer.mutedFrameCount == 3)
+  }
+
+  /// The call marks a real-time section of its own; one around it must outlast it.
+  @Test(.enabled(if: realtime_sanitizer_present()))
+  func aSectionAroundTheRenderCallStaysOpen() async {
+    await #expect(processExitsWith: .exitCode(43)) {
+      let renderer = Renderer(layout: .stereo, filters: filters(order: 1), busOrder: 1)
+      let ears = PlanarSignal(channelCount: 2, frames: 32)
+      let head = Head()
+      realtime_enter()
+      renderer.process(
+        input: nil, frames: 32, poses: head.poses(renderer, 32), left: ears[0], right: ears[1])
+      ears[0].deallocate()
+      realtime_exit()
+    }
+  }
+
+  /// And where it has ended everything is allowed again.
+  @Test(.enabled(if: realtime_sanitizer_present()))
+  func theRenderCallClosesItsSection() async {
+    await #expect(processExitsWith: .exitCode(7)) {
+      let renderer = Renderer(layout: .stereo, filters: filters(order: 1), busOrder: 1)
+      let ears = PlanarSignal(channelCount: 2, frames: 32)
+      renderer.process(
+        input: nil, frames: 32, poses: Head().poses(renderer, 32), left: ears[0], right: ears[1])
+      exit(ears.arrays.count == 2 ? 7 : 8)
+    }
+  }
+}
+
+private func filters(order: Int) -> BinauralFilters {
+  let channels = SphericalHarmonics.channelCount(order: order)
+  let ear = (0..<channels).map { channel in
+    (0..<150).map { 0.1 / Float(1 + $0 + channel) }
+  }
+  return BinauralFilters(order: order, sampleRate: 48_000, left: ear, right: ear)
+}
+
+/// A head that turns on and on, in memory that is there before the sections begin.
+private final class Head {
+  private let memory = UnsafeMutablePointer<Quaternion>.allocate(capacity: 200)
+
+  init() {
+    for g in 0..<200 {
+      (memory + g).initialize(to: YawPitchRoll(yaw: Double(g) * 0.7, pitch: 10).quaternion)
+    }
+  }
+
+  deinit { memory.deallocate() }
+
+  func poses(_ renderer: Renderer, _ frames: Int) -> UnsafePointer<Quaternion> {
+    UnsafePointer(memory + renderer.gridPoints(forNext: frames).lowerBound)
+  }
+}
