@@ -19,6 +19,9 @@ TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python
 .PHONY: install uninstall clean
 .PHONY: toolchain build-packages runtime-packages test-packages
 
+# Two builds at once would wait for each other or, worse, fight for the processor.
+.NOTPARALLEL:
+
 all: build
 
 build: toolchain build-packages

@@ -75,6 +75,12 @@ let tests: [Target] = [
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
+  .testTarget(
+    name: "PlayerTests",
+    dependencies: [
+      "Playback", "Ambisonics", "Binaural", "Media", "PulseAudio", "SignalProcessing",
+      "TestSupport",
+    ]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
   .testTarget(
     name: "CommandTests",
@@ -95,12 +101,18 @@ let tests: [Target] = [
     dependencies: [
       "Playback", "CAllocationCounter", "TestSupport", "playback-example", "stillstage-sofa",
     ]),
+  .testTarget(
+    name: "EndToEndTests",
+    dependencies: [
+      "PulseAudio", "SignalProcessing", "CRealtime", "TestSupport", "stillstage",
+      "stillstage-engine", "stillstage-sofa",
+    ]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
   .testTarget(
     name: "RealtimeSafetyTests",
     dependencies: [
-      "CAllocationCounter", "CRealtime", "Ambisonics", "Binaural", "Geometry", "Playback",
-      "SignalProcessing", "TestSupport",
+      "CAllocationCounter", "CRealtime", "Ambisonics", "Binaural", "Geometry", "HeadTracking",
+      "Playback", "SignalProcessing", "TestSupport",
     ]),
 ]
 

@@ -150,17 +150,19 @@ public struct DecoderDesign: Sendable {
       }
       fft.inverse(real: re.pointer, imaginary: im.pointer, time: time.pointer)
       for ear in 0...1 {
-        ears[ear].append(Self.faded((0..<taps).map { time.pointer[2 * $0 + ear] }))
+        ears[ear].append(
+          Self.faded((0..<taps).map { time.pointer[2 * $0 + ear] }, responses.sampleRate))
       }
     }
     return BinauralFilters(
       order: order, sampleRate: responses.sampleRate, left: ears[0], right: ears[1])
   }
 
-  /// Half a Hann window at both ends: 16 taps in, at most 32 out.
-  private static func faded(_ filter: [Float]) -> [Float] {
+  /// Half a Hann window at both ends: a third of a millisecond in, two thirds out.
+  private static func faded(_ filter: [Float], _ sampleRate: Double) -> [Float] {
     var filter = filter
-    let (rise, fall) = (min(16, filter.count / 8), min(32, filter.count / 8))
+    let rise = Int((sampleRate / 3000).rounded())
+    let fall = min(2 * rise, filter.count / 8)
     for i in 0..<rise {
       filter[i] *= Float(0.5 - 0.5 * realtime_cos(.pi * Double(i) / Double(rise)))
     }

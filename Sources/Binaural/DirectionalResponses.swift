@@ -113,6 +113,13 @@ struct DirectionalResponses {
     }
   }
 
+  /// Scales the responses of a bin from a direction on.
+  mutating func scale(bin k: Int, from first: Int, by gain: Double) {
+    for ear in 0...1 {
+      for d in first..<directions.count { self[k, ear, d] = self[k, ear, d] * gain }
+    }
+  }
+
   func bin(ofFrequency hertz: Double) -> Int {
     min(bins - 2, max(1, Int((hertz / binWidth).rounded())))
   }

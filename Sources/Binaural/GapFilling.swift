@@ -9,7 +9,8 @@ private import SignalProcessing
 /// A model of low order is fitted to the responses, each advanced by the arrival time at a rigid
 /// sphere, and evaluated where the nearest measurement is more than 15 degrees away (Ahrens,
 /// Thomas, Tashev, "HRTF magnitude modeling using a non-regularized least-squares fit of spherical
-/// harmonics coefficients on incomplete data", APSIPA 2012, uses a fit of low order likewise).
+/// harmonics coefficients on incomplete data", APSIPA 2012, uses a fit of low order likewise). What
+/// the model says beyond its data is held to the measured mean energy in every bin.
 enum GapFilling {
   static let order = 4
   static let gap = 15 / 180 * Double.pi
@@ -52,14 +53,18 @@ enum GapFilling {
     let harmonics = added.map { SphericalHarmonics.evaluateN3D(order: order, $0) }
     for k in 0..<responses.bins {
       let model = fit.project(aligned, bin: k)
+      var energy = 0.0
       for (ear, coefficients) in [model.left, model.right].enumerated() {
         for d in 0..<measured { filled[k, ear, d] = aligned[k, ear, d] }
         for (i, y) in harmonics.enumerated() {
           var sum = Complex(0)
           for c in y.indices { sum += coefficients[c] * y[c] }
           filled[k, ear, measured + i] = sum
+          energy += sum.squaredMagnitude
         }
       }
+      let excess = energy / Double(added.count) / max(responses.diffuseEnergy(bin: k), 1e-20)
+      if excess > 1 { filled.scale(bin: k, from: measured, by: 1 / excess.squareRoot()) }
     }
     return shifted(filled, by: -1)
   }

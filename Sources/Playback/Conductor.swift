@@ -71,7 +71,7 @@ final class Conductor: @unchecked Sendable {
       switch event.kind {
       case .serverLost(_, let frames), .sinkLost(_, let frames):
         // What was queued and not heard is played again.
-        let heard = feed.sourcePosition - frames
+        let heard = feed.sourcePosition - frames - feed.renderer.latencyFrames
         wishes.withLock { if $0.seek == nil { $0.seek = max(0, heard) } }
         feed.beginFromSilence()
       default: break
@@ -96,16 +96,17 @@ final class Conductor: @unchecked Sendable {
   }
 
   private func seek(to frame: Int) {
+    defer { wishes.withLock { if $0.seek == frame { $0.seek = nil } } }
+    do throws(PlaybackError) {
+      try source.seek(toFrame: frame)
+    } catch { return fail(error) }
     feed.setEnded(false)
     isAtEnd = false
     finished.store(false, ordering: .releasing)
-    do throws(PlaybackError) {
-      try source.seek(toFrame: frame)
-    } catch { fail(error) }
     feed.ring.flush()
     feed.sourcePosition = frame
-    feed.restoreTail()
-    wishes.withLock { if $0.seek == frame { $0.seek = nil } }
+    // Frames are pulled again though the end had been played, or was lost with a server.
+    if !isCorked { output.resume() }
   }
 
   private func corkWhenSilent() {

@@ -253,13 +253,8 @@ public final class Player: @unchecked Sendable {
     configuration.sinkName = options.sinkName
     configuration.sampleRate = rate
     configuration.latencyMilliseconds = options.latencyMilliseconds
-    let callback = AudioRenderCallback(owner: feed) { context, samples, frames, time in
-      Unmanaged<RenderFeed>.fromOpaque(context)._withUnsafeGuaranteedRef {
-        $0.render(samples, frames: frames, time: time)
-      }
-    }
     do throws(PulseAudioError) {
-      return try AudioOutput(configuration, render: callback)
+      return try AudioOutput(configuration, render: feed.callback)
     } catch { throw .sound(error) }
   }
 }

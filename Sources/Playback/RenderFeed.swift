@@ -3,6 +3,7 @@
 private import CRealtime
 internal import Geometry
 internal import HeadTracking
+internal import PulseAudio
 internal import SignalProcessing
 private import Synchronization
 
@@ -13,16 +14,21 @@ private import Synchronization
 ///
 /// ## Threading
 /// `render` belongs to the audio thread: it allocates nothing, takes no lock and never waits.
-/// Everything else is for any thread.
+/// Everything else is for any thread. The compiler's check cannot see through the objects it is made
+/// of; RealtimeSafetyTests counts what it does.
 final class RenderFeed: @unchecked Sendable {
   let ring: FrameRing
   let renderer: Renderer
   let head: StageHead
 
   /// What the conductor wants and what the audio thread has come to.
-  private let isHeld = Atomic(false)
+  ///
+  /// Each hold has a number of its own, 0 being none; `held` is the one that the audio thread was
+  /// silent for, so that silence is never told of a chunk that was begun before the hold.
+  private let wantedHold = Atomic(0)
+  private let holds = Atomic(0)
+  private let held = Atomic(-1)
   private let hasEnded = Atomic(false)
-  private let held = Atomic(false)
   private let exhausted = Atomic(false)
   private let starved = Atomic(false)
   private let begins = Atomic(false)
@@ -35,6 +41,8 @@ final class RenderFeed: @unchecked Sendable {
   private let ears: PlanarScratch
   private let poses: UnsafeMutablePointer<Quaternion>
   private static let chunkFrames = 512
+  /// What is taken from the ring after a fade has ended is not heard: little, therefore.
+  private static let fadeFrames = 64
   private let reserve: Int
 
   private struct State {
@@ -42,6 +50,8 @@ final class RenderFeed: @unchecked Sendable {
     var rendered = 0
     /// Frames of silence still to be rendered after the end of the source.
     var tail: Int
+    /// Of the ring; a new one begins with a seek.
+    var generation = 0
   }
 
   init(ring: FrameRing, renderer: Renderer, head: StageHead) {
@@ -66,9 +76,15 @@ final class RenderFeed: @unchecked Sendable {
   // MARK: For the conductor
 
   /// Fade out and hold; or go on.
-  func hold(_ wanted: Bool) { isHeld.store(wanted, ordering: .releasing) }
+  func hold(_ wanted: Bool) {
+    guard wanted != (wantedHold.load(ordering: .relaxed) != 0) else { return }
+    let number = wanted ? holds.add(1, ordering: .relaxed).newValue : 0
+    wantedHold.store(number, ordering: .releasing)
+  }
   /// True when nothing is heard any more of what is rendered now.
-  var isSilent: Bool { held.load(ordering: .acquiring) }
+  var isSilent: Bool {
+    held.load(ordering: .acquiring) == wantedHold.load(ordering: .relaxed)
+  }
   /// True while the ring is too empty to go on.
   var isStarved: Bool { starved.load(ordering: .acquiring) }
   /// True when the source and its tail have been rendered.
@@ -93,11 +109,20 @@ final class RenderFeed: @unchecked Sendable {
 
   // MARK: For the audio thread
 
+  /// What the output calls for sound.
+  var callback: AudioRenderCallback {
+    AudioRenderCallback(owner: self) { context, samples, frames, time in
+      Unmanaged<RenderFeed>.fromOpaque(context)._withUnsafeGuaranteedRef {
+        $0.render(samples, frames: frames, time: time)
+      }
+    }
+  }
+
   /// Fills `interleaved` with `frames` x 2 samples, first heard at `time` (CLOCK_MONOTONIC, ns).
   func render(_ interleaved: UnsafeMutablePointer<Float>, frames: Int, time: Int64) {
     var done = 0
     while done < frames {
-      let count = min(Self.chunkFrames, frames - done)
+      let count = min(isFadingToHold ? Self.fadeFrames : Self.chunkFrames, frames - done)
       let moment = time + Int64(Double(done) / renderer.sampleRate * 1e9)
       renderChunk(count, moment)
       for i in 0..<count {
@@ -109,18 +134,20 @@ final class RenderFeed: @unchecked Sendable {
   }
 
   private func renderChunk(_ count: Int, _ time: Int64) {
-    if begins.exchange(false, ordering: .acquiringAndReleasing) { renderer.restartRamp() }
+    if begins.exchange(false, ordering: .acquiringAndReleasing) { beginAnew() }
     let ended = hasEnded.load(ordering: .acquiring)
     let fill = ring.fill
     let lacks = !ended && fill < (starved.load(ordering: .relaxed) ? 3 * reserve : reserve)
     starved.store(lacks, ordering: .releasing)
-    let isOpen = !isHeld.load(ordering: .acquiring) && !lacks
+    let hold = wantedHold.load(ordering: .acquiring)
+    let isOpen = hold == 0 ? !lacks : false
     renderer.gain = isOpen ? volume : 0
-    let isClosed = !isOpen && renderer.isGainSettled
-    held.store(isClosed, ordering: .releasing)
+    let isClosed = isOpen ? false : renderer.isSilenced
+    held.store(isClosed ? hold : -1, ordering: .releasing)
     // A held ring still gives up what a seek has made stale.
     let taken =
       isClosed ? ring.discard(frames: 0) : ring.read(into: input.planes, frames: count)
+    if ring.generation != state.pointee.generation { beginTailAnew() }
     for c in 0..<renderer.channels { clearFrames(input.planes[c] + taken, count - taken) }
     setPoses(count, time)
     renderer.process(
@@ -132,20 +159,32 @@ final class RenderFeed: @unchecked Sendable {
     if ended && taken < count && ring.fill == 0 { finishTail(count - taken) }
   }
 
+  /// What filters and limiter still hold was meant for a server that is gone.
+  private func beginAnew() {
+    renderer.reset()
+    state.pointee.rendered = 0
+  }
+
+  private var isFadingToHold: Bool {
+    isHeld.load(ordering: .relaxed) && !held.load(ordering: .relaxed)
+  }
+
   private func finishTail(_ frames: Int) {
     state.pointee.tail -= frames
     if state.pointee.tail <= 0 { exhausted.store(true, ordering: .releasing) }
   }
 
-  /// Silence is owed anew after a seek.
-  func restoreTail() { state.pointee.tail = renderer.tailFrames + renderer.latencyFrames }
+  private func beginTailAnew() {
+    state.pointee.generation = ring.generation
+    state.pointee.tail = renderer.tailFrames + renderer.latencyFrames
+  }
 
   private func setPoses(_ count: Int, _ time: Int64) {
     let points = renderer.gridPoints(forNext: count)
     let rate = renderer.sampleRate
     let source = position.load(ordering: .relaxed)
-    for (i, point) in points.enumerated() {
-      let ahead = point * Renderer.gridFrames - state.pointee.rendered
+    for i in 0..<points.count {
+      let ahead = (points.lowerBound + i) * Renderer.gridFrames - state.pointee.rendered
       let heard = time + Int64(Double(ahead + renderer.latencyFrames) / rate * 1e9)
       poses[i] = head.pose(heardAt: heard, sourceSeconds: Double(source + ahead) / rate)
     }

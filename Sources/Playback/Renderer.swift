@@ -127,6 +127,9 @@ public final class Renderer: @unchecked Sendable {
   /// True when the output has come to its gain.
   public var isGainSettled: Bool { outputGain.isSettled }
 
+  /// True when the gain is zero and stays so: what is rendered is not heard.
+  var isSilenced: Bool { outputGain.isSilent }
+
   /// Peak and rms at the output since the last look.
   public func levels() -> LevelMeter.Levels { meter.read() }
 

@@ -16,10 +16,18 @@ final class StageHead: @unchecked Sendable {
   }
 
   private let origin: Origin
+  private let place: Place
   private let followed = Atomic(true)
   private let state: UnsafeMutablePointer<State>
   /// Seconds in which the stage lets go of the room or takes hold of it again.
   private static let easeSeconds = 0.3
+
+  /// Where the origin's pose is, for the audio thread: taking it out of `origin` would retain it.
+  private enum Place {
+    case source(Unmanaged<HeadPoseSource>)
+    case recorded(HeadTrajectory.Rows)
+    case none
+  }
 
   private struct State {
     /// 1 where the stage follows the room, 0 where it is fixed to the head.
@@ -29,6 +37,11 @@ final class StageHead: @unchecked Sendable {
 
   init(_ origin: Origin) {
     self.origin = origin
+    switch origin {
+    case .source(let source): place = .source(.passUnretained(source))
+    case .recorded(let trajectory): place = .recorded(trajectory.rows)
+    case .none: place = .none
+    }
     state = .allocate(capacity: 1)
     state.initialize(to: State())
   }
@@ -56,9 +69,9 @@ final class StageHead: @unchecked Sendable {
   }
 
   private func raw(_ time: Int64, _ sourceSeconds: Double) -> Quaternion {
-    switch origin {
-    case .source(let source): source.pose(at: time)
-    case .recorded(let trajectory): trajectory.pose(atSeconds: sourceSeconds)
+    switch place {
+    case .source(let source): source._withUnsafeGuaranteedRef { $0.pose(at: time) }
+    case .recorded(let rows): rows.pose(atSeconds: sourceSeconds)
     case .none: .identity
     }
   }

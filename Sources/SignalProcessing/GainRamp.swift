@@ -80,6 +80,15 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
+  /// True when nothing comes through, and nothing will before another target is set.
+  public var isSilent: Bool {
+    @_noLocks get {
+      if targetGain != 0 { return false }
+      let ramp = current.pointee
+      return gain(ramp, at: ramp.position) == 0
+    }
+  }
+
   /// Stands at the target at once.
   @_noLocks
   public func settle() {

@@ -69,7 +69,7 @@ private func renderNoise(_ renderer: Renderer, _ blocks: Int, _ frames: Int) -> 
   let planes = (0..<(renderer.channels + 2)).map { _ in
     UnsafeMutablePointer<Float>.allocate(capacity: frames)
   }
-  defer { planes.forEach { $0.deallocate() } }
+  defer { for plane in planes { plane.deallocate() } }
   var generator = SystemRandomNumberGenerator()
   for plane in planes {
     for i in 0..<frames { plane[i] = Float.random(in: -0.1...0.1, using: &generator) }

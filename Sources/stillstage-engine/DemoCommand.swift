@@ -2,7 +2,6 @@
 
 import Charts
 import CommandOptions
-import Glibc
 import HeadTracking
 import Playback
 import PulseAudio
@@ -41,6 +40,7 @@ func playDemo() throws(CommandFailure) {
 /// Renders the built-in scene for the built-in head, draws what happened beside it, and prints the
 /// paths of both. Without gnuplot there is no picture, which is no failure.
 func renderDemo(to path: String) throws(CommandFailure) {
+  try checkWritable(path)
   let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
   for note in hrtf.notes { printNote(note) }
   let offline = try playing { () throws(PlaybackError) in
@@ -52,13 +52,13 @@ func renderDemo(to path: String) throws(CommandFailure) {
   try renderToFile(offline, path: path) { frames in
     picture.add(offline.output, frames: frames)
   }
-  write("\(path)\n", to: STDOUT_FILENO)
+  try printOutput("\(path)\n")
   let picturePath = RenderPicture.path(beside: path)
+  let chart = picture.chart(title: "The head turns, the stage stands still", head: DemoScene.head)
   do throws(ChartError) {
-    try picture.chart(title: "The head turns, the stage stands still", head: DemoScene.head)
-      .write(to: picturePath)
-    write("\(picturePath)\n", to: STDOUT_FILENO)
-  } catch { printNote(error.description) }
+    try chart.write(to: picturePath)
+  } catch { return printNote(error.description) }
+  try printOutput("\(picturePath)\n")
 }
 
 /// Why nothing can be played; nil where it can.

@@ -8,6 +8,7 @@ import Playback
 
 /// `stillstage hrtf export FILE -o DEC.wav --order N`: the filters that `render` uses.
 func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  try refuseOverwriting([command[Arguments.sofaFile]], by: [command[Options.exportOutput]])
   var settings = RenderSettings()
   settings.method = DecoderDesign.Method(command[Options.decoder])
   let hrtf = try playing { () throws(PlaybackError) in

@@ -18,6 +18,8 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   options.head = try headChoice(command)
   let path = command[Arguments.input]
   let settings = options.render
+  try refuseOverwriting(
+    [path, settings.hrtfPath, command[Options.motion]], by: [command[Options.events]])
   try checkReadable(path, settings)
   try play(options, events: EventLog(path: command[Options.events])) {
     rate throws(PlaybackError) in

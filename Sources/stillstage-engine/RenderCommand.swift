@@ -11,6 +11,10 @@ import Playback
 /// `stillstage render INPUT -o OUT.wav`
 func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try RenderSettings(command)
+  let output = command[Options.renderOutput]
+  try refuseOverwriting(
+    [command[Arguments.input], settings.hrtfPath, command[Options.motion]],
+    by: [output, command[Options.events]])
   let head =
     try recordedHead(command)
     ?? HeadTrajectory(command[Options.pose]?.quaternion ?? .identity)
@@ -19,7 +23,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
       path: command[Arguments.input], settings: settings, sampleRate: command[Options.rate],
       interrupt: Signals.interrupt)
   }
-  try checkWritable(command[Options.renderOutput])
+  try checkWritable(output)
   let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: settings.hrtfPath) }
   let offline = try playing { () throws(PlaybackError) in
     try OfflineRenderer(
@@ -29,7 +33,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   // Only now: wrong input leaves nothing behind, and its error stands alone.
   let events = try EventLog(path: command[Options.events])
   for note in hrtf.notes { printNote(note) }
-  try renderToFile(offline, path: command[Options.renderOutput])
+  try renderToFile(offline, path: output)
   for warning in source.warnings {
     printNote(warning)
     events.warning(warning)

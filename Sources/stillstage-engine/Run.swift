@@ -8,6 +8,8 @@ func run() -> Never {
   Signals.watch()
   // A reader that goes away is an error to be told, not a death.
   signal(SIGPIPE, SIG_IGN)
+  // So is a file that may not grow on.
+  signal(SIGXFSZ, SIG_IGN)
   let code: ExitCode
   do throws(CommandFailure) {
     code = try perform(Array(CommandLine.arguments.dropFirst()))

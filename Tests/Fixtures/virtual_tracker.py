@@ -6,7 +6,8 @@ usage: umockdev-wrapper /usr/bin/python3 virtual_tracker.py [options] -- PROGRAM
 
 PROGRAM sees a head tracker (/dev/hidraw0; another number after each `plug`) that is silent until it
 is started through its features.
-It ends when PROGRAM ends, with PROGRAM's exit status, and prints the log of feature writes.
+Its id is printed as `mock: program PID`. When it ends, so does this, with the same exit status and
+the log of feature writes.
 
   --rate HZ              reports a second (default 100)
   --version 1|2          protocol version (default 1)
@@ -468,6 +469,7 @@ def main():
         program = subprocess.Popen(options.program, stdin=keys)
     except OSError as e:
         sys.exit("virtual_tracker: cannot start %s: %s" % (options.program[0], e.strerror))
+    say("program %d" % program.pid)
     commands = Commands(trackers[0], program.terminate)
     if options.stdin:
         threading.Thread(target=commands.from_stream, args=(sys.stdin,), daemon=True).start()

@@ -68,7 +68,7 @@ public struct ProgramRun: Sendable {
     throw Failure.tookTooLong(name)
   }
 
-  private static func merged(_ changes: [String: String?]) -> [String] {
+  static func merged(_ changes: [String: String?]) -> [String] {
     var variables: [String] = []
     var pointer = environ
     while let entry = pointer.pointee {

@@ -22,11 +22,35 @@ public struct HeadTrajectory: @unchecked Sendable {
     }
   }
 
+  /// The rows without their owner, so that an audio thread that takes a copy retains nothing. Valid
+  /// as long as the trajectory, or a copy of it, lives.
+  public struct Rows: BitwiseCopyable, @unchecked Sendable {
+    let times: UnsafePointer<Double>
+    let poses: UnsafePointer<Quaternion>
+    /// At least one.
+    public let count: Int
+
+    /// The pose at a time: slerp between rows, the first before them, the last after them.
+    ///
+    /// Real-time safe; the search takes log2(`count`) steps.
+    @_noLocks
+    public func pose(atSeconds time: Double) -> Quaternion {
+      guard time > times[0] else { return poses[0] }
+      guard time < times[count - 1] else { return poses[count - 1] }
+      var (low, high) = (0, count - 1)
+      while high - low > 1 {
+        let middle = (low + high) / 2
+        if times[middle] <= time { low = middle } else { high = middle }
+      }
+      let fraction = (time - times[low]) / (times[high] - times[low])
+      return Quaternion.slerp(poses[low], poses[high], fraction)
+    }
+  }
+
   private let owner: Storage
-  private let rowTimes: UnsafePointer<Double>
-  private let rowPoses: UnsafePointer<Quaternion>
+  public let rows: Rows
   /// Rows, at least one.
-  public let count: Int
+  public var count: Int { rows.count }
 
   /// - Parameters:
   ///   - times: seconds, rising, at least one.
@@ -35,9 +59,8 @@ public struct HeadTrajectory: @unchecked Sendable {
     precondition(!times.isEmpty && times.count == poses.count)
     precondition(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "times must rise")
     owner = Storage(times, poses)
-    rowTimes = UnsafePointer(owner.times)
-    rowPoses = UnsafePointer(owner.poses)
-    count = times.count
+    rows = Rows(
+      times: UnsafePointer(owner.times), poses: UnsafePointer(owner.poses), count: times.count)
   }
 
   /// A head that does not move.
@@ -46,23 +69,13 @@ public struct HeadTrajectory: @unchecked Sendable {
   }
 
   /// The rows' times in seconds.
-  public var times: [Double] { Array(UnsafeBufferPointer(start: rowTimes, count: count)) }
+  public var times: [Double] { Array(UnsafeBufferPointer(start: rows.times, count: count)) }
   /// The rows' `headToWorld`.
-  public var poses: [Quaternion] { Array(UnsafeBufferPointer(start: rowPoses, count: count)) }
+  public var poses: [Quaternion] { Array(UnsafeBufferPointer(start: rows.poses, count: count)) }
 
   /// The pose at a time: slerp between rows, the first before them, the last after them.
   ///
   /// Real-time safe; the search takes log2(`count`) steps.
   @_noLocks
-  public func pose(atSeconds time: Double) -> Quaternion {
-    guard time > rowTimes[0] else { return rowPoses[0] }
-    guard time < rowTimes[count - 1] else { return rowPoses[count - 1] }
-    var (low, high) = (0, count - 1)
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if rowTimes[middle] <= time { low = middle } else { high = middle }
-    }
-    let fraction = (time - rowTimes[low]) / (rowTimes[high] - rowTimes[low])
-    return Quaternion.slerp(rowPoses[low], rowPoses[high], fraction)
-  }
+  public func pose(atSeconds time: Double) -> Quaternion { rows.pose(atSeconds: time) }
 }

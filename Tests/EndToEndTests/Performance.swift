@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import FoundationEssentials
+import Glibc
+import TestSupport
+
+/// A `stillstage play` that runs, under a virtual head tracker where one is wanted.
+final class Performance {
+  /// A line of `--events`.
+  struct Event: Decodable {
+    let event: String
+    /// Seconds since the program began.
+    let t: Double
+    let sink: String?
+    let mode: String?
+    let framesLost: Int?
+    let queueMilliseconds: Double?
+    let total: Int?
+  }
+
+  let program: RunningProgram
+  /// Of `stillstage` itself.
+  let pid: pid_t
+  private let folder = TemporaryFolder()
+  private var head: HeadControl?
+
+  /// - Parameters:
+  ///   - scene: what is played.
+  ///   - path: another file to play.
+  ///   - server: the sound server's address.
+  ///   - arguments: more for `play`.
+  ///   - tracker: arguments of the virtual tracker; nil: there is none.
+  ///   - hasTerminal: it runs in a shell on a terminal, which tells its settings before and after.
+  init(
+    _ scene: Scene, path: String? = nil, on server: String, _ arguments: [String] = [],
+    tracker: [String]? = nil,
+    hasTerminal: Bool = false
+  ) throws {
+    let play =
+      [Product.stillstage, "play", path ?? scene.path, "--events", folder.file("events.jsonl")]
+      + arguments
+    let socket = folder.file("head")
+    var words = play
+    if let tracker {
+      guard access("/usr/bin/umockdev-wrapper", X_OK) == 0 else {
+        throw HeadControl.Failure(
+          text: "umockdev is missing: apt install umockdev gir1.2-umockdev-1.0 python3-gi")
+      }
+      words =
+        ["umockdev-wrapper", "/usr/bin/python3", Self.trackerScript, "--control", socket]
+        + tracker + ["--"] + play
+    } else {
+      words = ["sh", "-c", "echo \"mock: program $$\"; exec \"$@\"", "sh"] + play
+    }
+    if hasTerminal {
+      let script = "trap : INT; echo before $(stty -g); \"$@\"; echo code $?; echo after $(stty -g)"
+      words = ["sh", "-c", script, "sh"] + words
+    }
+    program = try RunningProgram(
+      words, environment: ["PULSE_SERVER": server, "HOME": folder.path, "LC_ALL": "C"],
+      hasTerminal: hasTerminal)
+    let told = try program.line(with: "mock: program ").text
+    pid = pid_t(told.split(separator: " ").last ?? "") ?? -1
+    if tracker != nil { head = try HeadControl(socket) }
+  }
+
+  private static var trackerScript: String {
+    let root = #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
+    return root + "/Fixtures/virtual_tracker.py"
+  }
+
+  /// What has been told so far.
+  var events: [Event] {
+    guard let data = try? Data(contentsOf: URL(filePath: folder.file("events.jsonl"))) else {
+      return []
+    }
+    return data.split(separator: UInt8(ascii: "\n")).compactMap {
+      try? JSONDecoder().decode(Event.self, from: Data($0))
+    }
+  }
+
+  /// Waits for the `count`th event of a name.
+  @discardableResult
+  func event(_ name: String, count: Int = 1, seconds: Double = 5) throws -> Event {
+    var found: [Event] = []
+    let isThere = waitUntil(seconds: seconds) {
+      found = events.filter { $0.event == name }
+      if found.count < count { usleep(4000) }
+      return found.count >= count
+    }
+    guard isThere else {
+      throw RunningProgram.Failure.nothingFits(
+        waitedSeconds: seconds,
+        lines: ["wanted: \(name)"] + events.map { "\($0)" } + program.lines.map(\.text))
+    }
+    return found[count - 1]
+  }
+
+  /// Waits until it is connected to the server and to its tracker.
+  func begin() throws {
+    try event("connected", seconds: 60)
+    if head != nil { try event("tracker-connected", seconds: 10) }
+  }
+
+  /// Tells the virtual tracker something; returns when that was done, CLOCK_MONOTONIC [ns].
+  @discardableResult
+  func tell(_ command: String) throws -> Int64 {
+    guard let head else { throw HeadControl.Failure(text: "there is no tracker") }
+    return try head.send(command)
+  }
+
+  /// Moves the virtual head; returns when the first report of it was sent, CLOCK_MONOTONIC [ns].
+  func move(_ command: String) throws -> Int64 {
+    let start = program.lines.count
+    try tell(command)
+    let line = try program.line(with: "mock: sent \(command)", from: max(0, start - 2)).text
+    return Int64(line.split(separator: " ").last ?? "") ?? 0
+  }
+
+  /// Asks it to end and waits; returns the exit code and the milliseconds that took.
+  func end(_ signal: Int32 = SIGTERM) -> (code: Int32?, milliseconds: Double) {
+    let start = monotonic_nanoseconds()
+    kill(pid, signal)
+    let code = program.wait(seconds: 5)
+    let end = program.endTime ?? monotonic_nanoseconds()
+    return (code, Double(end - start) * 1e-6)
+  }
+}
+
+/// The connection to a virtual tracker's command socket.
+private final class HeadControl {
+  struct Failure: Error {
+    let text: String
+  }
+
+  private let descriptor: Int32
+
+  init(_ path: String) throws {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    let isConnected = waitUntil(seconds: 5) {
+      withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+        }
+      }
+    }
+    guard isConnected else { throw Failure(text: "no virtual tracker listens at \(path)") }
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+
+  func send(_ command: String) throws -> Int64 {
+    let line = command + "\n"
+    guard write(descriptor, line, line.utf8.count) > 0 else { throw Failure(text: "not sent") }
+    var answer = [UInt8](repeating: 0, count: 512)
+    let count = read(descriptor, &answer, answer.count)
+    let text = String(decoding: answer.prefix(max(0, count)), as: UTF8.self)
+    let number = text.split(whereSeparator: { $0 == " " || $0 == "\n" }).last.flatMap { Int64($0) }
+    guard let number else { throw Failure(text: "\(command): \(text)") }
+    return number
+  }
+}
+
+/// A machine that runs tests may be too busy for a queue of 50 ms: tries up to three times in all,
+/// while `attempt` says that the sound was broken.
+func whileBroken(_ attempt: () throws -> Bool) throws {
+  for _ in 1...2 {
+    if try !attempt() { return }
+    print("the sound was broken, the machine is busy: again")
+  }
+  _ = try attempt()
+}
+
+func sleepSeconds(_ seconds: Double) { usleep(UInt32(seconds * 1e6)) }
+
+/// For the lines that tell what was measured.
+func milliseconds(_ start: Int64, _ end: Int64) -> Double {
+  (Double(end - start) * 1e-5).rounded() / 10
+}
+
+func monotonicNow() -> Int64 { monotonic_nanoseconds() }

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+
+/// A first-order source straight ahead, and what `stillstage render` makes of it for heads that are
+/// still: the truth that a live recording is compared with.
+///
+/// What is heard under a turned head is linear in the cosine and the sine of its yaw, so three
+/// renders hold every yaw.
+final class Scene: Sendable {
+  static let sampleRate = 48_000
+  let path: String
+  let frames: Int
+  /// Two ears x frames, of a head that looks ahead and 90 degrees to the left and to the right.
+  let ahead: [[Float]]
+  let lookingLeft: [[Float]]
+  let lookingRight: [[Float]]
+  /// ahead = whole + front; lookingLeft = whole + side.
+  let whole: [[Float]]
+  let front: [[Float]]
+  let side: [[Float]]
+
+  /// White noise, no second like another: every stretch of it tells its time.
+  static let noise = noiseScene.scene
+  /// A tone of 1 kHz, beside which a click stands out.
+  static let tone = toneScene.scene
+
+  init(named name: String, seconds: Int, _ sample: (Int) -> Float) throws {
+    frames = seconds * Self.sampleRate
+    path = sceneFolder.file(name + ".wav")
+    let mono = (0..<frames).map(sample)
+    let silence = [Float](repeating: 0, count: frames)
+    try FloatWAV.write([mono, silence, silence, mono], sampleRate: Self.sampleRate, to: path)
+    ahead = try Self.render(path, yaw: 0, frames)
+    lookingLeft = try Self.render(path, yaw: 90, frames)
+    lookingRight = try Self.render(path, yaw: -90, frames)
+    let (a, l, r) = (ahead, lookingLeft, lookingRight)
+    whole = (0..<2).map { ear in zip(l[ear], r[ear]).map { 0.5 * ($0 + $1) } }
+    side = (0..<2).map { ear in zip(l[ear], r[ear]).map { 0.5 * ($0 - $1) } }
+    let w = whole
+    front = (0..<2).map { ear in zip(a[ear], w[ear]).map { $0 - $1 } }
+  }
+
+  private static func render(_ path: String, yaw: Int, _ frames: Int) throws -> [[Float]] {
+    let output = path + ".render.wav"
+    let run = try ProgramRun.of(
+      Product.stillstage, ["render", path, "-o", output, "--pose", "\(yaw),0,0"],
+      timeoutSeconds: 120)
+    guard run.exitCode == 0 else { throw Unrendered(text: run.errors) }
+    defer { unlink(output) }
+    return try FloatWAV.read(output).map { Array($0.prefix(frames)) }
+  }
+
+  struct Unrendered: Error {
+    let text: String
+  }
+}
+
+/// The built executables: beside the test program, or in the folder that STILLSTAGE_BIN names.
+enum Product {
+  static var stillstage: String { folder + "/stillstage" }
+
+  private static var folder: String {
+    getenv("STILLSTAGE_BIN").map { String(cString: $0) } ?? ProgramRun.builtProducts
+  }
+}
+
+private let noiseScene = SceneHolder {
+  var generator = NoiseGenerator(seed: 7)
+  return try Scene(named: "noise", seconds: 30) { _ in 0.05 * generator.next() }
+}
+
+private let toneScene = SceneHolder {
+  try Scene(named: "tone", seconds: 15) {
+    0.2 * Float(sin(2 * Double.pi * 1000 * Double($0 % 48) / 48_000))
+  }
+}
+
+private struct SceneHolder {
+  let scene: Scene
+
+  init(_ make: () throws -> Scene) {
+    do {
+      scene = try make()
+    } catch { fatalError("the scene cannot be made: \(error)") }
+  }
+}
+
+/// Lives as long as the process.
+private let sceneFolder: TemporaryFolder = {
+  atexit { _ = try? ProgramRun.of("rm", ["-rf", scenePath]) }
+  return TemporaryFolder()
+}()
+private var scenePath: String { sceneFolder.path }
+
+/// Gaussian noise that is the same in every run.
+struct NoiseGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+  private mutating func uniform() -> Double {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return (Double(state >> 11) + 0.5) / Double(1 << 53)
+  }
+
+  mutating func next() -> Float {
+    Float((-2 * log(uniform())).squareRoot() * cos(2 * Double.pi * uniform()))
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Geometry
+import Glibc
+import Media
+import Playback
+
+/// A stereo tone of a known length, made while it is read.
+final class MadeSource: SoundSource {
+  let layout = ChannelLayout.stereo
+  let sampleRate: Int
+  let duration: Int?
+  let title: String? = nil
+  let warnings: [String] = []
+  private let canSeek: Bool
+  private var next = 0
+  private let hertz = 1000.0
+
+  init(sampleRate: Int, seconds: Double, canSeek: Bool = true) {
+    self.sampleRate = sampleRate
+    self.canSeek = canSeek
+    duration = Int(seconds * Double(sampleRate))
+  }
+
+  func read(
+    into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) throws(PlaybackError) -> Int {
+    let count = min(frames, (duration ?? 0) - next)
+    for i in 0..<count {
+      let value = Float(0.25 * sin(2 * .pi * hertz * Double(next + i) / Double(sampleRate)))
+      planes[0][i] = value
+      planes[1][i] = value
+    }
+    next += count
+    return count
+  }
+
+  func seek(toFrame frame: Int) throws(PlaybackError) {
+    guard canSeek else { throw .media(.seekFailed(path: "made", seconds: 0)) }
+    next = max(0, min(frame, duration ?? 0))
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SignalProcessing
+import TestSupport
+import Testing
+
+@testable import Playback
+
+/// What the audio thread and the conductor promise each other: no frame of the source is taken
+/// unheard, and silence is told only when it is silence for the newest wish.
+@Suite struct RenderFeedTests {
+  private let ring = FrameRing(channelCount: 2, capacity: 48_000)
+  private let feed: RenderFeed
+  private let sound = PlanarSignal(channelCount: 2, frames: 24_000) { _, _ in 0.25 }
+  private let output = PlanarSignal(channelCount: 1, frames: 9_600)
+
+  init() {
+    feed = RenderFeed(ring: ring, renderer: plainRenderer(), head: StageHead(.none))
+  }
+
+  /// Renders so many frames; the largest sample of them.
+  @discardableResult
+  private func render(_ frames: Int) -> Float {
+    feed.render(output[0], frames: frames, time: 0)
+    return (0..<2 * frames).reduce(0) { max($0, abs(output[0][$1])) }
+  }
+
+  @Test func aSourceThatBeginsSlowlyLosesNothing() {
+    ring.write(from: sound.channels, frames: 3_000)
+    for _ in 0..<8 {
+      #expect(render(480) == 0)
+      #expect(feed.isStarved)
+      #expect(feed.sourcePosition == 0)
+    }
+    ring.write(from: sound.channels, frames: 20_000)
+    render(480)
+    #expect(feed.sourcePosition == 480)
+  }
+
+  @Test func nothingIsTakenWhileHeldThoughTheServerComesBack() {
+    ring.write(from: sound.channels, frames: 24_000)
+    feed.hold(true)
+    for _ in 0..<8 { render(480) }
+    #expect(feed.isSilent)
+    let position = feed.sourcePosition
+    feed.beginFromSilence()
+    for _ in 0..<4 { render(480) }
+    #expect(feed.isSilent)
+    #expect(feed.sourcePosition == position)
+  }
+
+  @Test func silenceIsToldOfTheNewestHoldOnly() {
+    ring.write(from: sound.channels, frames: 24_000)
+    feed.hold(true)
+    for _ in 0..<8 { render(480) }
+    #expect(feed.isSilent)
+    feed.hold(false)
+    feed.hold(true)
+    // The audio thread may be in the middle of a chunk that it began before.
+    #expect(!feed.isSilent)
+    render(480)
+    #expect(feed.isSilent)
+    feed.hold(true)
+    #expect(feed.isSilent)
+  }
+
+  @Test func aHoldFadesOutAndGoingOnFadesIn() {
+    ring.write(from: sound.channels, frames: 24_000)
+    for _ in 0..<8 { render(480) }
+    #expect(abs(render(480) - 0.25) < 1e-4)
+    feed.hold(true)
+    var levels = (0..<8).map { _ in render(480) }
+    #expect(zip(levels, levels.dropFirst()).allSatisfy { $0 >= $1 })
+    #expect(levels.last == 0)
+    feed.hold(false)
+    levels = (0..<8).map { _ in render(480) }
+    #expect(zip(levels, levels.dropFirst()).allSatisfy { $0 <= $1 + 1e-6 })
+    #expect(abs(levels[7] - 0.25) < 1e-4)
+  }
+
+  @Test func afterASeekTheEndHasItsWholeTailAgain() {
+    var tails: [Int] = []
+    for _ in 0..<2 {
+      feed.setEnded(false)
+      ring.flush()
+      ring.write(from: sound.channels, frames: 480)
+      feed.setEnded(true)
+      render(480)
+      var tail = 0
+      while !feed.isExhausted, tail < 4_800 {
+        render(1)
+        tail += 1
+      }
+      tails.append(tail)
+    }
+    #expect(tails[0] == feed.renderer.tailFrames + feed.renderer.latencyFrames)
+    #expect(tails[1] == tails[0])
+  }
+}

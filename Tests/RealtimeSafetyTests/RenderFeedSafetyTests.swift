@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Binaural
+import CRealtime
+import Geometry
+import HeadTracking
+import SignalProcessing
+import TestSupport
+import Testing
+
+@testable import Playback
+
+/// All that the server's write request runs: ring, head, renderer, in every state of a player.
+@Suite struct RenderFeedSafetyTests {
+  @Test(arguments: [Renderer.Mode.spatial, .plain])
+  func playing(mode: Renderer.Mode) {
+    let live = LiveFeed()
+    live.feed.renderer.mode = mode
+    live.expectSafe(turns: 20) {}
+    #expect(live.feed.sourcePosition > 0)
+  }
+
+  @Test func changingTheMode() {
+    let live = LiveFeed()
+    var mode = StageMode.tracked
+    live.expectSafe(turns: 30) {
+      mode = mode.next
+      live.feed.renderer.mode = mode == .off ? .plain : .spatial
+      live.head.isFollowed = mode == .tracked
+    }
+  }
+
+  @Test func heldAndGoingOn() {
+    let live = LiveFeed()
+    live.expectSafe(turns: 4) {}
+    live.feed.hold(true)
+    live.expectSafe(turns: 12) {}
+    #expect(live.feed.isSilent)
+    live.ring.flush()
+    live.feed.hold(false)
+    live.expectSafe(turns: 12) {}
+    #expect(!live.feed.isSilent)
+  }
+
+  @Test func starved() {
+    let live = LiveFeed()
+    live.expectSafe(turns: 4) {}
+    live.isFilled = false
+    live.expectSafe(turns: 40) {}
+    #expect(live.feed.isStarved)
+  }
+
+  @Test func ended() {
+    let live = LiveFeed()
+    live.expectSafe(turns: 4) {}
+    live.isFilled = false
+    live.feed.setEnded(true)
+    live.expectSafe(turns: 60) {}
+    #expect(live.feed.isExhausted)
+  }
+
+  @Test(arguments: [false, true])
+  func withoutATracker(isRecorded: Bool) {
+    let trajectory = HeadTrajectory(
+      times: [0, 0.1], poses: [.identity, Quaternion(w: 0.8, x: 0, y: 0, z: 0.6)])
+    let live = LiveFeed(isRecorded ? .recorded(trajectory) : StageHead.Origin.none)
+    live.expectSafe(turns: 20) {}
+  }
+}
+
+/// A feed with what surrounds it in a player: a ring that is kept full, a tracker that turns.
+private final class LiveFeed {
+  let ring = FrameRing(channelCount: 6, capacity: 48_000)
+  let feed: RenderFeed
+  let head: StageHead
+  var isFilled = true
+  private let poses = HeadPoseSource()
+  private var time: Int64
+  private var yaw = 0.0
+  private let noise = PlanarSignal(channelCount: 6, frames: 2_000) { channel, frame in
+    frame.isMultiple(of: 700) ? .nan : Float((frame * (channel + 7)) % 41) / 41 - 0.5
+  }
+  private let output = UnsafeMutablePointer<Float>.allocate(capacity: 2_400)
+
+  init(_ origin: StageHead.Origin? = nil) {
+    let response = [Float](unsafeUninitializedCapacity: 512) { taps, count in
+      for i in 0..<512 { taps[i] = i == 48 ? 0.5 : 0 }
+      count = 512
+    }
+    let ear = [[Float]](repeating: response, count: 36)
+    let bed = ChannelLayout.speakers([
+      .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,
+    ])
+    let renderer = Renderer(
+      layout: bed, filters: BinauralFilters(order: 5, sampleRate: 48_000, left: ear, right: ear),
+      busOrder: 5, finish: .safe)
+    head = StageHead(origin ?? .source(poses))
+    feed = RenderFeed(ring: ring, renderer: renderer, head: head)
+    time = monotonic_nanoseconds()
+  }
+
+  deinit { output.deallocate() }
+
+  /// Renders so many queue lengths; before each `change` and what other threads do meanwhile.
+  func expectSafe(turns: Int, _ change: () -> Void) {
+    for turn in 0..<turns {
+      change()
+      meanwhile()
+      let frames = [480, 2_400 / 3, 17, 1_024][turn % 4]
+      expectRealtimeSafe {
+        feed.render(output, frames: frames, time: time)
+        time += Int64(frames) * 1_000_000_000 / 48_000
+      }
+    }
+  }
+
+  private func meanwhile() {
+    if isFilled { while ring.write(from: noise.channels, frames: 2_000) == 2_000 {} }
+    yaw += 0.02
+    poses.push(
+      HeadSample(
+        time: time, headToWorld: YawPitchRoll(yaw: yaw * 57, pitch: 0, roll: 0).quaternion,
+        angularVelocity: SIMD3(0, 0, 2)))
+    if yaw > 0.2 { poses.recenter() }
+  }
+}
