@@ -166,7 +166,8 @@ final class RenderFeed: @unchecked Sendable {
   }
 
   private var isFadingToHold: Bool {
-    isHeld.load(ordering: .relaxed) && !held.load(ordering: .relaxed)
+    let hold = wantedHold.load(ordering: .relaxed)
+    return hold == 0 ? false : held.load(ordering: .relaxed) != hold
   }
 
   private func finishTail(_ frames: Int) {

@@ -30,6 +30,8 @@ import Testing
     operation_counter_start()
     for i in 2..<6 { body(poses[i]) }
     let counts = operation_counter_stop()
+    // What the optimiser would let go of earlier must not be counted.
+    withExtendedLifetime((renderer, poses)) {}
     #expect(counts.allocations == 0)
     #expect(counts.frees == 0)
     #expect(counts.mutex_locks == 0)

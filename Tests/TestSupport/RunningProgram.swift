@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import CRealtime
-public import Glibc
+private import Glibc
 private import Synchronization
 
 /// A program that runs beside the test, in a process group of its own that dies with the test.
@@ -10,7 +10,7 @@ private import Synchronization
 /// `lines` may be read from any thread; the rest is the test's.
 public final class RunningProgram: Sendable {
   /// Of the program that was started, and of its process group.
-  public let pid: pid_t
+  public let pid: Int32
 
   /// A line that the program wrote, and when it came, CLOCK_MONOTONIC [ns].
   public struct Line: Sendable {
