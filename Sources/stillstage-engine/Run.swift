@@ -25,6 +25,8 @@ enum ExitCode: Int32 {
   case done = 0
   case failed = 1
   case wrongUsage = 2
+  /// The terminal was closed.
+  case hungUp = 129
   case interrupted = 130
   case terminated = 143
 }
@@ -48,9 +50,10 @@ struct CommandFailure: Error {
     CommandFailure(message: message, code: .wrongUsage)
   }
 
-  /// Ended by SIGINT or SIGTERM.
+  /// Ended by a signal.
   static var interrupted: CommandFailure {
-    CommandFailure(message: nil, code: Signals.received == SIGTERM ? .terminated : .interrupted)
+    let code = Signals.received.flatMap { ExitCode(rawValue: 128 + $0) }
+    return CommandFailure(message: nil, code: code ?? .interrupted)
   }
 }
 

@@ -4,7 +4,7 @@ import Glibc
 import Media
 import Synchronization
 
-/// SIGINT and SIGTERM, awaited on a thread of their own.
+/// SIGINT, SIGTERM and SIGHUP, awaited on a thread of their own.
 enum Signals {
   /// Raised by the first signal.
   static let interrupt = InterruptFlag()
@@ -32,7 +32,15 @@ enum Signals {
     sigemptyset(&set)
     sigaddset(&set, SIGINT)
     sigaddset(&set, SIGTERM)
+    if !isIgnored(SIGHUP) { sigaddset(&set, SIGHUP) }
     return set
+  }
+
+  /// `nohup` has a signal ignored; awaited, it would arrive all the same.
+  private static func isIgnored(_ signal: Int32) -> Bool {
+    var action = sigaction()
+    sigaction(signal, nil, &action)
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
 
   private static func wait() -> UnsafeMutableRawPointer? {

@@ -43,6 +43,11 @@ import Testing
     #expect(!live.feed.isSilent)
   }
 
+  @Test func aServerComesBack() {
+    let live = LiveFeed()
+    live.expectSafe(turns: 8) { live.feed.beginFromSilence() }
+  }
+
   @Test func starved() {
     let live = LiveFeed()
     live.expectSafe(turns: 4) {}
