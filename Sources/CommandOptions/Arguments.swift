@@ -3,7 +3,7 @@
 /// The positional arguments of all commands.
 public enum Arguments {
   public static let input = ArgumentSpecification(
-    name: "INPUT", grammar: .file, help: "Any audio file that FFmpeg reads, or its URL.")
+    name: "INPUT", grammar: .file, help: "Any audio file that FFmpeg reads.")
   public static let trackerID = ArgumentSpecification(
     name: "ID", grammar: .text, help: "The tracker's ID, as 'stillstage trackers' lists it.")
   public static let sofaFile = ArgumentSpecification(

@@ -35,7 +35,10 @@ public enum Options {
 
   public static let hrtf = CommandOption<String?>(
     "hrtf", "FILE", .file, shown: "libmysofa's default.sofa",
-    help: "SOFA file (SimpleFreeFieldHRIR) with the listener's HRTF.")
+    help: """
+      SOFA file (SimpleFreeFieldHRIR) with the listener's HRTF. A bare name is also looked for in \
+      the data folder's HRTF.
+      """)
   public static let hrtfEqualization = CommandOption<HRTFEqualization>(
     "hrtf-eq", "EQ", .words, default: .none, shown: "none",
     help: "'diffuse' makes the set's diffuse-field response flat; 'none' keeps its own colour.")

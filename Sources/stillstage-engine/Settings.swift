@@ -11,7 +11,7 @@ extension RenderSettings {
   /// The options that `play` and `render` share.
   init(_ command: ParsedCommand) throws(CommandFailure) {
     self.init()
-    hrtfPath = command[Options.hrtf]
+    hrtfPath = hrtfFile(command)
     equalisation = command[Options.hrtfEqualization] == .diffuse ? .diffuse : .none
     method = DecoderDesign.Method(command[Options.decoder])
     busOrder = command[Options.order]
