@@ -36,12 +36,12 @@ struct HRTFLocatorTests {
 
   @Test("pkg-config is asked last")
   func package() {
-    let opt = "/opt/share/libmysofa/default.sofa"
+    let opt = "/srv/share/libmysofa/default.sofa"
     let debian = "/usr/share/libmysofa/default.sofa"
     #expect(locate([opt], [:], ["prefix": "/opt"]) == opt)
     #expect(locate([opt, debian], [:], ["prefix": "/opt"]) == debian)
     #expect(
-      locate(["/opt/lib/../share/libmysofa/default.sofa"], [:], ["libdir": "/opt/lib"]) != nil)
+      locate(["/srv/lib/../share/libmysofa/default.sofa"], [:], ["libdir": "/srv/lib"]) != nil)
   }
 
   @Test("The reader is looked for beside the program and in libexec")
