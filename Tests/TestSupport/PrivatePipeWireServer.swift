@@ -40,10 +40,21 @@ public final class PrivatePipeWireServer {
       "PIPEWIRE_RUNTIME_DIR": directory.path, "PULSE_RUNTIME_PATH": directory.path + "/pulse",
       "DBUS_SESSION_BUS_ADDRESS": "unix:path=" + directory.path + "/bus",
     ]
+    leaveBluetoothOut()
     try start()
   }
 
   deinit { stop() }
+
+  /// WirePlumber's Bluetooth monitor asks systemd who is logged in, and where no systemd runs
+  /// (containers) takes the whole session manager down with it.
+  private func leaveBluetoothOut() {
+    for name in ["home/config", "home/config/wireplumber"] { _ = directory.make(name) }
+    let folder = directory.make("home/config/wireplumber/bluetooth.lua.d")
+    guard let file = fopen(folder + "/51-private.lua", "w") else { return }
+    fputs("bluez_monitor.enabled = false\n", file)
+    fclose(file)
+  }
 
   /// Runs `body` with a server that is gone afterwards.
   public static func withServer<Result>(
