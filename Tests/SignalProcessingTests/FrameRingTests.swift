@@ -113,7 +113,7 @@ private final class RingTrial: @unchecked Sendable {
   func consume() -> (faults: Int, last: Int, generation: Int) {
     let block = PlanarSignal(channelCount: 2, frames: 300)
     var (faults, last, generation, size) = (0, 0, 0, 1)
-    while generation < Self.total / Self.flushInterval {
+    while ring.generation < Self.total / Self.flushInterval {
       size = size % 300 + 1
       let count = ring.read(into: block.channels, frames: size)
       if count == 0 { sched_yield() }
@@ -127,8 +127,8 @@ private final class RingTrial: @unchecked Sendable {
         generation = ring.generation
         last = number
       }
-      generation = ring.generation
+      // A flush that was seen before its first frame came is told of by that frame.
     }
-    return (faults, last, generation)
+    return (faults, last, ring.generation)
   }
 }
