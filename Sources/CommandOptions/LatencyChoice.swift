@@ -2,7 +2,7 @@
 
 /// `--latency`: how deep the sound server's queue is.
 public enum LatencyChoice: Sendable, Equatable {
-  /// As shallow as plays without gaps, found while playing.
+  /// The player's own choice, 50 ms.
   case auto
   case milliseconds(Double)
 }
