@@ -128,9 +128,19 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-/// The scripts Tests/realtime-*.sh build nothing but what they run.
-if Context.environment["STILLSTAGE_REALTIME_TESTS_ONLY"] != nil {
-  package.targets.removeAll { $0.type == .test && $0.name != "RealtimeSafetyTests" }
+/// `STILLSTAGE_ONLY="HeadTrackingTests GeometryTests" swift test` builds nothing but those targets
+/// and what they stand on.
+if let names = Context.environment["STILLSTAGE_ONLY"] {
+  var wanted = names.split(separator: " ").map(String.init)
+  var kept: Set<String> = []
+  while let name = wanted.popLast() {
+    guard kept.insert(name).inserted else { continue }
+    for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+      if case .byNameItem(let name, _) = dependency { wanted.append(name) }
+    }
+  }
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products.removeAll { !kept.contains($0.name) }
 }
 
 for target in package.targets where target.type != .system {

@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 scratch=${1:-.build/realtime-release}
-export STILLSTAGE_REALTIME_TESTS_ONLY=1
+export STILLSTAGE_ONLY=RealtimeSafetyTests
 set -- -c release --scratch-path "$scratch" -Xswiftc -enable-testing
 swift build --product StillstagePackageTests "$@"
 log=$scratch/realtime-safety.log

@@ -14,7 +14,7 @@ if [ -z "$runtime" ]; then
     "$(dirname "$resources"); install the toolchain of swift.org for this system" >&2
   exit 1
 fi
-export STILLSTAGE_REALTIME_TESTS_ONLY=1 STILLSTAGE_EXPECT_REALTIME_SANITIZER=1
+export STILLSTAGE_ONLY=RealtimeSafetyTests STILLSTAGE_EXPECT_REALTIME_SANITIZER=1
 set -- --scratch-path "$scratch" \
   -Xcc -DSTILLSTAGE_REALTIME_SANITIZER -Xswiftc -use-ld=lld \
   -Xlinker --whole-archive -Xlinker "$runtime" -Xlinker --no-whole-archive -Xlinker -lstdc++
