@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Geometry
-private import SignalProcessing
+public import SignalProcessing
 
 /// Turns a soundfield against the head, on a grid of its own in stream time.
 ///
@@ -17,6 +17,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   public let order: Int
   public let channels: Int
 
+  private let set: InstructionSet
   private let rotation: SphericalHarmonicRotation
   private let start: AlignedFloats
   private let slope: AlignedFloats
@@ -34,10 +35,11 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     @_noLocks init() {}
   }
 
-  public init(order: Int) {
+  public init(order: Int, set: InstructionSet = .current) {
     self.order = order
+    self.set = set
     channels = SphericalHarmonics.channelCount(order: order)
-    rotation = SphericalHarmonicRotation(order: order)
+    rotation = SphericalHarmonicRotation(order: order, set: set)
     start = AlignedFloats(count: rotation.coefficientCount)
     slope = AlignedFloats(count: rotation.coefficientCount)
     end = AlignedFloats(count: rotation.coefficientCount)
@@ -63,13 +65,19 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   @_noLocks
   public func reset() { state.pointee = State() }
 
+  /// Frames of the present grid cell that are done: 0 to 15.
+  public var phase: Int {
+    @_noLocks get { state.pointee.position % Self.gridFrames }
+  }
+
   /// Rotates the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: channels x frames in ACN order, channel after channel `stride` apart; the memory is
-  ///     aligned and readable up to the next multiple of 8 frames.
-  ///   - output: as the input; not the same memory.
-  ///   - stride: floats from one channel to the next, a multiple of 8.
+  ///   - input: channels in ACN order, `stride` apart; the next frame is at index `phase` and those
+  ///     before it are of no account. The memory is aligned to 64 bytes and readable up to the
+  ///     next multiple of 16 frames.
+  ///   - output: laid out as the input; not the same memory.
+  ///   - stride: floats from one channel to the next, a multiple of 16.
   ///   - frames: frames to do.
   ///   - poses: head poses `headToWorld` for `gridPoints(forNext: frames)`.
   @_noLocks
@@ -77,12 +85,13 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, stride: Int, frames: Int,
     poses: UnsafePointer<Quaternion>
   ) {
-    var (done, used) = (0, 0)
+    var (cell, done, used) = (0, 0, 0)
     while done < frames {
-      let offset = state.pointee.position % Self.gridFrames
+      let offset = phase
       if offset == 0 { used += beginCell(poses + used) }
       let count = min(Self.gridFrames - offset, frames - done)
-      turn(input + done, output + done, stride, count, offset)
+      turn(input + cell, output + cell, stride, offset + count)
+      cell += Self.gridFrames
       done += count
       state.pointee.position += count
     }
@@ -115,80 +124,26 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     state.pointee.lastPose = pose
   }
 
+  /// From the beginning of a cell.
   @_noLocks
   private func turn(
     _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ stride: Int,
-    _ frames: Int, _ offset: Int
+    _ frames: Int
   ) {
     for i in 0..<frames { output[i] = input[i] }
     var block = 0
     for l in 1...order {
-      let (size, first) = (2 * l + 1, l * l)
-      for row in 0..<size {
-        let target = output + (first + row) * stride
-        let source = input + first * stride
-        let at = block + row * size
-        if state.pointee.isStill {
-          mixStill(source, target, stride, size, frames, start.pointer + at)
-        } else {
-          mixMoving(
-            source, target, stride, size, frames, offset, start.pointer + at, slope.pointer + at)
-        }
+      let (size, first) = (2 * l + 1, l * l * stride)
+      if state.pointee.isStill {
+        set.turnDegree(
+          input + first, output + first, stride: stride, size: size, frames: frames,
+          gains: start.pointer + block)
+      } else {
+        set.turnDegree(
+          input + first, output + first, stride: stride, size: size, frames: frames,
+          gains: start.pointer + block, slopes: slope.pointer + block)
       }
       block += size * size
     }
-  }
-}
-
-@_noLocks
-@inline(__always)
-private func load8(_ p: UnsafePointer<Float>) -> SIMD8<Float> {
-  SIMD8(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7])
-}
-
-@_noLocks
-@inline(__always)
-private func store(_ v: SIMD8<Float>, _ p: UnsafeMutablePointer<Float>, _ count: Int) {
-  if count >= 8 {
-    for i in 0..<8 { p[i] = v[i] }
-  } else {
-    for i in 0..<count { p[i] = v[i] }
-  }
-}
-
-/// One output row: the sum of `size` inputs with fixed gains.
-@_noLocks
-private func mixStill(
-  _ source: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>, _ stride: Int,
-  _ size: Int, _ frames: Int, _ gains: UnsafePointer<Float>
-) {
-  var n = 0
-  while n < frames {
-    var sum = SIMD8<Float>(repeating: 0)
-    for j in 0..<size { sum += load8(source + j * stride + n) * gains[j] }
-    store(sum, target + n, frames - n)
-    n += 8
-  }
-}
-
-/// One output row: the sum of `size` inputs with gains that change linearly from frame to frame.
-@_noLocks
-private func mixMoving(
-  _ source: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>, _ stride: Int,
-  _ size: Int, _ frames: Int, _ offset: Int, _ gains: UnsafePointer<Float>,
-  _ slopes: UnsafePointer<Float>
-) {
-  let ramp = SIMD8<Float>(0, 1, 2, 3, 4, 5, 6, 7)
-  var n = 0
-  while n < frames {
-    var sum = SIMD8<Float>(repeating: 0)
-    var change = SIMD8<Float>(repeating: 0)
-    for j in 0..<size {
-      let x = load8(source + j * stride + n)
-      sum += x * gains[j]
-      change += x * slopes[j]
-    }
-    store(sum + change * (ramp + Float(offset + n)), target + n, frames - n)
-    n += 8
   }
 }

@@ -15,8 +15,10 @@ import Testing
   }
 
   /// Runs `calls` frames at a time, again and again, over one signal.
-  static func rotate(_ x: [[Float]], order: Int, calls: [Int]) -> [[Float]] {
-    let rotator = SoundfieldRotator(order: order)
+  static func rotate(
+    _ x: [[Float]], order: Int, calls: [Int], set: InstructionSet = .current
+  ) -> [[Float]] {
+    let rotator = SoundfieldRotator(order: order, set: set)
     let total = x[0].count
     let stride = 8192
     let input = AlignedFloats(count: stride * x.count)
@@ -25,12 +27,15 @@ import Testing
     var (done, turn) = (0, 0)
     while done < total {
       let n = min(calls[turn % calls.count], total - done)
-      for c in 0..<x.count { for i in 0..<n { input.pointer[c * stride + i] = x[c][done + i] } }
+      let phase = rotator.phase
+      for c in 0..<x.count {
+        for i in 0..<n { input.pointer[c * stride + phase + i] = x[c][done + i] }
+      }
       let poses = rotator.gridPoints(forNext: n).map { pose(atGridPoint: $0) }
       rotator.process(
         input: input.pointer, output: output.pointer, stride: stride, frames: n, poses: poses)
       for c in 0..<x.count {
-        result[c] += (0..<n).map { output.pointer[c * stride + $0] }
+        result[c] += (0..<n).map { output.pointer[c * stride + phase + $0] }
       }
       done += n
       turn += 1
@@ -45,6 +50,37 @@ import Testing
     let whole = Self.rotate(x, order: order, calls: [1500])
     for calls in [[1], [64], [1000], [31, 33, 7], [1200, 1]] {
       #expect(Self.rotate(x, order: order, calls: calls) == whole)
+    }
+  }
+
+  /// Against the definition: the matrices of the grid points, mixed in double precision.
+  @Test(arguments: 1...7, InstructionSet.allCases.filter { $0 <= .widest })
+  func everyKernelRampsTheMatricesOfTheGrid(order: Int, set: InstructionSet) {
+    let channels = SphericalHarmonics.channelCount(order: order)
+    let x = (0..<channels).map { _ in (0..<200).map { _ in Float.random(in: -1...1) } }
+    let y = Self.rotate(x, order: order, calls: [200], set: set)
+    let rotation = SphericalHarmonicRotation(order: order, set: .baseline)
+    var matrices = (0...13).map { _ in [Float](repeating: 0, count: rotation.coefficientCount) }
+    for g in matrices.indices {
+      rotation.compute(
+        RotationMatrix(Self.pose(atGridPoint: g).conjugate), into: &matrices[g])
+    }
+    for n in 0..<200 {
+      let (a, b) = (matrices[n / 16], matrices[n / 16 + 1])
+      let share = Double(n % 16) / 16
+      #expect(abs(y[0][n] - x[0][n]) == 0)
+      for l in 1...order {
+        let block = SphericalHarmonicRotation.blockOffset(degree: l)
+        for row in 0...(2 * l) {
+          var truth = 0.0
+          for column in 0...(2 * l) {
+            let at = block + row * (2 * l + 1) + column
+            let gain = Double(a[at]) + (Double(b[at]) - Double(a[at])) * share
+            truth += gain * Double(x[l * l + column][n])
+          }
+          #expect(abs(Double(y[l * l + row][n]) - truth) < 2e-6)
+        }
+      }
     }
   }
 

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Kernels
+internal import KernelsAVX2
+internal import KernelsAVX512
+
+// The kernels of the chosen instruction set.
+
+extension InstructionSet {
+  @_noLocks
+  func interleave(
+    _ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ c: UnsafePointer<Float>,
+    _ d: UnsafePointer<Float>, frames: Int, rows: UnsafeMutablePointer<Float>
+  ) -> Bool {
+    switch self {
+    case .baseline: Kernels.interleaveQuad(a, b, c, d, frames: frames, rows: rows)
+    case .avx2: KernelsAVX2.interleaveQuad(a, b, c, d, frames: frames, rows: rows)
+    case .avx512: KernelsAVX512.interleaveQuad(a, b, c, d, frames: frames, rows: rows)
+    }
+  }
+
+  @_noLocks
+  func splitEars(
+    _ re: UnsafePointer<Float>, _ overlap: UnsafePointer<Float>, frames: Int, isSymmetric: Bool,
+    left: UnsafeMutablePointer<Float>, right: UnsafeMutablePointer<Float>
+  ) {
+    switch self {
+    case .baseline:
+      Kernels.splitEars(
+        re, overlap, frames: frames, isSymmetric: isSymmetric, left: left, right: right)
+    case .avx2:
+      KernelsAVX2.splitEars(
+        re, overlap, frames: frames, isSymmetric: isSymmetric, left: left, right: right)
+    case .avx512:
+      KernelsAVX512.splitEars(
+        re, overlap, frames: frames, isSymmetric: isSymmetric, left: left, right: right)
+    }
+  }
+
+  /// Adds the products of `runs` for the chunks that the pointers begin with.
+  @_noLocks
+  func addProducts(
+    _ spectra: UnsafePointer<Float>, stride: Int, _ filters: UnsafePointer<Float>,
+    filterStride: Int, _ runs: UnsafePointer<Int>, count: Int, isSymmetric: Bool, chunks: Int,
+    to sums: UnsafeMutablePointer<Float>
+  ) {
+    switch (self, isSymmetric) {
+    case (.baseline, false):
+      Kernels.addProducts(
+        spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
+        runs: runs, runCount: count, chunks: chunks, sums: sums)
+    case (.avx2, false):
+      KernelsAVX2.addProducts(
+        spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
+        runs: runs, runCount: count, chunks: chunks, sums: sums)
+    case (.avx512, false):
+      KernelsAVX512.addProducts(
+        spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
+        runs: runs, runCount: count, chunks: chunks, sums: sums)
+    case (.baseline, true):
+      Kernels.addSymmetricProducts(
+        spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
+        runs: runs, runCount: count, chunks: chunks, sums: sums)
+    case (.avx2, true):
+      KernelsAVX2.addSymmetricProducts(
+        spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
+        runs: runs, runCount: count, chunks: chunks, sums: sums)
+    case (.avx512, true):
+      KernelsAVX512.addSymmetricProducts(
+        spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
+        runs: runs, runCount: count, chunks: chunks, sums: sums)
+    }
+  }
+
+  /// One degree of a soundfield over frames of one grid cell; see `Kernels.turnDegree`.
+  @_noLocks
+  public func turnDegree(
+    _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,
+    frames: Int, gains: UnsafePointer<Float>
+  ) {
+    switch self {
+    case .baseline:
+      Kernels.turnDegree(
+        input, output, stride: stride, size: size, frames: frames, gains: gains)
+    case .avx2:
+      KernelsAVX2.turnDegree(
+        input, output, stride: stride, size: size, frames: frames, gains: gains)
+    case .avx512:
+      KernelsAVX512.turnDegree(
+        input, output, stride: stride, size: size, frames: frames, gains: gains)
+    }
+  }
+
+  /// The same with gains that change linearly from the first frame on.
+  @_noLocks
+  public func turnDegree(
+    _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,
+    frames: Int, gains: UnsafePointer<Float>, slopes: UnsafePointer<Float>
+  ) {
+    switch self {
+    case .baseline:
+      Kernels.turnDegree(
+        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes)
+    case .avx2:
+      KernelsAVX2.turnDegree(
+        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes)
+    case .avx512:
+      KernelsAVX512.turnDegree(
+        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes)
+    }
+  }
+
+  /// A rotation matrix's degree from the one below; see `Kernels.raiseDegree`.
+  @_noLocks
+  public func raiseDegree(
+    first: UnsafePointer<Double>, below: UnsafePointer<Double>,
+    above: UnsafeMutablePointer<Double>, degree: Int, terms: UnsafePointer<Double>,
+    columns: UnsafePointer<Double>
+  ) {
+    switch self {
+    case .baseline:
+      Kernels.raiseDegree(
+        first: first, below: below, above: above, degree: degree, terms: terms, columns: columns)
+    case .avx2:
+      KernelsAVX2.raiseDegree(
+        first: first, below: below, above: above, degree: degree, terms: terms, columns: columns)
+    case .avx512:
+      KernelsAVX512.raiseDegree(
+        first: first, below: below, above: above, degree: degree, terms: terms, columns: columns)
+    }
+  }
+}
