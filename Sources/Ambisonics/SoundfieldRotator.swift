@@ -3,6 +3,20 @@
 public import Geometry
 public import SignalProcessing
 
+/// Where a stream stands on the grid of `SoundfieldRotator`.
+public struct GridState: Sendable {
+  /// Frames of the stream that are done.
+  public var position = 0
+  /// The next grid point whose pose has not been given yet.
+  public var nextPoint = 0
+  /// The poses at both ends of the cell that the stream is in.
+  public var cellStart = Quaternion.identity
+  public var cellEnd = Quaternion.identity
+
+  @_noLocks
+  public init() {}
+}
+
 /// Turns a soundfield against the head, on a grid of its own in stream time.
 ///
 /// Matrices are computed for every 16th frame of the stream and ramped between, so that the
@@ -25,11 +39,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
-    /// Frames of the stream that are done.
-    var position = 0
-    /// The next grid point whose pose has not been given yet.
-    var nextGridPoint = 0
-    var lastPose = Quaternion.identity
+    var grid = GridState()
     var isStill = true
 
     @_noLocks init() {}
@@ -55,9 +65,9 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   /// the first frame, later one for every cell begun.
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {
-    let first = state.pointee.nextGridPoint
+    let first = state.pointee.grid.nextPoint
     guard frames > 0 else { return first..<first }
-    let cell = (state.pointee.position + frames - 1) / Self.gridFrames
+    let cell = (state.pointee.grid.position + frames - 1) / Self.gridFrames
     return first..<max(first, cell + 2)
   }
 
@@ -65,9 +75,21 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   @_noLocks
   public func reset() { state.pointee = State() }
 
+  /// Where it stands on the grid; set, it goes on from there.
+  public var gridState: GridState {
+    @_noLocks get { state.pointee.grid }
+    @_noLocks nonmutating set {
+      if newValue.nextPoint > 0 {
+        setEnd(newValue.cellStart)
+        enterCell(to: newValue.cellEnd)
+      }
+      state.pointee.grid = newValue
+    }
+  }
+
   /// Frames of the present grid cell that are done: 0 to 15.
   public var phase: Int {
-    @_noLocks get { state.pointee.position % Self.gridFrames }
+    @_noLocks get { state.pointee.grid.position % Self.gridFrames }
   }
 
   /// Rotates the next frames of the stream.
@@ -93,7 +115,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
       turn(input + cell, output + cell, stride, offset + count)
       cell += Self.gridFrames
       done += count
-      state.pointee.position += count
+      state.pointee.grid.position += count
     }
   }
 
@@ -101,27 +123,33 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   @_noLocks
   private func beginCell(_ poses: UnsafePointer<Quaternion>) -> Int {
     var taken = 0
-    if state.pointee.nextGridPoint == 0 {
+    if state.pointee.grid.nextPoint == 0 {
       setEnd(poses[0])
       taken = 1
     }
+    enterCell(to: poses[taken])
+    state.pointee.grid.nextPoint += taken + 1
+    return taken + 1
+  }
+
+  /// From the last cell's end to the next pose.
+  @_noLocks
+  private func enterCell(to pose: Quaternion) {
     let count = rotation.coefficientCount
     for i in 0..<count { start.pointer[i] = end.pointer[i] }
-    let pose = poses[taken]
-    state.pointee.isStill = pose == state.pointee.lastPose
-    if !state.pointee.isStill {
-      setEnd(pose)
-      let scale = 1 / Float(Self.gridFrames)
-      for i in 0..<count { slope.pointer[i] = (end.pointer[i] - start.pointer[i]) * scale }
-    }
-    state.pointee.nextGridPoint += taken + 1
-    return taken + 1
+    let previous = state.pointee.grid.cellEnd
+    state.pointee.grid.cellStart = previous
+    state.pointee.isStill = pose == previous
+    if state.pointee.isStill { return }
+    setEnd(pose)
+    let scale = 1 / Float(Self.gridFrames)
+    for i in 0..<count { slope.pointer[i] = (end.pointer[i] - start.pointer[i]) * scale }
   }
 
   @_noLocks
   private func setEnd(_ pose: Quaternion) {
     rotation.compute(RotationMatrix(pose.conjugate), into: end.pointer)
-    state.pointee.lastPose = pose
+    state.pointee.grid.cellEnd = pose
   }
 
   /// From the beginning of a cell.
