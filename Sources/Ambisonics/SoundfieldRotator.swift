@@ -19,8 +19,9 @@ public struct GridState: Sendable {
 
 /// Turns a soundfield against the head, on a grid of its own in stream time.
 ///
-/// Matrices are computed for every 16th frame of the stream and ramped between, so that the
-/// output depends neither on the size of the calls nor on where they begin.
+/// Matrices are computed for every 16th frame of the stream and ramped between (in a parabola where the
+/// head turns very fast), so that the output depends neither on the size of the calls nor on where
+/// they begin.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -36,11 +37,18 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   private let start: AlignedFloats
   private let slope: AlignedFloats
   private let end: AlignedFloats
+  private let curve: AlignedFloats
   private let state: UnsafeMutablePointer<State>
+
+  private enum Motion {
+    case still
+    case even
+    case bent
+  }
 
   private struct State {
     var grid = GridState()
-    var isStill = true
+    var motion = Motion.still
 
     @_noLocks init() {}
   }
@@ -53,6 +61,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     start = AlignedFloats(count: rotation.coefficientCount)
     slope = AlignedFloats(count: rotation.coefficientCount)
     end = AlignedFloats(count: rotation.coefficientCount)
+    curve = AlignedFloats(count: rotation.coefficientCount)
     state = .allocate(capacity: 1)
     state.initialize(to: State())
   }
@@ -139,11 +148,34 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     for i in 0..<count { start.pointer[i] = end.pointer[i] }
     let previous = state.pointee.grid.cellEnd
     state.pointee.grid.cellStart = previous
-    state.pointee.isStill = pose == previous
-    if state.pointee.isStill { return }
+    if pose == previous {
+      state.pointee.motion = .still
+      return
+    }
     setEnd(pose)
     let scale = 1 / Float(Self.gridFrames)
     for i in 0..<count { slope.pointer[i] = (end.pointer[i] - start.pointer[i]) * scale }
+    state.pointee.motion = isFast(previous, pose) ? .bent : .even
+    if case .bent = state.pointee.motion { bend(previous, pose) }
+  }
+
+  /// Where a straight line between the matrices would be heard: more than 0.02 rad of the highest
+  /// degree's phase in a cell (first order: 3400 degrees a second).
+  @_noLocks
+  private func isFast(_ a: Quaternion, _ b: Quaternion) -> Bool {
+    let cosine = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z
+    let phase = Double(2 * order)
+    return phase * phase * (1 - cosine * cosine) > 0.02 * 0.02
+  }
+
+  /// The parabola through the matrix of the pose half way.
+  @_noLocks
+  private func bend(_ a: Quaternion, _ b: Quaternion) {
+    rotation.compute(RotationMatrix(.slerp(a, b, 0.5).conjugate), into: curve.pointer)
+    for i in 0..<rotation.coefficientCount {
+      let chord = 0.5 * (start.pointer[i] + end.pointer[i])
+      curve.pointer[i] = 4 * (curve.pointer[i] - chord)
+    }
   }
 
   @_noLocks
@@ -159,18 +191,19 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     _ frames: Int
   ) {
     for i in 0..<frames { output[i] = input[i] }
+    var (moves, bends) = (true, false)
+    switch state.pointee.motion {
+    case .still: moves = false
+    case .even: break
+    case .bent: bends = true
+    }
     var block = 0
     for l in 1...order {
       let (size, first) = (2 * l + 1, l * l * stride)
-      if state.pointee.isStill {
-        set.turnDegree(
-          input + first, output + first, stride: stride, size: size, frames: frames,
-          gains: start.pointer + block)
-      } else {
-        set.turnDegree(
-          input + first, output + first, stride: stride, size: size, frames: frames,
-          gains: start.pointer + block, slopes: slope.pointer + block)
-      }
+      set.turnDegree(
+        input + first, output + first, stride: stride, size: size, frames: frames,
+        gains: start.pointer + block, slopes: moves ? slope.pointer + block : nil,
+        curves: bends ? curve.pointer + block : nil)
       block += size * size
     }
   }

@@ -78,41 +78,26 @@ extension InstructionSet {
     }
   }
 
-  /// One degree of a soundfield over frames of one grid cell; see `Kernels.turnDegree`.
+  /// One degree of a soundfield over one grid cell; see `Kernels.turnDegree`.
   @_noLocks
   public func turnDegree(
     _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,
-    frames: Int, gains: UnsafePointer<Float>
+    frames: Int, gains: UnsafePointer<Float>, slopes: UnsafePointer<Float>?,
+    curves: UnsafePointer<Float>?
   ) {
     switch self {
     case .baseline:
       Kernels.turnDegree(
-        input, output, stride: stride, size: size, frames: frames, gains: gains)
+        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes,
+        curves: curves)
     case .avx2:
       KernelsAVX2.turnDegree(
-        input, output, stride: stride, size: size, frames: frames, gains: gains)
+        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes,
+        curves: curves)
     case .avx512:
       KernelsAVX512.turnDegree(
-        input, output, stride: stride, size: size, frames: frames, gains: gains)
-    }
-  }
-
-  /// The same with gains that change linearly from the first frame on.
-  @_noLocks
-  public func turnDegree(
-    _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,
-    frames: Int, gains: UnsafePointer<Float>, slopes: UnsafePointer<Float>
-  ) {
-    switch self {
-    case .baseline:
-      Kernels.turnDegree(
-        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes)
-    case .avx2:
-      KernelsAVX2.turnDegree(
-        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes)
-    case .avx512:
-      KernelsAVX512.turnDegree(
-        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes)
+        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes,
+        curves: curves)
     }
   }
 

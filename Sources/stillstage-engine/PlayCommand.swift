@@ -64,7 +64,9 @@ func play(
   let reporter = PlayerReporter(player: player, console: console, events: events)
   var wantsToEnd = false
   while !wantsToEnd, !player.isFinished, Signals.received == nil {
-    for key in console.keys(waitMilliseconds: 50) where player.obey(key, sets: sets) { wantsToEnd = true }
+    for key in console.keys(waitMilliseconds: 50) where player.obey(key, sets: sets) {
+      wantsToEnd = true
+    }
     reporter.report()
   }
   player.stop()
