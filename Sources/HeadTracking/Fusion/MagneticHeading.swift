@@ -40,7 +40,7 @@ struct MagneticHeading: Sendable {
 
   /// - Parameters:
   ///   - horizontal: the field in the almost-inertial frame, z up, microtesla.
-  ///   - rate: the sensor's rate of turn, rad/s.
+  ///   - rate: the sensor's low-passed rate of turn, rad/s.
   ///   - seconds: since the field before.
   @_noLocks
   mutating func update(_ horizontal: SIMD3<Double>, rate: Double, seconds: Double) {
