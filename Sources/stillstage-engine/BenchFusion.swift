@@ -140,14 +140,14 @@ extension FusionRow {
     func mean(_ value: (FusionRow) -> Double) -> Double {
       rows.reduce(0) { $0 + value($1) } / Double(count)
     }
-    func mean(_ value: (FusionRow) -> Double?) -> Double? {
+    func meanOfAll(_ value: (FusionRow) -> Double?) -> Double? {
       let values = rows.compactMap(value)
       return values.count == count ? values.reduce(0, +) / Double(count) : nil
     }
     self.init(
       filter: first.filter, recording: "mean", samples: rows.reduce(0) { $0 + $1.samples },
-      inclinationDegrees: mean(\.inclinationDegrees), headingDegrees: mean(\.headingDegrees),
-      absoluteHeadingDegrees: mean(\.absoluteHeadingDegrees),
+      inclinationDegrees: mean(\.inclinationDegrees), headingDegrees: meanOfAll(\.headingDegrees),
+      absoluteHeadingDegrees: meanOfAll(\.absoluteHeadingDegrees),
       driftDegreesPerMinute: mean(\.driftDegreesPerMinute),
       microsecondsPerSample: mean(\.microsecondsPerSample))
   }
