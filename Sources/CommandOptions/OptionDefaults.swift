@@ -4,7 +4,7 @@
 ///
 /// A default counts for each of the two commands that has the option, and only where the command
 /// line does not give it.
-public struct UserDefaults: Sendable, Equatable {
+public struct OptionDefaults: Sendable, Equatable {
   /// Why a default is refused.
   public enum Problem: Error, Sendable, Equatable {
     case unknownName(String, near: String?)
@@ -59,7 +59,7 @@ public struct UserDefaults: Sendable, Equatable {
   }
 }
 
-extension UserDefaults.Problem: CustomStringConvertible {
+extension OptionDefaults.Problem: CustomStringConvertible {
   /// What is wrong, as the end of a line that begins with the file's name.
   public var description: String {
     switch self {
