@@ -242,8 +242,8 @@ public final class Player: @unchecked Sendable {
       var wanted = TrackerChoice.automatic
       if case .tracker(let id) = choice { wanted = .id(id) }
       let session = TrackerSession(
-        wanted, feeding: source, calibration: options.calibration,
-        onEvent: { events.add(.tracker($0)) })
+        wanted, feeding: source, onEvent: { events.add(.tracker($0)) },
+        calibration: options.calibration)
       return (StageHead(.source(source)), source, session)
     }
   }

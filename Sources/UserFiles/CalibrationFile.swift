@@ -71,8 +71,8 @@ private struct Version: Decodable {
 /// The keys of the file; Calibration/calibration.schema.json describes them.
 private struct Contents: Codable {
   struct Tracker: Codable {
-    let vendorID: UInt16
-    let productID: UInt16
+    let vendorID: Int
+    let productID: Int
     let serial: String
     let name: String
   }
@@ -90,7 +90,7 @@ private struct Contents: Codable {
     let degrees = 180 / Double.pi
     version = TrackerCalibration.currentVersion
     tracker = Tracker(
-      vendorID: calibration.vendorID, productID: calibration.productID,
+      vendorID: Int(calibration.vendorID), productID: Int(calibration.productID),
       serial: calibration.serial, name: calibration.name)
     axes = calibration.axes.text
     up = calibration.up.text
@@ -106,9 +106,12 @@ private struct Contents: Codable {
     do throws(HeadTrackingError) { map = try AxisMap(axes) } catch {
       throw .badValue("'axes' is no right-handed axis map such as y,-x,z")
     }
+    guard let vendorID = UInt16(exactly: tracker.vendorID),
+      let productID = UInt16(exactly: tracker.productID)
+    else { throw .badValue("'tracker' has no vendor and product numbers from 0 to 65535") }
     guard let upward = SignedAxis(up) else { throw .badValue("'up' is no axis such as z or -x") }
     return TrackerCalibration(
-      vendorID: tracker.vendorID, productID: tracker.productID, serial: tracker.serial,
+      vendorID: vendorID, productID: productID, serial: tracker.serial,
       name: tracker.name, axes: map, up: upward,
       gyroBias: try vector(gyroBiasDegreesPerSecond, "gyroBiasDegreesPerSecond", radians),
       gyroNoise: try vector(gyroNoiseDegreesPerSecond, "gyroNoiseDegreesPerSecond", radians),

@@ -16,7 +16,7 @@ func trackersWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let source = HeadPoseSource()
   let events = TrackerEvents()
   let session = TrackerSession(
-    .id(id), feeding: source, calibration: userCalibration, onEvent: { events.add($0) })
+    .id(id), feeding: source, onEvent: { events.add($0) }, calibration: userCalibration)
   session.start()
   defer { session.stop() }
   try watch(source, events)

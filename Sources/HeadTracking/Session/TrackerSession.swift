@@ -31,13 +31,13 @@ public final class TrackerSession: Sendable {
   ///   - choice: which tracker.
   ///   - source: takes the samples.
   ///   - axes: how the tracker's axes lie on the head.
-  ///   - calibration: what is known of a tracker, asked for each time one is opened.
   ///   - onEvent: hears what happens, on the session's thread; it must not call `stop()`.
+  ///   - calibration: what is known of a tracker, asked for each time one is opened.
   ///   - record: hears every sample before it is calibrated, on the session's thread.
   public init(
     _ choice: TrackerChoice, feeding source: HeadPoseSource, axes: AxisMap = .rightFrontUp,
-    calibration: @escaping @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil },
     onEvent: @escaping @Sendable (TrackerEvent) -> Void = { _ in },
+    calibration: @escaping @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil },
     record: (@Sendable (TrackerMeasurement) -> Void)? = nil
   ) {
     self.choice = choice
