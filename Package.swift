@@ -56,12 +56,14 @@ let rooms: [Target] = [
     ]),
   .target(name: "CommandOptions"),
   .target(name: "Charts"),
+  .target(name: "UserFiles", dependencies: ["CommandOptions", "HeadTracking"]),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(
     name: "stillstage-engine",
     dependencies: [
       "CommandOptions", "Playback", "Binaural", "HeadTracking", "Media", "PulseAudio", "Geometry",
       "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
+      "UserFiles",
     ]),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
 ]
@@ -101,6 +103,9 @@ let tests: [Target] = [
       "Playback", "Ambisonics", "Binaural", "Media", "PulseAudio", "SignalProcessing",
       "TestSupport",
     ]),
+  .testTarget(
+    name: "UserFilesTests",
+    dependencies: ["UserFiles", "CommandOptions", "HeadTracking", "TestSupport"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
   .testTarget(
     name: "CommandTests",

@@ -77,7 +77,7 @@ public final class Player: @unchecked Sendable {
     duration = source.duration.map { Double($0) / Double(rate) }
     canBeSpatial = settings.spatialization.includes(source.layout)
     events = EventQueue()
-    (head, poseSource, tracker) = Self.makeHead(options.head, events)
+    (head, poseSource, tracker) = Self.makeHead(options, events)
     let renderer = Renderer(
       layout: source.layout, filters: filters, busOrder: settings.busOrder,
       blockFrames: settings.blockFrames,
@@ -254,8 +254,9 @@ public final class Player: @unchecked Sendable {
   }
 
   private static func makeHead(
-    _ choice: HeadChoice, _ events: EventQueue
+    _ options: PlayerOptions, _ events: EventQueue
   ) -> (StageHead, HeadPoseSource?, TrackerSession?) {
+    let choice = options.head
     switch choice {
     case .none: return (StageHead(.none), nil, nil)
     case .recorded(let trajectory): return (StageHead(.recorded(trajectory)), nil, nil)
@@ -264,7 +265,9 @@ public final class Player: @unchecked Sendable {
       let source = HeadPoseSource()
       var wanted = TrackerChoice.automatic
       if case .tracker(let id) = choice { wanted = .id(id) }
-      let session = TrackerSession(wanted, feeding: source) { events.add(.tracker($0)) }
+      let session = TrackerSession(
+        wanted, feeding: source, onEvent: { events.add(.tracker($0)) },
+        calibration: options.calibration)
       return (StageHead(.source(source)), source, session)
     }
   }

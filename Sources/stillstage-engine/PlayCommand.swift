@@ -17,6 +17,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     options.latencyMilliseconds = depth
   }
   options.head = try headChoice(command)
+  options.calibration = userCalibration
   let path = command[Arguments.input]
   let settings = options.render
   try refuseOverwriting(
@@ -38,7 +39,9 @@ private func checkReadable(_ path: String, _ settings: RenderSettings) throws(Co
 }
 
 private func headChoice(_ command: ParsedCommand) throws(CommandFailure) -> HeadChoice {
-  if let trajectory = try recordedHead(command) { return .recorded(trajectory) }
+  // A tracker on the command line wins over a recording among the user's defaults.
+  let wantsTracker = command.isGiven(Options.tracker) && !command.isGiven(Options.motion)
+  if !wantsTracker, let trajectory = try recordedHead(command) { return .recorded(trajectory) }
   switch command[Options.tracker] {
   case .auto: return .automatic
   case .none: return .none
