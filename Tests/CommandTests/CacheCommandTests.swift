@@ -57,8 +57,8 @@ import Testing
     let program = "\(ProgramRun.builtProducts)/stillstage"
     let line = "\(program) hrtf export \(sofa) --order 3 --rate 16000 -o \(folder.path)"
     let run = try ProgramRun.of(
-      "sh", ["-c", "\(line)/a.wav & \(line)/b.wav & wait %1 && wait %2"],
-      environment: ["STILLSTAGE_CACHE": folder.file("cache")])
+      "sh", ["-c", "\(line)/a.wav & first=$!; \(line)/b.wav && wait $first"],
+      environment: ["STILLSTAGE_CACHE": folder.file("cache")], timeoutSeconds: 60)
     #expect(run.exitCode == 0, "\(run.errors)")
     let (a, b) = (
       try FloatWAV(reading: folder.file("a.wav")), try FloatWAV(reading: folder.file("b.wav"))
