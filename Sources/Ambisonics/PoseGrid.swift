@@ -8,6 +8,7 @@
 /// One caller at a time; nothing allocates, locks or waits.
 public struct PoseGrid: ~Copyable, @unchecked Sendable {
   private let state: UnsafeMutablePointer<State>
+  private let cellFrames = SoundfieldRotator.gridFrames
 
   private struct State {
     /// Frames of the stream that are done.
@@ -31,19 +32,19 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
   public func gridPoints(forNext frames: Int) -> Range<Int> {
     let first = state.pointee.next
     guard frames > 0 else { return first..<first }
-    let cell = (state.pointee.position + frames - 1) / SoundfieldRotator.gridFrames
+    let cell = (state.pointee.position + frames - 1) / cellFrames
     return first..<max(first, cell + 2)
   }
 
   /// Frames of the present cell that are done; 0 where a cell begins.
   public var offset: Int {
-    @_noLocks get { state.pointee.position % SoundfieldRotator.gridFrames }
+    @_noLocks get { state.pointee.position % cellFrames }
   }
 
   /// How many of `frames` lie in the present cell.
   @_noLocks
   public func frames(ofNext frames: Int) -> Int {
-    min(SoundfieldRotator.gridFrames - offset, frames)
+    min(cellFrames - offset, frames)
   }
 
   /// Whether the stream has had no pose yet, so that the cell that begins takes two.

@@ -15,6 +15,7 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
   /// inputs x outputs: the gains that the present cell ends with, for the caller to set.
   public var end: UnsafeMutablePointer<Float> { @_noLocks get { ends.pointer } }
 
+  private let cellFrames = SoundfieldRotator.gridFrames
   private let starts: AlignedFloats
   private let slopes: AlignedFloats
   private let ends: AlignedFloats
@@ -35,7 +36,7 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
   /// The gains at the cell's end have been set.
   @_noLocks
   public func setSlopes() {
-    let scale = 1 / Float(SoundfieldRotator.gridFrames)
+    let scale = 1 / Float(cellFrames)
     for i in 0..<(inputs * outputs) {
       slopes.pointer[i] = (ends.pointer[i] - starts.pointer[i]) * scale
     }
