@@ -3,20 +3,6 @@
 public import Geometry
 public import SignalProcessing
 
-/// Where a stream stands on the grid of `SoundfieldRotator`.
-public struct GridState: Sendable {
-  /// Frames of the stream that are done.
-  public var position = 0
-  /// The next grid point whose pose has not been given yet.
-  public var nextPoint = 0
-  /// The poses at both ends of the cell that the stream is in.
-  public var cellStart = Quaternion.identity
-  public var cellEnd = Quaternion.identity
-
-  @_noLocks
-  public init() {}
-}
-
 /// Turns a soundfield against the head, on a grid of its own in stream time.
 ///
 /// Matrices are computed for every 16th frame of the stream and ramped between (in a parabola where the
@@ -27,7 +13,9 @@ public struct GridState: Sendable {
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   /// Frames between two grid points.
-  public static let gridFrames = 16
+  public static var gridFrames: Int {
+    @_noLocks get { 16 }
+  }
 
   public let order: Int
   public let channels: Int
@@ -74,10 +62,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   /// the first frame, later one for every cell begun.
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {
-    let first = state.pointee.grid.nextPoint
-    guard frames > 0 else { return first..<first }
-    let cell = (state.pointee.grid.position + frames - 1) / Self.gridFrames
-    return first..<max(first, cell + 2)
+    state.pointee.grid.gridPoints(forNext: frames)
   }
 
   /// Back to the beginning of a stream.
@@ -90,6 +75,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     @_noLocks nonmutating set {
       if newValue.nextPoint > 0 {
         setEnd(newValue.cellStart)
+        state.pointee.grid.cellEnd = newValue.cellStart
         enterCell(to: newValue.cellEnd)
       }
       state.pointee.grid = newValue
@@ -98,7 +84,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
 
   /// Frames of the present grid cell that are done: 0 to 15.
   public var phase: Int {
-    @_noLocks get { state.pointee.grid.position % Self.gridFrames }
+    @_noLocks get { state.pointee.grid.phase }
   }
 
   /// Rotates the next frames of the stream.
@@ -132,8 +118,9 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   @_noLocks
   private func beginCell(_ poses: UnsafePointer<Quaternion>) -> Int {
     var taken = 0
-    if state.pointee.grid.nextPoint == 0 {
+    if state.pointee.grid.isAtStart {
       setEnd(poses[0])
+      state.pointee.grid.cellEnd = poses[0]
       taken = 1
     }
     enterCell(to: poses[taken])
@@ -147,11 +134,9 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     let count = rotation.coefficientCount
     for i in 0..<count { start.pointer[i] = end.pointer[i] }
     let previous = state.pointee.grid.cellEnd
-    state.pointee.grid.cellStart = previous
-    if pose == previous {
-      state.pointee.motion = .still
-      return
-    }
+    state.pointee.grid.enterCell(to: pose)
+    state.pointee.motion = .still
+    if state.pointee.grid.isStill { return }
     setEnd(pose)
     let scale = 1 / Float(Self.gridFrames)
     for i in 0..<count { slope.pointer[i] = (end.pointer[i] - start.pointer[i]) * scale }
@@ -181,7 +166,6 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   @_noLocks
   private func setEnd(_ pose: Quaternion) {
     rotation.compute(RotationMatrix(pose.conjugate), into: end.pointer)
-    state.pointee.grid.cellEnd = pose
   }
 
   /// From the beginning of a cell.

@@ -41,6 +41,13 @@ enum ManualText {
     Folder with the data files, used when
     .B \\-\\-data
     is not given.
+    .TP
+    .B STILLSTAGE_CACHE
+    Folder in which finished decoder designs are kept, or
+    .B off
+    to keep none; otherwise stillstage in
+    .B XDG_CACHE_HOME
+    or in ~/.cache.
     .SH EXIT STATUS
     \(Roff.lines(statuses.map { Roff.definition($0.0, $0.1) }))
     .PP

@@ -44,7 +44,12 @@ public enum Options {
     help: "'diffuse' makes the set's diffuse-field response flat; 'none' keeps its own colour.")
   public static let decoder = CommandOption<DecoderChoice>(
     "decoder", "DESIGN", .words, default: .magls, shown: "magls",
-    help: "How the binaural decoder is designed: magnitude least squares or least squares.")
+    help: """
+      How the binaural decoder is designed: magnitude least squares, least squares, magnitude least \
+      squares that also keep the ears' coherence in diffuse sound, or loudspeakers all \
+      around. 'direct' plays mono, stereo and loudspeaker layouts through responses of their own \
+      directions and is not for ambisonics or 'hrtf export'.
+      """)
 
   // MARK: Engine
 

@@ -66,7 +66,7 @@ public final class Player: @unchecked Sendable {
   ) throws(PlaybackError) {
     let rate = try Self.sinkRate(options)
     let source = try makeSource(rate)
-    let hrtf = try HRTFChoice(path: options.render.hrtfPath)
+    let hrtf = try HRTFChoice(path: options.render.hrtfPath, interrupt: options.interrupt)
     let settings = options.render
     let filters = try hrtf.filters(
       for: source.layout, settings: settings, sampleRate: Double(rate))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import HeadTracking
+public import Media
 
 /// What the stage follows.
 public enum StageMode: String, Sendable, CaseIterable {
@@ -50,6 +51,8 @@ public struct PlayerOptions: Sendable {
   public var latencyMilliseconds = 50.0
   /// The server's address as in `PULSE_SERVER`; nil: that variable, then libpulse's rules.
   public var serverAddress: String?
+  /// Ends the making of a player: the reading of an HRTF set, the design of filters.
+  public var interrupt: InterruptFlag?
 
   public init() {}
 }

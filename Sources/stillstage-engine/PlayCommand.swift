@@ -10,6 +10,7 @@ import Playback
 /// `stillstage play INPUT`
 func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   var options = PlayerOptions()
+  options.interrupt = Signals.interrupt
   options.render = try RenderSettings(command)
   options.mode = StageMode(rawValue: command[Options.mode].rawValue) ?? .tracked
   options.sinkName = command[Options.sink]

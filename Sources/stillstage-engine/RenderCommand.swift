@@ -26,7 +26,9 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
       interrupt: Signals.interrupt)
   }
   try checkWritable(output)
-  let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: settings.hrtfPath) }
+  let hrtf = try playing { () throws(PlaybackError) in
+    try HRTFChoice(path: settings.hrtfPath, interrupt: Signals.interrupt)
+  }
   let offline = try playing { () throws(PlaybackError) in
     try OfflineRenderer(
       source: source, head: head, hrtf: hrtf, settings: settings,
