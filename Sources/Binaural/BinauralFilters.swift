@@ -10,6 +10,9 @@ public struct BinauralFilters: Sendable {
   public let left: [[Float]]
   /// (order + 1)^2 channels x taps.
   public let right: [[Float]]
+  /// Where a first-order soundfield is to be decoded by `ParametricDecoder`: the responses to its
+  /// plane waves.
+  public var planeWaves: PlaneWaveResponses?
 
   /// Seconds by which every filter is later than the HRIRs: the same for every set, order and design.
   ///

@@ -70,7 +70,7 @@ public struct DecoderDesign: Sendable {
   }
 
   /// The set's responses with its gaps filled and every direction weighted by its area.
-  private static func responses(of set: HRTFSet, size: Int) -> DirectionalResponses {
+  static func responses(of set: HRTFSet, size: Int) -> DirectionalResponses {
     var filled = GapFilling.fill(
       DirectionalResponses(
         impulseResponses: set.impulseResponses, taps: set.taps, directions: set.directions,
@@ -174,7 +174,7 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Makes the diffuse field of the set flat, 100 Hz to 16 kHz, by at most 15 dB.
-  private static func flatten(_ responses: inout DirectionalResponses) {
+  static func flatten(_ responses: inout DirectionalResponses) {
     let energy = (0..<responses.bins).map { responses.diffuseEnergy(bin: $0) / 2 }
     let (low, high) = (responses.bin(ofFrequency: 100), responses.bin(ofFrequency: 16000))
     let smooth = energy.indices.map { k in

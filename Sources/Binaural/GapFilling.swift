@@ -29,6 +29,7 @@ enum GapFilling {
 
   /// Arrival time at an ear in seconds, relative to the head's centre (Woodworth 1938: straight to
   /// the lit side, along the sphere to the other).
+  @_noLocks
   static func arrival(_ v: SIMD3<Double>, ear: Int) -> Double {
     let cosine = min(1, max(-1, ear == 0 ? v.y : -v.y))
     let path =

@@ -14,6 +14,8 @@ public enum DecoderChoice: String, Sendable, CaseIterable {
   case magls
   /// Least squares.
   case ls
+  /// First-order soundfields as plane waves and what remains.
+  case parametric
 }
 
 /// `--spatialize`: which sources are made spatial; the rest plays as plain stereo.

@@ -44,7 +44,10 @@ public enum Options {
     help: "'diffuse' makes the set's diffuse-field response flat; 'none' keeps its own colour.")
   public static let decoder = CommandOption<DecoderChoice>(
     "decoder", "DESIGN", .words, default: .magls, shown: "magls",
-    help: "How the binaural decoder is designed: magnitude least squares or least squares.")
+    help: """
+      How the binaural decoder is designed: magnitude least squares, least squares, or, for \
+      first-order sound fields, plane waves in each band and what remains.
+      """)
 
   // MARK: Engine
 

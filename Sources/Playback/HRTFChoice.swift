@@ -49,12 +49,19 @@ public struct HRTFChoice: Sendable {
   ///   - layout: what the channels are; not `.unknown`.
   ///   - settings: the order for speakers, the design and the equalisation.
   ///   - sampleRate: of playing, Hz.
+  /// - Throws: `PlaybackError.notFirstOrder` where the parametric decoder is asked for and the
+  ///   source is something else.
   public func filters(
     for layout: ChannelLayout, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
-    try filters(
+    var filters = try filters(
       order: Treatment(spatial: layout, busOrder: settings.busOrder).order, settings: settings,
       sampleRate: sampleRate)
+    guard settings.isParametric else { return filters }
+    guard case .ambisonics(1, _, _) = layout else { throw .notFirstOrder }
+    filters.planeWaves = PlaneWaveResponses(
+      set: set.prepared(sampleRate: sampleRate).normalized(), equalisation: settings.equalisation)
+    return filters
   }
 
   /// The filters that decode a soundfield of an order, 1 to 7: those of every source that is

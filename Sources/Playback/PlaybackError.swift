@@ -11,6 +11,8 @@ public enum PlaybackError: Error, Sendable, CustomStringConvertible {
   case hrtf(HRTFError)
   case tracking(HeadTrackingError)
   case sound(PulseAudioError)
+  /// The parametric decoder was asked for, and the source is no first-order soundfield.
+  case notFirstOrder
   /// Ended by the caller's interrupt.
   case interrupted
 
@@ -20,6 +22,8 @@ public enum PlaybackError: Error, Sendable, CustomStringConvertible {
     case .hrtf(let error): error.description
     case .tracking(let error): error.description
     case .sound(let error): error.description
+    case .notFirstOrder:
+      "--decoder parametric is for first-order ambisonics (4 channels): choose magls for this source"
     case .interrupted: "interrupted"
     }
   }

@@ -54,7 +54,7 @@ public final class Renderer: @unchecked Sendable {
   public let sampleRate: Double
   /// Channels of the input.
   public let channels: Int
-  /// Frames by which the limiter delays the output; 0 without one.
+  /// Frames by which the limiter and a decoder that analyses the sound delay the output; 0 without.
   public let latencyFrames: Int
   /// Frames that the output goes on after the input has ended.
   public let tailFrames: Int
@@ -92,13 +92,14 @@ public final class Renderer: @unchecked Sendable {
     spatial = SpatialPath(
       treatment: Treatment(spatial: layout, busOrder: busOrder), filters: filters,
       partition: BinauralDecoder.partition(forBlock: blockFrames), chunkFrames: Self.chunkFrames)
-    plain = PlainPath(treatment: Treatment(plain: layout), sampleRate: rate)
+    plain = PlainPath(
+      treatment: Treatment(plain: layout), sampleRate: rate, latencyFrames: spatial.latencyFrames)
     `guard` = FiniteGuard(channelCount: channels, sampleRate: rate)
     spatialGain = GainRamp(sampleRate: rate, targetGain: mode == .spatial ? 1 : 0)
     plainGain = GainRamp(sampleRate: rate, targetGain: mode == .plain ? 1 : 0)
     outputGain = GainRamp(sampleRate: rate, targetGain: finish.gain)
     limiter = TruePeakLimiter(sampleRate: rate)
-    latencyFrames = finish.isLimited ? limiter.latencyFrames : 0
+    latencyFrames = spatial.latencyFrames + (finish.isLimited ? limiter.latencyFrames : 0)
     tailFrames = max(spatial.tailFrames, plain.tailFrames)
     source = PlanarScratch(channels: channels, frames: Self.chunkFrames)
     ears = PlanarScratch(channels: 2, frames: Self.chunkFrames)

@@ -8,10 +8,12 @@ internal import Surround
 /// From a source's channels to the ears through the soundfield; with what does not turn beside it.
 struct SpatialPath: ~Copyable {
   let tailFrames: Int
+  /// Frames by which the decoder delays everything here.
+  let latencyFrames: Int
   private let field: MixMatrix
   private let headLocked: MixMatrix
   private let lowFrequency: MixMatrix
-  private let decoder: BinauralDecoder
+  private let decoder: FieldDecoder
   private let lowPass: LowPass
   private let delay: StereoDelay
   private let bus: PlanarScratch
@@ -24,10 +26,13 @@ struct SpatialPath: ~Copyable {
     field = MixMatrix(gains: treatment.field, inputs: inputs)
     headLocked = MixMatrix(gains: treatment.headLocked, inputs: inputs)
     lowFrequency = MixMatrix(gains: treatment.lowFrequency, inputs: inputs)
-    decoder = BinauralDecoder(filters: filters, partition: partition)
+    decoder = FieldDecoder(filters: filters, partition: partition)
+    latencyFrames = decoder.latencyFrames
     lowPass = LowPass(corner: Treatment.lowFrequencyCorner, sampleRate: rate)
-    delay = StereoDelay(seconds: BinauralFilters.delaySeconds, sampleRate: rate)
-    let effectsTail = lowFrequency.isSilent ? 0 : delay.frames + lowPass.tailFrames
+    delay = StereoDelay(
+      seconds: BinauralFilters.delaySeconds + Double(latencyFrames) / rate, sampleRate: rate)
+    let effectsTail =
+      lowFrequency.isSilent ? 0 : delay.frames - latencyFrames + lowPass.tailFrames
     tailFrames = max(decoder.tailFrames, effectsTail)
     bus = PlanarScratch(channels: treatment.field.count, frames: chunkFrames)
     still = PlanarScratch(channels: 2, frames: chunkFrames)
@@ -77,13 +82,20 @@ struct SpatialPath: ~Copyable {
 
 /// From a source's channels to the ears as plain stereo, as late as the spatial path.
 struct PlainPath: ~Copyable {
-  var tailFrames: Int { delay.frames }
+  let tailFrames: Int
   private let matrix: MixMatrix
   private let delay: StereoDelay
 
-  init(treatment: Treatment, sampleRate: Double) {
+  /// - Parameters:
+  ///   - treatment: of the layout, as plain stereo.
+  ///   - sampleRate: Hz.
+  ///   - latencyFrames: of the spatial path.
+  init(treatment: Treatment, sampleRate: Double, latencyFrames: Int) {
     matrix = MixMatrix(gains: treatment.headLocked, inputs: treatment.inputs)
-    delay = StereoDelay(seconds: BinauralFilters.delaySeconds, sampleRate: sampleRate)
+    delay = StereoDelay(
+      seconds: BinauralFilters.delaySeconds + Double(latencyFrames) / sampleRate,
+      sampleRate: sampleRate)
+    tailFrames = delay.frames - latencyFrames
   }
 
   @_noLocks

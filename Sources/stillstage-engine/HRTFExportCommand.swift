@@ -9,6 +9,9 @@ import Playback
 /// `stillstage hrtf export FILE -o DEC.wav --order N`: the filters that `render` uses.
 func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try refuseOverwriting([command[Arguments.sofaFile]], by: [command[Options.exportOutput]])
+  guard command[Options.decoder] != .parametric else {
+    throw .usage("--decoder parametric has no filters of its own to export: choose another design")
+  }
   var settings = RenderSettings()
   settings.method = DecoderDesign.Method(command[Options.decoder])
   let hrtf = try playing { () throws(PlaybackError) in
@@ -31,6 +34,8 @@ extension DecoderDesign.Method {
       switch choice {
       case .magls: .magnitudeLeastSquares
       case .ls: .leastSquares
+      // What is no wave goes through it.
+      case .parametric: .magnitudeLeastSquares
       }
   }
 }

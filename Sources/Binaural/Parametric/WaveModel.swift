@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+
+/// A band of a soundfield as two plane waves in a diffuse field.
+///
+/// With b = (1, sqrt 3 d) for a wave from direction d, the covariance of the channels in N3D is
+/// taken as C = p1 b1 b1' + p2 b2 b2' + pd I. The two strongest eigenvectors of the measured C span
+/// the waves; the vectors of that plane whose first part is 1 form a line, and it meets the sphere
+/// of directions in two points: the waves (the geometry of Barrett, Berge, "A new method for
+/// B-format to binaural transcoding", AES 40th conference, 2010, here on a smoothed covariance). What
+/// the two weakest eigenvalues hold is diffuse. The waves' powers are the least squares fit to
+/// b' C b.
+struct WaveModel {
+  /// Unit vectors to the waves.
+  var first: SIMD3<Double>
+  var second: SIMD3<Double>
+  /// Powers of the waves and of a channel of the diffuse field, all above zero.
+  var firstPower: Double
+  var secondPower: Double
+  var diffusePower: Double
+
+  /// How much more diffuse sound there is than the mean of the two weakest eigenvalues, which short
+  /// averages make too small.
+  static var diffuseBias: Double { @_noLocks get { 1.5 } }
+
+  /// - Parameter eigen: of the covariance in order W, X, Y, Z, N3D; not zero.
+  @_noLocks
+  init(_ eigen: borrowing SymmetricEigen) {
+    let power = (eigen.value(0) + eigen.value(1) + eigen.value(2) + eigen.value(3)) / 4
+    diffusePower = min(
+      power, max(1e-4 * power, Self.diffuseBias * (eigen.value(2) + eigen.value(3)) / 2))
+    (first, second) = Self.directions(eigen.vector(0), eigen.vector(1))
+    let q1 = Self.power(eigen, first) - 4 * diffusePower
+    let q2 = Self.power(eigen, second) - 4 * diffusePower
+    let cosine = 1 + 3 * (first * second).sum()
+    let shared = cosine * cosine
+    let determinant = 256.001 - shared * shared
+    firstPower = (16 * q1 - shared * q2) / determinant
+    secondPower = (16 * q2 - shared * q1) / determinant
+    // Where one would be negative the other is alone.
+    let isFirstAlone = secondPower < 0
+    if firstPower < 0 { secondPower = q2 / 16 }
+    if isFirstAlone { firstPower = q1 / 16 }
+    firstPower = max(firstPower, 1e-5 * power)
+    secondPower = max(secondPower, 1e-5 * power)
+  }
+
+  /// Where the line through the sphere meets it; where it passes by, twice the nearest direction.
+  @_noLocks
+  private static func directions(
+    _ u: SIMD4<Double>, _ v: SIMD4<Double>
+  ) -> (SIMD3<Double>, SIMD3<Double>) {
+    let middle4 = (u * u.x + v * v.x) / (u.x * u.x + v.x * v.x + 1e-9)
+    let along4 = u * v.x - v * u.x
+    let third = 1 / realtime_sqrt(3)
+    let middle = SIMD3(middle4.y, middle4.z, middle4.w) * third
+    var along = SIMD3(along4.y, along4.z, along4.w)
+    along /= realtime_sqrt((along * along).sum()) + 1e-9
+    let b = (middle * along).sum()
+    let reach = realtime_sqrt(max(0, b * b - (middle * middle).sum() + 1))
+    return (unit(middle + along * (reach - b)), unit(middle - along * (reach + b)))
+  }
+
+  @_noLocks
+  private static func unit(_ v: SIMD3<Double>) -> SIMD3<Double> {
+    let length = realtime_sqrt((v * v).sum())
+    return length > 1e-9 ? v / length : SIMD3(1, 0, 0)
+  }
+
+  /// b' C b for a wave from `d`.
+  @_noLocks
+  private static func power(_ eigen: borrowing SymmetricEigen, _ d: SIMD3<Double>) -> Double {
+    let b = SIMD4(1, d.x * realtime_sqrt(3), d.y * realtime_sqrt(3), d.z * realtime_sqrt(3))
+    var sum = 0.0
+    for i in 0..<4 {
+      let part = (eigen.vector(i) * b).sum()
+      sum += eigen.value(i) * part * part
+    }
+    return sum
+  }
+}
