@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Geometry
 private import CRealtime
+public import Geometry
 private import SignalProcessing
 
 /// Decodes a first-order soundfield as two plane waves a band and what remains.

@@ -33,8 +33,8 @@ struct ParametricFrame: ~Copyable {
 
   /// The most by which the residual is raised.
   static var largestGain: Float { @_noLocks get { 2 } }
-  /// Bands are a twelfth of their frequency wide, or so, and one bin at least.
-  static let bandwidth = 0.08
+  /// Bands are an eighth of their frequency wide, or so, and one bin at least.
+  static let bandwidth = 0.12
 
   /// - Parameter forgetting: what is left of a covariance with the next frame.
   init(filters: BinauralFilters, waves: PlaneWaveResponses, forgetting: Float) {
@@ -115,7 +115,7 @@ struct ParametricFrame: ~Copyable {
         continue
       }
       eigen.decompose()
-      let beams = WaveBeams(WaveModel(eigen), turn: toHead)
+      let beams = WaveBeams(WaveModel(eigen, bins: range.count), turn: toHead)
       lookUp(beams.first, into: responses, range)
       lookUp(beams.second, into: responses + bins, range)
       let gains = residualGains(beams, range)

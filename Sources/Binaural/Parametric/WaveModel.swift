@@ -10,7 +10,8 @@ private import CRealtime
 /// of directions in two points: the waves (the geometry of Barrett, Berge, "A new method for
 /// B-format to binaural transcoding", AES 40th conference, 2010, here on a smoothed covariance). What
 /// the two weakest eigenvalues hold is diffuse. The waves' powers are the least squares fit to
-/// b' C b.
+/// b' C b, from which twice the diffuse part is taken: what only may be a wave is left to the linear
+/// decoder.
 struct WaveModel {
   /// Unit vectors to the waves.
   var first: SIMD3<Double>
@@ -20,19 +21,20 @@ struct WaveModel {
   var secondPower: Double
   var diffusePower: Double
 
-  /// How much more diffuse sound there is than the mean of the two weakest eigenvalues, which short
-  /// averages make too small.
-  static var diffuseBias: Double { @_noLocks get { 1.5 } }
-
-  /// - Parameter eigen: of the covariance in order W, X, Y, Z, N3D; not zero.
+  /// - Parameters:
+  ///   - eigen: of the covariance in order W, X, Y, Z, N3D; not zero.
+  ///   - bins: over which it was averaged.
   @_noLocks
-  init(_ eigen: borrowing SymmetricEigen) {
+  init(_ eigen: borrowing SymmetricEigen, bins: Int) {
     let power = (eigen.value(0) + eigen.value(1) + eigen.value(2) + eigen.value(3)) / 4
-    diffusePower = min(
-      power, max(1e-4 * power, Self.diffuseBias * (eigen.value(2) + eigen.value(3)) / 2))
+    // Averages over few bins spread the eigenvalues of a field in which they are all alike: the
+    // weakest come out too small, and the strongest too large, which looks like a wave.
+    let bias = 1.2 + 2 / realtime_sqrt(Double(bins))
+    let weakest = (eigen.value(2) + eigen.value(3)) / 2
+    diffusePower = min(power, max(1e-4 * power, bias * weakest))
     (first, second) = Self.directions(eigen.vector(0), eigen.vector(1))
-    let q1 = Self.power(eigen, first) - 4 * diffusePower
-    let q2 = Self.power(eigen, second) - 4 * diffusePower
+    let q1 = Self.power(eigen, first) - 8 * diffusePower
+    let q2 = Self.power(eigen, second) - 8 * diffusePower
     let cosine = 1 + 3 * (first * second).sum()
     let shared = cosine * cosine
     let determinant = 256.001 - shared * shared
