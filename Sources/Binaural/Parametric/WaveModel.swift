@@ -33,19 +33,44 @@ struct WaveModel {
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
     diffusePower = min(power, max(1e-4 * power, bias * weakest))
     (first, second) = Self.directions(eigen.vector(0), eigen.vector(1))
-    let q1 = Self.power(eigen, first) - 8 * diffusePower
-    let q2 = Self.power(eigen, second) - 8 * diffusePower
+    let seen = SIMD2(Self.power(eigen, first), Self.power(eigen, second))
     let cosine = 1 + 3 * (first * second).sum()
-    let shared = cosine * cosine
+    let powers = Self.powers(seen - 8 * diffusePower, shared: cosine * cosine)
+    let misfit = Self.misfit(
+      eigen, powers, seen: seen, shared: cosine * cosine, diffuse: diffusePower)
+    // Waves that carry the same sound, or W alone, do not fit; they are the linear decoder's.
+    let kept = max(0, min(1, 2 - 2 * misfit))
+    firstPower = max(powers.x * kept, 1e-5 * power)
+    secondPower = max(powers.y * kept, 1e-5 * power)
+    diffusePower += (1 - kept) * (power - diffusePower)
+  }
+
+  /// The powers of two waves by what is seen of them with beams that overlap by `shared`.
+  @_noLocks
+  private static func powers(_ seen: SIMD2<Double>, shared: Double) -> SIMD2<Double> {
     let determinant = 256.001 - shared * shared
-    firstPower = (16 * q1 - shared * q2) / determinant
-    secondPower = (16 * q2 - shared * q1) / determinant
+    let first = (16 * seen.x - shared * seen.y) / determinant
+    let second = (16 * seen.y - shared * seen.x) / determinant
     // Where one would be negative the other is alone.
-    let isFirstAlone = secondPower < 0
-    if firstPower < 0 { secondPower = q2 / 16 }
-    if isFirstAlone { firstPower = q1 / 16 }
-    firstPower = max(firstPower, 1e-5 * power)
-    secondPower = max(secondPower, 1e-5 * power)
+    return SIMD2(
+      max(0, second < 0 ? seen.x / 16 : first), max(0, first < 0 ? seen.y / 16 : second))
+  }
+
+  /// The norm of what the model leaves of the covariance, over the covariance's.
+  @_noLocks
+  private static func misfit(
+    _ eigen: borrowing SymmetricEigen, _ powers: SIMD2<Double>, seen: SIMD2<Double>,
+    shared: Double, diffuse: Double
+  ) -> Double {
+    var (all, trace) = (0.0, 0.0)
+    for i in 0..<4 {
+      all += eigen.value(i) * eigen.value(i)
+      trace += eigen.value(i)
+    }
+    let together = 2 * ((powers * seen).sum() + diffuse * trace)
+    let waves = 16 * (powers * powers).sum() + 2 * shared * powers.x * powers.y
+    let model = waves + 4 * diffuse * diffuse + 8 * diffuse * powers.sum()
+    return realtime_sqrt(max(0, all - together + model) / all)
   }
 
   /// Where the line through the sphere meets it; where it passes by, twice the nearest direction.
