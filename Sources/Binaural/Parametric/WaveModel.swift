@@ -48,9 +48,11 @@ struct WaveModel {
   /// The powers of two waves by what is seen of them with beams that overlap by `shared`.
   @_noLocks
   private static func powers(_ seen: SIMD2<Double>, shared: Double) -> SIMD2<Double> {
-    let determinant = 256.001 - shared * shared
-    let first = (16 * seen.x - shared * seen.y) / determinant
-    let second = (16 * seen.y - shared * seen.x) / determinant
+    // 16 and a little: two waves from one direction share its power.
+    let own = 16.02
+    let determinant = own * own - shared * shared
+    let first = (own * seen.x - shared * seen.y) / determinant
+    let second = (own * seen.y - shared * seen.x) / determinant
     // Where one would be negative the other is alone.
     return SIMD2(
       max(0, second < 0 ? seen.x / 16 : first), max(0, first < 0 ? seen.y / 16 : second))
