@@ -13,6 +13,9 @@ public struct BinauralFilters: Sendable {
   /// Where loudspeakers are played through responses of their own directions: what with. The other
   /// filters are empty then, and there are none for soundfields.
   public let direct: DirectionalBank?
+  /// Where a first-order soundfield is to be decoded by `ParametricDecoder`: the responses to its
+  /// plane waves.
+  public var planeWaves: PlaneWaveResponses?
 
   /// Seconds by which every filter is later than the HRIRs: the same for every set, order and design.
   ///

@@ -20,6 +20,8 @@ public enum DecoderChoice: String, Sendable, CaseIterable {
   case virtualSpeakers = "virtual-speakers"
   /// Each loudspeaker through interpolated responses of its own direction.
   case direct
+  /// First-order soundfields as plane waves and what remains.
+  case parametric
 }
 
 /// `--spatialize`: which sources are made spatial; the rest plays as plain stereo.

@@ -48,7 +48,8 @@ public enum Options {
       How the binaural decoder is designed: magnitude least squares, least squares, magnitude least \
       squares that also keep the ears' coherence in diffuse sound, or loudspeakers all \
       around. 'direct' plays mono, stereo and loudspeaker layouts through responses of their own \
-      directions and is not for ambisonics or 'hrtf export'.
+      directions; 'parametric' plays first-order sound fields as plane waves in each band and \
+      what remains. Neither is for 'hrtf export'.
       """)
 
   // MARK: Engine

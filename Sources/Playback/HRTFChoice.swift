@@ -64,6 +64,8 @@ public struct HRTFChoice: Sendable {
   ///   - layout: what the channels are; not `.unknown`.
   ///   - settings: the order for speakers, the design and the equalisation.
   ///   - sampleRate: of playing, Hz.
+  /// - Throws: `PlaybackError.notFirstOrder` where the parametric decoder is asked for and the
+  ///   source is something else.
   public func filters(
     for layout: ChannelLayout, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
@@ -76,9 +78,18 @@ public struct HRTFChoice: Sendable {
           isCancelled: { [interrupt] in interrupt?.isRaised ?? false })
       } catch { throw PlaybackError(error) }
     }
-    return try filters(
+    var filters = try filters(
       order: Treatment(spatial: layout, busOrder: settings.busOrder).order, settings: settings,
       sampleRate: sampleRate)
+    guard settings.isParametric else { return filters }
+    guard case .ambisonics(1, _, _) = layout else { throw .notFirstOrder }
+    do throws(HRTFError) {
+      filters.planeWaves = try PlaneWaveResponses(
+        set: set.prepared(sampleRate: sampleRate).normalized(),
+        equalisation: settings.equalisation,
+        isCancelled: { [interrupt] in interrupt?.isRaised ?? false })
+    } catch { throw PlaybackError(error) }
+    return filters
   }
 
   /// The filters that decode a soundfield of an order, 1 to 7: those of every source that is

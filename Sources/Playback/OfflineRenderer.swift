@@ -16,7 +16,7 @@ public final class OfflineRenderer {
   private let input: PlanarScratch
   private let ears: PlanarScratch
   private var poses: [Quaternion] = []
-  /// Frames still to be dropped at the front (the limiter's delay) and made at the end.
+  /// Frames still to be dropped at the front (the renderer's latency) and made at the end.
   private var toDrop: Int
   private var toFinish: Int
 
@@ -78,7 +78,7 @@ public final class OfflineRenderer {
       input: planes, frames: count, poses: poses, left: ears.planes[0], right: ears.planes[1])
   }
 
-  /// Takes the limiter's delay off the front; says how many frames are left.
+  /// Takes the renderer's latency off the front; says how many frames are left.
   private func drop(from count: Int) -> Int {
     let dropped = min(toDrop, count)
     toDrop -= dropped

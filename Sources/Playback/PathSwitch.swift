@@ -97,6 +97,8 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
 
   // MARK: For the audio thread
 
+  var latencyFrames: Int { state.pointee.current.pointee.path.latencyFrames }
+
   var tailFrames: Int {
     @_noLocks get { state.pointee.current.pointee.path.tailFrames }
   }

@@ -13,6 +13,10 @@ public enum PlaybackError: Error, Sendable, CustomStringConvertible {
   case sound(PulseAudioError)
   /// A soundfield has no loudspeakers that could be played directly.
   case directNeedsSpeakers
+  /// The parametric decoder was asked for, and the source is no first-order soundfield.
+  case notFirstOrder
+  /// A decoder that analyses the sound cannot follow one that does not, nor the other way round.
+  case decoderIsLater
   /// Ended by the caller's interrupt.
   case interrupted
 
@@ -25,6 +29,10 @@ public enum PlaybackError: Error, Sendable, CustomStringConvertible {
     case .directNeedsSpeakers:
       "the decoder 'direct' plays loudspeakers, mono and stereo, and the source is ambisonic; "
         + "take one of the other decoders, or read the channels as loudspeakers with --layout"
+    case .notFirstOrder:
+      "--decoder parametric is for first-order ambisonics (4 channels): choose magls for this source"
+    case .decoderIsLater:
+      "the parametric decoder is later than the others: begin anew with --decoder"
     case .interrupted: "interrupted"
     }
   }

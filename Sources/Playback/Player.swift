@@ -163,6 +163,8 @@ public final class Player: @unchecked Sendable {
       shared.settings.hrtfPath = settings.hrtfPath
       shared.settings.equalisation = settings.equalisation
       shared.settings.method = settings.method
+      shared.settings.isDirect = settings.isDirect
+      shared.settings.isParametric = settings.isParametric
       shared.settings.busOrder = settings.busOrder
       return shared.settings
     }

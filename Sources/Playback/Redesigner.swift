@@ -60,7 +60,9 @@ final class Redesigner: Sendable {
       let filters = try hrtf.filters(
         for: layout, settings: settings, sampleRate: renderer.sampleRate)
       for note in hrtf.notes { tell(.warning(note)) }
-      renderer.exchange(filters: filters, busOrder: settings.busOrder)
+      guard renderer.exchange(filters: filters, busOrder: settings.busOrder) else {
+        throw .decoderIsLater
+      }
       tell(.decoderChanged(settings))
     } catch { tell(.decoderKept(settings, error)) }
   }

@@ -34,6 +34,9 @@ public struct RenderSettings: Sendable {
   /// Loudspeakers through interpolated responses of their own directions instead of the soundfield;
   /// ambisonic sources are refused. Default: false.
   public var isDirect = false
+  /// Whether first-order soundfields are decoded as plane waves and what remains
+  /// (`ParametricDecoder`); other sources are refused then. Default: no.
+  public var isParametric = false
   /// Order of the soundfield that speakers are encoded to, 1 to 7. Default: 5.
   public var busOrder = 5
   /// How to read the channels. Default: as the container says.

@@ -54,13 +54,14 @@ public final class Renderer: @unchecked Sendable {
   public let sampleRate: Double
   /// Channels of the input.
   public let channels: Int
-  /// Frames by which the limiter delays the output; 0 without one.
+  /// Frames by which the limiter and a decoder that analyses the sound delay the output; 0 without.
   public let latencyFrames: Int
   /// Frames that the output goes on after the input has ended; `exchange` may change it. For the
   /// thread that renders.
   public var tailFrames: Int { max(spatial.tailFrames, plain.tailFrames) }
 
   private let blockFrames: Int
+  private let decoderLatency: Int
   private let spatial: PathSwitch
   private let plain: PlainPath
   private let `guard`: FiniteGuard
@@ -95,13 +96,15 @@ public final class Renderer: @unchecked Sendable {
     spatial = PathSwitch(
       Self.path(layout, filters, busOrder, blockFrames), sampleRate: rate,
       chunkFrames: Self.chunkFrames)
-    plain = PlainPath(treatment: Treatment(plain: layout), sampleRate: rate)
+    decoderLatency = spatial.latencyFrames
+    plain = PlainPath(
+      treatment: Treatment(plain: layout), sampleRate: rate, latencyFrames: decoderLatency)
     `guard` = FiniteGuard(channelCount: channels, sampleRate: rate)
     spatialGain = GainRamp(sampleRate: rate, targetGain: mode == .spatial ? 1 : 0)
     plainGain = GainRamp(sampleRate: rate, targetGain: mode == .plain ? 1 : 0)
     outputGain = GainRamp(sampleRate: rate, targetGain: finish.gain)
     limiter = TruePeakLimiter(sampleRate: rate)
-    latencyFrames = finish.isLimited ? limiter.latencyFrames : 0
+    latencyFrames = decoderLatency + (finish.isLimited ? limiter.latencyFrames : 0)
     source = PlanarScratch(channels: channels, frames: Self.chunkFrames)
     ears = PlanarScratch(channels: 2, frames: Self.chunkFrames)
     side = PlanarScratch(channels: 2, frames: Self.chunkFrames)
@@ -128,9 +131,15 @@ public final class Renderer: @unchecked Sendable {
   ///   - filters: of the renderer's rate and of the order that `Treatment(spatial:busOrder:)` has for
   ///     the layout.
   ///   - busOrder: order of the soundfield that speakers are encoded to.
-  public func exchange(filters: BinauralFilters, busOrder: Int) {
+  /// - Returns: false where the new decoder is later than the old one and nothing is changed: one that
+  ///   analyses the sound and one that does not cannot follow each other without a gap.
+  @discardableResult
+  public func exchange(filters: BinauralFilters, busOrder: Int) -> Bool {
     precondition(filters.sampleRate == sampleRate, "filters for \(sampleRate) Hz wanted")
-    spatial.offer(Self.path(layout, filters, busOrder, blockFrames))
+    let path = Self.path(layout, filters, busOrder, blockFrames)
+    guard path.latencyFrames == decoderLatency else { return false }
+    spatial.offer(path)
+    return true
   }
 
   /// True from `exchange` until only the new decoder is heard; sound must be rendered for that.

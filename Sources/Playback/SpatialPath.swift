@@ -9,6 +9,8 @@ internal import Surround
 /// From a source's channels to the ears through the soundfield; with what does not turn beside it.
 struct SpatialPath: ~Copyable {
   let tailFrames: Int
+  /// Frames by which the decoder delays everything here.
+  let latencyFrames: Int
   private let turning: TurningPath
   private let headLocked: MixMatrix
   private let lowFrequency: MixMatrix
@@ -23,9 +25,12 @@ struct SpatialPath: ~Copyable {
       treatment: treatment, filters: filters, partition: partition, chunkFrames: chunkFrames)
     headLocked = MixMatrix(gains: treatment.headLocked, inputs: inputs)
     lowFrequency = MixMatrix(gains: treatment.lowFrequency, inputs: inputs)
+    latencyFrames = turning.latencyFrames
     lowPass = LowPass(corner: Treatment.lowFrequencyCorner, sampleRate: rate)
-    delay = StereoDelay(seconds: BinauralFilters.delaySeconds, sampleRate: rate)
-    let effectsTail = lowFrequency.isSilent ? 0 : delay.frames + lowPass.tailFrames
+    delay = StereoDelay(
+      seconds: BinauralFilters.delaySeconds + Double(latencyFrames) / rate, sampleRate: rate)
+    let effectsTail =
+      lowFrequency.isSilent ? 0 : delay.frames - latencyFrames + lowPass.tailFrames
     tailFrames = max(turning.tailFrames, effectsTail)
     still = PlanarScratch(channels: 2, frames: chunkFrames)
     effects = PlanarScratch(channels: 2, frames: chunkFrames)
@@ -78,13 +83,20 @@ struct SpatialPath: ~Copyable {
 
 /// From a source's channels to the ears as plain stereo, as late as the spatial path.
 struct PlainPath: ~Copyable {
-  var tailFrames: Int { delay.frames }
+  let tailFrames: Int
   private let matrix: MixMatrix
   private let delay: StereoDelay
 
-  init(treatment: Treatment, sampleRate: Double) {
+  /// - Parameters:
+  ///   - treatment: of the layout, as plain stereo.
+  ///   - sampleRate: Hz.
+  ///   - latencyFrames: of the spatial path.
+  init(treatment: Treatment, sampleRate: Double, latencyFrames: Int) {
     matrix = MixMatrix(gains: treatment.headLocked, inputs: treatment.inputs)
-    delay = StereoDelay(seconds: BinauralFilters.delaySeconds, sampleRate: sampleRate)
+    delay = StereoDelay(
+      seconds: BinauralFilters.delaySeconds + Double(latencyFrames) / sampleRate,
+      sampleRate: sampleRate)
+    tailFrames = delay.frames - latencyFrames
   }
 
   @_noLocks

@@ -8,6 +8,8 @@ internal import Surround
 /// What turns with the head, on its way to the ears: a soundfield, or loudspeakers.
 struct TurningPath: ~Copyable {
   let tailFrames: Int
+  /// Frames by which the decoder delays everything.
+  let latencyFrames: Int
   private let way: Way
 
   private enum Way: ~Copyable {
@@ -21,6 +23,7 @@ struct TurningPath: ~Copyable {
       let path = FieldPath(
         treatment: treatment, filters: filters, partition: partition, chunkFrames: chunkFrames)
       tailFrames = path.tailFrames
+      latencyFrames = path.latencyFrames
       way = .field(path)
     } else {
       let hasOrder = filters.direct != nil || treatment.order == filters.order
@@ -28,6 +31,7 @@ struct TurningPath: ~Copyable {
       let path = SpeakerPath(
         speakers: treatment.speakers, filters: filters, partition: partition)
       tailFrames = path.tailFrames
+      latencyFrames = 0
       way = .speakers(path)
     }
   }
@@ -79,13 +83,14 @@ struct TurningPath: ~Copyable {
 /// From a soundfield's channels to the ears.
 struct FieldPath: ~Copyable {
   var tailFrames: Int { decoder.tailFrames }
+  var latencyFrames: Int { decoder.latencyFrames }
   private let field: MixMatrix
-  private let decoder: BinauralDecoder
+  private let decoder: FieldDecoder
   private let bus: PlanarScratch
 
   init(treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int) {
     field = MixMatrix(gains: treatment.field, inputs: treatment.inputs)
-    decoder = BinauralDecoder(filters: filters, partition: partition)
+    decoder = FieldDecoder(filters: filters, partition: partition)
     bus = PlanarScratch(channels: treatment.field.count, frames: chunkFrames)
   }
 

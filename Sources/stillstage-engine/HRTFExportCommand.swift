@@ -13,6 +13,9 @@ func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
     throw .usage(
       "the decoder 'direct' has no filters for ambisonic channels; export one of the others")
   }
+  guard command[Options.decoder] != .parametric else {
+    throw .usage("--decoder parametric has no filters of its own to export: choose another design")
+  }
   var settings = RenderSettings()
   settings.method = DecoderDesign.Method(command[Options.decoder])
   let hrtf = try playing { () throws(PlaybackError) in
@@ -37,6 +40,8 @@ extension DecoderDesign.Method {
       case .ls: .leastSquares
       case .maglsCov: .covarianceConstrained
       case .virtualSpeakers: .virtualSpeakers
+      // What is no wave goes through it.
+      case .parametric: .magnitudeLeastSquares
       }
   }
 }

@@ -15,6 +15,7 @@ extension RenderSettings {
     equalisation = command[Options.hrtfEqualization] == .diffuse ? .diffuse : .none
     method = DecoderDesign.Method(command[Options.decoder])
     isDirect = command[Options.decoder] == .direct
+    isParametric = command[Options.decoder] == .parametric
     busOrder = command[Options.order]
     layout = try Self.layout(command[Options.layout])
     track = command[Options.track]
@@ -60,6 +61,8 @@ func playing<Value>(
     throw .interrupted
   } catch .directNeedsSpeakers {
     throw .usage(PlaybackError.directNeedsSpeakers.description)
+  } catch .notFirstOrder {
+    throw .usage(PlaybackError.notFirstOrder.description)
   } catch {
     throw CommandFailure(error.description)
   }

@@ -18,7 +18,10 @@ import Testing
     (["pl"], ["play"]),
     (["hrtf", ""], ["info", "export"]),
     (["play", "--hr"], ["--hrtf", "--hrtf-eq"]),
-    (["play", "x", "--decoder", ""], ["magls", "ls", "magls-cov", "virtual-speakers", "direct"]),
+    (
+      ["play", "x", "--decoder", ""],
+      ["magls", "ls", "magls-cov", "virtual-speakers", "direct", "parametric"]
+    ),
     (["render", "x", "--limiter", "o"], ["on", "off"]),
     (["render", "x", "--out"], ["--output"]),
     (["hrtf", "export", "x", "--ord"], ["--order"]),
@@ -52,7 +55,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("play x --decoder ", ["direct", "ls", "magls", "magls-cov", "virtual-speakers"]),
+    (
+      "play x --decoder ",
+      ["direct", "ls", "magls", "magls-cov", "parametric", "virtual-speakers"]
+    ),
     ("hrtf export x --ord", ["--order"]),
     ("pla", ["play"]), ("trackers watch x --d", ["--data"]), ("hrtf ", ["export", "info"]),
   ])

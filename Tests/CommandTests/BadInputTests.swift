@@ -26,6 +26,9 @@ import Testing
     Case(arguments: "render $/channels300.wav -o $/out.wav", says: "300 channels"),
     Case(arguments: "render $/five.wav -o $/out.wav", says: "--layout"),
     Case(arguments: "render $/good.wav -o $/out.wav --layout foa", says: "needs 4"),
+    Case(
+      arguments: "render $/good.wav -o $/out.wav --decoder parametric", says: "first-order",
+      code: 2),
     Case(arguments: "render $/good.wav -o $/out.wav --track 2", says: "no audio track 2"),
     Case(arguments: "render $/good.wav -o $/folder", says: "directory"),
     Case(arguments: "render $/good.wav -o $/no/out.wav", says: "no such file"),

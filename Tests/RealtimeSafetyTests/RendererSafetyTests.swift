@@ -73,6 +73,31 @@ import Testing
     #expect(!renderer.isExchanging)
   }
 
+  /// The same where the decoder analyses the sound: frames come in some of the calls only.
+  @Test func theRenderCallThatAnalyses() throws {
+    var head = RigidSphereHead()
+    head.ringSpacing = 20
+    var filters = filters(order: 1)
+    filters.planeWaves = try PlaneWaveResponses(
+      set: head.hrtfSet(sampleRate: 48_000), equalisation: .none)
+    let layout = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
+    let renderer = Renderer(layout: layout, filters: filters, busOrder: 1, finish: .safe)
+    let input = PlanarSignal(channelCount: 4, frames: 700) { channel, _ in
+      Float.random(in: -0.5...0.5) * (channel == 0 ? 1 : 0.5)
+    }
+    let ears = PlanarSignal(channelCount: 2, frames: 700)
+    let turning = Head()
+    expectRealtimeSafe {
+      for frames in [64, 1, 700] {
+        renderer.process(
+          input: input.channels, frames: frames, poses: turning.poses(renderer, frames),
+          left: ears[0], right: ears[1])
+      }
+      renderer.process(
+        input: nil, frames: 32, poses: turning.poses(renderer, 32), left: ears[0], right: ears[1])
+    }
+  }
+
   /// The call marks a real-time section of its own; one around it must outlast it.
   /// Loudspeakers through responses of their own directions.
   @Test(arguments: [32, 256])

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+
+/// A grid of azimuths and elevations every 5 degrees, on which responses lie for quick look-up.
+enum DirectionGrid {
+  static let azimuths = 72
+  static let elevations = 37
+  static let count = azimuths * elevations
+  private static var step: Double { @_noLocks get { .pi / 36 } }
+
+  /// The four grid points around a direction and their shares, which sum to 1.
+  struct Place {
+    var points: SIMD4<Int>
+    var shares: SIMD4<Float>
+
+    @_noLocks
+    init(points: SIMD4<Int>, shares: SIMD4<Float>) {
+      self.points = points
+      self.shares = shares
+    }
+  }
+
+  /// The unit vector of a grid point.
+  static func direction(_ point: Int) -> SIMD3<Double> {
+    let azimuth = Double(point % azimuths) * step
+    let elevation = Double(point / azimuths - elevations / 2) * step
+    let r = realtime_cos(elevation)
+    return SIMD3(r * realtime_cos(azimuth), r * realtime_sin(azimuth), realtime_sin(elevation))
+  }
+
+  /// Bilinear in azimuth and elevation.
+  @_noLocks
+  static func place(_ v: SIMD3<Double>) -> Place {
+    let across = realtime_sqrt(v.x * v.x + v.y * v.y)
+    var column = realtime_atan2(v.y, v.x) / step
+    if column < 0 { column += Double(azimuths) }
+    let row = realtime_atan2(v.z, across) / step + Double(elevations / 2)
+    let low = max(0, min(elevations - 2, Int(row)))
+    let near = Int(column)
+    let (up, along) = (Float(row - Double(low)), Float(column - Double(near)))
+    let (a, b) = (near % azimuths, (near + 1) % azimuths)
+    return Place(
+      points: SIMD4(
+        low * azimuths + a, low * azimuths + b, (low + 1) * azimuths + a,
+        (low + 1) * azimuths + b),
+      shares: SIMD4(
+        (1 - up) * (1 - along), (1 - up) * along, up * (1 - along), up * along))
+  }
+}

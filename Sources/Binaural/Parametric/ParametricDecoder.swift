@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+private import CRealtime
+public import Geometry
+private import SignalProcessing
+
+/// Decodes a first-order soundfield as two plane waves a band and what remains.
+///
+/// Frames of Hann shape, one every half frame, are transformed; in each band the model of `WaveModel`
+/// is fitted to a covariance that forgets in 20 ms; two beams take the waves out, which are given the
+/// ears' responses to their directions; the rest goes through the linear decoder. `ParametricFrame`
+/// tells how. Directions are found in the room and turned against the head afterwards, by the pose at
+/// the frame's middle. All frames lie on a grid of their own in stream time, so that the output
+/// does not depend on the size of the calls by a single bit.
+///
+/// An impulse that comes in at frame n comes out at n plus `latencyFrames` plus the filters' own
+/// delay.
+///
+/// ## Threading
+/// One caller at a time. `process` does not allocate, lock or wait.
+public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
+  /// Frames between two poses, as in `SoundfieldRotator`.
+  private static let gridFrames = 16
+  /// Seconds in which the covariances forget.
+  static let memory = 0.020
+
+  /// Frames by which the output is later than that of `BinauralDecoder`.
+  public let latencyFrames: Int
+  /// Frames that the output goes on after the input and the latency have ended.
+  public let tailFrames: Int
+
+  private let hop: Int
+  private let size: Int
+  private let synthesis: ParametricFrame
+  private let fft: RealFFT
+  private let earFFT: RealFFT
+  private let window: AlignedFloats
+  /// The last frame of input: frames x 4.
+  private let history: AlignedFloats
+  private let time: AlignedFloats
+  private let real: AlignedFloats
+  private let imaginary: AlignedFloats
+  private let earTime: AlignedFloats
+  private let earReal: AlignedFloats
+  private let earImaginary: AlignedFloats
+  /// Output that is being summed: size x 2, beginning with the frame that leaves next.
+  private let sums: AlignedFloats
+  private let poses: UnsafeMutablePointer<Quaternion>
+  private let poseCount: Int
+  private let state: UnsafeMutablePointer<State>
+
+  private struct State {
+    /// Frames of the stream that are done.
+    var position = 0
+    /// The next grid point whose pose has not been given yet.
+    var nextGridPoint = 0
+
+    @_noLocks init() {}
+  }
+
+  /// - Parameters:
+  ///   - filters: of first order, for what is not a wave.
+  ///   - waves: for the waves; made for the same rate.
+  public init(filters: BinauralFilters, waves: PlaneWaveResponses) {
+    precondition(filters.order == 1, "the parametric decoder is for first order")
+    precondition(filters.sampleRate == waves.sampleRate)
+    latencyFrames = waves.frame
+    size = waves.size
+    tailFrames = size - waves.frame
+    hop = waves.frame / 2
+    let memory = Double(hop) / (waves.sampleRate * Self.memory)
+    synthesis = ParametricFrame(
+      filters: filters, waves: waves, forgetting: Float(realtime_exp(-memory)))
+    fft = RealFFT(size: size, batch: 4)
+    earFFT = RealFFT(size: size, batch: 2)
+    window = AlignedFloats(count: waves.frame)
+    for n in 0..<waves.frame {
+      let angle = 2 * Double.pi * Double(n) / Double(waves.frame)
+      window.pointer[n] = Float(0.5 - 0.5 * realtime_cos(angle))
+    }
+    history = AlignedFloats(count: waves.frame * 4)
+    time = AlignedFloats(count: size * 4)
+    real = AlignedFloats(count: fft.bins * 4)
+    imaginary = AlignedFloats(count: fft.bins * 4)
+    earTime = AlignedFloats(count: size * 2)
+    earReal = AlignedFloats(count: fft.bins * 2)
+    earImaginary = AlignedFloats(count: fft.bins * 2)
+    sums = AlignedFloats(count: size * 2)
+    poseCount = waves.frame / Self.gridFrames + 2
+    poses = .allocate(capacity: poseCount)
+    poses.initialize(repeating: .identity, count: poseCount)
+    state = .allocate(capacity: 1)
+    state.initialize(to: State())
+  }
+
+  deinit {
+    poses.deallocate()
+    state.deallocate()
+  }
+
+  /// The grid points whose poses the next `frames` frames need; as `SoundfieldRotator` has them.
+  @_noLocks
+  public func gridPoints(forNext frames: Int) -> Range<Int> {
+    let first = state.pointee.nextGridPoint
+    guard frames > 0 else { return first..<first }
+    let cell = (state.pointee.position + frames - 1) / Self.gridFrames
+    return first..<max(first, cell + 2)
+  }
+
+  /// Where it stands on the grid of head poses; set, it goes on from there.
+  public var gridState: GridState {
+    @_noLocks get {
+      var grid = GridState()
+      grid.position = state.pointee.position
+      grid.nextPoint = state.pointee.nextGridPoint
+      if grid.isAtStart { return grid }
+      grid.cellStart = poses[(grid.nextPoint - 2) % poseCount]
+      grid.cellEnd = poses[(grid.nextPoint - 1) % poseCount]
+      return grid
+    }
+    @_noLocks nonmutating set {
+      state.pointee.position = newValue.position
+      state.pointee.nextGridPoint = newValue.nextPoint
+      for i in 0..<poseCount { poses[i] = newValue.cellStart }
+      if !newValue.isAtStart { poses[(newValue.nextPoint - 1) % poseCount] = newValue.cellEnd }
+    }
+  }
+
+  /// Back to the beginning of a stream: the past is forgotten, the grid starts again.
+  @_noLocks
+  public func reset() {
+    state.pointee = State()
+    history.clear()
+    sums.clear()
+    synthesis.reset()
+  }
+
+  /// Decodes the next frames.
+  ///
+  /// - Parameters:
+  ///   - input: 4 x frames, ACN/SN3D.
+  ///   - frames: any number.
+  ///   - poses: head poses `headToWorld` for `gridPoints(forNext: frames)`.
+  ///   - left: receives `frames` samples.
+  ///   - right: receives `frames` samples.
+  @_noLocks
+  public func process(
+    input: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int,
+    poses: UnsafePointer<Quaternion>, left: UnsafeMutablePointer<Float>,
+    right: UnsafeMutablePointer<Float>
+  ) {
+    var (done, used) = (0, 0)
+    while done < frames {
+      let offset = state.pointee.position % hop
+      let count = min(hop - offset, frames - done)
+      used += keepPoses(poses + used, forNext: count)
+      let start = history.pointer + (hop + offset) * 4
+      for c in 0..<4 {
+        let source = input[c] + done
+        for i in 0..<count { start[4 * i + c] = source[i] }
+      }
+      for i in 0..<count {
+        left[done + i] = sums.pointer[2 * (offset + i)]
+        right[done + i] = sums.pointer[2 * (offset + i) + 1]
+      }
+      done += count
+      state.pointee.position += count
+      if offset + count == hop { renderFrame() }
+    }
+  }
+
+  @_noLocks
+  private func keepPoses(_ given: UnsafePointer<Quaternion>, forNext count: Int) -> Int {
+    let points = gridPoints(forNext: count)
+    for i in 0..<points.count { poses[(points.lowerBound + i) % poseCount] = given[i] }
+    state.pointee.nextGridPoint = points.upperBound
+    return points.count
+  }
+
+  /// Adds what the frame that has just become whole sounds like; the next half frame moves up.
+  @_noLocks
+  private func renderFrame() {
+    let frame = 2 * hop
+    for n in 0..<frame {
+      let gain = window.pointer[n]
+      for c in 0..<4 { time.pointer[4 * n + c] = history.pointer[4 * n + c] * gain }
+    }
+    for i in (4 * frame)..<(4 * size) { time.pointer[i] = 0 }
+    fft.forward(time.pointer, real: real.pointer, imaginary: imaginary.pointer)
+    synthesis.render(
+      real: real.pointer, imaginary: imaginary.pointer, pose: middlePose(),
+      earReal: earReal.pointer, earImaginary: earImaginary.pointer)
+    earFFT.inverse(
+      real: earReal.pointer, imaginary: earImaginary.pointer, time: earTime.pointer)
+    let kept = 2 * (size - hop)
+    for i in 0..<kept { sums.pointer[i] = sums.pointer[i + 2 * hop] + earTime.pointer[i] }
+    for i in kept..<(2 * size) { sums.pointer[i] = earTime.pointer[i] }
+    for i in 0..<(4 * hop) { history.pointer[i] = history.pointer[i + 4 * hop] }
+  }
+
+  /// The pose at the middle of the frame that ends now.
+  @_noLocks
+  private func middlePose() -> Quaternion {
+    let point = max(0, (state.pointee.position - hop) / Self.gridFrames)
+    return poses[point % poseCount]
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+internal import SignalProcessing
+
+/// What both ears hear of a plane wave from any direction, bin by bin, for `ParametricDecoder`.
+///
+/// The measured responses, their gaps filled and each advanced by the arrival time at a rigid sphere,
+/// are brought to a grid of 5 degrees by the weights of least distance that reproduce a plane. The
+/// arrival times come back when a direction is looked up, so that the time between the ears follows
+/// every direction and is not interpolated (Brinkmann, Weinzierl, "Comparison of head-related
+/// transfer functions pre-processing techniques for spherical harmonics decomposition", AES AVAR 2018,
+/// compare such alignments).
+public final class PlaneWaveResponses: @unchecked Sendable {
+  /// Frames that are analysed at a time.
+  let frame: Int
+  /// Samples of the transform; a frame and the responses' tail fit into it.
+  let size: Int
+  /// Hz.
+  let sampleRate: Double
+  /// grid points x bins x (left real, left imaginary, right real, right imaginary).
+  let table: AlignedFloats
+
+  var bins: Int { size / 2 + 1 }
+
+  /// - Parameters:
+  ///   - set: prepared for the playing rate and brought to level.
+  ///   - equalisation: what becomes of the set's colour.
+  ///   - isCancelled: asked now and then; true ends the work.
+  /// - Throws: `HRTFError.interrupted` where it was cancelled.
+  public init(
+    set: HRTFSet, equalisation: DecoderDesign.Equalisation, isCancelled: () -> Bool = { false }
+  ) throws(HRTFError) {
+    frame = Self.frame(sampleRate: set.sampleRate)
+    sampleRate = set.sampleRate
+    let delay = BinauralFilters.delaySeconds
+    let needed = set.effectiveTaps + Int(delay * sampleRate) + 1
+    size = needed <= frame ? 2 * frame : 4 * frame
+    var responses = try DecoderDesign.responses(
+      of: set.shortened(to: size - frame - Int(delay * sampleRate) - 1), size: size, isCancelled)
+    if equalisation == .diffuse { DecoderDesign.flatten(&responses) }
+    table = AlignedFloats(count: DirectionGrid.count * (size / 2 + 1) * 4)
+    fill(Self.aligned(responses, delay: delay), responses.directions)
+  }
+
+  /// 512 frames at 48 kHz: the power of two that is nearest to 11 ms.
+  static func frame(sampleRate: Double) -> Int {
+    var frame = 128
+    while Double(frame) * 1.42 < sampleRate * 512 / 48000 { frame *= 2 }
+    return frame
+  }
+
+  /// Directions x bins x 4: each response without the sphere's arrival time, later by `delay` seconds.
+  private static func aligned(_ responses: DirectionalResponses, delay: Double) -> [Float] {
+    let bins = responses.bins
+    var result = [Float](repeating: 0, count: responses.directions.count * bins * 4)
+    for (d, v) in responses.directions.enumerated() {
+      for ear in 0...1 {
+        let seconds = GapFilling.arrival(v, ear: ear) - delay
+        let step = Complex(angle: 2 * .pi * responses.binWidth * seconds)
+        var turn = Complex(1)
+        for k in 0..<bins {
+          let value = responses[k, ear, d] * turn
+          let at = (d * bins + k) * 4 + 2 * ear
+          result[at] = Float(value.re)
+          result[at + 1] = Float(value.im)
+          turn = turn * step
+        }
+      }
+    }
+    return result
+  }
+
+  private func fill(_ aligned: [Float], _ directions: [SIMD3<Double>]) {
+    let row = bins * 4
+    aligned.withUnsafeBufferPointer { source in
+      for point in 0..<DirectionGrid.count {
+        let target = table.pointer + point * row
+        for (d, weight) in Self.neighbours(of: DirectionGrid.direction(point), in: directions) {
+          let (from, share) = (source.baseAddress! + d * row, Float(weight))
+          for i in 0..<row { target[i] += from[i] * share }
+        }
+      }
+    }
+  }
+
+  /// The six nearest directions and weights that sum to 1 and whose mean direction is `v`'s.
+  ///
+  /// Least sum of squared weights times squared distances; a direction that is met gets all.
+  static func neighbours(
+    of v: SIMD3<Double>, in directions: [SIMD3<Double>]
+  ) -> [(Int, Double)] {
+    var nearest: [(index: Int, distance: Double)] = []
+    for (index, direction) in directions.enumerated() {
+      let difference = direction - v
+      let distance = (difference * difference).sum()
+      if nearest.count == 6, distance >= nearest[5].distance { continue }
+      let at = nearest.firstIndex { $0.distance > distance } ?? nearest.count
+      nearest.insert((index, distance), at: at)
+      if nearest.count > 6 { nearest.removeLast() }
+    }
+    // Two axes across v; weights are u_i (a + b x_i + c y_i) with u_i falling by the distance.
+    let pole = abs(v.z) < 0.9 ? SIMD3(0, 0, 1.0) : SIMD3(1.0, 0, 0)
+    let east = normalized(cross(pole, v))
+    let north = cross(v, east)
+    var gram = [Double](repeating: 0, count: 9)
+    let rows = nearest.map { item -> (u: Double, basis: [Double]) in
+      let difference = directions[item.index] - v
+      let basis = [1, (difference * east).sum(), (difference * north).sum()]
+      let u = 1 / (item.distance + 1e-7)
+      for i in 0..<3 { for j in 0..<3 { gram[i * 3 + j] += u * basis[i] * basis[j] } }
+      return (u, basis)
+    }
+    // Where all neighbours lie on a line the smallest of ridges keeps the solution finite.
+    for i in 1..<3 { gram[i * 4] += 1e-6 * gram[0] }
+    guard let inverse = inversePositiveDefinite(gram, size: 3) else {
+      return [(nearest[0].index, 1)]
+    }
+    var weights = rows.map { row in
+      row.u * (0..<3).reduce(0) { $0 + inverse[$1] * row.basis[$1] }
+    }
+    let sum = weights.reduce(0, +)
+    weights = weights.map { $0 / sum }
+    return zip(nearest, weights).map { ($0.index, $1) }
+  }
+}
+
+private func normalized(_ v: SIMD3<Double>) -> SIMD3<Double> {
+  v / (v * v).sum().squareRoot()
+}
+
+extension HRTFSet {
+  /// The first `limit` samples of every response, the last eighth faded out; itself if it is no longer.
+  func shortened(to limit: Int) -> HRTFSet {
+    guard taps > limit else { return self }
+    var result = self
+    result.taps = limit
+    let fade = limit / 8
+    result.impulseResponses = []
+    result.impulseResponses.reserveCapacity(delays.count * limit)
+    for row in delays.indices {
+      for n in 0..<limit {
+        let left = Float(limit - n) / Float(fade)
+        result.impulseResponses.append(impulseResponses[row * taps + n] * min(1, left))
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+internal import Geometry
+
+/// The beams that take a model's two waves out of a soundfield relative to the head.
+struct WaveBeams {
+  /// Unit vectors relative to the head.
+  let first: SIMD3<Double>
+  let second: SIMD3<Double>
+  /// What a wave does to the channels, ACN/SN3D.
+  let firstWave: SIMD4<Float>
+  let secondWave: SIMD4<Float>
+  /// What the channels are multiplied by to get a wave.
+  let firstBeam: SIMD4<Float>
+  let secondBeam: SIMD4<Float>
+  /// (pd P^-1 + B'B)^-1: its diagonal and what is beside it.
+  private let inverse: SIMD3<Float>
+
+  /// - Parameters:
+  ///   - model: in the room.
+  ///   - turn: from the room to the head.
+  @_noLocks
+  init(_ model: WaveModel, turn: RotationMatrix) {
+    first = turn.rotate(model.first)
+    second = turn.rotate(model.second)
+    let cosine = 1 + 3 * (model.first * model.second).sum()
+    let a = 4 + model.diffusePower / model.firstPower
+    let b = 4 + model.diffusePower / model.secondPower
+    let determinant = a * b - cosine * cosine
+    let (g1, g2, g12) = (b / determinant, a / determinant, -cosine / determinant)
+    inverse = SIMD3(Float(g1), Float(g2), Float(g12))
+    let w1 = SIMD4(1, first.y, first.z, first.x)
+    let w2 = SIMD4(1, second.y, second.z, second.x)
+    // From N3D, in which the beams are b' G, to SN3D: sqrt 3 of the wave and of the channel.
+    let scale = SIMD4<Double>(1, 3, 3, 3)
+    firstWave = SIMD4(w1)
+    secondWave = SIMD4(w2)
+    firstBeam = SIMD4((w1 * g1 + w2 * g12) * scale)
+    secondBeam = SIMD4((w2 * g2 + w1 * g12) * scale)
+  }
+
+  /// The real part of u G v* for complex u = (u1, u2) and v, with the inverse as G.
+  @_noLocks
+  func form(
+    _ u1: SIMD2<Float>, _ u2: SIMD2<Float>, _ v1: SIMD2<Float>, _ v2: SIMD2<Float>
+  ) -> Float {
+    inverse.x * (u1 * v1).sum() + inverse.y * (u2 * v2).sum()
+      + inverse.z * ((u1 * v2).sum() + (u2 * v1).sum())
+  }
+}
+
+/// A turn of the four first-order channels, ACN order.
+struct FieldTurn {
+  private let y: SIMD4<Float>
+  private let z: SIMD4<Float>
+  private let x: SIMD4<Float>
+
+  @_noLocks
+  init(_ turn: RotationMatrix) {
+    y = SIMD4(0, Float(turn.y.y), Float(turn.z.y), Float(turn.x.y))
+    z = SIMD4(0, Float(turn.y.z), Float(turn.z.z), Float(turn.x.z))
+    x = SIMD4(0, Float(turn.y.x), Float(turn.z.x), Float(turn.x.x))
+  }
+
+  @_noLocks
+  func apply(_ v: SIMD4<Float>) -> SIMD4<Float> {
+    SIMD4(v.x, 0, 0, 0) + y * v.y + z * v.z + x * v.w
+  }
+}
+
+/// The phase of a delay, from bin to bin.
+struct ArrivalPhase {
+  private var value: SIMD2<Float>
+  private let step: SIMD2<Float>
+
+  @_noLocks
+  init() {
+    value = SIMD2(1, 0)
+    step = SIMD2(1, 0)
+  }
+
+  /// - Parameters:
+  ///   - radians: from one bin to the next.
+  ///   - bin: the first to be asked for.
+  @_noLocks
+  init(radians: Double, bin: Int) {
+    let start = radians * Double(bin)
+    value = SIMD2(Float(realtime_cos(start)), Float(realtime_sin(start)))
+    step = SIMD2(Float(realtime_cos(radians)), Float(realtime_sin(radians)))
+  }
+
+  @_noLocks
+  mutating func next() -> SIMD2<Float> {
+    let now = value
+    value = SIMD2(now.x * step.x - now.y * step.y, now.x * step.y + now.y * step.x)
+    return now
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+
+/// A band of a soundfield as two plane waves in a diffuse field.
+///
+/// With b = (1, sqrt 3 d) for a wave from direction d, the covariance of the channels in N3D is
+/// taken as C = p1 b1 b1' + p2 b2 b2' + pd I. The two strongest eigenvectors of the measured C span
+/// the waves; the vectors of that plane whose first part is 1 form a line, and it meets the sphere
+/// of directions in two points: the waves (the geometry of Barrett, Berge, "A new method for
+/// B-format to binaural transcoding", AES 40th conference, 2010, here on a smoothed covariance). What
+/// the two weakest eigenvalues hold is diffuse. The waves' powers are the least squares fit to
+/// b' C b, from which twice the diffuse part is taken: what only may be a wave is left to the linear
+/// decoder.
+struct WaveModel {
+  /// Unit vectors to the waves.
+  var first: SIMD3<Double>
+  var second: SIMD3<Double>
+  /// Powers of the waves and of a channel of the diffuse field, all above zero.
+  var firstPower: Double
+  var secondPower: Double
+  var diffusePower: Double
+
+  /// - Parameters:
+  ///   - eigen: of the covariance in order W, X, Y, Z, N3D; not zero.
+  ///   - bins: over which it was averaged.
+  @_noLocks
+  init(_ eigen: borrowing SymmetricEigen, bins: Int) {
+    let power = (eigen.value(0) + eigen.value(1) + eigen.value(2) + eigen.value(3)) / 4
+    // Averages over few bins spread the eigenvalues of a field in which they are all alike: the
+    // weakest come out too small, and the strongest too large, which looks like a wave.
+    let bias = 1.2 + 2 / realtime_sqrt(Double(bins))
+    let weakest = (eigen.value(2) + eigen.value(3)) / 2
+    diffusePower = min(power, max(1e-4 * power, bias * weakest))
+    (first, second) = Self.directions(eigen.vector(0), eigen.vector(1))
+    let seen = SIMD2(Self.power(eigen, first), Self.power(eigen, second))
+    let cosine = 1 + 3 * (first * second).sum()
+    let powers = Self.powers(seen - 8 * diffusePower, shared: cosine * cosine)
+    let misfit = Self.misfit(
+      eigen, powers, seen: seen, shared: cosine * cosine, diffuse: diffusePower)
+    // Waves that carry the same sound, or W alone, do not fit; they are the linear decoder's.
+    let kept = max(0, min(1, 2 - 2 * misfit))
+    firstPower = max(powers.x * kept, 1e-5 * power)
+    secondPower = max(powers.y * kept, 1e-5 * power)
+    diffusePower += (1 - kept) * (power - diffusePower)
+  }
+
+  /// The powers of two waves by what is seen of them with beams that overlap by `shared`.
+  @_noLocks
+  private static func powers(_ seen: SIMD2<Double>, shared: Double) -> SIMD2<Double> {
+    // 16 and a little: two waves from one direction share its power.
+    let own = 16.02
+    let determinant = own * own - shared * shared
+    let first = (own * seen.x - shared * seen.y) / determinant
+    let second = (own * seen.y - shared * seen.x) / determinant
+    // Where one would be negative the other is alone.
+    return SIMD2(
+      max(0, second < 0 ? seen.x / 16 : first), max(0, first < 0 ? seen.y / 16 : second))
+  }
+
+  /// The norm of what the model leaves of the covariance, over the covariance's.
+  @_noLocks
+  private static func misfit(
+    _ eigen: borrowing SymmetricEigen, _ powers: SIMD2<Double>, seen: SIMD2<Double>,
+    shared: Double, diffuse: Double
+  ) -> Double {
+    var (all, trace) = (0.0, 0.0)
+    for i in 0..<4 {
+      all += eigen.value(i) * eigen.value(i)
+      trace += eigen.value(i)
+    }
+    let together = 2 * ((powers * seen).sum() + diffuse * trace)
+    let waves = 16 * (powers * powers).sum() + 2 * shared * powers.x * powers.y
+    let model = waves + 4 * diffuse * diffuse + 8 * diffuse * powers.sum()
+    return realtime_sqrt(max(0, all - together + model) / all)
+  }
+
+  /// Where the line through the sphere meets it; where it passes by, twice the nearest direction.
+  @_noLocks
+  private static func directions(
+    _ u: SIMD4<Double>, _ v: SIMD4<Double>
+  ) -> (SIMD3<Double>, SIMD3<Double>) {
+    let middle4 = (u * u.x + v * v.x) / (u.x * u.x + v.x * v.x + 1e-9)
+    let along4 = u * v.x - v * u.x
+    let third = 1 / realtime_sqrt(3)
+    let middle = SIMD3(middle4.y, middle4.z, middle4.w) * third
+    var along = SIMD3(along4.y, along4.z, along4.w)
+    along /= realtime_sqrt((along * along).sum()) + 1e-9
+    let b = (middle * along).sum()
+    let reach = realtime_sqrt(max(0, b * b - (middle * middle).sum() + 1))
+    return (unit(middle + along * (reach - b)), unit(middle - along * (reach + b)))
+  }
+
+  @_noLocks
+  private static func unit(_ v: SIMD3<Double>) -> SIMD3<Double> {
+    let length = realtime_sqrt((v * v).sum())
+    return length > 1e-9 ? v / length : SIMD3(1, 0, 0)
+  }
+
+  /// b' C b for a wave from `d`.
+  @_noLocks
+  private static func power(_ eigen: borrowing SymmetricEigen, _ d: SIMD3<Double>) -> Double {
+    let b = SIMD4(1, d.x * realtime_sqrt(3), d.y * realtime_sqrt(3), d.z * realtime_sqrt(3))
+    var sum = 0.0
+    for i in 0..<4 {
+      let part = (eigen.vector(i) * b).sum()
+      sum += eigen.value(i) * part * part
+    }
+    return sum
+  }
+}
