@@ -64,6 +64,6 @@ final class Redesigner: Sendable {
         throw .decoderIsLater
       }
       tell(.decoderChanged(settings))
-    } catch { tell(.decoderKept(settings, error)) }
+    } catch { tell(.decoderKept(settings, reason: error.description)) }
   }
 }

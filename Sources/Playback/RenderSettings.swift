@@ -24,7 +24,7 @@ public enum Spatialization: String, Sendable, CaseIterable {
 }
 
 /// How a source is rendered; the same for `play` and `render`.
-public struct RenderSettings: Sendable {
+public struct RenderSettings: Sendable, Equatable {
   /// SOFA file; nil for libmysofa's default set, else the built-in rigid sphere.
   public var hrtfPath: String?
   /// What becomes of the set's own colour. Default: kept.

@@ -61,9 +61,9 @@ final class PlayerReporter {
     case .decoderChanged(let settings):
       say("decoder: \(settings.summary)")
       events.write("decoder", ["decoder": .text(settings.summary)])
-    case .decoderKept(let settings, let error):
-      say("no change to \(settings.summary): \(error.description)")
-      events.write("decoder-kept", ["message": .text(error.description)])
+    case .decoderKept(let settings, let reason):
+      say("no change to \(settings.summary): \(reason)")
+      events.write("decoder-kept", ["message": .text(reason)])
     case .finished: events.write("finished")
     }
   }
