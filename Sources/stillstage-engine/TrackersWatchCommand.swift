@@ -77,6 +77,7 @@ private final class TrackerEvents: Sendable {
     case .connected(let tracker): "\(tracker.name) (\(tracker.id)) is connected"
     case .lost(let tracker): "\(tracker.name) (\(tracker.id)) is gone; waiting for it"
     case .discontinuity: "the tracker's reference frame jumped; the pose goes on"
+    case .recentered: "the tracker's button made this the front"
     case .failed(let error): error.description
     }
   }

@@ -21,22 +21,27 @@ public final class TrackerSession: Sendable {
   private let worker = Worker()
   private let choice: TrackerChoice
   private let source: HeadPoseSource
-  private let axes: AxisMap
+  private let settings: TrackerSettings
+  private let record: (@Sendable (TrackerMeasurement) -> Void)?
   private let tell: @Sendable (TrackerEvent) -> Void
   private let current = Mutex<TrackerDescription?>(nil)
 
   /// - Parameters:
   ///   - choice: which tracker.
   ///   - source: takes the samples.
-  ///   - axes: how the tracker's axes lie on the head.
+  ///   - settings: axes, profiles.
   ///   - onEvent: hears what happens, on the session's thread; it must not call `stop()`.
+  ///   - record: hears every sample, on the session's thread.
   public init(
-    _ choice: TrackerChoice, feeding source: HeadPoseSource, axes: AxisMap = .rightFrontUp,
-    onEvent: @escaping @Sendable (TrackerEvent) -> Void = { _ in }
+    _ choice: TrackerChoice, feeding source: HeadPoseSource,
+    settings: TrackerSettings = TrackerSettings(),
+    onEvent: @escaping @Sendable (TrackerEvent) -> Void = { _ in },
+    record: (@Sendable (TrackerMeasurement) -> Void)? = nil
   ) {
     self.choice = choice
     self.source = source
-    self.axes = axes
+    self.settings = settings
+    self.record = record
     tell = onEvent
   }
 
@@ -56,7 +61,9 @@ public final class TrackerSession: Sendable {
 
   /// The thread's work, without a hold on the session itself.
   private var loop: TrackerLoop {
-    TrackerLoop(choice: choice, source: source, axes: axes, tell: tell) { [weak self] tracker in
+    TrackerLoop(
+      choice: choice, source: source, settings: settings, record: record, tell: tell
+    ) { [weak self] tracker in
       self?.current.withLock { $0 = tracker }
     }
   }

@@ -16,18 +16,24 @@ struct AndroidHeadTracker: Sendable {
   private let rotation: HIDField
   private let velocity: HIDField?
   private let counter: HIDField?
+  private let axes: AxisMap
 
   /// Reads what the device says of itself.
   ///
   /// - Throws: `notAHeadTracker` where it is something else, `featureFailed` where it is mute.
-  init(device: HIDDevice, path: String) throws(HeadTrackingError) {
-    try self.init(descriptor: device.reportDescriptor(), features: device, path: path)
+  init(
+    device: HIDDevice, path: String, axes: AxisMap = .rightFrontUp
+  ) throws(HeadTrackingError) {
+    try self.init(
+      descriptor: device.reportDescriptor(), features: device, path: path, axes: axes)
   }
 
   init(
-    descriptor: HIDReportDescriptor, features: some HIDFeatures, path: String
+    descriptor: HIDReportDescriptor, features: some HIDFeatures, path: String,
+    axes: AxisMap = .rightFrontUp
   ) throws(HeadTrackingError) {
     self.descriptor = descriptor
+    self.axes = axes
     guard descriptor.applications.contains(Self.usage) else {
       throw .notAHeadTracker(path: path, reason: "it has no head tracker collection")
     }
@@ -49,7 +55,7 @@ struct AndroidHeadTracker: Sendable {
   }
 
   /// Bytes of the longest input report.
-  var inputLength: Int { descriptor.reportLength(.input, id: rotation.reportID) }
+  var inputLength: Int { max(64, descriptor.reportLength(.input, id: rotation.reportID)) }
 
   private static func description(
     _ descriptor: HIDReportDescriptor, _ features: some HIDFeatures
@@ -84,7 +90,7 @@ extension AndroidHeadTracker {
   }
 
   /// Has the device send all it measures, every 10 ms if it can.
-  func start(_ features: some HIDFeatures) throws(HeadTrackingError) {
+  func start(features: some HIDFeatures) throws(HeadTrackingError) {
     var settings: [Setting] = []
     if let transport = transport { settings.append(transport) }
     settings.append(try required(.powerFull))
@@ -96,7 +102,7 @@ extension AndroidHeadTracker {
   }
 
   /// Silences the device and lets it sleep.
-  func stop(_ features: some HIDFeatures) throws(HeadTrackingError) {
+  func stop(features: some HIDFeatures) throws(HeadTrackingError) {
     try apply([selector(.reportNoEvents), selector(.powerOff)].compactMap(\.self), features)
   }
 
@@ -136,6 +142,23 @@ extension AndroidHeadTracker {
       }
       try features.setFeature(id == 0 ? [0] + report : report)
     }
+  }
+}
+
+// MARK: The driver
+
+extension AndroidHeadTracker: TrackerDriver {
+  /// A headset fuses on its battery.
+  var keepsReference: Bool { true }
+
+  mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
+    try start(features: link)
+  }
+
+  mutating func stop(_ link: some TrackerLink) { try? stop(features: link) }
+
+  mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]? {
+    decode(report, time: arrival, axes: axes).map { [.head($0)] }
   }
 }
 

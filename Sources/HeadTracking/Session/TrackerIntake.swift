@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+
+/// From a tracker's readings to poses: raw ones go through the orientation filter.
+struct TrackerIntake {
+  let source: HeadPoseSource
+  let record: (@Sendable (TrackerMeasurement) -> Void)?
+  let tell: @Sendable (TrackerEvent) -> Void
+
+  private var pushed = Int64.min
+
+  /// Poses need not come oftener than this: the head's motion ends far below 100 Hz.
+  private static let poseInterval: Int64 = 3_500_000
+
+  init(
+    source: HeadPoseSource, record: (@Sendable (TrackerMeasurement) -> Void)?,
+    tell: @escaping @Sendable (TrackerEvent) -> Void
+  ) {
+    self.source = source
+    self.record = record
+    self.tell = tell
+  }
+
+  mutating func take(_ reading: TrackerReading) {
+    switch reading {
+    case .head(let sample):
+      record?(TrackerMeasurement(head: sample))
+      push(sample)
+    case .inertial(let sample):
+      guard sample.isFinite else { return source.reject() }
+      let head = HeadSample(
+        time: sample.time, headToWorld: .identity, angularVelocity: sample.angularVelocity)
+      record?(TrackerMeasurement(head: head, inertial: sample))
+      guard pushed == .min || head.time - pushed >= Self.poseInterval else { return }
+      pushed = head.time
+      push(head)
+    case .recenterButton:
+      source.recenter()
+      tell(.recentered)
+    }
+  }
+
+  private func push(_ sample: HeadSample) {
+    if source.push(sample) { tell(.discontinuity) }
+  }
+}

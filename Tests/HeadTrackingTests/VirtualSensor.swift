@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The probe under a virtual device (Tests/Fixtures/virtual_sensor.py).
+enum VirtualSensor {
+  static var root: String {
+    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+  }
+
+  static var probe: String {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return path.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/tracker-probe"
+  }
+
+  /// - Parameters:
+  ///   - family: and options, such as `--bus bluetooth`.
+  ///   - program: the probe's words.
+  static func start(_ family: [String], _ program: [String]) throws -> ChildProcess {
+    for needed in ["/usr/bin/umockdev-wrapper", "/usr/bin/python3"]
+    where access(needed, X_OK) != 0 {
+      throw HelperFailure(
+        description: "\(needed) is missing: apt install umockdev gir1.2-umockdev-1.0 python3-gi")
+    }
+    return try ChildProcess(
+      [
+        "/usr/bin/umockdev-wrapper", "/usr/bin/python3",
+        root + "/Tests/Fixtures/virtual_sensor.py", "--stdin",
+      ] + family + ["--", probe] + program)
+  }
+}
