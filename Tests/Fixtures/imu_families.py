@@ -245,7 +245,7 @@ class XREAL(Family):
         force = self.biased(self.raw(self.motion.force(t)), self.accel_bias)
         data = bytearray(64)
         data[0:4] = b"\x01\x02\x00\x10"
-        data[4:12] = struct.pack("<Q", now - 10**9 * 5)
+        data[4:12] = struct.pack("<Q", (now + 10**13) % (1 << 64))
 
         def block(at, scale, values, unit):
             data[at : at + 6] = struct.pack("<HI", *scale)

@@ -37,6 +37,9 @@ class Handler(UMockdev.IoctlBase):
         elif (request >> 8) & 0xFF != ord("H"):
             client.complete(-1, 25)
         elif number_ == 1:
+            # Asked after every opening. Each opening has a queue of its own, and begins empty.
+            with t.lock:
+                t.queue.clear()
             argument.resolve(0, 4).update(0, struct.pack("<I", len(t.descriptor)))
             client.complete(0, 0)
         elif number_ == 2:

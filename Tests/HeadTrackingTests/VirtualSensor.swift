@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Testing
+
+/// All tests on virtual devices, one after the other: they measure times.
+@Suite(.serialized) struct VirtualDevices {}
 
 /// The probe under a virtual device (Tests/Fixtures/virtual_sensor.py).
 enum VirtualSensor {
@@ -29,5 +33,24 @@ enum VirtualSensor {
         "/usr/bin/umockdev-wrapper", "/usr/bin/python3",
         root + "/Tests/Fixtures/virtual_sensor.py", "--stdin",
       ] + family + ["--", probe] + program)
+  }
+}
+
+/// A yaw, pitch, roll line of the probe, degrees.
+struct PrintedPose {
+  var yaw: Double
+  var pitch: Double
+  var roll: Double
+  var state: String
+  var time: Double
+
+  init?(_ line: String) {
+    let words = line.split(separator: " ")
+    guard words.count == 7, words[0] == "pose" else { return nil }
+    yaw = Double(words[1]) ?? .nan
+    pitch = Double(words[2]) ?? .nan
+    roll = Double(words[3]) ?? .nan
+    state = String(words[4])
+    time = Double(words[6]) ?? .nan
   }
 }

@@ -27,7 +27,9 @@ enum Probe {
       return raw(words[1], seconds: Double(words[2]) ?? 1)
     case "cost": return cost()
     default:
-      say("usage: tracker-probe [drop] list [ID] | watch ID|auto SECONDS | raw ID|auto SECONDS | cost")
+      say(
+        "usage: tracker-probe [drop] list [ID] | watch ID|auto SECONDS | raw ID|auto SECONDS | cost"
+      )
       return 2
     }
   }
@@ -59,7 +61,9 @@ enum Probe {
 
   private static func watch(_ id: String, seconds: Double) -> Int32 {
     let source = HeadPoseSource()
-    let session = TrackerSession(id == "auto" ? .automatic : .id(id), feeding: source, settings: settings) { event in
+    let session = TrackerSession(
+      id == "auto" ? .automatic : .id(id), feeding: source, settings: settings
+    ) { event in
       say("event \(describe(event)) at \(monotonic_nanoseconds())")
     }
     let start = monotonic_nanoseconds()

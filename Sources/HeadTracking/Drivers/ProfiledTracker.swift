@@ -25,7 +25,8 @@ struct ProfiledTracker: TrackerDriver {
       guard case .usage(let usage, _) = number.place else { continue }
       guard let field = descriptor.field(.input, usage: usage) else {
         throw .notAHeadTracker(
-          path: path, reason: "it lacks the usage of \(signal.rawValue) in profile '\(profile.name)'")
+          path: path,
+          reason: "it lacks the usage of \(signal.rawValue) in profile '\(profile.name)'")
       }
       fields[signal] = field
     }

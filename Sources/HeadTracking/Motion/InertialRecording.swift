@@ -30,7 +30,8 @@ public struct InertialRecording: Sendable {
     let optional = [["mx", "my", "mz"], ["qw", "qx", "qy", "qz"], ["movement"]]
     let table = try ColumnTable(
       bytes, name: name,
-      .init(required: ["t"] + inertial, optional: optional, gaps: Set(inertial + optional.joined())))
+      .init(required: ["t"] + inertial, optional: optional, gaps: Set(inertial + optional.joined()))
+    )
     let field = table.place(of: "mx")
     hasMagneticField = field != nil
     for index in 0..<table.rowCount {

@@ -8,15 +8,18 @@ struct TrackerIntake {
   let record: (@Sendable (TrackerMeasurement) -> Void)?
   let tell: @Sendable (TrackerEvent) -> Void
 
+  private var filter: OrientationFilter
   private var pushed = Int64.min
 
   /// Poses need not come oftener than this: the head's motion ends far below 100 Hz.
   private static let poseInterval: Int64 = 3_500_000
 
   init(
-    source: HeadPoseSource, record: (@Sendable (TrackerMeasurement) -> Void)?,
+    source: HeadPoseSource, fusion: FusionSettings,
+    record: (@Sendable (TrackerMeasurement) -> Void)?,
     tell: @escaping @Sendable (TrackerEvent) -> Void
   ) {
+    filter = OrientationFilter(settings: fusion)
     self.source = source
     self.record = record
     self.tell = tell
@@ -29,8 +32,10 @@ struct TrackerIntake {
       push(sample)
     case .inertial(let sample):
       guard sample.isFinite else { return source.reject() }
+      filter.update(sample)
       let head = HeadSample(
-        time: sample.time, headToWorld: .identity, angularVelocity: sample.angularVelocity)
+        time: sample.time, headToWorld: filter.orientation,
+        angularVelocity: filter.angularVelocity)
       record?(TrackerMeasurement(head: head, inertial: sample))
       guard pushed == .min || head.time - pushed >= Self.poseInterval else { return }
       pushed = head.time

@@ -104,7 +104,8 @@ struct TrackerLoop: Sendable {
   // MARK: Read
 
   private func read(_ connection: inout any TrackerConnection, _ worker: Worker) {
-    var intake = TrackerIntake(source: source, record: record, tell: tell)
+    var intake = TrackerIntake(
+      source: source, fusion: settings.fusion, record: record, tell: tell)
     var heard = monotonic_nanoseconds()
     while !worker.isStopped {
       switch connection.listen(timeoutMilliseconds: Self.readMilliseconds) {

@@ -8,14 +8,17 @@ public struct TrackerSettings: Sendable, Equatable {
   public var profiles: [TrackerProfile]
   /// Where Linux shows industrial I/O sensors.
   public var sensorFolder: String
+  /// How raw samples become orientations.
+  public var fusion: FusionSettings
 
   public init(
     axes: AxisMap? = nil, profiles: [TrackerProfile] = [],
-    sensorFolder: String = "/sys/bus/iio/devices"
+    sensorFolder: String = "/sys/bus/iio/devices", fusion: FusionSettings = .default
   ) {
     self.axes = axes
     self.profiles = profiles
     self.sensorFolder = sensorFolder
+    self.fusion = fusion
   }
 }
 
