@@ -16,7 +16,7 @@ TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
 .PHONY: all build demo test test-swift test-realtime test-install test-dependency bench lint docs
-.PHONY: install uninstall clean
+.PHONY: install install-udev uninstall clean fuzz
 .PHONY: toolchain build-packages runtime-packages test-packages
 
 # Two builds at once would wait for each other or, worse, fight for the processor.
@@ -67,6 +67,11 @@ bench: build
 	  -I/usr/include/spatialaudio -lspatialaudio
 	STILLSTAGE_PEERS=.build/peers $(BIN)/stillstage bench render
 
+# Report decoding and descriptor parsing, by libFuzzer; not part of `test`, which runs the corpus.
+FUZZ_SECONDS ?= 300
+fuzz: toolchain build-packages
+	Tests/Fuzz/fuzz $(FUZZ_SECONDS)
+
 docs: toolchain build-packages
 	.ci/api-docs
 
@@ -86,6 +91,11 @@ install:
 	$(BIN)/stillstage completion zsh > "$(SHARE)/zsh/site-functions/_stillstage"
 	$(BIN)/stillstage completion fish > "$(SHARE)/fish/vendor_completions.d/stillstage.fish"
 	chmod 644 $(foreach file,$(GENERATED),"$(SHARE)/$(file)")
+
+# Lets the users of this machine open the trackers that are known by number.
+install-udev:
+	install -D -m 644 -t "$(DESTDIR)/etc/udev/rules.d" Calibration/udev/70-stillstage.rules
+	test -n "$(DESTDIR)" || { udevadm control --reload && udevadm trigger -s hidraw; }
 
 uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/stillstage" $(foreach file,$(GENERATED),"$(SHARE)/$(file)")

@@ -75,7 +75,7 @@ public final class Player: @unchecked Sendable {
     duration = source.duration.map { Double($0) / Double(rate) }
     canBeSpatial = settings.spatialization.includes(source.layout)
     events = EventQueue()
-    (head, poseSource, tracker) = Self.makeHead(options.head, events)
+    (head, poseSource, tracker) = Self.makeHead(options, events)
     let renderer = Renderer(
       layout: source.layout, filters: filters, busOrder: settings.busOrder,
       blockFrames: settings.blockFrames,
@@ -230,17 +230,19 @@ public final class Player: @unchecked Sendable {
   }
 
   private static func makeHead(
-    _ choice: HeadChoice, _ events: EventQueue
+    _ options: PlayerOptions, _ events: EventQueue
   ) -> (StageHead, HeadPoseSource?, TrackerSession?) {
-    switch choice {
+    switch options.head {
     case .none: return (StageHead(.none), nil, nil)
     case .recorded(let trajectory): return (StageHead(.recorded(trajectory)), nil, nil)
     case .source(let source): return (StageHead(.source(source)), source, nil)
     case .automatic, .tracker:
       let source = HeadPoseSource()
       var wanted = TrackerChoice.automatic
-      if case .tracker(let id) = choice { wanted = .id(id) }
-      let session = TrackerSession(wanted, feeding: source) { events.add(.tracker($0)) }
+      if case .tracker(let id) = options.head { wanted = .id(id) }
+      let session = TrackerSession(
+        wanted, feeding: source, settings: options.trackerSettings
+      ) { events.add(.tracker($0)) }
       return (StageHead(.source(source)), source, session)
     }
   }

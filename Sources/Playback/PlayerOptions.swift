@@ -39,6 +39,8 @@ public struct PlayerOptions: Sendable {
   public var render = RenderSettings()
   /// Default: any tracker.
   public var head = HeadChoice.automatic
+  /// Axes of the tracker, profiles of simple trackers.
+  public var trackerSettings = TrackerSettings()
   /// Default: the stage stands still.
   public var mode = StageMode.tracked
   /// The sound server's name of the output; nil: its default, followed when it changes.

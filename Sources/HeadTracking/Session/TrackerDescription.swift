@@ -54,6 +54,12 @@ public struct TrackerDescription: Sendable, Equatable {
 
   /// Opens and starts the tracker.
   func connect(_ settings: TrackerSettings) throws(HeadTrackingError) -> any TrackerConnection {
+    if bus == .iio {
+      guard
+        let unit = SensorUnit.all(in: settings.sensorFolder).first(where: { $0.folders[0] == path })
+      else { throw .cannotOpen(path: path, reason: errorText(ENODEV)) }
+      return try SensorConnection(unit, axes: settings.axes)
+    }
     guard let node = HIDLibrary.nodes().first(where: { $0.path == path }) else {
       throw .cannotOpen(path: path, reason: errorText(ENODEV))
     }

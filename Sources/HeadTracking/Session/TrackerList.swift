@@ -10,7 +10,8 @@ public struct TrackerList: Sendable {
   /// Looks at every HID device, and into those that may be head trackers (some milliseconds).
   public static func current(_ settings: TrackerSettings = TrackerSettings()) -> TrackerList {
     let nodes = HIDLibrary.nodes()
-    return TrackerList(trackers: nodes.compactMap { describe($0, settings, nodes) })
+    let sensors = SensorUnit.all(in: settings.sensorFolder).map(TrackerDescription.init)
+    return TrackerList(trackers: nodes.compactMap { describe($0, settings, nodes) } + sensors)
   }
 
   init(trackers: [TrackerDescription]) {

@@ -28,6 +28,11 @@ public struct TrackerMeasurement: Sendable, Equatable {
   public var head: HeadSample
   /// Nil where the tracker fuses itself.
   public var inertial: InertialSample?
+
+  public init(head: HeadSample, inertial: InertialSample? = nil) {
+    self.head = head
+    self.inertial = inertial
+  }
 }
 
 /// What a tracker is made for.
