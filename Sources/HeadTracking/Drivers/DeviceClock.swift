@@ -96,11 +96,13 @@ struct ReadingTimes: Sendable {
   private var last = Int64.min
 
   mutating func times(newest: Int64, count: Int, spacing: Int64) -> [Int64] {
-    var step = spacing
-    if last != .min, newest - last < Int64(count) * spacing {
-      step = max(1, (newest - last) / Int64(max(1, count)))
+    guard count > 0 else { return [] }
+    var (newest, step) = (newest, spacing)
+    if last != .min {
+      newest = max(newest, last + Int64(count) * 1000)
+      step = min(spacing, (newest - last) / Int64(count))
     }
-    last = max(newest, last)
+    last = newest
     return (0..<count).map { newest - Int64(count - 1 - $0) * step }
   }
 }

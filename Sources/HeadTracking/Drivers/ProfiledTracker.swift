@@ -10,6 +10,7 @@ struct ProfiledTracker: TrackerDriver {
   private let fields: [TrackerProfile.Signal: HIDField]
   private var clock: DeviceClock
   private var evenClock = SampleClock()
+  private var times = ReadingTimes()
   private var isPressed = false
 
   /// - Throws: `notAHeadTracker` where the descriptor lacks a usage that the profile names.
@@ -55,7 +56,7 @@ struct ProfiledTracker: TrackerDriver {
     isPressed = values[.recenterButton] ?? 0 != 0
     let button: [TrackerReading] = isPressed && !wasPressed ? [.recenterButton] : []
     let rate = vector(values, .rateX, .rateY, .rateZ).map(axes.apply)
-    let time = moment(values, arrival)
+    guard let time = moment(values, arrival) else { return nil }
     if let turn = orientation(values) {
       let head = HeadSample(time: time, headToWorld: turn, angularVelocity: rate)
       return button + [.head(head)]
@@ -70,14 +71,15 @@ struct ProfiledTracker: TrackerDriver {
     ]
   }
 
+  /// By the device's clock where it has one, which may be signed; else by arrival, made even.
   private mutating func moment(
     _ values: [TrackerProfile.Signal: Double], _ arrival: Int64
-  ) -> Int64 {
-    guard let ticks = values[.clock], ticks >= 0, ticks < 1e18 else {
-      // Orientations keep their arrival: what follows makes their times even.
-      return evenClock.stamp(arrival)
+  ) -> Int64? {
+    guard let ticks = values[.clock] else {
+      return times.times(newest: min(evenClock.stamp(arrival), arrival), count: 1, spacing: 0)[0]
     }
-    return clock.time(ticks: UInt64(ticks), arrival: arrival)
+    guard abs(ticks) < 1e18 else { return nil }
+    return clock.time(ticks: UInt64(bitPattern: Int64(ticks)), arrival: arrival)
   }
 
   private func orientation(_ values: [TrackerProfile.Signal: Double]) -> Quaternion? {

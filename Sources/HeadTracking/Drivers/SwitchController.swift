@@ -48,7 +48,7 @@ struct SwitchController: TrackerDriver {
       // Answers, and the short form before the sensor runs.
       return [0x21, 0x3F, 0x81].contains(id) && report.count >= 12 ? [] : nil
     }
-    let newest = clock.stamp(arrival)
+    let newest = min(clock.stamp(arrival), arrival)
     let spacing = clock.interval > 0 ? min(5e6, clock.interval / 3) : 5e6
     let times = times.times(newest: newest, count: 3, spacing: Int64(spacing))
     var readings: [TrackerReading] = (0..<3).map { index in
