@@ -64,7 +64,8 @@ import Testing
     let watch = "timeout -s INT 2.5 \(Stillstage.path) trackers watch SN-0001 --record \(file)"
     let watching = try run(["dualsense"], watch)
     #expect(watching.output.contains("mock: status"))
-    let rows = try ProgramRun.of("cat", [file]).output.split(separator: "\n").map { $0.split(separator: ",") }
+    let text = try ProgramRun.of("cat", [file]).output
+    let rows = text.split(separator: "\n").map { $0.split(separator: ",") }
     #expect(rows[0].joined(separator: ",") == "t,gx,gy,gz,ax,ay,az,w,x,y,z")
     let numbers = rows.dropFirst().map { $0.compactMap { Double($0) } }
     #expect(numbers.count > 200 && numbers.allSatisfy { $0.count == 11 })

@@ -8,7 +8,7 @@ struct TrackerModel: Sendable {
 
   /// All drivers; the first line that fits decides.
   static let all: [TrackerModel] = [
-    TrackerModel(kind: .head, matches: { $0.usages.contains(AndroidHeadTracker.usage) }) {
+    TrackerModel(kind: .head, matches: AndroidHeadTracker.matches) {
       context throws(HeadTrackingError) in
       try AndroidHeadTracker(
         device: context.device, path: context.node.path, axes: context.axes ?? .rightFrontUp)
