@@ -65,6 +65,7 @@ bench: build
 	@mkdir -p .build/peers
 	g++ -O2 Tests/Peers/libspatialaudio.cpp -o .build/peers/peer-libspatialaudio \
 	  -I/usr/include/spatialaudio -lspatialaudio
+	install -m 755 -t .build/peers Tests/Peers/peer-vqf
 	STILLSTAGE_PEERS=.build/peers $(BIN)/stillstage bench render
 
 # Report decoding and descriptor parsing, by libFuzzer; not part of `test`, which runs the corpus.

@@ -16,10 +16,30 @@ let systemLibraries: [Target] = [
   .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
 ]
 
+/// Kernels and its two links are one folder, compiled for three kinds of processor; which of them
+/// runs is found out at run time. Elsewhere than on x86-64 all three are the plain one.
+func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
+  #if arch(x86_64)
+    return [
+      .define(name), .define("FUSED"),
+      .unsafeFlags(flags.flatMap { ["-Xcc", $0] }, .when(configuration: .release)),
+    ]
+  #else
+    return []
+  #endif
+}
+
 /// The rooms of the house; docs/architecture.md tells what each is for.
 let rooms: [Target] = [
   .target(name: "Geometry", dependencies: ["CRealtime"]),
-  .target(name: "SignalProcessing", dependencies: ["CRealtime"]),
+  .target(name: "Kernels"),
+  .target(name: "KernelsAVX2", swiftSettings: wider("AVX2", "-march=x86-64-v3")),
+  .target(
+    name: "KernelsAVX512",
+    swiftSettings: wider("AVX512", "-march=x86-64-v4", "-mprefer-vector-width=512")),
+  .target(
+    name: "SignalProcessing",
+    dependencies: ["Kernels", "KernelsAVX2", "KernelsAVX512", "CRealtime"]),
   .target(
     name: "Ambisonics", dependencies: ["Geometry", "SignalProcessing", "CRealtime"]),
   .target(
@@ -39,6 +59,7 @@ let rooms: [Target] = [
     ]),
   .target(name: "CommandOptions"),
   .target(name: "Charts"),
+  .target(name: "UserFiles", dependencies: ["CommandOptions", "HeadTracking"]),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(
     name: "stillstage-engine",
@@ -46,6 +67,7 @@ let rooms: [Target] = [
       "CommandOptions", "Playback", "Binaural", "HeadTracking", "NetworkTracking", "Media",
       "PulseAudio", "Geometry",
       "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
+      "UserFiles",
     ]),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
 ]
@@ -88,6 +110,9 @@ let tests: [Target] = [
       "Playback", "Ambisonics", "Binaural", "Media", "PulseAudio", "SignalProcessing",
       "TestSupport",
     ]),
+  .testTarget(
+    name: "UserFilesTests",
+    dependencies: ["UserFiles", "CommandOptions", "HeadTracking", "TestSupport"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
   .testTarget(
     name: "CommandTests",

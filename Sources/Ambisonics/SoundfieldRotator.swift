@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Geometry
-private import SignalProcessing
+public import SignalProcessing
+
+/// Where a stream stands on the grid of `SoundfieldRotator`.
+public struct GridState: Sendable {
+  /// Frames of the stream that are done.
+  public var position = 0
+  /// The next grid point whose pose has not been given yet.
+  public var nextPoint = 0
+  /// The poses at both ends of the cell that the stream is in.
+  public var cellStart = Quaternion.identity
+  public var cellEnd = Quaternion.identity
+
+  @_noLocks
+  public init() {}
+}
 
 /// Turns a soundfield against the head, on a grid of its own in stream time.
 ///
-/// Matrices are computed for every 16th frame of the stream and ramped between, so that the
-/// output depends neither on the size of the calls nor on where they begin.
+/// Matrices are computed for every 16th frame of the stream and ramped between (in a parabola where the
+/// head turns very fast), so that the output depends neither on the size of the calls nor on where
+/// they begin.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -17,30 +32,36 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   public let order: Int
   public let channels: Int
 
+  private let set: InstructionSet
   private let rotation: SphericalHarmonicRotation
   private let start: AlignedFloats
   private let slope: AlignedFloats
   private let end: AlignedFloats
+  private let curve: AlignedFloats
   private let state: UnsafeMutablePointer<State>
 
+  private enum Motion {
+    case still
+    case even
+    case bent
+  }
+
   private struct State {
-    /// Frames of the stream that are done.
-    var position = 0
-    /// The next grid point whose pose has not been given yet.
-    var nextGridPoint = 0
-    var lastPose = Quaternion.identity
-    var isStill = true
+    var grid = GridState()
+    var motion = Motion.still
 
     @_noLocks init() {}
   }
 
-  public init(order: Int) {
+  public init(order: Int, set: InstructionSet = .current) {
     self.order = order
+    self.set = set
     channels = SphericalHarmonics.channelCount(order: order)
-    rotation = SphericalHarmonicRotation(order: order)
+    rotation = SphericalHarmonicRotation(order: order, set: set)
     start = AlignedFloats(count: rotation.coefficientCount)
     slope = AlignedFloats(count: rotation.coefficientCount)
     end = AlignedFloats(count: rotation.coefficientCount)
+    curve = AlignedFloats(count: rotation.coefficientCount)
     state = .allocate(capacity: 1)
     state.initialize(to: State())
   }
@@ -53,9 +74,9 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   /// the first frame, later one for every cell begun.
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {
-    let first = state.pointee.nextGridPoint
+    let first = state.pointee.grid.nextPoint
     guard frames > 0 else { return first..<first }
-    let cell = (state.pointee.position + frames - 1) / Self.gridFrames
+    let cell = (state.pointee.grid.position + frames - 1) / Self.gridFrames
     return first..<max(first, cell + 2)
   }
 
@@ -63,13 +84,31 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   @_noLocks
   public func reset() { state.pointee = State() }
 
+  /// Where it stands on the grid; set, it goes on from there.
+  public var gridState: GridState {
+    @_noLocks get { state.pointee.grid }
+    @_noLocks nonmutating set {
+      if newValue.nextPoint > 0 {
+        setEnd(newValue.cellStart)
+        enterCell(to: newValue.cellEnd)
+      }
+      state.pointee.grid = newValue
+    }
+  }
+
+  /// Frames of the present grid cell that are done: 0 to 15.
+  public var phase: Int {
+    @_noLocks get { state.pointee.grid.position % Self.gridFrames }
+  }
+
   /// Rotates the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: channels x frames in ACN order, channel after channel `stride` apart; the memory is
-  ///     aligned and readable up to the next multiple of 8 frames.
-  ///   - output: as the input; not the same memory.
-  ///   - stride: floats from one channel to the next, a multiple of 8.
+  ///   - input: channels in ACN order, `stride` apart; the next frame is at index `phase` and those
+  ///     before it are of no account. The memory is aligned to 64 bytes and readable up to the
+  ///     next multiple of 16 frames.
+  ///   - output: laid out as the input; not the same memory.
+  ///   - stride: floats from one channel to the next, a multiple of 16.
   ///   - frames: frames to do.
   ///   - poses: head poses `headToWorld` for `gridPoints(forNext: frames)`.
   @_noLocks
@@ -77,14 +116,15 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, stride: Int, frames: Int,
     poses: UnsafePointer<Quaternion>
   ) {
-    var (done, used) = (0, 0)
+    var (cell, done, used) = (0, 0, 0)
     while done < frames {
-      let offset = state.pointee.position % Self.gridFrames
+      let offset = phase
       if offset == 0 { used += beginCell(poses + used) }
       let count = min(Self.gridFrames - offset, frames - done)
-      turn(input + done, output + done, stride, count, offset)
+      turn(input + cell, output + cell, stride, offset + count)
+      cell += Self.gridFrames
       done += count
-      state.pointee.position += count
+      state.pointee.grid.position += count
     }
   }
 
@@ -92,103 +132,79 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   @_noLocks
   private func beginCell(_ poses: UnsafePointer<Quaternion>) -> Int {
     var taken = 0
-    if state.pointee.nextGridPoint == 0 {
+    if state.pointee.grid.nextPoint == 0 {
       setEnd(poses[0])
       taken = 1
     }
+    enterCell(to: poses[taken])
+    state.pointee.grid.nextPoint += taken + 1
+    return taken + 1
+  }
+
+  /// From the last cell's end to the next pose.
+  @_noLocks
+  private func enterCell(to pose: Quaternion) {
     let count = rotation.coefficientCount
     for i in 0..<count { start.pointer[i] = end.pointer[i] }
-    let pose = poses[taken]
-    state.pointee.isStill = pose == state.pointee.lastPose
-    if !state.pointee.isStill {
-      setEnd(pose)
-      let scale = 1 / Float(Self.gridFrames)
-      for i in 0..<count { slope.pointer[i] = (end.pointer[i] - start.pointer[i]) * scale }
+    let previous = state.pointee.grid.cellEnd
+    state.pointee.grid.cellStart = previous
+    if pose == previous {
+      state.pointee.motion = .still
+      return
     }
-    state.pointee.nextGridPoint += taken + 1
-    return taken + 1
+    setEnd(pose)
+    let scale = 1 / Float(Self.gridFrames)
+    for i in 0..<count { slope.pointer[i] = (end.pointer[i] - start.pointer[i]) * scale }
+    state.pointee.motion = isFast(previous, pose) ? .bent : .even
+    if case .bent = state.pointee.motion { bend(previous, pose) }
+  }
+
+  /// Where a straight line between the matrices would be heard: more than 0.02 rad of the highest
+  /// degree's phase in a cell (first order: 3400 degrees a second).
+  @_noLocks
+  private func isFast(_ a: Quaternion, _ b: Quaternion) -> Bool {
+    let cosine = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z
+    let phase = Double(2 * order)
+    return phase * phase * (1 - cosine * cosine) > 0.02 * 0.02
+  }
+
+  /// The parabola through the matrix of the pose half way.
+  @_noLocks
+  private func bend(_ a: Quaternion, _ b: Quaternion) {
+    rotation.compute(RotationMatrix(.slerp(a, b, 0.5).conjugate), into: curve.pointer)
+    for i in 0..<rotation.coefficientCount {
+      let chord = 0.5 * (start.pointer[i] + end.pointer[i])
+      curve.pointer[i] = 4 * (curve.pointer[i] - chord)
+    }
   }
 
   @_noLocks
   private func setEnd(_ pose: Quaternion) {
     rotation.compute(RotationMatrix(pose.conjugate), into: end.pointer)
-    state.pointee.lastPose = pose
+    state.pointee.grid.cellEnd = pose
   }
 
+  /// From the beginning of a cell.
   @_noLocks
   private func turn(
     _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ stride: Int,
-    _ frames: Int, _ offset: Int
+    _ frames: Int
   ) {
     for i in 0..<frames { output[i] = input[i] }
+    var (moves, bends) = (true, false)
+    switch state.pointee.motion {
+    case .still: moves = false
+    case .even: break
+    case .bent: bends = true
+    }
     var block = 0
     for l in 1...order {
-      let (size, first) = (2 * l + 1, l * l)
-      for row in 0..<size {
-        let target = output + (first + row) * stride
-        let source = input + first * stride
-        let at = block + row * size
-        if state.pointee.isStill {
-          mixStill(source, target, stride, size, frames, start.pointer + at)
-        } else {
-          mixMoving(
-            source, target, stride, size, frames, offset, start.pointer + at, slope.pointer + at)
-        }
-      }
+      let (size, first) = (2 * l + 1, l * l * stride)
+      set.turnDegree(
+        input + first, output + first, stride: stride, size: size, frames: frames,
+        gains: start.pointer + block, slopes: moves ? slope.pointer + block : nil,
+        curves: bends ? curve.pointer + block : nil)
       block += size * size
     }
-  }
-}
-
-@_noLocks
-@inline(__always)
-private func load8(_ p: UnsafePointer<Float>) -> SIMD8<Float> {
-  SIMD8(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7])
-}
-
-@_noLocks
-@inline(__always)
-private func store(_ v: SIMD8<Float>, _ p: UnsafeMutablePointer<Float>, _ count: Int) {
-  if count >= 8 {
-    for i in 0..<8 { p[i] = v[i] }
-  } else {
-    for i in 0..<count { p[i] = v[i] }
-  }
-}
-
-/// One output row: the sum of `size` inputs with fixed gains.
-@_noLocks
-private func mixStill(
-  _ source: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>, _ stride: Int,
-  _ size: Int, _ frames: Int, _ gains: UnsafePointer<Float>
-) {
-  var n = 0
-  while n < frames {
-    var sum = SIMD8<Float>(repeating: 0)
-    for j in 0..<size { sum += load8(source + j * stride + n) * gains[j] }
-    store(sum, target + n, frames - n)
-    n += 8
-  }
-}
-
-/// One output row: the sum of `size` inputs with gains that change linearly from frame to frame.
-@_noLocks
-private func mixMoving(
-  _ source: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>, _ stride: Int,
-  _ size: Int, _ frames: Int, _ offset: Int, _ gains: UnsafePointer<Float>,
-  _ slopes: UnsafePointer<Float>
-) {
-  let ramp = SIMD8<Float>(0, 1, 2, 3, 4, 5, 6, 7)
-  var n = 0
-  while n < frames {
-    var sum = SIMD8<Float>(repeating: 0)
-    var change = SIMD8<Float>(repeating: 0)
-    for j in 0..<size {
-      let x = load8(source + j * stride + n)
-      sum += x * gains[j]
-      change += x * slopes[j]
-    }
-    store(sum + change * (ramp + Float(offset + n)), target + n, frames - n)
-    n += 8
   }
 }

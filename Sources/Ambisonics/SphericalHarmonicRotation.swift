@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import CRealtime
 public import Geometry
+public import SignalProcessing
 
 /// Rotation matrices of real spherical harmonics by recurrence over the degree.
 ///
@@ -16,31 +16,49 @@ public struct SphericalHarmonicRotation: ~Copyable {
   /// Coefficients of all blocks: the sum over degrees 1 to order of (2 l + 1)^2.
   public let coefficientCount: Int
 
-  /// u, v and w of every element of the blocks from degree 2 on.
-  private let factors: UnsafeMutablePointer<SIMD3<Double>>
-  private let blocks: UnsafeMutablePointer<Double>
+  private let set: InstructionSet
+  /// Of all rows, for `raiseDegree`: five times a coefficient, five times where two rows begin.
+  private let coefficients: UnsafeMutablePointer<Double>
+  private let places: UnsafeMutablePointer<Int>
+  /// Factors of the columns of every degree from 2 on.
+  private let columns: AlignedDoubles
+  /// The matrix of degree 1, then two matrices in rows of 16 values.
+  private let rows: AlignedDoubles
 
-  public init(order: Int) {
+  private static let rowLength = 16
+
+  public init(order: Int, set: InstructionSet = .current) {
     precondition((1...SphericalHarmonics.maximumOrder).contains(order))
     self.order = order
+    self.set = set
     coefficientCount = Self.blockOffset(degree: order + 1)
-    factors = .allocate(capacity: coefficientCount)
-    blocks = .allocate(capacity: coefficientCount)
-    blocks.initialize(repeating: 0, count: coefficientCount)
-    factors.initialize(repeating: .zero, count: coefficientCount)
+    let rowCount = (order + 1) * (order + 1)
+    coefficients = .allocate(capacity: 5 * rowCount)
+    coefficients.initialize(repeating: 0, count: 5 * rowCount)
+    places = .allocate(capacity: 10 * rowCount)
+    places.initialize(repeating: 0, count: 10 * rowCount)
+    columns = AlignedDoubles(count: Self.rowLength * (order + 1))
+    rows = AlignedDoubles(count: Self.rowLength * (4 * order + 3))
     for l in stride(from: 2, through: order, by: 1) {
+      for n in -l...l {
+        let edge = n == l || n == -l
+        let bottom = Double(edge ? 2 * l * (2 * l - 1) : (l + n) * (l - n))
+        columns.pointer[Self.rowLength * l + 8 + n] = 1 / bottom.squareRoot()
+      }
       for m in -l...l {
-        for n in -l...l {
-          let at = Self.blockOffset(degree: l) + (m + l) * (2 * l + 1) + n + l
-          factors[at] = Self.factors(l, m, n)
+        let row = 5 * (l * l + l + m)
+        for (t, term) in Self.terms(l, m).filter({ $0.coefficient != 0 }).enumerated() {
+          coefficients[row + t] = term.coefficient
+          places[2 * (row + t)] = 3 * (term.first + 1)
+          places[2 * (row + t) + 1] = Self.rowLength * term.below
         }
       }
     }
   }
 
   deinit {
-    factors.deallocate()
-    blocks.deallocate()
+    coefficients.deallocate()
+    places.deallocate()
   }
 
   /// Where the block of a degree begins; its rows are outputs.
@@ -51,95 +69,74 @@ public struct SphericalHarmonicRotation: ~Copyable {
     return offset
   }
 
-  private static func factors(_ l: Int, _ m: Int, _ n: Int) -> SIMD3<Double> {
-    let a = m < 0 ? -m : m
-    let delta = m == 0 ? 1.0 : 0.0
-    let bottom = Double(n == l || n == -l ? 2 * l * (2 * l - 1) : (l + n) * (l - n))
-    let u = realtime_sqrt(Double((l + m) * (l - m)) / bottom)
-    let v = 0.5 * realtime_sqrt((1 + delta) * Double((l + a - 1) * (l + a)) / bottom)
-    let w = -0.5 * realtime_sqrt(Double((l - a - 1) * (l - a)) / bottom)
-    return SIMD3(u, v * (1 - 2 * delta), m == 0 ? 0 : w)
+  /// A coefficient, a row of degree 1 and a row of the degree below.
+  private typealias Term = (coefficient: Double, first: Int, below: Int)
+
+  /// What u U + v V + w W of tables 1 and 2 are for a row, but for the factor of the column.
+  private static func terms(_ l: Int, _ m: Int) -> [Term] {
+    let a = abs(m)
+    let u = Double((l + m) * (l - m)).squareRoot()
+    let w = m == 0 ? 0 : -0.5 * Double(max(0, (l - a - 1) * (l - a))).squareRoot()
+    let v = 0.5 * Double((l + a - 1) * (l + a)).squareRoot()
+    let root2 = 2.0.squareRoot()
+    if m == 0 { return [(u, 0, 0), (-v * root2, 1, 1), (-v * root2, -1, -1)] }
+    if m > 0 {
+      return [
+        (u, 0, m), (v * (m == 1 ? root2 : 1), 1, m - 1), (m == 1 ? 0 : -v, -1, 1 - m),
+        (w, 1, m + 1), (w, -1, -m - 1),
+      ]
+    }
+    return [
+      (u, 0, m), (v * (m == -1 ? root2 : 1), -1, -m - 1), (m == -1 ? 0 : v, 1, m + 1),
+      (w, 1, m - 1), (-w, -1, 1 - m),
+    ]
   }
 
   /// The blocks of a rotation of the soundfield: a source at direction d comes to `rotation` d.
   ///
   /// - Parameters:
   ///   - rotation: the turn of the field; for a head pose, of its inverse.
-  ///   - coefficients: `coefficientCount` values, degree after degree, rows first.
+  ///   - matrices: `coefficientCount` values, degree after degree, rows first.
   @_noLocks
   public func compute(
-    _ rotation: RotationMatrix, into coefficients: UnsafeMutablePointer<Float>
+    _ rotation: RotationMatrix, into matrices: UnsafeMutablePointer<Float>
   ) {
-    fillFirstDegree(rotation)
-    var previous = 0
-    var current = 9
+    let first = rows.pointer
+    let half = Self.rowLength * (2 * order + 1)
+    // The middle rows of two matrices, the last one made and the next.
+    var below = first + Self.rowLength * (order + 1)
+    var above = below + half
+    fillFirstDegree(rotation, first, below)
+    var to = matrices
+    for i in 0..<9 { to[i] = Float(first[i]) }
+    to += 9
     for l in stride(from: 2, through: order, by: 1) {
-      fillDegree(l, from: previous, at: current)
-      previous = current
-      current += (2 * l + 1) * (2 * l + 1)
-    }
-    for i in 0..<coefficientCount { coefficients[i] = Float(blocks[i]) }
-  }
-
-  @_noLocks
-  private func fillFirstDegree(_ r: RotationMatrix) {
-    blocks[0] = r.y.y
-    blocks[1] = r.y.z
-    blocks[2] = r.y.x
-    blocks[3] = r.z.y
-    blocks[4] = r.z.z
-    blocks[5] = r.z.x
-    blocks[6] = r.x.y
-    blocks[7] = r.x.z
-    blocks[8] = r.x.x
-  }
-
-  @_noLocks
-  private func fillDegree(_ l: Int, from previous: Int, at current: Int) {
-    let below = blocks + previous
-    let root2 = realtime_sqrt(2)
-    var at = current
-    for m in -l...l {
-      for n in -l...l {
-        let f = factors[at]
-        var sum = 0.0
-        if f.x != 0 { sum += f.x * term(below, l, 0, m, n) }
-        if f.y != 0 {
-          var v = 0.0
-          if m == 0 {
-            v = term(below, l, 1, 1, n) + term(below, l, -1, -1, n)
-          } else if m > 0 {
-            v = term(below, l, 1, m - 1, n) * (m == 1 ? root2 : 1)
-            if m > 1 { v -= term(below, l, -1, 1 - m, n) }
-          } else {
-            v = term(below, l, -1, -m - 1, n) * (m == -1 ? root2 : 1)
-            if m < -1 { v += term(below, l, 1, m + 1, n) }
-          }
-          sum += f.y * v
+      set.raiseDegree(
+        first: first, below: below, above: above, degree: l,
+        coefficients: coefficients + 5 * l * l, places: places + 10 * l * l,
+        columns: columns.pointer + Self.rowLength * l)
+      for m in -l...l {
+        let row = above + Self.rowLength * m + 8
+        for n in -l...l {
+          to.pointee = Float(row[n])
+          to += 1
         }
-        if f.z != 0 {
-          let w =
-            m > 0
-            ? term(below, l, 1, m + 1, n) + term(below, l, -1, -m - 1, n)
-            : term(below, l, 1, m - 1, n) - term(below, l, -1, 1 - m, n)
-          sum += f.z * w
-        }
-        blocks[at] = sum
-        at += 1
       }
+      swap(&below, &above)
     }
   }
 
-  /// P of table 2: row `i` of degree 1 with row `row` of the degree below.
   @_noLocks
-  @inline(__always)
-  private func term(
-    _ below: UnsafeMutablePointer<Double>, _ l: Int, _ i: Int, _ row: Int, _ n: Int
-  ) -> Double {
-    let first = blocks + 3 * (i + 1)
-    let line = below + (row + l - 1) * (2 * l - 1)
-    if n == l { return first[2] * line[2 * l - 2] - first[0] * line[0] }
-    if n == -l { return first[2] * line[0] + first[0] * line[2 * l - 2] }
-    return first[1] * line[n + l - 1]
+  private func fillFirstDegree(
+    _ r: RotationMatrix, _ first: UnsafeMutablePointer<Double>, _ rows: UnsafeMutablePointer<Double>
+  ) {
+    (first[0], first[1], first[2]) = (r.y.y, r.y.z, r.y.x)
+    (first[3], first[4], first[5]) = (r.z.y, r.z.z, r.z.x)
+    (first[6], first[7], first[8]) = (r.x.y, r.x.z, r.x.x)
+    for m in -1...1 {
+      let row = rows + Self.rowLength * m
+      for n in 0..<Self.rowLength { row[n] = 0 }
+      for n in -1...1 { row[8 + n] = first[3 * (m + 1) + n + 1] }
+    }
   }
 }

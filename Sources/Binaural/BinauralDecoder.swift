@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import Ambisonics
+public import Ambisonics
 public import Geometry
 private import SignalProcessing
 
@@ -32,7 +32,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
     rotator = SoundfieldRotator(order: filters.order)
     convolver = PartitionedConvolver(
       left: filters.left, right: filters.right, partition: partition)
-    stride = partition + 8
+    stride = (partition + 2 * SoundfieldRotator.gridFrames + 15) & ~15
     staged = AlignedFloats(count: stride * channels)
     turned = AlignedFloats(count: stride * channels)
   }
@@ -48,6 +48,12 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {
     rotator.gridPoints(forNext: frames)
+  }
+
+  /// Where it stands on the grid of head poses; set, it goes on from there.
+  public var gridState: GridState {
+    @_noLocks get { rotator.gridState }
+    @_noLocks nonmutating set { rotator.gridState = newValue }
   }
 
   /// Decodes the next frames.
@@ -67,8 +73,9 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
     var (done, used) = (0, 0)
     while done < frames {
       let count = min(convolver.framesToBorder, frames - done)
+      let phase = rotator.phase
       for c in 0..<channels {
-        let (from, to) = (input[c] + done, staged.pointer + c * stride)
+        let (from, to) = (input[c] + done, staged.pointer + c * stride + phase)
         for i in 0..<count { to[i] = from[i] }
       }
       let needed = rotator.gridPoints(forNext: count).count
@@ -76,7 +83,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
         input: staged.pointer, output: turned.pointer, stride: stride, frames: count,
         poses: poses + used)
       convolver.process(
-        input: turned.pointer, stride: stride, frames: count, left: left + done,
+        input: turned.pointer + phase, stride: stride, frames: count, left: left + done,
         right: right + done)
       used += needed
       done += count

@@ -49,3 +49,13 @@ static inline double realtime_exp(double x) STILLSTAGE_NO_LOCKS;
 static inline double realtime_exp(double x) { return __builtin_exp(x); }
 static inline double realtime_log(double x) STILLSTAGE_NO_LOCKS;
 static inline double realtime_log(double x) { return __builtin_log(x); }
+
+/// 2 where the processor has AVX-512 (x86-64-v4), 1 where it has AVX2 and FMA (x86-64-v3), else 0.
+static inline int processor_width_class(void) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) return 2;
+  if (__builtin_cpu_supports("x86-64-v3")) return 1;
+#endif
+  return 0;
+}

@@ -10,6 +10,9 @@ public enum CommandName: String, Sendable, CaseIterable {
   case trackersBridge = "trackers bridge"
   case hrtfInfo = "hrtf info"
   case hrtfExport = "hrtf export"
+  case fuse
+  case calibrate
   case benchRender = "bench render"
+  case benchFusion = "bench fusion"
   case completion
 }

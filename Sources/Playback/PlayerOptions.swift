@@ -41,6 +41,9 @@ public struct PlayerOptions: Sendable {
   public var head = HeadChoice.automatic
   /// Axes of the tracker, profiles of simple trackers.
   public var trackerSettings = TrackerSettings()
+  /// What is known of a tracker beyond what it says itself, asked for when one is opened, on the
+  /// tracker's thread. Default: nothing.
+  public var calibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil }
   /// Default: the stage stands still.
   public var mode = StageMode.tracked
   /// The sound server's name of the output; nil: its default, followed when it changes.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Ambisonics
 internal import Binaural
 internal import Geometry
 internal import SignalProcessing
@@ -36,6 +37,12 @@ struct SpatialPath: ~Copyable {
 
   @_noLocks
   func gridPoints(forNext frames: Int) -> Range<Int> { decoder.gridPoints(forNext: frames) }
+
+  /// Where it stands on the grid of head poses; set, it goes on from there.
+  var gridState: GridState {
+    @_noLocks get { decoder.gridState }
+    @_noLocks nonmutating set { decoder.gridState = newValue }
+  }
 
   @_noLocks
   func reset() {

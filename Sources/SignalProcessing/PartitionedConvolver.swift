@@ -2,39 +2,46 @@
 
 /// Convolves several inputs with two filters each and sums them into two ears, without latency.
 ///
-/// Uniformly partitioned overlap-save in the frequency domain (Wefers, Partitioned Convolution
-/// Algorithms for Real-Time Auralization, 2015, chapter 5). The newest partition is transformed
-/// again with every call that does not end on its border, so that a frame comes out in the
-/// call that brings it, whatever the size of the calls.
+/// Non-uniformly partitioned overlap-add in the frequency domain (`PartitionPlan`), four inputs side by
+/// side. The newest block is transformed again with every call that does not end on its border, so
+/// that a frame comes out in the call that brings it, whatever the size of the calls. Inputs
+/// that are silent cost nothing, and of a head that is its own mirror image half the filters are used.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let taps: Int
-  /// Frames of one partition, a power of two.
+  /// Frames of the shortest partition, a power of two.
   public let partition: Int
+  /// True where the ears' filters are mirror images and half of them suffice.
+  public let isSymmetric: Bool
 
-  private let lanes: Int
-  private let bins: Int
-  private let partitions: Int
-  private let fft: RealFFT
-  /// Left is its real part, right its imaginary part.
-  private let earFFT: ComplexFFT
-  private let filterSpectra: AlignedFloats
-  private let segment: AlignedFloats
-  private let spectra: AlignedFloats
-  private let tail: AlignedFloats
-  private let sums: AlignedFloats
+  private let set: InstructionSet
+  private let bank: QuadBank
+  private let tails: UnsafeMutablePointer<ConvolverTail>
+  private let tailCount: Int
+  /// Of every lane, -1 for an empty one.
+  private let laneInputs: UnsafeMutablePointer<Int>
+  private let silence: AlignedFloats
+  /// quads x partition rows.
+  private let rows: AlignedFloats
+  private let quadSounds: UnsafeMutablePointer<Bool>
+  private let now: AlignedFloats
+  /// What this block leaves for the next, and what the last one left.
+  private let overlaps: AlignedFloats
+  private let older: AlignedFloats
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
-    /// Frames of the newest partition that are there.
+    /// Frames of the newest block that are there.
     var fill = 0
-    /// Where the newest partition's spectrum lies in the ring.
-    var newest = 0
-    /// Whether `tail` holds the sum of the older partitions.
-    var hasTail = false
+    /// Which half of `overlaps` is the last block's.
+    var side = 0
+    var overlapSounds = false
+    /// Whether `older` holds the sums of the older blocks.
+    var hasOlder = false
+    var olderSounds = false
 
     @_noLocks init() {}
   }
@@ -42,62 +49,65 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - left: inputs x taps.
   ///   - right: inputs x taps.
-  ///   - partition: frames of a partition, a power of two from 16.
-  public init(left: [[Float]], right: [[Float]], partition: Int) {
+  ///   - partition: frames of the shortest partition, a power of two from 16.
+  ///   - set: which kernels.
+  ///   - usesSymmetry: make use of ears that are mirror images.
+  public init(
+    left: [[Float]], right: [[Float]], partition: Int, set: InstructionSet = .current,
+    usesSymmetry: Bool = true
+  ) {
     precondition(!left.isEmpty && left.count == right.count)
     precondition(partition >= 16 && partition & (partition - 1) == 0)
+    let lanes = QuadLanes(left: left, right: right, usesSymmetry: usesSymmetry)
     inputs = left.count
     taps = (left + right).map(\.count).max() ?? 0
     self.partition = partition
-    lanes = (left.count + 3) / 4 * 4
-    bins = partition + 1
-    partitions = max(1, (taps + partition - 1) / partition)
-    fft = RealFFT(size: 2 * partition, batch: lanes)
-    earFFT = ComplexFFT(size: 2 * partition, batch: 1)
-    filterSpectra = AlignedFloats(count: bins * partitions * lanes * 4)
-    segment = AlignedFloats(count: 2 * partition * lanes)
-    spectra = AlignedFloats(count: partitions * bins * lanes * 2)
-    tail = AlignedFloats(count: bins * 4)
-    sums = AlignedFloats(count: bins * 4)
+    self.set = set
+    isSymmetric = lanes.isSymmetric
+    let plan = PartitionPlan(
+      taps: taps, block: partition, quads: lanes.quads,
+      productCost: lanes.isSymmetric ? 0.45 : 0.8)
+    bank = QuadBank(lanes: lanes, level: plan.levels[0], set: set)
+    tailCount = plan.levels.count - 1
+    tails = .allocate(capacity: tailCount)
+    for (i, level) in plan.levels.dropFirst().enumerated() {
+      (tails + i).initialize(to: ConvolverTail(lanes: lanes, level: level, set: set))
+    }
+    laneInputs = .allocate(capacity: lanes.inputs.count)
+    for (lane, input) in lanes.inputs.enumerated() {
+      (laneInputs + lane).initialize(to: input ?? -1)
+    }
+    silence = AlignedFloats(count: partition)
+    rows = AlignedFloats(count: 4 * partition * lanes.quads)
+    quadSounds = .allocate(capacity: lanes.quads)
+    quadSounds.initialize(repeating: false, count: lanes.quads)
+    now = AlignedFloats(count: 4 * partition)
+    overlaps = AlignedFloats(count: 8 * partition)
+    older = AlignedFloats(count: 8 * partition)
     state = .allocate(capacity: 1)
     state.initialize(to: State())
-    for (ear, filters) in [left, right].enumerated() { transform(filters, ear: ear) }
   }
 
-  deinit { state.deallocate() }
-
-  /// Spectra of all partitions; for bin k, partition p and four inputs: left re, im, right re, im.
-  private func transform(_ filters: [[Float]], ear: Int) {
-    let time = AlignedFloats(count: 2 * partition * lanes)
-    let re = AlignedFloats(count: bins * lanes)
-    let im = AlignedFloats(count: bins * lanes)
-    for p in 0..<partitions {
-      time.clear()
-      for (input, filter) in filters.enumerated() {
-        for n in 0..<partition where p * partition + n < filter.count {
-          time.pointer[n * lanes + input] = filter[p * partition + n]
-        }
-      }
-      fft.forward(time.pointer, real: re.pointer, imaginary: im.pointer)
-      for k in 0..<bins {
-        for input in 0..<lanes {
-          let quad = ((k * partitions + p) * lanes / 4 + input / 4) * 16 + ear * 8 + input % 4
-          filterSpectra.pointer[quad] = re.pointer[k * lanes + input]
-          filterSpectra.pointer[quad + 4] = im.pointer[k * lanes + input]
-        }
-      }
-    }
+  deinit {
+    tails.deinitialize(count: tailCount)
+    tails.deallocate()
+    laneInputs.deallocate()
+    quadSounds.deallocate()
+    state.deallocate()
   }
 
   /// Forgets what has been played.
   @_noLocks
   public func reset() {
-    segment.clear()
-    spectra.clear()
+    bank.reset()
+    rows.clear()
+    overlaps.clear()
+    for q in 0..<bank.quads { quadSounds[q] = false }
+    for t in 0..<tailCount { tails[t].reset() }
     state.pointee = State()
   }
 
-  /// Frames until the newest partition is full: calls that end there are the cheapest.
+  /// Frames until the newest block is full: calls that end there are the cheapest.
   public var framesToBorder: Int {
     @_noLocks get { partition - state.pointee.fill }
   }
@@ -116,142 +126,104 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     right: UnsafeMutablePointer<Float>
   ) {
     let fill = state.pointee.fill
-    interleave(input, stride, frames, into: segment.pointer + (partition + fill) * lanes)
-    let size = bins * lanes
-    let re = spectra.pointer + state.pointee.newest * 2 * size
-    fft.forward(segment.pointer, real: re, imaginary: re + size)
-    if fill == 0 && frames == partition {
-      accumulate(from: 0, to: partitions, onto: nil, into: sums.pointer)
-    } else {
-      if !state.pointee.hasTail {
-        accumulate(from: 1, to: partitions, onto: nil, into: tail.pointer)
-        state.pointee.hasTail = true
-      }
-      accumulate(from: 0, to: 1, onto: tail.pointer, into: sums.pointer)
+    if fill == 0 { beginBlock(frames) }
+    take(input, stride, frames)
+    let sounds = sum(isWhole: frames == partition)
+    let overlap = overlaps.pointer + state.pointee.side * 4 * partition
+    if sounds {
+      let next = overlaps.pointer + (1 - state.pointee.side) * 4 * partition
+      bank.inverse(now: now.pointer, next: next)
     }
-    let ears = transformSums()
-    let first = partition + fill
-    for i in 0..<frames {
-      left[i] = ears.left[first + i]
-      right[i] = ears.right[first + i]
+    deliver(sounds, overlap, frames, left, right)
+    for t in 0..<tailCount {
+      tails[t].process(
+        rows: rows.pointer + 4 * fill, stride: 4 * partition, sounds: quadSounds, frames: frames,
+        left: left, right: right)
     }
     state.pointee.fill = fill + frames
-    if state.pointee.fill == partition { beginPartition() }
+    if state.pointee.fill == partition { endBlock(sounds) }
   }
 
   @_noLocks
-  private func interleave(
-    _ input: UnsafePointer<Float>, _ stride: Int, _ frames: Int,
-    into rows: UnsafeMutablePointer<Float>
+  private func beginBlock(_ frames: Int) {
+    bank.beginBlock()
+    for q in 0..<bank.quads { quadSounds[q] = false }
+    // What has not come yet counts as zero.
+    if frames < partition { rows.clear() }
+  }
+
+  @_noLocks
+  private func take(_ input: UnsafePointer<Float>, _ stride: Int, _ frames: Int) {
+    for q in 0..<bank.quads {
+      let lane = laneInputs + 4 * q
+      let quad = rows.pointer + 4 * partition * q
+      let sounds = set.interleave(
+        source(input, stride, lane[0]), source(input, stride, lane[1]),
+        source(input, stride, lane[2]), source(input, stride, lane[3]), frames: frames,
+        rows: quad + 4 * state.pointee.fill)
+      if sounds { quadSounds[q] = true }
+      bank.transform(quad: q, rows: quad, isSilent: !quadSounds[q])
+    }
+  }
+
+  @_noLocks
+  @inline(__always)
+  private func source(
+    _ input: UnsafePointer<Float>, _ stride: Int, _ index: Int
+  ) -> UnsafePointer<Float> {
+    index < 0 ? UnsafePointer(silence.pointer) : input + index * stride
+  }
+
+  /// - Returns: false where the sums are zero.
+  @_noLocks
+  private func sum(isWhole: Bool) -> Bool {
+    if isWhole {
+      let sounds = bank.choose(0, bank.partitions)
+      if sounds { bank.sum() }
+      return sounds
+    }
+    if !state.pointee.hasOlder {
+      state.pointee.olderSounds = bank.choose(1, bank.partitions)
+      bank.sum(keptIn: older.pointer)
+      state.pointee.hasOlder = true
+    }
+    let sounds = bank.choose(0, 1)
+    bank.sum(before: older.pointer)
+    return sounds ? true : state.pointee.olderSounds
+  }
+
+  @_noLocks
+  private func deliver(
+    _ sounds: Bool, _ overlap: UnsafePointer<Float>, _ frames: Int,
+    _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>
   ) {
-    for c in 0..<inputs {
-      let source = input + c * stride
-      let target = rows + c
-      for i in 0..<frames { target[i * lanes] = source[i] }
+    let first = 4 * state.pointee.fill
+    if sounds {
+      set.splitEars(
+        now.pointer + first, overlap + first, frames: frames, isSymmetric: isSymmetric,
+        left: left, right: right)
+    } else if state.pointee.overlapSounds {
+      now.clear()
+      set.splitEars(
+        now.pointer, overlap + first, frames: frames, isSymmetric: isSymmetric, left: left,
+        right: right)
+    } else {
+      for i in 0..<frames {
+        left[i] = 0
+        right[i] = 0
+      }
     }
   }
 
   @_noLocks
-  private func beginPartition() {
-    let half = partition * lanes
-    let (old, new) = (segment.pointer.vectors4, (segment.pointer + half).vectors4)
-    for i in 0..<(half / 4) {
-      old[i] = new[i]
-      new[i] = Vector4(repeating: 0)
+  private func endBlock(_ sounds: Bool) {
+    state.pointee.side = 1 - state.pointee.side
+    if !sounds {
+      let overlap = overlaps.pointer + state.pointee.side * 4 * partition
+      for i in 0..<(4 * partition) { overlap[i] = 0 }
     }
-    state.pointee.newest = (state.pointee.newest + 1) % partitions
+    state.pointee.overlapSounds = sounds
     state.pointee.fill = 0
-    state.pointee.hasTail = false
-  }
-
-  /// Both ears back to time in one complex transform: left + i right.
-  @_noLocks
-  private func transformSums() -> (left: UnsafePointer<Float>, right: UnsafePointer<Float>) {
-    let z = earFFT.source()
-    let scale = 1 / Float(2 * partition)
-    let (re, im) = (sums.pointer, sums.pointer + 2 * bins)
-    z.re[0] = re[0] * scale
-    z.im[0] = re[1] * scale
-    z.re[partition] = re[2 * partition] * scale
-    z.im[partition] = re[2 * partition + 1] * scale
-    for k in 1..<partition {
-      let (lr, rr) = (re[2 * k] * scale, re[2 * k + 1] * scale)
-      let (li, ri) = (im[2 * k] * scale, im[2 * k + 1] * scale)
-      z.re[k] = lr - ri
-      z.im[k] = li + rr
-      z.re[2 * partition - k] = lr + ri
-      z.im[2 * partition - k] = rr - li
-    }
-    // The parts are exchanged for the inverse, and come out exchanged.
-    let result = earFFT.transform(StageSource(re: z.im, im: z.re, rowStride: 1))
-    return (UnsafePointer(result.im), UnsafePointer(result.re))
-  }
-
-  /// Sums partitions `first` to `last` over all inputs: bins x (left, right), real then imaginary.
-  @_noLocks
-  private func accumulate(
-    from first: Int, to last: Int, onto start: UnsafePointer<Float>?,
-    into result: UnsafeMutablePointer<Float>
-  ) {
-    // The ring is read backwards from the newest partition, in two straight runs.
-    let newest = state.pointee.newest
-    let straight = min(last, newest + 1)
-    let (re, im) = (result, result + 2 * bins)
-    for k in 0..<bins {
-      var sum = EarSum()
-      add(bin: k, from: first, to: straight, slot: newest - first, &sum)
-      let wrapped = max(first, straight)
-      add(bin: k, from: wrapped, to: last, slot: newest - wrapped + partitions, &sum)
-      let at = 2 * k
-      re[at] = total(sum.leftR)
-      re[at + 1] = total(sum.rightR)
-      im[at] = total(sum.leftI)
-      im[at + 1] = total(sum.rightI)
-      if let start {
-        re[at] += start[at]
-        re[at + 1] += start[at + 1]
-        im[at] += start[2 * bins + at]
-        im[at + 1] += start[2 * bins + at + 1]
-      }
-    }
-  }
-
-  @_noLocks
-  @inline(__always)
-  private func add(
-    bin k: Int, from first: Int, to last: Int, slot: Int, _ sum: inout EarSum
-  ) {
-    let quads = lanes / 4
-    let imaginary = bins * quads
-    var x = spectra.pointer.vectors4 + (slot * 2 * bins + k) * quads
-    var h = filterSpectra.pointer.vectors4 + (k * partitions + first) * lanes
-    for _ in stride(from: first, to: last, by: 1) {
-      for q in 0..<quads {
-        let (xr, xi) = (x[q], x[imaginary + q])
-        let f = h + 4 * q
-        sum.leftR += xr * f[0] - xi * f[1]
-        sum.leftI += xr * f[1] + xi * f[0]
-        sum.rightR += xr * f[2] - xi * f[3]
-        sum.rightI += xr * f[3] + xi * f[2]
-      }
-      x -= 2 * imaginary
-      h += lanes
-    }
+    state.pointee.hasOlder = false
   }
 }
-
-/// Four inputs' share of a bin, ear by ear.
-private struct EarSum {
-  var leftR = Vector4(repeating: 0)
-  var leftI = Vector4(repeating: 0)
-  var rightR = Vector4(repeating: 0)
-  var rightI = Vector4(repeating: 0)
-
-  @_noLocks
-  @inline(__always)
-  init() {}
-}
-
-@_noLocks
-@inline(__always)
-private func total(_ v: Vector4) -> Float { (v[0] + v[1]) + (v[2] + v[3]) }

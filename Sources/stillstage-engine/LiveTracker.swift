@@ -62,7 +62,8 @@ enum LiveTracker {
       if let error = tracker.accessError { throw error }
     } catch { throw CommandFailure(error.description) }
     let session = TrackerSession(
-      .id(id), feeding: source, settings: settings, onEvent: events, record: record)
+      .id(id), feeding: source, settings: settings, onEvent: events,
+      calibration: userCalibration, record: record)
     session.start()
     return .local(session)
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Binaural
 import CommandOptions
 import Glibc
 import HeadTracking
@@ -17,6 +18,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     options.latencyMilliseconds = depth
   }
   options.trackerSettings = try trackerSettings(command)
+  options.calibration = userCalibration
   let network = try playedNetworkTracker(command)
   defer { network?.session.stop() }
   if let network {
@@ -29,8 +31,9 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try refuseOverwriting(
     [path, settings.hrtfPath, command[Options.motion]], by: [command[Options.events]])
   try checkReadable(path, settings)
-  try play(options, events: EventLog(path: command[Options.events])) {
-    rate throws(PlaybackError) in
+  try play(
+    options, events: EventLog(path: command[Options.events]), sets: HRTFChoices(command)
+  ) { rate throws(PlaybackError) in
     try FileSource(
       path: path, settings: settings, sampleRate: rate, interrupt: Signals.interrupt)
   }
@@ -47,8 +50,9 @@ private func checkReadable(_ path: String, _ settings: RenderSettings) throws(Co
 private func playedNetworkTracker(
   _ command: ParsedCommand
 ) throws(CommandFailure) -> (source: HeadPoseSource, session: NetworkTrackerSession)? {
-  guard case .id(let id) = command[Options.tracker], command[Options.motion] == nil,
-    let tracker = try networkTracker(id, command)
+  let wantsTracker = command.isGiven(Options.tracker) || command[Options.motion] == nil
+  guard case .id(let id) = command[Options.tracker], wantsTracker,
+    !command.isGiven(Options.motion), let tracker = try networkTracker(id, command)
   else { return nil }
   let source = HeadPoseSource()
   let session = NetworkTrackerSession(tracker, feeding: source)
@@ -61,7 +65,9 @@ private func playedNetworkTracker(
 private func headChoice(
   _ command: ParsedCommand, _ settings: TrackerSettings
 ) throws(CommandFailure) -> HeadChoice {
-  if let trajectory = try recordedHead(command) { return .recorded(trajectory) }
+  // A tracker on the command line wins over a recording among the user's defaults.
+  let wantsTracker = command.isGiven(Options.tracker) && !command.isGiven(Options.motion)
+  if !wantsTracker, let trajectory = try recordedHead(command) { return .recorded(trajectory) }
   switch command[Options.tracker] {
   case .auto: return .automatic
   case .none: return .none
@@ -76,7 +82,7 @@ private func headChoice(
 /// Plays a source to its end, or until the listener or a signal ends it.
 func play(
   _ options: PlayerOptions, events: EventLog,
-  source: (Int) throws(PlaybackError) -> any SoundSource
+  sets: HRTFChoices = HRTFChoices(), source: (Int) throws(PlaybackError) -> any SoundSource
 ) throws(CommandFailure) {
   let player = try playing { () throws(PlaybackError) in
     try Player(options: options, makeSource: source)
@@ -87,7 +93,9 @@ func play(
   let reporter = PlayerReporter(player: player, console: console, events: events)
   var wantsToEnd = false
   while !wantsToEnd, !player.isFinished, Signals.received == nil {
-    for key in console.keys(waitMilliseconds: 50) where player.obey(key) { wantsToEnd = true }
+    for key in console.keys(waitMilliseconds: 50) where player.obey(key, sets: sets) {
+      wantsToEnd = true
+    }
     reporter.report()
   }
   player.stop()
@@ -98,7 +106,7 @@ func play(
 
 extension Player {
   /// Does what a key asks for; true for the end.
-  fileprivate func obey(_ key: Console.Key) -> Bool {
+  fileprivate func obey(_ key: Console.Key, sets: HRTFChoices) -> Bool {
     switch key {
     case .pause: isPaused ? resume() : pause()
     case .back: skip(bySeconds: -10)
@@ -107,8 +115,24 @@ extension Player {
     case .softer: volume /= 1.1220184543019633
     case .recenter: recenter()
     case .mode: mode = mode.next
+    case .decoder: decodeOtherwise { $0.method = $0.method.next }
+    case .hrtf: decodeOtherwise { $0.hrtfPath = sets.next(after: $0.hrtfPath) }
+    case .order(let order): decodeOtherwise { $0.busOrder = order }
     case .quit: return true
     }
     return false
+  }
+
+  private func decodeOtherwise(_ change: (inout RenderSettings) -> Void) {
+    var settings = decoding
+    change(&settings)
+    decode(by: settings)
+  }
+}
+
+extension DecoderDesign.Method {
+  fileprivate var next: Self {
+    let all = Self.allCases
+    return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
   }
 }

@@ -15,8 +15,10 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try refuseOverwriting(
     [command[Arguments.input], settings.hrtfPath, command[Options.motion]],
     by: [output, command[Options.events]])
+  // A pose on the command line wins over a recording among the user's defaults.
+  let wantsPose = command.isGiven(Options.pose) && !command.isGiven(Options.motion)
   let head =
-    try recordedHead(command)
+    try (wantsPose ? nil : recordedHead(command))
     ?? HeadTrajectory(command[Options.pose]?.quaternion ?? .identity)
   let source = try playing { () throws(PlaybackError) in
     try FileSource(

@@ -96,8 +96,8 @@ class Device:
                 continue
             report = self.family.report(time.monotonic_ns() + self.ahead)
             if self.noise:
-                self.nodes[0].deliver(random.randbytes(len(report)))
-                self.nodes[0].deliver(report[:1] + random.randbytes(len(report) - 1))
+                known = random.randrange(2)
+                self.nodes[0].deliver(report[:known] + random.randbytes(len(report) - known))
             if self.short:
                 report = report[: random.randrange(1, len(report))]
             self.nodes[0].deliver(report)

@@ -53,6 +53,26 @@ import Testing
     #expect(renderer.mutedFrameCount == 3)
   }
 
+  /// From the first call with new filters until the old ones are put away.
+  @Test func theRenderCallWhileDecodersAreExchanged() {
+    let renderer = Renderer(
+      layout: .stereo, filters: filters(order: 3), busOrder: 3, blockFrames: 64)
+    let input = PlanarSignal(channelCount: 2, frames: 1100) { Float($0 + $1 % 50) * 0.01 }
+    let ears = PlanarSignal(channelCount: 2, frames: 1100)
+    let head = Head()
+    for (order, calls) in [(5, 2), (1, 8)] {
+      renderer.exchange(filters: filters(order: order), busOrder: order)
+      expectRealtimeSafe {
+        for _ in 0..<calls {
+          renderer.process(
+            input: input.channels, frames: 1100, poses: head.poses(renderer, 16), left: ears[0],
+            right: ears[1])
+        }
+      }
+    }
+    #expect(!renderer.isExchanging)
+  }
+
   /// The call marks a real-time section of its own; one around it must outlast it.
   @Test(.enabled(if: realtime_sanitizer_present()))
   func aSectionAroundTheRenderCallStaysOpen() async {
@@ -102,6 +122,6 @@ private final class Head {
   deinit { memory.deallocate() }
 
   func poses(_ renderer: Renderer, _ frames: Int) -> UnsafePointer<Quaternion> {
-    UnsafePointer(memory + renderer.gridPoints(forNext: frames).lowerBound)
+    UnsafePointer(memory + renderer.gridPoints(forNext: frames).lowerBound % 120)
   }
 }

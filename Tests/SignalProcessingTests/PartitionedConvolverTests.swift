@@ -17,7 +17,10 @@ import Testing
     Shape(inputs: 1, taps: 1, partition: 16), Shape(inputs: 4, taps: 100, partition: 32),
     Shape(inputs: 4, taps: 128, partition: 128), Shape(inputs: 9, taps: 70, partition: 64),
     Shape(inputs: 16, taps: 300, partition: 128), Shape(inputs: 3, taps: 50, partition: 512),
+    Shape(inputs: 5, taps: 600, partition: 16), Shape(inputs: 4, taps: 2000, partition: 256),
   ]
+
+  static let sets = InstructionSet.allCases.filter { $0 <= .widest }
 
   static func noise(_ rows: Int, _ count: Int) -> [[Float]] {
     (0..<rows).map { _ in (0..<count).map { _ in Float.random(in: -1...1) } }
@@ -70,17 +73,89 @@ import Testing
   }
 
   /// Against the defining sum, for calls on and off the partitions' borders.
-  @Test(arguments: shapes)
-  func agreesWithTheDefiningSum(shape: Shape) {
-    let x = Self.noise(shape.inputs, 700)
+  @Test(arguments: shapes, sets)
+  func agreesWithTheDefiningSum(shape: Shape, set: InstructionSet) {
+    let x = Self.noise(shape.inputs, 700 + shape.taps)
     let left = Self.noise(shape.inputs, shape.taps)
     let right = Self.noise(shape.inputs, shape.taps)
     let truth = (Self.convolve(x, left), Self.convolve(x, right))
     for calls in [[4096], [1], [64], [17, 40, 3]] {
-      let convolver = PartitionedConvolver(left: left, right: right, partition: shape.partition)
+      let convolver = PartitionedConvolver(
+        left: left, right: right, partition: shape.partition, set: set)
+      let isSymmetric = convolver.isSymmetric
+      #expect(!isSymmetric)
       let y = Self.run(convolver, x, calls: calls)
       #expect(Self.residualDecibels(y.0, truth.0) < -125)
       #expect(Self.residualDecibels(y.1, truth.1) < -125)
+    }
+  }
+
+  /// A room's response: several partition sizes, the long ones worked on while sound comes in.
+  @Test(arguments: [32, 128, 512], sets)
+  func agreesForLongFilters(partition: Int, set: InstructionSet) {
+    let x = Self.noise(2, 12000)
+    let (left, right) = (Self.noise(2, 8192), Self.noise(2, 8192))
+    let truth = (Self.convolve(x, left), Self.convolve(x, right))
+    for calls in [[4096], [48, 1, 100]] {
+      let convolver = PartitionedConvolver(
+        left: left, right: right, partition: partition, set: set)
+      let y = Self.run(convolver, x, calls: calls)
+      #expect(Self.residualDecibels(y.0, truth.0) < -120)
+      #expect(Self.residualDecibels(y.1, truth.1) < -120)
+    }
+  }
+
+  /// Every split of the inputs into those that come to both ears alike and the others.
+  @Test(arguments: 0...9, sets)
+  func aMirroredHeadGivesTheSame(evenCount: Int, set: InstructionSet) {
+    let x = Self.noise(9, 900)
+    let left = Self.noise(9, 500)
+    let even = Set((0..<9).shuffled().prefix(evenCount))
+    let right = left.enumerated().map { c, h in even.contains(c) ? h : h.map { -$0 } }
+    let truth = (Self.convolve(x, left), Self.convolve(x, right))
+    for calls in [[4096], [17, 40, 3]] {
+      let convolver = PartitionedConvolver(left: left, right: right, partition: 64, set: set)
+      let isSymmetric = convolver.isSymmetric
+      #expect(isSymmetric)
+      let y = Self.run(convolver, x, calls: calls)
+      #expect(Self.residualDecibels(y.0, truth.0) < -125)
+      #expect(Self.residualDecibels(y.1, truth.1) < -125)
+    }
+  }
+
+  /// Inputs and stretches of silence are left out of the work, not of the sound.
+  @Test(arguments: [16, 64])
+  func silenceChangesNothing(partition: Int) {
+    var x = Self.noise(9, 3000)
+    for c in 0..<9 where c != 6 { for n in 0..<3000 where c > 3 || n % 1000 > 300 { x[c][n] = 0 } }
+    for n in 1200..<2600 { x[6][n] = n % 2 == 0 ? 0 : -0.0 }
+    let (left, right) = (Self.noise(9, 700), Self.noise(9, 700))
+    let truth = (Self.convolve(x, left), Self.convolve(x, right))
+    for calls in [[4096], [17, 40, 3]] {
+      let convolver = PartitionedConvolver(left: left, right: right, partition: partition)
+      let y = Self.run(convolver, x, calls: calls)
+      #expect(Self.residualDecibels(y.0, truth.0) < -125)
+      #expect(Self.residualDecibels(y.1, truth.1) < -125)
+    }
+  }
+
+  @Test func plansCoverTheFilterOnceAndAreNeverLate() {
+    for taps in [1, 128, 129, 512, 1500, 8192, 60000] {
+      for block in [16, 32, 64, 128, 256, 512] {
+        for quads in [1, 4, 16] {
+          let plan = PartitionPlan(taps: taps, block: block, quads: quads, productCost: 0.8)
+          var next = 0
+          for level in plan.levels {
+            #expect(level.offset == next)
+            #expect(level.size % block == 0)
+            if next > 0 { #expect(next == level.size * (level.isDeferred ? 2 : 1)) }
+            next += level.size * level.partitions
+          }
+          #expect(plan.levels[0].size == block)
+          #expect(!plan.levels[0].isDeferred)
+          #expect(next >= taps)
+        }
+      }
     }
   }
 

@@ -10,9 +10,12 @@
 public struct FusionSettings: Sendable, Equatable {
   /// Time constant of the low-pass on the specific force in the almost-inertial frame, seconds.
   public var accelerometerTime = 3.0
-  /// Time constant with which the heading follows the magnetometer, seconds; 9 in [1]. With the bias
-  /// known as well as it is, the gyroscope may carry the heading for longer.
+  /// Time constant with which the heading follows the magnetometer, seconds; 9 in [1]. Once the
+  /// bias is known, the gyroscope may carry the heading for longer.
   public var magnetometerTime = 16.0
+  /// Standard deviation of the bias up to which that holds, degrees/s; the time constant shrinks
+  /// in inverse proportion beyond.
+  public var magnetometerBiasSigma = 0.3
   /// Whether a sample's magnetic field is used at all. A headphone's own magnets disturb it, so
   /// the default is no.
   public var usesMagnetometer = false

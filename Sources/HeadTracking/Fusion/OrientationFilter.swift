@@ -135,7 +135,8 @@ public struct OrientationFilter: Sendable {
       guard Self.isFinite(field, below: 1e4) else { return }
       let turning = realtime_sqrt((rest.meanRate * rest.meanRate).sum())
       magnetic.update(
-        (inclination * strapdown).rotate(field), rate: turning, seconds: step.seconds)
+        (inclination * strapdown).rotate(field), rate: turning, biasSigma: estimator.sigma,
+        seconds: step.seconds)
     }
   }
 

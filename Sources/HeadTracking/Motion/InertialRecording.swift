@@ -28,10 +28,9 @@ public struct InertialRecording: Sendable {
   init(_ bytes: [UInt8], name: String) throws(HeadTrackingError) {
     let inertial = ["gx", "gy", "gz", "ax", "ay", "az"]
     let optional = [["mx", "my", "mz"], ["qw", "qx", "qy", "qz"], ["movement"]]
-    let table = try ColumnTable(
-      bytes, name: name,
-      .init(required: ["t"] + inertial, optional: optional, gaps: Set(inertial + optional.joined()))
-    )
+    let wanted = ColumnTable.Wanted(
+      required: ["t"] + inertial, optional: optional, gaps: Set(inertial + optional.joined()))
+    let table = try ColumnTable(bytes, name: name, wanted)
     let field = table.place(of: "mx")
     hasMagneticField = field != nil
     for index in 0..<table.rowCount {

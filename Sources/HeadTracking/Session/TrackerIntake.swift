@@ -8,6 +8,7 @@ struct TrackerIntake {
   let record: (@Sendable (TrackerMeasurement) -> Void)?
   let tell: @Sendable (TrackerEvent) -> Void
 
+  private let calibration: TrackerCalibration?
   private var filter: OrientationFilter
   private var pushed = Int64.min
 
@@ -15,11 +16,13 @@ struct TrackerIntake {
   private static let poseInterval: Int64 = 3_500_000
 
   init(
-    source: HeadPoseSource, fusion: FusionSettings,
+    source: HeadPoseSource, fusion: FusionSettings, calibration: TrackerCalibration? = nil,
     record: (@Sendable (TrackerMeasurement) -> Void)?,
     tell: @escaping @Sendable (TrackerEvent) -> Void
   ) {
+    self.calibration = calibration
     filter = OrientationFilter(settings: fusion)
+    if let bias = calibration?.filterBias { filter.seedBias(bias) }
     self.source = source
     self.record = record
     self.tell = tell
@@ -29,10 +32,10 @@ struct TrackerIntake {
     switch reading {
     case .head(let sample):
       record?(TrackerMeasurement(head: sample))
-      push(sample)
+      push(calibration?.applied(to: sample) ?? sample)
     case .inertial(let sample):
       guard sample.isFinite else { return source.reject() }
-      filter.update(sample)
+      filter.update(calibration?.applied(to: sample) ?? sample)
       let head = HeadSample(
         time: sample.time, headToWorld: filter.orientation,
         angularVelocity: filter.angularVelocity)

@@ -8,6 +8,7 @@ struct TrackerLoop: Sendable {
   var choice: TrackerChoice
   var source: HeadPoseSource
   var settings: TrackerSettings
+  var calibration: @Sendable (TrackerDescription) -> TrackerCalibration?
   var record: (@Sendable (TrackerMeasurement) -> Void)?
   var tell: @Sendable (TrackerEvent) -> Void
   var show: @Sendable (TrackerDescription?) -> Void
@@ -37,7 +38,7 @@ struct TrackerLoop: Sendable {
     while !worker.isStopped {
       if var open = open(&state) {
         connected(open, &state)
-        read(&open.connection, worker)
+        read(&open.connection, calibration(open.tracker), worker)
         if worker.isStopped {
           open.connection.close()
         } else {
@@ -103,9 +104,12 @@ struct TrackerLoop: Sendable {
 
   // MARK: Read
 
-  private func read(_ connection: inout any TrackerConnection, _ worker: Worker) {
+  private func read(
+    _ connection: inout any TrackerConnection, _ calibration: TrackerCalibration?, _ worker: Worker
+  ) {
     var intake = TrackerIntake(
-      source: source, fusion: settings.fusion, record: record, tell: tell)
+      source: source, fusion: settings.fusion, calibration: calibration, record: record,
+      tell: tell)
     var heard = monotonic_nanoseconds()
     while !worker.isStopped {
       switch connection.listen(timeoutMilliseconds: Self.readMilliseconds) {

@@ -22,6 +22,7 @@ public final class TrackerSession: Sendable {
   private let choice: TrackerChoice
   private let source: HeadPoseSource
   private let settings: TrackerSettings
+  private let calibration: @Sendable (TrackerDescription) -> TrackerCalibration?
   private let record: (@Sendable (TrackerMeasurement) -> Void)?
   private let tell: @Sendable (TrackerEvent) -> Void
   private let current = Mutex<TrackerDescription?>(nil)
@@ -31,16 +32,19 @@ public final class TrackerSession: Sendable {
   ///   - source: takes the samples.
   ///   - settings: axes, profiles.
   ///   - onEvent: hears what happens, on the session's thread; it must not call `stop()`.
-  ///   - record: hears every sample, on the session's thread.
+  ///   - calibration: what is known of a tracker, asked for each time one is opened.
+  ///   - record: hears every sample before it is calibrated, on the session's thread.
   public init(
     _ choice: TrackerChoice, feeding source: HeadPoseSource,
     settings: TrackerSettings = TrackerSettings(),
     onEvent: @escaping @Sendable (TrackerEvent) -> Void = { _ in },
+    calibration: @escaping @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil },
     record: (@Sendable (TrackerMeasurement) -> Void)? = nil
   ) {
     self.choice = choice
     self.source = source
     self.settings = settings
+    self.calibration = calibration
     self.record = record
     tell = onEvent
   }
@@ -62,7 +66,8 @@ public final class TrackerSession: Sendable {
   /// The thread's work, without a hold on the session itself.
   private var loop: TrackerLoop {
     TrackerLoop(
-      choice: choice, source: source, settings: settings, record: record, tell: tell
+      choice: choice, source: source, settings: settings, calibration: calibration,
+      record: record, tell: tell
     ) { [weak self] tracker in
       self?.current.withLock { $0 = tracker }
     }

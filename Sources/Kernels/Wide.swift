@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// This folder is compiled three times, for the plain processor and for two wider ones; see
+// `InstructionSet` in SignalProcessing, which chooses at run time.
+//
+// All kernels work on quads: four signals side by side, row after row, each in a lane of its own.
+// Four rows are a chunk of 16 floats, whatever the width of a vector.
+
+#if AVX512
+  typealias Wide = SIMD16<Float>
+#elseif AVX2
+  typealias Wide = SIMD8<Float>
+#else
+  typealias Wide = SIMD4<Float>
+#endif
+
+typealias Row = SIMD4<Float>
+
+/// Floats of a vector.
+@inline(__always)
+var width: Int {
+  @_noLocks get { MemoryLayout<Wide>.size / 4 }
+}
+
+/// a b + c, in one rounding where the processor has that.
+@_noLocks
+@inline(__always)
+func fused(_ a: Wide, _ b: Wide, _ c: Wide) -> Wide {
+  #if FUSED
+    return c.addingProduct(a, b)
+  #else
+    return a * b + c
+  #endif
+}
+
+/// Real part of a complex product.
+@_noLocks
+@inline(__always)
+func productRe(_ ar: Wide, _ ai: Wide, _ br: Wide, _ bi: Wide) -> Wide {
+  fused(ar, br, -(ai * bi))
+}
+
+/// Imaginary part of a complex product.
+@_noLocks
+@inline(__always)
+func productIm(_ ar: Wide, _ ai: Wide, _ br: Wide, _ bi: Wide) -> Wide {
+  fused(ar, bi, ai * br)
+}
+
+/// The vector at an address that is a multiple of its size.
+@_noLocks
+@inline(__always)
+func load(_ p: UnsafePointer<Float>) -> Wide {
+  UnsafeRawPointer(p).assumingMemoryBound(to: Wide.self).pointee
+}
+
+@_noLocks
+@inline(__always)
+func load(_ p: UnsafeMutablePointer<Float>) -> Wide { load(UnsafePointer(p)) }
+
+@_noLocks
+@inline(__always)
+func store(_ v: Wide, _ p: UnsafeMutablePointer<Float>) {
+  UnsafeMutableRawPointer(p).assumingMemoryBound(to: Wide.self).pointee = v
+}
+
+@_noLocks
+@inline(__always)
+func loadRow(_ p: UnsafePointer<Float>) -> Row {
+  UnsafeRawPointer(p).assumingMemoryBound(to: Row.self).pointee
+}
+
+@_noLocks
+@inline(__always)
+func loadRow(_ p: UnsafeMutablePointer<Float>) -> Row { loadRow(UnsafePointer(p)) }
+
+@_noLocks
+@inline(__always)
+func storeRow(_ v: Row, _ p: UnsafeMutablePointer<Float>) {
+  UnsafeMutableRawPointer(p).assumingMemoryBound(to: Row.self).pointee = v
+}
+
+/// Four lanes of each of two quads become four lanes of one: the sums of lanes 0 and 2 and of 1
+/// and 3 of `a`, then of `b`.
+@_noLocks
+@inline(__always)
+func fold(_ a: Wide, _ b: Wide) -> Wide {
+  #if AVX512
+    let x = unsafeBitCast(a, to: SIMD8<Double>.self)
+    let y = unsafeBitCast(b, to: SIMD8<Double>.self)
+    let low = SIMD8<Double>(x[0], y[0], x[2], y[2], x[4], y[4], x[6], y[6])
+    let high = SIMD8<Double>(x[1], y[1], x[3], y[3], x[5], y[5], x[7], y[7])
+    return unsafeBitCast(low, to: Wide.self) + unsafeBitCast(high, to: Wide.self)
+  #elseif AVX2
+    let x = unsafeBitCast(a, to: SIMD4<Double>.self)
+    let y = unsafeBitCast(b, to: SIMD4<Double>.self)
+    let (low, high) = (SIMD4<Double>(x[0], y[0], x[2], y[2]), SIMD4<Double>(x[1], y[1], x[3], y[3]))
+    return unsafeBitCast(low, to: Wide.self) + unsafeBitCast(high, to: Wide.self)
+  #else
+    return Wide(lowHalf: a.lowHalf + a.highHalf, highHalf: b.lowHalf + b.highHalf)
+  #endif
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+internal import Glibc
+
+/// Which of the compiled kernels runs.
+///
+/// Results differ by rounding only. STILLSTAGE_SIMD=baseline, avx2 or avx512 in the environment
+/// chooses a narrower one than the processor has.
+public enum InstructionSet: Int, Sendable, CaseIterable, Comparable {
+  case baseline
+  case avx2
+  case avx512
+
+  /// The widest that this processor has.
+  public static let widest = InstructionSet(rawValue: Int(processor_width_class())) ?? .baseline
+
+  /// The widest that is there and allowed.
+  public static let current: InstructionSet = {
+    guard let name = getenv("STILLSTAGE_SIMD").map({ String(cString: $0) }) else { return widest }
+    return allCases.first { "\($0)" == name }.map { min($0, widest) } ?? widest
+  }()
+
+  public static func < (a: InstructionSet, b: InstructionSet) -> Bool { a.rawValue < b.rawValue }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+internal import Kernels
+internal import KernelsAVX2
+internal import KernelsAVX512
+
+/// The transform of `Kernels.transformQuad`, with its tables.
+///
+/// ## Threading
+/// Immutable; the scratch memory is the caller's. No call allocates, locks or waits.
+struct RightAngleTransform: ~Copyable, @unchecked Sendable {
+  /// Samples of a block: a power of two from 16. A spectrum has as many bins.
+  let size: Int
+  /// Floats of the scratch memory of `forward`.
+  var scratchCount: Int { 8 * size }
+  private let twiddles: AlignedFloats
+  private let set: InstructionSet
+
+  init(size: Int, set: InstructionSet = .current) {
+    precondition(size >= 16 && size & (size - 1) == 0, "the size is a power of two from 16")
+    self.size = size
+    self.set = set
+    var angles = [[Double]]()
+    // The first stage takes the weights e^(i pi p / (2 size)) along.
+    for p in 0..<(size / 4) {
+      angles.append((0..<4).map { .pi * Double(p) * (0.5 - 2 * Double($0)) / Double(size) })
+    }
+    var table = Self.chunks(angles)
+    var n = size / 4
+    while n >= 8 {
+      let radix = n == 8 ? 2 : 4
+      let stage = (0..<(n / radix)).map { p in
+        (1..<radix).map { -2 * Double.pi * Double(p * $0) / Double(n) }
+      }
+      table += Self.chunks(stage)
+      n /= radix
+      if radix == 2 { break }
+    }
+    twiddles = AlignedFloats(count: table.count)
+    for (i, value) in table.enumerated() { twiddles.pointer[i] = value }
+  }
+
+  /// Four rows of factors become, factor by factor, 16 cosines and 16 sines: a row has four equal
+  /// lanes.
+  private static func chunks(_ angles: [[Double]]) -> [Float] {
+    var table = [Float]()
+    for first in stride(from: 0, to: angles.count, by: 4) {
+      for factor in angles[0].indices {
+        for function in [realtime_cos, realtime_sin] {
+          for row in first..<(first + 4) {
+            table += [Float](repeating: Float(function(angles[row][factor])), count: 4)
+          }
+        }
+      }
+    }
+    return table
+  }
+
+  /// Spectra of a quad; see `Kernels.transformQuad`.
+  @_noLocks
+  func forward(
+    _ rows: UnsafePointer<Float>, scratch: UnsafeMutablePointer<Float>,
+    spectrum: UnsafeMutablePointer<Float>, stride: Int
+  ) {
+    let table = UnsafePointer(twiddles.pointer)
+    switch set {
+    case .baseline:
+      Kernels.transformQuad(
+        rows, size: size, twiddles: table, scratch: scratch, spectrum: spectrum, stride: stride)
+    case .avx2:
+      KernelsAVX2.transformQuad(
+        rows, size: size, twiddles: table, scratch: scratch, spectrum: spectrum, stride: stride)
+    case .avx512:
+      KernelsAVX512.transformQuad(
+        rows, size: size, twiddles: table, scratch: scratch, spectrum: spectrum, stride: stride)
+    }
+  }
+
+  /// Back, `size` times too large; see `Kernels.transformQuadBack`.
+  @_noLocks
+  func inverse(
+    _ spectrum: UnsafePointer<Float>, re: UnsafeMutablePointer<Float>,
+    im: UnsafeMutablePointer<Float>
+  ) {
+    let table = UnsafePointer(twiddles.pointer)
+    switch set {
+    case .baseline:
+      Kernels.transformQuadBack(spectrum, size: size, twiddles: table, re: re, im: im)
+    case .avx2:
+      KernelsAVX2.transformQuadBack(spectrum, size: size, twiddles: table, re: re, im: im)
+    case .avx512:
+      KernelsAVX512.transformQuadBack(spectrum, size: size, twiddles: table, re: re, im: im)
+    }
+  }
+}
