@@ -10,13 +10,13 @@ GENERATED := man/man1/stillstage.1 bash-completion/completions/stillstage \
   zsh/site-functions/_stillstage fish/vendor_completions.d/stillstage.fish
 
 BUILD_PACKAGES := libmysofa-dev libpulse-dev libhidapi-dev libavformat-dev libavcodec-dev \
-  libavutil-dev libswresample-dev pkg-config zlib1g-dev
-RUNTIME_PACKAGES := libmysofa1 gnuplot-nox
+  libavutil-dev libswresample-dev liblo-dev pkg-config zlib1g-dev
+RUNTIME_PACKAGES := libmysofa1 liblo7 gnuplot-nox
 TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
 .PHONY: all build demo test test-swift test-realtime test-install test-dependency bench lint docs
-.PHONY: install uninstall clean
+.PHONY: install install-udev uninstall clean fuzz
 .PHONY: toolchain build-packages runtime-packages test-packages
 
 # Two builds at once would wait for each other or, worse, fight for the processor.
@@ -68,6 +68,11 @@ bench: build
 	install -m 755 -t .build/peers Tests/Peers/peer-vqf
 	STILLSTAGE_PEERS=.build/peers $(BIN)/stillstage bench render
 
+# Report decoding and descriptor parsing, by libFuzzer; not part of `test`, which runs the corpus.
+FUZZ_SECONDS ?= 300
+fuzz: toolchain build-packages
+	Tests/Fuzz/fuzz $(FUZZ_SECONDS)
+
 docs: toolchain build-packages
 	.ci/api-docs
 
@@ -87,6 +92,11 @@ install:
 	$(BIN)/stillstage completion zsh > "$(SHARE)/zsh/site-functions/_stillstage"
 	$(BIN)/stillstage completion fish > "$(SHARE)/fish/vendor_completions.d/stillstage.fish"
 	chmod 644 $(foreach file,$(GENERATED),"$(SHARE)/$(file)")
+
+# Lets the users of this machine open the trackers that are known by number.
+install-udev:
+	install -D -m 644 -t "$(DESTDIR)/etc/udev/rules.d" Calibration/udev/70-stillstage.rules
+	test -n "$(DESTDIR)" || { udevadm control --reload && udevadm trigger -s hidraw; }
 
 uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/stillstage" $(foreach file,$(GENERATED),"$(SHARE)/$(file)")

@@ -8,6 +8,7 @@ let systemLibraries: [Target] = [
   .systemLibrary(name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev"])]),
   .systemLibrary(
     name: "CHIDAPI", pkgConfig: "hidapi-hidraw", providers: [.apt(["libhidapi-dev"])]),
+  .systemLibrary(name: "CLiblo", pkgConfig: "liblo", providers: [.apt(["liblo-dev"])]),
   .systemLibrary(name: "CMysofa", pkgConfig: "libmysofa", providers: [.apt(["libmysofa-dev"])]),
   .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
   .systemLibrary(name: "CRealtime"),
@@ -45,6 +46,8 @@ let rooms: [Target] = [
     name: "Binaural",
     dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime", "CSpawn"]),
   .target(name: "HeadTracking", dependencies: ["Geometry", "CHIDAPI", "CRealtime", "CZlib"]),
+  .target(
+    name: "NetworkTracking", dependencies: ["HeadTracking", "Geometry", "CLiblo", "CRealtime"]),
   .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
   .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
@@ -61,7 +64,8 @@ let rooms: [Target] = [
   .executableTarget(
     name: "stillstage-engine",
     dependencies: [
-      "CommandOptions", "Playback", "Binaural", "HeadTracking", "Media", "PulseAudio", "Geometry",
+      "CommandOptions", "Playback", "Binaural", "HeadTracking", "NetworkTracking", "Media",
+      "PulseAudio", "Geometry",
       "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
       "UserFiles",
     ]),
@@ -86,6 +90,9 @@ let tests: [Target] = [
   .testTarget(
     name: "HeadTrackingTests",
     dependencies: ["HeadTracking", "Geometry", "CRealtime", "TestSupport", "tracker-probe"]),
+  .testTarget(
+    name: "NetworkTrackingTests",
+    dependencies: ["NetworkTracking", "HeadTracking", "Geometry", "TestSupport"]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
   .testTarget(

@@ -7,6 +7,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case demo
   case trackers
   case trackersWatch = "trackers watch"
+  case trackersBridge = "trackers bridge"
   case hrtfInfo = "hrtf info"
   case hrtfExport = "hrtf export"
   case fuse

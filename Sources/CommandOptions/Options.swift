@@ -85,7 +85,28 @@ public enum Options {
       """)
   public static let tracker = CommandOption<TrackerChoice>(
     "tracker", "auto|none|ID", .tracker, default: .auto, shown: "auto",
-    help: "Head tracker, by the ID that 'stillstage trackers' lists.")
+    help: """
+      Head tracker, by the ID that 'stillstage trackers' lists, or osc:PORT, opentrack:PORT or \
+      freepie:PORT for one on the network.
+      """)
+  public static let trackerAxes = CommandOption<String?>(
+    "tracker-axes", "AXES", .text, shown: "as the tracker's driver knows",
+    help: "The tracker's axes that point to the front, left and up, such as y,-x,z.")
+  public static let trackerPreset = CommandOption<String?>(
+    "tracker-preset", "NAME", .text, shown: "ypr, or right-up",
+    help: """
+      Signs of a network tracker. OSC: ypr, quaternion, sparta, iem, iem-ypr. OpenTrack and FreePIE: \
+      which way yaw and pitch are positive: right-up, right-down, left-up, left-down.
+      """)
+  public static let bridgePreset = CommandOption<String>(
+    "preset", "NAME", .suggested(["ypr", "quaternion", "sparta", "iem", "iem-ypr"]), default: "ypr",
+    shown: "ypr", help: "What the receiver understands: ypr, quaternion, sparta, iem, iem-ypr.")
+  public static let bridgeRate = CommandOption<Double>(
+    "rate", "HZ", .number(1...1000), default: 100, shown: "100",
+    help: "Messages a second.")
+  public static let record = CommandOption<String?>(
+    "record", "FILE.csv", .file,
+    help: "Write every sample: t,gx,gy,gz,ax,ay,az[,mx,my,mz],w,x,y,z in SI units (uT).")
   public static let mode = CommandOption<StageMode>(
     "mode", "MODE", .words, default: .tracked, shown: "tracked",
     help: "Stage still in the room, stage fixed to the head, or plain stereo.")

@@ -8,8 +8,8 @@ public enum Program {
 
   /// All commands, in the order in which help lists them.
   public static let commands: [CommandSpecification] = [
-    play, render, demo, trackers, trackersWatch, hrtfInfo, hrtfExport, fuse, calibrate,
-    benchRender, benchFusion, completion,
+    play, render, demo, trackers, trackersWatch, trackersBridge, hrtfInfo, hrtfExport, fuse,
+    calibrate, benchRender, benchFusion, completion,
   ]
 
   private static let shared: [OptionSpecification] = [
@@ -28,7 +28,8 @@ public enum Program {
       """,
     arguments: [Arguments.input],
     options: [
-      Options.tracker.specification, Options.mode.specification, Options.sink.specification,
+      Options.tracker.specification, Options.trackerAxes.specification,
+      Options.trackerPreset.specification, Options.mode.specification, Options.sink.specification,
       Options.latency.specification,
     ] + shared)
 
@@ -60,7 +61,24 @@ public enum Program {
   private static let trackersWatch = CommandSpecification(
     name: .trackersWatch, summary: "Show a tracker's live pose.",
     discussion: "Shows the pose that a head tracker reports until it is interrupted.",
-    arguments: [Arguments.trackerID], options: [Options.data.specification])
+    arguments: [Arguments.trackerID],
+    options: [
+      Options.record.specification, Options.trackerAxes.specification,
+      Options.trackerPreset.specification, Options.data.specification,
+    ])
+
+  private static let trackersBridge = CommandSpecification(
+    name: .trackersBridge, summary: "Send a tracker's pose to other programs by OSC.",
+    discussion: """
+      Sends the pose that Stillstage makes of a head tracker, relative to the front, to a program \
+      that turns a sound field itself, until it is interrupted. Key c recentres.
+      """,
+    arguments: [Arguments.trackerID, Arguments.bridgeTarget],
+    options: [
+      Options.bridgePreset.specification, Options.bridgeRate.specification,
+      Options.trackerAxes.specification, Options.trackerPreset.specification,
+      Options.data.specification,
+    ])
 
   private static let hrtfInfo = CommandSpecification(
     name: .hrtfInfo, summary: "Say what a SOFA file holds and whether it is usable.",

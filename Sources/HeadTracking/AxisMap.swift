@@ -13,7 +13,7 @@ public struct AxisMap: Sendable, Equatable {
   /// x front, y left, z up: nothing to do.
   public static let frontLeftUp = AxisMap(columns: SIMD3(0, 1, 2), signs: SIMD3(1, 1, 1))
 
-  private init(columns: SIMD3<Int>, signs: SIMD3<Double>) {
+  init(columns: SIMD3<Int>, signs: SIMD3<Double>) {
     self.columns = columns
     self.signs = signs
   }

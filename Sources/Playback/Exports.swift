@@ -13,6 +13,9 @@
 @_exported public import struct Geometry.Direction
 @_exported public import struct Geometry.Quaternion
 @_exported public import struct Geometry.YawPitchRoll
+@_exported public import struct HeadTracking.AxisMap
+@_exported public import struct HeadTracking.FusionSettings
+@_exported public import struct HeadTracking.HIDUsage
 @_exported public import class HeadTracking.HeadPoseSource
 @_exported public import struct HeadTracking.HeadPoseStatus
 @_exported public import struct HeadTracking.HeadSample
@@ -21,7 +24,10 @@
 @_exported public import enum HeadTracking.MotionFile
 @_exported public import struct HeadTracking.TrackerDescription
 @_exported public import enum HeadTracking.TrackerEvent
+@_exported public import enum HeadTracking.TrackerKind
 @_exported public import struct HeadTracking.TrackerList
+@_exported public import struct HeadTracking.TrackerProfile
+@_exported public import struct HeadTracking.TrackerSettings
 @_exported public import class Media.AudioFileReader
 @_exported public import struct Media.AudioTrack
 @_exported public import class Media.InterruptFlag

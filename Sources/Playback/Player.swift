@@ -268,8 +268,8 @@ public final class Player: @unchecked Sendable {
       var wanted = TrackerChoice.automatic
       if case .tracker(let id) = choice { wanted = .id(id) }
       let session = TrackerSession(
-        wanted, feeding: source, onEvent: { events.add(.tracker($0)) },
-        calibration: options.calibration)
+        wanted, feeding: source, settings: options.trackerSettings,
+        onEvent: { events.add(.tracker($0)) }, calibration: options.calibration)
       return (StageHead(.source(source)), source, session)
     }
   }

@@ -40,6 +40,8 @@ public struct PlayerOptions: Sendable {
   public var render = RenderSettings()
   /// Default: any tracker.
   public var head = HeadChoice.automatic
+  /// Axes of the tracker, profiles of simple trackers.
+  public var trackerSettings = TrackerSettings()
   /// What is known of a tracker beyond what it says itself, asked for when one is opened, on the
   /// tracker's thread. Default: nothing.
   public var calibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil }

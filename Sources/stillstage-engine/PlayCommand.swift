@@ -5,6 +5,7 @@ import CommandOptions
 import Glibc
 import HeadTracking
 import Media
+import NetworkTracking
 import Playback
 
 /// `stillstage play INPUT`
@@ -17,8 +18,15 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   if case .milliseconds(let depth) = command[Options.latency] {
     options.latencyMilliseconds = depth
   }
-  options.head = try headChoice(command)
+  options.trackerSettings = try trackerSettings(command)
   options.calibration = userCalibration
+  let network = try playedNetworkTracker(command)
+  defer { network?.session.stop() }
+  if let network {
+    options.head = .source(network.source)
+  } else {
+    options.head = try headChoice(command, options.trackerSettings)
+  }
   let path = command[Arguments.input]
   let settings = options.render
   try refuseOverwriting(
@@ -39,7 +47,25 @@ private func checkReadable(_ path: String, _ settings: RenderSettings) throws(Co
   }
 }
 
-private func headChoice(_ command: ParsedCommand) throws(CommandFailure) -> HeadChoice {
+/// A tracker on the network is listened to from here on.
+private func playedNetworkTracker(
+  _ command: ParsedCommand
+) throws(CommandFailure) -> (source: HeadPoseSource, session: NetworkTrackerSession)? {
+  let wantsTracker = command.isGiven(Options.tracker) || command[Options.motion] == nil
+  guard case .id(let id) = command[Options.tracker], wantsTracker,
+    !command.isGiven(Options.motion), let tracker = try networkTracker(id, command)
+  else { return nil }
+  let source = HeadPoseSource()
+  let session = NetworkTrackerSession(tracker, feeding: source)
+  do throws(NetworkTrackerError) { try session.start() } catch {
+    throw CommandFailure(error.description)
+  }
+  return (source, session)
+}
+
+private func headChoice(
+  _ command: ParsedCommand, _ settings: TrackerSettings
+) throws(CommandFailure) -> HeadChoice {
   // A tracker on the command line wins over a recording among the user's defaults.
   let wantsTracker = command.isGiven(Options.tracker) && !command.isGiven(Options.motion)
   if !wantsTracker, let trajectory = try recordedHead(command) { return .recorded(trajectory) }
@@ -48,7 +74,7 @@ private func headChoice(_ command: ParsedCommand) throws(CommandFailure) -> Head
   case .none: return .none
   case .id(let id):
     do throws(HeadTrackingError) {
-      _ = try TrackerList.current().match(id)
+      _ = try TrackerList.current(settings).match(id)
     } catch { throw CommandFailure(error.description) }
     return .tracker(id)
   }

@@ -109,6 +109,7 @@ final class PlayerReporter {
       say("the head tracker \(tracker.name) is gone; the stage comes to the front")
       events.write("tracker-lost", ["id": .text(tracker.id)])
     case .discontinuity: events.write("tracker-jump")
+    case .recentered: events.write("tracker-recentre")
     case .failed(let error):
       say(error.description)
       events.write("tracker-failed", ["message": .text(error.description)])

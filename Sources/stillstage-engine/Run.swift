@@ -71,6 +71,7 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   case .play: try playCommand(command)
   case .trackers: try trackersCommand(command)
   case .trackersWatch: try trackersWatchCommand(command)
+  case .trackersBridge: try trackersBridgeCommand(command)
   case .hrtfInfo: try hrtfInfoCommand(command)
   case .hrtfExport: try hrtfExportCommand(command)
   case .calibrate: try calibrateCommand(command)

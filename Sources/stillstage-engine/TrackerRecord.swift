@@ -7,6 +7,7 @@ struct TrackerRecord: Encodable {
   let access: String
   let bus: String
   let id: String
+  let kind: String
   let manufacturer: String
   let name: String
   let path: String
@@ -28,6 +29,7 @@ struct TrackerRecord: Encodable {
       }
     bus = tracker.bus.rawValue
     id = tracker.id
+    kind = tracker.kind.rawValue
     manufacturer = tracker.manufacturer
     name = tracker.name
     path = tracker.path

@@ -5,14 +5,14 @@ import HeadTracking
 
 /// `stillstage trackers`
 func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
-  let trackers = TrackerList.current().trackers
+  let trackers = TrackerList.current(try trackerSettings(command)).trackers
   if command[Options.json] { return try printJSON(trackers.map(TrackerRecord.init)) }
   guard !trackers.isEmpty else {
     return try printOutput(
       """
       No head tracker found.
-      Plug one in, or pair and connect it by Bluetooth. Trackers that speak the Android head
-      tracker HID protocol are supported.
+      Plug one in, or pair and connect it by Bluetooth. Trackers on the network are not listed:
+      --tracker osc:PORT, opentrack:PORT or freepie:PORT listens for one.
 
       """)
   }
@@ -46,7 +46,8 @@ private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
 
     To use a tracker without permission, put into /etc/udev/rules.d/70-stillstage.rules
       \(lines.joined(separator: "\n  "))
-    and connect the tracker again.
+    and connect the tracker again. 'make install-udev' in the source folder installs the rules for
+    all trackers that Stillstage knows.
 
     """
 }

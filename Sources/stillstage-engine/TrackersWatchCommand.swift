@@ -8,22 +8,23 @@ import Synchronization
 
 /// `stillstage trackers watch ID`
 func trackersWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
-  let id = command[Arguments.trackerID]
-  do throws(HeadTrackingError) {
-    let tracker = try TrackerList.current().match(id)
-    if let error = tracker.accessError { throw error }
-  } catch { throw CommandFailure(error.description) }
   let source = HeadPoseSource()
   let events = TrackerEvents()
-  let session = TrackerSession(
-    .id(id), feeding: source, onEvent: { events.add($0) }, calibration: userCalibration)
-  session.start()
-  defer { session.stop() }
-  try watch(source, events)
+  var recorder: MotionRecorder?
+  if let path = command[Options.record] { recorder = try MotionRecorder(path: path) }
+  let record = recorder.map { recorder in { @Sendable in recorder.add($0) } }
+  let tracker = try LiveTracker.start(
+    command[Arguments.trackerID], command, feeding: source, events: events.add, record: record)
+  let result = Result { () throws(CommandFailure) in try watch(source, events, recorder) }
+  tracker.stop()
+  try recorder?.flush()
+  try result.get()
 }
 
 /// Shows the pose until a signal or the key `q` ends it.
-private func watch(_ source: HeadPoseSource, _ events: TrackerEvents) throws(CommandFailure) {
+private func watch(
+  _ source: HeadPoseSource, _ events: TrackerEvents, _ recorder: MotionRecorder?
+) throws(CommandFailure) {
   let console = Console()
   defer {
     console.clear()
@@ -43,6 +44,7 @@ private func watch(_ source: HeadPoseSource, _ events: TrackerEvents) throws(Com
       console.clear()
       printNote(text)
     }
+    try recorder?.flush()
     let now = monotonic_nanoseconds()
     guard now >= next else { continue }
     next = max(next + interval, now)
@@ -57,10 +59,10 @@ private func watch(_ source: HeadPoseSource, _ events: TrackerEvents) throws(Com
 }
 
 /// What happens to the tracker, from its thread to the one that prints.
-private final class TrackerEvents: Sendable {
+final class TrackerEvents: Sendable {
   private let texts = Mutex<[String]>([])
 
-  func add(_ event: TrackerEvent) {
+  @Sendable func add(_ event: TrackerEvent) {
     guard let text = Self.text(event) else { return }
     texts.withLock { $0.append(text) }
   }
@@ -78,6 +80,7 @@ private final class TrackerEvents: Sendable {
     case .connected(let tracker): "\(tracker.name) (\(tracker.id)) is connected"
     case .lost(let tracker): "\(tracker.name) (\(tracker.id)) is gone; waiting for it"
     case .discontinuity: "the tracker's reference frame jumped; the pose goes on"
+    case .recentered: "the tracker's button made this the front"
     case .failed(let error): error.description
     }
   }

@@ -25,6 +25,7 @@ enum Fixtures {
     #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined() + "/Fixtures"
 
   static let virtualTracker = "\(folder)/virtual_tracker.py"
+  static let virtualSensor = "\(folder)/virtual_sensor.py"
 
   /// Makes one of the small SOFA files of `make_sofa.py`; needs Debian's python3-h5py.
   static func sofa(_ name: String, in temporary: TemporaryFolder) throws -> String {

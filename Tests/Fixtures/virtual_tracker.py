@@ -31,11 +31,9 @@ Angles are degrees: yaw positive to the left, pitch positive up, roll positive l
 apt: umockdev gir1.2-umockdev-1.0 python3-gi (Debian's own /usr/bin/python3).
 """
 import argparse
-import collections
 import os
 import random
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -45,18 +43,10 @@ import gi
 
 sys.dont_write_bytecode = True
 from tracker_reports import *  # noqa: E402,F403
+from virtual_hid import Node, say  # noqa: E402
 
 gi.require_version("UMockdev", "1.0")
 from gi.repository import GLib, UMockdev  # noqa: E402
-
-PRINT_LOCK = threading.Lock()
-
-
-def say(text):
-    with PRINT_LOCK:
-        sys.stdout.write("mock: " + text + "\n")
-        sys.stdout.flush()
-
 
 class Motion:
     """Where the head looks at a moment: a pose, and perhaps a turn under way (minimum jerk)."""
@@ -90,92 +80,17 @@ class Motion:
         self.begin, self.seconds = now, max(seconds, 1e-3)
 
 
-class Handler(UMockdev.IoctlBase):
-    """The hidraw node: features, one report a read."""
-
-    def __init__(self, tracker):
-        super().__init__()
-        self.tracker = tracker
-
-    def do_handle_ioctl(self, client):
-        request = client.get_request()
-        number_, size = request & 0xFF, (request >> 16) & 0x3FFF
-        t, argument = self.tracker, client.get_arg()
-        if t.gone:
-            client.complete(-1, 19)
-        elif (request >> 8) & 0xFF != ord("H"):
-            client.complete(-1, 25)
-        elif number_ == 1:
-            argument.resolve(0, 4).update(0, struct.pack("<I", len(t.descriptor)))
-            client.complete(0, 0)
-        elif number_ == 2:
-            data = struct.pack("<I", len(t.descriptor)) + t.descriptor
-            argument.resolve(0, len(data)).update(0, data)
-            client.complete(0, 0)
-        elif number_ == 3:
-            argument.resolve(0, 8).update(0, struct.pack("<IHH", t.bus_number, t.vendor, t.model))
-            client.complete(0, 0)
-        elif number_ == 6:
-            data = bytes(argument.resolve(0, size).retrieve())
-            error = t.set_feature(data)
-            client.complete(-1 if error else len(data), error)
-        elif number_ == 7:
-            memory = argument.resolve(0, size)
-            data = t.features.get(bytes(memory.retrieve())[0])
-            if data is None:
-                client.complete(-1, 32)
-            else:
-                memory.update(0, data[:size])
-                client.complete(len(data[:size]), 0)
-        else:
-            client.complete(-1, 22)
-        return True
-
-    def do_handle_read(self, client):
-        # One token byte lies in the terminal for each report so that poll() wakes.
-        count, error = client.execute()
-        if count <= 0:
-            client.complete(count, error)
-            return True
-        t = self.tracker
-        with t.lock:
-            t.tokens -= count
-            report = t.queue.popleft() if t.queue else None
-            if count > 1:
-                t.wake()
-        if report is None:
-            client.complete(-1, 11)
-        else:
-            client.get_arg().update(0, report)
-            client.complete(len(report), 0)
-        return True
-
-    def do_handle_write(self, client):
-        client.complete(-1, 32)
-        return True
-
-
-class Tracker:
+class Tracker(Node):
     def __init__(self, testbed, index, options):
-        self.testbed, self.index, self.options = testbed, index, options
-        self.vendor, self.model = 0x1D6B, 0x0104
-        self.bus_number = 3 if options.bus == "usb" else 5
+        super().__init__(testbed, index, options)
         text, self.layout = layout(options.variant, options.version)
-        self.descriptor = descriptor(self.layout)
+        self.identify(0x1D6B, 0x0104, descriptor(self.layout), options.product)
         self.text = "#SomethingElse#".ljust(len(text)) if options.broken_description else text
-        self.serial = options.serial if options.count == 1 else options.serial[:-1] + str(index + 1)
-        self.minor = index - options.count
-        self.parent = "/devices/pci0000:00/0000:00:14.0/usb1/1-%d" % (index + 1)
-        self.name = "%04X:%04X:%04X.%04X" % (self.bus_number, self.vendor, self.model, index + 1)
-        self.top = self.parent if options.bus == "usb" else self.parent + "/" + self.name
         self.motion = Motion()
-        self.queue, self.lock = collections.deque(), threading.Lock()
-        self.rate, self.counter, self.tokens = options.rate, 0, 0
+        self.rate, self.counter = options.rate, 0
         self.zero_gyro = self.mute = False
-        self.stalled_until = 0.0
         self.noise = 0
-        self.waiting, self.log = [], []
-        self.gone, self.fd, self.handler = True, -1, None
+        self.waiting = []
         self.started = False
         self.reset()
 
@@ -207,6 +122,9 @@ class Tracker:
                     return f.choices[value] if value < len(f.choices) else 0
         return None
 
+    def get_feature(self, number_):
+        return self.features.get(number_)
+
     def set_feature(self, data):
         if data[0] not in self.features:
             return 32
@@ -227,70 +145,6 @@ class Tracker:
         self.started = self.chosen(REPORTING) == ALL_EVENTS and self.chosen(POWER) == POWER_FULL
         return 0
 
-    def records(self):
-        bus, name = "%04X" % self.bus_number, self.name
-        usb = self.options.bus == "usb"
-        place = self.parent + "/1-%d:1.0/" % (self.index + 1) if usb else self.parent + "/"
-        product = self.options.product
-        text = "P: %s%s/hidraw/%s\nN: %s\n" % (place, name, self.node, self.node)
-        text += "E: DEVNAME=/dev/%s\nE: MAJOR=245\nE: MINOR=%d\n" % (self.node, self.minor)
-        text += "E: SUBSYSTEM=hidraw\nA: dev=245:%d\\n\nL: device=../../../%s\n\n" % (
-            self.minor,
-            name,
-        )
-        text += "P: %s%s\nE: DRIVER=hid-generic\n" % (place, name)
-        text += "E: HID_ID=%s:%08X:%08X\nE: HID_NAME=%s\n" % (bus, self.vendor, self.model, product)
-        text += "E: HID_UNIQ=%s\nE: SUBSYSTEM=hid\n" % self.serial
-        text += "H: report_descriptor=%s\n\n" % self.descriptor.hex().upper()
-        if usb:
-            text += "P: %s\nE: DEVTYPE=usb_interface\nE: SUBSYSTEM=usb\n" % place[:-1]
-            text += "A: bInterfaceNumber=03\\n\n\n"
-            text += "P: %s\nN: bus/usb/001/%03d\n" % (self.parent, self.index + 2)
-            text += "E: DEVTYPE=usb_device\nE: SUBSYSTEM=usb\n"
-            text += "A: idVendor=%04x\\n\nA: idProduct=%04x\\n\n" % (self.vendor, self.model)
-            text += "A: bcdDevice=0102\\n\nA: manufacturer=Stillstage\\n\n"
-            text += "A: product=%s\\n\nA: serial=%s\\n\n" % (product, self.serial)
-        return text
-
-    def plug(self):
-        if not self.gone:
-            return
-        self.reset()
-        self.queue.clear()
-        self.tokens = 0
-        # umockdev has no way to use a node's name twice.
-        self.minor += self.options.count
-        self.node = "hidraw%d" % self.minor
-        self.testbed.add_from_string(self.records())
-        self.handler = Handler(self)
-        self.testbed.attach_ioctl("/dev/" + self.node, self.handler)
-        self.fd = self.testbed.get_dev_fd("/dev/" + self.node)
-        if self.options.deny:
-            root = self.testbed.get_root_dir()
-            os.chmod(root, 0o755)
-            os.chmod(os.path.join(root, "dev", self.node), 0o000)
-            os.chmod(os.path.join(root, "ioctl", "dev", self.node), 0o666)
-        self.gone = False
-
-    def unplug(self):
-        if self.gone:
-            return
-        with self.lock:
-            self.gone = True
-            os.close(self.fd)
-        self.testbed.detach_ioctl("/dev/" + self.node)
-        self.testbed.remove_device("/sys" + self.top)
-        # umockdev leaves links to the device behind, and refuses to add it again over them.
-        root = self.testbed.get_root_dir()
-        dev = os.path.join(root, "dev")
-        terminal = os.readlink(os.path.join(dev, self.node)).replace("/", "_")
-        for path in (self.node, ".node/" + self.node, ".ptymap/" + terminal):
-            os.unlink(os.path.join(dev, path))
-        for folder, _, _ in os.walk(os.path.join(root, "sys")):
-            for entry in os.scandir(folder):
-                if entry.is_symlink() and not os.path.exists(entry.path):
-                    os.unlink(entry.path)
-
     def report(self, now):
         number_, fields = [(k[1], f) for k, f in self.layout.items() if k[0] == INPUT][0]
         by_usage = {f.usage: f for f in fields}
@@ -305,22 +159,6 @@ class Tracker:
                 COUNTER: [self.counter],
             },
         )
-
-    def wake(self):
-        """As many tokens as reports wait: those of a stall come with the first after it."""
-        missing = len(self.queue) - self.tokens
-        if missing > 0 and not self.gone:
-            os.write(self.fd, b"T" * missing)
-            self.tokens += missing
-
-    def deliver(self, report):
-        with self.lock:
-            if self.gone:
-                return False
-            self.queue.append(report)
-            if time.monotonic() >= self.stalled_until:
-                self.wake()
-            return True
 
     def feed(self):
         due = time.monotonic()

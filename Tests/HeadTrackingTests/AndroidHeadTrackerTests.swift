@@ -110,17 +110,17 @@ private final class FakeFeatures: HIDFeatures {
 
   @Test func startsAndStopsByTheSelectorsOrderAndKeepsOtherBits() throws {
     let (driver, features) = try tracker()
-    try driver.start(features)
+    try driver.start(features: features)
     // Bits: not ours 1, all events index 0, full power index 1, interval raw 0.
     #expect(features.writes == [[1, 0b0000_0101]])
-    try driver.stop(features)
+    try driver.stop(features: features)
     #expect(features.writes.last == [1, 0b0000_0011])
   }
 
   @Test(arguments: [("1", UInt8(1)), ("2", 0), ("3", 1)])
   func version2ChoosesATransportTheDeviceHas(offer: String, bit: UInt8) throws {
     let (driver, features) = try tracker("#AndroidHeadTracker#2.0#\(offer)", transport: true)
-    try driver.start(features)
+    try driver.start(features: features)
     #expect(features.reports[1]![1] >> 3 & 1 == bit)
   }
 
@@ -159,7 +159,7 @@ private final class FakeFeatures: HIDFeatures {
   @Test func refusesAnotherDescription() throws {
     #expect(throws: HeadTrackingError.self) { try tracker("#SomethingElse#1.0") }
     let (driver, features) = try tracker(reporting: false)
-    #expect(throws: HeadTrackingError.self) { try driver.start(features) }
+    #expect(throws: HeadTrackingError.self) { try driver.start(features: features) }
   }
 
   @Test func axisMapsAreReadAndMirrorsRefused() throws {

@@ -11,7 +11,7 @@ import Testing
     TrackerDescription(
       path: path, vendorID: 0x1D6B, productID: pid, serial: serial, manufacturer: "",
       product: product, bus: .usb, protocolDescription: "#AndroidHeadTracker#1.0",
-      access: .ready, id: "")
+      kind: .head, access: .ready, id: "")
   }
 
   private var list: TrackerList {

@@ -8,6 +8,7 @@ import Synchronization
 
 /// `list [ID]`: prints the trackers, or the one that matches. `watch ID|auto SECONDS`: prints
 /// events and, every millisecond, the pose as the renderer would see it; SIGTERM ends it politely.
+/// `raw ID|auto SECONDS` prints every sample as the drivers give it.
 /// `cost` prints what looking for trackers and asking for the pose take. `drop` first gives up the
 /// rights of root. Times are CLOCK_MONOTONIC nanoseconds.
 enum Probe {
@@ -22,9 +23,13 @@ enum Probe {
     switch words.first {
     case "list": return list(words.dropFirst().first)
     case "watch" where words.count == 3: return watch(words[1], seconds: Double(words[2]) ?? 1)
+    case "raw" where words.count >= 3:
+      return raw(words[1], seconds: Double(words[2]) ?? 1)
     case "cost": return cost()
     default:
-      say("usage: tracker-probe [drop] list [ID] | watch ID|auto SECONDS | cost")
+      say(
+        "usage: tracker-probe [drop] list [ID] | watch ID|auto SECONDS | raw ID|auto SECONDS | cost"
+      )
       return 2
     }
   }
@@ -35,7 +40,7 @@ enum Probe {
   }
 
   private static func list(_ id: String?) -> Int32 {
-    let list = TrackerList.current()
+    let list = TrackerList.current(settings)
     do {
       let trackers = try id.map { [try list.match($0)] } ?? list.trackers
       for tracker in trackers {
@@ -56,7 +61,9 @@ enum Probe {
 
   private static func watch(_ id: String, seconds: Double) -> Int32 {
     let source = HeadPoseSource()
-    let session = TrackerSession(id == "auto" ? .automatic : .id(id), feeding: source) { event in
+    let session = TrackerSession(
+      id == "auto" ? .automatic : .id(id), feeding: source, settings: settings
+    ) { event in
       say("event \(describe(event)) at \(monotonic_nanoseconds())")
     }
     let start = monotonic_nanoseconds()
@@ -83,6 +90,41 @@ enum Probe {
     return 0
   }
 
+  /// Prints what the drivers say: time, then the numbers of a raw or of a fused sample.
+  private static func raw(_ id: String, seconds: Double) -> Int32 {
+    let source = HeadPoseSource()
+    let session = TrackerSession(
+      id == "auto" ? .automatic : .id(id), feeding: source, settings: settings,
+      onEvent: { say("event \(describe($0)) at \(monotonic_nanoseconds())") },
+      record: { say(text($0)) })
+    let end = monotonic_nanoseconds() + Int64(seconds * 1e9)
+    signal(SIGTERM) { _ in Probe.isEnding.store(true, ordering: .relaxed) }
+    session.start()
+    while monotonic_nanoseconds() < end, !isEnding.load(ordering: .relaxed) {
+      let pose = source.pose(at: monotonic_nanoseconds())
+      guard pose.isUsable, abs(pose.squaredNorm - 1) < 1e-9 else {
+        say("error: pose \(pose)")
+        break
+      }
+      usleep(2000)
+    }
+    session.stop()
+    let status = source.status
+    say("accepted \(status.acceptedCount) rejected \(status.rejectedCount) rate \(status.rate)")
+    return 0
+  }
+
+  private static func text(_ measurement: TrackerMeasurement) -> String {
+    func numbers(_ v: SIMD3<Double>?) -> String { v.map { "\($0.x) \($0.y) \($0.z)" } ?? "- - -" }
+    if let raw = measurement.inertial {
+      return "raw \(raw.time) \(numbers(raw.angularVelocity)) \(numbers(raw.specificForce))"
+        + " \(numbers(raw.magneticField)) at \(monotonic_nanoseconds())"
+    }
+    let (head, q) = (measurement.head, measurement.head.headToWorld)
+    return "head \(head.time) \(q.w) \(q.x) \(q.y) \(q.z) \(numbers(head.angularVelocity))"
+      + " at \(monotonic_nanoseconds())"
+  }
+
   private static func report(_ pose: Quaternion, _ time: Int64, _ source: HeadPoseSource) {
     let angles = YawPitchRoll(pose)
     let state = source.status.freshness.rawValue
@@ -95,6 +137,7 @@ enum Probe {
     case .connected(let tracker): "connected \(tracker.id)"
     case .lost(let tracker): "lost \(tracker.id)"
     case .discontinuity: "discontinuity"
+    case .recentered: "recentered"
     case .failed(let error): "failed \(error)"
     }
   }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct CalibrationFileTests {
   private let tracker = TrackerDescription(
     path: "/dev/hidraw0", vendorID: 0x1d6b, productID: 0x0104, serial: "SN-1", manufacturer: "",
-    product: "Tracker", bus: .usb, protocolDescription: "", access: .ready, id: "SN-1")
+    product: "Tracker", bus: .usb, protocolDescription: "", kind: .head, access: .ready, id: "SN-1")
 
   private var calibration: TrackerCalibration {
     get throws {

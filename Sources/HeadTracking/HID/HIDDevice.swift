@@ -11,7 +11,7 @@ protocol HIDFeatures {
 }
 
 /// An open hidraw node. Belongs to one thread; closes when it goes.
-final class HIDDevice: HIDFeatures {
+final class HIDDevice: TrackerLink {
   enum ReadResult {
     case report(length: Int)
     case nothing
@@ -55,17 +55,41 @@ final class HIDDevice: HIDFeatures {
     }
   }
 
+  func write(_ report: [UInt8]) throws(HeadTrackingError) {
+    errno = 0
+    guard hid_write(handle, report, report.count) >= 0 else {
+      throw .featureFailed(report: Int(report.first ?? 0), reason: errorText(errno))
+    }
+  }
+
+  var kernelDriver: String {
+    let lines = (try? Self.contents(systemFolder + "/uevent", limit: 4096)) ?? []
+    let mark = "DRIVER="
+    let line = String(decoding: lines, as: UTF8.self).split(separator: "\n")
+      .first { $0.hasPrefix(mark) }
+    return line.map { String($0.dropFirst(mark.count)) } ?? ""
+  }
+
+  private var systemFolder: String {
+    let node = path.split(separator: "/").last.map(String.init) ?? path
+    return "/sys/class/hidraw/\(node)/device"
+  }
+
   /// The report descriptor; hidapi 0.13 has no call for it.
   func reportDescriptor() throws(HeadTrackingError) -> HIDReportDescriptor {
-    let node = path.split(separator: "/").last.map(String.init) ?? path
-    let file = "/sys/class/hidraw/\(node)/device/report_descriptor"
+    // The kernel's own limit (HID_MAX_DESCRIPTOR_SIZE) is 4096.
+    HIDReportDescriptor(try Self.contents(systemFolder + "/report_descriptor", limit: 4096))
+  }
+
+  private static func contents(
+    _ file: String, limit: Int
+  ) throws(HeadTrackingError) -> [UInt8] {
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw .cannotOpen(path: file, reason: errorText(errno))
     }
     defer { close(descriptor) }
-    // The kernel's own limit (HID_MAX_DESCRIPTOR_SIZE) is 4096.
-    var bytes = [UInt8](repeating: 0, count: 4096)
+    var bytes = [UInt8](repeating: 0, count: limit)
     var length = 0
     while length < bytes.count {
       let count = bytes.withUnsafeMutableBytes {
@@ -74,7 +98,7 @@ final class HIDDevice: HIDFeatures {
       guard count > 0 else { break }
       length += count
     }
-    return HIDReportDescriptor(Array(bytes.prefix(length)))
+    return Array(bytes.prefix(length))
   }
 }
 

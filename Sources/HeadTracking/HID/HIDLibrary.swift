@@ -17,6 +17,8 @@ enum HIDLibrary {
     var manufacturer: String
     var product: String
     var bus: TrackerBus
+    /// The USB interface; -1 elsewhere.
+    var interface: Int
     /// One for each collection that carries a usage: hidapi lists the node once for each.
     var usages: [HIDUsage]
   }
@@ -51,7 +53,8 @@ enum HIDLibrary {
     Node(
       path: path, vendorID: info.vendor_id, productID: info.product_id,
       serial: text(info.serial_number), manufacturer: text(info.manufacturer_string),
-      product: text(info.product_string), bus: TrackerBus(info.bus_type), usages: [usage])
+      product: text(info.product_string), bus: TrackerBus(info.bus_type),
+      interface: Int(info.interface_number), usages: [usage])
   }
 
   /// Opens a node, after asking the kernel whether that can be done.

@@ -8,6 +8,8 @@ public enum TrackerBus: String, Sendable, Equatable {
   case bluetooth
   case i2c
   case spi
+  /// The kernel's industrial I/O.
+  case iio
   case unknown
 
   init(_ type: hid_bus_type) {

@@ -65,7 +65,7 @@ public final class HeadPoseSource: @unchecked Sendable {
   }
 
   /// Counts a report that holds no sample.
-  func reject() {
+  public func reject() {
     producer.withLock { $0.rejected += 1 }
   }
 

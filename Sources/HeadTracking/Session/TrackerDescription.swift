@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// A head tracker that is connected.
 public struct TrackerDescription: Sendable, Equatable {
   /// Whether the tracker can be used.
@@ -21,6 +23,7 @@ public struct TrackerDescription: Sendable, Equatable {
   public var bus: TrackerBus
   /// What the device says of itself, such as `#AndroidHeadTracker#1.0`; empty where unreadable.
   public var protocolDescription: String
+  public var kind: TrackerKind
   public var access: Access
   /// What to write on the command line: the serial if no other tracker has it, else the path.
   public var id: String
@@ -47,6 +50,20 @@ public struct TrackerDescription: Sendable, Equatable {
     case .permissionDenied: .permissionDenied(path: path, udevRule: udevRule)
     case .failed(let reason): .cannotOpen(path: path, reason: reason)
     }
+  }
+
+  /// Opens and starts the tracker.
+  func connect(_ settings: TrackerSettings) throws(HeadTrackingError) -> any TrackerConnection {
+    if bus == .iio {
+      guard
+        let unit = SensorUnit.all(in: settings.sensorFolder).first(where: { $0.folders[0] == path })
+      else { throw .cannotOpen(path: path, reason: errorText(ENODEV)) }
+      return try SensorConnection(unit, axes: settings.axes)
+    }
+    guard let node = HIDLibrary.nodes().first(where: { $0.path == path }) else {
+      throw .cannotOpen(path: path, reason: errorText(ENODEV))
+    }
+    return try HIDConnection(node, settings)
   }
 
   /// Whether both are the same piece of hardware, as far as one can tell.

@@ -18,6 +18,8 @@ public enum TrackerEvent: Sendable, Equatable {
   case lost(TrackerDescription)
   /// The tracker's reference frame jumped; the stage stays where it was.
   case discontinuity
+  /// The tracker's button has made where the head looks the front.
+  case recentered
   /// A tracker cannot be used; said once for each reason. The session tries on.
   case failed(HeadTrackingError)
 }

@@ -8,10 +8,10 @@ public struct TrackerList: Sendable {
   public private(set) var trackers: [TrackerDescription]
 
   /// Looks at every HID device, and into those that may be head trackers (some milliseconds).
-  public static func current() -> TrackerList {
-    TrackerList(
-      trackers: HIDLibrary.nodes().filter { $0.usages.contains(AndroidHeadTracker.usage) }
-        .compactMap(describe))
+  public static func current(_ settings: TrackerSettings = TrackerSettings()) -> TrackerList {
+    let nodes = HIDLibrary.nodes()
+    let sensors = SensorUnit.all(in: settings.sensorFolder).map(TrackerDescription.init)
+    return TrackerList(trackers: nodes.compactMap { describe($0, settings, nodes) } + sensors)
   }
 
   init(trackers: [TrackerDescription]) {
@@ -45,16 +45,19 @@ public struct TrackerList: Sendable {
     "\(tracker.id) (\(tracker.name))"
   }
 
-  /// The description of a node, or nil where the device says that it is something else.
-  private static func describe(_ node: HIDLibrary.Node) -> TrackerDescription? {
+  /// The description of a node, or nil where it is something else.
+  private static func describe(
+    _ node: HIDLibrary.Node, _ settings: TrackerSettings, _ nodes: [HIDLibrary.Node]
+  ) -> TrackerDescription? {
+    guard let model = TrackerModel.find(node, settings) else { return nil }
     var tracker = TrackerDescription(
       path: node.path, vendorID: node.vendorID, productID: node.productID, serial: node.serial,
       manufacturer: node.manufacturer, product: node.product, bus: node.bus,
-      protocolDescription: "", access: .ready, id: node.path)
+      protocolDescription: "", kind: model.kind, access: .ready, id: node.path)
     do {
       let device = try HIDDevice(path: node.path)
-      let driver = try AndroidHeadTracker(device: device, path: node.path)
-      tracker.protocolDescription = driver.protocolDescription
+      let context = TrackerContext(node: node, device: device, settings: settings, nodes: nodes)
+      tracker.protocolDescription = try model.open(context).protocolDescription
     } catch let failure as HIDOpenFailure {
       // Unplugged since it was listed.
       if [ENOENT, ENODEV, ENXIO].contains(failure.error) { return nil }

@@ -7,7 +7,7 @@ import Glibc
 struct TrackerLoop: Sendable {
   var choice: TrackerChoice
   var source: HeadPoseSource
-  var axes: AxisMap
+  var settings: TrackerSettings
   var calibration: @Sendable (TrackerDescription) -> TrackerCalibration?
   var record: (@Sendable (TrackerMeasurement) -> Void)?
   var tell: @Sendable (TrackerEvent) -> Void
@@ -20,8 +20,6 @@ struct TrackerLoop: Sendable {
   private static let silence: Int64 = 2_000_000_000
   /// How long `.automatic` prefers the tracker it had.
   private static let loyalty: Int64 = 2_000_000_000
-  /// hidraw keeps the oldest 63 reports: a queue that was full ends long before now.
-  private static let fullQueue = 60
 
   private struct State {
     var previous: TrackerDescription?
@@ -32,19 +30,17 @@ struct TrackerLoop: Sendable {
 
   private struct Open {
     var tracker: TrackerDescription
-    var device: HIDDevice
-    var driver: AndroidHeadTracker
-    var calibration: TrackerCalibration?
+    var connection: any TrackerConnection
   }
 
   func run(_ worker: Worker) {
     var state = State()
     while !worker.isStopped {
-      if let open = open(&state) {
+      if var open = open(&state) {
         connected(open, &state)
-        read(open, worker)
+        read(&open.connection, calibration(open.tracker), worker)
         if worker.isStopped {
-          try? open.driver.stop(open.device)
+          open.connection.close()
         } else {
           tell(.lost(open.tracker))
         }
@@ -65,7 +61,8 @@ struct TrackerLoop: Sendable {
         state.isWaiting = true
         return nil
       }
-      return try open(tracker)
+      if let error = tracker.accessError { throw error }
+      return Open(tracker: tracker, connection: try tracker.connect(settings))
     } catch {
       if !state.told.contains(error) { tell(.failed(error)) }
       state.told.append(error)
@@ -75,13 +72,14 @@ struct TrackerLoop: Sendable {
   }
 
   private func find(_ state: State) throws(HeadTrackingError) -> TrackerDescription? {
-    let list = TrackerList.current()
+    let list = TrackerList.current(settings)
     if let previous = state.previous {
       if let same = list.trackers.first(where: previous.isSameDevice) { return same }
       if monotonic_nanoseconds() - state.lostAt < Self.loyalty { return nil }
     }
     guard case .id(let id) = choice else {
-      return list.trackers.first { $0.access == .ready } ?? list.trackers.first
+      let worn = list.trackers.filter { $0.kind == .head }
+      return worn.first { $0.access == .ready } ?? worn.first
     }
     if list.trackers.isEmpty || state.previous != nil {
       // It may be one of several of its name that has gone: wait for that one.
@@ -90,23 +88,9 @@ struct TrackerLoop: Sendable {
     return try list.match(id)
   }
 
-  private func open(_ tracker: TrackerDescription) throws(HeadTrackingError) -> Open {
-    if let error = tracker.accessError { throw error }
-    let device: HIDDevice
-    do throws(HIDOpenFailure) {
-      device = try HIDDevice(path: tracker.path)
-    } catch {
-      throw .cannotOpen(path: tracker.path, reason: errorText(error.error))
-    }
-    let driver = try AndroidHeadTracker(device: device, path: tracker.path)
-    try driver.start(device)
-    return Open(
-      tracker: tracker, device: device, driver: driver, calibration: calibration(tracker))
-  }
-
   private func connected(_ open: Open, _ state: inout State) {
     let isBack = state.previous.map(open.tracker.isSameDevice) ?? false
-    if isBack && open.tracker.bus == .bluetooth {
+    if isBack && open.tracker.bus == .bluetooth && open.connection.keepsReference {
       source.resumeReference()
     } else {
       source.beginReference()
@@ -120,54 +104,26 @@ struct TrackerLoop: Sendable {
 
   // MARK: Read
 
-  private enum Heard {
-    case gone
-    case nothing
-    /// Reports came; the newest sample among them, if there was one.
-    case reports(HeadSample?)
-  }
-
-  private func read(_ open: Open, _ worker: Worker) {
-    var buffer = [UInt8](repeating: 0, count: max(64, open.driver.inputLength))
+  private func read(
+    _ connection: inout any TrackerConnection, _ calibration: TrackerCalibration?, _ worker: Worker
+  ) {
+    var intake = TrackerIntake(
+      source: source, fusion: settings.fusion, calibration: calibration, record: record,
+      tell: tell)
     var heard = monotonic_nanoseconds()
     while !worker.isStopped {
-      switch listen(open, &buffer) {
+      switch connection.listen(timeoutMilliseconds: Self.readMilliseconds) {
       case .gone: return
       case .nothing:
         let now = monotonic_nanoseconds()
         guard now - heard > Self.silence else { continue }
         heard = now
-        try? open.driver.start(open.device)
-      case .reports(let sample):
+        connection.restart()
+      case .readings(let readings, let rejected):
         heard = monotonic_nanoseconds()
-        if let sample, source.push(sample) { tell(.discontinuity) }
+        for _ in 0..<rejected { source.reject() }
+        for reading in readings { intake.take(reading) }
       }
     }
-  }
-
-  /// Waits for a report and takes all there are: after a stall of this thread only the newest is
-  /// of use.
-  private func listen(_ open: Open, _ buffer: inout [UInt8]) -> Heard {
-    var sample: HeadSample?
-    var count = 0
-    while count < 4096 {
-      let timeout = count == 0 ? Self.readMilliseconds : 0
-      switch open.device.read(into: &buffer, timeoutMilliseconds: timeout) {
-      case .gone: return .gone
-      case .nothing:
-        if count == 0 { return .nothing }
-        return .reports(count < Self.fullQueue ? sample : nil)
-      case .report(let length):
-        count += 1
-        let report = Array(buffer.prefix(length))
-        let decoded = open.driver.decode(report, time: monotonic_nanoseconds(), axes: axes)
-        if decoded == nil { source.reject() }
-        if let decoded {
-          record?(TrackerMeasurement(head: decoded))
-          sample = open.calibration?.applied(to: decoded) ?? decoded
-        }
-      }
-    }
-    return .reports(nil)
   }
 }

@@ -21,28 +21,29 @@ public final class TrackerSession: Sendable {
   private let worker = Worker()
   private let choice: TrackerChoice
   private let source: HeadPoseSource
-  private let axes: AxisMap
-  private let record: (@Sendable (TrackerMeasurement) -> Void)?
+  private let settings: TrackerSettings
   private let calibration: @Sendable (TrackerDescription) -> TrackerCalibration?
+  private let record: (@Sendable (TrackerMeasurement) -> Void)?
   private let tell: @Sendable (TrackerEvent) -> Void
   private let current = Mutex<TrackerDescription?>(nil)
 
   /// - Parameters:
   ///   - choice: which tracker.
   ///   - source: takes the samples.
-  ///   - axes: how the tracker's axes lie on the head.
+  ///   - settings: axes, profiles.
   ///   - onEvent: hears what happens, on the session's thread; it must not call `stop()`.
   ///   - calibration: what is known of a tracker, asked for each time one is opened.
   ///   - record: hears every sample before it is calibrated, on the session's thread.
   public init(
-    _ choice: TrackerChoice, feeding source: HeadPoseSource, axes: AxisMap = .rightFrontUp,
+    _ choice: TrackerChoice, feeding source: HeadPoseSource,
+    settings: TrackerSettings = TrackerSettings(),
     onEvent: @escaping @Sendable (TrackerEvent) -> Void = { _ in },
     calibration: @escaping @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil },
     record: (@Sendable (TrackerMeasurement) -> Void)? = nil
   ) {
     self.choice = choice
     self.source = source
-    self.axes = axes
+    self.settings = settings
     self.calibration = calibration
     self.record = record
     tell = onEvent
@@ -65,8 +66,8 @@ public final class TrackerSession: Sendable {
   /// The thread's work, without a hold on the session itself.
   private var loop: TrackerLoop {
     TrackerLoop(
-      choice: choice, source: source, axes: axes, calibration: calibration, record: record,
-      tell: tell
+      choice: choice, source: source, settings: settings, calibration: calibration,
+      record: record, tell: tell
     ) { [weak self] tracker in
       self?.current.withLock { $0 = tracker }
     }

@@ -8,6 +8,7 @@ import Geometry
 /// Ids, widths, order and scale of the fields come from the device's report descriptor.
 struct AndroidHeadTracker: Sendable {
   static let usage = HIDUsage(page: 0x20, usage: 0xE1)
+  static func matches(_ node: HIDLibrary.Node) -> Bool { node.usages.contains(usage) }
   static let mark = "#AndroidHeadTracker#"
 
   /// The device's description of itself, such as `#AndroidHeadTracker#1.0`.
@@ -16,18 +17,24 @@ struct AndroidHeadTracker: Sendable {
   private let rotation: HIDField
   private let velocity: HIDField?
   private let counter: HIDField?
+  private let axes: AxisMap
 
   /// Reads what the device says of itself.
   ///
   /// - Throws: `notAHeadTracker` where it is something else, `featureFailed` where it is mute.
-  init(device: HIDDevice, path: String) throws(HeadTrackingError) {
-    try self.init(descriptor: device.reportDescriptor(), features: device, path: path)
+  init(
+    device: HIDDevice, path: String, axes: AxisMap = .rightFrontUp
+  ) throws(HeadTrackingError) {
+    try self.init(
+      descriptor: device.reportDescriptor(), features: device, path: path, axes: axes)
   }
 
   init(
-    descriptor: HIDReportDescriptor, features: some HIDFeatures, path: String
+    descriptor: HIDReportDescriptor, features: some HIDFeatures, path: String,
+    axes: AxisMap = .rightFrontUp
   ) throws(HeadTrackingError) {
     self.descriptor = descriptor
+    self.axes = axes
     guard descriptor.applications.contains(Self.usage) else {
       throw .notAHeadTracker(path: path, reason: "it has no head tracker collection")
     }
@@ -49,7 +56,7 @@ struct AndroidHeadTracker: Sendable {
   }
 
   /// Bytes of the longest input report.
-  var inputLength: Int { descriptor.reportLength(.input, id: rotation.reportID) }
+  var inputLength: Int { max(64, descriptor.reportLength(.input, id: rotation.reportID)) }
 
   private static func description(
     _ descriptor: HIDReportDescriptor, _ features: some HIDFeatures
@@ -84,7 +91,7 @@ extension AndroidHeadTracker {
   }
 
   /// Has the device send all it measures, every 10 ms if it can.
-  func start(_ features: some HIDFeatures) throws(HeadTrackingError) {
+  func start(features: some HIDFeatures) throws(HeadTrackingError) {
     var settings: [Setting] = []
     if let transport = transport { settings.append(transport) }
     settings.append(try required(.powerFull))
@@ -96,7 +103,7 @@ extension AndroidHeadTracker {
   }
 
   /// Silences the device and lets it sleep.
-  func stop(_ features: some HIDFeatures) throws(HeadTrackingError) {
+  func stop(features: some HIDFeatures) throws(HeadTrackingError) {
     try apply([selector(.reportNoEvents), selector(.powerOff)].compactMap(\.self), features)
   }
 
@@ -136,6 +143,23 @@ extension AndroidHeadTracker {
       }
       try features.setFeature(id == 0 ? [0] + report : report)
     }
+  }
+}
+
+// MARK: The driver
+
+extension AndroidHeadTracker: TrackerDriver {
+  /// A headset fuses on its battery.
+  var keepsReference: Bool { true }
+
+  mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
+    try start(features: link)
+  }
+
+  mutating func stop(_ link: some TrackerLink) { try? stop(features: link) }
+
+  mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]? {
+    decode(report, time: arrival, axes: axes).map { [.head($0)] }
   }
 }
 

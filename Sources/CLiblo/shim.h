@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <lo/lo.h>
+#include <math.h>
+
+/// An argument as a number; NaN for what is none. `lo_arg` is a union, which Swift does not read.
+static inline double liblo_number(char type, const lo_arg *argument) {
+  switch (type) {
+  case LO_FLOAT: return argument->f;
+  case LO_DOUBLE: return argument->d;
+  case LO_INT32: return argument->i;
+  case LO_INT64: return (double)argument->h;
+  default: return NAN;
+  }
+}

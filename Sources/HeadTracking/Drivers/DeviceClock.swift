@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Brings the ticks of a tracker's own clock to CLOCK_MONOTONIC.
+///
+/// A report can be late but never early, so the least of (arrival - device time) over the last one
+/// to two seconds is the offset between the clocks: it follows their drift, and the jitter of the
+/// bus and of the scheduler falls out. Wraps of a narrow counter are counted, whole ones that a
+/// gap has swallowed by the time of arrival. A clock that jumps is anchored anew. The result
+/// always rises and never lies after the arrival, unless two samples arrive at one moment.
+struct DeviceClock: Sendable {
+  let nanosecondsPerTick: Double
+  private let mask: UInt64
+  /// Nanoseconds in which the counter comes round; infinite for a wide one.
+  private let range: Double
+
+  private var lastTicks: UInt64?
+  private var lastArrival: Int64 = 0
+  private var lastTime = Int64.min
+  /// Device time since the first sample, nanoseconds.
+  private var elapsed = 0.0
+  private var offset = Minimum()
+  private var lateness = 0
+
+  /// Half the memory of the least offset.
+  private static let window: Int64 = 1_000_000_000
+  private static let jump = 0.5e9
+  /// Live samples that come this much late are not late: the anchor is wrong.
+  private static let tooLate: Int64 = 50_000_000
+
+  private struct Minimum {
+    var previous = Int64.max
+    var current = Int64.max
+    var begin = Int64.min
+  }
+
+  init(nanosecondsPerTick: Double, bits: Int = 64) {
+    self.nanosecondsPerTick = nanosecondsPerTick
+    mask = bits >= 64 ? .max : (1 << UInt64(bits)) - 1
+    range = bits >= 48 ? .infinity : Double(mask) * nanosecondsPerTick + nanosecondsPerTick
+  }
+
+  /// The moment of a sample, CLOCK_MONOTONIC nanoseconds.
+  ///
+  /// - Parameters:
+  ///   - ticks: the device's counter.
+  ///   - arrival: CLOCK_MONOTONIC nanoseconds.
+  mutating func time(ticks: UInt64, arrival: Int64) -> Int64 {
+    let ticks = ticks & mask
+    if let last = lastTicks {
+      advance(ticks &- last & mask, waited: Double(arrival - lastArrival), arrival)
+    } else {
+      anchor(arrival)
+    }
+    lastTicks = ticks
+    lastArrival = arrival
+    learn(arrival)
+    let device = Int64(elapsed)
+    let time = min(arrival, device + min(offset.previous, offset.current))
+    lastTime = max(time, lastTime &+ (lastTime == .min ? 0 : 1000))
+    return lastTime
+  }
+
+  private mutating func advance(_ step: UInt64, waited: Double, _ arrival: Int64) {
+    var nanoseconds = Double(step) * nanosecondsPerTick
+    let isBackwards = range == .infinity ? step > mask / 2 : range > 60e9 && nanoseconds > range / 2
+    if !isBackwards, range < 10e9, waited - nanoseconds > 0.75 * range {
+      nanoseconds += ((waited - nanoseconds) / range).rounded() * range
+    }
+    if isBackwards || nanoseconds > max(waited, 0) + Self.jump { return anchor(arrival) }
+    elapsed += nanoseconds
+    let late = arrival - Int64(elapsed) - min(offset.previous, offset.current)
+    let isLive = waited > 0.5 * nanoseconds && waited < 1e9
+    lateness = late > Self.tooLate && isLive ? lateness + 1 : 0
+    if lateness > 20 { anchor(arrival) }
+  }
+
+  private mutating func anchor(_ arrival: Int64) {
+    elapsed = 0
+    lateness = 0
+    offset = Minimum(previous: .max, current: arrival, begin: arrival)
+  }
+
+  private mutating func learn(_ arrival: Int64) {
+    let now = arrival - Int64(elapsed)
+    if arrival - offset.begin > Self.window {
+      offset = Minimum(previous: offset.current, current: now, begin: arrival)
+    } else {
+      offset.current = min(offset.current, now)
+    }
+  }
+}
+
+/// The times of several readings that come in one report: evenly apart, the last one at the
+/// report's time, and all after those of the report before.
+struct ReadingTimes: Sendable {
+  private var last = Int64.min
+
+  mutating func times(newest: Int64, count: Int, spacing: Int64) -> [Int64] {
+    guard count > 0 else { return [] }
+    var (newest, step) = (newest, spacing)
+    if last != .min {
+      newest = max(newest, last + Int64(count) * 1000)
+      step = min(spacing, (newest - last) / Int64(count))
+    }
+    last = newest
+    return (0..<count).map { newest - Int64(count - 1 - $0) * step }
+  }
+}

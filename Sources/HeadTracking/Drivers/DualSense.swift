@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Sony DualSense and DualSense Edge (054c:0ce6, 0df2), by cable and by Bluetooth.
+///
+/// A six-axis sensor at 250 Hz with a clock of 1/3 us. By Bluetooth the pad sends a short report
+/// without sensors until its calibration has been read. The PS button recentres. Source: Linux
+/// 6.1, drivers/hid/hid-playstation.c.
+///
+/// Uncertain: the signs of the rates, taken to be right-handed about x right, y up (out of the
+/// face) and z towards the player; and the rate by Bluetooth. `--tracker-axes` turns the axes.
+struct DualSense: TrackerDriver {
+  let protocolDescription = "DualSense"
+  let inputLength = 78
+
+  private let axes: AxisMap
+  private(set) var calibration = PadCalibration()
+  private var clock = DeviceClock(nanosecondsPerTick: 1000.0 / 3, bits: 32)
+  private var isPressed = false
+
+  static func matches(_ node: HIDLibrary.Node) -> Bool {
+    node.vendorID == 0x054C && [0x0CE6, 0x0DF2].contains(node.productID)
+  }
+
+  init(axes: AxisMap? = nil) { self.axes = axes ?? .rightUpBack }
+
+  /// The calibration; a pad that gives none works with nominal scales.
+  mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
+    guard let report = try? link.feature(id: 0x05, length: 41) else { return }
+    calibration = PadCalibration(report, order: .pairs)
+  }
+
+  mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]? {
+    let start: Int
+    if report.count >= 64, report[0] == 0x01 {
+      start = 0
+    } else if report.count >= 78, report[0] == 0x31,
+      PadChecksum.isRight(report[..<78], seed: 0xA1)
+    {
+      start = 1
+    } else {
+      // The short form and reports of other kinds are right, but say nothing of motion.
+      return [0x01, 0x31].contains(report.first) && report.count != 78 && report.count < 64
+        ? [] : nil
+    }
+    let time = clock.time(ticks: UInt64(report.u32(start + 28)), arrival: arrival)
+    let sample = calibration.sample(
+      gyro: report.vector(start + 16), accel: report.vector(start + 22), time: time, axes: axes)
+    let wasPressed = isPressed
+    isPressed = report[start + 10] & 1 != 0
+    return (isPressed && !wasPressed ? [.recenterButton] : []) + [.inertial(sample)]
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The factory calibration of a DualSense or DualShock 4, from its feature report.
+///
+/// The report tells what the sensors read at a known rotation and at +1 g and -1 g on each axis.
+/// Clones leave it empty or fill it with nonsense: an axis whose scale is not near the nominal one
+/// takes the nominal one. Source: Linux 6.1, drivers/hid/hid-playstation.c and hid-sony.c.
+struct PadCalibration: Sendable, Equatable {
+  /// Raw counts at rest, and rad/s a count; the pad's axes.
+  var gyroBias = SIMD3<Double>()
+  var gyroScale = SIMD3<Double>(repeating: Self.nominalGyro)
+  /// Raw counts at 0 g, and m/s2 a count.
+  var accelBias = SIMD3<Double>()
+  var accelScale = SIMD3<Double>(repeating: Self.nominalAccel)
+
+  /// 2000 degrees a second and 4 g at full scale.
+  static let nominalGyro = 2000 / 32768 * radiansPerDegree
+  static let nominalAccel = 4 / 32768 * standardGravity
+
+  /// How the two ends of the gyroscope's axes follow each other.
+  enum Order {
+    /// pitch+ pitch- yaw+ yaw- roll+ roll-
+    case pairs
+    /// pitch+ yaw+ roll+ pitch- yaw- roll-
+    case ends
+    /// Whichever the signs show: the minus ends are negative.
+    case bySigns
+  }
+
+  init() {}
+
+  /// - Parameters:
+  ///   - report: the feature report with its id, at least 35 bytes; a shorter one gives the nominal
+  ///     calibration.
+  init(_ report: [UInt8], order: Order) {
+    guard report.count >= 35 else { return }
+    let ends = (0..<6).map { Double(report.i16(7 + 2 * $0)) }
+    let isInPairs =
+      switch order {
+      case .pairs: true
+      case .ends: false
+      case .bySigns: ends[1] < 0 && ends[2] > 0
+      }
+    let speed = Double(report.i16(19)) + Double(report.i16(21))
+    for axis in 0..<3 {
+      let plus = isInPairs ? ends[2 * axis] : ends[axis]
+      let minus = isInPairs ? ends[2 * axis + 1] : ends[axis + 3]
+      let scale = speed * radiansPerDegree / (plus - minus)
+      if Self.isNear(scale, Self.nominalGyro) {
+        gyroScale[axis] = scale
+        gyroBias[axis] = Double(report.i16(1 + 2 * axis))
+      }
+      let up = Double(report.i16(23 + 4 * axis))
+      let down = Double(report.i16(25 + 4 * axis))
+      let weight = 2 * standardGravity / (up - down)
+      if Self.isNear(weight, Self.nominalAccel) {
+        accelScale[axis] = weight
+        accelBias[axis] = (up + down) / 2
+      }
+    }
+  }
+
+  /// Factory scales lie within some per cent of the nominal ones.
+  private static func isNear(_ scale: Double, _ nominal: Double) -> Bool {
+    scale > 0.5 * nominal && scale < 2 * nominal
+  }
+
+  func sample(
+    gyro: SIMD3<Double>, accel: SIMD3<Double>, time: Int64, axes: AxisMap
+  ) -> InertialSample {
+    InertialSample(
+      time: time, angularVelocity: axes.apply((gyro - gyroBias) * gyroScale),
+      specificForce: axes.apply((accel - accelBias) * accelScale))
+  }
+}
+
+extension AxisMap {
+  /// x right, y up, z back: most game controllers and headsets.
+  static let rightUpBack = AxisMap(columns: SIMD3(2, 0, 1), signs: SIMD3(-1, -1, 1))
+}
+
+/// The ends of a pad's Bluetooth reports.
+enum PadChecksum {
+  /// Whether the last four bytes are the checksum of those before, after the seed byte that tells
+  /// the kind of report (0xA1 input, 0xA3 feature).
+  static func isRight(_ report: some Collection<UInt8>, seed: UInt8) -> Bool {
+    let bytes = Array(report)
+    guard bytes.count > 4 else { return false }
+    return CRC32.of([seed] + bytes.dropLast(4)) == bytes.u32(bytes.count - 4)
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// PlayStation VR, first generation (054c:09af): a six-axis sensor at 2 kHz, two readings a report.
+///
+/// The sensor is one USB interface, the switches are another: power and VR mode are written there.
+/// Axes after the y, x, -z order of the report: x right, y up, z back. Sources: OpenHMD/OpenHMD,
+/// src/drv_psvr; Monado, src/xrt/drivers/psvr.
+///
+/// Uncertain: the scale of the rates (0.00105 rad/s, Monado's fit) and the axes. The headset's own
+/// calibration is not read; the orientation filter finds the bias.
+struct PlayStationVR: TrackerDriver {
+  let protocolDescription = "PlayStation VR"
+  private let axes: AxisMap
+  private let control: HIDLibrary.Node?
+  private var clock = DeviceClock(nanosecondsPerTick: 1000, bits: 24)
+  private var times = ReadingTimes()
+
+  static let sensorInterface = 4
+  static let controlInterface = 5
+  private static let rateScale = 0.00105
+  private static let forceScale = standardGravity / 16384
+  private static let powerOn: [UInt8] = [0x17, 0x00, 0xAA, 0x04, 0x01, 0x00, 0x00, 0x00]
+  private static let mode: [UInt8] = [0x23, 0x00, 0xAA, 0x04, 0x01, 0x00, 0x00, 0x00]
+
+  static func isHeadset(_ node: HIDLibrary.Node) -> Bool {
+    node.vendorID == 0x054C && node.productID == 0x09AF
+  }
+
+  static func matches(_ node: HIDLibrary.Node) -> Bool {
+    isHeadset(node) && node.interface == sensorInterface
+  }
+
+  /// - Parameters:
+  ///   - node: the sensor's.
+  ///   - nodes: all; the control interface of the same headset is among them.
+  init(_ node: HIDLibrary.Node, among nodes: [HIDLibrary.Node], axes: AxisMap? = nil) {
+    control = nodes.first {
+      Self.isHeadset($0) && $0.interface == Self.controlInterface && $0.serial == node.serial
+    }
+    self.axes = axes ?? .rightUpBack
+  }
+
+  /// Switches the headset on; one that is on already streams without the control interface.
+  mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
+    clock = DeviceClock(nanosecondsPerTick: 1000, bits: 24)
+    guard let control else { return }
+    let switches: HIDDevice
+    do throws(HIDOpenFailure) {
+      switches = try HIDDevice(path: control.path)
+    } catch {
+      throw .cannotOpen(path: control.path, reason: errorText(error.error))
+    }
+    try switches.write(Self.powerOn)
+    try switches.write(Self.mode)
+  }
+
+  mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]? {
+    guard report.count == 64 else { return nil }
+    // Both stamps belong to one clock; the second reading is the newer one.
+    let first = report.u32(16) & 0xFF_FFFF
+    let second = report.u32(32) & 0xFF_FFFF
+    let newest = clock.time(ticks: UInt64(second), arrival: arrival)
+    let gap = (second &- first) & 0xFF_FFFF
+    let spacing = (1...10_000).contains(gap) ? Int64(gap) * 1000 : 500_000
+    let times = times.times(newest: newest, count: 2, spacing: spacing)
+    return [
+      .inertial(sample(report, 20, times[0])), .inertial(sample(report, 36, times[1])),
+    ]
+  }
+
+  private func sample(_ report: [UInt8], _ at: Int, _ time: Int64) -> InertialSample {
+    InertialSample(
+      time: time, angularVelocity: axes.apply(Self.turned(report.vector(at)) * Self.rateScale),
+      specificForce: axes.apply(Self.turned(report.vector(at + 6)) * Self.forceScale))
+  }
+
+  /// The report's order is y, x, -z.
+  private static func turned(_ v: SIMD3<Double>) -> SIMD3<Double> { SIMD3(v.y, v.x, -v.z) }
+}

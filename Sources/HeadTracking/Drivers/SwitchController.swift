@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Nintendo Switch Pro Controller (057e:2009), Joy-Con left and right (2006, 2007) and their
+/// charging grip (200e).
+///
+/// Each report holds three readings of a six-axis sensor, 5 ms apart. The pad has no usable clock:
+/// the times of arrival are made even. Home (left Joy-Con: Capture) recentres. Sources: Linux 6.1,
+/// drivers/hid/hid-nintendo.c; dekuNukem/Nintendo_Switch_Reverse_Engineering.
+///
+/// The kernel's own driver (hid-nintendo) has the sensor running and talks to the pad all the time;
+/// then nothing is sent and the scales are nominal. Uncertain: the interval by Bluetooth, which is
+/// measured instead.
+struct SwitchController: TrackerDriver {
+  let protocolDescription: String
+  private let axes: AxisMap
+  private let bus: TrackerBus
+  private let recenterMask: UInt8
+  private(set) var calibration = SwitchCalibration()
+  private var clock = SampleClock()
+  private var times = ReadingTimes()
+  private var counter: UInt8 = 0
+  private var isPressed = false
+
+  private static let vendor: UInt16 = 0x057E
+  private static let left: UInt16 = 0x2006
+  private static let right: UInt16 = 0x2007
+  private static let names: [UInt16: String] = [
+    0x2009: "Switch Pro Controller", left: "Joy-Con (L)", right: "Joy-Con (R)",
+    0x200E: "Joy-Con grip",
+  ]
+
+  static func matches(_ node: HIDLibrary.Node) -> Bool {
+    node.vendorID == vendor && names[node.productID] != nil
+  }
+
+  init(productID: UInt16, bus: TrackerBus, axes: AxisMap? = nil) {
+    protocolDescription = Self.names[productID] ?? "Switch controller"
+    // The sensor of the right Joy-Con lies on its back.
+    let turned = AxisMap(columns: SIMD3(0, 1, 2), signs: SIMD3(1, -1, -1))
+    self.axes = axes ?? (productID == Self.right ? turned : .frontLeftUp)
+    self.bus = bus
+    recenterMask = productID == Self.left ? 0x20 : 0x10
+  }
+
+  mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]? {
+    guard let id = report.first else { return nil }
+    guard id == 0x30, report.count >= 49 else {
+      // Answers, and the short form before the sensor runs.
+      return [0x21, 0x3F, 0x81].contains(id) && report.count >= 12 ? [] : nil
+    }
+    let newest = min(clock.stamp(arrival), arrival)
+    let spacing = clock.interval > 0 ? min(5e6, clock.interval / 3) : 5e6
+    let times = times.times(newest: newest, count: 3, spacing: Int64(spacing))
+    var readings: [TrackerReading] = (0..<3).map { index in
+      let start = 13 + 12 * index
+      return .inertial(
+        InertialSample(
+          time: times[index],
+          angularVelocity: axes.apply(calibration.rate(report.vector(start + 6))),
+          specificForce: axes.apply(calibration.force(report.vector(start)))))
+    }
+    let wasPressed = isPressed
+    isPressed = report[4] & recenterMask != 0
+    if isPressed && !wasPressed { readings.append(.recenterButton) }
+    return readings
+  }
+}
+
+// MARK: Start
+
+extension SwitchController {
+  mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
+    clock = SampleClock()
+    if link.kernelDriver == "nintendo" { return }
+    if bus != .bluetooth { wakeCable(link) }
+    // Without the sensor there is nothing: this one must go out.
+    try send(0x40, [0x01], link)
+    _ = acknowledged(0x40, link)
+    calibration = readCalibration(link)
+    try send(0x03, [0x30], link)
+    _ = acknowledged(0x03, link)
+  }
+
+  mutating func stop(_ link: some TrackerLink) {
+    if link.kernelDriver == "nintendo" { return }
+    try? send(0x40, [0x00], link)
+  }
+
+  /// Handshake, 3 Mbit/s, handshake, and no more time-outs. A pad on a bus that only seems to be
+  /// USB does not answer.
+  private func wakeCable(_ link: some TrackerLink) {
+    for command: UInt8 in [0x02, 0x03, 0x02, 0x04] {
+      do { try link.write([0x80, command] + [UInt8](repeating: 0, count: 62)) } catch { return }
+      guard command != 0x04 else { return }
+      let answer = link.reply(withinMilliseconds: 100) { report in
+        report.count >= 2 && report[0] == 0x81 && report[1] == command ? true : nil
+      }
+      if answer == nil { return }
+    }
+  }
+
+  /// A subcommand, with rumble motors at rest.
+  private mutating func send(
+    _ command: UInt8, _ data: [UInt8], _ link: some TrackerLink
+  ) throws(HeadTrackingError) {
+    counter = (counter + 1) & 0x0F
+    let rest: [UInt8] = [0x00, 0x01, 0x40, 0x40, 0x00, 0x01, 0x40, 0x40]
+    let report = [0x01, counter] + rest + [command] + data
+    try link.write(report + [UInt8](repeating: 0, count: max(0, 49 - report.count)))
+  }
+
+  /// The answer to a subcommand: the bytes after its number.
+  private func acknowledged(_ command: UInt8, _ link: some TrackerLink) -> [UInt8]? {
+    link.reply(withinMilliseconds: 200) { report in
+      guard report.count >= 20, report[0] == 0x21, report[14] == command else { return nil }
+      return Array(report[15...])
+    }
+  }
+
+  /// The user's calibration where there is one, else the factory's, else the nominal one.
+  private mutating func readCalibration(_ link: some TrackerLink) -> SwitchCalibration {
+    if flash(0x8026, 2, link) == [0xB2, 0xA1], let data = flash(0x8028, 24, link),
+      let calibration = SwitchCalibration(data)
+    {
+      return calibration
+    }
+    return flash(0x6020, 24, link).flatMap { SwitchCalibration($0) } ?? SwitchCalibration()
+  }
+
+  private mutating func flash(
+    _ address: UInt32, _ length: UInt8, _ link: some TrackerLink
+  ) -> [UInt8]? {
+    let place = [UInt8].bytes(address) + [length]
+    for _ in 0..<3 {
+      do { try send(0x10, place, link) } catch { return nil }
+      guard let answer = acknowledged(0x10, link), answer.count >= 5 + Int(length),
+        Array(answer.prefix(5)) == place
+      else { continue }
+      return Array(answer[5..<5 + Int(length)])
+    }
+    return nil
+  }
+}
+
+/// Offsets and scales of a Switch controller's sensor, from its flash memory.
+struct SwitchCalibration: Sendable, Equatable {
+  var accelOrigin = SIMD3<Double>()
+  /// What 4 g reads, and what 936 degrees a second read.
+  var accelScale = SIMD3<Double>(repeating: 16384)
+  var gyroOffset = SIMD3<Double>()
+  var gyroScale = SIMD3<Double>(repeating: 13371)
+
+  init() {}
+
+  /// 24 bytes of the flash memory; nil where they are empty or nonsense.
+  init?(_ data: [UInt8]) {
+    guard data.count >= 24 else { return nil }
+    accelOrigin = data.vector(0)
+    accelScale = data.vector(6)
+    gyroOffset = data.vector(12)
+    gyroScale = data.vector(18)
+    let accel = accelScale - accelOrigin
+    let gyro = gyroScale - gyroOffset
+    for axis in 0..<3 {
+      guard (8192...32768).contains(accel[axis]), (6685...26742).contains(gyro[axis]) else {
+        return nil
+      }
+    }
+  }
+
+  /// m/s2. The origin lifts no reading: it is where the scale begins.
+  func force(_ raw: SIMD3<Double>) -> SIMD3<Double> {
+    raw * (4 * standardGravity) / (accelScale - accelOrigin)
+  }
+
+  /// rad/s.
+  func rate(_ raw: SIMD3<Double>) -> SIMD3<Double> {
+    (raw - gyroOffset) * (936 * radiansPerDegree) / (gyroScale - gyroOffset)
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A line of the table that finds the driver for a HID device.
+struct TrackerModel: Sendable {
+  var kind: TrackerKind
+  var matches: @Sendable (HIDLibrary.Node) -> Bool
+  var open: @Sendable (TrackerContext) throws(HeadTrackingError) -> any TrackerDriver
+
+  /// All drivers; the first line that fits decides.
+  static let all: [TrackerModel] = [
+    TrackerModel(kind: .head, matches: AndroidHeadTracker.matches) {
+      context throws(HeadTrackingError) in
+      try AndroidHeadTracker(
+        device: context.device, path: context.node.path, axes: context.axes ?? .rightFrontUp)
+    },
+    TrackerModel(kind: .head, matches: XREAL.matches) {
+      XREAL(productID: $0.node.productID, axes: $0.axes)
+    },
+    TrackerModel(kind: .head, matches: OculusRift.matches) {
+      OculusRift(productID: $0.node.productID, axes: $0.axes)
+    },
+    TrackerModel(kind: .head, matches: PlayStationVR.matches) {
+      PlayStationVR($0.node, among: $0.nodes, axes: $0.axes)
+    },
+    TrackerModel(kind: .head, matches: HackerDevKit.matches) { HackerDevKit(axes: $0.axes) },
+    TrackerModel(kind: .controller, matches: DualSense.matches) { DualSense(axes: $0.axes) },
+    TrackerModel(kind: .controller, matches: DualShock4.matches) {
+      DualShock4(bus: $0.node.bus, axes: $0.axes)
+    },
+    TrackerModel(kind: .controller, matches: SwitchController.matches) {
+      SwitchController(productID: $0.node.productID, bus: $0.node.bus, axes: $0.axes)
+    },
+  ]
+
+  /// The line for a node. A profile goes before the drivers: somebody has chosen it.
+  static func find(_ node: HIDLibrary.Node, _ settings: TrackerSettings) -> TrackerModel? {
+    if let profile = settings.profiles.first(where: { $0.matches(node) }) {
+      return TrackerModel(kind: profile.kind, matches: profile.matches) {
+        context throws(HeadTrackingError) in
+        try ProfiledTracker(
+          profile, descriptor: context.device.reportDescriptor(), path: context.node.path,
+          axes: context.axes)
+      }
+    }
+    return all.first { $0.matches(node) }
+  }
+}
+
+extension TrackerProfile {
+  func matches(_ node: HIDLibrary.Node) -> Bool {
+    guard node.vendorID == vendorID else { return false }
+    if let productID, node.productID != productID { return false }
+    if let usage, !node.usages.contains(usage) { return false }
+    return true
+  }
+}
+
+/// What a driver is made from.
+struct TrackerContext {
+  var node: HIDLibrary.Node
+  var device: HIDDevice
+  var settings: TrackerSettings
+  /// All HID nodes, for devices that consist of several.
+  var nodes: [HIDLibrary.Node]
+
+  var axes: AxisMap? { settings.axes }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A simple HID tracker, described instead of programmed: which bits of its report mean what.
+///
+/// docs/trackers.md tells how such a profile is written as a file.
+public struct TrackerProfile: Sendable, Equatable {
+  /// What a number of a report means.
+  public enum Signal: String, Sendable, CaseIterable {
+    /// Orientation of the sensor, active, sensor to world.
+    case quaternionW, quaternionX, quaternionY, quaternionZ
+    /// Rotation vector, rad.
+    case rotationX, rotationY, rotationZ
+    /// Angles as people count them: yaw left, pitch up, roll right ear down; rad.
+    case yaw, pitch, roll
+    /// Angular velocity, rad/s.
+    case rateX, rateY, rateZ
+    /// Specific force, m/s2.
+    case forceX, forceY, forceZ
+    /// Magnetic field, uT.
+    case fieldX, fieldY, fieldZ
+    /// The device's clock, in ticks.
+    case clock
+    /// Not zero while the button is down that makes where the head looks the front.
+    case recenterButton
+  }
+
+  public enum NumberType: String, Sendable, CaseIterable {
+    case u8, i8, u16, i16, u24, i24, u32, i32, f32
+    case u16be, i16be, u32be, i32be, f32be
+
+    /// Bytes.
+    public var size: Int {
+      switch self {
+      case .u8, .i8: 1
+      case .u16, .i16, .u16be, .i16be: 2
+      case .u24, .i24: 3
+      default: 4
+      }
+    }
+  }
+
+  public enum Place: Sendable, Equatable {
+    /// From the first byte that is read, the report id where there is one.
+    case byte(Int, NumberType)
+    /// By the report descriptor; the raw number, before any physical scale.
+    case usage(HIDUsage, element: Int)
+  }
+
+  /// value = raw * scale + offset
+  public struct Number: Sendable, Equatable {
+    public var place: Place
+    public var scale: Double
+    public var offset: Double
+
+    public init(_ place: Place, scale: Double = 1, offset: Double = 0) {
+      self.place = place
+      self.scale = scale
+      self.offset = offset
+    }
+  }
+
+  public var name: String
+  public var vendorID: UInt16
+  /// Nil: any product of the vendor's.
+  public var productID: UInt16?
+  /// A top-level usage that the device must have.
+  public var usage: HIDUsage?
+  /// Nil where reports are not numbered.
+  public var reportID: UInt8?
+  public var kind: TrackerKind
+  public var axes: AxisMap
+  public var signals: [Signal: Number]
+  /// Seconds a tick of `Signal.clock`, and its width.
+  public var tickSeconds: Double
+  public var clockBits: Int
+  /// Feature and output reports that start the device, with their ids in front.
+  public var startFeatures: [[UInt8]]
+  public var startOutputs: [[UInt8]]
+
+  public init(
+    name: String, vendorID: UInt16, productID: UInt16? = nil, usage: HIDUsage? = nil,
+    reportID: UInt8? = nil, kind: TrackerKind = .head, axes: AxisMap = .frontLeftUp,
+    signals: [Signal: Number], tickSeconds: Double = 1e-6, clockBits: Int = 32,
+    startFeatures: [[UInt8]] = [], startOutputs: [[UInt8]] = []
+  ) {
+    self.name = name
+    self.vendorID = vendorID
+    self.productID = productID
+    self.usage = usage
+    self.reportID = reportID
+    self.kind = kind
+    self.axes = axes
+    self.signals = signals
+    self.tickSeconds = tickSeconds
+    self.clockBits = clockBits
+    self.startFeatures = startFeatures
+    self.startOutputs = startOutputs
+  }
+
+  /// Why no pose can come of the profile, or nil.
+  public var problem: String? {
+    let has = Set(signals.keys)
+    let sets: [Set<Signal>] = [
+      [.quaternionW, .quaternionX, .quaternionY, .quaternionZ],
+      [.rotationX, .rotationY, .rotationZ], [.rateX, .rateY, .rateZ, .forceX, .forceY, .forceZ],
+    ]
+    let hasAngle = !has.isDisjoint(with: [.yaw, .pitch, .roll])
+    guard hasAngle || sets.contains(where: has.isSuperset) else {
+      return "it has neither an orientation nor rates and forces of all three axes"
+    }
+    for (signal, number) in signals {
+      guard number.scale.isFinite, number.offset.isFinite, number.scale != 0 else {
+        return "the scale of \(signal.rawValue) is no number but zero"
+      }
+      if case .byte(let at, let type) = number.place, !(0...4096 - type.size).contains(at) {
+        return "\(signal.rawValue) lies outside a report"
+      }
+    }
+    guard tickSeconds > 1e-10, tickSeconds < 1, (8...64).contains(clockBits) else {
+      return "the clock's tick or width makes no sense"
+    }
+    return nil
+  }
+}

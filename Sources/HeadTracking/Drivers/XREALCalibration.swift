@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is used of the calibration that XREAL glasses keep: `IMU.device_1` of a JSON text.
+struct XREALCalibration: Sendable, Equatable {
+  /// rad/s and m/s2, in the signs of the file.
+  var gyroBias = SIMD3<Double>()
+  var accelBias = SIMD3<Double>()
+
+  init() {}
+
+  /// Reads the text; on some glasses it begins in the middle, so the object `IMU` is looked for.
+  ///
+  /// - Returns: nil where there is no such object, or a bias is out of all reason.
+  init?(_ text: [UInt8]) {
+    guard let start = Self.object(named: "IMU", in: text) else { return nil }
+    var parser = JSONText(text, at: start)
+    guard case .object(let imu)? = parser.value(), case .object(let device)? = imu["device_1"]
+    else { return nil }
+    gyroBias = Self.vector(device["gyro_bias"]) ?? .zero
+    accelBias = Self.vector(device["accel_bias"]) ?? .zero
+    guard (gyroBias * gyroBias).sum() < 1, (accelBias * accelBias).sum() < 25 else { return nil }
+  }
+
+  private static func vector(_ value: JSONText.Value?) -> SIMD3<Double>? {
+    guard case .array(let items)? = value, items.count == 3 else { return nil }
+    var vector = SIMD3<Double>()
+    for (index, item) in items.enumerated() {
+      guard case .number(let number) = item, number.isFinite else { return nil }
+      vector[index] = number
+    }
+    return vector
+  }
+
+  /// Where the value of the key begins.
+  private static func object(named name: String, in text: [UInt8]) -> Int? {
+    let key = Array("\"\(name)\"".utf8)
+    guard text.count > key.count else { return nil }
+    for start in 0..<text.count - key.count where text[start] == key[0] {
+      guard text[start..<start + key.count].elementsEqual(key) else { continue }
+      var at = start + key.count
+      while at < text.count, text[at] != UInt8(ascii: "{") {
+        guard [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains(text[at]) else { break }
+        at += 1
+      }
+      if at < text.count, text[at] == UInt8(ascii: "{") { return at }
+    }
+    return nil
+  }
+}

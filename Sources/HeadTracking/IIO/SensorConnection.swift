@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Glibc
+
+/// A gyroscope and an accelerometer of the kernel's industrial I/O, asked at a steady rate.
+///
+/// Devices that `hid-sensor-hub` has taken have no hidraw node and are read this way, and so are the
+/// sensors that are built into laptops and tablets. The kernel's axes (x right, y front or up the
+/// screen, z out of it) are those of a device that lies on the table.
+struct SensorConnection: TrackerConnection {
+  let keepsReference = false
+  private let gyroscope: SensorTriad
+  private let accelerometer: SensorTriad
+  private let magnetometer: SensorTriad?
+  private let axes: AxisMap
+  private let interval: Int64
+  private var due: Int64
+
+  /// - Throws: `cannotOpen`.
+  init(_ unit: SensorUnit, axes: AxisMap?) throws(HeadTrackingError) {
+    guard let gyroscope = unit.triad("anglvel"), let accelerometer = unit.triad("accel") else {
+      throw .cannotOpen(path: unit.folders[0], reason: errorText(ENODEV))
+    }
+    self.gyroscope = gyroscope
+    self.accelerometer = accelerometer
+    magnetometer = unit.triad("magn")
+    self.axes = axes ?? .rightFrontUp
+    interval = Int64(1e9 / unit.rate)
+    due = monotonic_nanoseconds()
+  }
+
+  mutating func listen(timeoutMilliseconds: Int) -> TrackerNews {
+    let now = monotonic_nanoseconds()
+    if due > now { usleep(UInt32((due - now) / 1000)) }
+    due = max(due + interval, now)
+    let before = monotonic_nanoseconds()
+    guard let rate = gyroscope.vector else { return .gone }
+    let time = (before + monotonic_nanoseconds()) / 2
+    guard let force = accelerometer.vector else { return .gone }
+    let microtesla = magnetometer?.vector.map { axes.apply($0) * 100 }
+    let sample = InertialSample(
+      time: time, angularVelocity: axes.apply(rate), specificForce: axes.apply(force),
+      magneticField: microtesla)
+    return .readings([.inertial(sample)], rejected: 0)
+  }
+
+  mutating func restart() {}
+  mutating func close() {}
+}

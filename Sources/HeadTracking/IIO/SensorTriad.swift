@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Three axes of an industrial I/O device, such as `in_anglvel_x_raw` and its companions.
+///
+/// Units are those of the kernel's ABI (Documentation/ABI/testing/sysfs-bus-iio): rad/s, m/s2, gauss;
+/// value = (raw + offset) * scale, then the mounting matrix where there is one.
+struct SensorTriad {
+  private let files: [SensorFile]
+  private let scales: SIMD3<Double>
+  private let offsets: SIMD3<Double>
+  /// Rows.
+  private let mounting: [SIMD3<Double>]
+
+  /// - Parameters:
+  ///   - folder: of the device.
+  ///   - kind: `anglvel`, `accel` or `magn`.
+  /// - Returns: nil where the device has no such three axes.
+  init?(folder: String, kind: String) {
+    var files: [SensorFile] = []
+    var scales = SIMD3<Double>()
+    var offsets = SIMD3<Double>()
+    for (index, axis) in ["x", "y", "z"].enumerated() {
+      let name = "\(folder)/in_\(kind)"
+      guard let file = SensorFile("\(name)_\(axis)_raw") else { return nil }
+      files.append(file)
+      scales[index] =
+        SensorFile.number("\(name)_\(axis)_scale") ?? SensorFile.number("\(name)_scale") ?? 1
+      offsets[index] =
+        SensorFile.number("\(name)_\(axis)_offset") ?? SensorFile.number("\(name)_offset") ?? 0
+    }
+    self.files = files
+    self.scales = scales
+    self.offsets = offsets
+    let names = ["in_\(kind)_mount_matrix", "in_mount_matrix", "mount_matrix"]
+    mounting =
+      names.lazy.compactMap { SensorFile.text("\(folder)/\($0)") }
+      .compactMap(Self.matrix).first ?? [SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1)]
+  }
+
+  /// What the three axes say now, or nil where they are gone.
+  var vector: SIMD3<Double>? {
+    var raw = SIMD3<Double>()
+    for index in 0..<3 {
+      guard let number = files[index].number else { return nil }
+      raw[index] = number
+    }
+    let v = (raw + offsets) * scales
+    return SIMD3((mounting[0] * v).sum(), (mounting[1] * v).sum(), (mounting[2] * v).sum())
+  }
+
+  /// `a, b, c; d, e, f; g, h, i` by rows; nil unless it is a rotation, or nearly.
+  static func matrix(_ text: String) -> [SIMD3<Double>]? {
+    let rows = text.split(separator: ";").map { row in
+      row.split(separator: ",").compactMap { Double(String($0).trimmingBlanks) }
+    }
+    guard rows.count == 3, rows.allSatisfy({ $0.count == 3 }) else { return nil }
+    let m = rows.map { SIMD3($0[0], $0[1], $0[2]) }
+    let c = SIMD3(
+      m[1].y * m[2].z - m[1].z * m[2].y, m[1].z * m[2].x - m[1].x * m[2].z,
+      m[1].x * m[2].y - m[1].y * m[2].x)
+    let determinant = (m[0] * c).sum()
+    return abs(determinant - 1) < 0.05 ? m : nil
+  }
+}

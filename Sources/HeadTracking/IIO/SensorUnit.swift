@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The industrial I/O devices that are one piece of hardware: often gyroscope and accelerometer are
+/// two.
+struct SensorUnit: Sendable, Equatable {
+  /// Of the devices, such as `/sys/bus/iio/devices/iio:device0`.
+  var folders: [String]
+  var name: String
+  /// Samples a second.
+  var rate: Double
+  /// True where the kernel's hid-sensor-hub has taken a HID device.
+  var isHidden: Bool
+  var vendorID: UInt16 = 0
+  var productID: UInt16 = 0
+
+  /// The units below a folder that have both a gyroscope and an accelerometer.
+  static func all(in folder: String) -> [SensorUnit] {
+    let entries = names(in: folder).filter { $0.hasPrefix("iio:device") }.sorted()
+    var places: [String] = []
+    var groups: [String: [String]] = [:]
+    for entry in entries {
+      let path = "\(folder)/\(entry)"
+      let place = hardware(of: path)
+      if groups[place] == nil { places.append(place) }
+      groups[place, default: []].append(path)
+    }
+    return places.compactMap { place in unit(groups[place] ?? [], at: place) }
+  }
+
+  func triad(_ kind: String) -> SensorTriad? {
+    folders.lazy.compactMap { SensorTriad(folder: $0, kind: kind) }.first
+  }
+
+  private static func unit(_ all: [String], at place: String) -> SensorUnit? {
+    let folders = all.filter { folder in
+      ["anglvel", "accel", "magn"].contains { SensorTriad(folder: folder, kind: $0) != nil }
+    }
+    guard !folders.isEmpty else { return nil }
+    let names = folders.compactMap { SensorFile.text($0 + "/name") }
+    let rates = folders.compactMap { folder in
+      ["in_anglvel_sampling_frequency", "sampling_frequency"].lazy
+        .compactMap { SensorFile.number("\(folder)/\($0)") }.first
+    }
+    let ids = hidNumbers(place)
+    let unit = SensorUnit(
+      folders: folders, name: names.joined(separator: "+"),
+      rate: max(25, min(rates.max() ?? 100, 200)), isHidden: ids != nil,
+      vendorID: ids?.vendor ?? 0, productID: ids?.product ?? 0)
+    return unit.triad("anglvel") != nil && unit.triad("accel") != nil ? unit : nil
+  }
+
+  /// The folder of the hardware: what stands before a sensor hub's part, or else the parent.
+  private static func hardware(of path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    var parts = String(cString: resolved).split(separator: "/").dropLast()
+    if let hub = parts.firstIndex(where: { $0.hasPrefix("HID-SENSOR-") }) {
+      parts = parts[..<hub]
+    }
+    return parts.map { "/" + $0 }.joined()
+  }
+
+  /// Vendor and product of a folder such as `.../0003:8086:0AC2.0001`.
+  private static func hidNumbers(_ place: String) -> (vendor: UInt16, product: UInt16)? {
+    let words = place.split(separator: "/").last?.split(whereSeparator: { ":.".contains($0) }) ?? []
+    guard words.count == 4, let vendor = UInt16(words[1], radix: 16),
+      let product = UInt16(words[2], radix: 16)
+    else { return nil }
+    return (vendor, product)
+  }
+
+  private static func names(in folder: String) -> [String] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      names.append(
+        withUnsafeBytes(of: entry.pointee.d_name) {
+          String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        })
+    }
+    return names
+  }
+}
+
+extension TrackerDescription {
+  init(_ unit: SensorUnit) {
+    self.init(
+      path: unit.folders[0], vendorID: unit.vendorID, productID: unit.productID,
+      serial: unit.name.isEmpty ? "" : "iio:\(unit.name)", manufacturer: "", product: unit.name,
+      bus: .iio, protocolDescription: unit.isHidden ? "IIO (sensor hub)" : "IIO", kind: .device,
+      access: .ready, id: unit.folders[0])
+  }
+}

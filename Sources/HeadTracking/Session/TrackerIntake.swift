@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+
+/// From a tracker's readings to poses: raw ones go through the orientation filter.
+struct TrackerIntake {
+  let source: HeadPoseSource
+  let record: (@Sendable (TrackerMeasurement) -> Void)?
+  let tell: @Sendable (TrackerEvent) -> Void
+
+  private let calibration: TrackerCalibration?
+  private var filter: OrientationFilter
+  private var pushed = Int64.min
+
+  /// Poses need not come oftener than this: the head's motion ends far below 100 Hz.
+  private static let poseInterval: Int64 = 3_500_000
+
+  init(
+    source: HeadPoseSource, fusion: FusionSettings, calibration: TrackerCalibration? = nil,
+    record: (@Sendable (TrackerMeasurement) -> Void)?,
+    tell: @escaping @Sendable (TrackerEvent) -> Void
+  ) {
+    self.calibration = calibration
+    filter = OrientationFilter(settings: fusion)
+    if let bias = calibration?.filterBias { filter.seedBias(bias) }
+    self.source = source
+    self.record = record
+    self.tell = tell
+  }
+
+  mutating func take(_ reading: TrackerReading) {
+    switch reading {
+    case .head(let sample):
+      record?(TrackerMeasurement(head: sample))
+      push(calibration?.applied(to: sample) ?? sample)
+    case .inertial(let sample):
+      guard sample.isFinite else { return source.reject() }
+      filter.update(calibration?.applied(to: sample) ?? sample)
+      let head = HeadSample(
+        time: sample.time, headToWorld: filter.orientation,
+        angularVelocity: filter.angularVelocity)
+      record?(TrackerMeasurement(head: head, inertial: sample))
+      guard pushed == .min || head.time - pushed >= Self.poseInterval else { return }
+      pushed = head.time
+      push(head)
+    case .recenterButton:
+      source.recenter()
+      tell(.recentered)
+    }
+  }
+
+  private func push(_ sample: HeadSample) {
+    if source.push(sample) { tell(.discontinuity) }
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+
+/// The datagrams of OpenTrack and of FreePIE's telephone application; any bytes are accepted.
+enum AngleDatagram {
+  /// Six little-endian doubles: x, y, z in cm, yaw, pitch, roll in degrees. Some senders add a
+  /// frame number.
+  static func opentrack(_ bytes: [UInt8], _ signs: AngleSigns) -> Quaternion? {
+    guard (48...64).contains(bytes.count) else { return nil }
+    let angles = (3..<6).map { double(bytes, 8 * $0) }
+    return head(angles, signs)
+  }
+
+  /// Device number, flags (1: raw numbers, 2: orientation), then floats: nine raw ones if any, and
+  /// the orientation in radians: azimuth, pitch, roll.
+  static func freepie(_ bytes: [UInt8], _ signs: AngleSigns) -> Quaternion? {
+    guard bytes.count >= 14, bytes[1] & 2 != 0 else { return nil }
+    let start = bytes[1] & 1 != 0 ? 2 + 9 * 4 : 2
+    guard start + 12 <= bytes.count else { return nil }
+    let angles = (0..<3).map { Double(float(bytes, start + 4 * $0)) * degreesPerRadian }
+    return head(angles, signs)
+  }
+
+  private static func head(_ angles: [Double], _ signs: AngleSigns) -> Quaternion? {
+    guard angles.allSatisfy({ $0.isFinite && abs($0) <= 3600 }) else { return nil }
+    return YawPitchRoll(
+      yaw: signs.yaw * angles[0], pitch: signs.pitch * angles[1], roll: angles[2]
+    ).quaternion
+  }
+
+  private static func double(_ bytes: [UInt8], _ at: Int) -> Double {
+    Double(bitPattern: bytes[at..<at + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) })
+  }
+
+  private static func float(_ bytes: [UInt8], _ at: Int) -> Float {
+    Float(bitPattern: bytes[at..<at + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) })
+  }
+}

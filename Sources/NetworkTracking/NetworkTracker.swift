@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A head tracker on the network: which protocol, on which port, with which signs.
+public struct NetworkTracker: Sendable, Equatable {
+  public enum Sender: Sendable, Equatable {
+    case osc(OSCPreset)
+    /// OpenTrack's "UDP over network": six doubles.
+    case opentrack(AngleSigns)
+    /// FreePIE's telephone application.
+    case freepie(AngleSigns)
+  }
+
+  public var sender: Sender
+  /// UDP, 1-65535.
+  public var port: Int
+
+  public init(_ sender: Sender, port: Int) {
+    self.sender = sender
+    self.port = port
+  }
+
+  /// Reads `osc:PORT`, `opentrack:PORT` or `freepie:PORT`, with `:PRESET` behind it or beside it.
+  ///
+  /// - Returns: nil where the text is no network tracker at all, so that it may be another ID.
+  /// - Throws: where it is one, but wrong.
+  public init?(_ text: String, preset: String? = nil) throws(NetworkTrackerError) {
+    let words = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard let name = words.first, ["osc", "opentrack", "freepie"].contains(name), words.count > 1
+    else { return nil }
+    guard words.count <= 3, let port = Int(words[1]), (1...65535).contains(port) else {
+      throw .badAddress(text)
+    }
+    self.port = port
+    let preset = words.count == 3 ? words[2] : preset
+    switch name {
+    case "osc": sender = .osc(try Self.choice(preset, .ypr))
+    case "opentrack": sender = .opentrack(try Self.choice(preset, .rightUp))
+    default: sender = .freepie(try Self.choice(preset, .rightUp))
+    }
+  }
+
+  private static func choice<Choice: RawRepresentable & CaseIterable>(
+    _ name: String?, _ usual: Choice
+  ) throws(NetworkTrackerError) -> Choice where Choice.RawValue == String {
+    guard let name else { return usual }
+    guard let choice = Choice(rawValue: name) else {
+      throw .unknownPreset(name, known: Choice.allCases.map(\.rawValue))
+    }
+    return choice
+  }
+}
+
+/// Which way a sender's yaw and pitch are positive. Programs differ, so this is the switch.
+public enum AngleSigns: String, Sendable, CaseIterable {
+  case rightUp = "right-up"
+  case rightDown = "right-down"
+  case leftUp = "left-up"
+  case leftDown = "left-down"
+
+  var yaw: Double { self == .leftUp || self == .leftDown ? 1 : -1 }
+  var pitch: Double { self == .rightUp || self == .leftUp ? 1 : -1 }
+}
+
+public enum NetworkTrackerError: Error, Sendable, Equatable {
+  case badAddress(String)
+  case unknownPreset(String, known: [String])
+  /// The port is taken, or not allowed.
+  case cannotListen(port: Int, reason: String)
+  case badTarget(String)
+}
+
+extension NetworkTrackerError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .badAddress(let text):
+      "'\(text)' is no network tracker; give osc:PORT, opentrack:PORT or freepie:PORT, such as"
+        + " osc:9000"
+    case .unknownPreset(let name, let known):
+      "there is no preset '\(name)' for it; there are: \(known.joined(separator: ", "))"
+    case .cannotListen(let port, let reason):
+      "cannot listen on UDP port \(port): \(reason); choose another port"
+    case .badTarget(let text):
+      "'\(text)' is no OSC target; give osc://HOST:PORT, such as osc://localhost:9000"
+    }
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Geometry
+
+/// How a program says with OSC messages where a head looks: addresses, order, signs.
+///
+/// The signs, for a head q = Rz(yaw) Ry(-pitch) Rx(roll), yaw to the left, pitch up, roll right ear
+/// down (x front, y left, z up):
+///
+/// | preset | message | numbers |
+/// |---|---|---|
+/// | `ypr` | `/ypr`, or `/yaw` `/pitch` `/roll` | yaw, pitch, roll, degrees |
+/// | `quaternion` | `/quaternion` | w, x, y, z of q |
+/// | `sparta` | `/ypr`, or `/yaw` `/pitch` `/roll` | yaw, -pitch, roll, degrees |
+/// | `iem` | `/SceneRotator/quaternions` | w, x, y, z of the inverse of q |
+/// | `iem-ypr` | `/SceneRotator/ypr`, or `/SceneRotator/yaw` ... | -yaw, pitch, -roll, degrees |
+///
+/// `sparta`: the rotation matrix of the Spatial Audio Framework is passive,
+/// Rx(roll) Ry(pitch) Rz(yaw) with the sines of the other sign, which is the transpose of
+/// Rz(yaw) Ry(pitch) Rx(roll): the scene already turns against the head, and a positive pitch looks
+/// down. `iem`: the SceneRotator turns the scene, so it needs the inverse of the head; its angles in
+/// its default order (yaw, pitch, roll about fixed axes) are Rx(roll) Ry(pitch) Rz(yaw), active.
+public enum OSCPreset: String, Sendable, CaseIterable {
+  case ypr
+  case quaternion
+  case sparta
+  case iem
+  case iemAngles = "iem-ypr"
+
+  /// The message that says where the head looks.
+  public func message(for head: Quaternion) -> OSCMessage {
+    let angles = YawPitchRoll(head)
+    switch self {
+    case .ypr:
+      return OSCMessage("/ypr", [angles.yaw, angles.pitch, angles.roll])
+    case .sparta:
+      return OSCMessage("/ypr", [angles.yaw, -angles.pitch, angles.roll])
+    case .iemAngles:
+      return OSCMessage("/SceneRotator/ypr", [-angles.yaw, angles.pitch, -angles.roll])
+    case .quaternion:
+      return OSCMessage("/quaternion", [head.w, head.x, head.y, head.z])
+    case .iem:
+      return OSCMessage("/SceneRotator/quaternions", [head.w, -head.x, -head.y, -head.z])
+    }
+  }
+}
+
+/// An OSC message whose arguments are all numbers.
+public struct OSCMessage: Sendable, Equatable {
+  public var address: String
+  public var numbers: [Double]
+
+  public init(_ address: String, _ numbers: [Double]) {
+    self.address = address
+    self.numbers = numbers
+  }
+}
+
+/// Collects the messages of a preset to poses: angles may come one by one.
+public struct OSCHead: Sendable {
+  private let preset: OSCPreset
+  /// As the sender counts them.
+  private var angles = [0.0, 0.0, 0.0]
+  private var components: [Double?] = [nil, nil, nil, nil]
+
+  public init(_ preset: OSCPreset) { self.preset = preset }
+
+  /// The head after a message, or nil where the message does not tell of it.
+  ///
+  /// Every preset understands both the angles and the quaternion of its family.
+  public mutating func take(_ message: OSCMessage) -> Quaternion? {
+    guard message.numbers.allSatisfy({ $0.isFinite && abs($0) < 1e6 }) else { return nil }
+    var name = message.address[...]
+    if preset == .iem || preset == .iemAngles {
+      guard name.hasPrefix("/SceneRotator/") else { return nil }
+      name = name.dropFirst("/SceneRotator".count)
+    }
+    switch (name, message.numbers.count) {
+    case ("/ypr", 3): angles = message.numbers
+    case ("/yaw", 1): angles[0] = message.numbers[0]
+    case ("/pitch", 1): angles[1] = message.numbers[0]
+    case ("/roll", 1): angles[2] = message.numbers[0]
+    case ("/quaternion", 4), ("/quaternions", 4): return head(quaternion: message.numbers)
+    case ("/qw", 1): return head(component: 0, message.numbers[0])
+    case ("/qx", 1): return head(component: 1, message.numbers[0])
+    case ("/qy", 1): return head(component: 2, message.numbers[0])
+    case ("/qz", 1): return head(component: 3, message.numbers[0])
+    default: return nil
+    }
+    return head(yaw: angles[0], pitch: angles[1], roll: angles[2])
+  }
+
+  private func head(yaw: Double, pitch: Double, roll: Double) -> Quaternion {
+    switch preset {
+    case .ypr, .quaternion:
+      YawPitchRoll(yaw: yaw, pitch: pitch, roll: roll).quaternion
+    case .sparta:
+      YawPitchRoll(yaw: yaw, pitch: -pitch, roll: roll).quaternion
+    case .iem, .iemAngles:
+      YawPitchRoll(yaw: -yaw, pitch: pitch, roll: -roll).quaternion
+    }
+  }
+
+  private func head(quaternion q: [Double]) -> Quaternion? {
+    let turn = Quaternion(w: q[0], x: q[1], y: q[2], z: q[3])
+    guard turn.squaredNorm > 0.5, turn.squaredNorm < 2 else { return nil }
+    switch preset {
+    case .ypr, .quaternion: return turn.normalized
+    case .iem, .iemAngles: return turn.conjugate.normalized
+    // The framework's quaternions are another matter: nobody sends them on purpose.
+    case .sparta: return nil
+    }
+  }
+
+  private mutating func head(component index: Int, _ value: Double) -> Quaternion? {
+    components[index] = value
+    let known = components.compactMap(\.self)
+    // One component after the other: the set is complete with the last.
+    guard index == 3, known.count == 4 else { return nil }
+    return head(quaternion: known)
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLiblo
+import Glibc
+
+/// Receives OSC over UDP. Belongs to one thread.
+final class OSCServer {
+  private let server: lo_server
+  private let inbox: UnsafeMutablePointer<[OSCMessage]>
+
+  /// - Throws: `cannotListen`.
+  init(port: Int) throws(NetworkTrackerError) {
+    errno = 0
+    guard let server = lo_server_new_with_proto("\(port)", LO_UDP, nil) else {
+      let reason = errno == 0 ? "it is in use" : String(cString: strerror(errno))
+      throw .cannotListen(port: port, reason: reason)
+    }
+    self.server = server
+    inbox = .allocate(capacity: 1)
+    inbox.initialize(to: [])
+    // A bundle's time is the sender's business: the newest pose is wanted now.
+    lo_server_enable_queue(server, 0, 1)
+    lo_server_add_method(server, nil, nil, Self.handler, inbox)
+  }
+
+  deinit {
+    lo_server_free(server)
+    inbox.deinitialize(count: 1)
+    inbox.deallocate()
+  }
+
+  /// The messages that came within the time, oldest first.
+  func messages(timeoutMilliseconds: Int) -> [OSCMessage] {
+    inbox.pointee.removeAll(keepingCapacity: true)
+    var wait = timeoutMilliseconds
+    while inbox.pointee.count < 256, lo_server_recv_noblock(server, Int32(wait)) > 0 { wait = 0 }
+    return inbox.pointee
+  }
+
+  private static let handler: lo_method_handler = { path, types, arguments, count, _, inbox in
+    guard let path, let types, let inbox, count <= 16 else { return 0 }
+    let numbers = (0..<Int(count)).map { index in
+      arguments?[index].map { liblo_number(types[index], $0) } ?? .nan
+    }
+    let message = OSCMessage(String(cString: path), numbers)
+    inbox.assumingMemoryBound(to: [OSCMessage].self).pointee.append(message)
+    return 0
+  }
+}
+
+/// Sends OSC over UDP. Belongs to one thread.
+public final class OSCSender {
+  private let target: lo_address
+
+  /// - Parameter url: `osc://HOST:PORT`, or with `osc.udp`.
+  /// - Throws: `badTarget`.
+  public init(_ url: String) throws(NetworkTrackerError) {
+    let scheme = ["osc://", "osc.udp://"].first { url.hasPrefix($0) }
+    let rest = scheme.map { url.dropFirst($0.count) } ?? ""
+    let port = rest.split(separator: ":", omittingEmptySubsequences: false).last
+      .flatMap { Int($0.split(separator: "/").first ?? "") }
+    guard scheme != nil, rest.first != ":", rest.contains(":"), let port,
+      (1...65535).contains(port),
+      let target = lo_address_new_from_url("osc.udp://" + rest)
+    else { throw .badTarget(url) }
+    self.target = target
+  }
+
+  deinit { lo_address_free(target) }
+
+  /// Sends floats; false where the target cannot be reached, as far as that can be known.
+  @discardableResult
+  public func send(_ message: OSCMessage) -> Bool {
+    let packet = lo_message_new()
+    defer { lo_message_free(packet) }
+    for number in message.numbers { lo_message_add_float(packet, Float(number)) }
+    return lo_send_message(target, message.address, packet) >= 0
+  }
+}

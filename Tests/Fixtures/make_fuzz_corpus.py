@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes seeds for the fuzzer: good reports of every family, as Tests/HeadTrackingTests/ReportFuzz
+wants them. usage: make_fuzz_corpus.py FOLDER"""
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+from imu_families import FAMILIES, Wave  # noqa: E402
+import tracker_reports as android  # noqa: E402
+
+folder = sys.argv[1]
+
+
+def write(name, target, how, body):
+    with open(os.path.join(folder, name), "wb") as f:
+        f.write(bytes([target, how]) + body)
+
+
+def record(data):
+    return bytes([min(len(data), 255)]) + data[:255]
+
+
+def reports(family, count=4):
+    return b"".join(record(family.report(10**12 + n * 4_000_000)) for n in range(count))
+
+
+for name, target, how, bus in [
+    ("xreal", 3, 0, "usb"), ("dualsense", 4, 0, "usb"), ("dualsense", 4, 0, "bluetooth"),
+    ("dualshock4", 5, 0, "usb"), ("dualshock4", 5, 1, "bluetooth"), ("switch-pro", 6, 0, "usb"),
+    ("joycon-right", 7, 0, "bluetooth"), ("rift-dk1", 8, 0, "usb"), ("rift-dk2", 9, 0, "usb"),
+    ("rift-cv1", 10, 0, "usb"), ("psvr", 11, 0, "usb"), ("hdk", 12, 0, "usb"),
+]:
+    family = FAMILIES[name](Wave(), bus)
+    family.configured = True
+    answers = b"".join(record(f) for f in family.features.values())
+    if name == "xreal":
+        for message, data in ((0x19, b"\0"), (0x14, b""), (0x15, b""), (0x15, b"")):
+            import struct
+            import zlib
+            body = struct.pack("<HB", 3 + len(data), message) + data
+            family.output(b"\xAA" + struct.pack("<I", zlib.crc32(body)) + body.ljust(59, b"\0"), 0)
+            answers += record(family.replies.pop())
+    write("%s-%s" % (name, bus), target, how, answers + reports(family))
+
+text, layout = android.layout("example", 1)
+write("descriptor", 0, 0, android.descriptor(layout))
+features = record(android.pack(2, layout[(android.FEATURE, 2)], {android.DESCRIPTION: list(text.encode())}))
+write("android", 1, 0, android.descriptor(layout) + bytes(5) + features * 2 + record(bytes(14)) * 3)
+write("calibration", 2, 0, json.dumps({"IMU": {"device_1": {
+    "gyro_bias": [0.01, -0.02, 0.003], "accel_bias": [0.1, 0.2, 0.3], "x": True}}}).encode())
+angles = FAMILIES["angles"](Wave(), "usb")
+write("profile-usages", 13, 0x87, angles.descriptor + bytes(5) + reports(angles))
+write("profile-bytes", 13, 0, bytes(5) + reports(FAMILIES["bytes"](Wave(), "usb")))

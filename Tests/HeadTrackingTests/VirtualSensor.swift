@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+
+/// All tests on virtual devices, one after the other: they measure times.
+@Suite(.serialized) struct VirtualDevices {}
+
+/// The probe under a virtual device (Tests/Fixtures/virtual_sensor.py).
+enum VirtualSensor {
+  static var root: String {
+    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+  }
+
+  static var probe: String {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return path.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/tracker-probe"
+  }
+
+  /// - Parameters:
+  ///   - family: and options, such as `--bus bluetooth`.
+  ///   - program: the probe's words.
+  static func start(_ family: [String], _ program: [String]) throws -> ChildProcess {
+    for needed in ["/usr/bin/umockdev-wrapper", "/usr/bin/python3"]
+    where access(needed, X_OK) != 0 {
+      throw HelperFailure(
+        description: "\(needed) is missing: apt install umockdev gir1.2-umockdev-1.0 python3-gi")
+    }
+    return try ChildProcess(
+      [
+        "/usr/bin/umockdev-wrapper", "/usr/bin/python3",
+        root + "/Tests/Fixtures/virtual_sensor.py", "--stdin",
+      ] + family + ["--", probe] + program)
+  }
+}
+
+/// A yaw, pitch, roll line of the probe, degrees.
+struct PrintedPose {
+  var yaw: Double
+  var pitch: Double
+  var roll: Double
+  var state: String
+  var time: Double
+
+  init?(_ line: String) {
+    let words = line.split(separator: " ")
+    guard words.count == 7, words[0] == "pose" else { return nil }
+    yaw = Double(words[1]) ?? .nan
+    pitch = Double(words[2]) ?? .nan
+    roll = Double(words[3]) ?? .nan
+    state = String(words[4])
+    time = Double(words[6]) ?? .nan
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import Testing
+
+@testable import NetworkTracking
+
+/// Signs: against the rotation matrices of the programs, and there and back.
+@Suite struct ConventionTests {
+  static let heads = [
+    (0.0, 0.0, 0.0), (30, 0, 0), (0, 20, 0), (0, 0, 15), (-100, 35, -20), (170, -60, 80),
+  ].map { YawPitchRoll(yaw: $0.0, pitch: $0.1, roll: $0.2).quaternion }
+
+  @Test(arguments: OSCPreset.allCases) func whatIsSentIsUnderstood(preset: OSCPreset) throws {
+    for head in Self.heads {
+      var receiver = OSCHead(preset)
+      let taken = receiver.take(preset.message(for: head))
+      let back = try #require(taken)
+      #expect(Quaternion.angle(between: head, back) < 1e-9)
+    }
+  }
+
+  /// Rows of a matrix that turns the scene: what becomes of the three axes.
+  private func scene(_ head: Quaternion, _ v: SIMD3<Double>) -> SIMD3<Double> {
+    head.conjugate.rotate(v)
+  }
+
+  private static let axes = [SIMD3<Double>(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1)]
+  private typealias Matrix = [SIMD3<Double>]
+
+  private func product(_ a: Matrix, _ b: Matrix) -> Matrix {
+    (0..<3).map { row in
+      SIMD3((0..<3).map { column in (0..<3).reduce(0.0) { $0 + a[row][$1] * b[$1][column] } })
+    }
+  }
+
+  /// Rotation matrices by rows; `sign` +1 turns vectors, -1 turns axes.
+  private func turn(_ axis: Int, _ degrees: Double, sign: Double) -> Matrix {
+    let angle = degrees / degreesPerRadian
+    let q = Quaternion(rotationVector: Self.axes[axis] * (angle * sign))
+    let columns = Self.axes.map(q.rotate)
+    return (0..<3).map { row in SIMD3(columns[0][row], columns[1][row], columns[2][row]) }
+  }
+
+  private func expectScene(_ matrix: Matrix, _ head: Quaternion) {
+    for axis in Self.axes {
+      let turned = SIMD3(matrix.map { ($0 * axis).sum() })
+      let difference = turned - scene(head, axis)
+      #expect((difference * difference).sum() < 1e-12)
+    }
+  }
+
+  @Test func spartaTurnsTheSceneAgainstTheHead() {
+    for head in Self.heads {
+      let n = OSCPreset.sparta.message(for: head).numbers
+      // Its matrix: Rx(roll) Ry(pitch) Rz(yaw), each of which turns the axes.
+      let matrix = product(
+        turn(0, n[2], sign: -1), product(turn(1, n[1], sign: -1), turn(2, n[0], sign: -1)))
+      expectScene(matrix, head)
+    }
+  }
+
+  @Test func sceneRotatorTurnsTheSceneAgainstTheHead() {
+    for head in Self.heads {
+      let n = OSCPreset.iemAngles.message(for: head).numbers
+      // Yaw, then pitch, then roll about fixed axes.
+      let matrix = product(
+        turn(0, n[2], sign: 1), product(turn(1, n[1], sign: 1), turn(2, n[0], sign: 1)))
+      expectScene(matrix, head)
+      let q = OSCPreset.iem.message(for: head).numbers
+      let rotation = Quaternion(w: q[0], x: q[1], y: q[2], z: q[3])
+      for axis in Self.axes {
+        let difference = rotation.rotate(axis) - scene(head, axis)
+        #expect((difference * difference).sum() < 1e-12)
+      }
+    }
+  }
+
+  @Test func yawToTheLeftIsPositiveForSpartaAndNegativeForSceneRotator() {
+    let left = YawPitchRoll(yaw: 30).quaternion
+    #expect(abs(OSCPreset.ypr.message(for: left).numbers[0] - 30) < 1e-9)
+    #expect(abs(OSCPreset.sparta.message(for: left).numbers[0] - 30) < 1e-9)
+    #expect(abs(OSCPreset.iemAngles.message(for: left).numbers[0] + 30) < 1e-9)
+    let up = YawPitchRoll(pitch: 20).quaternion
+    #expect(abs(OSCPreset.sparta.message(for: up).numbers[1] + 20) < 1e-9)
+  }
+
+  @Test func anglesMayComeOneByOne() throws {
+    var receiver = OSCHead(.sparta)
+    _ = receiver.take(OSCMessage("/yaw", [40]))
+    _ = receiver.take(OSCMessage("/pitch", [-10]))
+    let taken = receiver.take(OSCMessage("/roll", [5]))
+    let head = try #require(taken)
+    let wanted = YawPitchRoll(yaw: 40, pitch: 10, roll: 5).quaternion
+    #expect(Quaternion.angle(between: head, wanted) < 1e-9)
+  }
+
+  @Test func whatIsNoHeadIsRefused() {
+    var receiver = OSCHead(.ypr)
+    for message in [
+      OSCMessage("/ypr", [1, 2]), OSCMessage("/ypr", [.nan, 0, 0]), OSCMessage("/volume", [1]),
+      OSCMessage("/quaternion", [0, 0, 0, 0]), OSCMessage("/yaw", [1e9]), OSCMessage("", []),
+    ] {
+      #expect(receiver.take(message) == nil)
+    }
+    var scene = OSCHead(.iem)
+    #expect(scene.take(OSCMessage("/ypr", [1, 2, 3])) == nil)
+  }
+
+  @Test func datagramsOfAnyKindAreTaken() {
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<20_000 {
+      let bytes = (0..<Int.random(in: 0...70)).map { _ in
+        UInt8.random(in: 0...255, using: &generator)
+      }
+      for head in [AngleDatagram.opentrack(bytes, .rightUp), AngleDatagram.freepie(bytes, .leftUp)]
+      {
+        #expect(head.map { abs($0.squaredNorm - 1) < 1e-9 } ?? true)
+      }
+    }
+  }
+
+  @Test func namesAreRead() throws {
+    #expect(try NetworkTracker("osc:9000") == NetworkTracker(.osc(.ypr), port: 9000))
+    #expect(try NetworkTracker("osc:9000:iem") == NetworkTracker(.osc(.iem), port: 9000))
+    #expect(
+      try NetworkTracker("osc:9000", preset: "sparta") == NetworkTracker(.osc(.sparta), port: 9000))
+    #expect(
+      try NetworkTracker("opentrack:4242:left-down")
+        == NetworkTracker(.opentrack(.leftDown), port: 4242))
+    #expect(try NetworkTracker("freepie:5555") == NetworkTracker(.freepie(.rightUp), port: 5555))
+    #expect(try NetworkTracker("/dev/hidraw0") == nil)
+    #expect(try NetworkTracker("osc") == nil)
+    for wrong in ["osc:", "osc:0", "osc:99999", "osc:x", "opentrack:1:2:3"] {
+      #expect(throws: NetworkTrackerError.badAddress(wrong)) { try NetworkTracker(wrong) }
+    }
+    #expect(throws: NetworkTrackerError.self) { try NetworkTracker("osc:9000:logic") }
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import Glibc
+import HeadTracking
+import NetworkTracking
+import Testing
+
+/// Real datagrams over the loopback interface.
+@Suite(.serialized) struct ReceptionTests {
+  /// A UDP port that nobody uses now.
+  private func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+      }
+    }
+    try #require(result)
+    return Int(in_port_t(bigEndian: address.sin_port))
+  }
+
+  private func send(_ bytes: [UInt8], port: Int) {
+    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    _ = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        sendto(descriptor, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+  }
+
+  /// Waits until the newest sample is the head.
+  private func expect(_ head: Quaternion, from source: HeadPoseSource, _ send: () -> Void) {
+    for _ in 0..<200 {
+      send()
+      usleep(10_000)
+      if let sample = source.status.latestSample,
+        Quaternion.angle(between: sample.headToWorld, head) < 1e-5
+      {
+        return
+      }
+    }
+    Issue.record("the head never came: \(String(describing: source.status.latestSample))")
+  }
+
+  @Test(arguments: OSCPreset.allCases) func poseGoesOverTheWireAndBack(preset: OSCPreset) throws {
+    let port = try freePort()
+    let source = HeadPoseSource()
+    let session = NetworkTrackerSession(NetworkTracker(.osc(preset), port: port), feeding: source)
+    try session.start()
+    defer { session.stop() }
+    let sender = try OSCSender("osc://127.0.0.1:\(port)")
+    for head in ConventionTests.heads {
+      expect(head, from: source) { sender.send(preset.message(for: head)) }
+    }
+  }
+
+  /// Bytes of an OSC message from its specification, not from liblo.
+  @Test func messagesOfOtherProgramsAreUnderstood() throws {
+    let port = try freePort()
+    let source = HeadPoseSource()
+    let session = NetworkTrackerSession(NetworkTracker(.osc(.ypr), port: port), feeding: source)
+    try session.start()
+    defer { session.stop() }
+    let floats = [Float(30), 20, -10].flatMap { value in
+      withUnsafeBytes(of: value.bitPattern.bigEndian, Array.init)
+    }
+    let message = Array("/ypr\0\0\0\0,fff\0\0\0\0".utf8) + floats
+    expect(YawPitchRoll(yaw: 30, pitch: 20, roll: -10).quaternion, from: source) {
+      send(message, port: port)
+    }
+    let rejected = source.status.rejectedCount
+    for length in [0, 1, 7, 64, 1500] {
+      send((0..<length).map { _ in UInt8.random(in: 0...255) }, port: port)
+    }
+    send(Array("/volume\0,i\0\0".utf8) + [0, 0, 0, 1], port: port)
+    expect(YawPitchRoll(yaw: 30, pitch: 20, roll: -10).quaternion, from: source) {
+      send(message, port: port)
+    }
+    #expect(source.status.rejectedCount > rejected)
+  }
+
+  @Test func opentrackAndFreepieAreUnderstood() throws {
+    let port = try freePort()
+    let source = HeadPoseSource()
+    let session = NetworkTrackerSession(
+      NetworkTracker(.opentrack(.rightUp), port: port), feeding: source)
+    try session.start()
+    let doubles = [0.0, 0, 0, -30, 20, 5].flatMap { value in
+      withUnsafeBytes(of: value.bitPattern.littleEndian, Array.init)
+    }
+    expect(YawPitchRoll(yaw: 30, pitch: 20, roll: 5).quaternion, from: source) {
+      send(doubles, port: port)
+    }
+    session.stop()
+    let telephone = NetworkTrackerSession(
+      NetworkTracker(.freepie(.leftUp), port: port), feeding: source)
+    try telephone.start()
+    defer { telephone.stop() }
+    let raw = [Float](repeating: 9, count: 9)
+    let floats = (raw + [0.5, -0.25, 0.125]).flatMap { value in
+      withUnsafeBytes(of: value.bitPattern.littleEndian, Array.init)
+    }
+    let wanted = YawPitchRoll(
+      yaw: 0.5 * degreesPerRadian, pitch: -0.25 * degreesPerRadian, roll: 0.125 * degreesPerRadian)
+    expect(wanted.quaternion, from: source) { send([0, 3] + floats, port: port) }
+  }
+
+  @Test func aPortThatIsTakenIsToldOf() throws {
+    let port = try freePort()
+    let source = HeadPoseSource()
+    for sender in [NetworkTracker.Sender.opentrack(.rightUp), .osc(.ypr)] {
+      let first = NetworkTrackerSession(NetworkTracker(sender, port: port), feeding: source)
+      try first.start()
+      let second = NetworkTrackerSession(NetworkTracker(sender, port: port), feeding: source)
+      #expect {
+        try second.start()
+      } throws: {
+        "\($0)".contains("cannot listen on UDP port \(port)")
+      }
+      first.stop()
+    }
+  }
+
+  @Test(arguments: [
+    "", "localhost", "osc://", "osc://host", "osc://host:0", "http://h:1", "osc://:9",
+  ])
+  func wrongTargetsAreRefused(url: String) {
+    #expect(throws: NetworkTrackerError.badTarget(url)) { try OSCSender(url) }
+  }
+}
