@@ -113,7 +113,8 @@ public struct HeadPredictor: Sendable {
     if inertial == isInertial, !learners.isEmpty { return }
     isInertial = inertial
     let prior = inertial ? PredictorPrior.inertial : PredictorPrior.positional
-    learners = prior.map(RidgeLearner.init)
+    learners = zip(prior, Forecast.lookAheads).map { RidgeLearner(prior: $0, lookAhead: $1) }
+    for index in next.indices { next[index] = memory.end }
   }
 }
 
@@ -147,7 +148,7 @@ extension HeadPredictor {
     // A head that has just appeared has always gone on as it does.
     let known = entry.features.values[reached]
     for index in reached..<4 { entry.features.values[index + 1] = known }
-    var motion = Self.smooth(farthest, from: noise.still, to: 2 * noise.still)
+    var motion = Self.smooth(farthest, from: noise.still, to: 1.6 * noise.still)
     if isInertial, let velocity {
       let speed = realtime_sqrt((velocity * velocity).sum())
       motion = max(motion, Self.smooth(speed, from: Self.slow, to: 2 * Self.slow))
@@ -169,6 +170,7 @@ extension HeadPredictor {
       let seconds = Forecast.lookAheads[index]
       let lookAhead = Int64(seconds * 1e9)
       next[index] = max(next[index], memory.start)
+      let begin = next[index]
       while next[index] < memory.end {
         let past = memory[next[index]]
         guard past.time + lookAhead <= entry.time else { break }
@@ -181,6 +183,7 @@ extension HeadPredictor {
         let turn = (past.pose.conjugate * future.pose).rotationVector
         learners[index].learn(past.features.values, mean: turn / seconds, weight: weight)
       }
+      if next[index] > begin { learners[index].solve() }
     }
   }
 

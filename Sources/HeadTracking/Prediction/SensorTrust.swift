@@ -18,7 +18,7 @@ struct PoseNoise: Sendable {
 
   /// A head that has moved less than this within 200 ms may not have moved, radians: the farthest
   /// of four noisy distances, with room.
-  var still: Double { min(0.03, max(0.0035, 4 * realtime_sqrt(square))) }
+  var still: Double { min(0.05, max(0.0035, 6.5 * realtime_sqrt(square))) }
 
   mutating func restart() { count = 0 }
 
@@ -41,7 +41,7 @@ struct PoseNoise: Sendable {
   }
 
   private mutating func take(_ variance: Double, seconds: Double) {
-    recent += min(1, seconds / 0.2) * (variance - recent)
+    recent += min(1, seconds / 0.5) * (variance - recent)
     // Doubles within 7 s where nothing holds it down.
     square = min(square * (1 + seconds / 10) + 1e-14, recent)
   }
