@@ -112,6 +112,8 @@ public struct HeadPredictor: Sendable {
   private mutating func use(inertial: Bool) {
     if inertial == isInertial, !learners.isEmpty { return }
     isInertial = inertial
+    // Velocities of two kinds do not mix.
+    memory.removeAll()
     let prior = inertial ? PredictorPrior.inertial : PredictorPrior.positional
     learners = zip(prior, Forecast.lookAheads).map { RidgeLearner(prior: $0, lookAhead: $1) }
     for index in next.indices { next[index] = memory.end }
