@@ -30,6 +30,11 @@ enum ManualText {
     names, in the one that
     .B STILLSTAGE_DATA
     names, in ../share/stillstage beside the executable, and in the source tree.
+    .PP
+    $XDG_CONFIG_HOME/stillstage, or ~/.config/stillstage, holds config.json with the user's
+    defaults for the options of play and render, and the folder trackers with what
+    .B stillstage calibrate
+    found.
     .SH ENVIRONMENT
     .TP
     .B STILLSTAGE_DATA

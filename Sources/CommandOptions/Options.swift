@@ -106,6 +106,19 @@ public enum Options {
     "output", short: "o", "OUT.wav", .file,
     help: "Render the scene to a WAV instead of playing it.")
 
+  // MARK: Sensors
+
+  public static let fuseOutput = CommandOption<String>(
+    required: "output", short: "o", "OUT.csv", .file,
+    help: "The CSV to write: t,w,x,y,z, seconds and the turn from sensor to earth.")
+  public static let magnetometer = CommandOption<Bool>(
+    flag: "mag", help: "Let the heading follow the magnetometer.")
+  public static let chart = CommandOption<String?>(
+    "chart", "FILE.svg", .file,
+    help: "Draw the errors over time; needs gnuplot. PNG where the name ends in .png.")
+  public static let dryRun = CommandOption<Bool>(
+    flag: "dry-run", help: "Show the result, and write nothing.")
+
   // MARK: Decoder export
 
   public static let exportOutput = CommandOption<String>(

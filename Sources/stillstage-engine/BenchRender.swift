@@ -85,7 +85,8 @@ private func renderNoise(_ renderer: Renderer, _ blocks: Int, _ frames: Int) -> 
   return cpuSeconds() - start
 }
 
-private func cpuSeconds() -> Double {
+/// CPU time of this process.
+func cpuSeconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
   return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9

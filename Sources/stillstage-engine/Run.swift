@@ -72,7 +72,9 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   case .trackersWatch: try trackersWatchCommand(command)
   case .hrtfInfo: try hrtfInfoCommand(command)
   case .hrtfExport: try hrtfExportCommand(command)
+  case .fuse: try fuseCommand(command)
   case .benchRender: try benchRenderCommand(command)
+  case .benchFusion: try benchFusionCommand(command)
   case .demo: try demoCommand(command, play: playDemo)
   default: throw .usage("no such command")
   }

@@ -2,16 +2,20 @@
 
 /// What the orientation filter trusts, and for how long. One set of defaults serves 25 Hz to 1 kHz.
 ///
-/// Names and defaults follow [1] where nothing else is said; its units are degrees here too, since
-/// these numbers are read by people.
+/// Quantities and defaults are those of [1] where nothing else is said. Rates and angles are in
+/// degrees, since these numbers are read by people.
 ///
 /// [1] D. Laidig, T. Seel, "VQF: Highly accurate IMU orientation estimation with bias estimation and
 /// magnetic disturbance rejection", Information Fusion 91, 2023, arXiv 2203.17024.
 public struct FusionSettings: Sendable, Equatable {
   /// Time constant of the low-pass on the specific force in the almost-inertial frame, seconds.
   public var accelerometerTime = 3.0
-  /// Time constant with which the heading follows the magnetometer, seconds.
-  public var magnetometerTime = 9.0
+  /// Time constant with which the heading follows the magnetometer, seconds; 9 in [1]. Once the
+  /// bias is known, the gyroscope may carry the heading for longer.
+  public var magnetometerTime = 16.0
+  /// Standard deviation of the bias up to which that holds, degrees/s; the time constant shrinks
+  /// in inverse proportion beyond.
+  public var magnetometerBiasSigma = 0.3
   /// Whether a sample's magnetic field is used at all. A headphone's own magnets disturb it, so
   /// the default is no.
   public var usesMagnetometer = false
@@ -25,16 +29,16 @@ public struct FusionSettings: Sendable, Equatable {
   /// Standard deviation that the bias settles at while the sensor moves, degrees/s; 0 turns
   /// the estimation in motion off.
   public var biasSigmaMotion = 0.1
-  /// Standard deviation that the bias settles at while the sensor rests, degrees/s.
-  public var biasSigmaRest = 0.03
+  /// Standard deviation that the bias settles at while the sensor rests, degrees/s; 0.03 in [1].
+  public var biasSigmaRest = 0.01
   /// How much weaker than the others a vertical rate is drawn to zero in motion, 0 to 1. It
   /// keeps what cannot be observed from wandering.
   public var biasVerticalForgetting = 0.0001
 
   /// Rest is that both sensors are as good as constant for so many seconds.
   public var restTime = 1.5
-  /// Time constant of the low-passes that say what is constant, seconds.
-  public var restFilterTime = 0.5
+  /// Time constant of the low-passes that say what is constant, seconds; 0.5 in [1].
+  public var restFilterTime = 1.0
   /// Deviation from the low-passed rate that is still rest, degrees/s.
   public var restRate = 2.0
   /// Deviation from the low-passed specific force that is still rest, m/s2.
@@ -46,8 +50,8 @@ public struct FusionSettings: Sendable, Equatable {
   public var magneticReferenceTime = 20.0
   /// Deviation from the reference's norm that is no disturbance, as a share of it.
   public var magneticNormTolerance = 0.1
-  /// Deviation from the reference's dip angle that is no disturbance, degrees.
-  public var magneticDipTolerance = 10.0
+  /// Deviation from the reference's dip angle that is no disturbance, degrees; 10 in [1].
+  public var magneticDipTolerance = 7.0
   /// Seconds of one steady field while the sensor moves that make it the new reference.
   public var magneticNewTime = 20.0
   /// The same before there is a first reference.

@@ -40,17 +40,23 @@ struct MagneticHeading: Sendable {
 
   /// - Parameters:
   ///   - horizontal: the field in the almost-inertial frame, z up, microtesla.
-  ///   - rate: the sensor's rate of turn, rad/s.
+  ///   - rate: the sensor's low-passed rate of turn, rad/s.
+  ///   - biasSigma: how well the gyroscope's bias is known, rad/s.
   ///   - seconds: since the field before.
   @_noLocks
-  mutating func update(_ horizontal: SIMD3<Double>, rate: Double, seconds: Double) {
+  mutating func update(
+    _ horizontal: SIMD3<Double>, rate: Double, biasSigma: Double, seconds: Double
+  ) {
     let norm = realtime_sqrt((horizontal * horizontal).sum())
     guard norm > 1e-6 else { return }
     let flat = realtime_sqrt(horizontal.x * horizontal.x + horizontal.y * horizontal.y)
     let dip = -realtime_atan2(horizontal.z, flat)
     let smooth = field.update(SIMD3(norm, dip, 0), seconds: seconds)
     judge(norm: smooth.x, dip: smooth.y, rate: rate, seconds: seconds)
-    correct(towards: realtime_atan2(horizontal.x, horizontal.y), seconds: seconds)
+    let known = settings.magnetometerBiasSigma * .pi / 180
+    let time =
+      settings.magnetometerTime * (biasSigma > known ? known / biasSigma : 1)
+    correct(towards: realtime_atan2(horizontal.x, horizontal.y), time: time, seconds: seconds)
   }
 
   /// Compares the field with the reference, and finds a new reference where it stays another.
@@ -102,8 +108,8 @@ struct MagneticHeading: Sendable {
 
   /// Turns the heading towards where the field says north is.
   @_noLocks
-  private mutating func correct(towards measured: Double, seconds: Double) {
-    var gain = 1 - realtime_exp(-seconds / settings.magnetometerTime)
+  private mutating func correct(towards measured: Double, time: Double, seconds: Double) {
+    var gain = 1 - realtime_exp(-seconds / time)
     if isDisturbed {
       if rejectionTime < settings.magneticRejectionTime {
         rejectionTime += seconds
@@ -118,7 +124,7 @@ struct MagneticHeading: Sendable {
     if firstGain > 0 {
       if gain < firstGain { gain = firstGain }
       firstGain /= firstGain + 1
-      if firstGain * settings.magnetometerTime < seconds { firstGain = 0 }
+      if firstGain * time < seconds { firstGain = 0 }
     }
     angle = Self.wrapped(angle + gain * Self.wrapped(measured - angle))
   }

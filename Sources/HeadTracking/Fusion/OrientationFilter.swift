@@ -133,15 +133,14 @@ public struct OrientationFilter: Sendable {
     }
     if settings.usesMagnetometer, hasForce, let field = sample.magneticField {
       guard Self.isFinite(field, below: 1e4) else { return }
-      let turning = realtime_sqrt((angularVelocity * angularVelocity).sum())
+      let turning = realtime_sqrt((rest.meanRate * rest.meanRate).sum())
       magnetic.update(
-        (inclination * strapdown).rotate(field), rate: turning, seconds: step.seconds)
+        (inclination * strapdown).rotate(field), rate: turning, biasSigma: estimator.sigma,
+        seconds: step.seconds)
     }
   }
 
-  /// Integrates the rate over the step: mean of both ends, and the coning that their cross
-  /// product tells of (P. Savage, "Strapdown inertial navigation integration algorithm design",
-  /// J. Guidance, Control, and Dynamics 21(1), 1998).
+  /// Integrates the rate over the step before it, over which a sensor's own filter has averaged.
   @_noLocks
   private mutating func integrate(_ measured: SIMD3<Double>, _ step: SampleSpacing.Step) {
     let rate = measured - estimator.bias
