@@ -13,5 +13,6 @@ public enum CommandName: String, Sendable, CaseIterable {
   case calibrate
   case benchRender = "bench render"
   case benchFusion = "bench fusion"
+  case benchPrediction = "bench prediction"
   case completion
 }

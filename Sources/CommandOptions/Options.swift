@@ -80,6 +80,22 @@ public enum Options {
   public static let tracker = CommandOption<TrackerChoice>(
     "tracker", "auto|none|ID", .tracker, default: .auto, shown: "auto",
     help: "Head tracker, by the ID that 'stillstage trackers' lists.")
+  public static let deviceTracker = CommandOption<String?>(
+    "device-tracker", "ID", .text,
+    help: """
+      Second tracker, fixed to what the stage stands still in: a screen, a vehicle's seat.
+      """)
+  public static let predict = CommandOption<PredictChoice>(
+    "predict", "auto|off|MS", .prediction(0...200), default: .auto, shown: "auto",
+    help: """
+      How far ahead the head is predicted: by the latency as it is measured, not at all, or by so \
+      many milliseconds.
+      """)
+  public static let keepFront = CommandOption<Bool>(
+    flag: "keep-front",
+    help: """
+      Keep each tracker's front for the next time. Of use with trackers whose north stays the same.
+      """)
   public static let mode = CommandOption<StageMode>(
     "mode", "MODE", .words, default: .tracked, shown: "tracked",
     help: "Stage still in the room, stage fixed to the head, or plain stereo.")

@@ -34,11 +34,38 @@ public enum HeadChoice: Sendable {
   case none
 }
 
+/// How far ahead the head is predicted.
+public enum HeadPrediction: Sendable, Equatable {
+  /// To when the sound is heard, as the queue and the server tell; at most 200 ms, and 120 ms over
+  /// Bluetooth, whose latency is only estimated.
+  case automatic
+  case off
+  /// By so many milliseconds, whatever the latency; at most 200.
+  case milliseconds(Double)
+
+  /// - Parameter sink: the sound server's name of the output.
+  func pose(for sink: String) -> PosePrediction {
+    switch self {
+    case .automatic: sink.hasPrefix("bluez") ? .measured(atMost: 120_000_000) : .automatic
+    case .off: .off
+    case .milliseconds(let milliseconds):
+      .fixed(Int64(max(0, min(milliseconds, 200)) * 1_000_000))
+    }
+  }
+}
+
 /// How a player plays.
 public struct PlayerOptions: Sendable {
   public var render = RenderSettings()
   /// Default: any tracker.
   public var head = HeadChoice.automatic
+  /// A second tracker, fixed to what the stage stands still in; nil: the room. Of use where `head` is
+  /// a tracker.
+  public var deviceTracker: String?
+  /// Default: by the measured latency.
+  public var prediction = HeadPrediction.automatic
+  /// Fronts from another time, by the trackers' ids: the yaw in the tracker's own world, radians.
+  public var fronts: [String: Double] = [:]
   /// Default: the stage stands still.
   public var mode = StageMode.tracked
   /// The sound server's name of the output; nil: its default, followed when it changes.

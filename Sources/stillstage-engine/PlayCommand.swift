@@ -16,12 +16,17 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     options.latencyMilliseconds = depth
   }
   options.head = try headChoice(command)
+  options.deviceTracker = command[Options.deviceTracker]
+  options.prediction = HeadPrediction(command[Options.predict])
+  let fronts = FrontStore(isKept: command[Options.keepFront])
+  options.fronts = fronts.read()
   let path = command[Arguments.input]
   let settings = options.render
   try refuseOverwriting(
     [path, settings.hrtfPath, command[Options.motion]], by: [command[Options.events]])
   try checkReadable(path, settings)
-  try play(options, events: EventLog(path: command[Options.events])) {
+  let events = try EventLog(path: command[Options.events])
+  try play(options, events: events, atEnd: { fronts.keep($0.front) }) {
     rate throws(PlaybackError) in
     try FileSource(
       path: path, settings: settings, sampleRate: rate, interrupt: Signals.interrupt)
@@ -38,7 +43,9 @@ private func checkReadable(_ path: String, _ settings: RenderSettings) throws(Co
 private func headChoice(_ command: ParsedCommand) throws(CommandFailure) -> HeadChoice {
   if let trajectory = try recordedHead(command) { return .recorded(trajectory) }
   switch command[Options.tracker] {
-  case .auto: return .automatic
+  case .auto:
+    guard let device = command[Options.deviceTracker] else { return .automatic }
+    return .tracker(try trackerBeside(device))
   case .none: return .none
   case .id(let id):
     do throws(HeadTrackingError) {
@@ -48,9 +55,20 @@ private func headChoice(_ command: ParsedCommand) throws(CommandFailure) -> Head
   }
 }
 
+/// The first tracker that is not the device's.
+private func trackerBeside(_ device: String) throws(CommandFailure) -> String {
+  let list = TrackerList.current()
+  do throws(HeadTrackingError) {
+    let taken = try list.match(device)
+    if let other = list.trackers.first(where: { $0.path != taken.path }) { return other.id }
+  } catch { throw CommandFailure(error.description) }
+  throw CommandFailure(
+    "there is no second tracker for the head; connect one, or name it with --tracker ID")
+}
+
 /// Plays a source to its end, or until the listener or a signal ends it.
 func play(
-  _ options: PlayerOptions, events: EventLog,
+  _ options: PlayerOptions, events: EventLog, atEnd: (Player) -> Void = { _ in },
   source: (Int) throws(PlaybackError) -> any SoundSource
 ) throws(CommandFailure) {
   let player = try playing { () throws(PlaybackError) in
@@ -66,9 +84,20 @@ func play(
     reporter.report()
   }
   player.stop()
+  atEnd(player)
   reporter.report()
   reporter.end()
   if Signals.received != nil { throw .interrupted }
+}
+
+extension HeadPrediction {
+  fileprivate init(_ choice: PredictChoice) {
+    switch choice {
+    case .auto: self = .automatic
+    case .off: self = .off
+    case .milliseconds(let milliseconds): self = .milliseconds(milliseconds)
+    }
+  }
 }
 
 extension Player {

@@ -46,7 +46,8 @@ import Testing
       simulation.lead = lead
       simulation.seconds = 2
       let points = simulation.run()
-      print("60 degrees in 0.5 s at \(rate) Hz, \(lead) ms ahead: at most \(points.topSpeed()) deg/s")
+      print(
+        "60 degrees in 0.5 s at \(rate) Hz, \(lead) ms ahead: at most \(points.topSpeed()) deg/s")
       // What could not be foreseen is made up for.
       #expect(points.topSpeed() < 225 * (lead == 0 ? 1.6 : rate < 50 ? 3.2 : 2))
       #expect(abs(yaw(points.pose(at: 1.95)) - 60) < 0.02)

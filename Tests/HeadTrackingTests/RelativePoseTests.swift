@@ -67,9 +67,10 @@ import Testing
     var pair = Pair(head: { bus($0) * look($0) }, device: bus)
     let source = HeadPoseSource()
     let points = pair.run(source)
-    let worst = points.filter { $0.time > 0.5 }.map {
-      Quaternion.angle(between: $0.pose, look($0.time)) * degreesPerRadian
-    }.max() ?? 99
+    let worst =
+      points.filter { $0.time > 0.5 }.map {
+        Quaternion.angle(between: $0.pose, look($0.time)) * degreesPerRadian
+      }.max() ?? 99
     print("turning and banking bus, head moves: worst error \(worst) degrees")
     #expect(worst < 1.5)
     #expect(source.status(now: PoseSimulation.nanoseconds(6)).isDeviceRelative)
@@ -85,9 +86,10 @@ import Testing
     let bus = { (time: Double) in YawPitchRoll(yaw: 30 * max(0, time - 1)).quaternion }
     let look = { (time: Double) in YawPitchRoll(pitch: 20 * sine(2 * time)).quaternion }
     let points = Pair(head: { bus($0) * look($0) }, device: { bus($0) * mount }).run()
-    let worst = points.filter { $0.time > 0.5 }.map {
-      Quaternion.angle(between: $0.pose, look($0.time)) * degreesPerRadian
-    }.max() ?? 99
+    let worst =
+      points.filter { $0.time > 0.5 }.map {
+        Quaternion.angle(between: $0.pose, look($0.time)) * degreesPerRadian
+      }.max() ?? 99
     #expect(worst < 1)
   }
 
@@ -152,7 +154,8 @@ import Testing
     // Nods all the time, and a glance to the side now and then.
     let look = { (time: Double) -> Quaternion in
       let within = time.truncatingRemainder(dividingBy: 30)
-      let glance = 40 * (Fade.minimumJerk((within - 20) / 0.6) - Fade.minimumJerk((within - 23) / 0.6))
+      let glance =
+        40 * (Fade.minimumJerk((within - 20) / 0.6) - Fade.minimumJerk((within - 23) / 0.6))
       let nod = 20 * sine(2 * .pi * 0.5 * time) * Fade.minimumJerk((time - 3) / 2)
       return YawPitchRoll(yaw: glance, pitch: nod).quaternion
     }

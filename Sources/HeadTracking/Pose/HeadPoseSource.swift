@@ -7,8 +7,8 @@ import Synchronization
 /// Where the tracker's samples and the renderer's questions meet.
 ///
 /// The pose is relative to the front of the stage: the yaw of the first sample, and of each
-/// `recenter()`. Pitch and roll are gravity's. Where a second tracker feeds `device`, the stage stands
-/// still in what that one is fixed to: a screen, a seat. `StagePose` tells how a pose is made from
+/// `recenter()`. Pitch and roll are gravity's. Where a second tracker feeds a source made with
+/// `init(deviceOf:)`, the stage stands still in what that one is fixed to: a screen, a seat. `StagePose` tells how a pose is made from
 /// samples, `HeadPoseTrack` how the way between them is.
 ///
 /// ## Threading
@@ -33,8 +33,18 @@ public final class HeadPoseSource: @unchecked Sendable {
   private let reader: UnsafeMutablePointer<Reader>
   private let predictionCode = Atomic<Int64>(PosePrediction.automatic.code)
   private let rendered = RenderedPose()
+  /// The head's, where this is a device's.
+  private let head: HeadPoseSource?
 
-  public init() {
+  public convenience init() { self.init(head: nil) }
+
+  /// A source for the tracker of the device that another source's stage stands still in.
+  ///
+  /// What is fed to it goes to `head`; it has a status of its own, and its pose is not for hearing.
+  public convenience init(deviceOf head: HeadPoseSource) { self.init(head: head) }
+
+  private init(head: HeadPoseSource?) {
+    self.head = head
     reader = .allocate(capacity: 1)
     reader.initialize(to: Reader())
   }
@@ -52,7 +62,8 @@ public final class HeadPoseSource: @unchecked Sendable {
   /// - Returns: true where the tracker's reference frame jumped before the sample.
   @discardableResult
   public func push(_ sample: HeadSample) -> Bool {
-    producer.withLock { producer in
+    head?.pushDevice(sample)
+    return producer.withLock { producer in
       let breaks = producer.stage.conditioner.breaks
       guard let pose = producer.stage.condition(sample) else {
         producer.rejected += 1
@@ -73,11 +84,13 @@ public final class HeadPoseSource: @unchecked Sendable {
   /// The next sample comes from a tracker that has just been switched on: where the head looks
   /// then is the front.
   public func beginReference() {
+    head?.beginDeviceReference()
     producer.withLock { $0.stage.beginReference() }
   }
 
   /// The next sample comes after a pause, in the reference frame that was.
   public func resumeReference() {
+    head?.resumeDeviceReference()
     producer.withLock { $0.stage.resumeReference() }
   }
 
@@ -108,18 +121,16 @@ public final class HeadPoseSource: @unchecked Sendable {
 
   // MARK: The device
 
-  /// Takes a sample of the device that the stage stands in; its own counts do not show in `status`.
-  public func pushDevice(_ sample: HeadSample) {
+  /// Takes a sample of the device that the stage stands in.
+  func pushDevice(_ sample: HeadSample) {
     producer.withLock { _ = $0.stage.device.push(sample) }
   }
 
-  /// The device's next sample comes from another reference frame.
-  public func beginDeviceReference() {
+  func beginDeviceReference() {
     producer.withLock { $0.stage.device.beginReference() }
   }
 
-  /// The device's next sample comes after a pause, in the frame that was.
-  public func resumeDeviceReference() {
+  func resumeDeviceReference() {
     producer.withLock { $0.stage.device.resumeReference() }
   }
 
