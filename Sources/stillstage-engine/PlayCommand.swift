@@ -26,11 +26,11 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     [path, settings.hrtfPath, command[Options.motion]], by: [command[Options.events]])
   try checkReadable(path, settings)
   let events = try EventLog(path: command[Options.events])
-  try play(options, events: events, atEnd: { fronts.keep($0.front) }) {
-    rate throws(PlaybackError) in
+  let open = { (rate: Int) throws(PlaybackError) -> any SoundSource in
     try FileSource(
       path: path, settings: settings, sampleRate: rate, interrupt: Signals.interrupt)
   }
+  try play(options, events: events, atEnd: { fronts.keep($0.front) }, source: open)
 }
 
 /// A file that cannot be played is told of before a sound server is asked for.
@@ -42,28 +42,31 @@ private func checkReadable(_ path: String, _ settings: RenderSettings) throws(Co
 
 private func headChoice(_ command: ParsedCommand) throws(CommandFailure) -> HeadChoice {
   if let trajectory = try recordedHead(command) { return .recorded(trajectory) }
+  let device = command[Options.deviceTracker]
   switch command[Options.tracker] {
   case .auto:
-    guard let device = command[Options.deviceTracker] else { return .automatic }
-    return .tracker(try trackerBeside(device))
+    guard let device else { return .automatic }
+    return .tracker(try tracker(nil, beside: device))
   case .none: return .none
-  case .id(let id):
-    do throws(HeadTrackingError) {
-      _ = try TrackerList.current().match(id)
-    } catch { throw CommandFailure(error.description) }
-    return .tracker(id)
+  case .id(let id): return .tracker(try tracker(id, beside: device))
   }
 }
 
-/// The first tracker that is not the device's.
-private func trackerBeside(_ device: String) throws(CommandFailure) -> String {
+/// The head's tracker as it is to be asked for: the one that is named, or the first that is not the
+/// device's.
+private func tracker(_ id: String?, beside device: String?) throws(CommandFailure) -> String {
   let list = TrackerList.current()
   do throws(HeadTrackingError) {
+    let named = try id.map { (id) throws(HeadTrackingError) in try list.match(id) }
+    guard let device else { return id ?? "" }
     let taken = try list.match(device)
-    if let other = list.trackers.first(where: { $0.path != taken.path }) { return other.id }
+    let free = named ?? list.trackers.first { $0.path != taken.path }
+    if let free, free.path != taken.path { return id ?? free.id }
   } catch { throw CommandFailure(error.description) }
   throw CommandFailure(
-    "there is no second tracker for the head; connect one, or name it with --tracker ID")
+    id == nil
+      ? "there is no second tracker for the head; connect one, or name it with --tracker ID"
+      : "--tracker and --device-tracker name the same tracker; name two")
 }
 
 /// Plays a source to its end, or until the listener or a signal ends it.

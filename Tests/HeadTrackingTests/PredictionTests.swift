@@ -165,4 +165,56 @@ import Testing
       }
     }
   }
+
+  /// Heads that look about in their own ways, slow and fast: on each it is no worse than the best
+  /// of the others, or nearly, and in the mean better.
+  @Test func itBeatsTheOthersOnMotionsOfManyKinds() {
+    var sums: [PredictionTrial.Method: [Double]] = [:]
+    for seed in 1...6 {
+      var noise = Noise(state: UInt64(seed))
+      let waves = (0..<4).map { _ in
+        (0.15 + 0.7 * noise.uniform(), 6 * noise.uniform(), noise.vector() * Double(seed * 6))
+      }
+      let motion = { (time: Double) -> Quaternion in
+        let angles = waves.reduce(SIMD3<Double>.zero) {
+          $0 + $1.2 * sine(2 * .pi * $1.0 * time + $1.1)
+        }
+        return YawPitchRoll(yaw: angles.x, pitch: angles.y / 2, roll: angles.z / 3).quaternion
+      }
+      let (seen, truth) = turns(
+        motion, seconds: 40, rate: 100, degrees: 0.05, gyroNoise: 0.3, seed: UInt64(seed),
+        scored: { $0 > 5 })
+      for lookAhead in Forecast.lookAheads {
+        let results = PredictionTrial.run(seen, truth: truth, lookAheads: [lookAhead])
+        let ours = score(results, .ours).rms
+        let best = [.last, .gyro, .leastSquares].map { score(results, $0).rms }.min() ?? 0
+        #expect(ours < 1.1 * best)
+        for method in PredictionTrial.Method.allCases {
+          sums[method, default: []].append(score(results, method).rms)
+        }
+      }
+    }
+    let means = sums.mapValues { $0.reduce(0, +) / Double($0.count) }
+    print("motions of many kinds, mean rms:", means.map { "\($0.key.rawValue) \($0.value)" })
+    #expect(means[.ours]! < 0.7 * min(means[.last]!, means[.gyro]!, means[.leastSquares]!))
+  }
+
+  @Test func aRecordingIsRead() throws {
+    let text = """
+      t,gx,gy,gz,qw,qx,qy,qz,movement,other
+      0,0.1,0.2,0.3,1,0,0,0,0,x
+      0.01,0.1,0.2,0.3,nan,nan,nan,nan,1,x
+      0.02,0.1,nan,0.3,2,0,0,0,1,x
+      """
+    let motion = try RecordedMotion(Array(text.utf8), name: "m.csv")
+    #expect(motion.times == [0, 0.01, 0.02])
+    #expect(motion.poses == [.identity, nil, .identity])
+    #expect(motion.angularVelocities == [SIMD3(0.1, 0.2, 0.3), SIMD3(0.1, 0.2, 0.3), .zero])
+    #expect(motion.isScored == [false, true, true])
+    let plain = try RecordedMotion(Array("t,w,x,y,z\n1,1,0,0,0\n".utf8), name: "m.csv")
+    #expect(plain.angularVelocities.isEmpty && plain.isScored.isEmpty)
+    #expect(throws: HeadTrackingError.self) {
+      try RecordedMotion(Array("t,gx,gy,gz\n1,1,0,0\n".utf8), name: "m.csv")
+    }
+  }
 }

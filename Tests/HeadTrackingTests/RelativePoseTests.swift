@@ -22,6 +22,7 @@ import Testing
     func run(_ source: HeadPoseSource = HeadPoseSource()) -> [(time: Double, pose: Quaternion)] {
       source.takesDriftBack = false
       source.prediction = .off
+      let companion = HeadPoseSource(deviceOf: source)
       var points: [(Double, Quaternion)] = []
       var (heads, devices) = (0.0, 0.0)
       for step in 0..<Int(seconds * 1000) {
@@ -32,9 +33,9 @@ import Testing
           devices += 1
           if deviceIsLost(taken) { continue }
           if let new = deviceIsNewAt, abs(taken - new) < 0.5 / deviceRate {
-            source.beginDeviceReference()
+            companion.beginReference()
           }
-          source.pushDevice(HeadSample(time: now, headToWorld: device(taken)))
+          companion.push(HeadSample(time: now, headToWorld: device(taken)))
         }
         while heads / headRate <= time {
           source.push(HeadSample(time: now, headToWorld: head(heads / headRate)))
