@@ -31,7 +31,7 @@ struct HeadPoseTrack: Sendable {
     /// The stage comes to a front the listener chose.
     var easeToNewFront: Int64 = 400_000_000
     /// What was predicted wrongly is taken back within this, or within an update interval.
-    var longestCorrection = 60_000_000.0
+    var longestCorrection = 45_000_000.0
     /// The pose rests this long after the newest sample at the latest.
     var maximumLookAhead: Int64 = 300_000_000
     /// A distance between two questions that is a jump, not a step.
