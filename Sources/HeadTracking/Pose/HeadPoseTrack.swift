@@ -53,6 +53,11 @@ struct HeadPoseTrack: Sendable {
     case ease(Int64)
   }
 
+  /// A wrong prediction by more than 11 degrees is one, radians.
+  private static var leap: Double {
+    @_noLocks get { 0.2 }
+  }
+
   /// rad/s at which a wrong prediction is taken back while the head rests.
   private static var calm: Double {
     @_noLocks get { 2 }
@@ -78,6 +83,8 @@ struct HeadPoseTrack: Sendable {
   private var lastTime: Int64 = 0
   private var lastOutput = Quaternion(w: 1, x: 0, y: 0, z: 0)
   private var lastUpdate: Int64 = 0
+  /// Stream time by which the last leap is made up for.
+  private var leapEnd: Int64 = 0
   private var updateInterval = 0.0
 
   init(settings: Settings = .default) {
@@ -177,11 +184,21 @@ extension HeadPoseTrack {
       let speed = realtime_sqrt((rate * rate).sum())
       // No faster than the head and two degrees in 20 ms, unless that takes long. An interval and a
       // quarter at least, so that a late sample does not stop the motion.
-      let wanted = min(settings.longestCorrection, size / (Self.calm + speed) * 1e9)
+      let wanted = min(timeToCorrect(size), size / (Self.calm + speed) * 1e9)
       let duration = max(1.25 * noteUpdate(), wanted)
       correction = Fade(residual, from: lastTime, over: duration)
     }
     pending = .nothing
+  }
+
+  /// Nanoseconds for what is wrong by `size` radians. A leap is over when the time it was given is,
+  /// though each sample looks at what is left of it.
+  @_noLocks
+  private mutating func timeToCorrect(_ size: Double) -> Double {
+    let left = Double(leapEnd - lastTime)
+    if left > 0, left < settings.longestCorrection { return left }
+    if size > Self.leap { leapEnd = lastTime + Int64(settings.longestCorrection) }
+    return settings.longestCorrection
   }
 
   @_noLocks
