@@ -92,10 +92,14 @@ public final class Player: @unchecked Sendable {
     feed = RenderFeed(ring: ring, renderer: renderer, head: head)
     feed.volume = linearGain(decibels: settings.gainDecibels)
     output = try Self.makeOutput(options, rate, feed)
-    let (predicted, told) = (poseSource, events)
+    let (predicted, told, heard) = (poseSource, events, output)
     predicted?.prediction = options.prediction.pose(for: options.sinkName ?? "")
     conductor = Conductor(source: source, feed: feed, output: output) { event in
-      if let sink = event.newSink { predicted?.prediction = options.prediction.pose(for: sink) }
+      if let sink = event.newSink {
+        let status = heard.status
+        predicted?.prediction = options.prediction.pose(
+          for: sink, queue: status.isLatencyApproximate ? status.queueMilliseconds : nil)
+      }
       told.add(event)
     }
     head.isFollowed = options.mode == .tracked

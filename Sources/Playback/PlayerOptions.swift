@@ -36,17 +36,21 @@ public enum HeadChoice: Sendable {
 
 /// How far ahead the head is predicted.
 public enum HeadPrediction: Sendable, Equatable {
-  /// To when the sound is heard, as the queue and the server tell; at most 200 ms, and 120 ms over
-  /// Bluetooth, whose latency is only estimated.
+  /// To when the sound is heard, as the queue and the server tell; at most 200 ms, 120 ms over
+  /// Bluetooth, whose latency is only estimated, and the depth of the queue on PipeWire, which
+  /// tells more than there is.
   case automatic
   case off
   /// By so many milliseconds, whatever the latency; at most 200.
   case milliseconds(Double)
 
-  /// - Parameter sink: the sound server's name of the output.
-  func pose(for sink: String) -> PosePrediction {
-    switch self {
-    case .automatic: sink.hasPrefix("bluez") ? .measured(atMost: 120_000_000) : .automatic
+  /// - Parameters:
+  ///   - sink: the sound server's name of the output.
+  ///   - queue: its depth in ms where the server's reports of latency are off; nil where not.
+  func pose(for sink: String, queue: Double? = nil) -> PosePrediction {
+    let limit = min(queue ?? 200, sink.hasPrefix("bluez") ? 120 : 200)
+    return switch self {
+    case .automatic: .measured(atMost: Int64(max(0, limit) * 1_000_000))
     case .off: .off
     case .milliseconds(let milliseconds):
       .fixed(Int64(max(0, min(milliseconds, 200)) * 1_000_000))
