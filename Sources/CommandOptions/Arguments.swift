@@ -22,6 +22,12 @@ public enum Arguments {
       Recording with the columns that 'fuse' takes and the truth in qw,qx,qy,qz; rows count \
       where movement is 1.
       """, isRepeated: true)
+  public static let motions = ArgumentSpecification(
+    name: "FILE", grammar: .file,
+    help: """
+      Recorded motion with t and w,x,y,z (or qw,qx,qy,qz), and gx,gy,gz where there is a \
+      gyroscope; rows count where movement is 1, all where there is no such column.
+      """, isRepeated: true)
   public static let shell = ArgumentSpecification(
     name: "SHELL", grammar: .words(Shell.allCases.map(\.rawValue)),
     help: "The shell to write a completion script for.")

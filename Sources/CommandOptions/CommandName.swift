@@ -14,5 +14,6 @@ public enum CommandName: String, Sendable, CaseIterable {
   case calibrate
   case benchRender = "bench render"
   case benchFusion = "bench fusion"
+  case benchPrediction = "bench prediction"
   case completion
 }

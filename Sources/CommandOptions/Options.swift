@@ -107,6 +107,22 @@ public enum Options {
   public static let record = CommandOption<String?>(
     "record", "FILE.csv", .file,
     help: "Write every sample: t,gx,gy,gz,ax,ay,az[,mx,my,mz],w,x,y,z in SI units (uT).")
+  public static let deviceTracker = CommandOption<String?>(
+    "device-tracker", "ID", .text,
+    help: """
+      Second tracker, fixed to what the stage stands still in: a screen, a vehicle's seat.
+      """)
+  public static let predict = CommandOption<PredictChoice>(
+    "predict", "auto|off|MS", .prediction(0...200), default: .auto, shown: "auto",
+    help: """
+      How far ahead the head is predicted: by the latency as it is measured, not at all, or by so \
+      many milliseconds.
+      """)
+  public static let keepFront = CommandOption<Bool>(
+    flag: "keep-front",
+    help: """
+      Keep each tracker's front for the next time. Of use with trackers whose north stays the same.
+      """)
   public static let mode = CommandOption<StageMode>(
     "mode", "MODE", .words, default: .tracked, shown: "tracked",
     help: "Stage still in the room, stage fixed to the head, or plain stereo.")

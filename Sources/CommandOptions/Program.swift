@@ -9,7 +9,7 @@ public enum Program {
   /// All commands, in the order in which help lists them.
   public static let commands: [CommandSpecification] = [
     play, render, demo, trackers, trackersWatch, trackersBridge, hrtfInfo, hrtfExport, fuse,
-    calibrate, benchRender, benchFusion, completion,
+    calibrate, benchRender, benchFusion, benchPrediction, completion,
   ]
 
   private static let shared: [OptionSpecification] = [
@@ -28,8 +28,10 @@ public enum Program {
       """,
     arguments: [Arguments.input],
     options: [
-      Options.tracker.specification, Options.trackerAxes.specification,
-      Options.trackerPreset.specification, Options.mode.specification, Options.sink.specification,
+      Options.tracker.specification, Options.deviceTracker.specification,
+      Options.trackerAxes.specification, Options.trackerPreset.specification,
+      Options.mode.specification, Options.predict.specification,
+      Options.keepFront.specification, Options.sink.specification,
       Options.latency.specification,
     ] + shared)
 
@@ -114,6 +116,16 @@ public enum Program {
       The VQF library is measured in the same run where it is installed.
       """,
     arguments: [Arguments.recordings],
+    options: [Options.json.specification, Options.chart.specification])
+
+  private static let benchPrediction = CommandSpecification(
+    name: .benchPrediction, summary: "Measure the head's prediction against what came.",
+    discussion: """
+      Predicts recorded motions 20, 50, 100 and 200 ms ahead: with the last pose, with the \
+      gyroscope's velocity, with Android's least squares, and as 'play' does. Tells the angular \
+      errors of each, for each recording and in the mean.
+      """,
+    arguments: [Arguments.motions],
     options: [Options.json.specification, Options.chart.specification])
 
   private static let fuse = CommandSpecification(

@@ -37,9 +37,16 @@ public final class Player: @unchecked Sendable {
   private let head: StageHead
   private let poseSource: HeadPoseSource?
   private let tracker: TrackerSession?
+  private let device: TrackerSession?
   private let events: EventQueue
   private let redesigner: Redesigner
   private let shared = Mutex(Shared())
+
+  /// The id of the tracker that was connected last.
+  private final class TrackerMemory: Sendable {
+    let id = Mutex<String?>(nil)
+  }
+  private let memory = TrackerMemory()
 
   private struct Shared {
     var mode = StageMode.tracked
@@ -77,7 +84,8 @@ public final class Player: @unchecked Sendable {
     duration = source.duration.map { Double($0) / Double(rate) }
     canBeSpatial = settings.spatialization.includes(source.layout)
     events = EventQueue()
-    (head, poseSource, tracker) = Self.makeHead(options, events)
+    (head, poseSource, tracker) = Self.makeHead(options, events, memory)
+    device = Self.makeDevice(options, poseSource, events)
     let renderer = Renderer(
       layout: source.layout, filters: filters, busOrder: settings.busOrder,
       blockFrames: settings.blockFrames,
@@ -86,7 +94,16 @@ public final class Player: @unchecked Sendable {
     feed = RenderFeed(ring: ring, renderer: renderer, head: head)
     feed.volume = linearGain(decibels: settings.gainDecibels)
     output = try Self.makeOutput(options, rate, feed)
-    conductor = Conductor(source: source, feed: feed, output: output, tell: events.add)
+    let (predicted, told, heard) = (poseSource, events, output)
+    predicted?.prediction = options.prediction.pose(for: options.sinkName ?? "")
+    conductor = Conductor(source: source, feed: feed, output: output) { event in
+      if let sink = event.newSink {
+        let status = heard.status
+        predicted?.prediction = options.prediction.pose(
+          for: sink, queue: status.isLatencyApproximate ? status.queueMilliseconds : nil)
+      }
+      told.add(event)
+    }
     head.isFollowed = options.mode == .tracked
     redesigner = Redesigner(renderer: renderer, layout: source.layout, tell: events.add)
     head.settle()
@@ -105,6 +122,7 @@ public final class Player: @unchecked Sendable {
   /// - Throws: `PlaybackError.sound` where no server answers within 2 s.
   public func start() throws(PlaybackError) {
     tracker?.start()
+    device?.start()
     conductor.start()
     do throws(PulseAudioError) {
       try output.start()
@@ -171,8 +189,15 @@ public final class Player: @unchecked Sendable {
     redesigner.wish(wish)
   }
 
-  /// The direction in which the head looks now becomes the front of the stage.
+  /// The direction in which the head looks now becomes the front of the stage, within 0.4 s.
   public func recenter() { poseSource?.recenter() }
+
+  /// The tracker used last and the yaw of the front in its own world, radians; nil where there is
+  /// none, and while the front is a device's.
+  public var front: (tracker: String, yaw: Double)? {
+    guard let id = memory.id.withLock({ $0 }), let yaw = poseSource?.front else { return nil }
+    return (id, yaw)
+  }
 
   /// Fades out and ends, within half a second. The player cannot be started again.
   public func stop() {
@@ -186,6 +211,7 @@ public final class Player: @unchecked Sendable {
     if output.status.state == .playing { fadeOut() }
     output.stop()
     tracker?.stop()
+    device?.stop()
   }
 
   private func fadeOut() {
@@ -256,7 +282,7 @@ public final class Player: @unchecked Sendable {
   }
 
   private static func makeHead(
-    _ options: PlayerOptions, _ events: EventQueue
+    _ options: PlayerOptions, _ events: EventQueue, _ memory: TrackerMemory
   ) -> (StageHead, HeadPoseSource?, TrackerSession?) {
     let choice = options.head
     switch choice {
@@ -267,11 +293,33 @@ public final class Player: @unchecked Sendable {
       let source = HeadPoseSource()
       var wanted = TrackerChoice.automatic
       if case .tracker(let id) = choice { wanted = .id(id) }
+      let fronts = options.fronts
+      let heard: @Sendable (TrackerEvent) -> Void = { event in
+        if case .connected(let tracker) = event {
+          let isFirst = memory.id.withLock { id in
+            defer { id = tracker.id }
+            return id == nil
+          }
+          // A tracker that begins anew within a play has lost its north.
+          if isFirst, let front = fronts[tracker.id] { source.keepFront(front) }
+        }
+        events.add(.tracker(event))
+      }
       let session = TrackerSession(
-        wanted, feeding: source, settings: options.trackerSettings,
-        onEvent: { events.add(.tracker($0)) }, calibration: options.calibration)
+        wanted, feeding: source, settings: options.trackerSettings, onEvent: heard,
+        calibration: options.calibration)
       return (StageHead(.source(source)), source, session)
     }
+  }
+
+  /// The session of the tracker that the stage stands still in.
+  private static func makeDevice(
+    _ options: PlayerOptions, _ source: HeadPoseSource?, _ events: EventQueue
+  ) -> TrackerSession? {
+    guard let id = options.deviceTracker, let source else { return nil }
+    return TrackerSession(
+      .id(id), feeding: HeadPoseSource(deviceOf: source), settings: options.trackerSettings,
+      onEvent: { events.add(.deviceTracker($0)) }, calibration: options.calibration)
   }
 
   private static func makeOutput(

@@ -35,6 +35,30 @@ public enum HeadChoice: Sendable {
   case none
 }
 
+/// How far ahead the head is predicted.
+public enum HeadPrediction: Sendable, Equatable {
+  /// To when the sound is heard, as the queue and the server tell; at most 200 ms, 120 ms over
+  /// Bluetooth, whose latency is only estimated, and the depth of the queue on PipeWire, which
+  /// tells more than there is.
+  case automatic
+  case off
+  /// By so many milliseconds, whatever the latency; at most 200.
+  case milliseconds(Double)
+
+  /// - Parameters:
+  ///   - sink: the sound server's name of the output.
+  ///   - queue: its depth in ms where the server's reports of latency are off; nil where not.
+  func pose(for sink: String, queue: Double? = nil) -> PosePrediction {
+    let limit = min(queue ?? 200, sink.hasPrefix("bluez") ? 120 : 200)
+    return switch self {
+    case .automatic: .measured(atMost: Int64(max(0, limit) * 1_000_000))
+    case .off: .off
+    case .milliseconds(let milliseconds):
+      .fixed(Int64(max(0, min(milliseconds, 200)) * 1_000_000))
+    }
+  }
+}
+
 /// How a player plays.
 public struct PlayerOptions: Sendable {
   public var render = RenderSettings()
@@ -45,6 +69,13 @@ public struct PlayerOptions: Sendable {
   /// What is known of a tracker beyond what it says itself, asked for when one is opened, on the
   /// tracker's thread. Default: nothing.
   public var calibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil }
+  /// A second tracker, fixed to what the stage stands still in; nil: the room. Of use where `head` is
+  /// a tracker.
+  public var deviceTracker: String?
+  /// Default: by the measured latency.
+  public var prediction = HeadPrediction.automatic
+  /// Fronts from another time, by the trackers' ids: the yaw in the tracker's own world, radians.
+  public var fronts: [String: Double] = [:]
   /// Default: the stage stands still.
   public var mode = StageMode.tracked
   /// The sound server's name of the output; nil: its default, followed when it changes.

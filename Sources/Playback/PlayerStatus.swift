@@ -37,6 +37,8 @@ public struct PlayerStatus: Sendable {
 public enum PlayerEvent: Sendable, Equatable {
   case output(AudioOutputEvent)
   case tracker(TrackerEvent)
+  /// Of the tracker that the stage stands still in.
+  case deviceTracker(TrackerEvent)
   /// Something was wrong with the source and was played past.
   case warning(String)
   /// Silence while the source does not deliver.
@@ -50,4 +52,15 @@ public enum PlayerEvent: Sendable, Equatable {
   case finished
   /// The source cannot be read on; what has been read is played to its end.
   case sourceFailed(String)
+}
+
+extension PlayerEvent {
+  /// The sound server's name of an output that is played to from now on.
+  var newSink: String? {
+    guard case .output(let output) = self else { return nil }
+    return switch output.kind {
+    case .connected(let sink), .moved(let sink): sink
+    default: nil
+    }
+  }
 }

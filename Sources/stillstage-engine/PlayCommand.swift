@@ -27,17 +27,23 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   } else {
     options.head = try headChoice(command, options.trackerSettings)
   }
+  options.deviceTracker = command[Options.deviceTracker]
+  options.prediction = HeadPrediction(command[Options.predict])
+  let fronts = FrontStore(isKept: command[Options.keepFront])
+  options.fronts = fronts.read()
   let path = command[Arguments.input]
   let settings = options.render
   try refuseOverwriting(
     [path, settings.hrtfPath, command[Options.motion]], by: [command[Options.events]])
   try checkReadable(path, settings)
-  try play(
-    options, events: EventLog(path: command[Options.events]), sets: HRTFChoices(command)
-  ) { rate throws(PlaybackError) in
+  let events = try EventLog(path: command[Options.events])
+  let open = { (rate: Int) throws(PlaybackError) -> any SoundSource in
     try FileSource(
       path: path, settings: settings, sampleRate: rate, interrupt: Signals.interrupt)
   }
+  try play(
+    options, events: events, sets: HRTFChoices(command), atEnd: { fronts.keep($0.front) },
+    source: open)
 }
 
 /// A file that cannot be played is told of before a sound server is asked for.
@@ -69,21 +75,39 @@ private func headChoice(
   // A tracker on the command line wins over a recording among the user's defaults.
   let wantsTracker = command.isGiven(Options.tracker) && !command.isGiven(Options.motion)
   if !wantsTracker, let trajectory = try recordedHead(command) { return .recorded(trajectory) }
+  let device = command[Options.deviceTracker]
   switch command[Options.tracker] {
-  case .auto: return .automatic
+  case .auto:
+    guard let device else { return .automatic }
+    return .tracker(try tracker(nil, beside: device, settings))
   case .none: return .none
-  case .id(let id):
-    do throws(HeadTrackingError) {
-      _ = try TrackerList.current(settings).match(id)
-    } catch { throw CommandFailure(error.description) }
-    return .tracker(id)
+  case .id(let id): return .tracker(try tracker(id, beside: device, settings))
   }
+}
+
+/// The head's tracker as it is to be asked for: the one that is named, or the first that is not the
+/// device's.
+private func tracker(
+  _ id: String?, beside device: String?, _ settings: TrackerSettings
+) throws(CommandFailure) -> String {
+  let list = TrackerList.current(settings)
+  do throws(HeadTrackingError) {
+    let named = try id.map { (id) throws(HeadTrackingError) in try list.match(id) }
+    guard let device else { return id ?? "" }
+    let taken = try list.match(device)
+    let free = named ?? list.trackers.first { $0.path != taken.path }
+    if let free, free.path != taken.path { return id ?? free.id }
+  } catch { throw CommandFailure(error.description) }
+  throw CommandFailure(
+    id == nil
+      ? "there is no second tracker for the head; connect one, or name it with --tracker ID"
+      : "--tracker and --device-tracker name the same tracker; name two")
 }
 
 /// Plays a source to its end, or until the listener or a signal ends it.
 func play(
-  _ options: PlayerOptions, events: EventLog,
-  sets: HRTFChoices = HRTFChoices(), source: (Int) throws(PlaybackError) -> any SoundSource
+  _ options: PlayerOptions, events: EventLog, sets: HRTFChoices = HRTFChoices(),
+  atEnd: (Player) -> Void = { _ in }, source: (Int) throws(PlaybackError) -> any SoundSource
 ) throws(CommandFailure) {
   let player = try playing { () throws(PlaybackError) in
     try Player(options: options, makeSource: source)
@@ -100,9 +124,20 @@ func play(
     reporter.report()
   }
   player.stop()
+  atEnd(player)
   reporter.report()
   reporter.end()
   if Signals.received != nil { throw .interrupted }
+}
+
+extension HeadPrediction {
+  fileprivate init(_ choice: PredictChoice) {
+    switch choice {
+    case .auto: self = .automatic
+    case .off: self = .off
+    case .milliseconds(let milliseconds): self = .milliseconds(milliseconds)
+    }
+  }
 }
 
 extension Player {

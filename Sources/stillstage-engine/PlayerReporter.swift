@@ -49,6 +49,7 @@ final class PlayerReporter {
     switch event {
     case .output(let output): tell(output.kind)
     case .tracker(let tracker): tell(tracker)
+    case .deviceTracker(let tracker): tell(device: tracker)
     case .warning(let text):
       say(text)
       events.warning(text)
@@ -113,6 +114,24 @@ final class PlayerReporter {
     case .failed(let error):
       say(error.description)
       events.write("tracker-failed", ["message": .text(error.description)])
+    }
+  }
+
+  private func tell(device event: TrackerEvent) {
+    switch event {
+    case .waiting: events.write("device-tracker-waiting")
+    case .recentered: break
+    case .connected(let tracker):
+      say("device tracker: \(tracker.name)")
+      events.write(
+        "device-tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])
+    case .lost(let tracker):
+      say("the device tracker \(tracker.name) is gone; the stage stays in the room")
+      events.write("device-tracker-lost", ["id": .text(tracker.id)])
+    case .discontinuity: events.write("device-tracker-jump")
+    case .failed(let error):
+      say(error.description)
+      events.write("device-tracker-failed", ["message": .text(error.description)])
     }
   }
 }

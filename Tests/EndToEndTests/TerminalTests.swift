@@ -48,7 +48,7 @@ extension EndToEndTests {
       pressed.resume = press("p", wait: 0.6)
       _ = try performance.move("pose 40 0 0")
       sleepSeconds(0.4)
-      pressed.recenter = press("c", wait: 0.4)
+      pressed.recenter = press("c", wait: 0.8)
       _ = try performance.move("pose 80 0 0")
       sleepSeconds(0.4)
       pressed.fixed = press("t", wait: 0.7)
@@ -99,7 +99,8 @@ extension EndToEndTests {
         stage(recording, time, seconds).allSatisfy { abs($0.yaw - yaw) < 0.5 }
       }
       #expect(looks(40, pressed.recenter, 0))
-      #expect(looks(0, pressed.recenter, 0.3))
+      // 0.4 s, and the queue.
+      #expect(looks(0, pressed.recenter, 0.75))
       #expect(looks(40, pressed.fixed, 0))
       #expect(looks(0, pressed.fixed, 0.6))
       let plain =

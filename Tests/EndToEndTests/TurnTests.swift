@@ -92,7 +92,8 @@ extension EndToEndTests {
         return milliseconds(turns.turn + headTime(yaw), heard.time)
       }
       print("\(name), turn of 90 degrees in 0.5 s: the stage follows the head", lags, "ms later")
-      #expect(lags.allSatisfy { $0 > -20 && $0 < limit })
+      // Predicted by the latency that the server reports, which PipeWire gets wrong.
+      #expect(lags.allSatisfy { $0 > -25 && $0 < limit })
 
       try compare(stage, recording, before: turns.step, Scene.noise.ahead, name + ", ahead")
       try compare(stage, recording, before: turns.back, Scene.noise.lookingLeft, name + ", step")

@@ -29,9 +29,9 @@ import Testing
         "pose path: \(Int(rate)) Hz, asked \(Int(lead)) ms ahead, gyroscope \(hasGyroscope): "
           + "turn 100 deg/s, top \(top), ripple \(ripple) deg/s, delay \(delay) ms")
       #expect(top < 105)
-      #expect(ripple < 1.5)
-      // No later than the report's own way; ahead as far as a gyroscope is trusted.
-      #expect(abs(delay - (lead > 0 && hasGyroscope ? -19 : 1)) < 3)
+      #expect(ripple < 2)
+      // No later than the report's own way, for the moment that was asked for.
+      #expect(abs(delay - (1 - lead)) < 3)
     }
   }
 
@@ -46,7 +46,10 @@ import Testing
       simulation.lead = lead
       simulation.seconds = 2
       let points = simulation.run()
-      #expect(points.topSpeed() < 225 * 1.5)
+      print(
+        "60 degrees in 0.5 s at \(rate) Hz, \(lead) ms ahead: at most \(points.topSpeed()) deg/s")
+      // What could not be foreseen is made up for.
+      #expect(points.topSpeed() < 225 * (lead == 0 ? 1.6 : rate < 50 ? 3.2 : 2))
       #expect(abs(yaw(points.pose(at: 1.95)) - 60) < 0.02)
     }
   }
@@ -96,32 +99,37 @@ import Testing
     #expect(abs(yaw(points.pose(at: 2.45)) - 90) < 0.02)
   }
 
-  @Test func recentringTurnsTheYawAtOnceAndOnlyTheYaw() {
+  @Test func recentringTurnsTheYawWithin400MillisecondsAndOnlyTheYaw() {
     let source = HeadPoseSource()
-    let start = PoseSimulation.origin
     let tilted = YawPitchRoll(yaw: 20, pitch: 15, roll: -8)
-    for index in 0..<100 {
-      let time = start + Int64(index) * 10_000_000
-      source.push(HeadSample(time: time, headToWorld: tilted.quaternion))
-      _ = source.pose(at: time, now: time)
-    }
-    let now = start + 1_000_000_000
     var turned = tilted
     turned.yaw = 80
-    source.push(HeadSample(time: now, headToWorld: turned.quaternion))
-    for step in 0..<400 {
-      let time = now + Int64(step) * 1_000_000
-      if step % 10 == 9 {
-        source.push(HeadSample(time: time, headToWorld: turned.quaternion))
+    var previous: Quaternion?
+    var (fastest, arrived) = (0.0, 99.0)
+    for step in 0..<4000 {
+      let seconds = Double(step) * 1e-3
+      let time = PoseSimulation.nanoseconds(seconds)
+      if step % 10 == 0 {
+        let head = seconds < 1 ? tilted : turned
+        source.push(HeadSample(time: time, headToWorld: head.quaternion))
       }
-      _ = source.pose(at: time, now: time)
+      if step == 2000 { source.recenter() }
+      let pose = source.pose(at: time, now: time)
+      if step == 1999 { #expect(abs(yaw(pose) - 60) < 0.01) }
+      if let previous, step > 1990 {
+        fastest = max(fastest, Quaternion.angle(between: previous, pose) * degreesPerRadian * 1000)
+      }
+      if step > 2000, abs(yaw(pose)) < 0.1 { arrived = min(arrived, seconds - 2) }
+      previous = pose
     }
-    let end = now + 400_000_000
-    #expect(abs(yaw(source.pose(at: end, now: end)) - 60) < 0.01)
-    source.recenter()
+    let end = PoseSimulation.nanoseconds(4)
     let centred = YawPitchRoll(source.pose(at: end, now: end))
     #expect(abs(centred.yaw) < 0.01)
     #expect(abs(centred.pitch - 15) < 0.01 && abs(centred.roll + 8) < 0.01)
+    print("recentring by 60 degrees: there after \(arrived) s, at most \(fastest) deg/s")
+    #expect(arrived > 0.3 && arrived < 0.45)
+    // Minimum jerk: 1.875 times the mean speed.
+    #expect(fastest < 60 / 0.4 * 1.9)
     #expect(source.status(now: end).pose == source.pose(at: end, now: end))
   }
 
@@ -200,7 +208,7 @@ import Testing
     #expect(source.status(now: last + 1_121_000_000).freshness == .lost)
   }
 
-  @Test func farAheadThePoseRests() {
+  @Test func whenSamplesStopThePoseRests() {
     let source = HeadPoseSource()
     let start = PoseSimulation.origin
     let rate = SIMD3(0.0, 0, 100 / degreesPerRadian)
@@ -211,13 +219,13 @@ import Testing
       source.push(HeadSample(time: now, headToWorld: head, angularVelocity: rate))
       _ = source.pose(at: now, now: now)
     }
-    let ahead = [0, 10, 30, 60, 100].map {
-      yaw(source.pose(at: now + $0 * 1_000_000, now: now)) - 99
+    let ahead = [0, 10, 30, 60, 100].map { (milliseconds: Int64) in
+      let later = now + milliseconds * 1_000_000
+      return yaw(source.pose(at: later, now: later)) - 99
     }
-    let rest = source.pose(at: now + 110_000_000, now: now)
     #expect(abs(ahead[0]) < 0.1 && abs(ahead[1] - 1) < 0.1)
     // At full speed until the next sample is overdue, then 30 ms to brake.
-    #expect(ahead[4] < 8 && ahead[4] > 3 && abs(ahead[4] - yaw(rest) + 99) < 1e-6)
+    #expect(ahead[4] < 5 && ahead[4] > 2 && abs(ahead[4] - ahead[3]) < 1e-6)
   }
 
   /// A queue that is rewritten asks again for times that were asked before.

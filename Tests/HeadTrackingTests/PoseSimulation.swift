@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CRealtime
 import Geometry
 import HeadTracking
 
@@ -14,7 +15,19 @@ struct Noise: RandomNumberGenerator {
     z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
     return z ^ (z >> 31)
   }
+
+  /// 0 to 1.
+  mutating func uniform() -> Double { Double.random(in: 0..<1, using: &self) }
+
+  /// Normal, of unit variance on each axis: the sum of twelve uniform numbers.
+  mutating func vector() -> SIMD3<Double> {
+    var sum = SIMD3<Double>(repeating: -6)
+    for _ in 0..<12 { sum += SIMD3(uniform(), uniform(), uniform()) }
+    return sum
+  }
 }
+
+func sine(_ x: Double) -> Double { realtime_sin(x) }
 
 /// A tracker and a renderer in simulated time: the tracker samples a known motion and its reports
 /// arrive late and unevenly, the renderer asks in blocks, ahead of time.
@@ -114,7 +127,7 @@ extension [PoseSimulation.Point] {
         return angle * angle
       }.reduce(0, +)
     }
-    return stride(from: -40.0, through: 40, by: 0.5).min { error($0) < error($1) } ?? 0
+    return stride(from: -90.0, through: 40, by: 0.5).min { error($0) < error($1) } ?? 0
   }
 
   func pose(at time: Double) -> Quaternion {

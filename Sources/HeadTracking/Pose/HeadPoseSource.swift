@@ -7,15 +7,17 @@ import Synchronization
 /// Where the tracker's samples and the renderer's questions meet.
 ///
 /// The pose is relative to the front of the stage: the yaw of the first sample, and of each
-/// `recenter()`. Pitch and roll are gravity's. `HeadPoseTrack` tells how it is made from samples.
+/// `recenter()`. Pitch and roll are gravity's. Where a second tracker feeds a source made with
+/// `init(deviceOf:)`, the stage stands still in what that one is fixed to: a screen, a seat. `StagePose` tells how a pose is made from
+/// samples, `HeadPoseTrack` how the way between them is.
 ///
 /// ## Threading
-/// `push` and the `reference` functions are the tracker thread's; `pose(at:)` is the audio
+/// `push` and the `reference` functions are for any thread, the tracker's usually; `pose(at:)` is the audio
 /// thread's (one reader), allocates nothing, takes no lock and never waits; everything else is
 /// for any thread.
 public final class HeadPoseSource: @unchecked Sendable {
   private struct Producer {
-    var conditioner = SampleConditioner()
+    var stage = StagePose()
     var latest: HeadSample?
     var accepted = 0
     var rejected = 0
@@ -24,16 +26,25 @@ public final class HeadPoseSource: @unchecked Sendable {
   private struct Reader {
     var track = HeadPoseTrack()
     var position = 0
-    var recentred = 0
   }
 
   private let ring = PoseRing()
   private let producer = Mutex(Producer())
   private let reader: UnsafeMutablePointer<Reader>
-  private let recenterRequests = Atomic<Int>(0)
+  private let predictionCode = Atomic<Int64>(PosePrediction.automatic.code)
   private let rendered = RenderedPose()
+  /// The head's, where this is a device's.
+  private let head: HeadPoseSource?
 
-  public init() {
+  public convenience init() { self.init(head: nil) }
+
+  /// A source for the tracker of the device that another source's stage stands still in.
+  ///
+  /// What is fed to it goes to `head`; it has a status of its own, and its pose is not for hearing.
+  public convenience init(deviceOf head: HeadPoseSource) { self.init(head: head) }
+
+  private init(head: HeadPoseSource?) {
+    self.head = head
     reader = .allocate(capacity: 1)
     reader.initialize(to: Reader())
   }
@@ -51,9 +62,10 @@ public final class HeadPoseSource: @unchecked Sendable {
   /// - Returns: true where the tracker's reference frame jumped before the sample.
   @discardableResult
   public func push(_ sample: HeadSample) -> Bool {
-    producer.withLock { producer in
-      let breaks = producer.conditioner.breaks
-      guard let pose = producer.conditioner.condition(sample) else {
+    head?.pushDevice(sample)
+    return producer.withLock { producer in
+      let breaks = producer.stage.conditioner.breaks
+      guard let pose = producer.stage.condition(sample) else {
         producer.rejected += 1
         return false
       }
@@ -72,17 +84,62 @@ public final class HeadPoseSource: @unchecked Sendable {
   /// The next sample comes from a tracker that has just been switched on: where the head looks
   /// then is the front.
   public func beginReference() {
-    producer.withLock { $0.conditioner.beginReference() }
+    head?.beginDeviceReference()
+    producer.withLock { $0.stage.beginReference() }
   }
 
   /// The next sample comes after a pause, in the reference frame that was.
   public func resumeReference() {
-    producer.withLock { $0.conditioner.resumeReference() }
+    head?.resumeDeviceReference()
+    producer.withLock { $0.stage.resumeReference() }
   }
 
-  /// Makes the direction the head looks in the front of the stage, at once (yaw only).
+  // MARK: The front
+
+  /// Makes the direction the head looks in at the next sample the front of the stage, within
+  /// 0.4 s (yaw only).
   public func recenter() {
-    recenterRequests.add(1, ordering: .relaxed)
+    producer.withLock { $0.stage.recenter() }
+  }
+
+  /// Whether the front follows where the head rests, too slowly to be heard, so that a tracker's
+  /// drift is taken back. True at first.
+  public var takesDriftBack: Bool {
+    get { producer.withLock { $0.stage.isRecentring } }
+    set { producer.withLock { $0.stage.isRecentring = newValue } }
+  }
+
+  /// The yaw in the tracker's own world that is the front, radians; nil before the first sample,
+  /// and while the front is a device's.
+  public var front: Double? { producer.withLock { $0.stage.front } }
+
+  /// Makes a yaw in the tracker's own world the front when its next reference frame begins, in
+  /// place of where the head looks then.
+  public func keepFront(_ yaw: Double) {
+    producer.withLock { $0.stage.keptFront = yaw.isFinite ? yaw : nil }
+  }
+
+  // MARK: The device
+
+  /// Takes a sample of the device that the stage stands in.
+  func pushDevice(_ sample: HeadSample) {
+    producer.withLock { _ = $0.stage.device.push(sample) }
+  }
+
+  func beginDeviceReference() {
+    producer.withLock { $0.stage.device.beginReference() }
+  }
+
+  func resumeDeviceReference() {
+    producer.withLock { $0.stage.device.resumeReference() }
+  }
+
+  // MARK: The renderer's side
+
+  /// How far ahead of the present the head is predicted.
+  public var prediction: PosePrediction {
+    get { PosePrediction(code: predictionCode.load(ordering: .relaxed)) }
+    set { predictionCode.store(newValue.code, ordering: .relaxed) }
   }
 
   /// The head's pose `headToWorld` relative to the front of the stage.
@@ -99,11 +156,8 @@ public final class HeadPoseSource: @unchecked Sendable {
   @_noLocks
   public func pose(at time: Int64, now: Int64) -> Quaternion {
     while let pose = ring.pop(&reader.pointee.position) { reader.pointee.track.append(pose) }
-    let requests = recenterRequests.load(ordering: .relaxed)
-    if requests != reader.pointee.recentred {
-      reader.pointee.recentred = requests
-      reader.pointee.track.recenter()
-    }
+    reader.pointee.track.prediction = PosePrediction(
+      code: predictionCode.load(ordering: .relaxed))
     let pose = reader.pointee.track.pose(at: time, now: now)
     rendered.store(pose)
     return pose
@@ -115,21 +169,22 @@ public final class HeadPoseSource: @unchecked Sendable {
   /// The state at a moment, CLOCK_MONOTONIC nanoseconds.
   public func status(now: Int64) -> HeadPoseStatus {
     producer.withLock { producer in
-      let interval = producer.conditioner.clock.interval
+      let interval = producer.stage.conditioner.clock.interval
       let age = producer.latest.map { now - $0.time }
       return HeadPoseStatus(
         freshness: Self.freshness(age: age, interval: interval), pose: rendered.load(),
         latestSample: producer.latest, rate: interval > 0 ? 1e9 / interval : 0,
         ageMilliseconds: age.map { Double($0) * 1e-6 }, acceptedCount: producer.accepted,
         rejectedCount: producer.rejected,
-        discontinuityCount: Int(producer.conditioner.breaks))
+        discontinuityCount: Int(producer.stage.conditioner.breaks),
+        isDeviceRelative: producer.stage.isDeviceRelative(now: now))
     }
   }
 
   private static func freshness(age: Int64?, interval: Double) -> HeadPoseStatus.Freshness {
     guard let age else { return .waiting }
     let settings = HeadPoseTrack.Settings.default
-    let limit = max(settings.staleAfter, settings.staleAfterIntervals * Int64(interval))
+    let limit = settings.staleLimit(Int64(interval))
     if age <= limit { return .fresh }
     return age <= limit + settings.easeToFront ? .stale : .lost
   }

@@ -29,4 +29,6 @@ public struct HeadPoseStatus: Sendable, Equatable {
   public var rejectedCount: Int
   /// Jumps of the tracker's reference frame.
   public var discontinuityCount: Int
+  /// True while the stage stands still in a device, not in the room.
+  public var isDeviceRelative: Bool
 }

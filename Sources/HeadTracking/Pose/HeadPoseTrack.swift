@@ -5,13 +5,13 @@ import Geometry
 
 /// The head's pose as a function of stream time, made from the samples known so far.
 ///
-/// Between samples the pose is interpolated. Ahead of the newest it goes on with the gyroscope (or
-/// the last samples' speed) until the next one is overdue, then comes to rest: it never waits, and
-/// never runs away. What a new sample proves wrong is taken back over about one update interval,
-/// so that the pose has no steps.
+/// Between samples the pose is interpolated. Ahead of the newest it goes on as that sample's forecast
+/// says until the next one is overdue, then comes to rest: it never waits, and never runs away. What
+/// a new sample proves wrong is taken back over about one update interval, so that the pose has
+/// no steps.
 ///
-/// A question for a moment ahead of the present is answered for at most `prediction` ahead; what
-/// is beyond that counts as present. The steps of the questions stay the steps of the motion.
+/// A question for a moment ahead of the present is answered as far ahead as `prediction` allows;
+/// what is beyond that counts as present. The steps of the questions stay the steps of the motion.
 ///
 /// Samples older than `staleAfter` hold the pose; then it eases to the front within
 /// `easeToFront`, and back within `easeBack` when samples return.
@@ -28,14 +28,22 @@ struct HeadPoseTrack: Sendable {
     var staleAfterIntervals: Int64 = 5
     var easeToFront: Int64 = 1_000_000_000
     var easeBack: Int64 = 300_000_000
-    /// How far ahead of the present a gyroscope is trusted; without one it is 0.
-    var prediction: Int64 = 20_000_000
+    /// The stage comes to a front the listener chose.
+    var easeToNewFront: Int64 = 400_000_000
+    /// What was predicted wrongly is taken back within this, or within an update interval.
+    var longestCorrection = 45_000_000.0
     /// The pose rests this long after the newest sample at the latest.
-    var maximumLookAhead: Int64 = 80_000_000
+    var maximumLookAhead: Int64 = 300_000_000
     /// A distance between two questions that is a jump, not a step.
     var passJump: Int64 = 100_000_000
 
     static let `default` = Settings()
+
+    /// How old the newest sample of a tracker of this interval may be.
+    @_noLocks
+    func staleLimit(_ interval: Int64) -> Int64 {
+      max(staleAfter, staleAfterIntervals * interval)
+    }
   }
 
   /// What the next question must make continuous.
@@ -45,18 +53,27 @@ struct HeadPoseTrack: Sendable {
     case ease(Int64)
   }
 
-  /// 1000 degrees a second; two samples further apart than that are a leap, not a motion.
-  private static var fastestHead: Double {
-    @_noLocks get { 17.5 }
+  /// A wrong prediction by more than 11 degrees is one, radians.
+  private static var leap: Double {
+    @_noLocks get { 0.2 }
+  }
+
+  /// rad/s at which a wrong prediction is taken back while the head rests.
+  private static var calm: Double {
+    @_noLocks get { 2 }
   }
 
   private let settings: Settings
   private var history = PoseHistory()
-  private var velocity = SIMD3<Double>(0, 0, 0)
+  /// How far ahead of the present is predicted.
+  var prediction = PosePrediction.automatic
   /// What the questions ask beyond the prediction, nanoseconds.
   private var excess = 0.0
-  /// Turns the front of the tracker's frame to the front of the stage.
-  private var toFront = Quaternion(w: 1, x: 0, y: 0, z: 0)
+  /// How far ahead of the present the last question was, nanoseconds.
+  private var lead: Int64 = 0
+  /// How far the questions before the newest sample were, about; while no sample comes it stays,
+  /// so that the way to rest is the same for all of them.
+  private var usualLead: Int64 = 0
   private var pending = Pending.nothing
   private var correction = Fade()
   private var comeback = Fade()
@@ -66,6 +83,8 @@ struct HeadPoseTrack: Sendable {
   private var lastTime: Int64 = 0
   private var lastOutput = Quaternion(w: 1, x: 0, y: 0, z: 0)
   private var lastUpdate: Int64 = 0
+  /// Stream time by which the last leap is made up for.
+  private var leapEnd: Int64 = 0
   private var updateInterval = 0.0
 
   init(settings: Settings = .default) {
@@ -78,11 +97,13 @@ struct HeadPoseTrack: Sendable {
     let previous = history.newest
     let gap = pose.time - previous.time
     if history.isEmpty || pose.reference != previous.reference {
-      toFront = HeadPoseTrack.turnToFront(pose.headToWorld)
       demand(ease: settings.easeBack)
       history.removeAll()
     } else if isStale || pose.breaks != previous.breaks {
       demand(ease: settings.easeBack)
+      history.removeAll()
+    } else if pose.fronts != previous.fronts {
+      demand(ease: settings.easeToNewFront)
       history.removeAll()
     } else if gap > max(3 * pose.interval, 40_000_000) {
       demand(ease: max(50_000_000, min(gap, settings.easeBack)))
@@ -91,18 +112,9 @@ struct HeadPoseTrack: Sendable {
       pending = .correction
     }
     isStale = false
+    let change = lead - usualLead
+    usualLead += abs(change) > 20_000_000 ? change : change / 8
     history.append(pose)
-    estimateVelocity(pose)
-  }
-
-  /// Makes the direction the head looks in the front: yaw only, at once. Pitch and roll are
-  /// gravity's and stay true.
-  @_noLocks
-  mutating func recenter() {
-    guard !history.isEmpty else { return }
-    toFront = HeadPoseTrack.turnToFront(reach(hasOutput ? lastTime : history.newest.time))
-    correction = Fade()
-    comeback = Fade()
   }
 
   /// The head's pose relative to the front of the stage.
@@ -121,16 +133,17 @@ struct HeadPoseTrack: Sendable {
       isStale = true
       staleSince = time
     }
+    lead = time - now
     connect(time, now)
     let pose = base(time) * comeback.smooth(time) * correction.linear(time)
-    lastOutput = (toFront * pose).normalized
+    lastOutput = pose.normalized
     return lastOutput
   }
 
   /// How old the newest sample may be, nanoseconds.
   private var staleLimit: Int64 {
     @_noLocks get {
-      max(settings.staleAfter, settings.staleAfterIntervals * history.newest.interval)
+      settings.staleLimit(history.newest.interval)
     }
   }
 }
@@ -158,7 +171,7 @@ extension HeadPoseTrack {
     // Slowly, because the moments at which blocks are asked for jitter.
     let change = wantedExcess(lastTime - now) - excess
     excess += abs(change) > 20_000_000 ? change : 0.1 * change
-    let missing = base(lastTime).conjugate * (toFront.conjugate * lastOutput)
+    let missing = base(lastTime).conjugate * lastOutput
     switch pending {
     case .nothing: return
     case .ease(let duration):
@@ -167,16 +180,31 @@ extension HeadPoseTrack {
     case .correction:
       let residual = (comeback.smooth(lastTime).conjugate * missing).rotationVector
       let size = realtime_sqrt((residual * residual).sum())
-      // A quarter more than an interval, so that a late sample does not stop the motion.
-      let duration = max(1.25 * noteUpdate(), size / (2 * Self.fastestHead) * 1e9)
+      let rate = history.newest.forecast.means[0]
+      let speed = realtime_sqrt((rate * rate).sum())
+      // No faster than the head and two degrees in 20 ms, unless that takes long. An interval and a
+      // quarter at least, so that a late sample does not stop the motion.
+      let wanted = min(timeToCorrect(size), size / (Self.calm + speed) * 1e9)
+      let duration = max(1.25 * noteUpdate(), wanted)
       correction = Fade(residual, from: lastTime, over: duration)
     }
     pending = .nothing
   }
 
+  /// Nanoseconds for what is wrong by `size` radians. A leap is over when the time it was given is,
+  /// though each sample looks at what is left of it.
+  @_noLocks
+  private mutating func timeToCorrect(_ size: Double) -> Double {
+    let left = Double(leapEnd - lastTime)
+    if left > 0, left < settings.longestCorrection { return left }
+    if size > Self.leap { leapEnd = lastTime + Int64(settings.longestCorrection) }
+    return settings.longestCorrection
+  }
+
   @_noLocks
   private func wantedExcess(_ lead: Int64) -> Double {
-    Double(max(0, lead - (history.newest.hasVelocity ? settings.prediction : 0)))
+    let lead = max(0, lead)
+    return Double(lead - prediction.lookAhead(lead))
   }
 
   /// Nanoseconds of stream time between two updates: a block may span several samples.
@@ -200,7 +228,7 @@ extension HeadPoseTrack {
     let here = reach(time)
     guard isStale else { return here }
     let share = Fade.minimumJerk(Double(time - staleSince) / Double(settings.easeToFront))
-    return Quaternion.slerp(here, toFront.conjugate, share)
+    return Quaternion.slerp(here, Quaternion(w: 1, x: 0, y: 0, z: 0), share)
   }
 
   @_noLocks
@@ -209,16 +237,16 @@ extension HeadPoseTrack {
     let meant = time - Int64(excess)
     let ahead = Double(meant - newest.time) * 1e-9
     guard ahead > 0 else { return history.interpolate(meant) }
-    return newest.headToWorld
-      * Quaternion(rotationVector: velocity * HeadPoseTrack.braked(ahead, lookAhead))
+    let turn = newest.forecast.turn(after: HeadPoseTrack.braked(ahead, lookAhead))
+    return newest.headToWorld * Quaternion(rotationVector: turn)
   }
 
   /// Seconds after the newest sample at which the next one is overdue.
   private var lookAhead: Double {
     @_noLocks get {
-      let prediction = history.newest.hasVelocity ? Double(settings.prediction) : 0
       let update = Double(history.newest.interval) + updateInterval
-      return min(prediction + 1.25 * update, Double(settings.maximumLookAhead)) * 1e-9
+      let asked = Double(max(0, prediction.lookAhead(usualLead))) + 1.25 * update
+      return min(asked, Double(settings.maximumLookAhead)) * 1e-9
     }
   }
 
@@ -228,24 +256,5 @@ extension HeadPoseTrack {
     guard seconds > limit else { return seconds }
     let beyond = min(seconds - limit, 0.030)
     return limit + beyond - beyond * beyond / 0.060
-  }
-
-  @_noLocks
-  private mutating func estimateVelocity(_ pose: StampedPose) {
-    // Over some 10 ms, so that a fast tracker's last digit is not taken for speed.
-    velocity = pose.hasVelocity ? pose.angularVelocity : history.velocity(over: 9_000_000)
-    let speed = realtime_sqrt((velocity * velocity).sum())
-    if !pose.hasVelocity && speed > Self.fastestHead { velocity = SIMD3(0, 0, 0) }
-    if speed > 2 * Self.fastestHead { velocity *= 2 * Self.fastestHead / speed }
-  }
-
-  /// The inverse of the yaw: where the nose points on the horizon, or, looking straight up or
-  /// down, the turn about the vertical.
-  @_noLocks
-  private static func turnToFront(_ pose: Quaternion) -> Quaternion {
-    let nose = pose.rotate(SIMD3(1, 0, 0))
-    let isLevel = nose.x * nose.x + nose.y * nose.y > 0.01
-    let yaw = isLevel ? realtime_atan2(nose.y, nose.x) : 2 * realtime_atan2(pose.z, pose.w)
-    return Quaternion(w: realtime_cos(yaw / 2), x: 0, y: 0, z: -realtime_sin(yaw / 2))
   }
 }

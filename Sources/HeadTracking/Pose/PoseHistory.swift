@@ -54,20 +54,4 @@ struct PoseHistory: Sendable {
     }
     return later.headToWorld
   }
-
-  /// The mean angular velocity over at least `span` nanoseconds before the newest sample, as far
-  /// as samples go; head frame, rad/s.
-  @_noLocks
-  func velocity(over span: Int64) -> SIMD3<Double> {
-    let last = poses[head]
-    var first = last
-    var age = 1
-    while age < count, last.time - first.time < span {
-      first = poses[(head &- age) & (Self.capacity - 1)]
-      age += 1
-    }
-    guard last.time > first.time else { return SIMD3(0, 0, 0) }
-    let turn = (first.headToWorld.conjugate * last.headToWorld).rotationVector
-    return turn / (Double(last.time - first.time) * 1e-9)
-  }
 }

@@ -15,7 +15,7 @@ struct PoseRing: @unchecked Sendable {
   let capacity: Int
   private let words: UnsafeMutablePointer<Atomic<UInt64>>
   private let written: UnsafeMutablePointer<Atomic<Int>>
-  private static let stride = 12
+  private static let stride = 27
 
   init(capacity: Int = 256) {
     precondition(capacity > 1 && capacity & (capacity - 1) == 0)
@@ -51,7 +51,14 @@ struct PoseRing: @unchecked Sendable {
     slot[10].store(pose.angularVelocity.z.bitPattern, ordering: .relaxed)
     let flags =
       (pose.hasVelocity ? 1 : 0) | UInt64(pose.reference) << 16 | UInt64(pose.breaks) << 32
+      | UInt64(pose.fronts) << 48
     slot[11].store(flags, ordering: .relaxed)
+    for index in 0..<5 {
+      let mean = pose.forecast.means[index]
+      slot[12 + 3 * index].store(mean.x.bitPattern, ordering: .relaxed)
+      slot[13 + 3 * index].store(mean.y.bitPattern, ordering: .relaxed)
+      slot[14 + 3 * index].store(mean.z.bitPattern, ordering: .relaxed)
+    }
     slot[0].store(UInt64(2 * number + 2), ordering: .releasing)
     written.pointee.store(number + 1, ordering: .releasing)
   }
@@ -79,7 +86,7 @@ struct PoseRing: @unchecked Sendable {
     let mark = UInt64(2 * number + 2)
     guard slot[0].load(ordering: .acquiring) == mark else { return nil }
     let flags = slot[11].load(ordering: .relaxed)
-    let pose = StampedPose(
+    var pose = StampedPose(
       time: Int64(bitPattern: slot[1].load(ordering: .relaxed)),
       arrival: Int64(bitPattern: slot[2].load(ordering: .relaxed)),
       interval: Int64(bitPattern: slot[3].load(ordering: .relaxed)),
@@ -93,7 +100,14 @@ struct PoseRing: @unchecked Sendable {
         Double(bitPattern: slot[9].load(ordering: .relaxed)),
         Double(bitPattern: slot[10].load(ordering: .relaxed))),
       hasVelocity: flags & 1 != 0, reference: UInt16(truncatingIfNeeded: flags >> 16),
-      breaks: UInt16(truncatingIfNeeded: flags >> 32))
+      breaks: UInt16(truncatingIfNeeded: flags >> 32),
+      fronts: UInt16(truncatingIfNeeded: flags >> 48))
+    for index in 0..<5 {
+      pose.forecast.means[index] = SIMD3(
+        Double(bitPattern: slot[12 + 3 * index].load(ordering: .relaxed)),
+        Double(bitPattern: slot[13 + 3 * index].load(ordering: .relaxed)),
+        Double(bitPattern: slot[14 + 3 * index].load(ordering: .relaxed)))
+    }
     atomicMemoryFence(ordering: .acquiring)
     return slot[0].load(ordering: .relaxed) == mark ? pose : nil
   }

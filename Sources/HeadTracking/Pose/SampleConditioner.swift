@@ -3,7 +3,7 @@
 import CRealtime
 import Geometry
 
-/// The tracker's side of the pose path: refuses garbage, regularises times, and carries the yaw
+/// The first step from a tracker's sample: refuses garbage, regularises times, and carries the yaw
 /// across jumps of the tracker's reference frame.
 struct SampleConditioner: Sendable {
   private(set) var clock = SampleClock()
@@ -53,6 +53,9 @@ struct SampleConditioner: Sendable {
     return pose
   }
 
+  /// How far the tracker's world has been turned about the vertical, radians.
+  var frameYaw: Double { 2 * realtime_atan2(frame.z, frame.w) }
+
   /// 20 ms until the tracker's own is known.
   private var interval: Int64 {
     clock.interval > 0 ? Int64(max(250_000, min(clock.interval, 500_000_000))) : 20_000_000
@@ -60,9 +63,12 @@ struct SampleConditioner: Sendable {
 
   /// A gyroscope that says exactly zero is none; one beyond 100 rad/s is broken.
   private static func usable(_ velocity: SIMD3<Double>?) -> SIMD3<Double>? {
-    guard let velocity else { return nil }
-    let square = (velocity * velocity).sum()
-    return square > 0 && square < 1e4 ? velocity : nil
+    finite(velocity).flatMap { $0 == .zero ? nil : $0 }
+  }
+
+  /// A gyroscope that may be believed for now.
+  static func finite(_ velocity: SIMD3<Double>?) -> SIMD3<Double>? {
+    velocity.flatMap { ($0 * $0).sum() < 1e4 ? $0 : nil }
   }
 
   /// The turn about z that makes the yaw go on from where the head would be now.

@@ -2,7 +2,8 @@
 
 import Geometry
 
-/// A sample made fit for the renderer: its time smoothed, its reference frame continuous.
+/// A sample made fit for the renderer: its time smoothed, its reference frame continuous. On its way
+/// to the renderer it becomes relative to the stage.
 struct StampedPose: Sendable, Equatable {
   /// When the sample was taken by the tracker's own regular clock, CLOCK_MONOTONIC nanoseconds.
   var time: Int64
@@ -19,12 +20,16 @@ struct StampedPose: Sendable, Equatable {
   var reference: UInt16
   /// Differs from the sample before where the reference frame jumped; the yaw goes on.
   var breaks: UInt16
+  /// Differs from the sample before where the listener chose a new front.
+  var fronts: UInt16
+  /// Where the head is going.
+  var forecast: Forecast
 
   @_noLocks
   init(
     time: Int64, arrival: Int64, interval: Int64, headToWorld: Quaternion,
     angularVelocity: SIMD3<Double> = SIMD3(0, 0, 0), hasVelocity: Bool = false,
-    reference: UInt16 = 0, breaks: UInt16 = 0
+    reference: UInt16 = 0, breaks: UInt16 = 0, fronts: UInt16 = 0, forecast: Forecast = Forecast()
   ) {
     self.time = time
     self.arrival = arrival
@@ -34,5 +39,7 @@ struct StampedPose: Sendable, Equatable {
     self.hasVelocity = hasVelocity
     self.reference = reference
     self.breaks = breaks
+    self.fronts = fronts
+    self.forecast = forecast
   }
 }

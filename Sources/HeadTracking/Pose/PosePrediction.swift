@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far ahead of the present the head is predicted.
+public enum PosePrediction: Sendable, Equatable {
+  /// To the moment the sound is heard, as far as the queue and the server tell, and no further
+  /// than so many nanoseconds.
+  case measured(atMost: Int64)
+  /// By so many nanoseconds, whatever the latency.
+  case fixed(Int64)
+
+  /// By the latency, at most 200 ms.
+  public static var automatic: PosePrediction {
+    @_noLocks get { .measured(atMost: 200_000_000) }
+  }
+  public static var off: PosePrediction {
+    @_noLocks get { .fixed(0) }
+  }
+
+  /// How far ahead a question is answered that is asked so far ahead, nanoseconds.
+  @_noLocks
+  func lookAhead(_ lead: Int64) -> Int64 {
+    switch self {
+    case .measured(let limit): max(0, min(lead, limit))
+    case .fixed(let lookAhead): lookAhead
+    }
+  }
+
+  /// As a number for an atomic: the limit, or the complement of a fixed look-ahead.
+  var code: Int64 {
+    switch self {
+    case .measured(let limit): max(0, limit)
+    case .fixed(let lookAhead): ~max(0, lookAhead)
+    }
+  }
+
+  @_noLocks
+  init(code: Int64) {
+    self = code < 0 ? .fixed(~code) : .measured(atMost: code)
+  }
+}

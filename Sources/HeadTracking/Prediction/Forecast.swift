@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where a head is going, as a function of the look-ahead: mean angular velocities from now to
+/// each of a few look-aheads, linear in between.
+///
+/// ## Threading
+/// A plain value; all functions are real-time safe.
+public struct Forecast: Sendable, Equatable {
+  /// Look-aheads at which the mean velocities are known, seconds.
+  public static let lookAheads = [0.020, 0.050, 0.100, 0.200]
+
+  /// Head frame, rad/s, over 0, 20, 50, 100 and 200 ms.
+  var means: InlineArray<5, SIMD3<Double>>
+
+  /// A head at rest.
+  @_noLocks
+  public init() {
+    means = InlineArray(repeating: SIMD3(0, 0, 0))
+  }
+
+  /// A head that goes on as it does.
+  ///
+  /// - Parameter angularVelocity: head frame, rad/s.
+  @_noLocks
+  public init(angularVelocity: SIMD3<Double>) {
+    means = InlineArray(repeating: angularVelocity)
+  }
+
+  @_noLocks
+  public static func == (a: Forecast, b: Forecast) -> Bool {
+    for index in 0..<5 {
+      let difference = a.means[index] - b.means[index]
+      if (difference * difference).sum() != 0 { return false }
+    }
+    return true
+  }
+
+  /// The rotation vector of the turn that is to come, head frame, radians.
+  ///
+  /// - Parameter seconds: the look-ahead; beyond 200 ms the head is taken to rest.
+  @_noLocks
+  public func turn(after seconds: Double) -> SIMD3<Double> {
+    if seconds <= 0 { return means[0] * seconds }
+    if seconds >= 0.200 { return means[4] * 0.200 }
+    if seconds < 0.020 { return mean(0, seconds / 0.020) * seconds }
+    if seconds < 0.050 { return mean(1, (seconds - 0.020) / 0.030) * seconds }
+    if seconds < 0.100 { return mean(2, (seconds - 0.050) / 0.050) * seconds }
+    return mean(3, (seconds - 0.100) / 0.100) * seconds
+  }
+
+  @_noLocks
+  private func mean(_ index: Int, _ fraction: Double) -> SIMD3<Double> {
+    means[index] + (means[index + 1] - means[index]) * fraction
+  }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+public import Geometry
+
+/// Predicts a head's motion by up to 200 ms.
+///
+/// The mean velocity until a look-ahead is a linear combination of the present velocity and the
+/// mean velocities of the last 200 ms, the same for all three axes of the head. The coefficients
+/// are learned while the head moves: each past moment is compared with what came of it, with a
+/// memory of three seconds, so that the prediction follows how this head moves now, and predicts
+/// little where little can be predicted. Until then, and where the head has hardly moved, they are
+/// those of human turns (`PredictorPrior`).
+///
+/// The velocities come from the gyroscope where it can be trusted and from the poses elsewhere. One
+/// that is zero or says something else than the poses do is not.
+///
+/// A head that stays within the sensor's noise is predicted to stay at the mean of the last poses.
+/// No prediction is faster than a head can turn, or gains speed faster.
+///
+/// ## Threading
+/// A value for one thread. The forecast it makes may be evaluated on the audio thread.
+public struct HeadPredictor: Sendable {
+  /// 1000 degrees a second.
+  static let fastest = 17.5
+  /// Of a turn by half a circle at that speed, rad/s^2 (minimum jerk).
+  static let strongest = 150.0
+
+  private var memory = MotionMemory()
+  private var learners: [RidgeLearner] = []
+  /// The entry that each learner comes to next.
+  private var next = [Int](repeating: 0, count: 4)
+  private var learned = [Int64](repeating: 0, count: 4)
+  private var noise = PoseNoise()
+  private var trust = GyroTrust()
+  private var last: MotionEntry?
+  private var lastVelocity: SIMD3<Double>?
+  private var isInertial = false
+
+  public init() {}
+
+  /// Forgets the motion, but not what was learned: after a gap or a jump.
+  public mutating func restart() {
+    memory.removeAll()
+    noise.restart()
+    trust.restart()
+    last = nil
+    lastVelocity = nil
+    for index in next.indices { next[index] = memory.end }
+  }
+
+  /// The poses to come are in a world that is turned by this.
+  mutating func turn(by turn: Quaternion) {
+    memory.turn(by: turn)
+    noise.restart()
+    trust.restart()
+    if let pose = last?.pose { last?.pose = (turn * pose).normalized }
+  }
+
+  /// The forecast from a sample on.
+  ///
+  /// - Parameters:
+  ///   - time: nanoseconds, later than the sample before.
+  ///   - pose: `headToWorld` of unit norm.
+  ///   - angularVelocity: of the gyroscope, head frame, rad/s; nil without one.
+  public mutating func forecast(
+    time: Int64, pose: Quaternion, angularVelocity: SIMD3<Double>?
+  ) -> Forecast {
+    guard let previous = last, time > previous.time else {
+      return begin(time, pose, angularVelocity)
+    }
+    let seconds = Double(time - previous.time) * 1e-9
+    let step = (previous.pose.conjugate * pose).rotationVector
+    let speed = realtime_sqrt((step * step).sum()) / seconds
+    // A leap, or a hole.
+    if speed > 2 * Self.fastest || seconds > 0.25 {
+      restart()
+      return begin(time, pose, angularVelocity)
+    }
+    noise.add(pose, time)
+    let between = lastVelocity.flatMap { last in angularVelocity.map { (last + $0) / 2 } }
+    trust.compare(gyroscope: (between ?? .zero) * seconds, pose: pose, time: time)
+    use(inertial: angularVelocity != nil && trust.isTrusted)
+    var turn = step
+    if isInertial, let between { turn = between * seconds }
+    var entry = MotionEntry(
+      time: time, pose: pose,
+      path: (previous.path * Quaternion(rotationVector: turn)).normalized, isInertial: isInertial)
+    lastVelocity = angularVelocity
+    let stillness = observe(&entry, angularVelocity)
+    last = entry
+    learn(entry)
+    if memory.end == memory.start || time - memory[memory.end - 1].time >= MotionMemory.spacing {
+      memory.append(entry)
+    }
+    return predict(entry, stillness)
+  }
+
+  private mutating func begin(
+    _ time: Int64, _ pose: Quaternion, _ velocity: SIMD3<Double>?
+  ) -> Forecast {
+    use(inertial: velocity != nil && trust.isTrusted)
+    var entry = MotionEntry(time: time, pose: pose, isInertial: isInertial)
+    if isInertial, let velocity { entry.features.values = .init(repeating: velocity) }
+    last = entry
+    lastVelocity = velocity
+    noise.add(pose, time)
+    memory.append(entry)
+    return predict(entry, Stillness(share: isInertial ? 0 : 1, mean: .zero))
+  }
+
+  private mutating func use(inertial: Bool) {
+    if inertial == isInertial, !learners.isEmpty { return }
+    isInertial = inertial
+    // Velocities of two kinds do not mix.
+    memory.removeAll()
+    let prior = inertial ? PredictorPrior.inertial : PredictorPrior.positional
+    learners = zip(prior, Forecast.lookAheads).map { RidgeLearner(prior: $0, lookAhead: $1) }
+    for index in next.indices { next[index] = memory.end }
+  }
+}
+
+// MARK: What the head does
+
+extension HeadPredictor {
+  private struct Stillness {
+    /// 1: within the noise, 0: in motion.
+    var share: Double
+    /// From the pose to the mean of the last ones, radians.
+    var mean: SIMD3<Double>
+  }
+
+  private func observe(_ entry: inout MotionEntry, _ velocity: SIMD3<Double>?) -> Stillness {
+    var (before, beforeLag) = (SIMD3<Double>(0, 0, 0), 0.0)
+    var (sum, reached, farthest) = (SIMD3<Double>(0, 0, 0), 0, 0.0)
+    if isInertial, let velocity { entry.features.values[0] = velocity }
+    for index in 0..<4 {
+      let lag = MotionFeatures.lags[index]
+      guard let state = memory.state(at: entry.time - lag, before: entry) else { break }
+      let back = (entry.path.conjugate * state.path).rotationVector
+      let seconds = Double(lag) * 1e-9
+      entry.features.values[index + 1] = (before - back) / (seconds - beforeLag)
+      (before, beforeLag) = (back, seconds)
+      let moved = (entry.pose.conjugate * state.pose).rotationVector
+      sum += moved
+      reached += 1
+      farthest = max(farthest, realtime_sqrt((moved * moved).sum()))
+    }
+    entry.features.isComplete = reached == 4
+    // A head that has just appeared has always gone on as it does.
+    let known = entry.features.values[reached]
+    for index in reached..<4 { entry.features.values[index + 1] = known }
+    var motion = Self.smooth(farthest, from: noise.still, to: 1.6 * noise.still)
+    if isInertial, let velocity {
+      let speed = realtime_sqrt((velocity * velocity).sum())
+      motion = max(motion, Self.smooth(speed, from: Self.slow, to: 2 * Self.slow))
+    }
+    return Stillness(share: 1 - motion, mean: sum / Double(reached + 1))
+  }
+
+  /// Slower than this a gyroscope's word is noise or bias: 2 degrees a second.
+  private static let slow = 0.035
+
+  private static func smooth(_ value: Double, from low: Double, to high: Double) -> Double {
+    let x = min(1, max(0, (value - low) / (high - low)))
+    return x * x * (3 - 2 * x)
+  }
+
+  /// Compares what was foreseeable with what came, for all moments whose future is known now.
+  private mutating func learn(_ entry: MotionEntry) {
+    for index in learners.indices {
+      let seconds = Forecast.lookAheads[index]
+      let lookAhead = Int64(seconds * 1e9)
+      next[index] = max(next[index], memory.start)
+      let begin = next[index]
+      while next[index] < memory.end {
+        let past = memory[next[index]]
+        guard past.time + lookAhead <= entry.time else { break }
+        next[index] += 1
+        let weight = min(Double(past.time - learned[index]) * 1e-9, 0.05)
+        learned[index] = past.time
+        guard past.features.isComplete, past.isInertial == isInertial,
+          let future = memory.state(at: past.time + lookAhead, before: entry)
+        else { continue }
+        let turn = (past.pose.conjugate * future.pose).rotationVector
+        learners[index].learn(past.features.values, mean: turn / seconds, weight: weight)
+      }
+      if next[index] > begin { learners[index].solve() }
+    }
+  }
+
+  private func predict(_ entry: MotionEntry, _ stillness: Stillness) -> Forecast {
+    var forecast = Forecast()
+    let features = entry.features.values
+    let motion = 1 - stillness.share
+    let velocity = Self.limited(features[isInertial ? 0 : 1] * motion, to: Self.fastest)
+    forecast.means[0] = velocity
+    for index in 0..<4 {
+      let seconds = Forecast.lookAheads[index]
+      let coefficients = learners[index].coefficients
+      var mean = SIMD3<Double>(0, 0, 0)
+      for i in 0..<5 { mean += features[i] * coefficients[i] }
+      let gain = Self.limited(mean * motion - velocity, to: Self.strongest * seconds / 2)
+      mean = Self.limited(velocity + gain, to: Self.fastest)
+      forecast.means[index + 1] = mean + stillness.mean * (stillness.share / seconds)
+    }
+    return forecast
+  }
+
+  private static func limited(_ vector: SIMD3<Double>, to limit: Double) -> SIMD3<Double> {
+    let length = realtime_sqrt((vector * vector).sum())
+    return length > limit ? vector * (limit / length) : vector
+  }
+}
