@@ -45,10 +45,47 @@ public struct GridState: Sendable {
     @_noLocks get { cellStart == cellEnd }
   }
 
+  /// How gains go through the cell, for a soundfield of an order.
+  ///
+  /// Along a parabola where a straight line between them would be heard: more than 0.02 rad of the highest
+  /// degree's phase in a cell (first order: 3400 degrees a second).
+  @_noLocks
+  public func motion(order: Int) -> GridMotion {
+    if isStill { return .still }
+    let (a, b) = (cellStart, cellEnd)
+    let cosine = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z
+    let phase = Double(2 * order)
+    return phase * phase * (1 - cosine * cosine) > 0.02 * 0.02 ? .bent : .even
+  }
+
+  /// The pose half way through the cell.
+  public var middle: Quaternion {
+    @_noLocks get { Quaternion.slerp(cellStart, cellEnd, 0.5) }
+  }
+
   /// The cell that begins ends at a pose.
   @_noLocks
   public mutating func enterCell(to pose: Quaternion) {
     cellStart = cellEnd
     cellEnd = pose
+  }
+}
+
+/// How gains go from one grid point to the next.
+public enum GridMotion: Sendable {
+  case still
+  case even
+  case bent
+
+  var moves: Bool {
+    @_noLocks get {
+      if case .still = self { false } else { true }
+    }
+  }
+
+  var bends: Bool {
+    @_noLocks get {
+      if case .bent = self { true } else { false }
+    }
   }
 }

@@ -2,7 +2,7 @@
 
 private import SignalProcessing
 
-/// A matrix of gains that go linearly from one point of the grid to the next.
+/// A matrix of gains that go from one point of the grid to the next in a straight line or a parabola.
 ///
 /// Inputs and outputs lie channel after channel; an input is readable up to the next multiple of 8
 /// frames.
@@ -15,16 +15,21 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
   /// inputs x outputs: the gains that the present cell ends with, for the caller to set.
   public var end: UnsafeMutablePointer<Float> { @_noLocks get { ends.pointer } }
 
+  /// inputs x outputs: the gains half way, for the caller to set before `setCurves`.
+  public var middle: UnsafeMutablePointer<Float> { @_noLocks get { curves.pointer } }
+
   private let cellFrames = SoundfieldRotator.gridFrames
   private let starts: AlignedFloats
   private let slopes: AlignedFloats
   private let ends: AlignedFloats
+  private let curves: AlignedFloats
 
   public init(inputs: Int, outputs: Int) {
     (self.inputs, self.outputs) = (inputs, outputs)
     starts = AlignedFloats(count: inputs * outputs)
     slopes = AlignedFloats(count: inputs * outputs)
     ends = AlignedFloats(count: inputs * outputs)
+    curves = AlignedFloats(count: inputs * outputs)
   }
 
   /// The next cell begins with the gains that the last one ended with.
@@ -42,6 +47,15 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
     }
   }
 
+  /// The gains at the cell's end and half way have been set.
+  @_noLocks
+  public func setCurves() {
+    for i in 0..<(inputs * outputs) {
+      let chord = 0.5 * (starts.pointer[i] + ends.pointer[i])
+      curves.pointer[i] = 4 * (curves.pointer[i] - chord)
+    }
+  }
+
   /// Mixes frames of one cell.
   ///
   /// - Parameters:
@@ -51,23 +65,31 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
   ///   - outputStride: floats from one output to the next.
   ///   - frames: at most the rest of the cell.
   ///   - offset: frames of the cell that are done.
-  ///   - isStill: whether the slopes are zero.
+  ///   - motion: whether the slopes and curves count.
   @_noLocks
   public func mix(
     _ input: UnsafePointer<Float>, inputStride: Int, _ output: UnsafeMutablePointer<Float>,
-    outputStride: Int, frames: Int, offset: Int, isStill: Bool
+    outputStride: Int, frames: Int, offset: Int, motion: GridMotion
   ) {
     let ramp = SIMD8<Float>(0, 1, 2, 3, 4, 5, 6, 7)
+    let (moves, bends) = (motion.moves, motion.bends)
     for o in 0..<outputs {
       var n = 0
       while n < frames {
         var (sum, change) = (SIMD8<Float>(repeating: 0), SIMD8<Float>(repeating: 0))
+        var bend = SIMD8<Float>(repeating: 0)
         for i in 0..<inputs {
           let x = load8(input + i * inputStride + n)
           sum += x * starts.pointer[i * outputs + o]
-          if !isStill { change += x * slopes.pointer[i * outputs + o] }
+          if moves { change += x * slopes.pointer[i * outputs + o] }
+          if bends { bend += x * curves.pointer[i * outputs + o] }
         }
-        if !isStill { sum += change * (ramp + Float(offset + n)) }
+        let time = ramp + Float(offset + n)
+        if moves { sum += change * time }
+        if bends {
+          let share = time * (1 / Float(cellFrames))
+          sum += bend * (share - share * share)
+        }
         store8(sum, output + o * outputStride + n, frames - n)
         n += 8
       }

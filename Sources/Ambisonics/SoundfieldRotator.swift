@@ -28,15 +28,9 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   private let curve: AlignedFloats
   private let state: UnsafeMutablePointer<State>
 
-  private enum Motion {
-    case still
-    case even
-    case bent
-  }
-
   private struct State {
     var grid = GridState()
-    var motion = Motion.still
+    var motion = GridMotion.still
 
     @_noLocks init() {}
   }
@@ -133,30 +127,19 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   private func enterCell(to pose: Quaternion) {
     let count = rotation.coefficientCount
     for i in 0..<count { start.pointer[i] = end.pointer[i] }
-    let previous = state.pointee.grid.cellEnd
     state.pointee.grid.enterCell(to: pose)
-    state.pointee.motion = .still
-    if state.pointee.grid.isStill { return }
+    state.pointee.motion = state.pointee.grid.motion(order: order)
+    if !state.pointee.motion.moves { return }
     setEnd(pose)
     let scale = 1 / Float(Self.gridFrames)
     for i in 0..<count { slope.pointer[i] = (end.pointer[i] - start.pointer[i]) * scale }
-    state.pointee.motion = isFast(previous, pose) ? .bent : .even
-    if case .bent = state.pointee.motion { bend(previous, pose) }
-  }
-
-  /// Where a straight line between the matrices would be heard: more than 0.02 rad of the highest
-  /// degree's phase in a cell (first order: 3400 degrees a second).
-  @_noLocks
-  private func isFast(_ a: Quaternion, _ b: Quaternion) -> Bool {
-    let cosine = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z
-    let phase = Double(2 * order)
-    return phase * phase * (1 - cosine * cosine) > 0.02 * 0.02
+    if state.pointee.motion.bends { bend() }
   }
 
   /// The parabola through the matrix of the pose half way.
   @_noLocks
-  private func bend(_ a: Quaternion, _ b: Quaternion) {
-    rotation.compute(RotationMatrix(.slerp(a, b, 0.5).conjugate), into: curve.pointer)
+  private func bend() {
+    rotation.compute(RotationMatrix(state.pointee.grid.middle.conjugate), into: curve.pointer)
     for i in 0..<rotation.coefficientCount {
       let chord = 0.5 * (start.pointer[i] + end.pointer[i])
       curve.pointer[i] = 4 * (curve.pointer[i] - chord)
@@ -175,12 +158,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     _ frames: Int
   ) {
     for i in 0..<frames { output[i] = input[i] }
-    var (moves, bends) = (true, false)
-    switch state.pointee.motion {
-    case .still: moves = false
-    case .even: break
-    case .bent: bends = true
-    }
+    let (moves, bends) = (state.pointee.motion.moves, state.pointee.motion.bends)
     var block = 0
     for l in 1...order {
       let (size, first) = (2 * l + 1, l * l * stride)

@@ -85,7 +85,7 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
       let count = grid.pointee.frames(ofNext: frames - done)
       matrix.mix(
         input + done, inputStride: stride, output + done, outputStride: stride, frames: count,
-        offset: grid.pointee.phase, isStill: grid.pointee.isStill)
+        offset: grid.pointee.phase, motion: grid.pointee.motion(order: order))
       done += count
       grid.pointee.position += count
     }
@@ -113,13 +113,19 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
     if grid.pointee.isStill { return }
     setEnd(pose)
     matrix.setSlopes()
+    if !grid.pointee.motion(order: order).bends { return }
+    encode(seenFrom: grid.pointee.middle, into: matrix.middle)
+    matrix.setCurves()
   }
 
   @_noLocks
-  private func setEnd(_ pose: Quaternion) {
+  private func setEnd(_ pose: Quaternion) { encode(seenFrom: pose, into: matrix.end) }
+
+  @_noLocks
+  private func encode(seenFrom pose: Quaternion, into gains: UnsafeMutablePointer<Float>) {
     let turn = RotationMatrix(pose.conjugate)
     for s in 0..<speakers {
-      harmonics.evaluate(turn.rotate(directions[s]), into: matrix.end + s * channels)
+      harmonics.evaluate(turn.rotate(directions[s]), into: gains + s * channels)
     }
   }
 }

@@ -13,8 +13,8 @@ import Testing
     var directions: [SIMD3<Double>] = []
     var left: [[Float]] = []
     var right: [[Float]] = []
-    for _ in 0..<80 {
-      let v = randomDirection()
+    // Dense, so that no gap is filled.
+    for v in fibonacciLattice(count: 200) {
       let (near, far) = (noise(taps), noise(taps))
       directions += [v, v * SIMD3(1, -1, 1)]
       left += [near, far]

@@ -59,7 +59,8 @@ import Testing
     (#"{"order": "x"}"#, "the value 'x' of 'order' must be a whole number from 1 to 7"),
     (
       #"{"decoder": "magl"}"#,
-      "the value 'magl' of 'decoder' must be one of magls, ls; did you mean 'magls'?"
+      "the value 'magl' of 'decoder' must be one of magls, ls, magls-cov, virtual-speakers, direct, "
+        + "parametric; did you mean 'magls'?"
     ),
     (#"{"limiter": 1}"#, "the value '1' of 'limiter' must be one of on, off"),
     (#"{"output": "a"}"#, "'output' has no default: it belongs on the command line"),

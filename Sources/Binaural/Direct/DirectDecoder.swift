@@ -137,14 +137,14 @@ public struct DirectDecoder: ~Copyable, @unchecked Sendable {
           offset: offset)
       }
     }
-    let isStill = grid.pointee.isStill
+    let motion: GridMotion = grid.pointee.isStill ? .still : .even
     left.mix(
       delayed.pointer, inputStride: cell, bus, outputStride: stride, frames: frames,
-      offset: offset, isStill: isStill)
+      offset: offset, motion: motion)
     right.mix(
       delayed.pointer + speakers * cell, inputStride: cell,
       bus + DirectionalBank.rank * stride, outputStride: stride, frames: frames, offset: offset,
-      isStill: isStill)
+      motion: motion)
     line.advance(by: frames)
     grid.pointee.position += frames
   }
