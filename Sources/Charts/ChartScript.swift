@@ -43,6 +43,7 @@ struct ChartScript {
     }
     lines.append("set xlabel \(quoted(panel.xLabel))")
     lines.append("set ylabel \(quoted(panel.yLabel))")
+    lines += [scale("x", panel.xScale), scale("y", panel.yScale)]
     let hasPoints = panel.series.contains(where: \.hasPoints)
     lines.append(hasPoints ? "set xrange [*:*]" : "set xrange [0:1]")
     lines.append("set yrange \(range(panel.yRange, hasPoints: hasPoints))")
@@ -54,6 +55,13 @@ struct ChartScript {
     }
     lines.append("plot \(plots.isEmpty ? "NaN notitle" : plots.joined(separator: ", "))")
     return lines
+  }
+
+  private static func scale(_ axis: String, _ scale: ChartScale) -> String {
+    switch scale {
+    case .linear: "unset logscale \(axis)"
+    case .logarithmic(let base): "set logscale \(axis) \(base)"
+    }
   }
 
   private static func range(_ range: ClosedRange<Double>?, hasPoints: Bool) -> String {
