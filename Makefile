@@ -15,7 +15,7 @@ RUNTIME_PACKAGES := libmysofa1 gnuplot-nox
 TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
-.PHONY: all build demo test test-swift test-realtime test-install test-dependency bench lint docs
+.PHONY: all build demo test test-swift test-realtime test-install test-dependency bench soak lint docs
 .PHONY: install uninstall clean
 .PHONY: toolchain build-packages runtime-packages test-packages
 
@@ -24,8 +24,9 @@ TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python
 
 all: build
 
+PROGRAMS := stillstage stillstage-engine stillstage-sofa
 build: toolchain build-packages
-	swift build -c release --static-swift-stdlib
+	STILLSTAGE_ONLY="$(PROGRAMS)" swift build -c release --static-swift-stdlib
 
 demo: build runtime-packages
 	$(BIN)/stillstage demo
@@ -59,13 +60,28 @@ test-dependency: toolchain build-packages runtime-packages
 lint: toolchain
 	swift format lint --strict -r Sources Tests Package.swift
 
-# Rivals are measured in the same run, by programs of their own.
+# Rivals are measured in the same run, by programs of their own; so is what the render call allocates,
+# by the engine with counters. BENCH is passed on, as in `make bench BENCH="--quick --json"`.
+PEERS := .build/peers
 bench: build
-	@.ci/install-packages libspatialaudio-dev g++
-	@mkdir -p .build/peers
-	g++ -O2 Tests/Peers/libspatialaudio.cpp -o .build/peers/peer-libspatialaudio \
+	@.ci/install-packages libspatialaudio-dev libfftw3-dev g++
+	@mkdir -p $(PEERS)
+	g++ -O2 Tests/Peers/libspatialaudio.cpp -o $(PEERS)/peer-libspatialaudio \
 	  -I/usr/include/spatialaudio -lspatialaudio
-	STILLSTAGE_PEERS=.build/peers $(BIN)/stillstage bench render
+	gcc -std=gnu11 -O3 -march=native -ffast-math Tests/Peers/bare_loop.c \
+	  -o $(PEERS)/peer-bare-loop -lfftw3f -lm
+	$(PEERS)/peer-bare-loop --check > $(PEERS)/check.txt || { cat $(PEERS)/check.txt; exit 1; }
+	STILLSTAGE_ONLY="stillstage-counted stillstage-sofa" swift build -c release \
+	  --scratch-path .build/counted
+	ln -sf ../counted/release/stillstage-counted $(PEERS)
+	STILLSTAGE_PEERS=$(PEERS) $(BIN)/stillstage bench render $(BENCH)
+
+# Plays for so many minutes in a sound server of its own; fails when the render call allocates or locks.
+MINUTES ?= 10
+soak: toolchain build-packages runtime-packages test-packages
+	export STILLSTAGE_SOAK_MINUTES=$(MINUTES) STILLSTAGE_ONLY=EndToEndTests; set -o pipefail; \
+	$(SWIFT_TEST) --filter SoakTests 2>&1 | tee .build/soak.log
+	@grep -Eq 'Test run with 1 test' .build/soak.log || { echo "Nothing was played." >&2; exit 1; }
 
 docs: toolchain build-packages
 	.ci/api-docs

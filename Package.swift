@@ -28,6 +28,11 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
   #endif
 }
 
+let engineRooms: [Target.Dependency] = [
+  "CommandOptions", "Playback", "Binaural", "HeadTracking", "Media", "PulseAudio", "Geometry",
+  "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
+]
+
 /// The rooms of the house; docs/architecture.md tells what each is for.
 let rooms: [Target] = [
   .target(name: "Geometry", dependencies: ["CRealtime"]),
@@ -57,12 +62,7 @@ let rooms: [Target] = [
   .target(name: "CommandOptions"),
   .target(name: "Charts"),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
-  .executableTarget(
-    name: "stillstage-engine",
-    dependencies: [
-      "CommandOptions", "Playback", "Binaural", "HeadTracking", "Media", "PulseAudio", "Geometry",
-      "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
-    ]),
+  .executableTarget(name: "stillstage-engine", dependencies: engineRooms),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
 ]
 
@@ -125,9 +125,16 @@ let tests: [Target] = [
     name: "EndToEndTests",
     dependencies: [
       "PulseAudio", "SignalProcessing", "CRealtime", "TestSupport", "stillstage",
-      "stillstage-engine", "stillstage-sofa",
+      "stillstage-engine", "stillstage-sofa", "stillstage-counted",
     ]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+  .target(
+    name: "CountedSections", dependencies: ["CAllocationCounter"], path: "Tests/CountedSections"),
+  // The engine again, with counters in its render call. It needs the dynamic standard library, whose
+  // reference counting can be replaced.
+  .executableTarget(
+    name: "stillstage-counted", dependencies: engineRooms + ["CountedSections"],
+    path: "Tests/CountedEngine"),
   .testTarget(
     name: "RealtimeSafetyTests",
     dependencies: [

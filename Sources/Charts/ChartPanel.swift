@@ -38,10 +38,13 @@ public struct ChartSeries: Sendable, Equatable {
   public let name: String
   public let x: [Double]
   public let y: [Double]
+  /// Dashed lines begin again with the first colour.
+  public let isDashed: Bool
 
   /// `x` and `y` must be of the same length.
-  public init(name: String, x: [Double], y: [Double]) {
+  public init(name: String, x: [Double], y: [Double], isDashed: Bool = false) {
     precondition(x.count == y.count, "a point has an x and a y")
+    self.isDashed = isDashed
     self.name = name
     self.x = x
     self.y = y

@@ -49,9 +49,10 @@ struct ChartScript {
     lines.append("set yrange \(range(panel.yRange, hasPoints: hasPoints))")
     let plots = panel.series.enumerated().map { number, series in
       let source = series.hasPoints ? "$data\(index)_\(number) using 1:2" : "NaN"
-      let colour = colours[number % colours.count]
-      return "\(source) with lines linewidth 1.5 linecolor rgb '\(colour)' "
-        + "title \(quoted(series.name))"
+      let place = panel.series[..<number].count { $0.isDashed == series.isDashed }
+      let colour = colours[place % colours.count]
+      return "\(source) with lines linewidth 1.5 \(series.isDashed ? "dashtype 2 " : "")"
+        + "linecolor rgb '\(colour)' title \(quoted(series.name))"
     }
     lines.append("plot \(plots.isEmpty ? "NaN notitle" : plots.joined(separator: ", "))")
     return lines

@@ -116,4 +116,18 @@ public enum Options {
   public static let exportRate = CommandOption<Int?>(
     "rate", "HZ", .integer(8000...384_000), shown: "the set's rate",
     help: "Sample rate of the filters.")
+
+  // MARK: Measurements
+
+  public static let benchChart = CommandOption<String?>(
+    "chart", "FILE.svg", .file, help: "Draw cost against block size and against order.")
+  public static let benchOrders = CommandOption<[Int]>(
+    "orders", "LIST", .integers(1...7), default: [1, 3, 5, 7], shown: "1,3,5,7",
+    help: "Ambisonic orders to measure, separated by commas.")
+  public static let benchBlocks = CommandOption<[Int]>(
+    "blocks", "LIST", .integers(16...4096), default: [32, 64, 128, 256, 512, 1024],
+    shown: "32,64,128,256,512,1024",
+    help: "Frames of a block, separated by commas.")
+  public static let quick = CommandOption<Bool>(
+    flag: "quick", help: "Measure the main rows only, and those for a shorter time.")
 }
