@@ -76,7 +76,7 @@ bench: build
 	ln -sf ../counted/release/stillstage-counted $(PEERS)
 	STILLSTAGE_PEERS=$(PEERS) $(BIN)/stillstage bench render $(BENCH)
 
-# Plays for so many minutes in a sound server of its own; fails when the render call allocates or locks.
+# Plays for so many minutes; fails when anything is allocated or locked in the render call.
 MINUTES ?= 10
 soak: toolchain build-packages runtime-packages test-packages
 	export STILLSTAGE_SOAK_MINUTES=$(MINUTES) STILLSTAGE_ONLY=EndToEndTests; set -o pipefail; \
