@@ -15,8 +15,8 @@ RUNTIME_PACKAGES := libmysofa1 gnuplot-nox
 TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
-.PHONY: all build demo test test-swift test-realtime test-install test-dependency bench soak lint docs
-.PHONY: install uninstall clean
+.PHONY: all build demo test test-swift test-realtime test-install test-dependency lint bench soak
+.PHONY: docs install uninstall clean
 .PHONY: toolchain build-packages runtime-packages test-packages
 
 # Two builds at once would wait for each other or, worse, fight for the processor.
@@ -78,10 +78,12 @@ bench: build
 
 # Plays for so many minutes; fails when anything is allocated or locked in the render call.
 MINUTES ?= 10
+soak: export STILLSTAGE_SOAK_MINUTES = $(MINUTES)
+soak: export STILLSTAGE_ONLY = EndToEndTests stillstage-counted
 soak: toolchain build-packages runtime-packages test-packages
-	export STILLSTAGE_SOAK_MINUTES=$(MINUTES) STILLSTAGE_ONLY="EndToEndTests stillstage-counted"; set -o pipefail; \
-	$(SWIFT_TEST) --filter SoakTests 2>&1 | tee .build/soak.log
-	@grep -Eq 'Test run with 1 test' .build/soak.log || { echo "Nothing was played." >&2; exit 1; }
+	@mkdir -p .build
+	set -o pipefail; $(SWIFT_TEST) --filter SoakTests 2>&1 | tee .build/soak.log
+	@grep -q 'Test run with 1 test' .build/soak.log || { echo "Nothing was played." >&2; exit 1; }
 
 docs: toolchain build-packages
 	.ci/api-docs
