@@ -71,6 +71,7 @@ bench: build
 	gcc -std=gnu11 -O3 -march=native -ffast-math Tests/Peers/bare_loop.c \
 	  -o $(PEERS)/peer-bare-loop -lfftw3f -lm
 	$(PEERS)/peer-bare-loop --check > $(PEERS)/check.txt || { cat $(PEERS)/check.txt; exit 1; }
+	install -m 755 -t $(PEERS) Tests/Peers/peer-vqf
 	STILLSTAGE_ONLY="stillstage-counted stillstage-sofa" swift build -c release \
 	  --scratch-path .build/counted
 	ln -sf ../counted/release/stillstage-counted $(PEERS)

@@ -31,6 +31,7 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 let engineRooms: [Target.Dependency] = [
   "CommandOptions", "Playback", "Binaural", "HeadTracking", "Media", "PulseAudio", "Geometry",
   "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
+  "UserFiles",
 ]
 
 /// The rooms of the house; docs/architecture.md tells what each is for.
@@ -61,6 +62,7 @@ let rooms: [Target] = [
     ]),
   .target(name: "CommandOptions"),
   .target(name: "Charts"),
+  .target(name: "UserFiles", dependencies: ["CommandOptions", "HeadTracking"]),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(name: "stillstage-engine", dependencies: engineRooms),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
@@ -101,6 +103,9 @@ let tests: [Target] = [
       "Playback", "Ambisonics", "Binaural", "Media", "PulseAudio", "SignalProcessing",
       "TestSupport",
     ]),
+  .testTarget(
+    name: "UserFilesTests",
+    dependencies: ["UserFiles", "CommandOptions", "HeadTracking", "TestSupport"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
   .testTarget(
     name: "CommandTests",

@@ -5,14 +5,17 @@ public import SignalProcessing
 
 /// Turns a soundfield against the head, on a grid of its own in stream time.
 ///
-/// Matrices are computed for every 16th frame of the stream and ramped between, so that the
-/// output depends neither on the size of the calls nor on where they begin.
+/// Matrices are computed for every 16th frame of the stream and ramped between (in a parabola where the
+/// head turns very fast), so that the output depends neither on the size of the calls nor on where
+/// they begin.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   /// Frames between two grid points.
-  public static let gridFrames = 16
+  public static var gridFrames: Int {
+    @_noLocks get { 16 }
+  }
 
   public let order: Int
   public let channels: Int
@@ -22,15 +25,18 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   private let start: AlignedFloats
   private let slope: AlignedFloats
   private let end: AlignedFloats
+  private let curve: AlignedFloats
   private let state: UnsafeMutablePointer<State>
 
+  private enum Motion {
+    case still
+    case even
+    case bent
+  }
+
   private struct State {
-    /// Frames of the stream that are done.
-    var position = 0
-    /// The next grid point whose pose has not been given yet.
-    var nextGridPoint = 0
-    var lastPose = Quaternion.identity
-    var isStill = true
+    var grid = GridState()
+    var motion = Motion.still
 
     @_noLocks init() {}
   }
@@ -43,6 +49,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     start = AlignedFloats(count: rotation.coefficientCount)
     slope = AlignedFloats(count: rotation.coefficientCount)
     end = AlignedFloats(count: rotation.coefficientCount)
+    curve = AlignedFloats(count: rotation.coefficientCount)
     state = .allocate(capacity: 1)
     state.initialize(to: State())
   }
@@ -55,19 +62,29 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   /// the first frame, later one for every cell begun.
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {
-    let first = state.pointee.nextGridPoint
-    guard frames > 0 else { return first..<first }
-    let cell = (state.pointee.position + frames - 1) / Self.gridFrames
-    return first..<max(first, cell + 2)
+    state.pointee.grid.gridPoints(forNext: frames)
   }
 
   /// Back to the beginning of a stream.
   @_noLocks
   public func reset() { state.pointee = State() }
 
+  /// Where it stands on the grid; set, it goes on from there.
+  public var gridState: GridState {
+    @_noLocks get { state.pointee.grid }
+    @_noLocks nonmutating set {
+      if newValue.nextPoint > 0 {
+        setEnd(newValue.cellStart)
+        state.pointee.grid.cellEnd = newValue.cellStart
+        enterCell(to: newValue.cellEnd)
+      }
+      state.pointee.grid = newValue
+    }
+  }
+
   /// Frames of the present grid cell that are done: 0 to 15.
   public var phase: Int {
-    @_noLocks get { state.pointee.position % Self.gridFrames }
+    @_noLocks get { state.pointee.grid.phase }
   }
 
   /// Rotates the next frames of the stream.
@@ -93,7 +110,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
       turn(input + cell, output + cell, stride, offset + count)
       cell += Self.gridFrames
       done += count
-      state.pointee.position += count
+      state.pointee.grid.position += count
     }
   }
 
@@ -101,27 +118,54 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   @_noLocks
   private func beginCell(_ poses: UnsafePointer<Quaternion>) -> Int {
     var taken = 0
-    if state.pointee.nextGridPoint == 0 {
+    if state.pointee.grid.isAtStart {
       setEnd(poses[0])
+      state.pointee.grid.cellEnd = poses[0]
       taken = 1
     }
+    enterCell(to: poses[taken])
+    state.pointee.grid.nextPoint += taken + 1
+    return taken + 1
+  }
+
+  /// From the last cell's end to the next pose.
+  @_noLocks
+  private func enterCell(to pose: Quaternion) {
     let count = rotation.coefficientCount
     for i in 0..<count { start.pointer[i] = end.pointer[i] }
-    let pose = poses[taken]
-    state.pointee.isStill = pose == state.pointee.lastPose
-    if !state.pointee.isStill {
-      setEnd(pose)
-      let scale = 1 / Float(Self.gridFrames)
-      for i in 0..<count { slope.pointer[i] = (end.pointer[i] - start.pointer[i]) * scale }
+    let previous = state.pointee.grid.cellEnd
+    state.pointee.grid.enterCell(to: pose)
+    state.pointee.motion = .still
+    if state.pointee.grid.isStill { return }
+    setEnd(pose)
+    let scale = 1 / Float(Self.gridFrames)
+    for i in 0..<count { slope.pointer[i] = (end.pointer[i] - start.pointer[i]) * scale }
+    state.pointee.motion = isFast(previous, pose) ? .bent : .even
+    if case .bent = state.pointee.motion { bend(previous, pose) }
+  }
+
+  /// Where a straight line between the matrices would be heard: more than 0.02 rad of the highest
+  /// degree's phase in a cell (first order: 3400 degrees a second).
+  @_noLocks
+  private func isFast(_ a: Quaternion, _ b: Quaternion) -> Bool {
+    let cosine = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z
+    let phase = Double(2 * order)
+    return phase * phase * (1 - cosine * cosine) > 0.02 * 0.02
+  }
+
+  /// The parabola through the matrix of the pose half way.
+  @_noLocks
+  private func bend(_ a: Quaternion, _ b: Quaternion) {
+    rotation.compute(RotationMatrix(.slerp(a, b, 0.5).conjugate), into: curve.pointer)
+    for i in 0..<rotation.coefficientCount {
+      let chord = 0.5 * (start.pointer[i] + end.pointer[i])
+      curve.pointer[i] = 4 * (curve.pointer[i] - chord)
     }
-    state.pointee.nextGridPoint += taken + 1
-    return taken + 1
   }
 
   @_noLocks
   private func setEnd(_ pose: Quaternion) {
     rotation.compute(RotationMatrix(pose.conjugate), into: end.pointer)
-    state.pointee.lastPose = pose
   }
 
   /// From the beginning of a cell.
@@ -131,18 +175,19 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     _ frames: Int
   ) {
     for i in 0..<frames { output[i] = input[i] }
+    var (moves, bends) = (true, false)
+    switch state.pointee.motion {
+    case .still: moves = false
+    case .even: break
+    case .bent: bends = true
+    }
     var block = 0
     for l in 1...order {
       let (size, first) = (2 * l + 1, l * l * stride)
-      if state.pointee.isStill {
-        set.turnDegree(
-          input + first, output + first, stride: stride, size: size, frames: frames,
-          gains: start.pointer + block)
-      } else {
-        set.turnDegree(
-          input + first, output + first, stride: stride, size: size, frames: frames,
-          gains: start.pointer + block, slopes: slope.pointer + block)
-      }
+      set.turnDegree(
+        input + first, output + first, stride: stride, size: size, frames: frames,
+        gains: start.pointer + block, slopes: moves ? slope.pointer + block : nil,
+        curves: bends ? curve.pointer + block : nil)
       block += size * size
     }
   }

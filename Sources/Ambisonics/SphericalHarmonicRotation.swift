@@ -17,9 +17,9 @@ public struct SphericalHarmonicRotation: ~Copyable {
   public let coefficientCount: Int
 
   private let set: InstructionSet
-  /// Of all rows from degree 2 on, for `raiseDegree`: five times coefficient, row of degree 1, row of
-  /// the degree below.
-  private let terms: UnsafeMutablePointer<Double>
+  /// Of all rows, for `raiseDegree`: five times a coefficient, five times where two rows begin.
+  private let coefficients: UnsafeMutablePointer<Double>
+  private let places: UnsafeMutablePointer<Int>
   /// Factors of the columns of every degree from 2 on.
   private let columns: AlignedDoubles
   /// The matrix of degree 1, then two matrices in rows of 16 values.
@@ -33,8 +33,10 @@ public struct SphericalHarmonicRotation: ~Copyable {
     self.set = set
     coefficientCount = Self.blockOffset(degree: order + 1)
     let rowCount = (order + 1) * (order + 1)
-    terms = .allocate(capacity: 15 * rowCount)
-    terms.initialize(repeating: 0, count: 15 * rowCount)
+    coefficients = .allocate(capacity: 5 * rowCount)
+    coefficients.initialize(repeating: 0, count: 5 * rowCount)
+    places = .allocate(capacity: 10 * rowCount)
+    places.initialize(repeating: 0, count: 10 * rowCount)
     columns = AlignedDoubles(count: Self.rowLength * (order + 1))
     rows = AlignedDoubles(count: Self.rowLength * (4 * order + 3))
     for l in stride(from: 2, through: order, by: 1) {
@@ -44,16 +46,20 @@ public struct SphericalHarmonicRotation: ~Copyable {
         columns.pointer[Self.rowLength * l + 8 + n] = 1 / bottom.squareRoot()
       }
       for m in -l...l {
-        var at = terms + 15 * (l * l + l + m)
-        for term in Self.terms(l, m) where term.coefficient != 0 {
-          (at[0], at[1], at[2]) = (term.coefficient, Double(term.first), Double(term.below))
-          at += 3
+        let row = 5 * (l * l + l + m)
+        for (t, term) in Self.terms(l, m).filter({ $0.coefficient != 0 }).enumerated() {
+          coefficients[row + t] = term.coefficient
+          places[2 * (row + t)] = 3 * (term.first + 1)
+          places[2 * (row + t) + 1] = Self.rowLength * term.below
         }
       }
     }
   }
 
-  deinit { terms.deallocate() }
+  deinit {
+    coefficients.deallocate()
+    places.deallocate()
+  }
 
   /// Where the block of a degree begins; its rows are outputs.
   @_noLocks
@@ -90,10 +96,10 @@ public struct SphericalHarmonicRotation: ~Copyable {
   ///
   /// - Parameters:
   ///   - rotation: the turn of the field; for a head pose, of its inverse.
-  ///   - coefficients: `coefficientCount` values, degree after degree, rows first.
+  ///   - matrices: `coefficientCount` values, degree after degree, rows first.
   @_noLocks
   public func compute(
-    _ rotation: RotationMatrix, into coefficients: UnsafeMutablePointer<Float>
+    _ rotation: RotationMatrix, into matrices: UnsafeMutablePointer<Float>
   ) {
     let first = rows.pointer
     let half = Self.rowLength * (2 * order + 1)
@@ -101,12 +107,13 @@ public struct SphericalHarmonicRotation: ~Copyable {
     var below = first + Self.rowLength * (order + 1)
     var above = below + half
     fillFirstDegree(rotation, first, below)
-    var to = coefficients
+    var to = matrices
     for i in 0..<9 { to[i] = Float(first[i]) }
     to += 9
     for l in stride(from: 2, through: order, by: 1) {
       set.raiseDegree(
-        first: first, below: below, above: above, degree: l, terms: terms + 15 * l * l,
+        first: first, below: below, above: above, degree: l,
+        coefficients: coefficients + 5 * l * l, places: places + 10 * l * l,
         columns: columns.pointer + Self.rowLength * l)
       for m in -l...l {
         let row = above + Self.rowLength * m + 8

@@ -66,7 +66,7 @@ public enum SphericalHarmonics {
     return gains
   }
 
-  private static func scale(degree l: Int, _ m: Int) -> Double {
+  static func scale(degree l: Int, _ m: Int) -> Double {
     guard m > 0 else { return 1 }
     var ratio = 2.0
     for k in (l - m + 1)...(l + m) { ratio /= Double(k) }

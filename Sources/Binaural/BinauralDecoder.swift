@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import Ambisonics
+public import Ambisonics
 public import Geometry
 public import SignalProcessing
 
@@ -56,6 +56,12 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {
     rotator.gridPoints(forNext: frames)
+  }
+
+  /// Where it stands on the grid of head poses; set, it goes on from there.
+  public var gridState: GridState {
+    @_noLocks get { rotator.gridState }
+    @_noLocks nonmutating set { rotator.gridState = newValue }
   }
 
   /// Decodes the next frames.

@@ -3,6 +3,7 @@
 private import Ambisonics
 private import CRealtime
 private import SignalProcessing
+private import Synchronization
 
 /// Designs the filters of a binaural decoder from an HRTF set.
 public struct DecoderDesign: Sendable {
@@ -14,6 +15,12 @@ public struct DecoderDesign: Sendable {
     case magnitudeLeastSquares = "magls"
     /// Least squares of the complex responses at all frequencies.
     case leastSquares = "ls"
+    /// `magnitudeLeastSquares` with the covariance of both ears in the diffuse field made the
+    /// set's in every bin; see `EarCoefficients.constrained(to:)`.
+    case covarianceConstrained = "magls-cov"
+    /// Loudspeakers all around, weighted for the narrowest spread of energy; see
+    /// `VirtualSpeakers`.
+    case virtualSpeakers = "virtual-speakers"
   }
 
   /// What becomes of the set's own colour.
@@ -47,69 +54,120 @@ public struct DecoderDesign: Sendable {
   ///
   /// The decoder's energy in the diffuse field is matched to the set's in every bin.
   ///
-  /// - Throws: `HRTFError.refused` where the directions do not suffice for the order.
-  public func filters(for set: HRTFSet) throws(HRTFError) -> BinauralFilters {
+  /// - Parameter isCancelled: asked again and again; true ends the design. It may be called from
+  ///   another thread.
+  /// - Throws: `HRTFError.refused` where the directions do not suffice for the order;
+  ///   `HRTFError.interrupted` where it was cancelled.
+  public func filters(
+    for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws(HRTFError) -> BinauralFilters {
     let taps = filterTaps(set)
     var size = 1024
     while size < 4 * taps { size *= 2 }
-    var responses = Self.responses(of: set, size: size)
+    var responses = try Self.responses(of: set, size: size, isCancelled)
     if equalisation == .diffuse { Self.flatten(&responses) }
     let delay = responses.commonDelay
     responses.advance(by: delay)
-    guard
-      let projection = HarmonicProjection(
-        order: order, directions: responses.directions, weights: responses.weights,
-        lanes: responses.lanes)
-    else {
-      throw .refused(
-        path: set.path ?? set.name,
-        check: "\(set.directions.count) directions do not suffice for order \(order)")
+    var coefficients: [EarCoefficients]
+    if method == .virtualSpeakers {
+      coefficients = VirtualSpeakers(order: order).decoder(responses)
+    } else {
+      guard
+        let projection = HarmonicProjection(
+          order: order, directions: responses.directions, weights: responses.weights,
+          lanes: responses.lanes)
+      else {
+        throw .refused(
+          path: set.path ?? set.name,
+          check: "\(set.directions.count) directions do not suffice for order \(order)")
+      }
+      coefficients = solve(responses, projection, isCancelled)
     }
-    let coefficients = solve(responses, projection)
+    if isCancelled() { throw .interrupted }
+    match(&coefficients, to: responses)
     return finish(coefficients, responses, taps: taps, delay: delay + BinauralFilters.delaySeconds)
   }
 
   /// The set's responses with its gaps filled and every direction weighted by its area.
-  private static func responses(of set: HRTFSet, size: Int) -> DirectionalResponses {
+  static func responses(
+    of set: HRTFSet, size: Int, _ isCancelled: () -> Bool
+  ) throws(HRTFError) -> DirectionalResponses {
+    let areas = SphericalVoronoi(set.directions).areas
     var filled = GapFilling.fill(
       DirectionalResponses(
         impulseResponses: set.impulseResponses, taps: set.taps, directions: set.directions,
-        weights: set.areaWeights, sampleRate: set.sampleRate, size: size))
+        weights: HRTFSet.areaWeights(areas, limitingCaps: true), sampleRate: set.sampleRate,
+        size: size))
+    if isCancelled() { throw .interrupted }
+    let isWhole = filled.directions.count == set.directions.count
     filled.weights = HRTFSet.areaWeights(
-      SphericalVoronoi(filled.directions).areas, limitingCaps: false)
+      isWhole ? areas : SphericalVoronoi(filled.directions).areas, limitingCaps: false)
     return filled
   }
 
   /// 512 taps at 48 kHz, in proportion at other rates; more for responses that are much longer.
-  private func filterTaps(_ set: HRTFSet) -> Int {
+  func filterTaps(_ set: HRTFSet) -> Int {
     let usual = set.sampleRate * 512 / 48000
     let needed = Double(set.effectiveTaps) + BinauralFilters.delaySeconds * set.sampleRate
     return Int(((needed > 1.25 * usual ? needed : usual) / 64).rounded(.up)) * 64
   }
 
+  /// Least squares of the complex responses, from the cut-on up of the magnitudes; an ear a thread.
   private func solve(
-    _ responses: DirectionalResponses, _ projection: HarmonicProjection
+    _ responses: DirectionalResponses, _ projection: HarmonicProjection,
+    _ isCancelled: @escaping @Sendable () -> Bool
   ) -> [EarCoefficients] {
+    let bins = responses.bins
     let lastComplex =
-      method == .leastSquares
-      ? responses.bins : max(2, Int(Self.cutOn / responses.binWidth))
-    var result: [EarCoefficients] = []
-    for k in 0..<min(lastComplex, responses.bins) {
-      result.append(projection.project(responses, bin: k))
+      method == .leastSquares ? bins : min(bins, max(2, Int(Self.cutOn / responses.binWidth)))
+    let (left, right) = both { ear in
+      (0..<lastComplex).map { k in
+        isCancelled() ? [] : projection.project(responses, bin: k, ear: ear)
+      }
     }
-    let advance = Self.phaseAdvance(result, responses)
-    for k in result.count..<responses.bins {
-      let octaves = realtime_log(Double(k) * responses.binWidth / Self.cutOn) / realtime_log(2)
-      result.append(
-        projection.projectMagnitudes(
-          responses, bin: k, previous: result[k - 1], advance: advance,
-          share: min(1, max(0, octaves / Self.blend))))
+    guard !isCancelled() else { return [] }
+    let complex = zip(left, right).map { EarCoefficients(left: $0, right: $1) }
+    let advance = Self.phaseAdvance(complex, responses)
+    let width = responses.binWidth
+    let (leftAbove, rightAbove) = both { ear in
+      var previous = ear == 0 ? left[lastComplex - 1] : right[lastComplex - 1]
+      return (lastComplex..<bins).map { k in
+        guard !isCancelled() else { return [] }
+        let octaves = realtime_log(Double(k) * width / Self.cutOn) / realtime_log(2)
+        previous = projection.projectMagnitudes(
+          responses, bin: k, ear: ear,
+          following: .init(
+            previous: previous, advance: advance, share: min(1, max(0, octaves / Self.blend))))
+        return previous
+      }
     }
-    for k in result.indices {
-      let gain = (responses.diffuseEnergy(bin: k) / max(result[k].energy, 1e-20)).squareRoot()
-      result[k] = result[k].scaled(by: min(10, max(0.1, gain)))
+    return complex + zip(leftAbove, rightAbove).map { EarCoefficients(left: $0, right: $1) }
+  }
+
+  /// The work of both ears at once.
+  private func both(
+    _ body: @escaping @Sendable (_ ear: Int) -> [[Complex]]
+  ) -> ([[Complex]], [[Complex]]) {
+    let results = Mutex<[[[Complex]]]>([[], []])
+    withoutActuallyEscaping(body) { body in
+      concurrently(2) { ear in
+        let result = body(ear)
+        results.withLock { $0[ear] = result }
+      }
     }
-    return result
+    return results.withLock { ($0[0], $0[1]) }
+  }
+
+  /// Brings every bin's energy in the diffuse field, or the covariance of the ears, to the set's.
+  private func match(_ coefficients: inout [EarCoefficients], to responses: DirectionalResponses) {
+    for k in coefficients.indices {
+      let wanted = responses.diffuseCovariance(bin: k)
+      let gain = ((wanted.left + wanted.right) / max(coefficients[k].energy, 1e-20)).squareRoot()
+      coefficients[k] = coefficients[k].scaled(by: min(10, max(0.1, gain)))
+      if method == .covarianceConstrained {
+        coefficients[k] = coefficients[k].constrained(to: wanted)
+      }
+    }
   }
 
   /// The mean turn of the omnidirectional channel from bin to bin below the cut-on, which the phases
@@ -174,7 +232,7 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Makes the diffuse field of the set flat, 100 Hz to 16 kHz, by at most 15 dB.
-  private static func flatten(_ responses: inout DirectionalResponses) {
+  static func flatten(_ responses: inout DirectionalResponses) {
     let energy = (0..<responses.bins).map { responses.diffuseEnergy(bin: $0) / 2 }
     let (low, high) = (responses.bin(ofFrequency: 100), responses.bin(ofFrequency: 16000))
     let smooth = energy.indices.map { k in

@@ -37,27 +37,14 @@ struct DirectionalResponses {
     sampleRate: Double, size: Int
   ) {
     self.init(directions: directions, weights: weights, sampleRate: sampleRate, size: size)
-    let batch = 8
-    let fft = RealFFT(size: size, batch: batch)
-    let time = AlignedFloats(count: size * batch)
-    let re = AlignedFloats(count: fft.bins * batch)
-    let im = AlignedFloats(count: fft.bins * batch)
-    for first in stride(from: 0, to: directions.count, by: batch / 2) {
-      time.clear()
-      let count = min(batch / 2, directions.count - first)
-      for lane in 0..<(2 * count) {
-        let base = (2 * first + lane) * taps
-        for n in 0..<min(taps, size) {
-          time.pointer[n * batch + lane] = impulseResponses[base + n]
-        }
-      }
-      fft.forward(time.pointer, real: re.pointer, imaginary: im.pointer)
-      for k in 0..<fft.bins {
-        for lane in 0..<(2 * count) {
-          let at = index(bin: k, ear: lane % 2, direction: first + lane / 2)
-          values[at] = re.pointer[k * batch + lane]
-          values[at + lanes] = im.pointer[k * batch + lane]
-        }
+    let (count, lanes) = (directions.count, lanes)
+    values.withUnsafeMutableBufferPointer { values in
+      let target = SharedMemory(floats: values.baseAddress!)
+      // An ear a thread.
+      concurrently(2) { ear in
+        transformResponses(
+          impulseResponses, taps, ear: ear, count: count, lanes: lanes, size: size,
+          into: target.floats)
       }
     }
   }
@@ -85,8 +72,12 @@ struct DirectionalResponses {
     let (low, high) = (bin(ofFrequency: 300), bin(ofFrequency: 1500))
     for k in low..<max(low + 1, high) {
       for ear in 0...1 {
-        for d in directions.indices {
-          slope += self[k + 1, ear, d] * self[k, ear, d].conjugate * weights[d]
+        withRow(bin: k, ear: ear) { row in
+          let next = row + 4 * lanes
+          for d in directions.indices {
+            let now = Complex(Double(row[d]), Double(row[lanes + d]))
+            slope += Complex(Double(next[d]), Double(next[lanes + d])) * now.conjugate * weights[d]
+          }
         }
       }
     }
@@ -102,15 +93,25 @@ struct DirectionalResponses {
 
   /// Multiplies all responses of a bin.
   mutating func multiply(bin k: Int, by factor: Complex) {
-    let (a, b) = (Float(factor.re), Float(factor.im))
-    for ear in 0...1 {
-      let base = (k * 4 + ear * 2) * lanes
-      for d in directions.indices {
-        let (re, im) = (values[base + d], values[base + lanes + d])
-        values[base + d] = re * a - im * b
-        values[base + lanes + d] = re * b + im * a
+    let (a, b, lanes) = (Float(factor.re), Float(factor.im), lanes)
+    values.withUnsafeMutableBufferPointer { values in
+      for ear in 0...1 {
+        let re = values.baseAddress! + (k * 4 + ear * 2) * lanes
+        let im = re + lanes
+        for d in 0..<lanes {
+          let (x, y) = (re[d], im[d])
+          re[d] = x * a - y * b
+          im[d] = x * b + y * a
+        }
       }
     }
+  }
+
+  /// Calls the body with an ear's row of a bin: `lanes` real parts, then as many imaginary ones.
+  func withRow<Result>(
+    bin: Int, ear: Int, _ body: (UnsafePointer<Float>) -> Result
+  ) -> Result {
+    values.withUnsafeBufferPointer { body($0.baseAddress! + (bin * 4 + ear * 2) * lanes) }
   }
 
   /// Scales the responses of a bin from a direction on.
@@ -126,10 +127,56 @@ struct DirectionalResponses {
 
   /// The energy of a bin in the diffuse field, both ears: sum over directions of w |H|^2.
   func diffuseEnergy(bin k: Int) -> Double {
-    var sum = 0.0
-    for ear in 0...1 {
-      for d in directions.indices { sum += weights[d] * self[k, ear, d].squaredMagnitude }
+    let covariance = diffuseCovariance(bin: k)
+    return covariance.left + covariance.right
+  }
+
+  /// The covariance of the ears in the diffuse field: sum over directions of w H H^H.
+  func diffuseCovariance(bin k: Int) -> EarCovariance {
+    var (left, right, re, im) = (0.0, 0.0, 0.0, 0.0)
+    let lanes = lanes
+    withRow(bin: k, ear: 0) { row in
+      weights.withUnsafeBufferPointer { weights in
+        for d in weights.indices {
+          let (lr, li) = (Double(row[d]), Double(row[lanes + d]))
+          let (rr, ri) = (Double(row[2 * lanes + d]), Double(row[3 * lanes + d]))
+          left += weights[d] * (lr * lr + li * li)
+          right += weights[d] * (rr * rr + ri * ri)
+          re += weights[d] * (lr * rr + li * ri)
+          im += weights[d] * (li * rr - lr * ri)
+        }
+      }
     }
-    return sum
+    return EarCovariance(left: left, right: right, cross: Complex(re, im))
+  }
+}
+
+/// One ear's spectra of all directions, in the places of `DirectionalResponses.values`.
+private func transformResponses(
+  _ responses: [Float], _ taps: Int, ear: Int, count: Int, lanes: Int, size: Int,
+  into values: UnsafeMutablePointer<Float>
+) {
+  let batch = 16
+  let fft = RealFFT(size: size, batch: batch)
+  let time = AlignedFloats(count: size * batch)
+  let re = AlignedFloats(count: fft.bins * batch)
+  let im = AlignedFloats(count: fft.bins * batch)
+  responses.withUnsafeBufferPointer { responses in
+    for first in stride(from: 0, to: count, by: batch) {
+      time.clear()
+      let filled = min(batch, count - first)
+      for lane in 0..<filled {
+        let source = responses.baseAddress! + (2 * (first + lane) + ear) * taps
+        for n in 0..<min(taps, size) { time.pointer[n * batch + lane] = source[n] }
+      }
+      fft.forward(time.pointer, real: re.pointer, imaginary: im.pointer)
+      for k in 0..<fft.bins {
+        let target = values + (k * 4 + ear * 2) * lanes + first
+        for lane in 0..<filled {
+          target[lane] = re.pointer[k * batch + lane]
+          target[lanes + lane] = im.pointer[k * batch + lane]
+        }
+      }
+    }
   }
 }

@@ -16,8 +16,8 @@ enum GapFilling {
   static let gap = 15 / 180 * Double.pi
   static let regularisation = 1e-3
   /// Metres and metres per second of the sphere that gives the arrival times.
-  static let headRadius = 0.0875
-  static let speedOfSound = 343.0
+  static var headRadius: Double { @_noLocks get { 0.0875 } }
+  static var speedOfSound: Double { @_noLocks get { 343 } }
 
   /// Near-uniform directions (Fibonacci lattice) that lie in a gap.
   static func gapDirections(of measured: [SIMD3<Double>]) -> [SIMD3<Double>] {
@@ -29,12 +29,16 @@ enum GapFilling {
 
   /// Arrival time at an ear in seconds, relative to the head's centre (Woodworth 1938: straight to
   /// the lit side, along the sphere to the other).
+  @_noLocks
   static func arrival(_ v: SIMD3<Double>, ear: Int) -> Double {
     let cosine = min(1, max(-1, ear == 0 ? v.y : -v.y))
     let path =
       cosine >= 0 ? -cosine : realtime_atan2(-cosine, realtime_sqrt(1 - cosine * cosine))
     return path * headRadius / speedOfSound
   }
+
+  /// The arrival from the other side of the head, the latest there is.
+  static var latestArrival: Double { .pi / 2 * headRadius / speedOfSound }
 
   /// The responses with those of the gaps appended; weights are left to the caller.
   static func fill(_ responses: DirectionalResponses) -> DirectionalResponses {
@@ -70,7 +74,7 @@ enum GapFilling {
   }
 
   /// Every response advanced by its arrival time at the sphere (`sign` 1) or delayed by it (-1).
-  private static func shifted(
+  static func shifted(
     _ responses: DirectionalResponses, by sign: Double
   ) -> DirectionalResponses {
     var result = responses

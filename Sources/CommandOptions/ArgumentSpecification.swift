@@ -6,4 +6,9 @@ public struct ArgumentSpecification: Sendable, Equatable {
   public let name: String
   public let grammar: ValueGrammar
   public let help: String
+  /// Takes all arguments that are left, one at least; only the last of a command's may.
+  public var isRepeated = false
+
+  /// "FILE...", as usage lines show it.
+  public var usage: String { isRepeated ? "\(name)..." : name }
 }

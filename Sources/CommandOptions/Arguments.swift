@@ -8,6 +8,18 @@ public enum Arguments {
     name: "ID", grammar: .text, help: "The tracker's ID, as 'stillstage trackers' lists it.")
   public static let sofaFile = ArgumentSpecification(
     name: "FILE", grammar: .file, help: "A SOFA file.")
+  public static let recording = ArgumentSpecification(
+    name: "IN.csv", grammar: .file,
+    help: """
+      Recording of raw samples: columns t,gx,gy,gz,ax,ay,az and perhaps mx,my,mz, in s, rad/s, \
+      m/s2 and microtesla; others are ignored. Plain or gzip.
+      """)
+  public static let recordings = ArgumentSpecification(
+    name: "FILE", grammar: .file,
+    help: """
+      Recording with the columns that 'fuse' takes and the truth in qw,qx,qy,qz; rows count \
+      where movement is 1.
+      """, isRepeated: true)
   public static let shell = ArgumentSpecification(
     name: "SHELL", grammar: .words(Shell.allCases.map(\.rawValue)),
     help: "The shell to write a completion script for.")

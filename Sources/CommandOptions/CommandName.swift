@@ -9,6 +9,9 @@ public enum CommandName: String, Sendable, CaseIterable {
   case trackersWatch = "trackers watch"
   case hrtfInfo = "hrtf info"
   case hrtfExport = "hrtf export"
+  case fuse
+  case calibrate
   case benchRender = "bench render"
+  case benchFusion = "bench fusion"
   case completion
 }

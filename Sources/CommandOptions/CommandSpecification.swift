@@ -17,7 +17,7 @@ public struct CommandSpecification: Sendable, Equatable {
   public var usage: String {
     let required = options.filter(\.isRequired).map(\.usage)
     let optional = options.filter { !$0.isRequired }.map(\.usage)
-    let start = (["stillstage"] + path + arguments.map(\.name) + required).joined(separator: " ")
+    let start = (["stillstage"] + path + arguments.map(\.usage) + required).joined(separator: " ")
     guard !optional.isEmpty else { return start }
     let whole = "\(start) \(optional.joined(separator: " "))"
     return whole.count <= 70 ? whole : "\(start) [options]"

@@ -41,7 +41,7 @@ public enum HelpText {
 
   private static func list(_ commands: [CommandSpecification], title: String) -> String {
     commands.reduce("\(title)\n") { text, command in
-      let term = (command.path + command.arguments.map(\.name)).joined(separator: " ")
+      let term = (command.path + command.arguments.map(\.usage)).joined(separator: " ")
       return text + TextColumns.definition(term, command.summary)
     }
   }

@@ -24,7 +24,7 @@ public enum ManualPage {
   }
 
   private static func command(_ command: CommandSpecification) -> String {
-    let term = (command.path + command.arguments.map(\.name)).joined(separator: " ")
+    let term = (command.path + command.arguments.map(\.usage)).joined(separator: " ")
     let arguments = command.arguments.map { "\($0.name): \($0.sentence)" }
     return Roff.definition(term, ([command.discussion] + arguments).joined(separator: " "))
   }

@@ -30,12 +30,24 @@ enum ManualText {
     names, in the one that
     .B STILLSTAGE_DATA
     names, in ../share/stillstage beside the executable, and in the source tree.
+    .PP
+    $XDG_CONFIG_HOME/stillstage, or ~/.config/stillstage, holds config.json with the user's
+    defaults for the options of play and render, and the folder trackers with what
+    .B stillstage calibrate
+    found.
     .SH ENVIRONMENT
     .TP
     .B STILLSTAGE_DATA
     Folder with the data files, used when
     .B \\-\\-data
     is not given.
+    .TP
+    .B STILLSTAGE_CACHE
+    Folder in which finished decoder designs are kept, or
+    .B off
+    to keep none; otherwise stillstage in
+    .B XDG_CACHE_HOME
+    or in ~/.cache.
     .SH EXIT STATUS
     \(Roff.lines(statuses.map { Roff.definition($0.0, $0.1) }))
     .PP

@@ -14,6 +14,12 @@ public enum DecoderChoice: String, Sendable, CaseIterable {
   case magls
   /// Least squares.
   case ls
+  /// Magnitude least squares with the ears' covariance in the diffuse field kept.
+  case maglsCov = "magls-cov"
+  /// Loudspeakers all around.
+  case virtualSpeakers = "virtual-speakers"
+  /// Each loudspeaker through interpolated responses of its own direction.
+  case direct
 }
 
 /// `--spatialize`: which sources are made spatial; the rest plays as plain stereo.

@@ -79,11 +79,15 @@ struct OptionScanner {
 
   private func checked() throws(UsageError) -> ParsedCommand {
     let wanted = command.arguments
-    if positional.count > wanted.count { throw unexpected(Array(positional[wanted.count...])) }
-    var arguments: [String: String] = [:]
-    for (argument, text) in zip(wanted, positional) {
+    let isOpen = wanted.last?.isRepeated ?? false
+    if positional.count > wanted.count, !isOpen {
+      throw unexpected(Array(positional[wanted.count...]))
+    }
+    var arguments: [String: [String]] = [:]
+    for (index, text) in positional.enumerated() {
+      let argument = wanted[min(index, wanted.count - 1)]
       _ = try Self.value(text, argument.grammar, owner: "<\(argument.name)>")
-      arguments[argument.name] = text
+      arguments[argument.name, default: []].append(text)
     }
     if positional.count < wanted.count {
       throw .missingArgument("<\(wanted[positional.count].name)>", command: command.name.rawValue)
@@ -92,7 +96,8 @@ struct OptionScanner {
       let name = option.short.map { "-\($0)" } ?? "--\(option.name)"
       throw .missingArgument("\(name) <\(option.placeholder)>", command: command.name.rawValue)
     }
-    return ParsedCommand(command: command, arguments: arguments, values: values)
+    return ParsedCommand(
+      command: command, arguments: arguments, values: values, defaults: [:])
   }
 
   private func unexpected(_ extra: [String]) -> UsageError {

@@ -44,7 +44,12 @@ public enum Options {
     help: "'diffuse' makes the set's diffuse-field response flat; 'none' keeps its own colour.")
   public static let decoder = CommandOption<DecoderChoice>(
     "decoder", "DESIGN", .words, default: .magls, shown: "magls",
-    help: "How the binaural decoder is designed: magnitude least squares or least squares.")
+    help: """
+      How the binaural decoder is designed: magnitude least squares, least squares, magnitude least \
+      squares that also keep the ears' coherence in diffuse sound, or loudspeakers all \
+      around. 'direct' plays mono, stereo and loudspeaker layouts through responses of their own \
+      directions and is not for ambisonics or 'hrtf export'.
+      """)
 
   // MARK: Engine
 
@@ -106,6 +111,19 @@ public enum Options {
     "output", short: "o", "OUT.wav", .file,
     help: "Render the scene to a WAV instead of playing it.")
 
+  // MARK: Sensors
+
+  public static let fuseOutput = CommandOption<String>(
+    required: "output", short: "o", "OUT.csv", .file,
+    help: "The CSV to write: t,w,x,y,z, seconds and the turn from sensor to earth.")
+  public static let magnetometer = CommandOption<Bool>(
+    flag: "mag", help: "Let the heading follow the magnetometer.")
+  public static let chart = CommandOption<String?>(
+    "chart", "FILE.svg", .file,
+    help: "Draw what was measured; needs gnuplot. PNG where the name ends in .png.")
+  public static let dryRun = CommandOption<Bool>(
+    flag: "dry-run", help: "Show the result, and write nothing.")
+
   // MARK: Decoder export
 
   public static let exportOutput = CommandOption<String>(
@@ -119,8 +137,6 @@ public enum Options {
 
   // MARK: Measurements
 
-  public static let benchChart = CommandOption<String?>(
-    "chart", "FILE.svg", .file, help: "Draw cost against block size and against order.")
   public static let benchOrders = CommandOption<[Int]>(
     "orders", "LIST", .integers(1...7), default: [1, 3, 5, 7], shown: "1,3,5,7",
     help: "Ambisonic orders to measure, separated by commas.")

@@ -8,7 +8,8 @@ public enum Program {
 
   /// All commands, in the order in which help lists them.
   public static let commands: [CommandSpecification] = [
-    play, render, demo, trackers, trackersWatch, hrtfInfo, hrtfExport, benchRender, completion,
+    play, render, demo, trackers, trackersWatch, hrtfInfo, hrtfExport, fuse, calibrate,
+    benchRender, benchFusion, completion,
   ]
 
   private static let shared: [OptionSpecification] = [
@@ -88,8 +89,38 @@ public enum Program {
     arguments: [],
     options: [
       Options.json.specification, Options.quick.specification, Options.benchOrders.specification,
-      Options.benchBlocks.specification, Options.benchChart.specification,
+      Options.benchBlocks.specification, Options.chart.specification,
     ])
+
+  private static let benchFusion = CommandSpecification(
+    name: .benchFusion, summary: "Measure the orientation filter against the truth.",
+    discussion: """
+      Runs the orientation filter over recordings whose truth is known, and tells its error in \
+      inclination and heading, its drift, and its time for a sample, for each and in the mean. \
+      The VQF library is measured in the same run where it is installed.
+      """,
+    arguments: [Arguments.recordings],
+    options: [Options.json.specification, Options.chart.specification])
+
+  private static let fuse = CommandSpecification(
+    name: .fuse, summary: "Run the orientation filter over a recording.",
+    discussion: """
+      Reads raw samples of a gyroscope and an accelerometer and writes the orientation from \
+      sensor to earth as t,w,x,y,z, a row for each sample. z is up; the heading starts at 0, \
+      or with '--mag' x is east.
+      """,
+    arguments: [Arguments.recording],
+    options: [Options.fuseOutput.specification, Options.magnetometer.specification])
+
+  private static let calibrate = CommandSpecification(
+    name: .calibrate, summary: "Calibrate a head tracker, and keep the result.",
+    discussion: """
+      Asks for the tracker to lie still, and for the head to look ahead, up and to the left. What \
+      is found (how the tracker's axes lie on the head, the gyroscope's bias and noise, the rate) \
+      is kept for the tracker's serial number in the user's folder, and used from then on.
+      """,
+    arguments: [Arguments.trackerID],
+    options: [Options.dryRun.specification, Options.json.specification])
 
   private static let completion = CommandSpecification(
     name: .completion, summary: "Print a completion script for a shell.",

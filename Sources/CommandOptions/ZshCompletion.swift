@@ -80,7 +80,8 @@ enum ZshCompletion {
   }
 
   private static func argument(_ argument: ArgumentSpecification, at position: Int) -> String {
-    quoted("\(position):\(plain(argument.name)):\(action(argument.grammar))")
+    let place = argument.isRepeated ? "*" : "\(position)"
+    return quoted("\(place):\(plain(argument.name)):\(action(argument.grammar))")
   }
 
   private static func action(_ grammar: ValueGrammar) -> String {

@@ -1,86 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One degree of a soundfield turned: every output is a sum of all inputs of the degree.
+/// One degree of a soundfield turned over a grid cell: every output is a sum of all inputs of the
+/// degree, whose gains may change from frame to frame.
+///
+/// The gain of frame n is `gains` + n `slopes` + (n / 16) (1 - n / 16) `curves`.
 ///
 /// - Parameters:
-///   - input: size signals, `stride` floats apart; readable to the next multiple of 16 frames.
+///   - input: size signals, `stride` floats apart, aligned; readable to the next multiple of 16 frames.
 ///   - output: size signals, `stride` floats apart; writable likewise. Not the same memory.
 ///   - stride: floats, a multiple of 16.
 ///   - size: signals of the degree, 2 l + 1, from 3.
-///   - frames: how many, from the first.
-///   - gains: size x size, rows are outputs.
+///   - frames: how many, from the first, at most 16.
+///   - gains: size x size, rows are outputs; of the first frame.
+///   - slopes: size x size; nil where nothing moves.
+///   - curves: size x size; nil where the gains change linearly.
 @_noLocks
 @inline(never)
 public func turnDegree(
   _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,
-  frames: Int, gains: UnsafePointer<Float>
+  frames: Int, gains: UnsafePointer<Float>, slopes: UnsafePointer<Float>?,
+  curves: UnsafePointer<Float>?
 ) {
-  var row = 0
-  while row < size {
-    let take = rowsAtOnce(size - row)
-    if size - row < 3 { row = size - 3 }
-    let (to, g) = (output + row * stride, gains + row * size)
-    var n = 0
-    while n < frames {
-      var (a, b, c, d) = (zeros, zeros, zeros, zeros)
-      for j in 0..<size {
-        let x = load(input + j * stride + n)
-        a = fused(x, Wide(repeating: g[j]), a)
-        b = fused(x, Wide(repeating: g[size + j]), b)
-        c = fused(x, Wide(repeating: g[2 * size + j]), c)
-        if take == 4 { d = fused(x, Wide(repeating: g[3 * size + j]), d) }
+  let degree = Degree(
+    input: input, output: output, stride: stride, size: size, frames: frames, gains: gains)
+  guard let slopes else { return degree.turn(gains, gains, moves: false, bends: false) }
+  guard let curves else { return degree.turn(slopes, slopes, moves: true, bends: false) }
+  degree.turn(slopes, curves, moves: true, bends: true)
+}
+
+private struct Degree {
+  let input: UnsafePointer<Float>
+  let output: UnsafeMutablePointer<Float>
+  let stride: Int
+  let size: Int
+  let frames: Int
+  let gains: UnsafePointer<Float>
+
+  @_noLocks
+  @inline(__always)
+  init(
+    input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, stride: Int, size: Int,
+    frames: Int, gains: UnsafePointer<Float>
+  ) {
+    (self.input, self.output, self.gains) = (input, output, gains)
+    (self.stride, self.size, self.frames) = (stride, size, frames)
+  }
+
+  /// The last two are constants, so that each combination becomes a loop of its own.
+  @_noLocks
+  @inline(__always)
+  func turn(
+    _ slopes: UnsafePointer<Float>, _ curves: UnsafePointer<Float>, moves: Bool, bends: Bool
+  ) {
+    var row = 0
+    while row < size {
+      let take = rowsAtOnce(size - row)
+      if size - row < 3 { row = size - 3 }
+      var n = 0
+      while n < frames {
+        if take == 4 {
+          mix(row, n, slopes, curves, isFour: true, moves, bends)
+        } else {
+          mix(row, n, slopes, curves, isFour: false, moves, bends)
+        }
+        n += width
       }
-      store(a, to + n)
-      store(b, to + stride + n)
-      store(c, to + 2 * stride + n)
-      if take == 4 { store(d, to + 3 * stride + n) }
-      n += width
+      row += take
     }
-    row += take
+  }
+
+  /// Three or four rows of one vector of frames.
+  @_noLocks
+  @inline(__always)
+  private func mix(
+    _ row: Int, _ n: Int, _ slopes: UnsafePointer<Float>, _ curves: UnsafePointer<Float>,
+    isFour: Bool, _ moves: Bool, _ bends: Bool
+  ) {
+    let at = row * size
+    var (a, b, c) = (RowSums(), RowSums(), RowSums())
+    var d = RowSums()
+    for j in 0..<size {
+      let x = load(input + j * stride + n)
+      a.add(x, gains, slopes, curves, at + j, moves, bends)
+      b.add(x, gains, slopes, curves, at + size + j, moves, bends)
+      c.add(x, gains, slopes, curves, at + 2 * size + j, moves, bends)
+      if isFour { d.add(x, gains, slopes, curves, at + 3 * size + j, moves, bends) }
+    }
+    let time = ramp + Wide(repeating: Float(n))
+    let share = time * Wide(repeating: 1.0 / 16)
+    let bend = share - share * share
+    let to = output + row * stride + n
+    store(a.total(time, bend, moves, bends), to)
+    store(b.total(time, bend, moves, bends), to + stride)
+    store(c.total(time, bend, moves, bends), to + 2 * stride)
+    if isFour { store(d.total(time, bend, moves, bends), to + 3 * stride) }
   }
 }
 
-/// The same with gains that change linearly from frame to frame.
-///
-/// - Parameters:
-///   - gains: of the first frame.
-///   - slopes: by how much a gain changes in a frame; size x size.
-@_noLocks
-@inline(never)
-public func turnDegree(
-  _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,
-  frames: Int, gains: UnsafePointer<Float>, slopes: UnsafePointer<Float>
-) {
-  var row = 0
-  while row < size {
-    let take = rowsAtOnce(size - row)
-    if size - row < 3 { row = size - 3 }
-    let (to, g, s) = (output + row * stride, gains + row * size, slopes + row * size)
-    var n = 0
-    while n < frames {
-      var (a, b, c, d) = (zeros, zeros, zeros, zeros)
-      var (ar, br, cr, dr) = (zeros, zeros, zeros, zeros)
-      for j in 0..<size {
-        let x = load(input + j * stride + n)
-        a = fused(x, Wide(repeating: g[j]), a)
-        ar = fused(x, Wide(repeating: s[j]), ar)
-        b = fused(x, Wide(repeating: g[size + j]), b)
-        br = fused(x, Wide(repeating: s[size + j]), br)
-        c = fused(x, Wide(repeating: g[2 * size + j]), c)
-        cr = fused(x, Wide(repeating: s[2 * size + j]), cr)
-        if take == 4 {
-          d = fused(x, Wide(repeating: g[3 * size + j]), d)
-          dr = fused(x, Wide(repeating: s[3 * size + j]), dr)
-        }
-      }
-      let ramp = ramp + Wide(repeating: Float(n))
-      store(fused(ar, ramp, a), to + n)
-      store(fused(br, ramp, b), to + stride + n)
-      store(fused(cr, ramp, c), to + 2 * stride + n)
-      if take == 4 { store(fused(dr, ramp, d), to + 3 * stride + n) }
-      n += width
-    }
-    row += take
+/// An output row's sums with the gains and what they change by.
+private struct RowSums {
+  var still = Wide(repeating: 0)
+  var slope = Wide(repeating: 0)
+  var curve = Wide(repeating: 0)
+
+  @_noLocks
+  @inline(__always)
+  init() {}
+
+  @_noLocks
+  @inline(__always)
+  mutating func add(
+    _ x: Wide, _ gains: UnsafePointer<Float>, _ slopes: UnsafePointer<Float>,
+    _ curves: UnsafePointer<Float>, _ at: Int, _ moves: Bool, _ bends: Bool
+  ) {
+    still = fused(x, Wide(repeating: gains[at]), still)
+    if moves { slope = fused(x, Wide(repeating: slopes[at]), slope) }
+    if bends { curve = fused(x, Wide(repeating: curves[at]), curve) }
+  }
+
+  @_noLocks
+  @inline(__always)
+  func total(_ time: Wide, _ bend: Wide, _ moves: Bool, _ bends: Bool) -> Wide {
+    let moved = moves ? fused(slope, time, still) : still
+    return bends ? fused(curve, bend, moved) : moved
   }
 }
 
@@ -90,11 +132,6 @@ public func turnDegree(
 private func rowsAtOnce(_ left: Int) -> Int {
   if left < 4 { return 3 }
   return left == 5 || left == 6 || left == 9 ? 3 : 4
-}
-
-@inline(__always)
-private var zeros: Wide {
-  @_noLocks get { Wide(repeating: 0) }
 }
 
 @inline(__always)

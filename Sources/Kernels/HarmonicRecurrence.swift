@@ -12,38 +12,40 @@
 ///   - below: rows of the degree below, 16 values each, its row 0 in the middle.
 ///   - above: receives the rows of the degree, its row 0 in the middle.
 ///   - degree: from 2 to 7.
-///   - terms: five a row: coefficient, i (-1, 0, 1), k.
+///   - coefficients: five a row: c.
+///   - places: five times two a row: where row i begins in `first` and row k in `below`.
 ///   - columns: b(n): 16 values.
 @_noLocks
 @inline(never)
 public func raiseDegree(
   first: UnsafePointer<Double>, below: UnsafePointer<Double>,
-  above: UnsafeMutablePointer<Double>, degree: Int, terms: UnsafePointer<Double>,
-  columns: UnsafePointer<Double>
+  above: UnsafeMutablePointer<Double>, degree: Int, coefficients: UnsafePointer<Double>,
+  places: UnsafePointer<Int>, columns: UnsafePointer<Double>
 ) {
   let l = degree
   for m in -l...l {
-    let list = terms + 15 * (m + l)
+    let (list, place) = (coefficients + 5 * (m + l), places + 10 * (m + l))
     let row = above + 16 * m
     var (low, high) = (SIMD8<Double>(repeating: 0), SIMD8<Double>(repeating: 0))
     // The columns n = l and -l.
-    var ends = SIMD2<Double>(repeating: 0)
+    var (right, left) = (0.0, 0.0)
     for t in 0..<5 {
-      let coefficient = list[3 * t]
-      let r = first + 3 * (Int(list[3 * t + 1]) + 1)
-      let line = below + 16 * Int(list[3 * t + 2])
-      let scale = SIMD8<Double>(repeating: coefficient * r[1])
-      low += scale * eight(line)
-      high += scale * eight(line + 8)
-      let (right, left) = (line[8 + l - 1], line[8 - l + 1])
-      ends += SIMD2(right, left) * (coefficient * r[2]) + SIMD2(-left, right) * (coefficient * r[0])
+      let c = list[t]
+      let r = first + place[2 * t]
+      let line = below + place[2 * t + 1]
+      let (r0, r1, r2) = (c * r[0], SIMD8<Double>(repeating: c * r[1]), c * r[2])
+      low = fusedDoubles(r1, eight(line), low)
+      high = fusedDoubles(r1, eight(line + 8), high)
+      let (x, y) = (line[7 + l], line[9 - l])
+      right += x * r2 - y * r0
+      left += y * r2 + x * r0
     }
     low *= eight(columns)
     high *= eight(columns + 8)
     put(low, row)
     put(high, row + 8)
-    row[8 + l] = ends[0] * columns[8 + l]
-    row[8 - l] = ends[1] * columns[8 - l]
+    row[8 + l] = right * columns[8 + l]
+    row[8 - l] = left * columns[8 - l]
   }
 }
 
@@ -57,4 +59,16 @@ private func eight(_ p: UnsafePointer<Double>) -> SIMD8<Double> {
 @inline(__always)
 private func put(_ v: SIMD8<Double>, _ p: UnsafeMutablePointer<Double>) {
   UnsafeMutableRawPointer(p).assumingMemoryBound(to: SIMD8<Double>.self).pointee = v
+}
+
+@_noLocks
+@inline(__always)
+private func fusedDoubles(
+  _ a: SIMD8<Double>, _ b: SIMD8<Double>, _ c: SIMD8<Double>
+) -> SIMD8<Double> {
+  #if FUSED
+    return c.addingProduct(a, b)
+  #else
+    return a * b + c
+  #endif
 }

@@ -14,16 +14,16 @@
 ///   - runs: three numbers each: first item of the spectra, first item of the filters, how many.
 ///   - runCount: how many runs.
 ///   - chunks: how many chunks.
-///   - sums: chunks x 32, added to: lanes 0 and 1 are the left ear's, 2 and 3 the right ear's.
+///   - before: chunks x 32, sums to begin with; nil for none.
+///   - sums: receives chunks x 32: lanes 0 and 1 are the left ear's, 2 and 3 the right ear's.
 @_noLocks
 @inline(never)
 public func addProducts(
   spectra: UnsafePointer<Float>, spectraStride: Int, filters: UnsafePointer<Float>,
   filterStride: Int, runs: UnsafePointer<Int>, runCount: Int, chunks: Int,
-  sums: UnsafeMutablePointer<Float>
+  before: UnsafePointer<Float>?, sums: UnsafeMutablePointer<Float>
 ) {
   for chunk in 0..<chunks {
-    let sum = sums + 32 * chunk
     var lane = 0
     while lane < 16 {
       let x = spectra + chunk * spectraStride + lane
@@ -48,8 +48,8 @@ public func addProducts(
           filter += 64
         }
       }
-      store(load(sum + lane) + fold(lrr - lii, rrr - rii), sum + lane)
-      store(load(sum + lane + 16) + fold(lri + lir, rri + rir), sum + lane + 16)
+      put(
+        fold(lrr - lii, rrr - rii), fold(lri + lir, rri + rir), before, sums, 32 * chunk + lane)
       lane += width
     }
   }
@@ -64,16 +64,16 @@ public func addProducts(
 ///   - filters: chunks x items x 32.
 ///   - runs: four numbers each: first item of the spectra, first item of the filters, how many, and
 ///     how many lanes of each item, from the first, are even.
-///   - sums: chunks x 32, added to: lanes 0 and 1 are the even signals', 2 and 3 the odd ones'.
+///   - masks: for 0 to 4 even lanes, 1 in those and 0 in the others: 5 x 16.
+///   - sums: receives chunks x 32: lanes 0 and 1 are the even signals', 2 and 3 the odd ones'.
 @_noLocks
 @inline(never)
 public func addSymmetricProducts(
   spectra: UnsafePointer<Float>, spectraStride: Int, filters: UnsafePointer<Float>,
-  filterStride: Int, runs: UnsafePointer<Int>, runCount: Int, chunks: Int,
-  sums: UnsafeMutablePointer<Float>
+  filterStride: Int, runs: UnsafePointer<Int>, runCount: Int, masks: UnsafePointer<Float>,
+  chunks: Int, before: UnsafePointer<Float>?, sums: UnsafeMutablePointer<Float>
 ) {
   for chunk in 0..<chunks {
-    let sum = sums + 32 * chunk
     var lane = 0
     while lane < 16 {
       let x = spectra + chunk * spectraStride + lane
@@ -82,24 +82,14 @@ public func addSymmetricProducts(
       for run in 0..<runCount {
         let at = runs + 4 * run
         let (re, im) = addRun(x + 32 * at[0], h + 32 * at[1], at[2])
-        let evenLanes = at[3]
-        if evenLanes == 4 {
-          evenR += re
-          evenI += im
-        } else if evenLanes == 0 {
-          oddR += re
-          oddI += im
-        } else {
-          let mask = firstLanes(evenLanes)
-          let (maskedR, maskedI) = (re * mask, im * mask)
-          evenR += maskedR
-          evenI += maskedI
-          oddR += re - maskedR
-          oddI += im - maskedI
-        }
+        let mask = load(masks + 16 * at[3] + lane)
+        let (maskedR, maskedI) = (re * mask, im * mask)
+        evenR += maskedR
+        evenI += maskedI
+        oddR += re - maskedR
+        oddI += im - maskedI
       }
-      store(load(sum + lane) + fold(evenR, oddR), sum + lane)
-      store(load(sum + lane + 16) + fold(evenI, oddI), sum + lane + 16)
+      put(fold(evenR, oddR), fold(evenI, oddI), before, sums, 32 * chunk + lane)
       lane += width
     }
   }
@@ -129,11 +119,17 @@ private var zero: Wide {
   @_noLocks get { Wide(repeating: 0) }
 }
 
-/// 1 in the first `count` lanes of every row, 0 in the others.
 @_noLocks
 @inline(__always)
-private func firstLanes(_ count: Int) -> Wide {
-  var mask = zero
-  for i in 0..<width where i & 3 < count { mask[i] = 1 }
-  return mask
+private func put(
+  _ re: Wide, _ im: Wide, _ before: UnsafePointer<Float>?, _ sums: UnsafeMutablePointer<Float>,
+  _ at: Int
+) {
+  guard let before else {
+    store(re, sums + at)
+    store(im, sums + at + 16)
+    return
+  }
+  store(load(before + at) + re, sums + at)
+  store(load(before + at + 16) + im, sums + at + 16)
 }

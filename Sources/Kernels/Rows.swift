@@ -57,10 +57,30 @@ public func splitEars(
   _ re: UnsafePointer<Float>, _ overlap: UnsafePointer<Float>, frames: Int, isSymmetric: Bool,
   left: UnsafeMutablePointer<Float>, right: UnsafeMutablePointer<Float>
 ) {
-  for n in 0..<frames {
+  var n = 0
+  while n + 4 <= frames {
+    let (re, overlap) = (re + 4 * n, overlap + 4 * n)
+    let a = loadRow(re) + loadRow(overlap)
+    let b = loadRow(re + 4) + loadRow(overlap + 4)
+    let c = loadRow(re + 8) + loadRow(overlap + 8)
+    let d = loadRow(re + 12) + loadRow(overlap + 12)
+    let first = Row(a[0], b[0], c[0], d[0]) + Row(a[1], b[1], c[1], d[1])
+    let second = Row(a[2], b[2], c[2], d[2]) + Row(a[3], b[3], c[3], d[3])
+    spread(isSymmetric ? first + second : first, left + n)
+    spread(isSymmetric ? first - second : second, right + n)
+    n += 4
+  }
+  while n < frames {
     let row = loadRow(re + 4 * n) + loadRow(overlap + 4 * n)
     let (first, second) = (row[0] + row[1], row[2] + row[3])
     left[n] = isSymmetric ? first + second : first
     right[n] = isSymmetric ? first - second : second
+    n += 1
   }
+}
+
+@_noLocks
+@inline(__always)
+private func spread(_ v: Row, _ p: UnsafeMutablePointer<Float>) {
+  (p[0], p[1], p[2], p[3]) = (v[0], v[1], v[2], v[3])
 }

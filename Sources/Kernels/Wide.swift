@@ -86,12 +86,14 @@ func storeRow(_ v: Row, _ p: UnsafeMutablePointer<Float>) {
 @inline(__always)
 func fold(_ a: Wide, _ b: Wide) -> Wide {
   #if AVX512
-    let (x, y) = (unsafeBitCast(a, to: SIMD8<Double>.self), unsafeBitCast(b, to: SIMD8<Double>.self))
+    let x = unsafeBitCast(a, to: SIMD8<Double>.self)
+    let y = unsafeBitCast(b, to: SIMD8<Double>.self)
     let low = SIMD8<Double>(x[0], y[0], x[2], y[2], x[4], y[4], x[6], y[6])
     let high = SIMD8<Double>(x[1], y[1], x[3], y[3], x[5], y[5], x[7], y[7])
     return unsafeBitCast(low, to: Wide.self) + unsafeBitCast(high, to: Wide.self)
   #elseif AVX2
-    let (x, y) = (unsafeBitCast(a, to: SIMD4<Double>.self), unsafeBitCast(b, to: SIMD4<Double>.self))
+    let x = unsafeBitCast(a, to: SIMD4<Double>.self)
+    let y = unsafeBitCast(b, to: SIMD4<Double>.self)
     let (low, high) = (SIMD4<Double>(x[0], y[0], x[2], y[2]), SIMD4<Double>(x[1], y[1], x[3], y[3]))
     return unsafeBitCast(low, to: Wide.self) + unsafeBitCast(high, to: Wide.self)
   #else

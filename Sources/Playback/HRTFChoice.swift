@@ -2,6 +2,7 @@
 
 public import Ambisonics
 public import Binaural
+public import Media
 private import Surround
 
 /// Finds an HRTF set and makes decoders from it.
@@ -11,9 +12,16 @@ public struct HRTFChoice: Sendable {
   /// What the listener should be told, a sentence each.
   public let notes: [String]
 
+  private let interrupt: InterruptFlag?
+
   /// A set that is there already.
-  public init(set: HRTFSet) {
+  ///
+  /// - Parameters:
+  ///   - set: as it was read.
+  ///   - interrupt: ends a design that is under way.
+  public init(set: HRTFSet, interrupt: InterruptFlag? = nil) {
     self.set = set
+    self.interrupt = interrupt
     notes = set.notes
   }
 
@@ -21,14 +29,20 @@ public struct HRTFChoice: Sendable {
   ///   - path: a SOFA file; nil for libmysofa's default set, and where there is none, a rigid
   ///     sphere, so that there is always something to play with.
   ///   - loader: reads SOFA files.
-  public init(path: String?, loader: SofaLoader = SofaLoader()) throws(PlaybackError) {
+  ///   - interrupt: ends the reading, or a design that is under way.
+  public init(
+    path: String?, loader: SofaLoader = SofaLoader(), interrupt: InterruptFlag? = nil
+  ) throws(PlaybackError) {
+    self.interrupt = interrupt
+    var loader = loader
+    if let interrupt { loader.isCancelled = { interrupt.isRaised } }
     do throws(HRTFError) {
       if let path {
         set = try loader.load(path)
         notes = set.notes
         return
       }
-    } catch { throw .hrtf(error) }
+    } catch { throw PlaybackError(error) }
     guard let found = HRTFLocator().defaultPath() else {
       set = RigidSphereHead().hrtfSet(sampleRate: 48000)
       notes = ["libmysofa's default.sofa is not installed: the built-in rigid-sphere head is used"]
@@ -38,6 +52,7 @@ public struct HRTFChoice: Sendable {
       set = try loader.load(found)
       notes = set.notes
     } catch {
+      if error == .interrupted { throw .interrupted }
       set = RigidSphereHead().hrtfSet(sampleRate: 48000)
       notes = ["\(error.description): the built-in rigid-sphere head is used"]
     }
@@ -52,7 +67,16 @@ public struct HRTFChoice: Sendable {
   public func filters(
     for layout: ChannelLayout, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
-    try filters(
+    if settings.isDirect {
+      guard case .speakers = layout else { throw .directNeedsSpeakers }
+      let design = DirectDesign(equalisation: settings.equalisation)
+      do throws(HRTFError) {
+        return try design.filters(
+          for: set, sampleRate: sampleRate, cache: .standard,
+          isCancelled: { [interrupt] in interrupt?.isRaised ?? false })
+      } catch { throw PlaybackError(error) }
+    }
+    return try filters(
       order: Treatment(spatial: layout, busOrder: settings.busOrder).order, settings: settings,
       sampleRate: sampleRate)
   }
@@ -70,7 +94,9 @@ public struct HRTFChoice: Sendable {
     let design = DecoderDesign(
       method: settings.method, order: order, equalisation: settings.equalisation)
     do throws(HRTFError) {
-      return try design.filters(for: set.prepared(sampleRate: sampleRate).normalized())
-    } catch { throw .hrtf(error) }
+      return try design.filters(
+        for: set, sampleRate: sampleRate, cache: .standard,
+        isCancelled: { [interrupt] in interrupt?.isRaised ?? false })
+    } catch { throw PlaybackError(error) }
   }
 }

@@ -11,6 +11,8 @@ public enum PlaybackError: Error, Sendable, CustomStringConvertible {
   case hrtf(HRTFError)
   case tracking(HeadTrackingError)
   case sound(PulseAudioError)
+  /// A soundfield has no loudspeakers that could be played directly.
+  case directNeedsSpeakers
   /// Ended by the caller's interrupt.
   case interrupted
 
@@ -20,8 +22,15 @@ public enum PlaybackError: Error, Sendable, CustomStringConvertible {
     case .hrtf(let error): error.description
     case .tracking(let error): error.description
     case .sound(let error): error.description
+    case .directNeedsSpeakers:
+      "the decoder 'direct' plays loudspeakers, mono and stereo, and the source is ambisonic; "
+        + "take one of the other decoders, or read the channels as loudspeakers with --layout"
     case .interrupted: "interrupted"
     }
+  }
+
+  init(_ error: HRTFError) {
+    self = error == .interrupted ? .interrupted : .hrtf(error)
   }
 
   init(_ error: MediaError) {

@@ -38,11 +38,13 @@ public final class Player: @unchecked Sendable {
   private let poseSource: HeadPoseSource?
   private let tracker: TrackerSession?
   private let events: EventQueue
+  private let redesigner: Redesigner
   private let shared = Mutex(Shared())
 
   private struct Shared {
     var mode = StageMode.tracked
     var isStopped = false
+    var settings = RenderSettings()
   }
 
   /// A player for a file.
@@ -64,7 +66,7 @@ public final class Player: @unchecked Sendable {
   ) throws(PlaybackError) {
     let rate = try Self.sinkRate(options)
     let source = try makeSource(rate)
-    let hrtf = try HRTFChoice(path: options.render.hrtfPath)
+    let hrtf = try HRTFChoice(path: options.render.hrtfPath, interrupt: options.interrupt)
     let settings = options.render
     let filters = try hrtf.filters(
       for: source.layout, settings: settings, sampleRate: Double(rate))
@@ -75,7 +77,7 @@ public final class Player: @unchecked Sendable {
     duration = source.duration.map { Double($0) / Double(rate) }
     canBeSpatial = settings.spatialization.includes(source.layout)
     events = EventQueue()
-    (head, poseSource, tracker) = Self.makeHead(options.head, events)
+    (head, poseSource, tracker) = Self.makeHead(options, events)
     let renderer = Renderer(
       layout: source.layout, filters: filters, busOrder: settings.busOrder,
       blockFrames: settings.blockFrames,
@@ -86,8 +88,12 @@ public final class Player: @unchecked Sendable {
     output = try Self.makeOutput(options, rate, feed)
     conductor = Conductor(source: source, feed: feed, output: output, tell: events.add)
     head.isFollowed = options.mode == .tracked
+    redesigner = Redesigner(renderer: renderer, layout: source.layout, tell: events.add)
     head.settle()
-    shared.withLock { $0.mode = options.mode }
+    shared.withLock {
+      $0.mode = options.mode
+      $0.settings = settings
+    }
   }
 
   deinit { stop() }
@@ -146,6 +152,23 @@ public final class Player: @unchecked Sendable {
     }
   }
 
+  /// How the sound is decoded, as it was wished last.
+  public var decoding: RenderSettings { shared.withLock { $0.settings } }
+
+  /// Changes HRTF set, equalisation, decoder design and bus order while playing; what else is in the
+  /// settings stays. The decoder is designed on a thread of its own and faded in without a click;
+  /// `.decoderChanged` or `.decoderKept` tells when.
+  public func decode(by settings: RenderSettings) {
+    let wish = shared.withLock { shared in
+      shared.settings.hrtfPath = settings.hrtfPath
+      shared.settings.equalisation = settings.equalisation
+      shared.settings.method = settings.method
+      shared.settings.busOrder = settings.busOrder
+      return shared.settings
+    }
+    redesigner.wish(wish)
+  }
+
   /// The direction in which the head looks now becomes the front of the stage.
   public func recenter() { poseSource?.recenter() }
 
@@ -156,6 +179,7 @@ public final class Player: @unchecked Sendable {
       return !shared.isStopped
     }
     guard isFirst else { return }
+    redesigner.stop()
     conductor.stop()
     if output.status.state == .playing { fadeOut() }
     output.stop()
@@ -230,8 +254,9 @@ public final class Player: @unchecked Sendable {
   }
 
   private static func makeHead(
-    _ choice: HeadChoice, _ events: EventQueue
+    _ options: PlayerOptions, _ events: EventQueue
   ) -> (StageHead, HeadPoseSource?, TrackerSession?) {
+    let choice = options.head
     switch choice {
     case .none: return (StageHead(.none), nil, nil)
     case .recorded(let trajectory): return (StageHead(.recorded(trajectory)), nil, nil)
@@ -240,7 +265,9 @@ public final class Player: @unchecked Sendable {
       let source = HeadPoseSource()
       var wanted = TrackerChoice.automatic
       if case .tracker(let id) = choice { wanted = .id(id) }
-      let session = TrackerSession(wanted, feeding: source) { events.add(.tracker($0)) }
+      let session = TrackerSession(
+        wanted, feeding: source, onEvent: { events.add(.tracker($0)) },
+        calibration: options.calibration)
       return (StageHead(.source(source)), source, session)
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import HeadTracking
+public import Media
 
 /// What the stage follows.
 public enum StageMode: String, Sendable, CaseIterable {
@@ -39,6 +40,9 @@ public struct PlayerOptions: Sendable {
   public var render = RenderSettings()
   /// Default: any tracker.
   public var head = HeadChoice.automatic
+  /// What is known of a tracker beyond what it says itself, asked for when one is opened, on the
+  /// tracker's thread. Default: nothing.
+  public var calibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil }
   /// Default: the stage stands still.
   public var mode = StageMode.tracked
   /// The sound server's name of the output; nil: its default, followed when it changes.
@@ -47,6 +51,8 @@ public struct PlayerOptions: Sendable {
   public var latencyMilliseconds = 50.0
   /// The server's address as in `PULSE_SERVER`; nil: that variable, then libpulse's rules.
   public var serverAddress: String?
+  /// Ends the making of a player: the reading of an HRTF set, the design of filters.
+  public var interrupt: InterruptFlag?
 
   public init() {}
 }

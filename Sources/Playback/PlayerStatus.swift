@@ -34,7 +34,7 @@ public struct PlayerStatus: Sendable {
 }
 
 /// Something that happened to a player.
-public enum PlayerEvent: Sendable, Equatable {
+public enum PlayerEvent: Sendable {
   case output(AudioOutputEvent)
   case tracker(TrackerEvent)
   /// Something was wrong with the source and was played past.
@@ -43,6 +43,10 @@ public enum PlayerEvent: Sendable, Equatable {
   case buffering
   case resumed
   case modeChanged(StageMode)
+  /// What is decoded from now on by another HRTF set, order or design.
+  case decoderChanged(RenderSettings)
+  /// The decoder that was wished for cannot be made; the old one goes on.
+  case decoderKept(RenderSettings, PlaybackError)
   case finished
   /// The source cannot be read on; what has been read is played to its end.
   case sourceFailed(String)

@@ -31,6 +31,9 @@ public struct RenderSettings: Sendable {
   public var equalisation = DecoderDesign.Equalisation.none
   /// Default: MagLS.
   public var method = DecoderDesign.Method.magnitudeLeastSquares
+  /// Loudspeakers through interpolated responses of their own directions instead of the soundfield;
+  /// ambisonic sources are refused. Default: false.
+  public var isDirect = false
   /// Order of the soundfield that speakers are encoded to, 1 to 7. Default: 5.
   public var busOrder = 5
   /// How to read the channels. Default: as the container says.

@@ -56,10 +56,12 @@ public final class Renderer: @unchecked Sendable {
   public let channels: Int
   /// Frames by which the limiter delays the output; 0 without one.
   public let latencyFrames: Int
-  /// Frames that the output goes on after the input has ended.
-  public let tailFrames: Int
+  /// Frames that the output goes on after the input has ended; `exchange` may change it. For the
+  /// thread that renders.
+  public var tailFrames: Int { max(spatial.tailFrames, plain.tailFrames) }
 
-  private let spatial: SpatialPath
+  private let blockFrames: Int
+  private let spatial: PathSwitch
   private let plain: PlainPath
   private let `guard`: FiniteGuard
   private let spatialGain: GainRamp
@@ -89,9 +91,10 @@ public final class Renderer: @unchecked Sendable {
     self.finish = finish
     sampleRate = rate
     channels = layout.channelCount
-    spatial = SpatialPath(
-      treatment: Treatment(spatial: layout, busOrder: busOrder), filters: filters,
-      partition: BinauralDecoder.partition(forBlock: blockFrames), chunkFrames: Self.chunkFrames)
+    self.blockFrames = blockFrames
+    spatial = PathSwitch(
+      Self.path(layout, filters, busOrder, blockFrames), sampleRate: rate,
+      chunkFrames: Self.chunkFrames)
     plain = PlainPath(treatment: Treatment(plain: layout), sampleRate: rate)
     `guard` = FiniteGuard(channelCount: channels, sampleRate: rate)
     spatialGain = GainRamp(sampleRate: rate, targetGain: mode == .spatial ? 1 : 0)
@@ -99,7 +102,6 @@ public final class Renderer: @unchecked Sendable {
     outputGain = GainRamp(sampleRate: rate, targetGain: finish.gain)
     limiter = TruePeakLimiter(sampleRate: rate)
     latencyFrames = finish.isLimited ? limiter.latencyFrames : 0
-    tailFrames = max(spatial.tailFrames, plain.tailFrames)
     source = PlanarScratch(channels: channels, frames: Self.chunkFrames)
     ears = PlanarScratch(channels: 2, frames: Self.chunkFrames)
     side = PlanarScratch(channels: 2, frames: Self.chunkFrames)
@@ -108,6 +110,34 @@ public final class Renderer: @unchecked Sendable {
     plainGain.settle()
     if !finish.isRamped { outputGain.settle() }
   }
+
+  private static func path(
+    _ layout: ChannelLayout, _ filters: BinauralFilters, _ busOrder: Int, _ blockFrames: Int
+  ) -> SpatialPath {
+    SpatialPath(
+      treatment: Treatment(spatial: layout, busOrder: busOrder), filters: filters,
+      partition: BinauralDecoder.partition(forBlock: blockFrames), chunkFrames: chunkFrames)
+  }
+
+  /// Changes the decoder while sound goes on: to another HRTF set, order or design. The new one is
+  /// filled with the past unheard and then faded in within 0.2 s.
+  ///
+  /// For any thread but the audio thread: it allocates, and frees what an earlier exchange has left.
+  ///
+  /// - Parameters:
+  ///   - filters: of the renderer's rate and of the order that `Treatment(spatial:busOrder:)` has for
+  ///     the layout.
+  ///   - busOrder: order of the soundfield that speakers are encoded to.
+  public func exchange(filters: BinauralFilters, busOrder: Int) {
+    precondition(filters.sampleRate == sampleRate, "filters for \(sampleRate) Hz wanted")
+    spatial.offer(Self.path(layout, filters, busOrder, blockFrames))
+  }
+
+  /// True from `exchange` until only the new decoder is heard; sound must be rendered for that.
+  public var isExchanging: Bool { spatial.isSwitching }
+
+  /// Frees what exchanges have left behind; not for the audio thread.
+  func collectRetired() { spatial.collect() }
 
   /// Which of the source is heard; a change is a crossfade of 50 ms.
   public var mode: Mode {

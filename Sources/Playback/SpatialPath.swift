@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Ambisonics
 internal import Binaural
 internal import Geometry
 internal import SignalProcessing
@@ -8,38 +9,40 @@ internal import Surround
 /// From a source's channels to the ears through the soundfield; with what does not turn beside it.
 struct SpatialPath: ~Copyable {
   let tailFrames: Int
-  private let field: MixMatrix
+  private let turning: TurningPath
   private let headLocked: MixMatrix
   private let lowFrequency: MixMatrix
-  private let decoder: BinauralDecoder
   private let lowPass: LowPass
   private let delay: StereoDelay
-  private let bus: PlanarScratch
   private let still: PlanarScratch
   private let effects: PlanarScratch
 
   init(treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int) {
-    precondition(treatment.order == filters.order, "filters of order \(treatment.order) wanted")
     let (inputs, rate) = (treatment.inputs, filters.sampleRate)
-    field = MixMatrix(gains: treatment.field, inputs: inputs)
+    turning = TurningPath(
+      treatment: treatment, filters: filters, partition: partition, chunkFrames: chunkFrames)
     headLocked = MixMatrix(gains: treatment.headLocked, inputs: inputs)
     lowFrequency = MixMatrix(gains: treatment.lowFrequency, inputs: inputs)
-    decoder = BinauralDecoder(filters: filters, partition: partition)
     lowPass = LowPass(corner: Treatment.lowFrequencyCorner, sampleRate: rate)
     delay = StereoDelay(seconds: BinauralFilters.delaySeconds, sampleRate: rate)
     let effectsTail = lowFrequency.isSilent ? 0 : delay.frames + lowPass.tailFrames
-    tailFrames = max(decoder.tailFrames, effectsTail)
-    bus = PlanarScratch(channels: treatment.field.count, frames: chunkFrames)
+    tailFrames = max(turning.tailFrames, effectsTail)
     still = PlanarScratch(channels: 2, frames: chunkFrames)
     effects = PlanarScratch(channels: 2, frames: chunkFrames)
   }
 
   @_noLocks
-  func gridPoints(forNext frames: Int) -> Range<Int> { decoder.gridPoints(forNext: frames) }
+  func gridPoints(forNext frames: Int) -> Range<Int> { turning.gridPoints(forNext: frames) }
+
+  /// Where it stands on the grid of head poses; set, it goes on from there.
+  var gridState: GridState {
+    @_noLocks get { turning.gridState }
+    @_noLocks nonmutating set { turning.gridState = newValue }
+  }
 
   @_noLocks
   func reset() {
-    decoder.reset()
+    turning.reset()
     lowPass.reset()
     delay.reset()
   }
@@ -54,9 +57,7 @@ struct SpatialPath: ~Copyable {
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: UnsafePointer<Quaternion>,
     into ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) {
-    field.mix(source, into: bus.planes, frames: frames)
-    decoder.process(
-      input: bus.planes, frames: frames, poses: poses, left: ears[0], right: ears[1])
+    turning.process(source, poses: poses, into: ears, frames: frames)
     let hasEffects = !lowFrequency.isSilent
     if !hasEffects { if headLocked.isSilent { return } }
     headLocked.mix(source, into: still.planes, frames: frames)

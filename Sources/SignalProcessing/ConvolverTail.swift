@@ -146,11 +146,8 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
         isSilent: !sounds[half + step])
     } else if step < bank.quads + shares {
       let share = step - bank.quads
-      if share == 0 {
-        _ = bank.choose(0, bank.partitions)
-        bank.beginSums()
-      }
-      bank.addProducts(share: share, of: shares)
+      if share == 0 { _ = bank.choose(0, bank.partitions) }
+      bank.sum(share: share, of: shares)
     } else {
       finish()
     }

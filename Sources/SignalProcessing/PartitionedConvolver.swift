@@ -179,22 +179,16 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   private func sum(isWhole: Bool) -> Bool {
     if isWhole {
       let sounds = bank.choose(0, bank.partitions)
-      if sounds {
-        bank.beginSums()
-        bank.addProducts()
-      }
+      if sounds { bank.sum() }
       return sounds
     }
     if !state.pointee.hasOlder {
       state.pointee.olderSounds = bank.choose(1, bank.partitions)
-      bank.beginSums()
-      if state.pointee.olderSounds { bank.addProducts() }
-      bank.keepSums(in: older.pointer)
+      bank.sum(keptIn: older.pointer)
       state.pointee.hasOlder = true
     }
-    bank.beginSums(from: older.pointer)
     let sounds = bank.choose(0, 1)
-    if sounds { bank.addProducts() }
+    bank.sum(before: older.pointer)
     return sounds ? true : state.pointee.olderSounds
   }
 

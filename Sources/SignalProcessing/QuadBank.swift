@@ -3,7 +3,7 @@
 /// The filters of one partition size and the spectra of the blocks that they still reach.
 ///
 /// One level of `PartitionedConvolver`: blocks of four inputs each go in by `transform`, the ears' sums
-/// of all of them come out by `addProducts` and `inverse`.
+/// of all of them come out by `sum` and `inverse`.
 ///
 /// ## Threading
 /// One caller at a time. No call allocates, locks or waits.
@@ -20,6 +20,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   private let spectra: AlignedFloats
   private let scratch: AlignedFloats
   private let sums: AlignedFloats
+  private let masks: AlignedFloats
   /// Which quads of which block were not all zero: partitions x quads.
   private let sounds: UnsafeMutablePointer<Bool>
   private let runs: UnsafeMutablePointer<Int>
@@ -62,6 +63,8 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     spectra = AlignedFloats(count: 8 * size * partitions * quads)
     scratch = AlignedFloats(count: transform.scratchCount)
     sums = AlignedFloats(count: 8 * size)
+    masks = AlignedFloats(count: 5 * 16)
+    for i in 0..<(5 * 16) where i % 4 < i / 16 { masks.pointer[i] = 1 }
     sounds = .allocate(capacity: partitions * quads)
     sounds.initialize(repeating: false, count: partitions * quads)
     runs = .allocate(capacity: 4 * (partitions * quads + 1))
@@ -131,17 +134,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
       rows, scratch: scratch.pointer, spectrum: spectra.pointer + 32 * item, stride: spectrumStride)
   }
 
-  /// The sums start from zero, or from those that were kept.
-  @_noLocks
-  func beginSums(from kept: UnsafePointer<Float>? = nil) {
-    if let kept {
-      for i in 0..<(8 * size) { sums.pointer[i] = kept[i] }
-    } else {
-      for i in 0..<(8 * size) { sums.pointer[i] = 0 }
-    }
-  }
-
-  /// Chooses what `addProducts` adds: the blocks `first` to `last` - 1, the newest being 0.
+  /// Chooses what `sum` adds up: the blocks `first` to `last` - 1, the newest being 0.
   ///
   /// - Returns: false where all of them are silent.
   @_noLocks
@@ -173,23 +166,24 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     return at >= 0
   }
 
-  /// Adds what was chosen to a share of the sums.
+  /// Adds up what was chosen, or a share of its bins.
+  ///
+  /// - Parameters:
+  ///   - before: sums that were kept, to begin with.
+  ///   - kept: receives the sums instead of `inverse`.
   @_noLocks
-  func addProducts(share: Int = 0, of shares: Int = 1) {
+  func sum(
+    share: Int = 0, of shares: Int = 1, before: UnsafePointer<Float>? = nil,
+    keptIn kept: UnsafeMutablePointer<Float>? = nil
+  ) {
     let first = chunks * share / shares
     let last = chunks * (share + 1) / shares
     let filterStride = filterFloats * partitions * quads
     set.addProducts(
       spectra.pointer + first * spectrumStride, stride: spectrumStride,
       filters.pointer + first * filterStride, filterStride: filterStride, runs,
-      count: state.pointee.runCount, isSymmetric: isSymmetric, chunks: last - first,
-      to: sums.pointer + 32 * first)
-  }
-
-  /// Keeps the sums as they are.
-  @_noLocks
-  func keepSums(in kept: UnsafeMutablePointer<Float>) {
-    for i in 0..<(8 * size) { kept[i] = sums.pointer[i] }
+      count: state.pointee.runCount, masks: isSymmetric ? UnsafePointer(masks.pointer) : nil,
+      chunks: last - first, before: before, sums: (kept ?? sums.pointer) + 32 * first)
   }
 
   /// The sums in time: rows of this block and of the next, to be given to `splitEars`.

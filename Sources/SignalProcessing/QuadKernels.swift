@@ -37,76 +37,67 @@ extension InstructionSet {
     }
   }
 
-  /// Adds the products of `runs` for the chunks that the pointers begin with.
+  /// The products of `runs` for the chunks that the pointers begin with; with masks, those of a symmetric
+  /// head.
   @_noLocks
   func addProducts(
     _ spectra: UnsafePointer<Float>, stride: Int, _ filters: UnsafePointer<Float>,
-    filterStride: Int, _ runs: UnsafePointer<Int>, count: Int, isSymmetric: Bool, chunks: Int,
-    to sums: UnsafeMutablePointer<Float>
+    filterStride: Int, _ runs: UnsafePointer<Int>, count: Int, masks: UnsafePointer<Float>?,
+    chunks: Int, before: UnsafePointer<Float>?, sums: UnsafeMutablePointer<Float>
   ) {
-    switch (self, isSymmetric) {
-    case (.baseline, false):
-      Kernels.addProducts(
-        spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
-        runs: runs, runCount: count, chunks: chunks, sums: sums)
-    case (.avx2, false):
-      KernelsAVX2.addProducts(
-        spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
-        runs: runs, runCount: count, chunks: chunks, sums: sums)
-    case (.avx512, false):
-      KernelsAVX512.addProducts(
-        spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
-        runs: runs, runCount: count, chunks: chunks, sums: sums)
-    case (.baseline, true):
+    guard let masks else {
+      switch self {
+      case .baseline:
+        Kernels.addProducts(
+          spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
+          runs: runs, runCount: count, chunks: chunks, before: before, sums: sums)
+      case .avx2:
+        KernelsAVX2.addProducts(
+          spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
+          runs: runs, runCount: count, chunks: chunks, before: before, sums: sums)
+      case .avx512:
+        KernelsAVX512.addProducts(
+          spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
+          runs: runs, runCount: count, chunks: chunks, before: before, sums: sums)
+      }
+      return
+    }
+    switch self {
+    case .baseline:
       Kernels.addSymmetricProducts(
         spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
-        runs: runs, runCount: count, chunks: chunks, sums: sums)
-    case (.avx2, true):
+        runs: runs, runCount: count, masks: masks, chunks: chunks, before: before, sums: sums)
+    case .avx2:
       KernelsAVX2.addSymmetricProducts(
         spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
-        runs: runs, runCount: count, chunks: chunks, sums: sums)
-    case (.avx512, true):
+        runs: runs, runCount: count, masks: masks, chunks: chunks, before: before, sums: sums)
+    case .avx512:
       KernelsAVX512.addSymmetricProducts(
         spectra: spectra, spectraStride: stride, filters: filters, filterStride: filterStride,
-        runs: runs, runCount: count, chunks: chunks, sums: sums)
+        runs: runs, runCount: count, masks: masks, chunks: chunks, before: before, sums: sums)
     }
   }
 
-  /// One degree of a soundfield over frames of one grid cell; see `Kernels.turnDegree`.
+  /// One degree of a soundfield over one grid cell; see `Kernels.turnDegree`.
   @_noLocks
   public func turnDegree(
     _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,
-    frames: Int, gains: UnsafePointer<Float>
+    frames: Int, gains: UnsafePointer<Float>, slopes: UnsafePointer<Float>?,
+    curves: UnsafePointer<Float>?
   ) {
     switch self {
     case .baseline:
       Kernels.turnDegree(
-        input, output, stride: stride, size: size, frames: frames, gains: gains)
+        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes,
+        curves: curves)
     case .avx2:
       KernelsAVX2.turnDegree(
-        input, output, stride: stride, size: size, frames: frames, gains: gains)
+        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes,
+        curves: curves)
     case .avx512:
       KernelsAVX512.turnDegree(
-        input, output, stride: stride, size: size, frames: frames, gains: gains)
-    }
-  }
-
-  /// The same with gains that change linearly from the first frame on.
-  @_noLocks
-  public func turnDegree(
-    _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,
-    frames: Int, gains: UnsafePointer<Float>, slopes: UnsafePointer<Float>
-  ) {
-    switch self {
-    case .baseline:
-      Kernels.turnDegree(
-        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes)
-    case .avx2:
-      KernelsAVX2.turnDegree(
-        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes)
-    case .avx512:
-      KernelsAVX512.turnDegree(
-        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes)
+        input, output, stride: stride, size: size, frames: frames, gains: gains, slopes: slopes,
+        curves: curves)
     }
   }
 
@@ -114,19 +105,23 @@ extension InstructionSet {
   @_noLocks
   public func raiseDegree(
     first: UnsafePointer<Double>, below: UnsafePointer<Double>,
-    above: UnsafeMutablePointer<Double>, degree: Int, terms: UnsafePointer<Double>,
+    above: UnsafeMutablePointer<Double>, degree: Int,
+    coefficients: UnsafePointer<Double>, places: UnsafePointer<Int>,
     columns: UnsafePointer<Double>
   ) {
     switch self {
     case .baseline:
       Kernels.raiseDegree(
-        first: first, below: below, above: above, degree: degree, terms: terms, columns: columns)
+        first: first, below: below, above: above, degree: degree,
+        coefficients: coefficients, places: places, columns: columns)
     case .avx2:
       KernelsAVX2.raiseDegree(
-        first: first, below: below, above: above, degree: degree, terms: terms, columns: columns)
+        first: first, below: below, above: above, degree: degree,
+        coefficients: coefficients, places: places, columns: columns)
     case .avx512:
       KernelsAVX512.raiseDegree(
-        first: first, below: below, above: above, degree: degree, terms: terms, columns: columns)
+        first: first, below: below, above: above, degree: degree,
+        coefficients: coefficients, places: places, columns: columns)
     }
   }
 }

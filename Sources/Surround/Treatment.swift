@@ -3,6 +3,17 @@
 public import Ambisonics
 private import Geometry
 
+/// A loudspeaker of a source: its channel and the unit vector to its place in the room.
+public struct PlacedSpeaker: Sendable, Equatable {
+  public var input: Int
+  public var direction: SIMD3<Double>
+
+  public init(input: Int, direction: SIMD3<Double>) {
+    self.input = input
+    self.direction = direction
+  }
+}
+
 /// What becomes of a source's channels: gains into the soundfield, gains past it to the ears.
 ///
 /// Gains are outputs x inputs; a soundfield is in ACN order and SN3D scale.
@@ -15,6 +26,8 @@ public struct Treatment: Sendable, Equatable {
   public var headLocked: [[Double]]
   /// 2 x inputs: low-frequency effects; low-passed, not turned with the head.
   public var lowFrequency: [[Double]]
+  /// The loudspeakers in `field`, where the source has any.
+  public var speakers: [PlacedSpeaker] = []
 
   public var inputs: Int { field.first?.count ?? 0 }
 
@@ -48,6 +61,7 @@ public struct Treatment: Sendable, Equatable {
           lowFrequency[1][input] = Self.lowFrequencyGain
           continue
         }
+        self.speakers.append(PlacedSpeaker(input: input, direction: direction.unitVector))
         let gains = SphericalHarmonics.evaluate(order: order, direction.unitVector)
         for (channel, gain) in gains.enumerated() { field[channel][input] = gain }
       }

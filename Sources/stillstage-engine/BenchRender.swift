@@ -18,7 +18,7 @@ func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     machine: .current, instructionSet: "\(InstructionSet.current)",
     peakGigaFLOPS: rows.peak * 1e-9, sampleRate: BenchFilters.sampleRate, rows: rows.rows,
     ratios: BenchRatio.all(rows.rows))
-  if let path = command[Options.benchChart] { try draw(report, to: path) }
+  if let path = command[Options.chart] { try draw(report, to: path) }
   if command[Options.json] {
     try printJSON(report)
   } else {

@@ -46,7 +46,7 @@ final class BenchStage {
   /// CPU seconds for so many blocks.
   func seconds(_ decoder: borrowing BinauralDecoder, frames: Int, blocks: Int) -> Double {
     let (planes, poses, left, right) = (planes, poses, left, right)
-    let start = Self.processorSeconds
+    let start = cpuSeconds()
     for _ in 0..<blocks {
       let first = decoder.gridPoints(forNext: frames).lowerBound % Self.period
       realtime_enter()
@@ -54,33 +54,34 @@ final class BenchStage {
         input: planes, frames: frames, poses: poses + first, left: left, right: right)
       realtime_exit()
     }
-    return Self.processorSeconds - start
+    return cpuSeconds() - start
   }
 
   /// CPU seconds for so many blocks.
   func seconds(_ renderer: Renderer, frames: Int, blocks: Int) -> Double {
     let (planes, poses, left, right) = (planes, poses, left, right)
-    let start = Self.processorSeconds
+    let start = cpuSeconds()
     for _ in 0..<blocks {
       let first = renderer.gridPoints(forNext: frames).lowerBound % Self.period
       renderer.process(
         input: planes, frames: frames, poses: poses + first, left: left, right: right)
     }
-    return Self.processorSeconds - start
+    return cpuSeconds() - start
   }
 
   /// CPU seconds for so many blocks, rendered in one piece.
   func seconds(_ reference: ReferenceDecoder, channels: Int, frames: Int) -> Double {
     let input = (0..<channels).map { c in (0..<frames).map { planes[c][$0 % Self.mostFrames] } }
     let head = (0..<ReferenceDecoder.poseCount(frames: frames)).map { poses[$0 % Self.period] }
-    let start = Self.processorSeconds
+    let start = cpuSeconds()
     _ = reference.decode(input, poses: head)
-    return Self.processorSeconds - start
+    return cpuSeconds() - start
   }
+}
 
-  static var processorSeconds: Double {
-    var time = timespec()
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-  }
+/// CPU time of this process.
+func cpuSeconds() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
 }

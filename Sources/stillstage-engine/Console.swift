@@ -12,6 +12,12 @@ final class Console {
     case softer
     case recenter
     case mode
+    /// The next decoder design.
+    case decoder
+    /// The next HRTF set.
+    case hrtf
+    /// An order for the bus of loudspeaker sources.
+    case order(Int)
     case quit
   }
 
@@ -64,6 +70,10 @@ final class Console {
       case UInt8(ascii: " "), UInt8(ascii: "p"): keys.append(.pause)
       case UInt8(ascii: "c"): keys.append(.recenter)
       case UInt8(ascii: "t"): keys.append(.mode)
+      case UInt8(ascii: "d"): keys.append(.decoder)
+      case UInt8(ascii: "h"): keys.append(.hrtf)
+      case UInt8(ascii: "1")...UInt8(ascii: "7"):
+        keys.append(.order(Int(byte - UInt8(ascii: "0"))))
       case UInt8(ascii: "q"): keys.append(.quit)
       case 0x1B:
         // An arrow: ESC, [ or O, and a letter.

@@ -7,11 +7,43 @@ import Glibc
 func hrtfFile(_ command: ParsedCommand) -> String? {
   guard let name = command[Options.hrtf] else { return nil }
   guard !name.contains("/"), access(name, F_OK) != 0 else { return name }
-  let environment = getenv("STILLSTAGE_DATA").map { String(cString: $0) }
-  let folder = ProgramFiles.ofThisProcess?.dataFolder(
-    option: command[Options.data], environment: environment)
-  guard let path = folder.map({ "\($0)/HRTF/\(name)" }), access(path, F_OK) == 0 else {
+  guard let path = hrtfFolder(command).map({ "\($0)/\(name)" }), access(path, F_OK) == 0 else {
     return name
   }
   return path
+}
+
+private func hrtfFolder(_ command: ParsedCommand) -> String? {
+  let environment = getenv("STILLSTAGE_DATA").map { String(cString: $0) }
+  let folder = ProgramFiles.ofThisProcess?.dataFolder(
+    option: command[Options.data], environment: environment)
+  return folder.map { "\($0)/HRTF" }
+}
+
+/// The HRTF sets between which a listener can change while playing: the one that was asked for,
+/// the default, and those in the data folder.
+struct HRTFChoices {
+  private var paths: [String?] = [nil]
+
+  init() {}
+
+  init(_ command: ParsedCommand) {
+    if let wanted = hrtfFile(command) { paths.insert(wanted, at: 0) }
+    guard let folder = hrtfFolder(command), let stream = opendir(folder) else { return }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name.hasSuffix(".sofa") { names.append(name) }
+    }
+    for path in names.sorted().map({ "\(folder)/\($0)" }) where !paths.contains(path) {
+      paths.append(path)
+    }
+  }
+
+  func next(after path: String?) -> String? {
+    paths[((paths.firstIndex(of: path) ?? 0) + 1) % paths.count]
+  }
 }

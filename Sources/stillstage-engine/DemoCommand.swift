@@ -27,6 +27,7 @@ func demoCommand(
 /// built-in one.
 func playDemo() throws(CommandFailure) {
   var options = PlayerOptions()
+  options.calibration = userCalibration
   if TrackerList.current().trackers.isEmpty {
     options.head = .recorded(DemoScene.head)
     printNote("no head tracker is connected; a built-in head turns left and right, nods and leans")

@@ -9,10 +9,14 @@ import Playback
 /// `stillstage hrtf export FILE -o DEC.wav --order N`: the filters that `render` uses.
 func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try refuseOverwriting([command[Arguments.sofaFile]], by: [command[Options.exportOutput]])
+  guard command[Options.decoder] != .direct else {
+    throw .usage(
+      "the decoder 'direct' has no filters for ambisonic channels; export one of the others")
+  }
   var settings = RenderSettings()
   settings.method = DecoderDesign.Method(command[Options.decoder])
   let hrtf = try playing { () throws(PlaybackError) in
-    try HRTFChoice(path: command[Arguments.sofaFile])
+    try HRTFChoice(path: command[Arguments.sofaFile], interrupt: Signals.interrupt)
   }
   try checkWritable(command[Options.exportOutput])
   let rate = command[Options.exportRate] ?? Int(hrtf.set.sampleRate.rounded())
@@ -29,8 +33,10 @@ extension DecoderDesign.Method {
   init(_ choice: DecoderChoice) {
     self =
       switch choice {
-      case .magls: .magnitudeLeastSquares
+      case .magls, .direct: .magnitudeLeastSquares
       case .ls: .leastSquares
+      case .maglsCov: .covarianceConstrained
+      case .virtualSpeakers: .virtualSpeakers
       }
   }
 }

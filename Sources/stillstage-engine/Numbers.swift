@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A number with a fixed count of decimals, 0 to 6.
+/// A number with a fixed count of decimals, 0 to 9.
 func decimal(_ value: Double, _ decimals: Int) -> String {
-  guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
+  guard value.isFinite, abs(value) < 9e9 else { return "\(value)" }
   let scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
   let units = Int((abs(value) * Double(scale)).rounded())
   let sign = value < 0 && units > 0 ? "-" : ""

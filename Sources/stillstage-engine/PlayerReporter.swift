@@ -58,6 +58,12 @@ final class PlayerReporter {
     case .buffering: events.write("buffering")
     case .resumed: events.write("resumed")
     case .modeChanged(let mode): events.write("mode", ["mode": .text(mode.rawValue)])
+    case .decoderChanged(let settings):
+      say("decoder: \(settings.summary)")
+      events.write("decoder", ["decoder": .text(settings.summary)])
+    case .decoderKept(let settings, let error):
+      say("no change to \(settings.summary): \(error.description)")
+      events.write("decoder-kept", ["message": .text(error.description)])
     case .finished: events.write("finished")
     }
   }
@@ -107,5 +113,13 @@ final class PlayerReporter {
       say(error.description)
       events.write("tracker-failed", ["message": .text(error.description)])
     }
+  }
+}
+
+extension RenderSettings {
+  /// HRTF set, design and order in a few words.
+  fileprivate var summary: String {
+    let name = hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
+    return "\(name), \(method.rawValue), bus of order \(busOrder)"
   }
 }

@@ -15,8 +15,10 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try refuseOverwriting(
     [command[Arguments.input], settings.hrtfPath, command[Options.motion]],
     by: [output, command[Options.events]])
+  // A pose on the command line wins over a recording among the user's defaults.
+  let wantsPose = command.isGiven(Options.pose) && !command.isGiven(Options.motion)
   let head =
-    try recordedHead(command)
+    try (wantsPose ? nil : recordedHead(command))
     ?? HeadTrajectory(command[Options.pose]?.quaternion ?? .identity)
   let source = try playing { () throws(PlaybackError) in
     try FileSource(
@@ -24,7 +26,9 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
       interrupt: Signals.interrupt)
   }
   try checkWritable(output)
-  let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: settings.hrtfPath) }
+  let hrtf = try playing { () throws(PlaybackError) in
+    try HRTFChoice(path: settings.hrtfPath, interrupt: Signals.interrupt)
+  }
   let offline = try playing { () throws(PlaybackError) in
     try OfflineRenderer(
       source: source, head: head, hrtf: hrtf, settings: settings,

@@ -62,9 +62,10 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   do throws(UsageError) {
     invocation = try CommandParser.parse(arguments)
   } catch { throw .usage(error.description) }
-  guard case .run(let command) = invocation else {
+  guard case .run(let given) = invocation else {
     throw .usage("stillstage-engine does the work of stillstage; run that")
   }
+  let command = try withUserDefaults(given)
   switch command.name {
   case .render: try renderCommand(command)
   case .play: try playCommand(command)
@@ -72,7 +73,10 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   case .trackersWatch: try trackersWatchCommand(command)
   case .hrtfInfo: try hrtfInfoCommand(command)
   case .hrtfExport: try hrtfExportCommand(command)
+  case .calibrate: try calibrateCommand(command)
+  case .fuse: try fuseCommand(command)
   case .benchRender: try benchRenderCommand(command)
+  case .benchFusion: try benchFusionCommand(command)
   case .demo: try demoCommand(command, play: playDemo)
   default: throw .usage("no such command")
   }

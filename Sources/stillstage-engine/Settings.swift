@@ -14,6 +14,7 @@ extension RenderSettings {
     hrtfPath = hrtfFile(command)
     equalisation = command[Options.hrtfEqualization] == .diffuse ? .diffuse : .none
     method = DecoderDesign.Method(command[Options.decoder])
+    isDirect = command[Options.decoder] == .direct
     busOrder = command[Options.order]
     layout = try Self.layout(command[Options.layout])
     track = command[Options.track]
@@ -57,6 +58,8 @@ func playing<Value>(
     return try body()
   } catch .interrupted {
     throw .interrupted
+  } catch .directNeedsSpeakers {
+    throw .usage(PlaybackError.directNeedsSpeakers.description)
   } catch {
     throw CommandFailure(error.description)
   }

@@ -15,7 +15,8 @@ func trackersWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   } catch { throw CommandFailure(error.description) }
   let source = HeadPoseSource()
   let events = TrackerEvents()
-  let session = TrackerSession(.id(id), feeding: source) { events.add($0) }
+  let session = TrackerSession(
+    .id(id), feeding: source, onEvent: { events.add($0) }, calibration: userCalibration)
   session.start()
   defer { session.stop() }
   try watch(source, events)

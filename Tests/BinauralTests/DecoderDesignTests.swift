@@ -139,7 +139,9 @@ import Testing
     let ours = Self.groupDelay(Self.response(filters.left, to: v, order: order))
     let truth = Self.groupDelay(
       Self.sphere.impulseResponse(direction: front, ear: 0).map(Double.init))
-    #expect(abs(ours - truth - BinauralFilters.delaySeconds) < 60e-6)
+    // A frontal source is spread over all corners of a cube, 55 degrees and more to the side.
+    let spread = method == .virtualSpeakers && order == 1
+    #expect(abs(ours - truth - BinauralFilters.delaySeconds) < (spread ? 120e-6 : 60e-6))
   }
 
   /// Seconds: the phase slope between 300 and 1000 Hz.

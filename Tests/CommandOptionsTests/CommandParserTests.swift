@@ -51,6 +51,20 @@ import Testing
     #expect(!(try parsed("trackers")[Options.json]))
   }
 
+  @Test func aRepeatedArgumentTakesAllThatAreLeft() throws {
+    let bench = try parsed("bench fusion a.csv --json b.csv c.csv")
+    #expect(bench.all(Arguments.recordings) == ["a.csv", "b.csv", "c.csv"])
+    #expect(bench[Arguments.recordings] == "a.csv")
+    #expect(bench[Options.json])
+    #expect(throws: UsageError.missingArgument("<FILE>", command: "bench fusion")) {
+      try parsed("bench fusion")
+    }
+    #expect(throws: UsageError.unexpectedArguments(["b.csv"], command: "fuse")) {
+      try parsed("fuse a.csv b.csv -o c.csv")
+    }
+    #expect(bench.command.usage.hasPrefix("stillstage bench fusion FILE..."))
+  }
+
   @Test(arguments: [
     "render in -o out --order 3", "render --order=3 --output=out in",
     "render -o out --order 3 -- in", "render -o=out in --order 7 --order 3",

@@ -18,7 +18,7 @@ import Testing
     (["pl"], ["play"]),
     (["hrtf", ""], ["info", "export"]),
     (["play", "--hr"], ["--hrtf", "--hrtf-eq"]),
-    (["play", "x", "--decoder", ""], ["magls", "ls"]),
+    (["play", "x", "--decoder", ""], ["magls", "ls", "magls-cov", "virtual-speakers", "direct"]),
     (["render", "x", "--limiter", "o"], ["on", "off"]),
     (["render", "x", "--out"], ["--output"]),
     (["hrtf", "export", "x", "--ord"], ["--order"]),
@@ -52,7 +52,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("play x --decoder ", ["ls", "magls"]), ("hrtf export x --ord", ["--order"]),
+    ("play x --decoder ", ["direct", "ls", "magls", "magls-cov", "virtual-speakers"]),
+    ("hrtf export x --ord", ["--order"]),
     ("pla", ["play"]), ("trackers watch x --d", ["--data"]), ("hrtf ", ["export", "info"]),
   ])
   func fishCompletes(line: String, expected: [String]) throws {

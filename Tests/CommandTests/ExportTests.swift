@@ -51,20 +51,25 @@ import Testing
     #expect(residual <= -100, "order \(order): \(residual) dB")
   }
 
-  @Test func leastSquaresIsAnotherDecoderOfTheSameShape() throws {
+  @Test func theDesignsAreDecodersOfTheSameShape() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("plain", in: folder)
-    for decoder in ["magls", "ls"] {
+    let designs = ["magls", "ls", "magls-cov", "virtual-speakers"]
+    for decoder in designs {
       _ = try Stillstage.succeed([
         "hrtf", "export", sofa, "--decoder", decoder, "--order", "1", "-o",
         folder.file("\(decoder).wav"),
       ])
     }
-    let magls = try FloatWAV(reading: folder.file("magls.wav"))
-    let ls = try FloatWAV(reading: folder.file("ls.wav"))
-    #expect(magls.rate == 48000)
-    #expect(magls.channels.map(\.count) == ls.channels.map(\.count))
-    #expect(Self.residual(magls.channels, ls.channels.map { $0.map(Double.init) }) > -40)
+    let written = try designs.map { try FloatWAV(reading: folder.file("\($0).wav")) }
+    for (index, one) in written.enumerated() {
+      #expect(one.rate == 48000)
+      #expect(one.channels.map(\.count) == written[0].channels.map(\.count))
+      for other in written[..<index] {
+        let residual = Self.residual(one.channels, other.channels.map { $0.map(Double.init) })
+        #expect(residual > -40)
+      }
+    }
   }
 
   /// More channels of a seventh-order field are excited by more directions; these suffice to tell

@@ -62,7 +62,8 @@ import Testing
       let frames = 1500
       let end = frames + renderer.latencyFrames + renderer.tailFrames
       let field = PlanarSignal(channelCount: layout.channelCount, frames: end + 500) {
-        $1 < frames ? 0.1 * Float($0 + 1) : 0
+        // Not a constant, which a filter's random taps may cancel.
+        $1 < frames ? .random(in: -0.2...0.2) * Float($0 + 1) : 0
       }
       for ear in render(field, with: renderer) {
         #expect(peak(ear[..<(frames + renderer.latencyFrames)]) > 0.001)

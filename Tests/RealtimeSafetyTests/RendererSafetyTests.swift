@@ -53,7 +53,53 @@ import Testing
     #expect(renderer.mutedFrameCount == 3)
   }
 
+  /// From the first call with new filters until the old ones are put away.
+  @Test func theRenderCallWhileDecodersAreExchanged() {
+    let renderer = Renderer(
+      layout: .stereo, filters: filters(order: 3), busOrder: 3, blockFrames: 64)
+    let input = PlanarSignal(channelCount: 2, frames: 1100) { Float($0 + $1 % 50) * 0.01 }
+    let ears = PlanarSignal(channelCount: 2, frames: 1100)
+    let head = Head()
+    for (order, calls) in [(5, 2), (1, 8)] {
+      renderer.exchange(filters: filters(order: order), busOrder: order)
+      expectRealtimeSafe {
+        for _ in 0..<calls {
+          renderer.process(
+            input: input.channels, frames: 1100, poses: head.poses(renderer, 16), left: ears[0],
+            right: ears[1])
+        }
+      }
+    }
+    #expect(!renderer.isExchanging)
+  }
+
   /// The call marks a real-time section of its own; one around it must outlast it.
+  /// Loudspeakers through responses of their own directions.
+  @Test(arguments: [32, 256])
+  func playingLoudspeakersDirectly(blockFrames: Int) throws {
+    let set = RigidSphereHead().hrtfSet(sampleRate: 48000).normalized()
+    let layout = ChannelLayout.speakers([
+      .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,
+    ])
+    let renderer = Renderer(
+      layout: layout,
+      filters: BinauralFilters(direct: try DirectDesign().bank(for: set), sampleRate: 48000),
+      busOrder: 5, blockFrames: blockFrames, finish: .safe)
+    let input = PlanarSignal(channelCount: 6, frames: 1024) { _, _ in .random(in: -1...1) }
+    let ears = PlanarSignal(channelCount: 2, frames: 1024)
+    var point = 0
+    for _ in 0..<8 {
+      let poses = (0..<70).map { _ in
+        point += 1
+        return YawPitchRoll(yaw: Double(point), pitch: 3, roll: 2).quaternion
+      }
+      expectRealtimeSafe {
+        renderer.process(
+          input: input.channels, frames: 1000, poses: poses, left: ears[0], right: ears[1])
+      }
+    }
+  }
+
   @Test(.enabled(if: realtime_sanitizer_present()))
   func aSectionAroundTheRenderCallStaysOpen() async {
     await #expect(processExitsWith: .exitCode(43)) {
@@ -102,6 +148,6 @@ private final class Head {
   deinit { memory.deallocate() }
 
   func poses(_ renderer: Renderer, _ frames: Int) -> UnsafePointer<Quaternion> {
-    UnsafePointer(memory + renderer.gridPoints(forNext: frames).lowerBound)
+    UnsafePointer(memory + renderer.gridPoints(forNext: frames).lowerBound % 120)
   }
 }

@@ -3,12 +3,12 @@
 import CRealtime
 
 /// A complex signal of a power-of-two length with a plain radix-2 Fourier transform, for tests.
-final class ComplexSignal {
-  let size: Int
-  let re: UnsafeMutablePointer<Double>
-  let im: UnsafeMutablePointer<Double>
+public final class ComplexSignal {
+  public let size: Int
+  public let re: UnsafeMutablePointer<Double>
+  public let im: UnsafeMutablePointer<Double>
 
-  init(_ size: Int) {
+  public init(_ size: Int) {
     precondition(size > 0 && size & (size - 1) == 0)
     self.size = size
     re = .allocate(capacity: size)
@@ -23,7 +23,7 @@ final class ComplexSignal {
   }
 
   /// In place, without scaling; `sign` is that of the exponent.
-  func transform(sign: Double) {
+  public func transform(sign: Double) {
     reorder()
     var length = 2
     while length <= size {

@@ -69,6 +69,8 @@ public struct ProgramRun: Sendable {
   }
 
   static func merged(_ changes: [String: String?]) -> [String] {
+    // Tests keep out of the user's cache unless they bring one of their own.
+    let changes = changes.merging(["STILLSTAGE_CACHE": "off"]) { chosen, _ in chosen }
     var variables: [String] = []
     var pointer = environ
     while let entry = pointer.pointee {

@@ -11,6 +11,7 @@ struct ChildProcess {
     case signalled(Int32)
     case timedOut
     case tooMuchOutput
+    case cancelled
     /// Another part of the program has already taken the status.
     case unknown
   }
@@ -21,6 +22,8 @@ struct ChildProcess {
   var searchesPath = false
   var timeoutSeconds: Double
   var maximumBytes: Int
+  /// Asked every 50 ms or so; true stops the program.
+  var isCancelled: () -> Bool = { false }
 
   /// Runs the program; nil where it cannot be started. No process and no descriptor is left behind.
   func run() -> (output: [UInt8], ending: Ending)? {
@@ -83,8 +86,9 @@ struct ChildProcess {
     while true {
       let left = deadline - monotonic_nanoseconds()
       guard left > 0 else { return (output, .timedOut) }
+      guard !isCancelled() else { return (output, .cancelled) }
       var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let ready = poll(&request, 1, Int32(left / 1_000_000 + 1))
+      let ready = poll(&request, 1, Int32(min(50, left / 1_000_000 + 1)))
       if ready <= 0 { continue }
       let count = read(descriptor, chunk.baseAddress, chunk.count)
       if count < 0 && (errno == EINTR || errno == EAGAIN) { continue }
@@ -97,7 +101,7 @@ struct ChildProcess {
   private func finish(_ child: pid_t, early: Ending?, deadline: Int64) -> Ending {
     var status: Int32 = 0
     if early == nil {
-      while monotonic_nanoseconds() < deadline {
+      while monotonic_nanoseconds() < deadline, !isCancelled() {
         let result = waitpid(child, &status, WNOHANG)
         if result == child { return Self.ending(status) }
         if result < 0 && errno != EINTR { return .unknown }
@@ -108,7 +112,7 @@ struct ChildProcess {
     kill(-child, SIGKILL)
     kill(child, SIGKILL)
     while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-    return early ?? .timedOut
+    return early ?? (isCancelled() ? .cancelled : .timedOut)
   }
 
   private static func ending(_ status: Int32) -> Ending {

@@ -16,6 +16,8 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   case readerNotFound(places: [String])
   /// The reader ran but gave no proper answer.
   case readerFailed(path: String, reason: String)
+  /// Ended by the caller.
+  case interrupted
 
   public var description: String {
     let text =
@@ -37,6 +39,8 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
       case .readerFailed(let path, let reason):
         "the SOFA reader gave no proper answer for '\(path)': \(reason); "
           + "install the stillstage-sofa of this version"
+      case .interrupted:
+        "interrupted"
       }
     return withoutControlCharacters(text)
   }

@@ -75,7 +75,7 @@ private func sinc(_ x: Double) -> Double {
 }
 
 /// The modified Bessel function of the first kind and order zero, by its power series.
-private func besselI0(_ x: Double) -> Double {
+func besselI0(_ x: Double) -> Double {
   let quarter = x * x / 4
   var (sum, term, k) = (1.0, 1.0, 1.0)
   while term > sum * 1e-17 {

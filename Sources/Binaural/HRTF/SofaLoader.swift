@@ -11,10 +11,16 @@ public struct SofaLoader: Sendable {
   public var readerPath: String?
   /// Seconds after which the reader is stopped.
   public var timeoutSeconds: Double
+  /// Asked while the file is read; true stops the reader.
+  public var isCancelled: @Sendable () -> Bool
 
-  public init(readerPath: String? = nil, timeoutSeconds: Double = 5) {
+  public init(
+    readerPath: String? = nil, timeoutSeconds: Double = 5,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) {
     self.readerPath = readerPath
     self.timeoutSeconds = timeoutSeconds
+    self.isCancelled = isCancelled
   }
 
   /// Where the reader is looked for: `$STILLSTAGE_SOFA` alone if it is set, else beside the
@@ -54,12 +60,13 @@ public struct SofaLoader: Sendable {
     // A name that starts with a dash or is empty still means a file.
     let process = ChildProcess(
       executable: reader, arguments: [path], timeoutSeconds: timeoutSeconds,
-      maximumBytes: SofaContents.largestAnswerBytes)
+      maximumBytes: SofaContents.largestAnswerBytes, isCancelled: isCancelled)
     guard !path.utf8.contains(0) else {
       throw .cannotOpen(path: path, reason: "its name holds a zero byte")
     }
     guard let (output, ending) = process.run() else { throw .readerNotFound(places: [reader]) }
     switch ending {
+    case .cancelled: throw .interrupted
     case .timedOut: throw .timedOut(path: path, seconds: timeoutSeconds)
     case .signalled(SIGXCPU): throw .timedOut(path: path, seconds: timeoutSeconds)
     case .signalled(let signal): throw .crashed(path: path, signal: signal)

@@ -8,6 +8,8 @@ struct TrackerLoop: Sendable {
   var choice: TrackerChoice
   var source: HeadPoseSource
   var axes: AxisMap
+  var calibration: @Sendable (TrackerDescription) -> TrackerCalibration?
+  var record: (@Sendable (TrackerMeasurement) -> Void)?
   var tell: @Sendable (TrackerEvent) -> Void
   var show: @Sendable (TrackerDescription?) -> Void
 
@@ -32,6 +34,7 @@ struct TrackerLoop: Sendable {
     var tracker: TrackerDescription
     var device: HIDDevice
     var driver: AndroidHeadTracker
+    var calibration: TrackerCalibration?
   }
 
   func run(_ worker: Worker) {
@@ -97,7 +100,8 @@ struct TrackerLoop: Sendable {
     }
     let driver = try AndroidHeadTracker(device: device, path: tracker.path)
     try driver.start(device)
-    return Open(tracker: tracker, device: device, driver: driver)
+    return Open(
+      tracker: tracker, device: device, driver: driver, calibration: calibration(tracker))
   }
 
   private func connected(_ open: Open, _ state: inout State) {
@@ -158,7 +162,10 @@ struct TrackerLoop: Sendable {
         let report = Array(buffer.prefix(length))
         let decoded = open.driver.decode(report, time: monotonic_nanoseconds(), axes: axes)
         if decoded == nil { source.reject() }
-        sample = decoded ?? sample
+        if let decoded {
+          record?(TrackerMeasurement(head: decoded))
+          sample = open.calibration?.applied(to: decoded) ?? decoded
+        }
       }
     }
     return .reports(nil)

@@ -22,6 +22,8 @@ public final class TrackerSession: Sendable {
   private let choice: TrackerChoice
   private let source: HeadPoseSource
   private let axes: AxisMap
+  private let record: (@Sendable (TrackerMeasurement) -> Void)?
+  private let calibration: @Sendable (TrackerDescription) -> TrackerCalibration?
   private let tell: @Sendable (TrackerEvent) -> Void
   private let current = Mutex<TrackerDescription?>(nil)
 
@@ -30,13 +32,19 @@ public final class TrackerSession: Sendable {
   ///   - source: takes the samples.
   ///   - axes: how the tracker's axes lie on the head.
   ///   - onEvent: hears what happens, on the session's thread; it must not call `stop()`.
+  ///   - calibration: what is known of a tracker, asked for each time one is opened.
+  ///   - record: hears every sample before it is calibrated, on the session's thread.
   public init(
     _ choice: TrackerChoice, feeding source: HeadPoseSource, axes: AxisMap = .rightFrontUp,
-    onEvent: @escaping @Sendable (TrackerEvent) -> Void = { _ in }
+    onEvent: @escaping @Sendable (TrackerEvent) -> Void = { _ in },
+    calibration: @escaping @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil },
+    record: (@Sendable (TrackerMeasurement) -> Void)? = nil
   ) {
     self.choice = choice
     self.source = source
     self.axes = axes
+    self.calibration = calibration
+    self.record = record
     tell = onEvent
   }
 
@@ -56,7 +64,10 @@ public final class TrackerSession: Sendable {
 
   /// The thread's work, without a hold on the session itself.
   private var loop: TrackerLoop {
-    TrackerLoop(choice: choice, source: source, axes: axes, tell: tell) { [weak self] tracker in
+    TrackerLoop(
+      choice: choice, source: source, axes: axes, calibration: calibration, record: record,
+      tell: tell
+    ) { [weak self] tracker in
       self?.current.withLock { $0 = tracker }
     }
   }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+
+/// `SphericalHarmonics.evaluate` for real-time code: into memory that is there already.
+///
+/// ## Threading
+/// `evaluate` may be called from several threads; it does not allocate, lock or wait.
+public struct HarmonicEvaluator: ~Copyable, @unchecked Sendable {
+  public let order: Int
+  /// Scale of every channel.
+  private let scales: UnsafeMutablePointer<Double>
+
+  public init(order: Int) {
+    self.order = order
+    let count = SphericalHarmonics.channelCount(order: order)
+    scales = .allocate(capacity: count)
+    for l in 0...order {
+      for m in 0...l {
+        let scale = SphericalHarmonics.scale(degree: l, m)
+        (scales + l * l + l + m).initialize(to: scale)
+        if m > 0 { (scales + l * l + l - m).initialize(to: scale) }
+      }
+    }
+  }
+
+  deinit { scales.deallocate() }
+
+  /// The gains (SN3D) that encode a plane wave from the unit vector `v`: (order + 1)^2 values.
+  @_noLocks
+  public func evaluate(_ v: SIMD3<Double>, into gains: UnsafeMutablePointer<Float>) {
+    var (c, s) = (1.0, 0.0)
+    var sectoral = 1.0
+    for m in stride(from: 0, through: order, by: 1) {
+      var (previous, current) = (0.0, sectoral)
+      for l in stride(from: m, through: order, by: 1) {
+        if l > m {
+          let next =
+            (Double(2 * l - 1) * v.z * current - Double(l + m - 1) * previous) / Double(l - m)
+          (previous, current) = (current, next)
+        }
+        let at = l * l + l
+        gains[at + m] = Float(current * scales[at + m] * c)
+        if m > 0 { gains[at - m] = Float(current * scales[at - m] * s) }
+      }
+      sectoral *= Double(2 * m + 1)
+      (c, s) = (c * v.x - s * v.y, s * v.x + c * v.y)
+    }
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Files of a cache: read with care, replaced in one step.
+enum CacheFile {
+  static let temporaryPrefix = ".new-"
+
+  struct Found {
+    var name: String
+    var bytes: Int
+    /// When it was used last.
+    var seconds: Int
+    var nanoseconds: Int
+  }
+
+  /// All bytes of a regular file; nil where that cannot be had.
+  static func read(_ path: String, atMost limit: Int) -> [UInt8]? {
+    // A pipe in the file's place must not make the reader wait.
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      (1...limit).contains(Int(status.st_size))
+    else { return nil }
+    let size = Int(status.st_size)
+    let bytes = [UInt8](unsafeUninitializedCapacity: size) { target, count in
+      while count < size {
+        let got = Glibc.read(file, target.baseAddress! + count, size - count)
+        if got < 0 && errno == EINTR { continue }
+        if got <= 0 { break }
+        count += got
+      }
+    }
+    return bytes.count == size ? bytes : nil
+  }
+
+  /// Notes that a file was used now.
+  static func touch(_ path: String) {
+    utimensat(AT_FDCWD, path, nil, 0)
+  }
+
+  /// Makes a folder and those above it, for the user alone.
+  static func makeFolder(_ path: String) {
+    var parent = ""
+    for part in path.split(separator: "/") {
+      parent += "/\(part)"
+      mkdir(parent, 0o700)
+    }
+  }
+
+  /// Writes a file aside, brings it to the disk and gives it its name; false where that failed.
+  static func replace(_ path: String, in folder: String, with bytes: [UInt8]) -> Bool {
+    var template = Array("\(folder)/\(temporaryPrefix)XXXXXX".utf8CString)
+    let file = mkstemp(&template)
+    guard file >= 0 else { return false }
+    _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+    let isWritten = withoutFileSizeSignal { write(bytes, to: file) && fsync(file) == 0 }
+    let isClosed = close(file) == 0
+    if isWritten, isClosed, rename(template, path) == 0 { return true }
+    unlink(template)
+    return false
+  }
+
+  private static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      var done = 0
+      while done < bytes.count {
+        let count = Glibc.write(file, bytes.baseAddress! + done, bytes.count - done)
+        if count < 0 && errno == EINTR { continue }
+        if count <= 0 { return false }
+        done += count
+      }
+      return true
+    }
+  }
+
+  /// A file beyond the process's limit raises SIGXFSZ in its writer, which ends the process by
+  /// default. Here it only fails.
+  private static func withoutFileSizeSignal(_ body: () -> Bool) -> Bool {
+    var (set, before, pending) = (sigset_t(), sigset_t(), sigset_t())
+    sigemptyset(&set)
+    sigaddset(&set, SIGXFSZ)
+    sigpending(&pending)
+    guard sigismember(&pending, SIGXFSZ) == 0 else { return body() }
+    pthread_sigmask(SIG_BLOCK, &set, &before)
+    let result = body()
+    var none = timespec()
+    while sigtimedwait(&set, nil, &none) < 0 && errno == EINTR {}
+    pthread_sigmask(SIG_SETMASK, &before, nil)
+    return result
+  }
+
+  /// The regular files of a folder.
+  static func list(_ folder: String) -> [Found] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var found: [Found] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      var status = stat()
+      guard lstat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        continue
+      }
+      found.append(
+        Found(
+          name: name, bytes: Int(status.st_size), seconds: status.st_mtim.tv_sec,
+          nanoseconds: status.st_mtim.tv_nsec))
+    }
+    return found
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Ambisonics
+
+extension DecoderDesign {
+  /// The filters for a set as it was read: brought to the playing rate and to level, designed, and
+  /// kept in a cache; or taken from there.
+  ///
+  /// - Parameters:
+  ///   - set: at its own rate.
+  ///   - sampleRate: of playing, Hz.
+  ///   - cache: nil to design anew.
+  ///   - isCancelled: see `filters(for:isCancelled:)`.
+  /// - Throws: as `filters(for:isCancelled:)`.
+  public func filters(
+    for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws(HRTFError) -> BinauralFilters {
+    guard let cache else {
+      return try filters(
+        for: set.prepared(sampleRate: sampleRate).normalized(), isCancelled: isCancelled)
+    }
+    let key = DesignKey(
+      set: set, sampleRate: sampleRate,
+      settings: "filters \(method.rawValue) \(order) \(equalisation.rawValue)")
+    let channels = SphericalHarmonics.channelCount(order: order)
+    if let arrays = cache.load(key), arrays.count == 2 * channels,
+      arrays.allSatisfy({ $0.count == arrays[0].count && !$0.isEmpty })
+    {
+      return BinauralFilters(
+        order: order, sampleRate: sampleRate, left: Array(arrays[..<channels]),
+        right: Array(arrays[channels...]))
+    }
+    let made = try filters(
+      for: set.prepared(sampleRate: sampleRate).normalized(), isCancelled: isCancelled)
+    cache.store(made.left + made.right, key)
+    return made
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Which design an entry of the cache holds: the content of the set and all that was done with it.
+struct DesignKey: Equatable {
+  /// 128 bits: two hashes of the same bytes.
+  let words: [UInt64]
+
+  /// Raised when an entry's format or its meaning changes.
+  static let formatVersion: UInt64 = 1
+
+  /// - Parameters:
+  ///   - set: as it was read, before it is brought to a rate.
+  ///   - sampleRate: of playing, Hz.
+  ///   - settings: everything else that shapes the filters, in words.
+  init(set: HRTFSet, sampleRate: Double, settings: String) {
+    var hash = RunningHash()
+    hash.add(Self.formatVersion)
+    for number in Self.program { hash.add(number) }
+    hash.add(settings)
+    hash.add(sampleRate.bitPattern)
+    hash.add(set.sampleRate.bitPattern)
+    hash.add(set.radius.bitPattern)
+    hash.add(UInt64(set.taps))
+    set.directions.withUnsafeBytes { hash.add($0) }
+    set.delays.withUnsafeBytes { hash.add($0) }
+    set.impulseResponses.withUnsafeBytes { hash.add($0) }
+    words = hash.words
+  }
+
+  /// The name of the entry's file: 32 digits.
+  var name: String {
+    words.map { word in
+      let digits = String(word, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
+
+  /// The size and the time of the running program: a program that was built anew may design
+  /// otherwise.
+  private static let program: [UInt64] = {
+    var status = stat()
+    guard stat("/proc/self/exe", &status) == 0 else { return [] }
+    return [
+      UInt64(bitPattern: Int64(status.st_size)), UInt64(bitPattern: Int64(status.st_mtim.tv_sec)),
+      UInt64(bitPattern: Int64(status.st_mtim.tv_nsec)),
+    ]
+  }()
+}
+
+/// Two hashes with different seeds, chained over pieces.
+private struct RunningHash {
+  private(set) var words: [UInt64] = [1, 2]
+
+  mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    words = words.map { XXHash64.hash(bytes, seed: $0 &+ UInt64(bytes.count)) }
+  }
+
+  mutating func add(_ number: UInt64) {
+    withUnsafeBytes(of: number.littleEndian) { add($0) }
+  }
+
+  mutating func add(_ text: String) { Array(text.utf8).withUnsafeBytes { add($0) } }
+}

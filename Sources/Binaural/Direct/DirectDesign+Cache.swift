@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DirectDesign {
+  /// The filters for a set as it was read, made or taken from a cache; see
+  /// `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
+  public func filters(
+    for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws(HRTFError) -> BinauralFilters {
+    let key = cache.map { _ in
+      DesignKey(
+        set: set, sampleRate: sampleRate, settings: "direct \(equalisation.rawValue)")
+    }
+    if let key, let arrays = cache?.load(key), let bank = DirectionalBank(arrays: arrays) {
+      return BinauralFilters(direct: bank, sampleRate: sampleRate)
+    }
+    let bank = try bank(
+      for: set.prepared(sampleRate: sampleRate).normalized(), isCancelled: isCancelled)
+    if let key { cache?.store(bank.filters + [bank.gains], key) }
+    return BinauralFilters(direct: bank, sampleRate: sampleRate)
+  }
+}
+
+extension DirectionalBank {
+  /// The filters and, last, the gains; nil where the sizes are not those of a bank.
+  fileprivate init?(arrays: [[Float]]) {
+    guard arrays.count == Self.rank + 1, let gains = arrays.last,
+      gains.count == Self.rows * Self.columns * 2 * Self.rank, let taps = arrays.first?.count,
+      taps > 0, arrays.dropLast().allSatisfy({ $0.count == taps })
+    else { return nil }
+    self.init(filters: Array(arrays.dropLast()), gains: gains)
+  }
+}

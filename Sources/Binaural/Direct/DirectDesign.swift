@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+private import SignalProcessing
+
+/// Makes the bank that plays loudspeakers through responses of their own directions.
+///
+/// Responses are advanced by their arrival time at a sphere, so that neighbours differ little, and
+/// made flat in the diffuse field, so that all bands count. Their principal components (Kistler and
+/// Wightman, J. Acoust. Soc. Am. 91, 1637, 1992, with magnitudes) are the bank's filters; between
+/// measured directions the components' gains are interpolated.
+public struct DirectDesign: Sendable {
+  public var equalisation: DecoderDesign.Equalisation
+
+  public init(equalisation: DecoderDesign.Equalisation = .none) {
+    self.equalisation = equalisation
+  }
+
+  /// Frames of a flattened response before its arrival.
+  private static let lead = 64
+
+  /// The bank for a set that has been prepared for the playing rate and brought to level.
+  ///
+  /// - Throws: `HRTFError.interrupted` where it was cancelled.
+  public func bank(
+    for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws(HRTFError) -> DirectionalBank {
+    let taps = DecoderDesign(order: 1).filterTaps(set)
+    var size = 1024
+    while size < 4 * taps { size *= 2 }
+    var responses = try DecoderDesign.responses(of: set, size: size, isCancelled)
+    if equalisation == .diffuse { DecoderDesign.flatten(&responses) }
+    var aligned = GapFilling.shifted(responses, by: 1)
+    let colour = Self.colour(of: responses)
+    for k in 0..<aligned.bins { aligned.multiply(bin: k, by: Complex(1 / colour[k])) }
+    if isCancelled() { throw .interrupted }
+    let length = min(size - Self.lead, min(taps, 448)) + Self.lead
+    let rows = Self.impulseResponses(aligned, length: length)
+    let components = PrincipalComponents(
+      rows: rows, columns: length, weights: aligned.weights.flatMap { [$0, $0] },
+      count: DirectionalBank.rank)
+    if isCancelled() { throw .interrupted }
+    let gains = components.gains(of: rows)
+    return DirectionalBank(
+      filters: Self.filters(components, colour, size: size, taps: taps),
+      gains: Self.grid(gains, responses.directions))
+  }
+
+  /// The amplitude of the diffuse field, smoothed over a third of an octave; within 50 dB.
+  private static func colour(of responses: DirectionalResponses) -> [Double] {
+    let energy = (0..<responses.bins).map { responses.diffuseEnergy(bin: $0) / 2 }
+    let smooth = energy.indices.map { k in
+      let from = Int((Double(k) * 0.891).rounded())
+      let to = min(energy.count - 1, max(from, Int((Double(k) * 1.122).rounded())))
+      return energy[from...to].reduce(0, +) / Double(to - from + 1)
+    }
+    let floor = (smooth.max() ?? 1) * 1e-5 + 1e-30
+    return smooth.map { max($0, floor).squareRoot() }
+  }
+
+  /// directions x 2 ears x `length` frames, the first `lead` of them before the arrival.
+  private static func impulseResponses(
+    _ responses: DirectionalResponses, length: Int
+  ) -> [Float] {
+    let (count, size) = (responses.directions.count, responses.size)
+    var result = [Float](repeating: 0, count: 2 * count * length)
+    result.withUnsafeMutableBufferPointer { result in
+      let target = SharedMemory(floats: result.baseAddress!)
+      concurrently(2) { ear in
+        let batch = 16
+        let fft = RealFFT(size: size, batch: batch)
+        let re = AlignedFloats(count: fft.bins * batch)
+        let im = AlignedFloats(count: fft.bins * batch)
+        let time = AlignedFloats(count: size * batch)
+        for first in stride(from: 0, to: count, by: batch) {
+          let filled = min(batch, count - first)
+          for k in 0..<fft.bins {
+            responses.withRow(bin: k, ear: ear) { row in
+              for lane in 0..<filled {
+                re.pointer[k * batch + lane] = row[first + lane]
+                im.pointer[k * batch + lane] = row[responses.lanes + first + lane]
+              }
+            }
+          }
+          fft.inverse(real: re.pointer, imaginary: im.pointer, time: time.pointer)
+          for lane in 0..<filled {
+            let row = target.floats + (2 * (first + lane) + ear) * length
+            for n in 0..<length {
+              row[n] = time.pointer[(n + size - lead) % size * batch + lane]
+            }
+          }
+        }
+      }
+    }
+    return result
+  }
+
+  /// The components with the diffuse field's colour given back, from the arrival on.
+  private static func filters(
+    _ components: PrincipalComponents, _ colour: [Double], size: Int, taps: Int
+  ) -> [[Float]] {
+    let fft = RealFFT(size: size)
+    let time = AlignedFloats(count: size)
+    let re = AlignedFloats(count: fft.bins)
+    let im = AlignedFloats(count: fft.bins)
+    let fall = taps / 8
+    return components.vectors.map { vector in
+      time.clear()
+      for (n, x) in vector.enumerated() { time.pointer[(n + size - lead) % size] = Float(x) }
+      fft.forward(time.pointer, real: re.pointer, imaginary: im.pointer)
+      for k in 0..<fft.bins {
+        re.pointer[k] *= Float(colour[k])
+        im.pointer[k] *= Float(colour[k])
+      }
+      fft.inverse(real: re.pointer, imaginary: im.pointer, time: time.pointer)
+      return (0..<taps).map { n in
+        let left = Double(taps - n) / Double(fall + 1)
+        return time.pointer[n] * Float(left >= 1 ? 1 : 0.5 - 0.5 * realtime_cos(.pi * left))
+      }
+    }
+  }
+
+  /// The gains of the grid's directions, between those of the known ones.
+  private static func grid(_ gains: [Float], _ directions: [SIMD3<Double>]) -> [Float] {
+    let (rows, columns) = (DirectionalBank.rows, DirectionalBank.columns)
+    let width = 2 * DirectionalBank.rank
+    var result = [Float](repeating: 0, count: rows * columns * width)
+    result.withUnsafeMutableBufferPointer { result in
+      let target = SharedMemory(floats: result.baseAddress!)
+      concurrently(2) { half in
+        let between = SphericalInterpolation(directions)
+        for row in stride(from: half, to: rows, by: 2) {
+          let elevation = (Double(row) * DirectionalBank.step - 90) * .pi / 180
+          for column in 0..<columns {
+            let azimuth = Double(column) * DirectionalBank.step * .pi / 180
+            let flat = realtime_cos(elevation)
+            let v = SIMD3(
+              flat * realtime_cos(azimuth), flat * realtime_sin(azimuth), realtime_sin(elevation))
+            let place = target.floats + (row * columns + column) * width
+            for (direction, share) in between.weights(at: v) {
+              for i in 0..<width { place[i] += gains[direction * width + i] * Float(share) }
+            }
+          }
+        }
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The orthonormal vectors that weighted rows are sums of with the least squared error.
+///
+/// They span the dominant eigenvectors' space of the rows' covariance, found by orthogonal iteration
+/// (Golub and Van Loan, Matrix Computations, 4th edition, section 8.2.4); no mean is taken off.
+struct PrincipalComponents {
+  /// count x columns.
+  let vectors: [[Double]]
+
+  private static let iterations = 24
+
+  /// - Parameters:
+  ///   - rows: rows x columns values.
+  ///   - weights: of the rows.
+  init(rows: [Float], columns: Int, weights: [Double], count: Int) {
+    let covariance = Self.covariance(rows, columns, weights)
+    // Any start will do that is not at right angles to what is looked for.
+    var seed: UInt64 = 1
+    var vectors = (0..<count).map { _ in
+      (0..<columns).map { _ in
+        seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Double(seed >> 40) / Double(1 << 24) - 0.5
+      }
+    }
+    Self.orthonormalise(&vectors)
+    for _ in 0..<Self.iterations {
+      vectors = Self.multiply(covariance, columns, vectors)
+      Self.orthonormalise(&vectors)
+    }
+    self.vectors = vectors
+  }
+
+  /// rows x count products of the rows with the vectors.
+  func gains(of rows: [Float]) -> [Float] {
+    let columns = vectors[0].count
+    let (count, rank) = (rows.count / columns, vectors.count)
+    let flat = vectors.flatMap { $0.map(Float.init) }
+    var result = [Float](repeating: 0, count: count * rank)
+    result.withUnsafeMutableBufferPointer { result in
+      let target = SharedMemory(floats: result.baseAddress!)
+      concurrently(2) { half in
+        rows.withUnsafeBufferPointer { rows in
+          flat.withUnsafeBufferPointer { flat in
+            for row in stride(from: half, to: count, by: 2) {
+              for k in 0..<rank {
+                target.floats[row * rank + k] = product(
+                  rows.baseAddress! + row * columns, flat.baseAddress! + k * columns, columns)
+              }
+            }
+          }
+        }
+      }
+    }
+    return result
+  }
+
+  /// columns x columns, of the lower triangle's products in halves of the rows.
+  private static func covariance(
+    _ rows: [Float], _ columns: Int, _ weights: [Double]
+  ) -> [Float] {
+    var sums = [Float](repeating: 0, count: 2 * columns * columns)
+    sums.withUnsafeMutableBufferPointer { sums in
+      let target = SharedMemory(floats: sums.baseAddress!)
+      concurrently(2) { half in
+        let sum = target.floats + half * columns * columns
+        rows.withUnsafeBufferPointer { rows in
+          for row in stride(from: half, to: weights.count, by: 2) {
+            let x = rows.baseAddress! + row * columns
+            let weight = Float(weights[row])
+            for i in 0..<columns { addScaled(x, x[i] * weight, to: sum + i * columns, i + 1) }
+          }
+        }
+      }
+    }
+    var result = [Float](repeating: 0, count: columns * columns)
+    for i in 0..<columns {
+      for j in 0...i {
+        let sum = sums[i * columns + j] + sums[(columns + i) * columns + j]
+        result[i * columns + j] = sum
+        result[j * columns + i] = sum
+      }
+    }
+    return result
+  }
+
+  private static func multiply(
+    _ matrix: [Float], _ columns: Int, _ vectors: [[Double]]
+  ) -> [[Double]] {
+    var result = vectors
+    for (v, vector) in vectors.enumerated() {
+      let x = vector.map(Float.init)
+      matrix.withUnsafeBufferPointer { matrix in
+        x.withUnsafeBufferPointer { x in
+          for i in 0..<columns {
+            result[v][i] = Double(
+              product(matrix.baseAddress! + i * columns, x.baseAddress!, columns))
+          }
+        }
+      }
+    }
+    return result
+  }
+
+  /// Gram and Schmidt, modified, twice.
+  private static func orthonormalise(_ vectors: inout [[Double]]) {
+    for i in vectors.indices {
+      for _ in 0..<2 {
+        for j in 0..<i {
+          let share = zip(vectors[i], vectors[j]).reduce(0) { $0 + $1.0 * $1.1 }
+          for n in vectors[i].indices { vectors[i][n] -= share * vectors[j][n] }
+        }
+        let length = vectors[i].reduce(0) { $0 + $1 * $1 }.squareRoot()
+        guard length > 1e-200 else { break }
+        for n in vectors[i].indices { vectors[i][n] /= length }
+      }
+    }
+  }
+}
+
+private func product(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> Float {
+  var sum = SIMD8<Float>.zero
+  var n = 0
+  while n + 8 <= count {
+    sum +=
+      UnsafeRawPointer(a + n).loadUnaligned(as: SIMD8<Float>.self)
+      * UnsafeRawPointer(b + n).loadUnaligned(as: SIMD8<Float>.self)
+    n += 8
+  }
+  var total = sum.sum()
+  while n < count {
+    total += a[n] * b[n]
+    n += 1
+  }
+  return total
+}
+
+private func addScaled(
+  _ x: UnsafePointer<Float>, _ scale: Float, to sum: UnsafeMutablePointer<Float>, _ count: Int
+) {
+  for n in 0..<count { sum[n] += x[n] * scale }
+}

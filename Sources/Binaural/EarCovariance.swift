@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SignalProcessing
+
+/// The covariance of two ears: [[left, cross], [conj cross, right]], Hermitian.
+struct EarCovariance {
+  var left: Double
+  var right: Double
+  /// Left times the conjugate of right.
+  var cross: Complex
+
+  init(left: Double, right: Double, cross: Complex) {
+    (self.left, self.right, self.cross) = (left, right, cross)
+  }
+
+  /// That of a decoder in a diffuse field of N3D harmonics, D D^H.
+  init(_ decoder: EarCoefficients) {
+    left = decoder.left.reduce(0) { $0 + $1.squaredMagnitude }
+    right = decoder.right.reduce(0) { $0 + $1.squaredMagnitude }
+    cross = zip(decoder.left, decoder.right).reduce(Complex(0)) { $0 + $1.0 * $1.1.conjugate }
+  }
+
+  /// Cholesky's factor, lower triangular, of the matrix with a billionth of its trace added.
+  fileprivate var factor: EarMatrix {
+    let floor = 1e-9 * (left + right) + 1e-30
+    let a = (left + floor).squareRoot()
+    let b = cross.conjugate * (1 / a)
+    let c = max(right + floor - b.squaredMagnitude, floor).squareRoot()
+    return EarMatrix(Complex(a), Complex(0), b, Complex(c))
+  }
+}
+
+extension EarCoefficients {
+  /// The decoder with this covariance in the diffuse field, as near to the old one as may be.
+  ///
+  /// With C = Kx Kx^H the decoder's own covariance and R = Ky Ky^H the wanted one, M = Ky P Kx^-1
+  /// for any unitary P gives M C M^H = R; the nearest is V U^H of Kx^H Ky = U S V^H (Vilkamo,
+  /// Baeckstroem, Kuntz, J. Audio Eng. Soc. 61, 403, 2013; for binaural decoders Zaunschirm,
+  /// Schoerkhuber, Hoeldrich, J. Acoust. Soc. Am. 143, 3616, 2018).
+  func constrained(to wanted: EarCovariance) -> EarCoefficients {
+    let own = EarCovariance(self).factor
+    let goal = wanted.factor
+    guard let unitary = (goal.adjoint * own).unitaryFactor, let inverse = own.inverse else {
+      return self
+    }
+    let m = goal * unitary * inverse
+    return EarCoefficients(
+      left: zip(left, right).map { m.a * $0 + m.b * $1 },
+      right: zip(left, right).map { m.c * $0 + m.d * $1 })
+  }
+}
+
+/// A complex matrix of two rows: a b, c d.
+private struct EarMatrix {
+  var a: Complex
+  var b: Complex
+  var c: Complex
+  var d: Complex
+
+  init(_ a: Complex, _ b: Complex, _ c: Complex, _ d: Complex) {
+    (self.a, self.b, self.c, self.d) = (a, b, c, d)
+  }
+
+  var adjoint: EarMatrix { EarMatrix(a.conjugate, c.conjugate, b.conjugate, d.conjugate) }
+
+  var determinant: Complex { a * d + b * c * -1 }
+
+  var inverse: EarMatrix? {
+    let size = determinant.squaredMagnitude
+    guard size > 1e-300 else { return nil }
+    let scale = determinant.conjugate * (1 / size)
+    return EarMatrix(d * scale, b * scale * -1, c * scale * -1, a * scale)
+  }
+
+  /// The unitary matrix U of the polar form U H.
+  ///
+  /// For two rows H + |det| H^-1 = trace(H) by Cayley and Hamilton, so that the matrix and its
+  /// adjugate's adjoint, turned by the determinant's phase, add up to a multiple of U.
+  var unitaryFactor: EarMatrix? {
+    let size = determinant.squaredMagnitude.squareRoot()
+    let norm = [a, b, c, d].reduce(0) { $0 + $1.squaredMagnitude }
+    guard size > 1e-12 * norm, norm > 0 else { return nil }
+    let (turn, scale) = (determinant * (1 / size), 1 / (norm + 2 * size).squareRoot())
+    return EarMatrix(
+      (a + turn * d.conjugate) * scale, (b + turn * c.conjugate * -1) * scale,
+      (c + turn * b.conjugate * -1) * scale, (d + turn * a.conjugate) * scale)
+  }
+
+  static func * (x: EarMatrix, y: EarMatrix) -> EarMatrix {
+    EarMatrix(
+      x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d)
+  }
+}

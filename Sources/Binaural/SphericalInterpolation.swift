@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Weights by which a direction lies between three known ones around it.
+///
+/// The three are the corners of the Delaunay triangle that the direction is in: no other known
+/// direction lies inside the circle through them. The weights are barycentric, as in vector base
+/// amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997), and add up to 1.
+struct SphericalInterpolation {
+  private let directions: [SIMD3<Double>]
+
+  /// How many of the nearest directions may be corners.
+  private static let candidates = 14
+
+  init(_ directions: [SIMD3<Double>]) { self.directions = directions }
+
+  /// One to three directions and their weights; the nearest alone where no triangle surrounds `v`.
+  func weights(at v: SIMD3<Double>) -> [(direction: Int, weight: Double)] {
+    let near = nearest(to: v)
+    guard let first = near.first else { return [] }
+    // At a known direction there is nothing to interpolate.
+    if distance(directions[first], v) < 1e-12 { return [(first, 1)] }
+    for i in near.indices {
+      for j in near.indices.dropFirst(i + 1) {
+        for k in near.indices.dropFirst(j + 1) {
+          let corners = [near[i], near[j], near[k]]
+          guard let shares = shares(of: v, in: corners), isEmpty(corners, among: near) else {
+            continue
+          }
+          return zip(corners, shares).map { ($0, $1) }
+        }
+      }
+    }
+    return [(first, 1)]
+  }
+
+  private func nearest(to v: SIMD3<Double>) -> [Int] {
+    var found: [(distance: Double, index: Int)] = []
+    var limit = Double.infinity
+    for (index, direction) in directions.enumerated() {
+      let distance = distance(direction, v)
+      guard distance < limit else { continue }
+      // Directions measured twice make no triangle.
+      if found.contains(where: { self.distance(directions[$0.index], direction) < 1e-10 }) {
+        continue
+      }
+      let place = found.firstIndex { $0.distance > distance } ?? found.count
+      found.insert((distance, index), at: place)
+      if found.count > Self.candidates { found.removeLast() }
+      if found.count == Self.candidates { limit = found[found.count - 1].distance }
+    }
+    return found.map(\.index)
+  }
+
+  private func shares(of v: SIMD3<Double>, in corners: [Int]) -> [Double]? {
+    let (a, b, c) = (directions[corners[0]], directions[corners[1]], directions[corners[2]])
+    let volume = (a * cross(b, c)).sum()
+    guard abs(volume) > 1e-9 else { return nil }
+    let raw = [
+      (v * cross(b, c)).sum() / volume, (v * cross(c, a)).sum() / volume,
+      (v * cross(a, b)).sum() / volume,
+    ]
+    guard raw.allSatisfy({ $0 > -1e-9 }) else { return nil }
+    let positive = raw.map { max(0, $0) }
+    let sum = positive.reduce(0, +)
+    return positive.map { $0 / sum }
+  }
+
+  /// Whether none of the directions is beyond the plane through the corners.
+  private func isEmpty(_ corners: [Int], among near: [Int]) -> Bool {
+    let (a, b, c) = (directions[corners[0]], directions[corners[1]], directions[corners[2]])
+    var normal = cross(b - a, c - a)
+    normal /= normal.length
+    let height = (normal * a).sum()
+    let side = height < 0 ? -1.0 : 1.0
+    return near.allSatisfy { side * ((normal * directions[$0]).sum() - height) < 1e-9 }
+  }
+
+  private func distance(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double {
+    let d = a - b
+    return (d * d).sum()
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The user's own defaults for the options of `play` and `render`, by option name.
+///
+/// A default counts for each of the two commands that has the option, and only where the command
+/// line does not give it.
+public struct OptionDefaults: Sendable, Equatable {
+  /// Why a default is refused.
+  public enum Problem: Error, Sendable, Equatable {
+    case unknownName(String, near: String?)
+    /// The option must be given with every command.
+    case needsCommandLine(String)
+    case badValue(String, of: String, expectation: String, near: String?)
+  }
+
+  private var values: [String: OptionValue] = [:]
+
+  /// No defaults but the program's.
+  public init() {}
+
+  /// - Parameter texts: for each option its value, as it would stand on the command line.
+  /// - Throws: the first problem, in the order of the names.
+  public init(_ texts: [String: String]) throws(Problem) {
+    let options = Self.options
+    for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
+      guard let option = options.first(where: { $0.name == name }) else {
+        throw .unknownName(name, near: NearMatch.of(name, among: Self.names))
+      }
+      guard !option.isRequired else { throw .needsCommandLine(name) }
+      let value = option.isFlag ? Self.flag(text) : option.grammar.value(of: text)
+      guard let value else {
+        let expectation = option.isFlag ? "true" : option.grammar.expectation
+        throw .badValue(
+          text, of: name, expectation: expectation,
+          near: NearMatch.of(text, among: option.grammar.spelledWords))
+      }
+      values[name] = value
+    }
+  }
+
+  /// What can be given a default.
+  public static var names: [String] {
+    options.filter { !$0.isRequired }.map(\.name)
+  }
+
+  /// The command with these defaults behind its own options; other commands are left as they are.
+  public func applied(to command: ParsedCommand) -> ParsedCommand {
+    guard [.play, .render].contains(command.name) else { return command }
+    let own = Set(command.command.options.map(\.name))
+    var command = command
+    command.defaults = values.filter { own.contains($0.key) }
+    return command
+  }
+
+  private static func flag(_ text: String) -> OptionValue? { text == "on" ? .flag : nil }
+
+  private static var options: [OptionSpecification] {
+    Program.commands.filter { [.play, .render].contains($0.name) }.flatMap(\.options)
+  }
+}
+
+extension OptionDefaults.Problem: CustomStringConvertible {
+  /// What is wrong, as the end of a line that begins with the file's name.
+  public var description: String {
+    switch self {
+    case .unknownName(let name, let near):
+      "there is no option \(UsageError.quoted(name)) of 'play' or 'render'"
+        + (near.map { "; did you mean '\($0)'?" } ?? "")
+    case .needsCommandLine(let name):
+      "'\(name)' has no default: it belongs on the command line"
+    case .badValue(let text, let name, let expectation, let near):
+      "the value \(UsageError.quoted(text)) of '\(name)' must be \(expectation)"
+        + (near.map { "; did you mean '\($0)'?" } ?? "")
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Geometry
+
+/// Waits until a head is held still in a pose.
+public struct HeldPose: Sendable {
+  /// How far the pose must be from a reference, degrees.
+  public let distance: ClosedRange<Double>
+  private let reference: Quaternion?
+  private var recent: [HeadSample] = []
+
+  /// The pose counts as held when it stays within so many degrees for so many seconds.
+  private static let tolerance = 2.0
+  private static let seconds = 0.8
+
+  /// - Parameters:
+  ///   - distance: degrees from `reference`.
+  ///   - reference: nil takes any pose.
+  public init(distance: ClosedRange<Double> = 0...180, from reference: Quaternion? = nil) {
+    self.distance = distance
+    self.reference = reference
+  }
+
+  /// Takes the next sample.
+  ///
+  /// - Returns: the mean pose, once it is held at the right distance.
+  public mutating func add(_ sample: HeadSample) -> Quaternion? {
+    recent.append(sample)
+    let begin = sample.time - Int64(Self.seconds * 1e9)
+    // One older sample stays, so that the time is spanned.
+    while recent.count > 1, recent[1].time <= begin { recent.removeFirst() }
+    guard recent.count >= 8, recent[0].time <= begin else { return nil }
+    let first = recent[0].headToWorld
+    let turns = recent.map { (first.conjugate * $0.headToWorld).rotationVector }
+    let center = turns.reduce(.zero, +) / Double(turns.count)
+    let limit = Self.tolerance * .pi / 180
+    guard turns.allSatisfy({ ($0 - center).length < limit }) else { return nil }
+    let pose = (first * Quaternion(rotationVector: center)).normalized
+    guard let reference else { return pose }
+    let degrees = Quaternion.angle(between: reference, pose) * 180 / .pi
+    return distance.contains(degrees) ? pose : nil
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// One of the axes x, y and z, or its opposite.
+public struct SignedAxis: Sendable, Equatable {
+  /// A unit vector along the axis.
+  public let direction: SIMD3<Double>
+
+  /// Upwards in a frame of the house.
+  public static let z = SignedAxis(direction: SIMD3(0, 0, 1))
+
+  private init(direction: SIMD3<Double>) {
+    self.direction = direction
+  }
+
+  /// Reads `x`, `-y` and the like; nil for anything else.
+  public init?(_ text: String) {
+    guard let axis = Self.all.first(where: { $0.text == text }) else { return nil }
+    self = axis
+  }
+
+  /// The axis that lies nearest to a direction, and how far from it in degrees.
+  static func nearest(to vector: SIMD3<Double>) -> (axis: SignedAxis, degrees: Double) {
+    let unit = vector / vector.length
+    let best = all.max { ($0.direction * unit).sum() < ($1.direction * unit).sum() } ?? .z
+    return (best, acos(min(1, (best.direction * unit).sum())) * 180 / .pi)
+  }
+
+  /// As `init(_:)` reads it.
+  public var text: String {
+    let index = (0..<3).first { direction[$0] != 0 } ?? 2
+    return "\(direction[index] < 0 ? "-" : "")\(["x", "y", "z"][index])"
+  }
+
+  private static let all: [SignedAxis] = (0..<3).flatMap { index in
+    [1.0, -1].map { sign in
+      var vector = SIMD3<Double>.zero
+      vector[index] = sign
+      return SignedAxis(direction: vector)
+    }
+  }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+public import Geometry
+
+/// An inertial sensor's orientation from its raw samples.
+///
+/// The gyroscope is integrated into an almost-inertial frame, which drifts slowly. In that frame
+/// the specific force is low-passed, so that a head's accelerations, which cancel over seconds, do
+/// not look like gravity; what remains says how the frame is inclined. The gyroscope's bias is
+/// estimated at rest and in motion. Heading comes from the gyroscope alone, or follows the
+/// magnetometer as one angle. The method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023, arXiv
+/// 2203.17024); see docs/orientation-filter.md for what is ours.
+///
+/// Whatever it is fed, `orientation` is a finite unit quaternion.
+///
+/// ## Threading
+/// A value; for one thread at a time. `update` is real-time safe.
+public struct OrientationFilter: Sendable {
+  public let settings: FusionSettings
+  /// Angular velocity in the sensor's frame without its bias, rad/s.
+  public private(set) var angularVelocity: SIMD3<Double>
+  /// Samples that were not used: not finite, beyond reason, or out of order.
+  public private(set) var rejected: Int
+
+  private var spacing: SampleSpacing
+  private var rest: RestDetector
+  private var estimator: BiasEstimator
+  private var magnetic: MagneticHeading
+  private var forces: VectorLowPass
+  /// From the sensor to the almost-inertial frame.
+  private var strapdown: Quaternion
+  /// From there to the frame whose z is up.
+  private var inclination: Quaternion
+  private var lastRate: SIMD3<Double>
+  private var rateBeforeGap: SIMD3<Double>
+  private var isSaturated: Bool
+  private var hasForce: Bool
+
+  /// No gyroscope or accelerometer on a head says more, rad/s and m/s2.
+  private static var largestRate: Double { @_noLocks get { 100.0 } }
+  private static var largestForce: Double { @_noLocks get { 1000.0 } }
+  /// Free fall, or an accelerometer that is not there, m/s2.
+  private static var smallestForce: Double { @_noLocks get { 0.5 } }
+
+  public init(settings: FusionSettings = FusionSettings()) {
+    self.settings = settings
+    angularVelocity = SIMD3(0, 0, 0)
+    rejected = 0
+    spacing = SampleSpacing()
+    rest = RestDetector(settings)
+    estimator = BiasEstimator(settings)
+    magnetic = MagneticHeading(settings)
+    forces = VectorLowPass(time: settings.accelerometerTime)
+    strapdown = Quaternion(w: 1, x: 0, y: 0, z: 0)
+    inclination = Quaternion(w: 1, x: 0, y: 0, z: 0)
+    lastRate = SIMD3(0, 0, 0)
+    rateBeforeGap = SIMD3(0, 0, 0)
+    isSaturated = false
+    hasForce = false
+  }
+
+  // MARK: What it knows
+
+  /// From the sensor to the earth: z up; the heading is 0 at the first sample, or with
+  /// a magnetometer x points east.
+  public var orientation: Quaternion {
+    @_noLocks get {
+      let level = inclination * strapdown
+      if !settings.usesMagnetometer { return level.normalized }
+      let half = magnetic.angle / 2
+      let turn = Quaternion(w: realtime_cos(half), x: 0, y: 0, z: realtime_sin(half))
+      return (turn * level).normalized
+    }
+  }
+
+  /// rad/s, sensor frame.
+  public var gyroBias: SIMD3<Double> {
+    @_noLocks get { estimator.bias }
+  }
+
+  /// An upper bound of the bias's standard deviation, rad/s.
+  public var biasSigma: Double {
+    @_noLocks get { estimator.sigma }
+  }
+
+  /// Whether the sensor lies still.
+  public var isAtRest: Bool {
+    @_noLocks get { rest.isAtRest }
+  }
+
+  /// Whether the magnetic field is not the one the heading is known from.
+  public var isMagneticallyDisturbed: Bool {
+    @_noLocks get { magnetic.isDisturbed }
+  }
+
+  /// Seconds between samples, as learned; 0 before the second.
+  public var sampleInterval: Double {
+    @_noLocks get { spacing.interval }
+  }
+
+  /// Starts from a bias known from a calibration or from the last time.
+  ///
+  /// - Parameters:
+  ///   - bias: rad/s, sensor frame.
+  ///   - sigma: its standard deviation, rad/s.
+  @_noLocks
+  public mutating func seedBias(_ bias: SIMD3<Double>, sigma: Double = 0.0017) {
+    guard Self.isFinite(bias, below: Self.largestRate), sigma > 0 else { return }
+    estimator.seed(bias, sigma: sigma)
+  }
+
+  // MARK: A sample
+
+  /// Takes the next sample.
+  @_noLocks
+  public mutating func update(_ sample: InertialSample) {
+    guard Self.isFinite(sample.angularVelocity, below: Self.largestRate) else {
+      rejected += 1
+      return
+    }
+    let step = spacing.advance(to: sample.time)
+    guard !step.isStale else {
+      rejected += 1
+      return
+    }
+    if step.isBreak { interrupt() }
+    integrate(sample.angularVelocity, step)
+    estimator.age(seconds: step.seconds)
+    let force = sample.specificForce
+    if isUsable(force), !isSaturated {
+      correct(rate: sample.angularVelocity, force: force, seconds: step.seconds)
+    }
+    if settings.usesMagnetometer, hasForce, let field = sample.magneticField {
+      guard Self.isFinite(field, below: 1e4) else { return }
+      let turning = realtime_sqrt((rest.meanRate * rest.meanRate).sum())
+      magnetic.update(
+        (inclination * strapdown).rotate(field), rate: turning, biasSigma: estimator.sigma,
+        seconds: step.seconds)
+    }
+  }
+
+  /// Integrates the rate over the step before it, over which a sensor's own filter has averaged.
+  @_noLocks
+  private mutating func integrate(_ measured: SIMD3<Double>, _ step: SampleSpacing.Step) {
+    let rate = measured - estimator.bias
+    noteSaturation(measured)
+    if step.missedSeconds > 0 {
+      let bridged = step.missedSeconds < 0.25 ? step.missedSeconds : 0.25
+      strapdown =
+        strapdown * Quaternion(rotationVector: (rateBeforeGap + lastRate) * (0.5 * bridged))
+    }
+    if step.seconds > 0 {
+      let turn = rate * step.seconds
+      strapdown = (strapdown * Quaternion(rotationVector: turn)).normalized
+      rateBeforeGap = lastRate
+    }
+    lastRate = rate
+    angularVelocity = rate
+  }
+
+  /// While the gyroscope is at its limit it lies; what the accelerometer said before, and in which
+  /// frame, is worth nothing afterwards.
+  @_noLocks
+  private mutating func noteSaturation(_ rate: SIMD3<Double>) {
+    let limit = settings.rateRange * 0.999 * Double.pi / 180
+    let wasSaturated = isSaturated
+    isSaturated = !Self.isFinite(rate, below: limit)
+    if wasSaturated, !isSaturated {
+      forces.restart()
+      estimator.restartMotion()
+      rest.restart()
+    }
+  }
+
+  @_noLocks
+  private func isUsable(_ force: SIMD3<Double>) -> Bool {
+    guard Self.isFinite(force, below: Self.largestForce) else { return false }
+    guard Self.isFinite(force, below: settings.forceRange) else { return false }
+    return (force * force).sum() > Self.smallestForce * Self.smallestForce
+  }
+
+  /// Inclination and bias from the specific force.
+  @_noLocks
+  private mutating func correct(rate: SIMD3<Double>, force: SIMD3<Double>, seconds: Double) {
+    rest.update(rate: rate, force: force, seconds: seconds)
+    hasForce = true
+    let smooth = forces.update(strapdown.rotate(force), seconds: seconds)
+    let up = inclination.rotate(smooth)
+    let norm = realtime_sqrt((up * up).sum())
+    guard norm > 1e-3 else { return }
+    let (x, y, z) = (up.x / norm, up.y / norm, up.z / norm)
+    inclination = (Self.turnUp(x, y, z) * inclination).normalized
+    guard seconds > 1e-5 else { return }
+    let level = inclination * strapdown
+    if rest.isAtRest {
+      estimator.follow(sensorToEarth: level, seconds: seconds)
+      estimator.updateAtRest(meanRate: rest.meanRate, seconds: seconds)
+    } else {
+      estimator.updateInMotion(
+        correction: SIMD2(-y / seconds, x / seconds), sensorToEarth: level, seconds: seconds)
+    }
+  }
+
+  /// The shortest turn that takes a unit vector to z.
+  @_noLocks
+  private static func turnUp(_ x: Double, _ y: Double, _ z: Double) -> Quaternion {
+    let half = (z + 1) / 2
+    guard half > 1e-12 else { return Quaternion(w: 0, x: 1, y: 0, z: 0) }
+    let w = realtime_sqrt(half)
+    return Quaternion(w: w, x: 0.5 * y / w, y: -0.5 * x / w, z: 0)
+  }
+
+  /// After a break the motion in between is not known.
+  @_noLocks
+  private mutating func interrupt() {
+    forces.restart()
+    estimator.restartMotion()
+    rest.restart()
+    lastRate = SIMD3(0, 0, 0)
+    rateBeforeGap = SIMD3(0, 0, 0)
+  }
+
+  /// Whether all components are numbers with a magnitude below the limit.
+  @_noLocks
+  private static func isFinite(_ v: SIMD3<Double>, below limit: Double) -> Bool {
+    guard v.x < limit, v.x > -limit, v.y < limit, v.y > -limit else { return false }
+    guard v.z < limit else { return false }
+    return v.z > -limit
+  }
+}

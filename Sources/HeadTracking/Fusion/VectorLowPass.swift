@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A second-order Butterworth low-pass of three values, for samples at any spacing.
+///
+/// It is the trapezoidal state-variable form (A. Simper, "Linear trapezoidal integrated SVF", 2013;
+/// V. Zavalishin, "The Art of VA Filter Design", ch. 4): at a constant spacing it equals the bilinear
+/// biquad, and the spacing may change from sample to sample without a jump. Over the first time
+/// constant it answers with the mean of what it has heard, as arXiv 2203.17024, section 3.4 does.
+struct VectorLowPass: Sendable {
+  private var band: SIMD3<Double>
+  private var low: SIMD3<Double>
+  private var sum: SIMD3<Double>
+  /// Seconds heard while the mean is taken; beyond `time` the filter itself answers.
+  private var heard: Double
+  private var count: Double
+  private let time: Double
+
+  /// - Parameter time: the time constant in seconds; the corner is at sqrt(2) / (2 pi time).
+  @_noLocks
+  init(time: Double) {
+    band = SIMD3(0, 0, 0)
+    low = SIMD3(0, 0, 0)
+    sum = SIMD3(0, 0, 0)
+    heard = 0
+    count = 0
+    self.time = time
+  }
+
+  /// Forgets everything.
+  @_noLocks
+  mutating func restart() {
+    band = SIMD3(0, 0, 0)
+    low = SIMD3(0, 0, 0)
+    sum = SIMD3(0, 0, 0)
+    heard = 0
+    count = 0
+  }
+
+  /// What the filter says to its newest value.
+  ///
+  /// - Parameters:
+  ///   - input: the newest value.
+  ///   - seconds: since the value before.
+  @_noLocks
+  mutating func update(_ input: SIMD3<Double>, seconds: Double) -> SIMD3<Double> {
+    if heard < time {
+      sum += input
+      count += 1
+      heard += seconds
+      low = sum * (1 / count)
+      return low
+    }
+    let warp = Self.warp(seconds / (1.4142135623730951 * time))
+    let scale = 1 / (1 + warp * (warp + 1.4142135623730951))
+    let first = (band + (input - low) * warp) * scale
+    let second = low + first * warp
+    band = first * 2 - band
+    low = second * 2 - low
+    return second
+  }
+
+  /// tan(x) for the small angles there are; a spacing beyond that is as good as a new start.
+  @_noLocks
+  private static func warp(_ x: Double) -> Double {
+    let angle = x < 1 ? x : 1
+    let square = angle * angle
+    return angle * (1 + square * (1.0 / 3 + square * (2.0 / 15 + square * (17.0 / 315))))
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers from CSV text whose columns are found by their names in the first line.
+///
+/// Other columns are ignored, and so are blank lines, blanks and quotes around a cell, and a byte
+/// order mark.
+struct ColumnTable {
+  /// What is looked for.
+  struct Wanted {
+    /// Without these the file is refused.
+    var required: [String]
+    /// Groups that are taken where all of their names are there.
+    var optional: [[String]] = []
+    /// Columns whose cells may be empty or no finite number: what was lost.
+    var gaps: Set<String> = []
+  }
+
+  /// The columns that are there: the required ones, then whole groups, each in the order asked for.
+  private(set) var columns: [String] = []
+  /// The number of the line each row stands in, from 1.
+  private(set) var lines: [Int] = []
+  /// Row after row.
+  private var cells: [Double] = []
+  private var places: [Int] = []
+  private let name: String
+  private let wanted: Wanted
+
+  /// - Parameter name: what the file goes by in errors.
+  /// - Throws: `cannotReadMotion` where there are no rows, `badMotionRow` with the line and what is
+  ///   wrong in it.
+  init(_ bytes: [UInt8], name: String, _ wanted: Wanted) throws(HeadTrackingError) {
+    self.name = name
+    self.wanted = wanted
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    var rest = bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...]
+    var line = 0
+    while !rest.isEmpty {
+      line += 1
+      let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
+      try read(rest[..<end], line)
+      rest = end == rest.endIndex ? [] : rest[(end + 1)...]
+    }
+    guard !lines.isEmpty else {
+      let reason = columns.isEmpty ? "it is empty" : "it has a header but no rows"
+      throw .cannotReadMotion(path: name, reason: reason)
+    }
+  }
+
+  var rowCount: Int { lines.count }
+
+  /// The column's place in `row(_:)`; nil where the file has none of that name.
+  func place(of column: String) -> Int? { columns.firstIndex(of: column) }
+
+  /// One row's numbers, as `columns` says.
+  func row(_ index: Int) -> ArraySlice<Double> {
+    cells[(index * columns.count)..<((index + 1) * columns.count)]
+  }
+
+  /// The error for what is wrong in a row.
+  func error(row: Int, _ reason: String) -> HeadTrackingError {
+    .badMotionRow(path: name, line: lines[row], reason: reason)
+  }
+
+  // MARK: Reading
+
+  private mutating func read(_ bytes: ArraySlice<UInt8>, _ line: Int) throws(HeadTrackingError) {
+    let parts = bytes.split(separator: 0x2C, omittingEmptySubsequences: false)
+    if parts.count == 1, Self.trimmed(parts[0]).isEmpty { return }
+    if columns.isEmpty {
+      try readHeader(parts.map { Self.text($0).lowercased() }, line)
+    } else {
+      try readRow(parts, line)
+    }
+  }
+
+  private mutating func readHeader(_ names: [String], _ line: Int) throws(HeadTrackingError) {
+    let groups = wanted.optional.filter { $0.allSatisfy(names.contains) }
+    for column in wanted.required + groups.flatMap(\.self) {
+      let found = names.indices.filter { names[$0] == column }
+      guard found.count == 1 else {
+        let what = found.isEmpty ? "has no column" : "has more than one column"
+        let all = wanted.required.joined(separator: ",")
+        throw .badMotionRow(
+          path: name, line: line, reason: "the header \(what) '\(column)'; it must name \(all)")
+      }
+      columns.append(column)
+      places.append(found[0])
+    }
+  }
+
+  private mutating func readRow(
+    _ parts: [ArraySlice<UInt8>], _ line: Int
+  ) throws(HeadTrackingError) {
+    for (column, place) in zip(columns, places) {
+      let isGapAllowed = wanted.gaps.contains(column)
+      guard place < parts.count else {
+        if isGapAllowed {
+          cells.append(.nan)
+          continue
+        }
+        throw .badMotionRow(path: name, line: line, reason: "column '\(column)' is missing")
+      }
+      let text = Self.text(parts[place])
+      let value = Double(text) ?? (text.isEmpty && isGapAllowed ? .nan : nil)
+      guard let value, value.isFinite || isGapAllowed else {
+        let reason = "column '\(column)' holds '\(text.prefix(40))', not a number"
+        throw .badMotionRow(path: name, line: line, reason: reason)
+      }
+      cells.append(value)
+    }
+    lines.append(line)
+  }
+
+  private static func trimmed(_ cell: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var cell = cell
+    while let first = cell.first, first <= 0x20 || first == 0x22 { cell.removeFirst() }
+    while let last = cell.last, last <= 0x20 || last == 0x22 { cell.removeLast() }
+    return cell
+  }
+
+  /// A wrong cell goes into an error message, which must stay one line.
+  private static func text(_ cell: ArraySlice<UInt8>) -> String {
+    String(decoding: trimmed(cell).map { $0 < 0x20 ? 0x3F : $0 }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+internal import Geometry
+internal import SignalProcessing
+internal import Synchronization
+
+/// The spatial path that is heard, and the change to another one without a click.
+///
+/// A new path is made elsewhere and offered. It first runs unheard until its filters are full of the
+/// past, then it is faded in while the old one is faded out.
+///
+/// ## Threading
+/// `process` and what stands beside it are the audio thread's and real-time safe. `offer` and
+/// `collect` are for any other thread; they free what is not heard any more.
+struct PathSwitch: ~Copyable, @unchecked Sendable {
+  /// Long and smooth: what a fade spreads beyond 100 Hz of a tone stays 80 dB below it.
+  static let fadeSeconds = 0.2
+
+  private struct Slot: ~Copyable {
+    let path: SpatialPath
+    var next: UnsafeMutableRawPointer?
+  }
+
+  private struct State {
+    var current: UnsafeMutablePointer<Slot>
+    var coming: UnsafeMutablePointer<Slot>?
+    /// Frames of the fade that are done; negative while the new path is filled.
+    var position = 0
+
+    @_noLocks
+    init(_ current: UnsafeMutablePointer<Slot>) { self.current = current }
+  }
+
+  private let state: UnsafeMutablePointer<State>
+  private let pending = Atomic<UnsafeMutableRawPointer?>(nil)
+  private let retired = Atomic<UnsafeMutableRawPointer?>(nil)
+  private let switching = Atomic(false)
+  private let shape: AlignedFloats
+  private let fadeFrames: Int
+  private let other: PlanarScratch
+
+  init(_ path: consuming SpatialPath, sampleRate: Double, chunkFrames: Int) {
+    state = .allocate(capacity: 1)
+    state.initialize(to: State(Self.slot(path)))
+    fadeFrames = Int(Self.fadeSeconds * sampleRate)
+    shape = AlignedFloats(count: fadeFrames)
+    for i in 0..<fadeFrames {
+      let t = (Double(i) + 0.5) / Double(fadeFrames)
+      // The minimum-jerk step: its first two derivatives begin and end at zero.
+      shape.pointer[i] = Float(t * t * t * (10 - 15 * t + 6 * t * t))
+    }
+    other = PlanarScratch(channels: 2, frames: chunkFrames)
+  }
+
+  deinit {
+    collect()
+    Self.free(pending.load(ordering: .acquiring))
+    Self.free(UnsafeMutableRawPointer(state.pointee.coming))
+    Self.free(UnsafeMutableRawPointer(state.pointee.current))
+    state.deallocate()
+  }
+
+  private static func slot(_ path: consuming SpatialPath) -> UnsafeMutablePointer<Slot> {
+    let slot = UnsafeMutablePointer<Slot>.allocate(capacity: 1)
+    slot.initialize(to: Slot(path: path, next: nil))
+    return slot
+  }
+
+  private static func free(_ pointer: UnsafeMutableRawPointer?) {
+    guard let slot = pointer?.assumingMemoryBound(to: Slot.self) else { return }
+    slot.deinitialize(count: 1)
+    slot.deallocate()
+  }
+
+  // MARK: For other threads
+
+  /// Changes to another path; one that was offered before and is not heard yet is left out.
+  func offer(_ path: consuming SpatialPath) {
+    switching.store(true, ordering: .relaxed)
+    let slot = UnsafeMutableRawPointer(Self.slot(path))
+    Self.free(pending.exchange(slot, ordering: .acquiringAndReleasing))
+    collect()
+  }
+
+  /// Frees the paths that are not heard any more.
+  func collect() {
+    var list = retired.exchange(nil, ordering: .acquiring)
+    while let pointer = list {
+      list = pointer.assumingMemoryBound(to: Slot.self).pointee.next
+      Self.free(pointer)
+    }
+  }
+
+  /// True from `offer` until the new path alone is heard.
+  var isSwitching: Bool { switching.load(ordering: .relaxed) }
+
+  // MARK: For the audio thread
+
+  var tailFrames: Int {
+    @_noLocks get { state.pointee.current.pointee.path.tailFrames }
+  }
+
+  @_noLocks
+  func gridPoints(forNext frames: Int) -> Range<Int> {
+    state.pointee.current.pointee.path.gridPoints(forNext: frames)
+  }
+
+  @_noLocks
+  func reset() {
+    state.pointee.current.pointee.path.reset()
+    if let coming = state.pointee.coming { coming.pointee.path.reset() }
+  }
+
+  /// See `SpatialPath.process`.
+  @_noLocks
+  func process(
+    _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: UnsafePointer<Quaternion>,
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) {
+    takePending()
+    state.pointee.current.pointee.path.process(source, poses: poses, into: ears, frames: frames)
+    guard let coming = state.pointee.coming else { return }
+    coming.pointee.path.process(source, poses: poses, into: other.planes, frames: frames)
+    mix(into: ears, frames)
+    state.pointee.position += frames
+    if state.pointee.position >= fadeFrames { arrive(coming) }
+  }
+
+  @_noLocks
+  private func takePending() {
+    if state.pointee.coming != nil { return }
+    guard let pointer = pending.exchange(nil, ordering: .acquiringAndReleasing) else { return }
+    let slot = pointer.assumingMemoryBound(to: Slot.self)
+    slot.pointee.path.gridState = state.pointee.current.pointee.path.gridState
+    state.pointee.coming = slot
+    state.pointee.position = -slot.pointee.path.tailFrames
+  }
+
+  @_noLocks
+  private func mix(into ears: UnsafePointer<UnsafeMutablePointer<Float>>, _ frames: Int) {
+    let first = max(0, -state.pointee.position)
+    for i in stride(from: first, to: frames, by: 1) {
+      let share = shape.pointer[min(state.pointee.position + i, fadeFrames - 1)]
+      for ear in 0..<2 {
+        let old = ears[ear][i]
+        ears[ear][i] = old + (other.planes[ear][i] - old) * share
+      }
+    }
+  }
+
+  @_noLocks
+  private func arrive(_ coming: UnsafeMutablePointer<Slot>) {
+    let old = state.pointee.current
+    state.pointee.current = coming
+    state.pointee.coming = nil
+    var top = retired.load(ordering: .relaxed)
+    while true {
+      old.pointee.next = top
+      let result = retired.weakCompareExchange(
+        expected: top, desired: UnsafeMutableRawPointer(old), ordering: .releasing)
+      if result.exchanged { break }
+      top = result.original
+    }
+    if pending.load(ordering: .relaxed) == nil { switching.store(false, ordering: .relaxed) }
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+public import HeadTracking
+
+/// A tracker's calibration as a JSON file, one for each serial number.
+public enum CalibrationFile {
+  /// Where a tracker's calibration is kept.
+  public static func path(for tracker: TrackerDescription, in folder: UserFolder) -> String {
+    let parts = [hex(tracker.vendorID), hex(tracker.productID), tracker.serial]
+    let name = parts.filter { !$0.isEmpty }.joined(separator: "-")
+    // A serial number may hold anything, a slash too.
+    let safe = name.unicodeScalars.map { scalar in
+      let isPlain =
+        scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+      return isPlain || "-_.".unicodeScalars.contains(scalar) ? Character(scalar) : "_"
+    }
+    return "\(folder.path)/trackers/\(String(safe.prefix(120))).json"
+  }
+
+  /// The calibration of a tracker; nil where it has none.
+  ///
+  /// - Throws: the file and why it is refused: broken, of another version, another tracker's.
+  public static func read(
+    for tracker: TrackerDescription, in folder: UserFolder
+  ) throws(UserFileError) -> TrackerCalibration? {
+    let path = path(for: tracker, in: folder)
+    guard let bytes = try UserFolder.read(path) else { return nil }
+    let calibration = try parse(bytes, path: path)
+    do throws(CalibrationError) {
+      try calibration.check(for: tracker)
+    } catch { throw UserFileError(path: path, reason: error.description) }
+    return calibration
+  }
+
+  static func parse(_ bytes: [UInt8], path: String) throws(UserFileError) -> TrackerCalibration {
+    // The version first: another one may have other keys.
+    let version = try JSONFile.decode(Version.self, bytes, path: path).version
+    do throws(CalibrationError) {
+      guard version == TrackerCalibration.currentVersion else {
+        throw .wrongVersion(version, expected: TrackerCalibration.currentVersion)
+      }
+    } catch { throw UserFileError(path: path, reason: error.description) }
+    let contents = try JSONFile.decode(Contents.self, bytes, path: path)
+    do throws(CalibrationError) {
+      let calibration = try contents.calibration()
+      try calibration.validate()
+      return calibration
+    } catch { throw UserFileError(path: path, reason: error.description) }
+  }
+
+  /// The text of a tracker's file.
+  public static func text(of calibration: TrackerCalibration) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    // All values are finite once they are valid, and nothing else can go wrong.
+    let data = (try? encoder.encode(Contents(calibration))) ?? Data()
+    return String(decoding: data, as: UTF8.self) + "\n"
+  }
+
+  private static func hex(_ number: UInt16) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 4 - digits.count) + digits
+  }
+}
+
+private struct Version: Decodable {
+  let version: Int
+}
+
+/// The keys of the file; Calibration/calibration.schema.json describes them.
+private struct Contents: Codable {
+  struct Tracker: Codable {
+    let vendorID: Int
+    let productID: Int
+    let serial: String
+    let name: String
+  }
+
+  let version: Int
+  let tracker: Tracker
+  let axes: String
+  let up: String
+  let gyroBiasDegreesPerSecond: [Double]?
+  let gyroNoiseDegreesPerSecond: [Double]?
+  let accelerometerNoise: [Double]?
+  let rateHertz: Double
+
+  init(_ calibration: TrackerCalibration) {
+    let degrees = 180 / Double.pi
+    version = TrackerCalibration.currentVersion
+    tracker = Tracker(
+      vendorID: Int(calibration.vendorID), productID: Int(calibration.productID),
+      serial: calibration.serial, name: calibration.name)
+    axes = calibration.axes.text
+    up = calibration.up.text
+    gyroBiasDegreesPerSecond = calibration.gyroBias.map { Self.list($0 * degrees) }
+    gyroNoiseDegreesPerSecond = calibration.gyroNoise.map { Self.list($0 * degrees) }
+    accelerometerNoise = calibration.forceNoise.map(Self.list)
+    rateHertz = Self.rounded(calibration.rate)
+  }
+
+  func calibration() throws(CalibrationError) -> TrackerCalibration {
+    let radians = Double.pi / 180
+    let map: AxisMap
+    do throws(HeadTrackingError) { map = try AxisMap(axes) } catch {
+      throw .badValue("'axes' is no right-handed axis map such as y,-x,z")
+    }
+    guard let vendorID = UInt16(exactly: tracker.vendorID),
+      let productID = UInt16(exactly: tracker.productID)
+    else { throw .badValue("'tracker' has no vendor and product numbers from 0 to 65535") }
+    guard let upward = SignedAxis(up) else { throw .badValue("'up' is no axis such as z or -x") }
+    return TrackerCalibration(
+      vendorID: vendorID, productID: productID, serial: tracker.serial,
+      name: tracker.name, axes: map, up: upward,
+      gyroBias: try vector(gyroBiasDegreesPerSecond, "gyroBiasDegreesPerSecond", radians),
+      gyroNoise: try vector(gyroNoiseDegreesPerSecond, "gyroNoiseDegreesPerSecond", radians),
+      forceNoise: try vector(accelerometerNoise, "accelerometerNoise", 1), rate: rateHertz)
+  }
+
+  private func vector(
+    _ list: [Double]?, _ name: String, _ unit: Double
+  ) throws(CalibrationError) -> SIMD3<Double>? {
+    guard let list else { return nil }
+    guard list.count == 3 else { throw .badValue("'\(name)' must have three numbers") }
+    return SIMD3(list[0], list[1], list[2]) * unit
+  }
+
+  private static func list(_ v: SIMD3<Double>) -> [Double] {
+    [rounded(v.x), rounded(v.y), rounded(v.z)]
+  }
+
+  /// To six decimals: more is noise.
+  private static func rounded(_ value: Double) -> Double { (value * 1e6).rounded() / 1e6 }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import CommandOptions
+import FoundationEssentials
+
+/// `config.json`: the user's defaults for the options of `play` and `render`.
+///
+/// One JSON object: option names without their dashes, and values as text, number, `true` or
+/// `false` (on or off), or a list of numbers for what the command line separates by commas.
+public enum ConfigFile {
+  /// The defaults that a folder's `config.json` sets; none where there is no such file.
+  ///
+  /// - Throws: the file, the option's name and the reason.
+  public static func read(in folder: UserFolder) throws(UserFileError) -> OptionDefaults {
+    let path = folder.configPath
+    guard let bytes = try UserFolder.read(path) else { return OptionDefaults() }
+    return try parse(bytes, path: path)
+  }
+
+  static func parse(_ bytes: [UInt8], path: String) throws(UserFileError) -> OptionDefaults {
+    var texts: [String: String] = [:]
+    for (name, value) in try JSONFile.decode([String: ConfigValue].self, bytes, path: path) {
+      guard let text = value.text else {
+        throw UserFileError(
+          path: path, reason: "the value of '\(name)' must be text, a number, true or false")
+      }
+      texts[name] = text
+    }
+    do throws(OptionDefaults.Problem) {
+      return try OptionDefaults(texts)
+    } catch { throw UserFileError(path: path, reason: error.description) }
+  }
+}
+
+/// A value as it would stand on the command line.
+private struct ConfigValue: Decodable {
+  /// Nil for what no option takes.
+  let text: String?
+
+  init(from decoder: any Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if let isOn = try? value.decode(Bool.self) {
+      text = isOn ? "on" : "off"
+    } else if let number = try? value.decode(Int.self) {
+      text = "\(number)"
+    } else if let number = try? value.decode(Double.self) {
+      text = "\(number)"
+    } else if let list = try? value.decode([Double].self) {
+      text = list.map { "\($0)" }.joined(separator: ",")
+    } else {
+      text = try? value.decode(String.self)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+
+/// JSON with errors for people.
+enum JSONFile {
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, _ bytes: [UInt8], path: String
+  ) throws(UserFileError) -> Value {
+    do {
+      return try JSONDecoder().decode(type, from: Data(bytes))
+    } catch let error as DecodingError {
+      throw UserFileError(path: path, reason: reason(error))
+    } catch {
+      throw UserFileError(path: path, reason: "it is not valid JSON")
+    }
+  }
+
+  private static func reason(_ error: DecodingError) -> String {
+    switch error {
+    case .keyNotFound(let key, let context):
+      "'\(name(context.codingPath + [key]))' is missing"
+    case .valueNotFound(_, let context), .typeMismatch(_, let context):
+      context.codingPath.isEmpty
+        ? "it is not a JSON object" : "'\(name(context.codingPath))' is of the wrong kind"
+    case .dataCorrupted(let context):
+      context.codingPath.isEmpty
+        ? "it is not valid JSON" : "'\(name(context.codingPath))' has a wrong value"
+    @unknown default: "it is not valid JSON"
+    }
+  }
+
+  private static func name(_ path: [any CodingKey]) -> String {
+    path.map { $0.intValue.map { "\($0)" } ?? $0.stringValue }.joined(separator: ".")
+      .filter { !$0.isNewline }
+  }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Glibc
+import SignalProcessing
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Binaural
+
+/// The designs beside plain magnitude least squares, by what defines each of them.
+@Suite struct DecoderMethodTests {
+  private func randomEars(_ channels: Int) -> EarCoefficients {
+    func ear() -> [Complex] {
+      (0..<channels).map { _ in Complex(.random(in: -1...1), .random(in: -1...1)) }
+    }
+    return EarCoefficients(left: ear(), right: ear())
+  }
+
+  @Test func aConstrainedDecoderHasTheWantedCovariance() {
+    for channels in [4, 9, 16, 64] {
+      let wanted = EarCovariance(randomEars(channels))
+      let result = EarCovariance(randomEars(channels).constrained(to: wanted))
+      let scale = wanted.left + wanted.right
+      #expect(abs(result.left - wanted.left) < 1e-7 * scale)
+      #expect(abs(result.right - wanted.right) < 1e-7 * scale)
+      #expect((result.cross + wanted.cross * -1).squaredMagnitude < 1e-13 * scale * scale)
+    }
+  }
+
+  @Test func aDecoderThatHasItsCovarianceStaysAsItIs() {
+    let decoder = randomEars(9)
+    let result = decoder.constrained(to: EarCovariance(decoder))
+    for (a, b) in zip(decoder.left + decoder.right, result.left + result.right) {
+      #expect((a + b * -1).squaredMagnitude < 1e-12)
+    }
+  }
+
+  /// Silence in an ear, or the same in both, leaves numbers that are sound.
+  @Test func aDegenerateDecoderStaysFinite() {
+    let one = randomEars(4)
+    let nothing = [Complex](repeating: Complex(0), count: 4)
+    for decoder in [
+      EarCoefficients(left: one.left, right: one.left),
+      EarCoefficients(left: one.left, right: nothing),
+      EarCoefficients(left: nothing, right: nothing),
+    ] {
+      let result = decoder.constrained(to: EarCovariance(one))
+      #expect((result.left + result.right).allSatisfy { $0.re.isFinite && $0.im.isFinite })
+    }
+  }
+
+  /// Mean error of the ears' coherence in diffuse sound over 200 Hz to 8 kHz.
+  private func coherenceError(_ filters: BinauralFilters) -> Double {
+    let set = DecoderDesignTests.sphere
+    let size = 1024
+    func spectra(_ rows: [[Float]]) -> [[Complex]] {
+      let fft = RealFFT(size: size)
+      let time = AlignedFloats(count: size)
+      let re = AlignedFloats(count: size)
+      let im = AlignedFloats(count: size)
+      return rows.map { row in
+        time.clear()
+        for (n, x) in row.prefix(size).enumerated() { time.pointer[n] = x }
+        fft.forward(time.pointer, real: re.pointer, imaginary: im.pointer)
+        return (0..<fft.bins).map { Complex(Double(re.pointer[$0]), Double(im.pointer[$0])) }
+      }
+    }
+    let weights = set.areaWeights
+    func response(_ d: Int, _ ear: Int) -> [Float] {
+      Array(set.impulseResponse(direction: d, ear: ear))
+    }
+    let truth = (0...1).map { ear in spectra(set.directions.indices.map { response($0, ear) }) }
+    let ours = [spectra(filters.left), spectra(filters.right)]
+    var (sum, count) = (0.0, 0)
+    for k in (size * 200 / 48000)...(size * 8000 / 48000) {
+      func coherence(_ ears: [[[Complex]]], _ weight: (Int) -> Double) -> Double {
+        var (left, right, cross) = (0.0, 0.0, 0.0)
+        for i in ears[0].indices {
+          let (l, r) = (ears[0][i][k], ears[1][i][k])
+          left += weight(i) * l.squaredMagnitude
+          right += weight(i) * r.squaredMagnitude
+          cross += weight(i) * (l * r.conjugate).re
+        }
+        return cross / (left * right).squareRoot()
+      }
+      let own = coherence(ours) { 1 / pow(SphericalHarmonics.n3dOverSN3D(channel: $0), 2) }
+      sum += abs(own - coherence(truth) { weights[$0] })
+      count += 1
+    }
+    return sum / Double(count)
+  }
+
+  @Test func theConstraintKeepsTheEarsCoherence() throws {
+    let free = coherenceError(try DecoderDesignTests.design(1))
+    let kept = coherenceError(try DecoderDesignTests.design(1, .covarianceConstrained))
+    #expect(free > 0.1)
+    #expect(kept < 0.02)
+  }
+
+  @Test(arguments: 1...7)
+  func virtualSpeakersSampleTheirOrderExactly(order: Int) {
+    let speakers = VirtualSpeakers(order: order)
+    let harmonics = speakers.directions.map { SphericalHarmonics.evaluateN3D(order: order, $0) }
+    for i in harmonics[0].indices {
+      for j in 0...i {
+        let product = zip(harmonics, speakers.weights).reduce(0) { $0 + $1.0[i] * $1.0[j] * $1.1 }
+        #expect(abs(product - (i == j ? 1 : 0)) < 1e-12)
+      }
+    }
+  }
+
+  @Test func quadratureIntegratesPolynomials() {
+    for count in 1...12 {
+      for power in 0..<(2 * count) {
+        let sum = gaussLegendre(count: count).reduce(0) {
+          $0 + $1.weight * pow($1.point, Double(power))
+        }
+        let truth = power.isMultiple(of: 2) ? 2 / Double(power + 1) : 0
+        #expect(abs(sum - truth) < 1e-13)
+      }
+    }
+  }
+
+  /// Zotter and Frank give 0.775 for order 2's first degree; order 1 has 1/sqrt 3 in theory.
+  @Test func maxREWeightsAreThoseOfTheory() {
+    #expect(abs(VirtualSpeakers.maxREWeights(order: 1)[1] - 0.577) < 0.005)
+    #expect(abs(VirtualSpeakers.maxREWeights(order: 2)[1] - 0.775) < 0.005)
+    for order in 1...7 {
+      let weights = VirtualSpeakers.maxREWeights(order: order)
+      #expect(weights[0] == 1)
+      #expect(weights == weights.sorted(by: >) && weights[order] > 0)
+    }
+  }
+
+  @Test func interpolationIsExactForLinearFunctions() {
+    let directions = fibonacciLattice(count: 400)
+    let between = SphericalInterpolation(directions)
+    for _ in 0..<100 {
+      let v = randomDirection()
+      let shares = between.weights(at: v)
+      #expect(abs(shares.reduce(0) { $0 + $1.weight } - 1) < 1e-12)
+      #expect(shares.allSatisfy { $0.weight >= 0 })
+      let mean = shares.reduce(SIMD3<Double>.zero) { $0 + directions[$1.direction] * $1.weight }
+      // The mean lies in the chord's plane, straight below the direction.
+      #expect((mean / mean.length * v).sum() > 1 - 1e-9)
+    }
+    #expect(between.weights(at: directions[7]).map(\.direction) == [7])
+  }
+
+  @Test func aCancelledDesignEndsEarly() {
+    let asked = Atomic<Int>(0)
+    #expect(throws: HRTFError.interrupted) {
+      try DecoderDesign(order: 3).filters(for: DecoderDesignTests.sphere) {
+        asked.add(1, ordering: .relaxed).newValue > 40
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import HeadTracking
+@testable import UserFiles
+
+@Suite struct CalibrationFileTests {
+  private let tracker = TrackerDescription(
+    path: "/dev/hidraw0", vendorID: 0x1d6b, productID: 0x0104, serial: "SN-1", manufacturer: "",
+    product: "Tracker", bus: .usb, protocolDescription: "", access: .ready, id: "SN-1")
+
+  private var calibration: TrackerCalibration {
+    get throws {
+      TrackerCalibration(
+        of: tracker, axes: try AxisMap("y,-x,z"), up: try #require(SignedAxis("-x")),
+        gyroBias: SIMD3(0.001, -0.002, 0.003), gyroNoise: SIMD3(0.0001, 0.0002, 0.0003),
+        forceNoise: SIMD3(0.01, 0.02, 0.03), rate: 99.5)
+    }
+  }
+
+  private func write(_ text: String, _ folder: TemporaryFolder) throws -> UserFolder {
+    let user = UserFolder(path: folder.path)
+    _ = try ProgramRun.of("mkdir", ["-p", folder.file("trackers")])
+    try folder.write(text, to: "trackers/1d6b-0104-SN-1.json")
+    return user
+  }
+
+  @Test func whatIsWrittenIsRead() throws {
+    let folder = TemporaryFolder()
+    let made = try calibration
+    let user = try write(CalibrationFile.text(of: made), folder)
+    let read = try #require(try CalibrationFile.read(for: tracker, in: user))
+    #expect(read.axes == made.axes && read.up == made.up && read.serial == "SN-1")
+    #expect(read.rate == 99.5)
+    let off = try #require(read.gyroBias) - (try #require(made.gyroBias))
+    #expect(abs(off.x) + abs(off.y) + abs(off.z) < 1e-7)
+    #expect(read.gyroNoise != nil && read.forceNoise != nil)
+  }
+
+  @Test func noFileIsNoCalibration() throws {
+    let folder = TemporaryFolder()
+    #expect(try CalibrationFile.read(for: tracker, in: UserFolder(path: folder.path)) == nil)
+  }
+
+  @Test func whatCannotBeUsedIsRefusedWithTheReason() throws {
+    let good = CalibrationFile.text(of: try calibration)
+    for (old, new, reason) in [
+      ("\"version\" : 1", "\"version\" : 0", "it is of version 0, this program reads 1"),
+      ("\"version\" : 1", "\"version\" : 2", "it is of version 2, made by a newer program"),
+      ("\"version\" : 1", "\"edition\" : 1", "'version' is missing"),
+      ("\"y,-x,z\"", "\"y,x,z\"", "'axes' is no right-handed axis map"),
+      ("\"up\" : \"-x\"", "\"up\" : \"w\"", "'up' is no axis such as z or -x"),
+      ("\"SN-1\"", "\"SN-2\"", "it belongs to Tracker with the serial number SN-2"),
+      ("99.5", "-4", "the rate is no rate"),
+      ("99.5", "\"fast\"", "'rateHertz' is of the wrong kind"),
+      ("7531", "75310", "'tracker' has no vendor and product numbers"),
+      ("0.057296,", "50,", "the gyroscope's bias is beyond 5 degrees/s"),
+      ("0.057296,", "", "'gyroBiasDegreesPerSecond' must have three numbers"),
+      ("{", "", "it is not valid JSON"),
+    ] {
+      let folder = TemporaryFolder()
+      #expect(good.contains(old), "\(old)")
+      let text = good.replacing(old, with: new, maxReplacements: 1)
+      let user = try write(text, folder)
+      #expect {
+        try CalibrationFile.read(for: tracker, in: user)
+      } throws: {
+        "\($0)".contains("1d6b-0104-SN-1.json: \(reason)") && !"\($0)".contains("\n")
+      }
+    }
+  }
+
+  @Test func aSerialNumberCannotLeaveTheFolder() {
+    var odd = tracker
+    odd.serial = "../../a b/\u{1}é"
+    let path = CalibrationFile.path(for: odd, in: UserFolder(path: "/u"))
+    #expect(path == "/u/trackers/1d6b-0104-.._.._a_b___.json")
+    odd.serial = ""
+    #expect(
+      CalibrationFile.path(for: odd, in: UserFolder(path: "/u")) == "/u/trackers/1d6b-0104.json")
+  }
+}
