@@ -42,7 +42,9 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
 
   /// The grid points whose poses the next `frames` frames need; see `SoundfieldRotator`.
   @_noLocks
-  public func gridPoints(forNext frames: Int) -> Range<Int> { grid.pointee.gridPoints(forNext: frames) }
+  public func gridPoints(forNext frames: Int) -> Range<Int> {
+    grid.pointee.gridPoints(forNext: frames)
+  }
 
   /// Where it stands on the grid of head poses; set, it goes on from there.
   public var gridState: GridState {

@@ -85,7 +85,9 @@ public struct DecoderDesign: Sendable {
     }
     if isCancelled() { throw .interrupted }
     match(&coefficients, to: responses)
-    return finish(coefficients, responses, taps: taps, delay: delay + BinauralFilters.delaySeconds)
+    let filters = finish(
+      coefficients, responses, taps: taps, delay: delay + BinauralFilters.delaySeconds)
+    return set.isMirrored ? filters.mirrored() : filters
   }
 
   /// The set's responses with its gaps filled and every direction weighted by its area.
