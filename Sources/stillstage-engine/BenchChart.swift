@@ -32,10 +32,10 @@ extension BenchReport {
   }
 
   fileprivate var costAgainstOrder: ChartPanel {
-    let kinds: [(String, BenchJob.Renderer, BenchJob.Path)] = [
+    let kinds: [(String, BenchJob.Renderer, BenchJob.Path?)] = [
       ("ours, full", .decoder, .full), ("ours, half", .decoder, .symmetric),
       ("bare, full", .bareLoop, .full), ("bare, half", .bareLoop, .symmetric),
-      ("ours, whole", .renderer, .full), ("libspatial.", .libspatialaudio, .full),
+      ("ours, whole", .renderer, nil), ("libspatial.", .libspatialaudio, .full),
     ]
     let lines = kinds.map { name, renderer, path in
       series(name, isDashed: renderer == .bareLoop, path: path, taps: nil, by: \.order) {
@@ -48,12 +48,12 @@ extension BenchReport {
   }
 
   private func series(
-    _ name: String, isDashed: Bool = false, path: BenchJob.Path = .full, taps: Int? = 512,
+    _ name: String, isDashed: Bool = false, path: BenchJob.Path? = .full, taps: Int? = 512,
     by key: (BenchJob) -> Int,
     where belongs: (BenchJob) -> Bool
   ) -> ChartSeries {
     let points = rows.filter {
-      guard $0.job.path == path, belongs($0.job) else { return false }
+      guard $0.job.path == path ?? $0.job.path, belongs($0.job) else { return false }
       // A rival of another length is shown all the same; our rows of other lengths are not.
       return $0.job.taps == taps ?? ($0.job.renderer == .libspatialaudio ? $0.job.taps : 512)
     }.sorted { key($0.job) < key($1.job) }

@@ -52,9 +52,6 @@ final class EventLog {
     object["event"] = .text(event)
     object["t"] = .number(Double(monotonic_nanoseconds() - start) * 1e-9)
     guard let line = try? encoder.encode(object) else { return }
-    append(String(decoding: line, as: UTF8.self) + "\n", to: descriptor)
+    writeText(String(decoding: line, as: UTF8.self) + "\n", to: descriptor)
   }
 }
-
-/// The `write` of all texts, out of reach of the class's own.
-private func append(_ text: String, to descriptor: Int32) { write(text, to: descriptor) }
