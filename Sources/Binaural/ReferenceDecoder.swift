@@ -5,7 +5,8 @@ public import Geometry
 private import Glibc
 
 /// What `BinauralDecoder` computes, by its definition and in plain loops of double precision: rotation
-/// by matrices that are ramped between the points of the grid, then convolution in time.
+/// by matrices that are ramped between the points of the grid (in a parabola where the head turns very
+/// fast), then convolution in time.
 ///
 /// It shares no code with the fast one and takes thousands of times as long. Tests compare the two;
 /// `bench render` shows how far they are apart.
@@ -54,13 +55,18 @@ public struct ReferenceDecoder: Sendable {
     for cell in 0..<((frames + cellFrames - 1) / cellFrames) {
       let start = end
       end = matrix(poses[cell + 1])
+      let middle = middleMatrix(poses[cell], poses[cell + 1])
       for frame in (cell * cellFrames)..<min(frames, (cell + 1) * cellFrames) {
         let along = Double(frame - cell * cellFrames) / Double(cellFrames)
         for l in 0...order {
           for i in (l * l)..<((l + 1) * (l + 1)) {
             var sum = 0.0
             for j in (l * l)..<((l + 1) * (l + 1)) {
-              let gain = start[i][j] + along * (end[i][j] - start[i][j])
+              var gain = (1 - along) * start[i][j] + along * end[i][j]
+              if let middle {
+                let chord = 0.5 * (start[i][j] + end[i][j])
+                gain += 4 * along * (1 - along) * (middle[i][j] - chord)
+              }
               sum += gain * Double(input[j][frame])
             }
             turned[i][frame] = sum
@@ -69,6 +75,15 @@ public struct ReferenceDecoder: Sendable {
       }
     }
     return turned
+  }
+
+  /// Through which a fast cell's parabola goes; nil where the highest degree's phase changes by at
+  /// most 0.02 rad, so that a straight line will do.
+  private func middleMatrix(_ a: Quaternion, _ b: Quaternion) -> [[Double]]? {
+    let cosine = abs(a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z)
+    let halfAngle = acos(min(1, cosine))
+    guard 2 * Double(order) * sin(halfAngle) > 0.02 else { return nil }
+    return matrix(.slerp(a, b, 0.5))
   }
 
   /// The sum over the inputs of h * x.

@@ -3,6 +3,7 @@
 import Ambisonics
 import Binaural
 import Geometry
+import Glibc
 import SignalProcessing
 import TestSupport
 import Testing
@@ -11,8 +12,8 @@ import Testing
 @Suite struct ReferenceDecoderTests {
   static let sets = InstructionSet.allCases.filter { $0 <= .widest }
 
-  /// Every order, every compiled kernel, heads with and without mirrored ears, calls of any size, a
-  /// head that jumps to another pose with every grid point.
+  /// Every order, every compiled kernel, heads with and without mirrored ears, calls of any size,
+  /// a head that jumps to another pose with every grid point and one that turns as heads do.
   @Test(arguments: 1...7, sets)
   func theDecoderAgrees(order: Int, set: InstructionSet) {
     for (isMirrored, calls) in [(false, [64]), (true, [64]), (false, [50, 7]), (true, [1, 90])] {
@@ -23,7 +24,8 @@ import Testing
       let input = PlanarSignal(channelCount: decoder.channels, frames: 417) { _, _ in
         .random(in: -1...1)
       }
-      let poses = (0..<ReferenceDecoder.poseCount(frames: 417)).map { _ in randomTurn() }
+      let turn = RandomTurn(isFast: calls != [64])
+      let poses = (0..<ReferenceDecoder.poseCount(frames: 417)).map(turn.pose)
       let ears = Self.decode(decoder, input, poses, calls)
       let truth = ReferenceDecoder(filters: filters).decode(input.arrays, poses: poses)
       #expect(Self.residual(ears[0], truth.left) < 1e-12)
@@ -65,6 +67,20 @@ import Testing
     let expected = zip(SphericalHarmonics.evaluate(order: order, turned), look).map(*).reduce(0, +)
     #expect(heard.left.allSatisfy { abs($0 - expected) < 1e-5 * Double(channels) })
     #expect(heard.right.allSatisfy { $0 == 0 })
+  }
+
+  /// Jumps, or 300 degrees a second about an axis.
+  private struct RandomTurn {
+    let isFast: Bool
+    let start = randomTurn()
+    let axis = randomDirection()
+
+    func pose(at gridPoint: Int) -> Quaternion {
+      if isFast { return randomTurn() }
+      let half = 0.5 * Double(gridPoint) * 0.1 * Double.pi / 180
+      let v = sin(half) * axis
+      return start * Quaternion(w: cos(half), x: v.x, y: v.y, z: v.z)
+    }
   }
 
   private static func filters(order: Int, taps: Int, isMirrored: Bool) -> BinauralFilters {
