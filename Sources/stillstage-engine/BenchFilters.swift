@@ -18,7 +18,7 @@ final class BenchFilters {
   func filters(for job: BenchJob) throws(CommandFailure) -> BinauralFilters {
     let designed = try design(order: job.order)
     let filters = designed.taps == job.taps ? designed : Self.noise(job.order, taps: job.taps)
-    return job.path == .symmetric ? filters.mirroringLeft() : filters
+    return job.path == .symmetric ? filters.mirrored() : filters
   }
 
   private func design(order: Int) throws(CommandFailure) -> BinauralFilters {

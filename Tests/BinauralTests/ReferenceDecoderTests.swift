@@ -91,7 +91,7 @@ import Testing
     }
     let left = ear()
     let mirrored = BinauralFilters(order: order, sampleRate: 48000, left: left, right: ear())
-    return isMirrored ? mirrored.mirroringLeft() : mirrored
+    return isMirrored ? mirrored.mirrored() : mirrored
   }
 
   private static func decode(
