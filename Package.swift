@@ -28,12 +28,6 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
   #endif
 }
 
-let engineRooms: [Target.Dependency] = [
-  "CommandOptions", "Playback", "Binaural", "HeadTracking", "Media", "PulseAudio", "Geometry",
-  "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
-  "UserFiles",
-]
-
 /// The rooms of the house; docs/architecture.md tells what each is for.
 let rooms: [Target] = [
   .target(name: "Geometry", dependencies: ["CRealtime"]),
@@ -64,9 +58,17 @@ let rooms: [Target] = [
   .target(name: "Charts"),
   .target(name: "UserFiles", dependencies: ["CommandOptions", "HeadTracking"]),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
-  .executableTarget(name: "stillstage-engine", dependencies: engineRooms),
+  .executableTarget(
+    name: "stillstage-engine",
+    dependencies: [
+      "CommandOptions", "Playback", "Binaural", "HeadTracking", "Media", "PulseAudio", "Geometry",
+      "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
+      "UserFiles",
+    ]),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
 ]
+
+let engine = rooms.first { $0.name == "stillstage-engine" }
 
 let tests: [Target] = [
   .target(
@@ -139,7 +141,7 @@ let tests: [Target] = [
   // reference counting can be replaced. SoakTests run it; were it a dependency of theirs, its counters
   // would be linked into the test program.
   .executableTarget(
-    name: "stillstage-counted", dependencies: engineRooms + ["CountedSections"],
+    name: "stillstage-counted", dependencies: (engine?.dependencies ?? []) + ["CountedSections"],
     path: "Tests/CountedEngine"),
   .testTarget(
     name: "RealtimeSafetyTests",
