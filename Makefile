@@ -15,8 +15,8 @@ RUNTIME_PACKAGES := libmysofa1 liblo7 gnuplot-nox
 TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
-.PHONY: all build demo test test-swift test-realtime test-install test-dependency bench lint docs
-.PHONY: install install-udev uninstall clean fuzz
+.PHONY: all build demo test test-swift test-realtime test-install test-dependency lint bench soak
+.PHONY: fuzz docs install install-udev uninstall clean
 .PHONY: toolchain build-packages runtime-packages test-packages
 
 # Two builds at once would wait for each other or, worse, fight for the processor.
@@ -24,8 +24,9 @@ TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python
 
 all: build
 
+PROGRAMS := stillstage stillstage-engine stillstage-sofa
 build: toolchain build-packages
-	swift build -c release --static-swift-stdlib
+	STILLSTAGE_ONLY="$(PROGRAMS)" swift build -c release --static-swift-stdlib
 
 demo: build runtime-packages
 	$(BIN)/stillstage demo
@@ -35,7 +36,7 @@ test: lint build test-swift test-realtime test-install
 # The debug build is the strict one for real-time attributes; the tests run as users do, optimised.
 # Those that measure times end to end run by themselves. A filter or a broken discovery that finds no
 # test still passes, so the count is looked at.
-SWIFT_TEST := swift test -c release -Xswiftc -enable-testing --disable-xctest \
+SWIFT_TEST := STILLSTAGE_CACHE=off swift test -c release -Xswiftc -enable-testing --disable-xctest \
   --scratch-path .build/tests
 test-swift: toolchain build-packages runtime-packages test-packages
 	swift build
@@ -59,14 +60,31 @@ test-dependency: toolchain build-packages runtime-packages
 lint: toolchain
 	swift format lint --strict -r Sources Tests Package.swift
 
-# Rivals are measured in the same run, by programs of their own.
+# Rivals are measured in the same run, by programs of their own; so is what the render call allocates,
+# by the engine with counters. BENCH is passed on, as in `make bench BENCH="--quick --json"`.
+PEERS := .build/peers
 bench: build
-	@.ci/install-packages libspatialaudio-dev g++
-	@mkdir -p .build/peers
-	g++ -O2 Tests/Peers/libspatialaudio.cpp -o .build/peers/peer-libspatialaudio \
+	@.ci/install-packages libspatialaudio-dev libfftw3-dev g++
+	@mkdir -p $(PEERS)
+	g++ -O2 Tests/Peers/libspatialaudio.cpp -o $(PEERS)/peer-libspatialaudio \
 	  -I/usr/include/spatialaudio -lspatialaudio
-	install -m 755 -t .build/peers Tests/Peers/peer-vqf
-	STILLSTAGE_PEERS=.build/peers $(BIN)/stillstage bench render
+	gcc -std=gnu11 -O3 -march=native -ffast-math Tests/Peers/bare_loop.c \
+	  -o $(PEERS)/peer-bare-loop -lfftw3f -lm
+	$(PEERS)/peer-bare-loop --check > $(PEERS)/check.txt || { cat $(PEERS)/check.txt; exit 1; }
+	install -m 755 -t $(PEERS) Tests/Peers/peer-vqf
+	STILLSTAGE_ONLY="stillstage-counted stillstage-sofa" swift build -c release \
+	  --scratch-path .build/counted
+	ln -sf ../counted/release/stillstage-counted $(PEERS)
+	STILLSTAGE_PEERS=$(PEERS) $(BIN)/stillstage bench render $(BENCH)
+
+# Plays for so many minutes; fails when anything is allocated or locked in the render call.
+MINUTES ?= 10
+soak: export STILLSTAGE_SOAK_MINUTES = $(MINUTES)
+soak: export STILLSTAGE_ONLY = EndToEndTests stillstage-counted
+soak: toolchain build-packages runtime-packages test-packages
+	@mkdir -p .build
+	set -o pipefail; $(SWIFT_TEST) --filter SoakTests 2>&1 | tee .build/soak.log
+	@grep -q 'Test run with 1 test' .build/soak.log || { echo "Nothing was played." >&2; exit 1; }
 
 # Report decoding and descriptor parsing, by libFuzzer; not part of `test`, which runs the corpus.
 FUZZ_SECONDS ?= 300

@@ -72,6 +72,8 @@ let rooms: [Target] = [
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
 ]
 
+let engine = rooms.first { $0.name == "stillstage-engine" }
+
 let tests: [Target] = [
   .target(
     name: "TestSupport", dependencies: ["Geometry", "Ambisonics", "CRealtime"],
@@ -140,6 +142,14 @@ let tests: [Target] = [
       "stillstage-engine", "stillstage-sofa",
     ]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+  .target(
+    name: "CountedSections", dependencies: ["CAllocationCounter"], path: "Tests/CountedSections"),
+  // The engine again, with counters in its render call. It needs the dynamic standard library, whose
+  // reference counting can be replaced. SoakTests run it; were it a dependency of theirs, its counters
+  // would be linked into the test program.
+  .executableTarget(
+    name: "stillstage-counted", dependencies: (engine?.dependencies ?? []) + ["CountedSections"],
+    path: "Tests/CountedEngine"),
   .testTarget(
     name: "RealtimeSafetyTests",
     dependencies: [

@@ -2,7 +2,7 @@
 
 public import Ambisonics
 public import Geometry
-private import SignalProcessing
+public import SignalProcessing
 
 /// Turns a soundfield against the head and decodes it for two ears.
 ///
@@ -15,6 +15,8 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   public let channels: Int
   /// Frames that the output goes on after the input has ended.
   public let tailFrames: Int
+  /// True where the ears' filters are mirror images and half of them suffice.
+  public var isSymmetric: Bool { convolver.isSymmetric }
 
   private let rotator: SoundfieldRotator
   private let convolver: PartitionedConvolver
@@ -26,12 +28,18 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   ///   - filters: of any order from 1 to 7.
   ///   - partition: frames of one partition of the convolution, a power of two from 16; calls of so
   ///     many frames cost least.
-  public init(filters: BinauralFilters, partition: Int) {
+  ///   - set: which kernels.
+  ///   - usesSymmetry: make use of ears that are mirror images.
+  public init(
+    filters: BinauralFilters, partition: Int, set: InstructionSet = .current,
+    usesSymmetry: Bool = true
+  ) {
     channels = filters.left.count
     tailFrames = max(0, filters.taps - 1)
-    rotator = SoundfieldRotator(order: filters.order)
+    rotator = SoundfieldRotator(order: filters.order, set: set)
     convolver = PartitionedConvolver(
-      left: filters.left, right: filters.right, partition: partition)
+      left: filters.left, right: filters.right, partition: partition, set: set,
+      usesSymmetry: usesSymmetry)
     stride = (partition + 2 * SoundfieldRotator.gridFrames + 15) & ~15
     staged = AlignedFloats(count: stride * channels)
     turned = AlignedFloats(count: stride * channels)

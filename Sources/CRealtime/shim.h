@@ -8,6 +8,26 @@
 extern void __rtsan_realtime_enter(void) __attribute__((weak));
 extern void __rtsan_realtime_exit(void) __attribute__((weak));
 
+/// What all threads did within real-time sections since the start of the process.
+struct realtime_totals {
+  int64_t sections;
+  int64_t allocations;
+  int64_t frees;
+  int64_t locks;
+  int64_t retains;
+  int64_t releases;
+};
+
+// Present only in a program that is linked with the counters of Tests/CountedSections.
+extern void stillstage_count_realtime(struct realtime_totals *totals) __attribute__((weak));
+
+/// False where nothing is counted.
+static inline bool realtime_totals_read(struct realtime_totals *totals) {
+  if (!stillstage_count_realtime) return false;
+  stillstage_count_realtime(totals);
+  return true;
+}
+
 #define STILLSTAGE_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
 
 /// Opens a section in which nothing may allocate, lock or enter the kernel.

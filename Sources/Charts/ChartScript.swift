@@ -43,17 +43,26 @@ struct ChartScript {
     }
     lines.append("set xlabel \(quoted(panel.xLabel))")
     lines.append("set ylabel \(quoted(panel.yLabel))")
+    lines += [scale("x", panel.xScale), scale("y", panel.yScale)]
     let hasPoints = panel.series.contains(where: \.hasPoints)
     lines.append(hasPoints ? "set xrange [*:*]" : "set xrange [0:1]")
     lines.append("set yrange \(range(panel.yRange, hasPoints: hasPoints))")
     let plots = panel.series.enumerated().map { number, series in
       let source = series.hasPoints ? "$data\(index)_\(number) using 1:2" : "NaN"
-      let colour = colours[number % colours.count]
-      return "\(source) with lines linewidth 1.5 linecolor rgb '\(colour)' "
-        + "title \(quoted(series.name))"
+      let place = panel.series[..<number].count { $0.isDashed == series.isDashed }
+      let colour = colours[place % colours.count]
+      return "\(source) with lines linewidth 1.5 \(series.isDashed ? "dashtype 2 " : "")"
+        + "linecolor rgb '\(colour)' title \(quoted(series.name))"
     }
     lines.append("plot \(plots.isEmpty ? "NaN notitle" : plots.joined(separator: ", "))")
     return lines
+  }
+
+  private static func scale(_ axis: String, _ scale: ChartScale) -> String {
+    switch scale {
+    case .linear: "unset logscale \(axis)"
+    case .logarithmic(let base): "set logscale \(axis) \(base)"
+    }
   }
 
   private static func range(_ range: ClosedRange<Double>?, hasPoints: Bool) -> String {

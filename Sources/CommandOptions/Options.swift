@@ -158,7 +158,7 @@ public enum Options {
     flag: "mag", help: "Let the heading follow the magnetometer.")
   public static let chart = CommandOption<String?>(
     "chart", "FILE.svg", .file,
-    help: "Draw the errors over time; needs gnuplot. PNG where the name ends in .png.")
+    help: "Draw what was measured; needs gnuplot. PNG where the name ends in .png.")
   public static let dryRun = CommandOption<Bool>(
     flag: "dry-run", help: "Show the result, and write nothing.")
 
@@ -172,4 +172,16 @@ public enum Options {
   public static let exportRate = CommandOption<Int?>(
     "rate", "HZ", .integer(8000...384_000), shown: "the set's rate",
     help: "Sample rate of the filters.")
+
+  // MARK: Measurements
+
+  public static let benchOrders = CommandOption<[Int]>(
+    "orders", "LIST", .integers(1...7), default: [1, 3, 5, 7], shown: "1,3,5,7",
+    help: "Ambisonic orders to measure, separated by commas.")
+  public static let benchBlocks = CommandOption<[Int]>(
+    "blocks", "LIST", .integers(16...4096), default: [32, 64, 128, 256, 512, 1024],
+    shown: "32,64,128,256,512,1024",
+    help: "Frames of a block, separated by commas.")
+  public static let quick = CommandOption<Bool>(
+    flag: "quick", help: "Measure the main rows only, and those for a shorter time.")
 }

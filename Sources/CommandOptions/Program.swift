@@ -102,11 +102,15 @@ public enum Program {
   private static let benchRender = CommandSpecification(
     name: .benchRender, summary: "Measure what rendering costs.",
     discussion: """
-      Measures the CPU time that rotation and decoding take for a second of audio, over orders and \
-      block sizes, the head turning all the time. Programs of rivals are measured in the same run \
-      where 'make bench' has built them.
+      Measures the CPU time that rotation and decoding take for a second of audio, over orders, \
+      block sizes and lengths of the filters, the head turning all the time. Programs of rivals are \
+      measured in the same run where 'make bench' has built them.
       """,
-    arguments: [], options: [Options.json.specification])
+    arguments: [],
+    options: [
+      Options.json.specification, Options.quick.specification, Options.benchOrders.specification,
+      Options.benchBlocks.specification, Options.chart.specification,
+    ])
 
   private static let benchFusion = CommandSpecification(
     name: .benchFusion, summary: "Measure the orientation filter against the truth.",

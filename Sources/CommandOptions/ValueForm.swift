@@ -54,3 +54,13 @@ extension ValueForm where Value == Bool {
     Self(grammar: .words(["on", "off"])) { $0 == .word("on") }
   }
 }
+
+extension ValueForm where Value == [Int] {
+  /// Whole numbers separated by commas.
+  static func integers(_ range: ClosedRange<Int>) -> Self {
+    Self(grammar: .list(of: .integer(range), count: 1...16)) { value in
+      guard case .list(let values) = value else { return nil }
+      return values.compactMap { if case .integer(let number) = $0 { number } else { nil } }
+    }
+  }
+}

@@ -49,7 +49,7 @@ func benchFusionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   if command[Options.json] {
     try printJSON(rows)
   } else {
-    try printOutput(FusionRow.table(rows))
+    try printOutput(FusionRow.text(rows))
   }
 }
 
@@ -152,7 +152,7 @@ extension FusionRow {
       microsecondsPerSample: mean(\.microsecondsPerSample))
   }
 
-  fileprivate static func table(_ rows: [FusionRow]) -> String {
+  fileprivate static func text(_ rows: [FusionRow]) -> String {
     let head = [
       "recording", "filter", "inclination", "heading (9-axis)", "drift (6-axis)", "time a sample",
     ]
@@ -165,6 +165,6 @@ extension FusionRow {
         "\(decimal(row.microsecondsPerSample, 3)) us",
       ]
     }
-    return stillstage_engine.table([head] + cells)
+    return table([head] + cells)
   }
 }

@@ -52,6 +52,6 @@ final class EventLog {
     object["event"] = .text(event)
     object["t"] = .number(Double(monotonic_nanoseconds() - start) * 1e-9)
     guard let line = try? encoder.encode(object) else { return }
-    stillstage_engine.write(String(decoding: line, as: UTF8.self) + "\n", to: descriptor)
+    writeText(String(decoding: line, as: UTF8.self) + "\n", to: descriptor)
   }
 }

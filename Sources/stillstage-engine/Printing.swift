@@ -8,6 +8,11 @@ func printError(_ message: String) { write("stillstage: \(message)\n", to: STDER
 /// Something the user should know, on stderr.
 func printNote(_ message: String) { write("stillstage: note: \(message)\n", to: STDERR_FILENO) }
 
+/// The same under a name that a method called `write` does not hide; the module's name would not do,
+/// since a second program is made of these files.
+@discardableResult
+func writeText(_ text: String, to descriptor: Int32) -> Bool { write(text, to: descriptor) }
+
 /// All of a text; false where the other end is gone.
 @discardableResult
 func write(_ text: String, to descriptor: Int32) -> Bool {

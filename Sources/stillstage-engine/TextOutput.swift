@@ -51,7 +51,7 @@ struct TextOutput {
 
   private func put(_ text: String, _ descriptor: Int32) throws(CommandFailure) {
     guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }
-    let isWritten = stillstage_engine.write(text, to: descriptor)
+    let isWritten = writeText(text, to: descriptor)
     let reason = String(cString: strerror(errno))
     // Network file systems tell of a full disk only here.
     let isClosed = close(descriptor) == 0

@@ -88,21 +88,26 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
 }
 #endif
 
-void *swift_retain(void *object) {
+// Weak, so that a program with a static standard library can still be linked; its own are used then
+// and nothing of this is counted.
+#define REPLACES_SWIFT __attribute__((weak))
+
+REPLACES_SWIFT void *swift_retain(void *object) {
   static void *(*next)(void *);
   if (!next) next = dlsym(RTLD_NEXT, "swift_retain");
   COUNT(retains);
   return next(object);
 }
 
-void swift_release(void *object) {
+REPLACES_SWIFT void swift_release(void *object) {
   static void (*next)(void *);
   if (!next) next = dlsym(RTLD_NEXT, "swift_release");
   COUNT(releases);
   next(object);
 }
 
-void *swift_allocObject(const void *metadata, size_t size, size_t alignment_mask) {
+REPLACES_SWIFT void *swift_allocObject(
+    const void *metadata, size_t size, size_t alignment_mask) {
   static void *(*next)(const void *, size_t, size_t);
   if (!next) next = dlsym(RTLD_NEXT, "swift_allocObject");
   COUNT(objects);

@@ -46,6 +46,22 @@ import Testing
     #expect(abs(slopes[1] / slopes[0] - 2) < 0.01)
   }
 
+  /// On a logarithmic axis equal ratios are equally far apart: a power is a straight line.
+  @Test func aPowerIsStraightOnLogarithmicAxes() throws {
+    let x = [1.0, 10, 100]
+    let slopes = try [1.0, 2.0].map { power in
+      let y = x.map { power == 2 ? $0 * $0 : $0 }
+      let panel = ChartPanel(
+        xLabel: "x", yLabel: "y", yRange: 1...10_000, xScale: .logarithmic(base: 10),
+        yScale: .logarithmic(base: 10), series: [ChartSeries(name: "power", x: x, y: y)])
+      let script = ChartScript(chart: Chart(title: "t", panels: [panel]), format: .svg).text
+      let svg = String(decoding: try Gnuplot.draw(script).bytes, as: UTF8.self)
+      let line = try #require(Self.line(colour: "0, 114, 178)", in: svg))
+      return (line.start.y - line.end.y) / (line.end.x - line.start.x)
+    }
+    #expect(abs(slopes[1] / slopes[0] - 2) < 0.01)
+  }
+
   @Test func aPNGIsWrittenByExtension() throws {
     let folder = TemporaryFolder()
     let path = folder.file("demo.png")

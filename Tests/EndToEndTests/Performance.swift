@@ -25,21 +25,26 @@ final class Performance {
   private let folder = TemporaryFolder()
   private var head: HeadControl?
 
+  convenience init(
+    _ scene: Scene, path: String? = nil, on server: String, _ arguments: [String] = [],
+    tracker: [String]? = nil, hasTerminal: Bool = false
+  ) throws {
+    try self.init(
+      path: path ?? scene.path, on: server, arguments, tracker: tracker, hasTerminal: hasTerminal)
+  }
+
   /// - Parameters:
-  ///   - scene: what is played.
-  ///   - path: another file to play.
+  ///   - executable: what plays.
+  ///   - path: the file to play.
   ///   - server: the sound server's address.
   ///   - arguments: more for `play`.
   ///   - tracker: arguments of the virtual tracker; nil: there is none.
   ///   - hasTerminal: it runs in a shell on a terminal, which tells its settings before and after.
   init(
-    _ scene: Scene, path: String? = nil, on server: String, _ arguments: [String] = [],
-    tracker: [String]? = nil,
-    hasTerminal: Bool = false
+    executable: String = Product.stillstage, path: String, on server: String,
+    _ arguments: [String] = [], tracker: [String]? = nil, hasTerminal: Bool = false
   ) throws {
-    let play =
-      [Product.stillstage, "play", path ?? scene.path, "--events", folder.file("events.jsonl")]
-      + arguments
+    let play = [executable, "play", path, "--events", folder.file("events.jsonl")] + arguments
     let socket = folder.file("head")
     var words = play
     if let tracker {

@@ -60,6 +60,8 @@ final class Scene: Sendable {
 /// The built executables: beside the test program, or in the folder that STILLSTAGE_BIN names.
 enum Product {
   static var stillstage: String { folder + "/stillstage" }
+  /// The engine with counters in its render call.
+  static var counted: String { ProgramRun.builtProducts + "/stillstage-counted" }
 
   private static var folder: String {
     getenv("STILLSTAGE_BIN").map { String(cString: $0) } ?? ProgramRun.builtProducts

@@ -43,7 +43,7 @@ extension BinauralFilters {
   ///
   /// A set that is its own mirror image leads to such filters but for rounding, which magnitude least
   /// squares carries far; exact ones cost half (`PartitionedConvolver.isSymmetric`).
-  func mirrored() -> BinauralFilters {
+  public func mirrored() -> BinauralFilters {
     let right = left.enumerated().map { channel, filter in
       let degree = Int(Double(channel).squareRoot())
       return channel - degree * degree < degree ? filter.map { -$0 } : filter

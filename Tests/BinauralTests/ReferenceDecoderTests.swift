@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Binaural
+import Geometry
+import Glibc
+import SignalProcessing
+import TestSupport
+import Testing
+
+/// The fast decoder against the definition.
+@Suite struct ReferenceDecoderTests {
+  static let sets = InstructionSet.allCases.filter { $0 <= .widest }
+
+  /// Every order, every compiled kernel, heads with and without mirrored ears, calls of any size,
+  /// a head that jumps to another pose with every grid point and one that turns as heads do.
+  @Test(arguments: 1...7, sets)
+  func theDecoderAgrees(order: Int, set: InstructionSet) {
+    for (isMirrored, calls) in [(false, [64]), (true, [64]), (false, [50, 7]), (true, [1, 90])] {
+      let filters = Self.filters(order: order, taps: 190, isMirrored: isMirrored)
+      let decoder = BinauralDecoder(filters: filters, partition: 32, set: set)
+      let isSymmetric = decoder.isSymmetric
+      #expect(isSymmetric == isMirrored)
+      let input = PlanarSignal(channelCount: decoder.channels, frames: 417) { _, _ in
+        .random(in: -1...1)
+      }
+      let turn = RandomTurn(isFast: calls != [64])
+      let poses = (0..<ReferenceDecoder.poseCount(frames: 417)).map(turn.pose)
+      let ears = Self.decode(decoder, input, poses, calls)
+      let truth = ReferenceDecoder(filters: filters).decode(input.arrays, poses: poses)
+      #expect(Self.residual(ears[0], truth.left) < 1e-12)
+      #expect(Self.residual(ears[1], truth.right) < 1e-12)
+    }
+  }
+
+  /// The mirrored path and the one with two filters a channel are the same decoder.
+  @Test(arguments: [1, 4, 7])
+  func mirroredEarsMayBeLeftUnused(order: Int) {
+    let filters = Self.filters(order: order, taps: 100, isMirrored: true)
+    let decoder = BinauralDecoder(filters: filters, partition: 64, usesSymmetry: false)
+    let isSymmetric = decoder.isSymmetric
+    #expect(!isSymmetric)
+    let input = PlanarSignal(channelCount: decoder.channels, frames: 256) { _, _ in
+      .random(in: -1...1)
+    }
+    let poses = (0..<17).map { _ in randomTurn() }
+    let ears = Self.decode(decoder, input, poses, [64])
+    let truth = ReferenceDecoder(filters: filters).decode(input.arrays, poses: poses)
+    #expect(Self.residual(ears[0], truth.left) < 1e-12)
+    #expect(Self.residual(ears[1], truth.right) < 1e-12)
+  }
+
+  /// The reference itself: a plane wave is heard from where it is, seen from the head.
+  @Test(arguments: 1...7)
+  func theReferenceTurnsAPlaneWave(order: Int) {
+    let channels = SphericalHarmonics.channelCount(order: order)
+    let look = SphericalHarmonics.evaluate(order: order, randomDirection())
+    // A filter of one tap a channel: the ear hears one sum of the turned channels.
+    let filters = BinauralFilters(
+      order: order, sampleRate: 48000, left: look.map { [Float($0)] }, right: look.map { _ in [0] })
+    let (source, pose) = (randomDirection(), randomTurn())
+    let wave = SphericalHarmonics.evaluate(order: order, source)
+    let input = wave.map { [Float](repeating: Float($0), count: 40) }
+    let heard = ReferenceDecoder(filters: filters).decode(
+      input, poses: [Quaternion](repeating: pose, count: 4))
+    let turned = RotationMatrix(pose.conjugate).rotate(source)
+    let expected = zip(SphericalHarmonics.evaluate(order: order, turned), look).map(*).reduce(0, +)
+    #expect(heard.left.allSatisfy { abs($0 - expected) < 1e-5 * Double(channels) })
+    #expect(heard.right.allSatisfy { $0 == 0 })
+  }
+
+  /// Jumps, or 300 degrees a second about an axis.
+  private struct RandomTurn {
+    let isFast: Bool
+    let start = randomTurn()
+    let axis = randomDirection()
+
+    func pose(at gridPoint: Int) -> Quaternion {
+      if isFast { return randomTurn() }
+      let half = 0.5 * Double(gridPoint) * 0.1 * Double.pi / 180
+      let v = sin(half) * axis
+      return start * Quaternion(w: cos(half), x: v.x, y: v.y, z: v.z)
+    }
+  }
+
+  private static func filters(order: Int, taps: Int, isMirrored: Bool) -> BinauralFilters {
+    func ear() -> [[Float]] {
+      (0..<SphericalHarmonics.channelCount(order: order)).map { _ in
+        (0..<taps).map { _ in .random(in: -1...1) }
+      }
+    }
+    let left = ear()
+    let mirrored = BinauralFilters(order: order, sampleRate: 48000, left: left, right: ear())
+    return isMirrored ? mirrored.mirrored() : mirrored
+  }
+
+  private static func decode(
+    _ decoder: borrowing BinauralDecoder, _ input: PlanarSignal, _ poses: [Quaternion],
+    _ calls: [Int]
+  ) -> [[Float]] {
+    let ears = PlanarSignal(channelCount: 2, frames: input.frames)
+    var done = 0
+    input.forEachPiece(of: calls) { piece, frames in
+      let needed = Array(poses[decoder.gridPoints(forNext: frames)])
+      decoder.process(
+        input: piece, frames: frames, poses: needed, left: ears[0] + done, right: ears[1] + done)
+      done += frames
+    }
+    return ears.arrays
+  }
+
+  /// Energy of the difference over that of the truth; 1e-12 is -120 dB.
+  private static func residual(_ heard: [Float], _ truth: [Double]) -> Double {
+    let error = zip(heard, truth).map { (Double($0) - $1) * (Double($0) - $1) }.reduce(0, +)
+    return error / truth.map { $0 * $0 }.reduce(0, +)
+  }
+}
