@@ -87,18 +87,20 @@ import Testing
     }
     let ears = PlanarSignal(channelCount: 2, frames: 700)
     let turning = Head()
+    func process(_ frames: Int) {
+      renderer.process(
+        input: input.channels, frames: frames, poses: turning.poses(renderer, frames),
+        left: ears[0], right: ears[1])
+    }
     expectRealtimeSafe {
-      for frames in [64, 1, 700] {
-        renderer.process(
-          input: input.channels, frames: frames, poses: turning.poses(renderer, frames),
-          left: ears[0], right: ears[1])
-      }
+      process(64)
+      process(1)
+      process(700)
       renderer.process(
         input: nil, frames: 32, poses: turning.poses(renderer, 32), left: ears[0], right: ears[1])
     }
   }
 
-  /// The call marks a real-time section of its own; one around it must outlast it.
   /// Loudspeakers through responses of their own directions.
   @Test(arguments: [32, 256])
   func playingLoudspeakersDirectly(blockFrames: Int) throws {
