@@ -127,6 +127,7 @@ import Testing
     }
   }
 
+  /// The call marks a real-time section of its own; one around it must outlast it.
   @Test(.enabled(if: realtime_sanitizer_present()))
   func aSectionAroundTheRenderCallStaysOpen() async {
     await #expect(processExitsWith: .exitCode(43)) {
