@@ -27,10 +27,11 @@ final class Performance {
 
   convenience init(
     _ scene: Scene, path: String? = nil, on server: String, _ arguments: [String] = [],
-    tracker: [String]? = nil, hasTerminal: Bool = false
+    tracker: [String]? = nil, hasTerminal: Bool = false, environment: [String: String] = [:]
   ) throws {
     try self.init(
-      path: path ?? scene.path, on: server, arguments, tracker: tracker, hasTerminal: hasTerminal)
+      path: path ?? scene.path, on: server, arguments, tracker: tracker, hasTerminal: hasTerminal,
+      environment: environment)
   }
 
   /// - Parameters:
@@ -40,9 +41,11 @@ final class Performance {
   ///   - arguments: more for `play`.
   ///   - tracker: arguments of the virtual tracker; nil: there is none.
   ///   - hasTerminal: it runs in a shell on a terminal, which tells its settings before and after.
+  ///   - environment: more variables.
   init(
     executable: String = Product.stillstage, path: String, on server: String,
-    _ arguments: [String] = [], tracker: [String]? = nil, hasTerminal: Bool = false
+    _ arguments: [String] = [], tracker: [String]? = nil, hasTerminal: Bool = false,
+    environment: [String: String] = [:]
   ) throws {
     let play = [executable, "play", path, "--events", folder.file("events.jsonl")] + arguments
     let socket = folder.file("head")
@@ -63,7 +66,9 @@ final class Performance {
       words = ["sh", "-c", script, "sh"] + words
     }
     program = try RunningProgram(
-      words, environment: ["PULSE_SERVER": server, "HOME": folder.path, "LC_ALL": "C"],
+      words,
+      environment: ["PULSE_SERVER": server, "HOME": folder.path, "LC_ALL": "C"].merging(
+        environment, uniquingKeysWith: { $1 }),
       hasTerminal: hasTerminal)
     let told = try program.line(with: "mock: program ").text
     pid = pid_t(told.split(separator: " ").last ?? "") ?? -1
