@@ -27,9 +27,10 @@ public struct OptionDefaults: Sendable, Equatable {
         throw .unknownName(name, near: NearMatch.of(name, among: Self.names))
       }
       guard !option.isRequired else { throw .needsCommandLine(name) }
+      if option.isFlag, text == "off" { continue }
       let value = option.isFlag ? Self.flag(text) : option.grammar.value(of: text)
       guard let value else {
-        let expectation = option.isFlag ? "true" : option.grammar.expectation
+        let expectation = option.isFlag ? "true or false" : option.grammar.expectation
         throw .badValue(
           text, of: name, expectation: expectation,
           near: NearMatch.of(text, among: option.grammar.spelledWords))

@@ -29,6 +29,8 @@ public final class Player: @unchecked Sendable {
   public let notes: [String]
 
   private let options: PlayerOptions
+  /// Whether the source is a soundfield, which has an order of its own and no loudspeakers.
+  public let isAmbisonic: Bool
   private let canBeSpatial: Bool
   private let duration: Double?
   private let feed: RenderFeed
@@ -82,6 +84,7 @@ public final class Player: @unchecked Sendable {
     title = source.title
     notes = hrtf.notes
     duration = source.duration.map { Double($0) / Double(rate) }
+    if case .ambisonics = source.layout { isAmbisonic = true } else { isAmbisonic = false }
     canBeSpatial = settings.spatialization.includes(source.layout)
     events = EventQueue()
     (head, poseSource, tracker) = Self.makeHead(options, events, memory)

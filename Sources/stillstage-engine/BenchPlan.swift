@@ -25,8 +25,9 @@ struct BenchPlan {
   /// In the order in which they are measured: each beside what it is compared with.
   var jobs: [BenchJob] {
     var jobs: [BenchJob] = []
+    let judged = blocks.filter { $0 == 32 || $0 == 128 }
     for order in orders {
-      for block in blocks where !isQuick || block == 32 || block == 128 {
+      for block in isQuick && !judged.isEmpty ? judged : blocks {
         for path in [BenchJob.Path.full, .symmetric] {
           for renderer in [BenchJob.Renderer.decoder, .bareLoop] {
             jobs.append(

@@ -101,7 +101,8 @@ private final class CalibrationGuide: Sendable {
     say("Turn the head to the left, by 45 degrees or so, and hold.")
     let left = try held(AxisFinding.smallestLeftTurn...150, from: ahead)
     do throws(CalibrationError) {
-      let finding = try AxisFinding(ahead: ahead, up: up, left: left)
+      let finding = try AxisFinding(
+        ahead: ahead, up: up, left: left, isUpright: report.forceNoise != nil)
       let calibration = TrackerCalibration(
         of: tracker, axes: finding.axes, up: finding.up, gyroBias: report.gyroBias,
         gyroNoise: report.gyroNoise, forceNoise: report.forceNoise, rate: report.rate)

@@ -27,7 +27,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   } else {
     options.head = try headChoice(command, options.trackerSettings)
   }
-  options.deviceTracker = command[Options.deviceTracker]
+  options.deviceTracker = try deviceTracker(command, options.trackerSettings)
   options.prediction = HeadPrediction(command[Options.predict])
   let fronts = FrontStore(isKept: command[Options.keepFront])
   options.fronts = fronts.read()
@@ -83,6 +83,20 @@ private func headChoice(
   case .none: return .none
   case .id(let id): return .tracker(try tracker(id, beside: device, settings))
   }
+}
+
+/// The tracker of a seat or screen, which must be there.
+private func deviceTracker(
+  _ command: ParsedCommand, _ settings: TrackerSettings
+) throws(CommandFailure) -> String? {
+  guard let id = command[Options.deviceTracker] else { return nil }
+  guard try networkTracker(id, command) == nil else {
+    throw .usage("--device-tracker takes a connected tracker; '\(id)' can only be the head's")
+  }
+  do throws(HeadTrackingError) {
+    _ = try TrackerList.current(settings).match(id)
+  } catch { throw CommandFailure(error.description) }
+  return id
 }
 
 /// The head's tracker as it is to be asked for: the one that is named, or the first that is not the
@@ -151,9 +165,9 @@ extension Player {
     case .softer: volume /= 1.1220184543019633
     case .recenter: recenter()
     case .mode: mode = mode.next
-    case .decoder: decodeOtherwise { $0.method = $0.method.next }
+    case .decoder: decodeOtherwise { $0.takeNextDecoder(isAmbisonic: isAmbisonic) }
     case .hrtf: decodeOtherwise { $0.hrtfPath = sets.next(after: $0.hrtfPath) }
-    case .order(let order): decodeOtherwise { $0.busOrder = order }
+    case .order(let order): if !isAmbisonic { decodeOtherwise { $0.busOrder = order } }
     case .quit: return true
     }
     return false
@@ -162,13 +176,22 @@ extension Player {
   private func decodeOtherwise(_ change: (inout RenderSettings) -> Void) {
     var settings = decoding
     change(&settings)
-    decode(by: settings)
+    // A key without another choice says nothing.
+    if settings != decoding { decode(by: settings) }
   }
 }
 
-extension DecoderDesign.Method {
-  fileprivate var next: Self {
-    let all = Self.allCases
-    return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
+extension RenderSettings {
+  /// The designs one after the other; loudspeakers can also be played directly.
+  fileprivate mutating func takeNextDecoder(isAmbisonic: Bool) {
+    let all = DecoderDesign.Method.allCases
+    let isLast = method == all.last
+    isParametric = false
+    if isLast, !isDirect, !isAmbisonic {
+      isDirect = true
+      return
+    }
+    isDirect = false
+    method = all[((all.firstIndex(of: method) ?? 0) + 1) % all.count]
   }
 }

@@ -60,10 +60,10 @@ final class PlayerReporter {
     case .resumed: events.write("resumed")
     case .modeChanged(let mode): events.write("mode", ["mode": .text(mode.rawValue)])
     case .decoderChanged(let settings):
-      say("decoder: \(settings.summary)")
-      events.write("decoder", ["decoder": .text(settings.summary)])
+      say("decoder: \(settings.summary(isAmbisonic: player.isAmbisonic))")
+      events.write("decoder", ["decoder": .text(settings.summary(isAmbisonic: player.isAmbisonic))])
     case .decoderKept(let settings, let reason):
-      say("no change to \(settings.summary): \(reason)")
+      say("no change to \(settings.summary(isAmbisonic: player.isAmbisonic)): \(reason)")
       events.write("decoder-kept", ["message": .text(reason)])
     case .finished: events.write("finished")
     }
@@ -137,9 +137,11 @@ final class PlayerReporter {
 }
 
 extension RenderSettings {
-  /// HRTF set, design and order in a few words.
-  fileprivate var summary: String {
+  /// HRTF set, design and, for loudspeakers, order in a few words.
+  fileprivate func summary(isAmbisonic: Bool) -> String {
     let name = hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
-    return "\(name), \(method.rawValue), bus of order \(busOrder)"
+    if isDirect { return "\(name), direct" }
+    if isParametric { return "\(name), parametric" }
+    return "\(name), \(method.rawValue)" + (isAmbisonic ? "" : ", bus of order \(busOrder)")
   }
 }

@@ -60,6 +60,31 @@ import Testing
     #expect(residual < residualDecibels(try scene.linear(), scene.truth) - 5)
   }
 
+  /// Waves that carry the same sound have no second eigenvector; what is made of them must stand still.
+  @Test(arguments: [500.0, 1000, 3000])
+  func aToneFromTwoSidesStaysATone(hertz: Double) throws {
+    let tone = (0..<40_000).map { 0.2 * Float(sin(2 * .pi * hertz * Double($0) / 48_000)) }
+    let (left, right) = (
+      ParametricScene.finer.nearestDirection(to: SIMD3(0, 1, 0)),
+      ParametricScene.finer.nearestDirection(to: SIMD3(0.2, -1, 0))
+    )
+    let scene = ParametricScene([(left, tone), (right, tone.map { 0.5 * $0 })])
+    for ear in try scene.decoded() {
+      let signal = ComplexSignal(32_768)
+      for i in 0..<32_768 {
+        let angle = 2 * Double.pi * (Double(i) + 0.5) / 32_768
+        signal.re[i] = Double(ear[5000 + i]) * (0.42 - 0.5 * cos(angle) + 0.08 * cos(2 * angle))
+      }
+      signal.transform(sign: -1)
+      var (near, far) = (0.0, 0.0)
+      for k in 0..<16_384 {
+        let energy = signal.re[k] * signal.re[k] + signal.im[k] * signal.im[k]
+        if abs(Double(k) * 48_000 / 32_768 - hertz) < 100 { near += energy } else { far += energy }
+      }
+      #expect(10 * log10(far / near) < -25)
+    }
+  }
+
   @Test func diffuseSoundIsNoWorseThanDecodedLinearly() throws {
     let every = max(1, Self.directions.count / 60)
     let scene = ParametricScene(

@@ -69,6 +69,19 @@ import Testing
     }
   }
 
+  /// Where the frame of the poses is upright, poses in another order or to the other side are seen.
+  @Test func refusesOtherPosesInAnUprightFrame() {
+    let (up, left) = (
+      YawPitchRoll(yaw: 0, pitch: 30).quaternion, YawPitchRoll(yaw: 45).quaternion
+    )
+    func find(_ second: Quaternion, _ third: Quaternion) throws {
+      _ = try AxisFinding(ahead: .identity, up: second, left: third, isUpright: true)
+    }
+    #expect(throws: Never.self) { try find(up, left) }
+    #expect(throws: CalibrationError.otherPoses) { try find(left, up) }
+    #expect(throws: CalibrationError.otherPoses) { try find(up, left.conjugate) }
+  }
+
   @Test func refusesPosesThatTellNothing() {
     func find(_ up: YawPitchRoll, _ left: YawPitchRoll, _ mount: Quaternion = .identity) throws {
       _ = try AxisFinding(

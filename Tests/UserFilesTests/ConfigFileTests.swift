@@ -77,6 +77,11 @@ import Testing
     }
   }
 
+  @Test func aFlagCanBeOff() throws {
+    #expect(try defaults(#"{"keep-front": false}"#) == defaults("{}"))
+    #expect(try defaults(#"{"keep-front": true}"#) != defaults("{}"))
+  }
+
   @Test func everyOptionButTheRequiredOnesCanHaveADefault() throws {
     #expect(!OptionDefaults.names.contains("output"))
     for name in ["tracker", "mode", "sink", "latency", "hrtf", "layout", "order", "to", "rate"] {

@@ -34,7 +34,9 @@ public struct DirectDesign: Sendable {
     let colour = Self.colour(of: responses)
     for k in 0..<aligned.bins { aligned.multiply(bin: k, by: Complex(1 / colour[k])) }
     if isCancelled() { throw .interrupted }
-    let length = min(size - Self.lead, min(taps, 448)) + Self.lead
+    // 9 ms, in which responses without a room are over.
+    let usual = Int(max(448, 448 * set.sampleRate / 48000))
+    let length = min(size - Self.lead, min(taps, usual)) + Self.lead
     let rows = Self.impulseResponses(aligned, length: length)
     let components = PrincipalComponents(
       rows: rows, columns: length, weights: aligned.weights.flatMap { [$0, $0] },

@@ -67,7 +67,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     precondition(filters.sampleRate == waves.sampleRate)
     latencyFrames = waves.frame
     size = waves.size
-    tailFrames = size - waves.frame
+    // The frame that begins with the last sample rings to its end.
+    tailFrames = size
     hop = waves.frame / 2
     let memory = Double(hop) / (waves.sampleRate * Self.memory)
     synthesis = ParametricFrame(

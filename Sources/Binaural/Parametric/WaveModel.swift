@@ -32,10 +32,14 @@ struct WaveModel {
     let bias = 1.2 + 2 / realtime_sqrt(Double(bins))
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
     diffusePower = min(power, max(1e-4 * power, bias * weakest))
-    (first, second) = Self.directions(eigen.vector(0), eigen.vector(1))
+    let pair = Self.pairing(eigen)
+    (first, second) = Self.ordered(
+      Self.directions(eigen.vector(0), eigen.vector(1)), eigen.vector(0), pair)
     let seen = SIMD2(Self.power(eigen, first), Self.power(eigen, second))
     let cosine = 1 + 3 * (first * second).sum()
-    let powers = Self.powers(seen - 8 * diffusePower, shared: cosine * cosine)
+    var powers = Self.powers(seen - 8 * diffusePower, shared: cosine * cosine)
+    powers *= pair
+    powers.x += (1 - pair) * max(0, seen.x / 16 - diffusePower / 2)
     let misfit = Self.misfit(
       eigen, powers, seen: seen, shared: cosine * cosine, diffuse: diffusePower)
     // Waves that carry the same sound, or W alone, do not fit; they are the linear decoder's.
@@ -43,6 +47,29 @@ struct WaveModel {
     firstPower = max(powers.x * kept, 1e-5 * power)
     secondPower = max(powers.y * kept, 1e-5 * power)
     diffusePower += (1 - kept) * (power - diffusePower)
+  }
+
+  /// From 0 where one wave, or waves that carry the same sound, make all that is not diffuse, to 1 where
+  /// there are two. The second eigenvector has no meaning in the first case and would send a wave
+  /// somewhere else with every frame.
+  @_noLocks
+  private static func pairing(_ eigen: borrowing SymmetricEigen) -> Double {
+    let weakest = (eigen.value(2) + eigen.value(3)) / 2
+    let second = max(0, eigen.value(1) - weakest) / eigen.value(0)
+    return second * second / (second * second + 0.005 * 0.005)
+  }
+
+  /// The direction that is nearer to the strongest eigenvector's own first, and, where there is no
+  /// pair, that one instead.
+  @_noLocks
+  private static func ordered(
+    _ directions: (SIMD3<Double>, SIMD3<Double>), _ strongest: SIMD4<Double>, _ pair: Double
+  ) -> (SIMD3<Double>, SIMD3<Double>) {
+    let sign = strongest.x < 0 ? -1.0 : 1.0
+    let own = unit(SIMD3(strongest.y, strongest.z, strongest.w) * sign)
+    var (a, b) = directions
+    if (b * own).sum() > (a * own).sum() { swap(&a, &b) }
+    return (unit(a * pair + own * (1 - pair)), b)
   }
 
   /// The powers of two waves by what is seen of them with beams that overlap by `shared`.

@@ -28,8 +28,10 @@ public struct AxisFinding: Sendable, Equatable {
   ///   - ahead: the tracker's pose in its own reference frame while the head looked ahead.
   ///   - up: the same with the head bent back.
   ///   - left: the same with the head turned to the left.
+  ///   - isUpright: the reference frame is known to have its z axis upwards, as that of the
+  ///     orientation filter has; a turn to the left about another axis was none then.
   public init(
-    ahead: Quaternion, up: Quaternion, left: Quaternion
+    ahead: Quaternion, up: Quaternion, left: Quaternion, isUpright: Bool = false
   ) throws(CalibrationError) {
     let degrees = 180 / Double.pi
     let upTurn = (ahead.conjugate * up).rotationVector
@@ -54,6 +56,7 @@ public struct AxisFinding: Sendable, Equatable {
     guard found.degrees <= Self.largestMisalignment else { throw .askew(degrees: found.degrees) }
     let upward = SignedAxis.nearest(to: (left * ahead.conjugate).rotationVector)
     guard upward.degrees <= Self.largestMisalignment else { throw .askew(degrees: upward.degrees) }
+    guard !isUpright || upward.axis == .z else { throw .otherPoses }
     self.up = upward.axis
   }
 

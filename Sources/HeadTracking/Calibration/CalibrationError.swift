@@ -12,6 +12,8 @@ public enum CalibrationError: Error, Sendable, Equatable {
   case turnTooSmall(CalibrationPose, degrees: Double)
   /// Looking up and to the left were turns about axes that are not at right angles.
   case turnsAlike(degrees: Double)
+  /// The last turn was not one to the left: the poses came in another order, or to the other side.
+  case otherPoses
   /// The sensor's axes lie between those of the head.
   case askew(degrees: Double)
   /// The file is of another version of the format.
@@ -46,6 +48,8 @@ extension CalibrationError: CustomStringConvertible {
     case .turnsAlike(let degrees):
       "looking up and to the left turned it about axes \(Self.tenths(degrees)) degrees apart, "
         + "which should be 90; turn the head alone, once up and once to the left"
+    case .otherPoses:
+      "the last turn was not to the left; look up first, then ahead, then to the left"
     case .askew(let degrees):
       "its axes lie \(Self.tenths(degrees)) degrees off the head's; fix it straighter"
     case .wrongVersion(let version, let expected):
