@@ -96,7 +96,7 @@ import Testing
       sum += weight
     }
     #expect(abs(sum - 1) < 1e-9)
-    #expect((mean * v).sum() / (mean * mean).sum().squareRoot() > 0.99999999)
+    #expect((mean * v).sum() / (mean * mean).sum().squareRoot() > 0.999999)
     let met = PlaneWaveResponses.neighbours(of: directions[31], in: directions)
     #expect(met.first { $0.0 == 31 }!.1 > 0.999)
   }

@@ -56,7 +56,9 @@ struct WaveModel {
   private static func pairing(_ eigen: borrowing SymmetricEigen) -> Double {
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
     let second = max(0, eigen.value(1) - weakest) / eigen.value(0)
-    return second * second / (second * second + 0.005 * 0.005)
+    let square = second * second
+    let limit = 0.002 * 0.002
+    return square * square / (square * square + limit * limit)
   }
 
   /// The direction that is nearer to the strongest eigenvector's own first, and, where there is no
