@@ -21,7 +21,7 @@ struct BenchMeasurement {
   }
 
   /// Enough for the smallest to be one that nobody disturbed.
-  private var repetitions: Int { isCounted ? 2 : isQuick ? 8 : 20 }
+  private var repetitions: Int { isCounted ? 2 : isQuick ? 20 : 30 }
 
   /// Nil where a peer is not there.
   func row(_ job: BenchJob) throws(CommandFailure) -> BenchRow? {
