@@ -30,6 +30,7 @@ public final class OfflineRenderer {
     source: any SoundSource, head: HeadTrajectory, hrtf: HRTFChoice, settings: RenderSettings,
     isLimited: Bool
   ) throws(PlaybackError) {
+    let source = try prepared(source, settings: settings)
     let filters = try hrtf.filters(
       for: source.layout, settings: settings, sampleRate: Double(source.sampleRate))
     self.source = source

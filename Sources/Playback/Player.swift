@@ -74,7 +74,7 @@ public final class Player: @unchecked Sendable {
     options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
   ) throws(PlaybackError) {
     let rate = try Self.sinkRate(options)
-    let source = try makeSource(rate)
+    let source = try prepared(makeSource(rate), settings: options.render)
     let hrtf = try HRTFChoice(path: options.render.hrtfPath, interrupt: options.interrupt)
     let settings = options.render
     let filters = try hrtf.filters(
