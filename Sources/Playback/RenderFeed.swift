@@ -40,7 +40,8 @@ final class RenderFeed: @unchecked Sendable {
   private let input: PlanarScratch
   private let ears: PlanarScratch
   private let poses: UnsafeMutablePointer<Quaternion>
-  private let trail: PoseTrail
+  /// The head as it is played.
+  let trail: PoseTrail
   private let policy: RewritePolicy
   private static let chunkFrames = 512
   /// What is taken from the ring after a fade has ended is not heard: little, therefore.

@@ -324,6 +324,9 @@ public final class Renderer: @unchecked Sendable {
   /// Frames that can be asked of the past, with the filters' run-up.
   var keptFrames: Int { history.capacity }
 
+  /// Whether the limiter's input at a frame is what the poses played make of the source.
+  func isPure(at frame: Int) -> Bool { history.cell(frame).isPure }
+
   /// How a piece of the output can be rendered again; nil where it cannot.
   ///
   /// - Parameters:
