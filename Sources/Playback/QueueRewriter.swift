@@ -68,6 +68,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private let sums: PlanarScratch
   private let old: PlanarScratch
   private let gains: PlanarScratch
+  private let latency: Int
   private let joinFrames: Int
   private let mixFrames: Int
   private let fadeFrames: Int
@@ -85,7 +86,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     sums = PlanarScratch(channels: 2, frames: RenderHistory.stateFrames)
     old = PlanarScratch(channels: 2, frames: RenderHistory.stateFrames)
     gains = PlanarScratch(channels: 1, frames: RenderHistory.stateFrames)
-    joinFrames = limiter.latencyFrames / 2
+    latency = limiter.latencyFrames
+    joinFrames = latency / 2
     mixFrames = Int(policy.fadeSeconds * sampleRate)
     fadeFrames = Int(policy.fadeSeconds * sampleRate)
     shortest = Int(policy.shortestSeconds * sampleRate)
@@ -102,7 +104,6 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     start: Int, frames: Int, history: borrowing RenderHistory, path: borrowing PathSwitch
   ) -> RewritePlan? {
     guard let tail = path.runUpFrames, tail <= longestRunUp else { return nil }
-    let latency = limiter.latencyFrames
     let grid = Self.grid
     let turn = (start - joinFrames + grid - 1) / grid * grid
     guard turn >= grid else { return nil }
@@ -232,6 +233,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     let left = plan.fadeOut - plan.latency
     history.setPure(false, from: plan.turn, to: mixed)
     history.setPure(true, from: max(plan.turn, mixed), to: left)
-    history.setPure(false, from: left, to: plan.end - plan.latency + (path.runUpFrames ?? 0) + Self.grid)
+    let tail = path.runUpFrames ?? 0
+    history.setPure(false, from: left, to: plan.end - plan.latency + tail + Self.grid)
   }
 }

@@ -33,8 +33,8 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   }
 
   /// Frames between two states of the limiter.
-  static let stateFrames = 512
-  private static let cellFrames = 16
+  static var stateFrames: Int { @_noLocks get { 512 } }
+  private static var cellFrames: Int { @_noLocks get { 16 } }
 
   let channels: Int
   /// Frames that are kept, a multiple of `stateFrames`; 0 where nothing is.

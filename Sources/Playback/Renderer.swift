@@ -76,7 +76,7 @@ public final class Renderer: @unchecked Sendable {
   private let side: PlanarScratch
   private let history: RenderHistory
   private let rewriter: QueueRewriter
-  private static let chunkFrames = 1024
+  private static var chunkFrames: Int { @_noLocks get { 1024 } }
 
   /// - Parameters:
   ///   - layout: what the input's channels are; not `.unknown`.

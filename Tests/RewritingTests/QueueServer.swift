@@ -133,7 +133,9 @@ final class QueueServer {
     renderer.gain = feed.volume
     let frames = (poses.count - 2) * Renderer.gridFrames
     let ears = PlanarSignal(channelCount: 2, frames: frames)
-    let input = PlanarSignal(channelCount: sound.channelCount, frames: frames) { self.sound[$0][$1] }
+    let input = PlanarSignal(channelCount: sound.channelCount, frames: frames) {
+      self.sound[$0][$1]
+    }
     var done = 0
     input.forEachPiece(of: [512]) { planes, count in
       let points = renderer.gridPoints(forNext: count).map { self.poses[$0] }

@@ -35,7 +35,9 @@ import Testing
     server.play(96_000) { tracker.push(to: $0) }
     let direct = server.direct(scene.layout, filters)
     let residual = residualDecibels(server.heard, direct)
-    print("scene", index, "rewrites", server.rewrites, "residual", residual, "pure", server.isPure.filter { $0 }.count, server.isPure.count)
+    print(
+      "scene", index, "rewrites", server.rewrites, "residual", residual, "pure",
+      server.isPure.filter { $0 }.count, server.isPure.count)
     #expect(server.rewrites > 150)
     #expect(residual < -100)
   }
@@ -60,7 +62,9 @@ import Testing
         return Quaternion.angle(between: server.poses[g], truth) * 180 / .pi
       }
       let sorted = angles.sorted()
-      print("tone", jitter, gyro, "spurious", spurious, "rewrites", server.rewrites, "error p50", sorted[sorted.count / 2], "p95", sorted[sorted.count * 95 / 100])
+      print(
+        "tone", jitter, gyro, "spurious", spurious, "rewrites", server.rewrites, "error p50",
+        sorted[sorted.count / 2], "p95", sorted[sorted.count * 95 / 100])
       #expect(spurious[0] < -60)
       #expect(spurious[1] < -60)
     }
