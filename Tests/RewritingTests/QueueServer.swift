@@ -40,6 +40,8 @@ final class QueueServer {
   var clockError: () -> Int64 = { 0 }
   /// Looks at the queue without being asked.
   var looksAlways = false
+  /// Appends only.
+  var isDeaf = false
 
   private(set) var now = 0
   private var written = 0
@@ -48,11 +50,14 @@ final class QueueServer {
   private var isBad = false
   private let buffer = UnsafeMutablePointer<Float>.allocate(capacity: 2 * 8_192)
 
+  private let policy: RewritePolicy
+
   init(
     _ sound: PlanarSignal, layout: ChannelLayout, filters: BinauralFilters, busOrder: Int = 5,
     volume: Float = 1, policy: RewritePolicy = RewritePolicy()
   ) {
     self.sound = sound
+    self.policy = policy
     renderer = Renderer(
       layout: layout, filters: filters, busOrder: busOrder, blockFrames: 256, mode: .spatial,
       finish: .safe, rewritableSeconds: 0.5, policy: policy)
@@ -77,6 +82,11 @@ final class QueueServer {
       fillRing()
       while written - now < depth { render(blocks.randomElement() ?? 480) }
       let wakes = event(self)
+      if isDeaf {
+        notePoses()
+        now += 48
+        continue
+      }
       if wakes || looksAlways || (isBad && now - lastLook >= period) { look() }
       notePoses()
       now += 48
