@@ -54,6 +54,8 @@ import Testing
     let scene = Self.scenes[index]
     let filters = noiseFilters(order: scene.order)
     let server = Self.server(index, filters)
+    // The limiter would remember the mixtures.
+    server.feed.volume = 0.2
     server.margins = [240, 2_000, 4_123, 777, 5_000]
     server.windows = [1_920, 700, 3_000]
     var tracker = SimulatedTracker(Self.wander)
