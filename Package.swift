@@ -102,6 +102,12 @@ let tests: [Target] = [
     dependencies: [
       "Playback", "Ambisonics", "Binaural", "Geometry", "SignalProcessing", "TestSupport",
     ]),
+  .testTarget(
+    name: "RewritingTests",
+    dependencies: [
+      "Playback", "Ambisonics", "Binaural", "Geometry", "HeadTracking", "SignalProcessing",
+      "TestSupport",
+    ]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
   .testTarget(

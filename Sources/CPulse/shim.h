@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <pulse/pulseaudio.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
 // The calls of a write request. libpulse takes its memory from pools: once they are warm none of
