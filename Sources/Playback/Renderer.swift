@@ -76,7 +76,6 @@ public final class Renderer: @unchecked Sendable {
   private let side: PlanarScratch
   private let history: RenderHistory
   private let rewriter: QueueRewriter
-  private static var chunkFrames: Int { @_noLocks get { 1024 } }
 
   /// - Parameters:
   ///   - layout: what the input's channels are; not `.unknown`.
@@ -108,8 +107,8 @@ public final class Renderer: @unchecked Sendable {
     self.blockFrames = blockFrames
     let isKept = finish.isLimited && rewritableSeconds > 0
     spatial = PathSwitch(
-      Self.path(layout, filters, busOrder, blockFrames, isRepeatable: isKept), sampleRate: rate,
-      chunkFrames: Self.chunkFrames)
+      Renderer.path(layout, filters, busOrder, blockFrames, isRepeatable: isKept), sampleRate: rate,
+      chunkFrames: chunkFrames)
     decoderLatency = spatial.latencyFrames
     plain = PlainPath(
       treatment: Treatment(plain: layout), sampleRate: rate, latencyFrames: decoderLatency)
@@ -119,9 +118,9 @@ public final class Renderer: @unchecked Sendable {
     outputGain = GainRamp(sampleRate: rate, targetGain: finish.gain)
     limiter = TruePeakLimiter(sampleRate: rate)
     latencyFrames = decoderLatency + (finish.isLimited ? limiter.latencyFrames : 0)
-    source = PlanarScratch(channels: channels, frames: Self.chunkFrames)
-    ears = PlanarScratch(channels: isKept ? 5 : 2, frames: Self.chunkFrames)
-    side = PlanarScratch(channels: 2, frames: Self.chunkFrames)
+    source = PlanarScratch(channels: channels, frames: chunkFrames)
+    ears = PlanarScratch(channels: isKept ? 5 : 2, frames: chunkFrames)
+    side = PlanarScratch(channels: 2, frames: chunkFrames)
     let run = policy.longestRunUpSeconds
     history = RenderHistory(
       channels: channels, frames: isKept ? Int((rewritableSeconds + run) * rate) : 0,
@@ -157,7 +156,7 @@ public final class Renderer: @unchecked Sendable {
   @discardableResult
   public func exchange(filters: BinauralFilters, busOrder: Int) -> Bool {
     precondition(filters.sampleRate == sampleRate, "filters for \(sampleRate) Hz wanted")
-    let path = Self.path(layout, filters, busOrder, blockFrames, isRepeatable: history.isKept)
+    let path = Renderer.path(layout, filters, busOrder, blockFrames, isRepeatable: history.isKept)
     guard path.latencyFrames == decoderLatency else { return false }
     spatial.offer(path)
     return true
@@ -235,7 +234,7 @@ public final class Renderer: @unchecked Sendable {
     realtime_enter()
     var (done, used) = (0, 0)
     while done < frames {
-      let count = min(Self.chunkFrames, frames - done)
+      let count = min(chunkFrames, frames - done)
       load(input, at: done, count)
       let needed = spatial.gridPoints(forNext: count).count
       renderChunk(count, poses + used)
@@ -351,3 +350,6 @@ public final class Renderer: @unchecked Sendable {
     realtime_exit()
   }
 }
+
+/// At most so many frames are rendered at a time.
+private var chunkFrames: Int { @_noLocks get { 1024 } }
