@@ -22,6 +22,14 @@ static inline int pulse_write(pa_stream *stream, const void *data, size_t bytes)
   return pa_stream_write(stream, data, bytes, NULL, 0, PA_SEEK_RELATIVE);
 }
 
+/// As pulse_write, `offset` bytes from the write position on.
+static inline int pulse_seek_and_write(pa_stream *stream, const void *data, size_t bytes,
+                                       int64_t offset) PULSE_WRITE_PATH;
+static inline int pulse_seek_and_write(pa_stream *stream, const void *data, size_t bytes,
+                                       int64_t offset) {
+  return pa_stream_write(stream, data, bytes, NULL, offset, PA_SEEK_RELATIVE);
+}
+
 /// Negative result: not known yet. A latency may be negative for a record stream.
 static inline int pulse_latency_nanoseconds(pa_stream *stream, int64_t *latency) PULSE_WRITE_PATH;
 static inline int pulse_latency_nanoseconds(pa_stream *stream, int64_t *latency) {
