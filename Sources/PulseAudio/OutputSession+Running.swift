@@ -15,6 +15,7 @@ extension OutputSession {
     readLatency()
     noteSuspension(now)
     feedIfDue(stream)
+    attendQueue(stream, now)
     let finding = watchdog.check(
       now: now, lastRequest: board.counters.pointee.lastWrite.load(ordering: .relaxed),
       isRequestDue: isRequestDue, queueDuration: renderer.pointee.grantedLatency)
@@ -37,7 +38,7 @@ extension OutputSession {
     isSuspended = suspended
     board.post(suspended ? .suspended : .unsuspended)
     renderer.pointee.clock.relock()
-    watchdog.restart(now: now)
+    noteBeginning()
   }
 
   private func feedIfDue(_ stream: OpaquePointer) {

@@ -10,7 +10,7 @@ struct PresentationClock {
   private static let toleranceNanoseconds = 30e6
   private static let reportsToBelieveAJump = 3
   /// How many reports the estimate remembers.
-  private static let memory = 16.0
+  private static let memory = 24.0
 
   private let nanosecondsPerFrame: Double
   private var offsetNanoseconds = 0.0
@@ -37,10 +37,31 @@ struct PresentationClock {
     latest = .min
   }
 
+  /// True until the first report, and after `relock`.
+  var isLost: Bool {
+    @_noLocks get { weight == 0 }
+  }
+
   /// When the frame at `position` is heard, if a frame written at `now` is heard `latency` later.
   /// Never less than for an earlier position.
   @_noLocks
   mutating func presentationTime(position: Int64, now: Int64, latency: Int64) -> Int64 {
+    observe(position: position, now: now, latency: latency)
+    return nextPresentationTime(position: position)
+  }
+
+  /// When the frame at `position` is heard by the reports so far, but never less than for an earlier
+  /// position that was asked for.
+  @_noLocks
+  mutating func nextPresentationTime(position: Int64) -> Int64 {
+    let time = presentationTime(of: position)
+    latest = latest > time ? latest : time
+    return latest
+  }
+
+  /// Takes a report: a frame written at `now` as number `position` is heard `latency` later.
+  @_noLocks
+  mutating func observe(position: Int64, now: Int64, latency: Int64) {
     let measured = Double(now &+ latency) - Double(position) * nanosecondsPerFrame
     let error = measured - offsetNanoseconds
     if weight == 0 {
@@ -53,9 +74,6 @@ struct PresentationClock {
       strangeReports += 1
       if strangeReports >= Self.reportsToBelieveAJump { lock(to: measured) }
     }
-    let time = Int64(offsetNanoseconds + Double(position) * nanosecondsPerFrame)
-    latest = latest > time ? latest : time
-    return latest
   }
 
   /// When the frame at `position` is heard, by the reports so far.

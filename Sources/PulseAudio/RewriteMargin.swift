@@ -13,11 +13,14 @@ struct RewriteMargin {
   private static let largestStep: Int64 = 4_000_000
   /// Answers between two steps down.
   private static let answersPerStep = 64
+  /// Answers after a step up that do not move it again: one stall loses many heads.
+  private static let answersPerStepUp = 8
 
   private(set) var nanoseconds: Int64
-  private let limit: Int64
+  let limit: Int64
   private var leastSlack = Int64.max
   private var answers = 0
+  private var answersToSkip = 0
   /// Heads lost among the answers at the limit, as a running share.
   private var lossAtLimit = 0.0
 
@@ -32,14 +35,19 @@ struct RewriteMargin {
 
   /// Takes the slack of one write.
   mutating func learn(slack: Int64) {
-    if slack < 0 {
-      nanoseconds = min(nanoseconds + min(Self.reserve - slack, Self.largestStep), limit)
-      forget()
-    }
     if nanoseconds >= limit {
-      lossAtLimit += ((slack < 0 ? 1 : 0) - lossAtLimit) / 16
+      lossAtLimit += ((slack < 0 ? 1 : 0) - lossAtLimit) / 32
     } else {
       lossAtLimit = 0
+    }
+    if answersToSkip > 0 {
+      answersToSkip -= 1
+      return
+    }
+    if slack < 0 {
+      nanoseconds = min(nanoseconds + min(Self.reserve - slack, Self.largestStep), limit)
+      answersToSkip = Self.answersPerStepUp
+      return forget()
     }
     leastSlack = min(leastSlack, slack)
     answers += 1
