@@ -84,6 +84,7 @@ extension OutputSession {
     board.draft.serverVersion = server.server_version.map { String(cString: $0) } ?? ""
     noteDefaultSink(defaultSink)
     board.draft.isLatencyApproximate = name.contains("PipeWire")
+    renderer.pointee.clock.reportsAreEarly = board.draft.isLatencyApproximate
     if !isServerDescribed { loop.kick() }
     isServerDescribed = true
   }

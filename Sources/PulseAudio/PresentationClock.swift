@@ -12,6 +12,12 @@ struct PresentationClock {
   /// How many reports the estimate remembers.
   private static let memory = 24.0
 
+  /// Reports are early by up to a request, as PipeWire's are: its read position stands for a frame
+  /// that is heard only after all that was read with the last request. The latest ones are right.
+  var reportsAreEarly = false
+  private static let riseOfLatest = 0.3
+  private static let fallOfLatest = 0.01
+
   private let nanosecondsPerFrame: Double
   private var offsetNanoseconds = 0.0
   private var strangeReports = 0
@@ -69,7 +75,7 @@ struct PresentationClock {
     } else if error.magnitude <= Self.toleranceNanoseconds {
       strangeReports = 0
       if weight < Self.memory { weight += 1 }
-      offsetNanoseconds += error / weight
+      offsetNanoseconds += error * share(of: error)
     } else {
       strangeReports += 1
       if strangeReports >= Self.reportsToBelieveAJump { lock(to: measured) }
@@ -88,6 +94,13 @@ struct PresentationClock {
     guard hasOffset else { return nil }
     let position = (Double(time) - offsetNanoseconds) / nanosecondsPerFrame
     return Int64(position) < written ? Int64(position) : written
+  }
+
+  /// How far the offset goes towards a report.
+  @_noLocks
+  private func share(of error: Double) -> Double {
+    guard reportsAreEarly else { return 1 / weight }
+    return error > 0 ? Self.riseOfLatest : Self.fallOfLatest
   }
 
   @_noLocks

@@ -24,7 +24,8 @@ struct QueueDepth: Equatable {
   private let isAdaptive: Bool
   private(set) var isRewritten: Bool
   private var changed: Int64 = .min / 2
-  private var troubled: Int64 = .min / 2
+  /// The last trouble, or the beginning of time.
+  private var troubled: Int64?
 
   /// - Parameter fixed: a depth to keep; nil: adaptive.
   init(fixed: Double?, isRewritten: Bool, rules: Rules = Rules()) {
@@ -54,7 +55,9 @@ struct QueueDepth: Equatable {
 
   /// Time passes; true if the depth is another.
   mutating func pass(now: Int64) -> Bool {
-    guard isAdaptive, now - max(changed, troubled) >= rules.quietNanoseconds else { return false }
+    let quietFrom = max(changed, troubled ?? now)
+    troubled = troubled ?? now
+    guard isAdaptive, now - quietFrom >= rules.quietNanoseconds else { return false }
     return change(to: max(milliseconds * Self.decay, floor), now)
   }
 

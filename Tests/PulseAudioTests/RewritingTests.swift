@@ -35,6 +35,7 @@ extension ServerTests {
       try PrivatePipeWireServer.withServer { server in
         var settings = RewriteRun.Settings()
         settings.monitor = "ears"
+        settings.monitorTellsNoTime = true
         var asked = configuration(server.address, latency: 200)
         asked.sinkName = "ears"
         let run = try RewriteRun(asked, settings)
