@@ -6,6 +6,9 @@ import Glibc
 import Synchronization
 
 extension OutputSession {
+  /// Until rewriting is tried again where it got lost [ns].
+  private static let patienceAfterLosses: Int64 = 60_000_000_000
+
   /// Somebody asked for the queue to be looked at.
   func refreshWanted() {
     schedule.ask()
@@ -74,6 +77,8 @@ extension OutputSession {
       (timing.write_index - timing.read_index) / Int64(StreamRenderer.bytesPerFrame)
     board.draft.queuedMilliseconds = Double(queued) * 1000 / Double(configuration.sampleRate)
     reportedSinkShare += (Double(timing.sink_usec) / 1000 - reportedSinkShare) / 16
+    renderer.pointee.rewriter.margin.learn(readAhead: Int64(timing.sink_usec) * 1000)
+    defer { judgeMargin() }
     guard let start = awaitedStart else { return }
     awaitedStart = nil
     let written = board.counters.pointee.framesWritten.load(ordering: .relaxed)
@@ -82,34 +87,49 @@ extension OutputSession {
 
   // MARK: The margin
 
-  /// On a sink that nothing is known of: it is taken to read as far ahead as it says.
+  /// On a sink that nothing is known of.
   func startRewriting() {
     forgetTiming()
     reportedSinkShare = 0
-    let sink = Int64(board.draft.sinkLatencyMilliseconds * 1e6)
-    let reserve: Int64 = board.draft.isLatencyApproximate ? 8_000_000 : 2_000_000
-    renderer.pointee.rewriter.margin = RewriteMargin(
-      start: sink + reserve, limit: Int64(configuration.largestMarginMilliseconds * 1e6))
+    resetMargin()
     if case .sinkReadsTooFarAhead = board.draft.rewriting { setRewriting(.active) }
-    if sink + reserve > renderer.pointee.rewriter.margin.limit { giveUpRewriting() }
+  }
+
+  private func resetMargin() {
+    renderer.pointee.rewriter.margin = RewriteMargin(
+      readAhead: 0, extra: board.draft.isLatencyApproximate ? 8_000_000 : 2_000_000,
+      limit: Int64(configuration.largestMarginMilliseconds * 1e6))
   }
 
   private func learn(slackFrames: Int64) {
     let slack = slackFrames * 1_000_000_000 / Int64(configuration.sampleRate)
     if slack < 0 { board.counters.pointee.lostRewriteHeads.add(1, ordering: .relaxed) }
     renderer.pointee.rewriter.margin.learn(slack: slack)
-    let margin = renderer.pointee.rewriter.margin
-    board.draft.rewriteMarginMilliseconds = Double(margin.nanoseconds) / 1e6
-    if margin.isBeyondLimit { giveUpRewriting() }
   }
 
-  private func giveUpRewriting() {
-    guard isRewriting, configuration.rewriting == .automatic else { return }
-    setRewriting(
-      .sinkReadsTooFarAhead(
-        milliseconds: max(
-          Double(renderer.pointee.rewriter.margin.nanoseconds) / 1e6,
-          board.draft.sinkLatencyMilliseconds)))
+  /// Gives up on a sink that cannot be followed, and comes back when it can.
+  private func judgeMargin() {
+    let margin = renderer.pointee.rewriter.margin
+    board.draft.rewriteMarginMilliseconds = Double(margin.nanoseconds) / 1e6
+    guard configuration.rewriting == .automatic else { return }
+    let now = monotonic_nanoseconds()
+    switch board.draft.rewriting {
+    case .active:
+      // A stream that begins may find a sink that still has the depth of another.
+      guard margin.isLosingAtLimit || (margin.isSinkBeyondLimit && now >= lowCountsFrom) else {
+        return
+      }
+      rewritingRetry = now + (margin.isLosingAtLimit ? Self.patienceAfterLosses : 0)
+      setRewriting(
+        .sinkReadsTooFarAhead(
+          milliseconds: max(
+            Double(margin.nanoseconds) / 1e6, board.draft.sinkLatencyMilliseconds)))
+    case .sinkReadsTooFarAhead:
+      guard !margin.isSinkBeyondLimit, now >= rewritingRetry else { return }
+      resetMargin()
+      setRewriting(.active)
+    case .unsupportedBySource, .switchedOff: break
+    }
   }
 
   private func setRewriting(_ rewriting: QueueRewriting) {

@@ -67,6 +67,7 @@ final class OutputSession {
   var awaitedStart: Int64?
   var isTimingAwaited = false
   var queueDepth: QueueDepth
+  var rewritingRetry: Int64 = 0
   /// The sink's part of the reported latency, smoothed [ms].
   var reportedSinkShare = 0.0
   private var hasRaisedPriority = false

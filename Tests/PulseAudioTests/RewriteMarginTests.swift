@@ -25,7 +25,7 @@ private struct ReadingSink {
   ])
   func itSettlesJustBeyondWhatTheSinkReads(start: Int64, ahead: ClosedRange<Int64>) {
     let scale = Self.millisecond
-    var margin = RewriteMargin(start: start * scale, limit: 150 * scale)
+    var margin = RewriteMargin(readAhead: 0, extra: start * scale, limit: 150 * scale)
     var sink = ReadingSink(readsAhead: ahead.lowerBound * scale...ahead.upperBound * scale)
     for _ in 0..<2000 { sink.write(&margin) }
     sink.lost = 0
@@ -34,11 +34,12 @@ private struct ReadingSink {
     #expect(excess > scale / 2)
     #expect(excess < 5 * scale / 2, "\(excess)")
     #expect(sink.lost < 10)
-    #expect(!margin.isBeyondLimit)
+    #expect(!margin.isLosingAtLimit)
   }
 
   @Test func oneStallMovesItLittleAndNotForLong() {
-    var margin = RewriteMargin(start: 6 * Self.millisecond, limit: 150 * Self.millisecond)
+    var margin = RewriteMargin(
+      readAhead: 0, extra: 6 * Self.millisecond, limit: 150 * Self.millisecond)
     for _ in 0..<5 { margin.learn(slack: -60 * Self.millisecond) }
     #expect(margin.nanoseconds == 10 * Self.millisecond)
     var sink = ReadingSink(readsAhead: 0...5 * Self.millisecond)
@@ -47,10 +48,11 @@ private struct ReadingSink {
   }
 
   @Test func aSinkThatReadsBeyondTheLimitIsRecognised() {
-    var margin = RewriteMargin(start: 10 * Self.millisecond, limit: 60 * Self.millisecond)
+    var margin = RewriteMargin(
+      readAhead: 0, extra: 10 * Self.millisecond, limit: 60 * Self.millisecond)
     var sink = ReadingSink(readsAhead: 80 * Self.millisecond...120 * Self.millisecond)
     var writes = 0
-    while !margin.isBeyondLimit, writes < 1000 {
+    while !margin.isLosingAtLimit, writes < 1000 {
       sink.write(&margin)
       writes += 1
     }
@@ -59,12 +61,28 @@ private struct ReadingSink {
     #expect(margin.nanoseconds <= 60 * Self.millisecond)
   }
 
+  @Test func whatTheSinkSaysIsBelievedAtOnce() {
+    var margin = RewriteMargin(
+      readAhead: 0, extra: 7 * Self.millisecond, limit: 150 * Self.millisecond)
+    margin.learn(readAhead: 110 * Self.millisecond)
+    #expect(margin.nanoseconds == 117 * Self.millisecond)
+    margin.learn(readAhead: 40 * Self.millisecond)
+    #expect(margin.nanoseconds == 117 * Self.millisecond)
+    margin.learn(readAhead: 400 * Self.millisecond)
+    #expect(margin.nanoseconds == 150 * Self.millisecond)
+    #expect(margin.isSinkBeyondLimit)
+    for _ in 0..<70 { margin.learn(readAhead: 40 * Self.millisecond) }
+    #expect(!margin.isSinkBeyondLimit)
+    #expect(margin.nanoseconds == 47 * Self.millisecond)
+  }
+
   @Test func aRareStallAtTheLimitIsNoReasonToGiveUp() {
-    var margin = RewriteMargin(start: 60 * Self.millisecond, limit: 60 * Self.millisecond)
+    var margin = RewriteMargin(
+      readAhead: 0, extra: 60 * Self.millisecond, limit: 60 * Self.millisecond)
     for k in 0..<1000 {
       let slack = (k % 10 == 0 ? -5 : 1) * Self.millisecond
       margin.learn(slack: slack)
-      #expect(!margin.isBeyondLimit)
+      #expect(!margin.isLosingAtLimit)
     }
   }
 }
