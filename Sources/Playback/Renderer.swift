@@ -241,10 +241,13 @@ public final class Renderer: @unchecked Sendable {
   @_noLocks
   private func renderChunk(_ count: Int, _ poses: UnsafePointer<Quaternion>) {
     `guard`.process(source.planes, frames: count)
-    spatial.process(source.planes, poses: poses, into: ears.planes, frames: count)
+    let isPlainHeard = plainGain.isAudible
+    if isPlainHeard { plain.process(source.planes, into: side.planes, frames: count) }
+    spatial.process(
+      source.planes, poses: poses, into: ears.planes,
+      plain: isPlainHeard ? UnsafePointer(side.planes) : nil, frames: count)
     spatialGain.process(ears.planes, channelCount: 2, frames: count)
-    if plainGain.isAudible {
-      plain.process(source.planes, into: side.planes, frames: count)
+    if isPlainHeard {
       plainGain.process(side.planes, channelCount: 2, frames: count)
       addFrames(side.planes[0], to: ears.planes[0], count)
       addFrames(side.planes[1], to: ears.planes[1], count)
