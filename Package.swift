@@ -59,7 +59,9 @@ let rooms: [Target] = [
     ]),
   .target(name: "CommandOptions"),
   .target(name: "Charts"),
-  .target(name: "UserFiles", dependencies: ["CommandOptions", "HeadTracking"]),
+  .target(
+    name: "UserFiles",
+    dependencies: ["CommandOptions", "HeadTracking", "Binaural", "SignalProcessing"]),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(
     name: "stillstage-engine",
@@ -120,7 +122,9 @@ let tests: [Target] = [
     ]),
   .testTarget(
     name: "UserFilesTests",
-    dependencies: ["UserFiles", "CommandOptions", "HeadTracking", "TestSupport"]),
+    dependencies: [
+      "UserFiles", "CommandOptions", "HeadTracking", "Binaural", "SignalProcessing", "TestSupport",
+    ]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
   .testTarget(
     name: "CommandTests",

@@ -16,6 +16,9 @@ public struct BinauralFilters: Sendable {
   /// Where a first-order soundfield is to be decoded by `ParametricDecoder`: the responses to its
   /// plane waves.
   public var planeWaves: PlaneWaveResponses?
+  /// The equaliser of the headphones, taps: folded into the filters already, but not into what is heard
+  /// past them. Nil for none.
+  public internal(set) var equaliser: [Float]?
 
   /// Seconds by which every filter is later than the HRIRs: the same for every set, order and design.
   ///

@@ -42,6 +42,28 @@ public enum Options {
   public static let hrtfEqualization = CommandOption<HRTFEqualization>(
     "hrtf-eq", "EQ", .words, default: .none, shown: "none",
     help: "'diffuse' makes the set's diffuse-field response flat; 'none' keeps its own colour.")
+  public static let headphones = CommandOption<String?>(
+    "headphones", "NAME|FILE", .text, shown: "none",
+    help: """
+      Make these headphones neutral: the name of a profile in the data folder's \
+      Calibration/headphones or in ~/.config/stillstage/headphones, or a file, JSON or the text of a \
+      parametric equaliser. 'none' for none.
+      """)
+  public static let headCircumference = CommandOption<Double?>(
+    "head-circumference", "CM", .number(45...70), shown: "that of the HRTF set",
+    help: """
+      Circumference of the listener's head, above the brows and ears, in centimetres: times between the \
+      ears are made those of a head of this size.
+      """)
+  public static let speakers = CommandOption<Bool>(
+    flag: "speakers",
+    help: """
+      For two loudspeakers in front of a listener who keeps still, such as a laptop's: what each of \
+      them brings to the other ear is cancelled. No head is followed.
+      """)
+  public static let speakerAngle = CommandOption<Double>(
+    "speaker-angle", "DEG", .number(3...60), default: 12, shown: "12",
+    help: "With '--speakers': degrees from the front to either loudspeaker.")
   public static let decoder = CommandOption<DecoderChoice>(
     "decoder", "DESIGN", .words, default: .magls, shown: "magls",
     help: """

@@ -9,7 +9,8 @@ public enum Program {
   /// All commands, in the order in which help lists them.
   public static let commands: [CommandSpecification] = [
     play, render, demo, trackers, trackersWatch, trackersBridge, hrtfInfo, hrtfExport, fuse,
-    calibrate, benchRender, benchFusion, benchPrediction, completion,
+    calibrate, benchRender, benchFusion, benchPrediction, benchSpeakers,
+    completion,
   ]
 
   private static let shared: [OptionSpecification] = [
@@ -18,6 +19,8 @@ public enum Program {
     Options.decoder.specification, Options.spatialize.specification, Options.gain.specification,
     Options.block.specification, Options.motion.specification, Options.events.specification,
     Options.data.specification,
+    Options.headphones.specification, Options.headCircumference.specification,
+    Options.speakers.specification, Options.speakerAngle.specification,
   ]
 
   private static let play = CommandSpecification(
@@ -131,6 +134,18 @@ public enum Program {
       """,
     arguments: [Arguments.motions],
     options: [Options.json.specification, Options.chart.specification])
+
+  private static let benchSpeakers = CommandSpecification(
+    name: .benchSpeakers, summary: "Measure how loudspeakers are kept to one ear each.",
+    discussion: """
+      Tells how far each loudspeaker's sound is kept from the other ear with '--speakers' and without, \
+      what that does to the colour and what it costs in level, for a head in its place, shifted and \
+      turned: of the default HRTF set and of a rigid sphere.
+      """,
+    arguments: [],
+    options: [
+      Options.speakerAngle.specification, Options.json.specification, Options.chart.specification,
+    ])
 
   private static let fuse = CommandSpecification(
     name: .fuse, summary: "Run the orientation filter over a recording.",

@@ -7,6 +7,7 @@
 @_exported public import struct Binaural.BinauralFilters
 @_exported public import struct Binaural.DecoderDesign
 @_exported public import enum Binaural.HRTFError
+@_exported public import struct Binaural.HeadphoneProfile
 @_exported public import struct Binaural.HRTFSet
 @_exported public import struct Binaural.RigidSphereHead
 @_exported public import struct Binaural.SofaLoader
@@ -43,3 +44,4 @@
 @_exported public import struct PulseAudio.Sink
 @_exported public import enum PulseAudio.SinkList
 @_exported public import struct SignalProcessing.LevelMeter
+@_exported public import struct SignalProcessing.ParametricFilter

@@ -69,27 +69,31 @@ public struct HRTFChoice: Sendable {
   public func filters(
     for layout: ChannelLayout, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
+    let set = try personal(settings)
     if settings.isDirect {
       guard case .speakers = layout else { throw .directNeedsSpeakers }
       let design = DirectDesign(equalisation: settings.equalisation)
       do throws(HRTFError) {
-        return try design.filters(
+        let filters = try design.filters(
           for: set, sampleRate: sampleRate, cache: .standard,
           isCancelled: { [interrupt] in interrupt?.isRaised ?? false })
+        return finished(filters, set, settings)
       } catch { throw PlaybackError(error) }
     }
-    var filters = try filters(
-      order: Treatment(spatial: layout, busOrder: settings.busOrder).order, settings: settings,
-      sampleRate: sampleRate)
-    guard settings.isParametric else { return filters }
+    let order = Treatment(spatial: layout, busOrder: settings.busOrder).order
+    guard settings.isParametric else {
+      return try filters(order: order, settings: settings, sampleRate: sampleRate)
+    }
     guard case .ambisonics(1, _, _) = layout else { throw .notFirstOrder }
+    guard settings.playback == .headphones else { throw .parametricNeedsHeadphones }
+    var filters = try designed(set, order, settings, sampleRate)
     do throws(HRTFError) {
       filters.planeWaves = try PlaneWaveResponses(
         set: set.prepared(sampleRate: sampleRate).normalized(),
         equalisation: settings.equalisation,
         isCancelled: { [interrupt] in interrupt?.isRaised ?? false })
     } catch { throw PlaybackError(error) }
-    return filters
+    return finished(filters, set, settings)
   }
 
   /// The filters that decode a soundfield of an order, 1 to 7: those of every source that is
@@ -102,6 +106,13 @@ public struct HRTFChoice: Sendable {
   public func filters(
     order: Int, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
+    let set = try personal(settings)
+    return finished(try designed(set, order, settings, sampleRate), set, settings)
+  }
+
+  private func designed(
+    _ set: HRTFSet, _ order: Int, _ settings: RenderSettings, _ sampleRate: Double
+  ) throws(PlaybackError) -> BinauralFilters {
     let design = DecoderDesign(
       method: settings.method, order: order, equalisation: settings.equalisation)
     do throws(HRTFError) {
@@ -109,5 +120,28 @@ public struct HRTFChoice: Sendable {
         for: set, sampleRate: sampleRate, cache: .standard,
         isCancelled: { [interrupt] in interrupt?.isRaised ?? false })
     } catch { throw PlaybackError(error) }
+  }
+
+  /// The set for a head of the listener's size.
+  private func personal(_ settings: RenderSettings) throws(PlaybackError) -> HRTFSet {
+    guard let circumference = settings.headCircumference else { return set }
+    guard let own = HeadSize(of: set) else { throw .noHeadSize(set.name) }
+    return set.withInterauralDelays(scaledBy: circumference / own.circumference)
+  }
+
+  /// The filters for what plays them: an equaliser or the cancelling of crosstalk folded in.
+  private func finished(
+    _ filters: BinauralFilters, _ set: HRTFSet, _ settings: RenderSettings
+  ) -> BinauralFilters {
+    switch settings.playback {
+    case .speakers(let angle):
+      let design = CrosstalkDesign(angle: angle)
+      return filters.crossed(
+        by: design.filters(for: set.prepared(sampleRate: filters.sampleRate)))
+    case .headphones:
+      guard let headphones = settings.headphones else { return filters }
+      let field = settings.equalisation == .diffuse ? DiffuseField.flat : DiffuseField(set)
+      return filters.equalised(by: headphones.taps(sampleRate: filters.sampleRate, field: field))
+    }
   }
 }

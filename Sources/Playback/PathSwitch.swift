@@ -43,6 +43,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   private let shape: AlignedFloats
   private let fadeFrames: Int
   private let other: PlanarScratch
+  private let otherPlain: PlanarScratch
 
   init(_ path: consuming SpatialPath, sampleRate: Double, chunkFrames: Int) {
     state = .allocate(capacity: 1)
@@ -55,6 +56,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
       shape.pointer[i] = Float(t * t * t * (10 - 15 * t + 6 * t * t))
     }
     other = PlanarScratch(channels: 2, frames: chunkFrames)
+    otherPlain = PlanarScratch(channels: 2, frames: chunkFrames)
   }
 
   deinit {
@@ -119,21 +121,41 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   }
 
   /// See `SpatialPath.process`.
+  ///
+  /// - Parameter plain: plain stereo, which is equalised in place; nil where it is not heard.
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: UnsafePointer<Quaternion>,
     into ears: UnsafePointer<UnsafeMutablePointer<Float>>,
-    turned: UnsafePointer<UnsafeMutablePointer<Float>>?, frames: Int
+    turned: UnsafePointer<UnsafeMutablePointer<Float>>?,
+    plain: UnsafePointer<UnsafeMutablePointer<Float>>?, frames: Int
   ) {
     takePending()
+    let current = state.pointee.current
     state.pointee.heard = state.pointee.number
-    state.pointee.current.pointee.path.process(
+    current.pointee.path.process(
       source, poses: poses, into: ears, turned: turned, frames: frames)
-    guard let coming = state.pointee.coming else { return }
+    guard let coming = state.pointee.coming else {
+      if let plain {
+        current.pointee.path.equalisePlain(plain, frames: frames)
+      } else {
+        current.pointee.path.resetPlain()
+      }
+      return
+    }
     state.pointee.heard = 0
     coming.pointee.path.process(
       source, poses: poses, into: other.planes, turned: nil, frames: frames)
-    mix(into: ears, frames)
+    mix(other.planes, into: ears, frames)
+    if let plain {
+      for c in 0..<2 { copyFrames(plain[c], otherPlain.planes[c], frames) }
+      current.pointee.path.equalisePlain(plain, frames: frames)
+      coming.pointee.path.equalisePlain(otherPlain.planes, frames: frames)
+      mix(otherPlain.planes, into: plain, frames)
+    } else {
+      current.pointee.path.resetPlain()
+      coming.pointee.path.resetPlain()
+    }
     state.pointee.position += frames
     if state.pointee.position >= fadeFrames { arrive(coming) }
   }
@@ -179,13 +201,16 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   }
 
   @_noLocks
-  private func mix(into ears: UnsafePointer<UnsafeMutablePointer<Float>>, _ frames: Int) {
+  private func mix(
+    _ new: UnsafePointer<UnsafeMutablePointer<Float>>,
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>, _ frames: Int
+  ) {
     let first = max(0, -state.pointee.position)
     for i in stride(from: first, to: frames, by: 1) {
       let share = shape.pointer[min(state.pointee.position + i, fadeFrames - 1)]
       for ear in 0..<2 {
         let old = ears[ear][i]
-        ears[ear][i] = old + (other.planes[ear][i] - old) * share
+        ears[ear][i] = old + (new[ear][i] - old) * share
       }
     }
   }

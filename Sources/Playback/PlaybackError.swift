@@ -15,6 +15,10 @@ public enum PlaybackError: Error, Sendable, CustomStringConvertible {
   case directNeedsSpeakers
   /// The parametric decoder was asked for, and the source is no first-order soundfield.
   case notFirstOrder
+  /// The parametric decoder has no filters that crosstalk could be cancelled in.
+  case parametricNeedsHeadphones
+  /// The named set's delays are not those of a head.
+  case noHeadSize(String)
   /// A decoder that analyses the sound cannot follow one that does not, nor the other way round.
   case decoderIsLater
   /// Ended by the caller's interrupt.
@@ -31,6 +35,10 @@ public enum PlaybackError: Error, Sendable, CustomStringConvertible {
         + "take one of the other decoders, or read the channels as loudspeakers with --layout"
     case .notFirstOrder:
       "--decoder parametric is for first-order ambisonics (4 channels): choose magls for this source"
+    case .parametricNeedsHeadphones:
+      "the decoder 'parametric' is for headphones: choose magls for loudspeakers"
+    case .noHeadSize(let name):
+      "the HRTF set \(name) does not tell the size of its head: leave --head-circumference out"
     case .decoderIsLater:
       "the parametric decoder is later than the others: begin anew with --decoder"
     case .interrupted: "interrupted"

@@ -114,7 +114,7 @@ public final class Player: @unchecked Sendable {
       }
       told.add(event)
     }
-    head.isFollowed = options.mode == .tracked
+    head.isFollowed = options.mode == .tracked && settings.playback == .headphones
     redesigner = Redesigner(renderer: renderer, layout: source.layout, tell: events.add)
     head.settle()
     shared.withLock {
@@ -175,7 +175,7 @@ public final class Player: @unchecked Sendable {
     set {
       shared.withLock { $0.mode = newValue }
       feed.renderer.mode = canBeSpatial && newValue != .off ? .spatial : .plain
-      head.isFollowed = newValue == .tracked
+      head.isFollowed = newValue == .tracked && decoding.playback == .headphones
       output.refresh()
       events.add(.modeChanged(newValue))
     }
@@ -184,7 +184,8 @@ public final class Player: @unchecked Sendable {
   /// How the sound is decoded, as it was wished last.
   public var decoding: RenderSettings { shared.withLock { $0.settings } }
 
-  /// Changes HRTF set, equalisation, decoder design and bus order while playing; what else is in the
+  /// Changes HRTF set, equalisation, decoder design, bus order, headphones and loudspeakers while playing
+  /// (over loudspeakers the head is not followed); what else is in the
   /// settings stays. The decoder is designed on a thread of its own and faded in without a click;
   /// `.decoderChanged` or `.decoderKept` tells when.
   public func decode(by settings: RenderSettings) {
@@ -195,8 +196,12 @@ public final class Player: @unchecked Sendable {
       shared.settings.isDirect = settings.isDirect
       shared.settings.isParametric = settings.isParametric
       shared.settings.busOrder = settings.busOrder
+      shared.settings.playback = settings.playback
+      shared.settings.headphones = settings.headphones
+      shared.settings.headCircumference = settings.headCircumference
       return shared.settings
     }
+    head.isFollowed = mode == .tracked && wish.playback == .headphones
     redesigner.wish(wish)
   }
 

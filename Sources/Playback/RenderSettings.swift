@@ -23,6 +23,17 @@ public enum Spatialization: String, Sendable, CaseIterable {
   }
 }
 
+/// What the rendered sound comes to the ears from.
+public enum ListeningDevice: Sendable, Equatable {
+  case headphones
+  /// Two loudspeakers in front of a listener who keeps still, as in a laptop; crosstalk between them
+  /// is cancelled. `angle` is from the front to either, in radians.
+  case speakers(angle: Double)
+
+  /// Loudspeakers 12 degrees to either side: 23 cm apart, 55 cm away.
+  public static let laptop = ListeningDevice.speakers(angle: 12 * .pi / 180)
+}
+
 /// How a source is rendered; the same for `play` and `render`.
 public struct RenderSettings: Sendable, Equatable {
   /// SOFA file; nil for libmysofa's default set, else the built-in rigid sphere.
@@ -39,6 +50,14 @@ public struct RenderSettings: Sendable, Equatable {
   public var isParametric = false
   /// Order of the soundfield that speakers are encoded to, 1 to 7. Default: 5.
   public var busOrder = 5
+  /// What plays it. Default: headphones. It can change while playing; loudspeakers want a head that is not
+  /// followed.
+  public var playback = ListeningDevice.headphones
+  /// What makes the headphones neutral; not for loudspeakers. Default: nothing.
+  public var headphones: HeadphoneProfile?
+  /// Metres: the listener's head, to which the times between the set's ears are brought. Default: as the
+  /// set's.
+  public var headCircumference: Double?
   /// How to read the channels. Default: as the container says.
   public var layout = LayoutOption.auto
   /// Of several audio tracks, from 1; nil for the richest that can be decoded.

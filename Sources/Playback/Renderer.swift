@@ -263,15 +263,17 @@ public final class Renderer: @unchecked Sendable {
   private func renderChunk(_ count: Int, _ poses: UnsafePointer<Quaternion>) {
     `guard`.process(source.planes, frames: count)
     let isKept = history.isKept
+    let isPlainHeard = plainGain.isAudible
+    if isPlainHeard { plain.process(source.planes, into: side.planes, frames: count) }
     // With what turns alone and with the gain beside them, where these are kept.
     let planes = isKept ? 5 : 2
     if isKept { for i in 0..<count { ears.planes[4][i] = 1 } }
     spatial.process(
       source.planes, poses: poses, into: ears.planes,
-      turned: isKept ? UnsafePointer(ears.planes + 2) : nil, frames: count)
+      turned: isKept ? UnsafePointer(ears.planes + 2) : nil,
+      plain: isPlainHeard ? UnsafePointer(side.planes) : nil, frames: count)
     spatialGain.process(ears.planes, channelCount: planes, frames: count)
-    if plainGain.isAudible {
-      plain.process(source.planes, into: side.planes, frames: count)
+    if isPlainHeard {
       plainGain.process(side.planes, channelCount: 2, frames: count)
       addFrames(side.planes[0], to: ears.planes[0], count)
       addFrames(side.planes[1], to: ears.planes[1], count)

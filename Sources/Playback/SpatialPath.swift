@@ -20,6 +20,10 @@ struct SpatialPath: ~Copyable {
   private let effects: PlanarScratch
   /// What turns, a second time, for what is rendered again.
   private let again: UnsafeMutablePointer<TurningPath>?
+  /// The headphones' equaliser where it is in no filters: on all, on what does not turn, on plain stereo.
+  private let wholeFilter: StereoFilter
+  private let stillFilter: StereoFilter
+  private let plainFilter: StereoFilter
 
   /// - Parameter isRepeatable: whether what turns can be rendered again.
   init(
@@ -41,7 +45,14 @@ struct SpatialPath: ~Copyable {
       seconds: BinauralFilters.delaySeconds + Double(latencyFrames) / rate, sampleRate: rate)
     let effectsTail =
       lowFrequency.isSilent ? 0 : delay.frames - latencyFrames + lowPass.tailFrames
-    tailFrames = max(turning.tailFrames, effectsTail)
+    // The parametric decoder works on frames that are too short for an equaliser.
+    let isFolded = filters.planeWaves == nil
+    wholeFilter = StereoFilter(isFolded ? nil : filters.equaliser, partition: partition)
+    stillFilter = StereoFilter(isFolded ? filters.equaliser : nil, partition: partition)
+    plainFilter = StereoFilter(filters.equaliser, partition: partition)
+    tailFrames = max(
+      turning.tailFrames + wholeFilter.tailFrames,
+      max(effectsTail, delay.frames - latencyFrames) + plainFilter.tailFrames)
     still = PlanarScratch(channels: 2, frames: chunkFrames)
     effects = PlanarScratch(channels: 2, frames: chunkFrames)
   }
@@ -65,7 +76,20 @@ struct SpatialPath: ~Copyable {
     turning.reset()
     lowPass.reset()
     delay.reset()
+    wholeFilter.reset()
+    stillFilter.reset()
+    plainFilter.reset()
   }
+
+  /// Equalises plain stereo for the headphones, in place.
+  @_noLocks
+  func equalisePlain(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
+    plainFilter.process(planes[0], planes[1], frames: frames)
+  }
+
+  /// Forgets the plain stereo that it has heard.
+  @_noLocks
+  func resetPlain() { plainFilter.reset() }
 
   /// - Parameters:
   ///   - source: inputs x frames.
@@ -84,6 +108,16 @@ struct SpatialPath: ~Copyable {
       copyFrames(ears[0], turned[0], frames)
       copyFrames(ears[1], turned[1], frames)
     }
+    addStill(source, to: ears, frames)
+    wholeFilter.process(ears[0], ears[1], frames: frames)
+  }
+
+  /// Adds what does not turn.
+  @_noLocks
+  private func addStill(
+    _ source: UnsafePointer<UnsafeMutablePointer<Float>>,
+    to ears: UnsafePointer<UnsafeMutablePointer<Float>>, _ frames: Int
+  ) {
     let hasEffects = !lowFrequency.isSilent
     if !hasEffects { if headLocked.isSilent { return } }
     headLocked.mix(source, into: still.planes, frames: frames)
@@ -97,6 +131,7 @@ struct SpatialPath: ~Copyable {
       }
     }
     delay.process(still.planes[0], still.planes[1], frames: frames)
+    stillFilter.process(still.planes[0], still.planes[1], frames: frames)
     addFrames(still.planes[0], to: ears[0], frames)
     addFrames(still.planes[1], to: ears[1], frames)
   }

@@ -33,6 +33,9 @@ public struct UserFolder: Sendable, Equatable {
   /// The user's defaults for options.
   public var configPath: String { "\(path)/config.json" }
 
+  /// The user's own profiles of headphones.
+  public var headphonePath: String { "\(path)/headphones" }
+
   /// The bytes of a small file; nil where there is none.
   ///
   /// - Throws: `UserFileError` with the file and the reason.

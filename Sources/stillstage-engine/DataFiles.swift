@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Binaural
 import CommandOptions
 import Glibc
+import UserFiles
 
 /// The SOFA file that `--hrtf` means: a path, or the bare name of a file in the data folder's `HRTF`.
 func hrtfFile(_ command: ParsedCommand) -> String? {
@@ -14,10 +16,25 @@ func hrtfFile(_ command: ParsedCommand) -> String? {
 }
 
 private func hrtfFolder(_ command: ParsedCommand) -> String? {
+  dataFolder(command).map { "\($0)/HRTF" }
+}
+
+private func dataFolder(_ command: ParsedCommand) -> String? {
   let environment = getenv("STILLSTAGE_DATA").map { String(cString: $0) }
-  let folder = ProgramFiles.ofThisProcess?.dataFolder(
+  return ProgramFiles.ofThisProcess?.dataFolder(
     option: command[Options.data], environment: environment)
-  return folder.map { "\($0)/HRTF" }
+}
+
+/// The profile that `--headphones` means; nil for none.
+func headphoneProfile(_ command: ParsedCommand) throws(CommandFailure) -> HeadphoneProfile? {
+  guard let word = command[Options.headphones], word.lowercased() != "none" else { return nil }
+  let folders = [
+    UserFolder.ofThisProcess?.headphonePath,
+    dataFolder(command).map { "\($0)/Calibration/headphones" },
+  ].compactMap { $0 }
+  do throws(UserFileError) {
+    return try HeadphoneFile.read(HeadphoneFile.find(word, in: folders))
+  } catch { throw CommandFailure(error.description.withoutControls) }
 }
 
 /// The HRTF sets between which a listener can change while playing: the one that was asked for,

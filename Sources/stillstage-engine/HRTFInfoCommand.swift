@@ -51,6 +51,10 @@ private func contentRows(_ content: HRTFSummary.Content) -> [[String]] {
     ["directions", "\(content.directions)"],
     ["elevations", "\(decimal(low, 1)) to \(decimal(high, 1)) degrees"],
     ["largest gap", "\(decimal(content.largestGapDegrees, 1)) degrees to the nearest direction"],
+    [
+      "head circumference",
+      content.headCircumference.map { "\(decimal(100 * $0, 1)) cm by its delays" } ?? "not to be told",
+    ],
     ["radius", "\(decimal(content.radius, 2)) m"],
     ["delays", delays ?? "none"],
     ["channel 0", "\(content.trueChannelZero) ear by its levels (\(declared))"],

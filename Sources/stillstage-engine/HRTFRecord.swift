@@ -15,6 +15,7 @@ struct HRTFRecord: Encodable {
   let elevationsDegrees: [Double]?
   let energyRatio: Double?
   let file: String
+  let headCircumferenceCentimetres: Double?
   let largestGapDegrees: Double?
   let license: String?
   let listener: String?
@@ -45,6 +46,7 @@ struct HRTFRecord: Encodable {
     }
     energyRatio = finite(content?.energyRatio)
     file = summary.path
+    headCircumferenceCentimetres = finite(content?.headCircumference.map { 100 * $0 })
     largestGapDegrees = finite(content?.largestGapDegrees)
     license = told(summary.license)
     listener = told(summary.listener)

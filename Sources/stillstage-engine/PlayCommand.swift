@@ -20,10 +20,16 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   options.trackerSettings = try trackerSettings(command)
   options.calibration = userCalibration
-  let network = try playedNetworkTracker(command)
+  let isOverSpeakers = options.render.playback != .headphones
+  if isOverSpeakers, command.isGiven(Options.tracker) {
+    throw .usage("--speakers is for a head that keeps still: leave --tracker out")
+  }
+  let network = isOverSpeakers ? nil : try playedNetworkTracker(command)
   defer { network?.session.stop() }
   if let network {
     options.head = .source(network.source)
+  } else if isOverSpeakers {
+    options.head = .none
   } else {
     options.head = try headChoice(command, options.trackerSettings)
   }

@@ -12,6 +12,11 @@ extension RenderSettings {
   init(_ command: ParsedCommand) throws(CommandFailure) {
     self.init()
     hrtfPath = hrtfFile(command)
+    if command[Options.speakers] {
+      playback = .speakers(angle: command[Options.speakerAngle] * .pi / 180)
+    }
+    headphones = try headphoneProfile(command)
+    headCircumference = command[Options.headCircumference].map { $0 / 100 }
     equalisation = command[Options.hrtfEqualization] == .diffuse ? .diffuse : .none
     method = DecoderDesign.Method(command[Options.decoder])
     isDirect = command[Options.decoder] == .direct
@@ -61,6 +66,8 @@ func playing<Value>(
     throw .interrupted
   } catch .directNeedsSpeakers {
     throw .usage(PlaybackError.directNeedsSpeakers.description)
+  } catch .parametricNeedsHeadphones {
+    throw .usage(PlaybackError.parametricNeedsHeadphones.description)
   } catch .notFirstOrder {
     throw .usage(PlaybackError.notFirstOrder.description)
   } catch {

@@ -50,8 +50,8 @@ public struct DirectDecoder: ~Copyable, @unchecked Sendable {
     left = RampedMatrix(inputs: directions.count, outputs: rank)
     right = RampedMatrix(inputs: directions.count, outputs: rank)
     let silence = [[Float]](repeating: [0], count: rank)
-    convolver = PartitionedConvolver(
-      left: bank.filters + silence, right: silence + bank.filters, partition: partition)
+    let ears = bank.crossed ?? (bank.filters + silence, silence + bank.filters)
+    convolver = PartitionedConvolver(left: ears.left, right: ears.right, partition: partition)
     tailFrames = bank.taps + line.longestDelay
     delayed = AlignedFloats(count: 2 * directions.count * SoundfieldRotator.gridFrames)
     stride = partition + 8

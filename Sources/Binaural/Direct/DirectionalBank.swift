@@ -17,8 +17,11 @@ public struct DirectionalBank: Sendable {
   public let filters: [[Float]]
   /// rows (elevations from -90 degrees) x columns (azimuths from 0) x 2 ears x `rank`.
   let gains: [Float]
+  /// For loudspeakers: what each of the ears' filters (left ear's, then right ear's) feeds to the left and
+  /// to the right one, 2 x `rank` x taps each.
+  var crossed: (left: [[Float]], right: [[Float]])?
 
-  public var taps: Int { filters.first?.count ?? 0 }
+  public var taps: Int { crossed?.left.first?.count ?? filters.first?.count ?? 0 }
 
   init(filters: [[Float]], gains: [Float]) {
     self.filters = filters

@@ -11,7 +11,7 @@ extension HRTFSet {
   /// - Parameter newRate: Hz, 8000 to 384000.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {
     precondition((8_000...384_000).contains(newRate), "a playing rate of \(newRate) Hz")
-    let wholeDelays = delays.allSatisfy { $0 == $0.rounded() }
+    let wholeDelays = delays.allSatisfy { $0 >= 0 && $0 == $0.rounded() }
     if newRate == sampleRate && wholeDelays { return shifted() }
     let ratio = newRate / sampleRate
     let kernel = SincKernel(cutoff: min(1, ratio))

@@ -44,6 +44,8 @@ public struct HRTFSummary: Sendable, Equatable {
     public var diffuseFieldLevelDecibels: Double
     /// Degrees from the farthest point of the sphere to its nearest direction.
     public var largestGapDegrees: Double
+    /// Metres, of the sphere whose ears are as far apart in time; nil where the delays are no head's.
+    public var headCircumference: Double?
   }
 
   /// Reads the file and sums it up. A SOFA file that fails a check gives `isUsable` false.
@@ -104,6 +106,7 @@ extension HRTFSummary.Content {
     energyRatio = contents.energyRatio
     diffuseFieldLevelDecibels = set.diffuseFieldLevelDecibels(
       weights: HRTFSet.areaWeights(cells.areas, limitingCaps: true))
+    headCircumference = HeadSize(of: set)?.circumference
     largestGapDegrees = cells.largestGap * 180 / .pi
   }
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+internal import SignalProcessing
+
+/// The time between the ears of every direction of a set, below 1.5 kHz, where it is heard by phase.
+struct InterauralDelays {
+  /// Hz over which phases are compared.
+  static let band = 300.0...1500.0
+  /// Seconds that a human head can make, with room to spare.
+  private static let longest = 0.0012
+
+  /// directions; seconds by which the left ear is earlier.
+  let seconds: [Double]
+
+  init(_ set: HRTFSet) {
+    var size = 512
+    while size < 2 * set.taps || Double(size) < set.sampleRate / 50 { size *= 2 }
+    let responses = DirectionalResponses(
+      impulseResponses: set.impulseResponses, taps: set.taps, directions: set.directions,
+      weights: set.directions.map { _ in 1 }, sampleRate: set.sampleRate, size: size)
+    let bins = Self.bins(width: responses.binWidth)
+    seconds = set.directions.indices.map { d in
+      let late = (set.delays[2 * d] - set.delays[2 * d + 1]) / set.sampleRate
+      let spectra = bins.map { responses[$0, 0, d] * responses[$0, 1, d].conjugate }
+      return late == 0
+        ? Self.delay(spectra, bins, responses.binWidth)
+        : Self.delay(spectra, bins, responses.binWidth) - late
+    }
+  }
+
+  static func bins(width: Double) -> ClosedRange<Int> {
+    Int((band.lowerBound / width).rounded(.up))...Int(band.upperBound / width)
+  }
+
+  /// The delay at which the cross-correlation of the band is greatest.
+  ///
+  /// - Parameter spectra: left times conjugate right, for the bins.
+  static func delay(_ spectra: [Complex], _ bins: ClosedRange<Int>, _ width: Double) -> Double {
+    func correlation(_ seconds: Double) -> Double {
+      let step = Complex(angle: -2 * .pi * width * seconds)
+      var turn = Complex(angle: -2 * .pi * width * Double(bins.lowerBound) * seconds)
+      var sum = 0.0
+      for value in spectra {
+        sum += value.re * turn.re - value.im * turn.im
+        turn = turn * step
+      }
+      return sum
+    }
+    var (best, step) = (0.0, 40e-6)
+    var greatest = -Double.infinity
+    for i in -30...30 where correlation(Double(i) * step) > greatest {
+      (greatest, best) = (correlation(Double(i) * step), Double(i) * step)
+    }
+    while step > 1e-9 {
+      step /= 2
+      for candidate in [best - step, best + step] where correlation(candidate) > greatest {
+        (greatest, best) = (correlation(candidate), candidate)
+      }
+    }
+    return best
+  }
+}

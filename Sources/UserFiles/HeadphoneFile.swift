@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Binaural
+import FoundationEssentials
+import Glibc
+import SignalProcessing
+
+/// Profiles of headphones, in files of two forms: JSON (`Calibration/headphone.schema.json`), and the text
+/// of parametric equalisers (`ParametricText`).
+public enum HeadphoneFile {
+  public static let schema = 1
+
+  /// The profile of a file; text unless the name ends in ".json".
+  ///
+  /// - Throws: `UserFileError` with the file and the reason, of text with the line's number.
+  public static func read(_ path: String) throws(UserFileError) -> HeadphoneProfile {
+    guard let bytes = try UserFolder.read(path) else {
+      throw UserFileError(path: path, reason: "there is no such file")
+    }
+    if path.lowercased().hasSuffix(".json") { return try json(bytes, path: path) }
+    guard let text = String(validating: bytes, as: UTF8.self), !text.contains("\0") else {
+      throw UserFileError(path: path, reason: "it is not text (UTF-8)")
+    }
+    do throws(ParametricText.Problem) {
+      return HeadphoneProfile(name: name(of: path), filters: try ParametricText.parse(text))
+    } catch { throw UserFileError(path: path, reason: error.description) }
+  }
+
+  /// The file that a word on the command line means: a path, or the name of a profile in a folder, whatever
+  /// its capitals.
+  ///
+  /// - Parameters:
+  ///   - word: as it was given.
+  ///   - folders: searched in this order; those that are missing are passed over.
+  /// - Throws: `UserFileError` with the names that come near.
+  public static func find(
+    _ word: String, in folders: [String]
+  ) throws(UserFileError) -> String {
+    if word.contains("/") || access(word, F_OK) == 0 { return word }
+    var names: [String] = []
+    for folder in folders {
+      for file in files(in: folder) {
+        if [name(of: file), file].contains(where: { $0.lowercased() == word.lowercased() }) {
+          return "\(folder)/\(file)"
+        }
+        names.append(name(of: file))
+      }
+    }
+    let near = ParametricNames.near(word, names)
+    let hint =
+      near.isEmpty
+      ? "; put its profile into \(folders.first ?? "a folder"), or give the path of a file"
+      : "; did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
+    throw UserFileError(path: word, reason: "there is no headphone profile of this name\(hint)")
+  }
+
+  /// The names of all profiles in the folders.
+  public static func names(in folders: [String]) -> [String] {
+    folders.flatMap { files(in: $0).map(name(of:)) }
+  }
+
+  private static func files(in folder: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var found: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      let ending = name.lowercased()
+      if !name.hasPrefix("."), ending.hasSuffix(".json") || ending.hasSuffix(".txt") {
+        found.append(name)
+      }
+    }
+    return found.sorted()
+  }
+
+  private static func name(of path: String) -> String {
+    let file = path.split(separator: "/").last.map(String.init) ?? path
+    guard let dot = file.lastIndex(of: "."), dot > file.startIndex else { return file }
+    return String(file[..<dot])
+  }
+
+  private static func json(_ bytes: [UInt8], path: String) throws(UserFileError) -> HeadphoneProfile {
+    let version = try JSONFile.decode(Version.self, bytes, path: path).schema
+    guard version == schema else {
+      throw UserFileError(path: path, reason: "its schema is \(version), and \(schema) is wanted")
+    }
+    let contents = try JSONFile.decode(Contents.self, bytes, path: path)
+    var filters: [ParametricFilter] = []
+    for (index, entry) in contents.filters.enumerated() {
+      guard let kind = ParametricFilter.Kind(rawValue: entry.type) else {
+        throw UserFileError(
+          path: path,
+          reason: "'filters.\(index).type' must be one of "
+            + ParametricFilter.Kind.allCases.map(\.rawValue).joined(separator: ", "))
+      }
+      let needsGain = kind == .peak || kind == .lowShelf || kind == .highShelf
+      guard let gain = needsGain ? entry.gain : 0 else {
+        throw UserFileError(path: path, reason: "'filters.\(index).gain' is missing")
+      }
+      guard (1...200_000).contains(entry.frequency), (-60...60).contains(gain),
+        (0.01...1000).contains(entry.q)
+      else {
+        throw UserFileError(
+          path: path,
+          reason: "'filters.\(index)': frequency must be 1 to 200000 Hz, gain -60 to 60 dB, q 0.01 to 1000"
+        )
+      }
+      filters.append(
+        ParametricFilter(kind, frequency: entry.frequency, gain: gain, quality: entry.q))
+    }
+    return HeadphoneProfile(name: contents.name, target: contents.target, filters: filters)
+  }
+}
+
+private struct Version: Decodable {
+  let schema: Int
+}
+
+private struct Contents: Decodable {
+  let name: String
+  let target: String
+  let filters: [Entry]
+
+  struct Entry: Decodable {
+    let type: String
+    let frequency: Double
+    let gain: Double?
+    let q: Double
+  }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import SignalProcessing
+
+/// The widely used text form of parametric equalisers, a filter a line:
+///
+/// ```
+/// Preamp: -6.2 dB
+/// Filter 1: ON PK Fc 105 Hz Gain 5.5 dB Q 0.71
+/// Filter 2: ON LSC Fc 80 Hz Gain 3,0 dB Q 0,7
+/// Filter 3: OFF HP Fc 20 Hz
+/// ```
+///
+/// Types are PK and PEQ; LS, LSC, LSQ and HS, HSC, HSQ, whose steepness may also stand as dB per octave after
+/// the type; LP, LPQ, HP, HPQ; NO. Decimal commas, CRLF, comments after `#`, `;` or `//`, capitals and
+/// tabs are as anybody writes them. A preamplifier's gain is checked and not used: the level is ours.
+public enum ParametricText {
+  /// What a line is that cannot be read.
+  public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// From 1.
+    public let line: Int
+    public let reason: String
+
+    public var description: String { "line \(line): \(reason)" }
+  }
+
+  /// The filters that are on.
+  public static func parse(_ text: String) throws(Problem) -> [ParametricFilter] {
+    var filters: [ParametricFilter] = []
+    var hasFilters = false
+    for (index, raw) in text.split(
+      omittingEmptySubsequences: false, whereSeparator: \.isNewline
+    ).enumerated() {
+      let line = raw.withoutComment.trimmed
+      guard !line.isEmpty else { continue }
+      do throws(Reason) {
+        let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let key = parts[0].trimmed.lowercased()
+        guard parts.count == 2 else { throw Reason("'\(Reason.quoted(line))' has no ':'") }
+        let words = parts[1].split(whereSeparator: \.isWhitespace).map(String.init)
+        var scanner = LineScanner(words)
+        switch key {
+        case "preamp": try scanner.preamplifier()
+        case "channel":
+          guard words.map({ $0.lowercased() }) == ["all"] else {
+            throw Reason("both ears get the same filters: only 'Channel: all' is read")
+          }
+        case _ where key == "filter" || key.hasPrefix("filter "):
+          hasFilters = true
+          if let filter = try scanner.filter() { filters.append(filter) }
+        default: throw Reason("'\(Reason.quoted(key))' is none of Preamp, Filter, Channel")
+        }
+      } catch { throw Problem(line: index + 1, reason: error.text) }
+    }
+    guard hasFilters else { throw Problem(line: 1, reason: "there is no line 'Filter: ...'") }
+    return filters
+  }
+}
+
+/// Why a line is refused.
+private struct Reason: Error {
+  let text: String
+  init(_ text: String) { self.text = text }
+
+  static func quoted(_ text: some StringProtocol) -> String { String(text.prefix(40)) }
+}
+
+/// The words of a line behind its colon.
+private struct LineScanner {
+  private var words: ArraySlice<String>
+
+  init(_ words: [String]) { self.words = words[...] }
+
+  mutating func preamplifier() throws(Reason) {
+    _ = try number("the gain", -100...100)
+    try unit("dB")
+    try end()
+  }
+
+  /// The filter; nil for one that is off.
+  mutating func filter() throws(Reason) -> ParametricFilter? {
+    var isOn = true
+    switch words.first?.lowercased() {
+    case "on": words.removeFirst()
+    case "off":
+      words.removeFirst()
+      isOn = false
+    case nil: throw Reason("ON or OFF and a type are missing")
+    default: break
+    }
+    // Programs write filters that are not there as OFF, with or without the rest.
+    guard let name = words.first?.lowercased(), name != "none" else {
+      if isOn { throw Reason("the type is missing") }
+      return nil
+    }
+    guard let kind = Self.kinds[name] else {
+      if !isOn { return nil }
+      throw Reason(
+        "'\(Reason.quoted(name.uppercased()))' is no type of filter that is read; "
+          + "PK, LS, LSC, HS, HSC, LP, HP and NO are")
+    }
+    words.removeFirst()
+    let filter = try rest(kind)
+    return isOn ? filter : nil
+  }
+
+  private static let kinds: [String: ParametricFilter.Kind] = [
+    "pk": .peak, "peq": .peak, "modal": .peak, "ls": .lowShelf, "lsc": .lowShelf,
+    "lsq": .lowShelf, "hs": .highShelf, "hsc": .highShelf, "hsq": .highShelf, "lp": .lowPass,
+    "lpq": .lowPass, "hp": .highPass, "hpq": .highPass, "no": .notch,
+  ]
+
+  private mutating func rest(_ kind: ParametricFilter.Kind) throws(Reason) -> ParametricFilter {
+    let isShelf = kind == .lowShelf || kind == .highShelf
+    var slope: Double?
+    if isShelf, let word = words.first, Self.decimal(word) != nil {
+      slope = try number("the steepness", 1...60)
+      try unit("dB")
+    }
+    var (frequency, gain, quality): (Double?, Double?, Double?)
+    while let key = words.popFirst() {
+      switch key.lowercased() {
+      case "fc", "freq":
+        frequency = try number("Fc", 1...200_000)
+        try unit("Hz")
+      case "gain":
+        gain = try number("the gain", -60...60)
+        try unit("dB")
+      case "q": quality = try number("Q", 0.01...1000)
+      case "bw":
+        if words.first?.lowercased() == "oct" { words.removeFirst() }
+        quality = Self.quality(octaves: try number("the bandwidth", 0.01...10))
+      default: throw Reason("'\(Reason.quoted(key))' is none of Fc, Gain, Q, BW")
+      }
+    }
+    guard let frequency else { throw Reason("Fc is missing") }
+    let needsGain = isShelf || kind == .peak
+    guard let gain = needsGain ? gain : 0 else { throw Reason("the gain is missing") }
+    guard kind != .peak || quality != nil else { throw Reason("Q is missing") }
+    let usual =
+      isShelf
+      ? ParametricFilter.quality(ofSlope: slope.map { $0 / 12 } ?? 0.9, gain: gain)
+      : kind == .notch ? 30 : 0.5.squareRoot()
+    return ParametricFilter(kind, frequency: frequency, gain: gain, quality: quality ?? usual)
+  }
+
+  /// 1/Q = 2 sinh(ln 2 / 2 * octaves), of the analogue prototype.
+  private static func quality(octaves: Double) -> Double {
+    let power = raisedTwo(octaves / 2)
+    return 1 / (power - 1 / power)
+  }
+
+  private static func raisedTwo(_ exponent: Double) -> Double {
+    // 2^x by halving: sums of whole and broken powers.
+    var (result, root, rest) = (1.0, 2.0, exponent)
+    while rest >= 1 { (result, rest) = (result * 2, rest - 1) }
+    for _ in 0..<52 {
+      (root, rest) = (root.squareRoot(), rest * 2)
+      if rest >= 1 { (result, rest) = (result * root, rest - 1) }
+    }
+    return result
+  }
+
+  private mutating func number(
+    _ name: String, _ range: ClosedRange<Double>
+  ) throws(Reason) -> Double {
+    guard let word = words.popFirst() else { throw Reason("\(name) has no number") }
+    // A unit may stick to its number.
+    var text = word
+    for ending in ["hz", "db"] where text.lowercased().hasSuffix(ending) {
+      text.removeLast(2)
+      words.insert(ending, at: words.startIndex)
+    }
+    guard let value = Self.decimal(text) else {
+      throw Reason("'\(Reason.quoted(word))' is no number for \(name)")
+    }
+    guard range.contains(value) else {
+      throw Reason(
+        "\(name) \(Reason.quoted(word)) is not within \(range.lowerBound) and \(range.upperBound)")
+    }
+    return value
+  }
+
+  private static func decimal(_ text: String) -> Double? {
+    let plain = text.replacing(",", with: ".")
+    let isPlain = plain.utf8.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "+-.eE".utf8.contains($0)
+    }
+    guard isPlain, let value = Double(plain), value.isFinite else { return nil }
+    return value
+  }
+
+  /// A unit, which may be left out.
+  private mutating func unit(_ name: String) throws(Reason) {
+    guard let word = words.first?.lowercased() else { return }
+    if word == name.lowercased() {
+      words.removeFirst()
+    } else if ["hz", "khz", "db"].contains(word) {
+      throw Reason("'\(word)' stands where \(name) is wanted")
+    }
+  }
+
+  private func end() throws(Reason) {
+    if let word = words.first { throw Reason("'\(Reason.quoted(word))' is too much") }
+  }
+}
+
+extension StringProtocol {
+  fileprivate var trimmed: String {
+    var text = Substring(self)
+    while let first = text.first, first.isWhitespace || first == "\u{FEFF}" { text.removeFirst() }
+    while let last = text.last, last.isWhitespace { text.removeLast() }
+    return String(text)
+  }
+
+  fileprivate var withoutComment: String {
+    var text = String(self)
+    for mark in ["#", ";", "//"] {
+      if let range = text.firstRange(of: mark) { text = String(text[..<range.lowerBound]) }
+    }
+    return text
+  }
+}
