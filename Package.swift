@@ -112,7 +112,8 @@ let tests: [Target] = [
   .testTarget(
     name: "PlayerTests",
     dependencies: [
-      "Playback", "Ambisonics", "Binaural", "Loudness", "Media", "PulseAudio", "SignalProcessing",
+      "Playback", "Ambisonics", "Binaural", "Geometry", "Loudness", "Media", "PulseAudio",
+      "SignalProcessing",
       "TestSupport",
     ]),
   .testTarget(

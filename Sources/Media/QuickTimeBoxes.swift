@@ -53,8 +53,12 @@ struct QuickTimeBoxes {
       return nil
     }
     let track = children(movie).first { $0.type == "trak" && trackIdentifier($0) == identifier }
-    for owner in [track, movie] {
-      guard let box = owner.flatMap({ descend($0, ["udta", "ludt", "tlou"]) }),
+    // There may be several boxes of user data.
+    let data = [track, movie].flatMap { owner in
+      owner.map { children($0).filter { $0.type == "udta" } } ?? []
+    }
+    for owner in data {
+      guard let box = descend(owner, ["ludt", "tlou"]),
         box.end - box.start <= Self.maximumDescription,
         let bytes = source.bytes(at: box.start, count: Int(box.end - box.start))
       else { continue }

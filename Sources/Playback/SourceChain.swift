@@ -24,10 +24,12 @@ func prepared(
 ///   - source: as it was before.
 ///   - filters: that it is rendered with, for loudness is measured at the ears.
 ///   - settings: how it is rendered; where they say nothing of loudness, nothing is done.
+///   - patienceMilliseconds: how long the first sound waits for the first word on its loudness.
 ///   - tell: see `LevelledSource`.
 func levelled(
   _ prepared: any SoundSource, from source: any SoundSource, filters: BinauralFilters,
-  settings: RenderSettings, tell: @escaping (LoudnessReport) -> Void
+  settings: RenderSettings, patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,
+  tell: @escaping (LoudnessReport) -> Void
 ) -> LevelledSource? {
   guard let target = settings.loudness else { return nil }
   let scan = source.another.map { another in
@@ -39,5 +41,5 @@ func levelled(
   return LevelledSource(
     prepared, stated: source.statedLoudness, scan: scan,
     meter: EarMeter(layout: prepared.layout, filters: filters, settings: settings),
-    target: target, tell: tell)
+    target: target, patienceMilliseconds: patienceMilliseconds, tell: tell)
 }

@@ -52,7 +52,7 @@ public struct StatedLoudness: Sendable, Equatable {
   /// The number that a text such as "-6.52 dB" begins with.
   private static func leadingNumber(_ text: String) -> Double? {
     let trimmed = text.drop { $0 == " " }
-    let digits = trimmed.prefix { $0.isASCII && ($0.isNumber || "+-.".contains($0)) }
+    let digits = trimmed.prefix { "0123456789+-.eE".contains($0) }
     guard let value = Double(digits), value.isFinite else { return nil }
     return value
   }

@@ -40,8 +40,9 @@ final class LevelledSource: SoundSource {
   private var hasBegun = false
   private var judgedFrames = 0
   private var told: LoudnessReport?
+  private let patienceMilliseconds: Int
   /// The first sound waits at most so long for the scan's first word.
-  private static let patienceMilliseconds = 400
+  static let patienceMilliseconds = 400
   /// s of sound before a running measurement counts.
   private static let runningSeconds = 3
   /// Below this (-80 dBFS) nothing is heard.
@@ -53,12 +54,15 @@ final class LevelledSource: SoundSource {
   ///   - scan: of the same source; nil where it can be opened once only.
   ///   - meter: for the source's layout.
   ///   - target: LUFS.
+  ///   - patienceMilliseconds: how long the first sound waits for the scan's first word.
   ///   - tell: called on the reading thread when another kind of knowledge counts, or the gain is to
   ///     move by more than 1 dB.
   init(
     _ source: any SoundSource, stated: StatedLoudness?, scan: LoudnessScan?, meter: EarMeter,
-    target: Double, tell: @escaping (LoudnessReport) -> Void
+    target: Double, patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,
+    tell: @escaping (LoudnessReport) -> Void
   ) {
+    self.patienceMilliseconds = patienceMilliseconds
     self.source = source
     self.scan = scan
     self.meter = meter
@@ -77,7 +81,7 @@ final class LevelledSource: SoundSource {
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int {
-    if !hasBegun { scan?.wait(milliseconds: Self.patienceMilliseconds) }
+    if !hasBegun { scan?.wait(milliseconds: patienceMilliseconds) }
     hasBegun = true
     let count = try source.read(into: planes, frames: frames)
     learn(UnsafePointer(planes), count)

@@ -61,8 +61,12 @@ final class LoudnessScan: Sendable {
     // Only this thread; the one that plays comes first.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
     // What is wrong with the source is told by the one who plays it.
-    guard let source = try? open(), let glance = look(source) else { return }
-    publish(glance)
+    guard let source = try? open() else { return }
+    let piece = Int(Self.glanceSeconds * Double(source.sampleRate))
+    if let length = source.duration, length > 2 * Self.glances * piece {
+      let plan = Self.spread(Self.glances, of: piece, over: length)
+      if let glance = measure(source, plan: plan, limit: Self.glanceLimit) { publish(glance) }
+    }
     guard let all = measure(source, plan: wholePlan(source), limit: Self.limit) else { return }
     publish(all)
   }
@@ -71,14 +75,13 @@ final class LoudnessScan: Sendable {
     state.withLock { $0.measurement = measurement }
   }
 
-  private func look(_ source: any SoundSource) -> LoudnessMeasurement? {
-    let piece = Int(Self.glanceSeconds * Double(source.sampleRate))
-    guard let length = source.duration, length > 2 * Self.glances * piece else {
-      return measure(source, plan: [(0, .max)], limit: Self.limit)
-    }
-    let plan = Self.spread(Self.glances, of: piece, over: length)
-    return measure(source, plan: plan, limit: Self.glanceLimit)
-      ?? measure(source, plan: [(0, .max)], limit: Self.limit)
+  /// A source that must be read through is judged by its beginning until that is done.
+  private func giveFirstWord(_ meter: EarMeter, rate: Int) {
+    let enough = Double(Self.glances) * Self.glanceSeconds * Double(rate)
+    guard Double(meter.frames) >= enough, current.measurement == nil,
+      let measurement = meter.measurement
+    else { return }
+    publish(measurement)
   }
 
   private func wholePlan(_ source: any SoundSource) -> [(start: Int, count: Int)] {
@@ -112,6 +115,7 @@ final class LoudnessScan: Sendable {
         else { break }
         meter.add(UnsafePointer(planes.planes), frames: read)
         left -= read
+        giveFirstWord(meter, rate: source.sampleRate)
       }
     }
     return meter.measurement
