@@ -5,6 +5,7 @@ import PackageDescription
 
 /// C libraries come from Debian. `pkgConfig` is left out where its flags only produce warnings.
 let systemLibraries: [Target] = [
+  .systemLibrary(name: "CEBUR128", providers: [.apt(["libebur128-dev"])]),
   .systemLibrary(name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev"])]),
   .systemLibrary(
     name: "CHIDAPI", pkgConfig: "hidapi-hidraw", providers: [.apt(["libhidapi-dev"])]),
@@ -49,13 +50,14 @@ let rooms: [Target] = [
   .target(
     name: "NetworkTracking", dependencies: ["HeadTracking", "Geometry", "CLiblo", "CRealtime"]),
   .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
+  .target(name: "Loudness", dependencies: ["Ambisonics", "Geometry", "CEBUR128"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
   .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
   .target(
     name: "Playback",
     dependencies: [
       "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking", "Surround",
-      "Media", "PulseAudio", "CRealtime",
+      "Loudness", "Media", "PulseAudio", "CRealtime",
     ]),
   .target(name: "CommandOptions"),
   .target(name: "Charts"),
@@ -99,6 +101,7 @@ let tests: [Target] = [
     dependencies: ["NetworkTracking", "HeadTracking", "Geometry", "TestSupport"]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
+  .testTarget(name: "LoudnessTests", dependencies: ["Loudness", "Ambisonics", "TestSupport"]),
   .testTarget(
     name: "PlaybackTests",
     dependencies: [
@@ -117,7 +120,8 @@ let tests: [Target] = [
   .testTarget(
     name: "PlayerTests",
     dependencies: [
-      "Playback", "Ambisonics", "Binaural", "Media", "PulseAudio", "SignalProcessing",
+      "Playback", "Ambisonics", "Binaural", "Geometry", "Loudness", "Media", "PulseAudio",
+      "SignalProcessing",
       "TestSupport",
     ]),
   .testTarget(

@@ -32,6 +32,16 @@ public enum SpatializeChoice: String, Sendable, CaseIterable {
   case off
 }
 
+/// `--drc`: what becomes of the words on level that broadcasters send with AC-3 and E-AC-3.
+public enum DynamicRangeChoice: String, Sendable, CaseIterable {
+  /// Dialogue at -31 LUFS, the dynamic range brought in for living rooms.
+  case line
+  /// Dialogue at -20 LUFS, the dynamic range strongly brought in.
+  case rf
+  /// Dialogue at -31 LUFS, the full dynamic range.
+  case off
+}
+
 /// `--to`: what `render` writes.
 public enum RenderTarget: String, Sendable, CaseIterable {
   case binaural

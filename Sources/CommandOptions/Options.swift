@@ -79,6 +79,25 @@ public enum Options {
   public static let gain = CommandOption<Double>(
     "gain", "DB", .number(-120...40), default: 0, shown: "0",
     help: "Gain in decibels.")
+  public static let playLoudness = CommandOption<LoudnessChoice>(
+    "loudness", "LUFS|off", .loudness(-60...0), default: .target(-16), shown: "-16",
+    help: """
+      Loudness that every source is brought to, in LUFS at the ears: from what the file says, or \
+      from a scan of it. The gain never moves by more than 1 dB a second.
+      """)
+  public static let renderLoudness = CommandOption<LoudnessChoice>(
+    "loudness", "LUFS|off", .loudness(-60...0), default: .off, shown: "off",
+    help: """
+      Integrated loudness of what is written, in LUFS. All of it is measured first; the gain is \
+      one and the same throughout.
+      """)
+  public static let dynamicRange = CommandOption<DynamicRangeChoice>(
+    "drc", "MODE", .words, default: .line, shown: "line",
+    help: """
+      Use of the words on level in AC-3 and E-AC-3: 'line' brings dialogue to -31 LUFS and the \
+      dynamic range in for a living room, 'rf' dialogue to -20 LUFS and the range in strongly, \
+      'off' only dialogue to -31 LUFS.
+      """)
   public static let block = CommandOption<Int>(
     "block", "FRAMES", .integer(1...8192), default: 256, shown: "256",
     help: "How many frames the engine renders at a time.")

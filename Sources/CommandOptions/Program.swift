@@ -17,6 +17,7 @@ public enum Program {
     Options.hrtf.specification, Options.hrtfEqualization.specification,
     Options.layout.specification, Options.track.specification, Options.order.specification,
     Options.decoder.specification, Options.spatialize.specification, Options.gain.specification,
+    Options.dynamicRange.specification,
     Options.block.specification, Options.motion.specification, Options.events.specification,
     Options.data.specification,
     Options.headphones.specification, Options.headCircumference.specification,
@@ -36,6 +37,7 @@ public enum Program {
       Options.mode.specification, Options.predict.specification,
       Options.keepFront.specification, Options.sink.specification,
       Options.latency.specification, Options.rewrite.specification,
+      Options.playLoudness.specification,
     ] + shared)
 
   private static let render = CommandSpecification(
@@ -48,6 +50,7 @@ public enum Program {
     options: [
       Options.renderOutput.specification, Options.renderTarget.specification,
       Options.pose.specification, Options.rate.specification, Options.limiter.specification,
+      Options.renderLoudness.specification,
     ] + shared)
 
   private static let demo = CommandSpecification(

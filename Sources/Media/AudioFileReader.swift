@@ -24,9 +24,14 @@ public final class AudioFileReader: @unchecked Sendable {
   public let sampleRate: Int
   public let title: String?
   public let artist: String?
+  /// What AC-3 and E-AC-3 say of their level, by the first frame; nil for other codecs.
+  public let syncframe: SyncframeHeader?
+  /// What the file says of how loud `track` is, as `read` gives it; nil where it says nothing.
+  public let statedLoudness: StatedLoudness?
   /// The index of the next frame that `read` gives, in frames at `sampleRate`.
   public private(set) var position = 0
 
+  private let dynamicRange: DynamicRange
   private let source: any ByteSource
   private let interrupt: InterruptFlag?
   private var decoder: TrackDecoder
@@ -42,22 +47,24 @@ public final class AudioFileReader: @unchecked Sendable {
   ///   - path: of a regular file.
   ///   - track: from 1; nil for the richest that can be decoded.
   ///   - sampleRate: 8000 to 384000 Hz; nil for the track's own.
+  ///   - dynamicRange: what becomes of words on level that broadcasters send with the sound.
   ///   - interrupt: makes every call give up with `MediaError.interrupted`.
   ///   - onWarning: called on the reading thread at the first warning of each kind.
   /// - Throws: `MediaError`, whose `description` is one line for the user.
   public convenience init(
-    path: String, track: Int? = nil, sampleRate: Int? = nil, interrupt: InterruptFlag? = nil,
-    onWarning: ((MediaWarning) -> Void)? = nil
+    path: String, track: Int? = nil, sampleRate: Int? = nil, dynamicRange: DynamicRange = .line,
+    interrupt: InterruptFlag? = nil, onWarning: ((MediaWarning) -> Void)? = nil
   ) throws(MediaError) {
     try self.init(
       source: FileByteSource(path: path), track: track, sampleRate: sampleRate,
-      interrupt: interrupt, onWarning: onWarning)
+      dynamicRange: dynamicRange, interrupt: interrupt, onWarning: onWarning)
   }
 
   /// As `init(path:…)`, from bytes that come from elsewhere.
   public init(
     source: any ByteSource, track number: Int? = nil, sampleRate: Int? = nil,
-    interrupt: InterruptFlag? = nil, onWarning: ((MediaWarning) -> Void)? = nil
+    dynamicRange: DynamicRange = .line, interrupt: InterruptFlag? = nil,
+    onWarning: ((MediaWarning) -> Void)? = nil
   ) throws(MediaError) {
     if let sampleRate, !AudioTrack.sampleRates.contains(sampleRate) {
       throw .outputRate(sampleRate)
@@ -68,18 +75,19 @@ public final class AudioFileReader: @unchecked Sendable {
     var warnings = WarningCollector()
     warnings.onWarning = onWarning
     var decoder = try TrackDecoder(
-      demuxer: demuxer, track: chosen, path: source.name, interrupt: interrupt,
-      warnings: warnings)
+      demuxer: demuxer, track: chosen, dynamicRange: dynamicRange, path: source.name,
+      interrupt: interrupt, warnings: warnings)
     let track = try decoder.prime()
     if track != chosen {
       try Self.requirePlayable(track, name: source.name)
       demuxer = try Demuxer(source: source, interrupt: interrupt)
       decoder = try TrackDecoder(
-        demuxer: demuxer, track: track, path: source.name, interrupt: interrupt,
-        warnings: warnings)
+        demuxer: demuxer, track: track, dynamicRange: dynamicRange, path: source.name,
+        interrupt: interrupt, warnings: warnings)
       _ = try decoder.prime()
     }
     self.decoder = decoder
+    self.dynamicRange = dynamicRange
     self.source = source
     self.interrupt = interrupt
     self.tracks = tracks
@@ -89,6 +97,10 @@ public final class AudioFileReader: @unchecked Sendable {
     let stream = demuxer.streams[track.streamIndex].pointee.metadata
     title = metadata(container, "title") ?? metadata(stream, "title")
     artist = metadata(container, "artist") ?? metadata(stream, "artist")
+    syncframe = decoder.syncframe
+    statedLoudness = StatedLoudness(
+      of: track, in: demuxer, source: source,
+      dialogueLevel: decoder.syncframe.map { _ in dynamicRange.dialogueLevel })
     decoded = PlanarQueue(channels: track.channels)
     resampled = PlanarQueue(channels: track.channels)
     resamplerRate = self.sampleRate
@@ -206,8 +218,8 @@ extension AudioFileReader {
       throw .seekFailed(path: source.name, seconds: Double(position) / Double(sampleRate))
     }
     decoder = try TrackDecoder(
-      demuxer: demuxer, track: track, path: source.name, interrupt: interrupt,
-      warnings: decoder.warnings)
+      demuxer: demuxer, track: track, dynamicRange: dynamicRange, path: source.name,
+      interrupt: interrupt, warnings: decoder.warnings)
     _ = try decoder.prime()
   }
 

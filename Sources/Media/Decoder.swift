@@ -19,7 +19,8 @@ final class Decoder {
 
   /// - Throws: `MediaError.unplayable` when the codec refuses the track.
   init(
-    stream: UnsafeMutablePointer<AVStream>, track: AudioTrack, path: String
+    stream: UnsafeMutablePointer<AVStream>, track: AudioTrack, dynamicRange: DynamicRange,
+    path: String
   ) throws(MediaError) {
     let parameters = stream.pointee.codecpar!
     var allocated: UnsafeMutablePointer<AVCodecContext>?
@@ -45,7 +46,10 @@ final class Decoder {
       // A frame that fails its checksum is replaced, not played.
       context.pointee.err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE
     }
-    code = avcodec_open2(context, codec, nil)
+    var options: OpaquePointer?
+    defer { av_dict_free(&options) }
+    if Self.hasDialogueLevel(parameters.pointee.codec_id) { dynamicRange.set(on: &options) }
+    code = avcodec_open2(context, codec, &options)
     guard code >= 0 else { throw refuse(code) }
     self.context = context
     self.frame = frame!
@@ -85,6 +89,10 @@ final class Decoder {
   }
 
   func flush() { avcodec_flush_buffers(context) }
+
+  static func hasDialogueLevel(_ codec: AVCodecID) -> Bool {
+    codec == AV_CODEC_ID_AC3 || codec == AV_CODEC_ID_EAC3
+  }
 
   private static let checksummed: Set<AVCodecID> = [
     AV_CODEC_ID_FLAC, AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_TTA, AV_CODEC_ID_WAVPACK,

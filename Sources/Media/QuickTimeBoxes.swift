@@ -3,8 +3,8 @@
 import Ambisonics
 
 /// Finds what QuickTime, MP4 and M4A files say about ambisonic channels in their sample
-/// descriptions: `chan` (QuickTime File Format) and `SA3D` (Spatial Audio RFC, version 0). Every
-/// walk is bounded, for a file may say anything.
+/// descriptions: `chan` (QuickTime File Format) and `SA3D` (Spatial Audio RFC, version 0), and about
+/// loudness. Every walk is bounded, for a file may say anything.
 struct QuickTimeBoxes {
   private struct Box {
     let type: String
@@ -45,6 +45,26 @@ struct QuickTimeBoxes {
       layouts[identifier] = SampleDescription(HeaderBytes(bytes)).ambisonicLayout
     }
     return layouts
+  }
+
+  /// Of the track's own `ludt` box, else of the film's; see `LoudnessBox`.
+  func loudness(track identifier: Int) -> LoudnessBox? {
+    guard let movie = boxes(from: 0, to: size).first(where: { $0.type == "moov" }) else {
+      return nil
+    }
+    let track = children(movie).first { $0.type == "trak" && trackIdentifier($0) == identifier }
+    // There may be several boxes of user data.
+    let data = [track, movie].flatMap { owner in
+      owner.map { children($0).filter { $0.type == "udta" } } ?? []
+    }
+    for owner in data {
+      guard let box = descend(owner, ["ludt", "tlou"]),
+        box.end - box.start <= Self.maximumDescription,
+        let bytes = source.bytes(at: box.start, count: Int(box.end - box.start))
+      else { continue }
+      return LoudnessBox(bytes)
+    }
+    return nil
   }
 
   private func trackIdentifier(_ track: Box) -> Int? {

@@ -17,6 +17,8 @@ final class TrackDecoder {
   private(set) var isTimelineTrusted = true
   private(set) var clock: StreamClock
   var warnings: WarningCollector
+  /// Of the first frame of AC-3 or E-AC-3; nil for other codecs.
+  private(set) var syncframe: SyncframeHeader?
 
   private let demuxer: Demuxer
   private let decoder: Decoder
@@ -43,8 +45,8 @@ final class TrackDecoder {
 
   /// - Throws: `MediaError.unplayable` when the decoder refuses the track.
   init(
-    demuxer: Demuxer, track: AudioTrack, path: String, interrupt: InterruptFlag?,
-    warnings: WarningCollector
+    demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange, path: String,
+    interrupt: InterruptFlag?, warnings: WarningCollector
   ) throws(MediaError) {
     self.demuxer = demuxer
     self.track = track
@@ -55,7 +57,8 @@ final class TrackDecoder {
     clock = StreamClock(
       base: stream.pointee.time_base, sampleRate: track.sampleRate,
       countsPackets: demuxer.isBareStream)
-    decoder = try Decoder(stream: stream, track: track, path: path)
+    decoder = try Decoder(
+      stream: stream, track: track, dynamicRange: dynamicRange, path: path)
     home.nb_channels = Int32(track.channels)
     packet = av_packet_alloc()
     demuxer.select(stream: track.streamIndex)
@@ -178,8 +181,17 @@ extension TrackDecoder {
       lastDuration = packet.pointee.duration
       lastPacketSize = Int(packet.pointee.size)
       isFragment = decoder.isFragment(packet)
+      if syncframe == nil { noteLevels(packet) }
       if !decoder.send(packet), !isFragment { losePacket() }
     }
+  }
+
+  private func noteLevels(_ packet: UnsafeMutablePointer<AVPacket>) {
+    guard Decoder.hasDialogueLevel(stream.pointee.codecpar.pointee.codec_id),
+      let data = packet.pointee.data
+    else { return }
+    syncframe = SyncframeHeader(
+      UnsafeBufferPointer(start: data, count: max(0, Int(packet.pointee.size))))
   }
 
   private func losePacket() {

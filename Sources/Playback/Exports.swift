@@ -29,11 +29,16 @@
 @_exported public import struct HeadTracking.TrackerList
 @_exported public import struct HeadTracking.TrackerProfile
 @_exported public import struct HeadTracking.TrackerSettings
+@_exported public import struct Loudness.LoudnessKnowledge
+@_exported public import struct Loudness.LoudnessMeasurement
+@_exported public import struct Loudness.LoudnessTarget
 @_exported public import class Media.AudioFileReader
 @_exported public import struct Media.AudioTrack
+@_exported public import enum Media.DynamicRange
 @_exported public import class Media.InterruptFlag
 @_exported public import enum Media.LayoutOption
 @_exported public import enum Media.MediaError
+@_exported public import struct Media.StatedLoudness
 @_exported public import class Media.WAVWriter
 @_exported public import struct PulseAudio.AudioOutputEvent
 @_exported public import enum PulseAudio.AudioOutputState

@@ -42,6 +42,7 @@ public final class Player: @unchecked Sendable {
   private let device: TrackerSession?
   private let events: EventQueue
   private let redesigner: Redesigner
+  private let levelBoard: LevelledSource.Board?
   private let shared = Mutex(Shared())
 
   /// The id of the tracker that was connected last.
@@ -74,7 +75,8 @@ public final class Player: @unchecked Sendable {
     options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
   ) throws(PlaybackError) {
     let rate = try Self.sinkRate(options)
-    let source = try prepared(makeSource(rate), settings: options.render)
+    let raw = try makeSource(rate)
+    let source = try prepared(raw, settings: options.render)
     let hrtf = try HRTFChoice(path: options.render.hrtfPath, interrupt: options.interrupt)
     let settings = options.render
     let filters = try hrtf.filters(
@@ -86,7 +88,12 @@ public final class Player: @unchecked Sendable {
     duration = source.duration.map { Double($0) / Double(rate) }
     if case .ambisonics = source.layout { isAmbisonic = true } else { isAmbisonic = false }
     canBeSpatial = settings.spatialization.includes(source.layout)
-    events = EventQueue()
+    let queue = EventQueue()
+    events = queue
+    let level = levelled(source, from: raw, filters: filters, settings: settings) {
+      queue.add(.loudness($0))
+    }
+    levelBoard = level?.board
     (head, poseSource, tracker) = Self.makeHead(options, events, memory)
     device = Self.makeDevice(options, poseSource, events)
     let renderer = Renderer(
@@ -106,7 +113,7 @@ public final class Player: @unchecked Sendable {
       }
     }
     predicted?.prediction = options.prediction.pose(for: options.sinkName ?? "")
-    conductor = Conductor(source: source, feed: feed, output: output) { event in
+    conductor = Conductor(source: level ?? source, feed: feed, output: output) { event in
       if let sink = event.newSink {
         let status = heard.status
         predicted?.prediction = options.prediction.pose(
@@ -178,6 +185,15 @@ public final class Player: @unchecked Sendable {
       head.isFollowed = newValue == .tracked && decoding.playback == .headphones
       output.refresh()
       events.add(.modeChanged(newValue))
+    }
+  }
+
+  /// LUFS at the ears that the source is brought to, at 0.9 dB/s; nil where that was off from the start.
+  public var loudnessTarget: Double? {
+    get { levelBoard?.content.withLock { $0.target } }
+    set {
+      guard let newValue, newValue.isFinite else { return }
+      levelBoard?.content.withLock { $0.target = min(0, max(-70, newValue)) }
     }
   }
 
@@ -263,6 +279,7 @@ public final class Player: @unchecked Sendable {
     return PlayerStatus(
       state: state(output), position: position, duration: duration, mode: mode,
       head: poseSource?.status, tracker: tracker?.tracker, output: output, volume: volume,
+      loudness: levelBoard?.content.withLock { $0.report },
       mutedFrames: feed.renderer.mutedFrameCount)
   }
 

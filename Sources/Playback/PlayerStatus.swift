@@ -29,6 +29,8 @@ public struct PlayerStatus: Sendable {
   public var output: AudioOutputStatus
   /// Linear gain of the listener's volume.
   public var volume: Float
+  /// What is done about the source's loudness; nil where that is off, and before the first sound.
+  public var loudness: LoudnessReport?
   /// Frames with numbers that are no sound, muted.
   public var mutedFrames: Int
 }
@@ -49,6 +51,8 @@ public enum PlayerEvent: Sendable, Equatable {
   case decoderChanged(RenderSettings)
   /// The decoder that was wished for cannot be made; the old one goes on.
   case decoderKept(RenderSettings, reason: String)
+  /// Other knowledge of the source's loudness counts, or its gain is to move by more than 1 dB.
+  case loudness(LoudnessReport)
   case finished
   /// The source cannot be read on; what has been read is played to its end.
   case sourceFailed(String)

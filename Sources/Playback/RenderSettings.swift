@@ -64,6 +64,11 @@ public struct RenderSettings: Sendable, Equatable {
   public var track: Int?
   /// Default: all sources.
   public var spatialization = Spatialization.all
+  /// What becomes of the words on level in AC-3 and E-AC-3. Default: line mode.
+  public var dynamicRange = DynamicRange.line
+  /// LUFS at the ears that every source is brought to while it is played; nil (default): it stays as
+  /// it is. A render is measured first instead, with `OfflineRenderer.measureLoudness`.
+  public var loudness: Double?
   /// Default: 0 dB.
   public var gainDecibels = 0.0
   /// Frames of a block, 1 to 8192. Default: 256.

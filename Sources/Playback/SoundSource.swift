@@ -22,12 +22,23 @@ public protocol SoundSource: AnyObject {
   ) throws(PlaybackError) -> Int
   /// Makes `frame` the next one read.
   func seek(toFrame frame: Int) throws(PlaybackError)
+  /// What the source says of its own loudness.
+  var statedLoudness: StatedLoudness? { get }
+  /// Opens the same source once more, from its start and for another thread; nil where that cannot
+  /// be done.
+  var another: (@Sendable () throws(PlaybackError) -> any SoundSource)? { get }
+}
+
+extension SoundSource {
+  public var statedLoudness: StatedLoudness? { nil }
+  public var another: (@Sendable () throws(PlaybackError) -> any SoundSource)? { nil }
 }
 
 /// An audio file.
 public final class FileSource: SoundSource {
   public let layout: ChannelLayout
   public let title: String?
+  public let another: (@Sendable () throws(PlaybackError) -> any SoundSource)?
   private let reader: AudioFileReader
 
   /// - Parameters:
@@ -41,11 +52,18 @@ public final class FileSource: SoundSource {
   ) throws(PlaybackError) {
     do throws(MediaError) {
       reader = try AudioFileReader(
-        path: path, track: settings.track, sampleRate: sampleRate, interrupt: interrupt)
+        path: path, track: settings.track, sampleRate: sampleRate,
+        dynamicRange: settings.dynamicRange, interrupt: interrupt)
       layout = try settings.layout.resolve(track: reader.track)
     } catch { throw PlaybackError(error) }
     title = reader.title
+    another = { () throws(PlaybackError) in
+      try FileSource(
+        path: path, settings: settings, sampleRate: sampleRate, interrupt: interrupt)
+    }
   }
+
+  public var statedLoudness: StatedLoudness? { reader.statedLoudness }
 
   public var sampleRate: Int { reader.sampleRate }
   public var duration: Int? { reader.duration }

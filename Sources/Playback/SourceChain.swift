@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Binaural
+
 /// What a source goes through before it is rendered, in `play` and `render` alike.
 ///
 /// It happens where the source is read, ahead of time, and has nothing to do with the head. Each step is
@@ -13,4 +15,31 @@ func prepared(
   _ source: any SoundSource, settings: RenderSettings
 ) throws(PlaybackError) -> any SoundSource {
   source
+}
+
+/// What is done to a prepared source's loudness in `play`; nil for nothing.
+///
+/// - Parameters:
+///   - prepared: what `prepared` made of `source`.
+///   - source: as it was before.
+///   - filters: that it is rendered with, for loudness is measured at the ears.
+///   - settings: how it is rendered; where they say nothing of loudness, nothing is done.
+///   - patienceMilliseconds: how long the first sound waits for the first word on its loudness.
+///   - tell: see `LevelledSource`.
+func levelled(
+  _ prepared: any SoundSource, from source: any SoundSource, filters: BinauralFilters,
+  settings: RenderSettings, patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,
+  tell: @escaping (LoudnessReport) -> Void
+) -> LevelledSource? {
+  guard let target = settings.loudness else { return nil }
+  let scan = source.another.map { another in
+    LoudnessScan(filters: filters, settings: settings) { () throws(PlaybackError) in
+      try Playback.prepared(another(), settings: settings)
+    }
+  }
+  scan?.start()
+  return LevelledSource(
+    prepared, stated: source.statedLoudness, scan: scan,
+    meter: EarMeter(layout: prepared.layout, filters: filters, settings: settings),
+    target: target, patienceMilliseconds: patienceMilliseconds, tell: tell)
 }

@@ -13,6 +13,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   var options = PlayerOptions()
   options.interrupt = Signals.interrupt
   options.render = try RenderSettings(command)
+  options.render.loudness = command[Options.playLoudness].target
   options.mode = StageMode(rawValue: command[Options.mode].rawValue) ?? .tracked
   options.sinkName = command[Options.sink]
   if case .milliseconds(let depth) = command[Options.latency] {

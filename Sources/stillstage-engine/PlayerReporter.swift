@@ -65,6 +65,7 @@ final class PlayerReporter {
     case .decoderKept(let settings, let reason):
       say("no change to \(settings.summary(isAmbisonic: player.isAmbisonic)): \(reason)")
       events.write("decoder-kept", ["message": .text(reason)])
+    case .loudness(let report): events.write("loudness", report.values)
     case .finished: events.write("finished")
     }
   }
@@ -140,6 +141,17 @@ final class PlayerReporter {
       say(error.description)
       events.write("device-tracker-failed", ["message": .text(error.description)])
     }
+  }
+}
+
+extension LoudnessReport {
+  fileprivate var values: [String: EventLog.Value] {
+    var values: [String: EventLog.Value] = [
+      "gain": .number(gain), "goal": .number(goal), "origin": .text(origin.rawValue),
+      "loudness": .number(loudness),
+    ]
+    if let statement { values["statement"] = .text(statement.rawValue) }
+    return values
   }
 }
 

@@ -10,8 +10,15 @@ struct Progress {
   private var shownAt = monotonic_nanoseconds() + 500_000_000 - 200_000_000
   private var isShown = false
   private let isWanted = isTerminal(STDERR_FILENO)
+  private let word: String
 
-  init(total: Int?) { self.total = total }
+  /// - Parameters:
+  ///   - total: frames in all; nil where that is not known.
+  ///   - word: what has been done to them, where it is not the usual.
+  init(total: Int?, doing word: String = "") {
+    self.total = total
+    self.word = word.isEmpty ? "" : " " + word
+  }
 
   mutating func advance(by frames: Int) {
     done += frames
@@ -20,7 +27,7 @@ struct Progress {
     guard now - shownAt > 200_000_000 else { return }
     shownAt = now
     isShown = true
-    write("\r\(min(100, done * 100 / total)) %\u{1B}[K", to: STDERR_FILENO)
+    write("\r\(min(100, done * 100 / total)) %\(word)\u{1B}[K", to: STDERR_FILENO)
   }
 
   /// Leaves the line empty.

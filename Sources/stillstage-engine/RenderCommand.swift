@@ -29,14 +29,23 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let hrtf = try playing { () throws(PlaybackError) in
     try HRTFChoice(path: settings.hrtfPath, interrupt: Signals.interrupt)
   }
+  var levelled = settings
+  var measured: LoudnessMeasurement?
+  if let target = command[Options.renderLoudness].target {
+    measured = try measureLoudness(command, head: head, hrtf: hrtf, settings: settings)
+    if let measured { levelled.gainDecibels += target - measured.ears }
+  }
   let offline = try playing { () throws(PlaybackError) in
     try OfflineRenderer(
-      source: source, head: head, hrtf: hrtf, settings: settings,
+      source: source, head: head, hrtf: hrtf, settings: levelled,
       isLimited: command[Options.limiter])
   }
   // Only now: wrong input leaves nothing behind, and its error stands alone.
   let events = try EventLog(path: command[Options.events])
   for note in hrtf.notes { printNote(note) }
+  if command[Options.renderLoudness].target != nil {
+    note(measured, gain: levelled.gainDecibels - settings.gainDecibels, command, in: events)
+  }
   try renderToFile(offline, path: output)
   for warning in source.warnings {
     printNote(warning)
@@ -46,6 +55,48 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     let text = "\(offline.renderer.mutedFrameCount) frames held no valid sound and were muted"
     printNote(text)
     events.warning(text)
+  }
+}
+
+/// How loud what would be written is without a gain; nil for silence.
+private func measureLoudness(
+  _ command: ParsedCommand, head: HeadTrajectory, hrtf: HRTFChoice, settings: RenderSettings
+) throws(CommandFailure) -> LoudnessMeasurement? {
+  var plain = settings
+  plain.gainDecibels = 0
+  let offline = try playing { () throws(PlaybackError) in
+    let source = try FileSource(
+      path: command[Arguments.input], settings: settings, sampleRate: command[Options.rate],
+      interrupt: Signals.interrupt)
+    return try OfflineRenderer(
+      source: source, head: head, hrtf: hrtf, settings: plain, isLimited: false)
+  }
+  var progress = Progress(total: offline.frames, doing: "measured")
+  defer { progress.end() }
+  return try playing { () throws(PlaybackError) in
+    try offline.measureLoudness { frames in
+      progress.advance(by: frames)
+      return Signals.received == nil
+    }
+  }
+}
+
+/// Tells of the gain that a render gets, and of what the limiter would have to do.
+private func note(
+  _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
+) {
+  guard let measured else {
+    return printNote("the sound is silent, or too soft to have a loudness; its level stays")
+  }
+  var values: [String: EventLog.Value] = [
+    "gain": .number(gain), "loudness": .number(measured.ears), "origin": .text("scan"),
+  ]
+  let peak = measured.truePeak.map { $0 + gain + command[Options.gain] }
+  if let peak { values["truePeak"] = .number(peak) }
+  events.write("loudness", values)
+  if let peak, peak > -1, !command[Options.limiter] {
+    printNote(
+      "the true peak will be \(decimal(peak, 1)) dBTP; --limiter on keeps it at -1 dBTP")
   }
 }
 

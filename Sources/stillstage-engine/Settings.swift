@@ -25,6 +25,7 @@ extension RenderSettings {
     layout = try Self.layout(command[Options.layout])
     track = command[Options.track]
     spatialization = Spatialization(rawValue: command[Options.spatialize].rawValue) ?? .all
+    dynamicRange = DynamicRange(rawValue: command[Options.dynamicRange].rawValue) ?? .line
     gainDecibels = command[Options.gain]
     blockFrames = command[Options.block]
   }

@@ -11,8 +11,8 @@ enum StatusLine {
   static func text(_ status: PlayerStatus, levels: LevelMeter.Levels) -> String {
     [
       state(status), mode(status), latency(status),
-      "\(status.output.underruns) underruns", meter(levels),
-    ].joined(separator: "  ")
+      "\(status.output.underruns) underruns", loudness(status), meter(levels),
+    ].filter { !$0.isEmpty }.joined(separator: "  ")
   }
 
   private static func state(_ status: PlayerStatus) -> String {
@@ -52,6 +52,12 @@ enum StatusLine {
   private static func latency(_ status: PlayerStatus) -> String {
     guard let measured = status.output.measuredLatencyMilliseconds else { return "-- ms" }
     return "\(Int(measured.rounded())) ms"
+  }
+
+  private static func loudness(_ status: PlayerStatus) -> String {
+    guard let report = status.loudness else { return "" }
+    let gain = Int(report.gain.rounded())
+    return "level \(gain > 0 ? "+" : "")\(gain) dB"
   }
 
   private static func meter(_ levels: LevelMeter.Levels) -> String {

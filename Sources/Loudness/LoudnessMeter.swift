@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CEBUR128
+
+/// Measures loudness by ITU-R BS.1770-5 and EBU Tech 3341, through libebur128.
+///
+/// Numbers that are no sound (not finite, or beyond +80 dBFS) count as silence, for one of them would
+/// spoil the filters for good.
+///
+/// ## Threading
+/// Used by one thread at a time.
+public final class LoudnessMeter {
+  public let channels: Int
+  private let measuresPeak: Bool
+  private var state: UnsafeMutablePointer<ebur128_state>?
+  private let interleaved: UnsafeMutablePointer<Float>
+  private static let pieceFrames = 1024
+  private static let largest: Float = 1e4
+
+  /// - Parameters:
+  ///   - weights: of each channel, 1 to 64 of them.
+  ///   - sampleRate: Hz, 16 to 2,822,400.
+  ///   - measuresPeak: whether the true peak is measured too, which costs as much as the rest.
+  public init(weights: [ChannelWeight], sampleRate: Int, measuresPeak: Bool = false) {
+    channels = weights.count
+    self.measuresPeak = measuresPeak
+    var mode = EBUR128_MODE_I.rawValue | EBUR128_MODE_S.rawValue
+    if measuresPeak { mode |= EBUR128_MODE_TRUE_PEAK.rawValue }
+    state = ebur128_init(UInt32(weights.count), UInt(sampleRate), Int32(mode))
+    precondition(state != nil, "no meter for \(weights.count) channels at \(sampleRate) Hz")
+    for (channel, weight) in weights.enumerated() {
+      ebur128_set_channel(state, UInt32(channel), Int32(weight.libraryChannel.rawValue))
+    }
+    interleaved = .allocate(capacity: Self.pieceFrames * weights.count)
+  }
+
+  deinit {
+    ebur128_destroy(&state)
+    interleaved.deallocate()
+  }
+
+  /// Measures the next frames.
+  ///
+  /// - Parameters:
+  ///   - planes: channels x frames.
+  ///   - offset: where they begin.
+  ///   - frames: any number.
+  public func add(
+    _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, from offset: Int = 0, frames: Int
+  ) {
+    var done = 0
+    while done < frames {
+      let count = min(Self.pieceFrames, frames - done)
+      for channel in 0..<channels {
+        let plane = planes[channel] + offset + done
+        for i in 0..<count {
+          let value = plane[i]
+          interleaved[i * channels + channel] = abs(value) < Self.largest ? value : 0
+        }
+      }
+      ebur128_add_frames_float(state, interleaved, count)
+      done += count
+    }
+  }
+
+  /// LUFS of all that was measured, gated; nil while nothing was above the gate of -70 LUFS.
+  public var integrated: Double? { value(ebur128_loudness_global) }
+
+  /// LUFS of the last 3 s; nil for silence.
+  public var shortTerm: Double? { value(ebur128_loudness_shortterm) }
+
+  /// LUFS of the last 400 ms; nil for silence.
+  public var momentary: Double? { value(ebur128_loudness_momentary) }
+
+  /// The highest true peak of all channels, dBTP; nil for silence, and where it is not measured.
+  public var truePeak: Double? {
+    guard measuresPeak else { return nil }
+    var highest = 0.0
+    for channel in 0..<channels {
+      var peak = 0.0
+      guard ebur128_true_peak(state, UInt32(channel), &peak) == 0 else { continue }
+      highest = max(highest, peak)
+    }
+    return highest > 0 ? decibels(amplitude: highest) : nil
+  }
+
+  private func value(
+    _ read: (UnsafeMutablePointer<ebur128_state>?, UnsafeMutablePointer<Double>?) -> Int32
+  ) -> Double? {
+    var loudness = -Double.infinity
+    guard read(state, &loudness) == 0, loudness.isFinite else { return nil }
+    return loudness
+  }
+}
+
+extension ChannelWeight {
+  /// A channel of the library's that counts as much; which one of them makes no difference.
+  fileprivate var libraryChannel: channel {
+    switch self {
+    case .main: EBUR128_CENTER
+    case .surround: EBUR128_LEFT_SURROUND
+    case .excluded: EBUR128_UNUSED
+    }
+  }
+}

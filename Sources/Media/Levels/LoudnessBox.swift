@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The payload of a `tlou` box (ISO 14496-12, 12.2.7.2; codes of ISO 23003-4, 7.3).
+///
+/// Of several entries the one for the sound as it is counts, without downmix, compression or
+/// equalisation.
+struct LoudnessBox {
+  /// Programme loudness, LUFS; else that of the anchor, which mostly is speech.
+  let loudness: Double?
+  /// dBTP, or dBFS of the samples.
+  let peak: Double?
+
+  private struct Entry {
+    var isPlain = true
+    var peak: Double?
+    var programme: Double?
+    var anchor: Double?
+  }
+
+  init(_ payload: [UInt8]) {
+    var bits = BitReader(payload)
+    let version = bits.take(8)
+    bits.skip(24)
+    var count = 1
+    if version >= 1 {
+      bits.skip(2)
+      count = bits.take(6)
+    }
+    var entries: [Entry] = []
+    while entries.count < count, !bits.isExhausted {
+      let entry = Self.entry(&bits, version: version)
+      if !bits.isExhausted { entries.append(entry) }
+    }
+    let plain = entries.first { $0.isPlain }
+    loudness = plain?.programme ?? plain?.anchor
+    peak = plain?.peak
+  }
+
+  private static func entry(_ bits: inout BitReader, version: Int) -> Entry {
+    var entry = Entry()
+    if version >= 1 {
+      bits.skip(2)
+      entry.isPlain = bits.take(6) == 0
+    }
+    bits.skip(3)
+    let (downmix, compression) = (bits.take(7), bits.take(6))
+    entry.isPlain = entry.isPlain && downmix == 0 && compression == 0
+    let (samplePeak, truePeak) = (bits.take(12), bits.take(12))
+    bits.skip(8)
+    let coded = truePeak != 0 ? truePeak : samplePeak
+    entry.peak = coded == 0 ? nil : 20 - Double(coded) / 32
+    for _ in 0..<bits.take(8) where !bits.isExhausted {
+      let (method, value) = (bits.take(8), bits.take(8))
+      bits.skip(8)
+      let loudness = -57.75 + Double(value) / 4
+      if method == 1 { entry.programme = loudness }
+      if method == 2 { entry.anchor = loudness }
+    }
+    return entry
+  }
+}

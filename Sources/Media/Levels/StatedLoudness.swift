@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Glibc
+
+/// What a file says of how loud a track is as it is decoded.
+public struct StatedLoudness: Sendable, Equatable {
+  public enum Origin: String, Sendable {
+    /// The dialogue level in AC-3 and E-AC-3 (A/52, 5.4.2.8).
+    case dialnorm
+    /// The `tlou` box of MP4 (ISO 14496-12, 12.2.7).
+    case loudnessBox = "ludt"
+    /// R128_TRACK_GAIN of Opus (RFC 7845, 5.2.1), on top of the gain in the header.
+    case r128 = "R128_TRACK_GAIN"
+    /// REPLAYGAIN_TRACK_GAIN, as of ReplayGain 2.0.
+    case replayGain = "REPLAYGAIN_TRACK_GAIN"
+  }
+
+  public var origin: Origin
+  /// LUFS.
+  public var loudness: Double
+  /// dBTP or, where only that is stated, dBFS of the samples.
+  public var peak: Double?
+
+  public init(origin: Origin, loudness: Double, peak: Double? = nil) {
+    self.origin = origin
+    self.loudness = loudness
+    self.peak = peak
+  }
+
+  /// LUFS; what lies outside is taken for a mistake.
+  static let plausible = -60.0...3.0
+
+  /// - Parameter tag: looks a tag up, whatever the case of its name's letters.
+  static func tagged(_ tag: (String) -> String?) -> StatedLoudness? {
+    // 1/256 dB to -23 LUFS.
+    if let gain = tag("R128_TRACK_GAIN").flatMap({ Int($0) }), (-32768...32767).contains(gain) {
+      let loudness = -23 - Double(gain) / 256
+      if plausible.contains(loudness) { return StatedLoudness(origin: .r128, loudness: loudness) }
+    }
+    // dB to -18 LUFS.
+    if let gain = tag("REPLAYGAIN_TRACK_GAIN").flatMap(leadingNumber) {
+      let loudness = -18 - gain
+      let peak = tag("REPLAYGAIN_TRACK_PEAK").flatMap(leadingNumber)
+      guard plausible.contains(loudness) else { return nil }
+      return StatedLoudness(
+        origin: .replayGain, loudness: loudness,
+        peak: peak.flatMap { $0 > 1e-5 && $0 < 100 ? decibels($0) : nil })
+    }
+    return nil
+  }
+
+  /// The number that a text such as "-6.52 dB" begins with.
+  private static func leadingNumber(_ text: String) -> Double? {
+    let trimmed = text.drop { $0 == " " }
+    let digits = trimmed.prefix { "0123456789+-.eE".contains($0) }
+    guard let value = Double(digits), value.isFinite else { return nil }
+    return value
+  }
+
+  private static func decibels(_ amplitude: Double) -> Double { 20 * log10(amplitude) }
+}
