@@ -55,7 +55,7 @@ let rooms: [Target] = [
     name: "Playback",
     dependencies: [
       "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking", "Surround",
-      "Media", "PulseAudio", "CRealtime",
+      "Media", "PulseAudio", "CRealtime", "UserFiles", "CommandOptions",
     ]),
   .target(name: "CommandOptions"),
   .target(name: "Charts"),

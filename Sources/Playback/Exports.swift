@@ -33,6 +33,7 @@
 @_exported public import class Media.InterruptFlag
 @_exported public import enum Media.LayoutOption
 @_exported public import enum Media.MediaError
+@_exported public import enum Media.MatrixEncoding
 @_exported public import class Media.WAVWriter
 @_exported public import struct PulseAudio.AudioOutputEvent
 @_exported public import enum PulseAudio.AudioOutputState
@@ -41,3 +42,5 @@
 @_exported public import struct PulseAudio.Sink
 @_exported public import enum PulseAudio.SinkList
 @_exported public import struct SignalProcessing.LevelMeter
+@_exported public import struct UserFiles.UserFileError
+@_exported public import struct UserFiles.UserFolder

@@ -31,7 +31,7 @@ public final class Player: @unchecked Sendable {
   private let options: PlayerOptions
   /// Whether the source is a soundfield, which has an order of its own and no loudspeakers.
   public let isAmbisonic: Bool
-  private let canBeSpatial: Bool
+  private let route: RouteFollower
   private let duration: Double?
   private let feed: RenderFeed
   private let output: AudioOutput
@@ -51,7 +51,6 @@ public final class Player: @unchecked Sendable {
   private let memory = TrackerMemory()
 
   private struct Shared {
-    var mode = StageMode.tracked
     var isStopped = false
     var settings = RenderSettings()
   }
@@ -73,8 +72,10 @@ public final class Player: @unchecked Sendable {
   public init(
     options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
   ) throws(PlaybackError) {
-    let rate = try Self.sinkRate(options)
-    let source = try prepared(makeSource(rate), settings: options.render)
+    let sink = try Self.sink(options)
+    let rate = Self.usable(sink?.sampleRate ?? 0)
+    let made = try makeSource(rate)
+    let source = try prepared(made, settings: options.render)
     let hrtf = try HRTFChoice(path: options.render.hrtfPath, interrupt: options.interrupt)
     let settings = options.render
     let filters = try hrtf.filters(
@@ -85,19 +86,32 @@ public final class Player: @unchecked Sendable {
     notes = hrtf.notes
     duration = source.duration.map { Double($0) / Double(rate) }
     if case .ambisonics = source.layout { isAmbisonic = true } else { isAmbisonic = false }
-    canBeSpatial = settings.spatialization.includes(source.layout)
-    events = EventQueue()
+    let events = EventQueue()
+    self.events = events
+    var policy = options.route
+    policy.spatialization = settings.spatialization
+    let programme = Programme(
+      layout: source.contentLayout(atFrame: 0), isBinaural: source.isBinaural)
+    let facts = sink.map { RouteFacts($0) }
+    let first = policy.decision(for: programme, on: facts, mode: options.mode)
     (head, poseSource, tracker) = Self.makeHead(options, events, memory)
     device = Self.makeDevice(options, poseSource, events)
     let renderer = Renderer(
       layout: source.layout, filters: filters, busOrder: settings.busOrder,
       blockFrames: settings.blockFrames,
-      mode: canBeSpatial && options.mode != .off ? .spatial : .plain, finish: .safe)
+      mode: first.renderedMode, finish: .safe)
     let ring = FrameRing(channelCount: source.layout.channelCount, capacity: rate * 2)
     feed = RenderFeed(ring: ring, renderer: renderer, head: head)
     feed.volume = linearGain(decibels: settings.gainDecibels)
     output = try Self.makeOutput(options, rate, feed)
-    let (predicted, told, heard) = (poseSource, events, output)
+    let (predicted, told, heard, stage) = (poseSource, events, output, head)
+    let route = RouteFollower(
+      policy: policy, programme: programme, facts: facts, mode: options.mode, tell: events.add
+    ) { decision, mode in
+      renderer.mode = decision.renderedMode
+      stage.isFollowed = decision.isTracked(in: mode)
+    }
+    self.route = route
     predicted?.prediction = options.prediction.pose(for: options.sinkName ?? "")
     conductor = Conductor(source: source, feed: feed, output: output) { event in
       if let sink = event.newSink {
@@ -105,15 +119,16 @@ public final class Player: @unchecked Sendable {
         predicted?.prediction = options.prediction.pose(
           for: sink, queue: status.isLatencyApproximate ? status.queueMilliseconds : nil)
       }
+      if let sink = event.routedSink { route.follow(sink) }
+      if case .layoutChanged(let layout) = event { route.follow(layout) }
       told.add(event)
     }
-    head.isFollowed = options.mode == .tracked
-    redesigner = Redesigner(renderer: renderer, layout: source.layout, tell: events.add)
+    head.isFollowed = first.isTracked(in: options.mode)
+    redesigner = Redesigner(
+      renderer: renderer, layout: source.layout, told: hrtf.notes, tell: events.add)
     head.settle()
-    shared.withLock {
-      $0.mode = options.mode
-      $0.settings = settings
-    }
+    shared.withLock { $0.settings = settings }
+    if let offer = made.multichannelOffer { declareMultichannelContent(offer) }
   }
 
   deinit { stop() }
@@ -164,13 +179,22 @@ public final class Player: @unchecked Sendable {
 
   /// What the stage follows; a change is smooth.
   public var mode: StageMode {
-    get { shared.withLock { $0.mode } }
+    get { route.mode }
     set {
-      shared.withLock { $0.mode = newValue }
-      feed.renderer.mode = canBeSpatial && newValue != .off ? .spatial : .plain
-      head.isFollowed = newValue == .tracked
       events.add(.modeChanged(newValue))
+      route.mode = newValue
     }
+  }
+
+  /// What is heard of the programme, where, and why.
+  public var routeDecision: RouteDecision { route.decision }
+
+  /// Says that the programme is to be had in more channels than are played, so that the listener can be
+  /// told: `.multichannelOffered` follows where mono or stereo is played.
+  ///
+  /// - Parameter how: what the listener can do, a sentence without its end.
+  public func declareMultichannelContent(_ how: String) {
+    if !route.programme.isMultichannel { events.add(.multichannelOffered(how)) }
   }
 
   /// How the sound is decoded, as it was wished last.
@@ -249,7 +273,7 @@ public final class Player: @unchecked Sendable {
     let output = output.status
     return PlayerStatus(
       state: state(output), position: position, duration: duration, mode: mode,
-      head: poseSource?.status, tracker: tracker?.tracker, output: output, volume: volume,
+      route: route.decision, head: poseSource?.status, tracker: tracker?.tracker, output: output, volume: volume,
       mutedFrames: feed.renderer.mutedFrameCount)
   }
 
@@ -267,16 +291,17 @@ public final class Player: @unchecked Sendable {
 
   // MARK: Making the parts
 
-  private static func sinkRate(_ options: PlayerOptions) throws(PlaybackError) -> Int {
+  /// The sink that will be played to, as far as that is known.
+  private static func sink(_ options: PlayerOptions) throws(PlaybackError) -> Sink? {
     do throws(PulseAudioError) {
       let sinks = try SinkList.read(serverAddress: options.serverAddress)
       if let name = options.sinkName {
         guard let sink = sinks.first(where: { $0.name == name }) else {
           throw .unknownSink(name: name, available: sinks.map(\.name))
         }
-        return usable(sink.sampleRate)
+        return sink
       }
-      return usable((sinks.first { $0.isDefault } ?? sinks.first)?.sampleRate ?? 0)
+      return sinks.first { $0.isDefault } ?? sinks.first
     } catch { throw .sound(error) }
   }
 

@@ -78,6 +78,9 @@ public struct PlayerOptions: Sendable {
   public var fronts: [String: Double] = [:]
   /// Default: the stage stands still.
   public var mode = StageMode.tracked
+  /// What the route decides. `spatialization` is taken from `render`. Default: headphones get binaural
+  /// sound, loudspeakers plain stereo.
+  public var route = RoutePolicy()
   /// The sound server's name of the output; nil: its default, followed when it changes.
   public var sinkName: String?
   /// Depth of the server's queue in ms. Default: 50.

@@ -3,6 +3,7 @@
 internal import Ambisonics
 internal import Binaural
 internal import HeadTracking
+private import Media
 internal import Synchronization
 
 /// Designs other decoders for a renderer that plays, on a thread of its own, the newest wish last.
@@ -10,16 +11,23 @@ final class Redesigner: Sendable {
   private struct State {
     var wish: RenderSettings?
     var worker: Worker?
+    /// Ends the design that is under way.
+    var interrupt: InterruptFlag?
+    var isStopped = false
+    var told: Set<String>
   }
 
   private let renderer: Renderer
   private let layout: ChannelLayout
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let tell: @Sendable (PlayerEvent) -> Void
 
+  /// - Parameter told: notes that the listener knows.
   init(
-    renderer: Renderer, layout: ChannelLayout, tell: @escaping @Sendable (PlayerEvent) -> Void
+    renderer: Renderer, layout: ChannelLayout, told: [String] = [],
+    tell: @escaping @Sendable (PlayerEvent) -> Void
   ) {
+    state = Mutex(State(told: Set(told)))
     (self.renderer, self.layout, self.tell) = (renderer, layout, tell)
   }
 
@@ -33,10 +41,12 @@ final class Redesigner: Sendable {
     }
   }
 
-  /// Ends the thread, after the design that it is at.
+  /// Ends the thread, and the design that it is at.
   func stop() {
     let worker = state.withLock { state in
       state.wish = nil
+      state.isStopped = true
+      state.interrupt?.raise()
       return state.worker
     }
     worker?.stop()
@@ -55,15 +65,27 @@ final class Redesigner: Sendable {
   }
 
   private func design(_ settings: RenderSettings) {
+    let interrupt = InterruptFlag()
+    let isStopped = state.withLock { state in
+      state.interrupt = interrupt
+      return state.isStopped
+    }
+    if isStopped { return }
     do throws(PlaybackError) {
-      let hrtf = try HRTFChoice(path: settings.hrtfPath)
+      let hrtf = try HRTFChoice(path: settings.hrtfPath, interrupt: interrupt)
       let filters = try hrtf.filters(
         for: layout, settings: settings, sampleRate: renderer.sampleRate)
-      for note in hrtf.notes { tell(.warning(note)) }
+      // What was told of a set is not told again.
+      let fresh = state.withLock { state in
+        hrtf.notes.filter { state.told.insert($0).inserted }
+      }
+      for note in fresh { tell(.warning(note)) }
       guard renderer.exchange(filters: filters, busOrder: settings.busOrder) else {
         throw .decoderIsLater
       }
       tell(.decoderChanged(settings))
+    } catch .interrupted {
+      return
     } catch { tell(.decoderKept(settings, reason: error.description)) }
   }
 }

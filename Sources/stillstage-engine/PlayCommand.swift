@@ -15,6 +15,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   options.render = try RenderSettings(command)
   options.mode = StageMode(rawValue: command[Options.mode].rawValue) ?? .tracked
   options.sinkName = command[Options.sink]
+  options.route = try routePolicy(command)
   if case .milliseconds(let depth) = command[Options.latency] {
     options.latencyMilliseconds = depth
   }
