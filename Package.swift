@@ -57,7 +57,7 @@ let rooms: [Target] = [
     name: "Playback",
     dependencies: [
       "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking", "Surround",
-      "Loudness", "Media", "PulseAudio", "CRealtime",
+      "Loudness", "Media", "PulseAudio", "CRealtime", "UserFiles", "CommandOptions",
     ]),
   .target(name: "CommandOptions"),
   .target(name: "Charts"),

@@ -10,24 +10,28 @@ extension Speaker {
   ///
   /// ITU-R BS.775-4 (left and right +-30, surrounds +-110 degrees of azimuth) and BS.2051-3, system
   /// J (sides +-90, backs +-135, tops at 45 degrees of elevation). Where a layout has one pair of
-  /// surrounds only, whatever its name, it stands at +-110; without a centre (quad) at +-135.
+  /// surrounds only, whatever its name, it stands at +-110; in front of two loudspeakers alone (quad) at
+  /// +-135. In 22.2 (BS.2051-3, system H) left and right stand at +-60 and those of centre at +-30.
   public func direction(in layout: [Speaker]) -> Direction? {
     let hasSides = layout.contains(.sideLeft) || layout.contains(.sideRight)
     let hasBacks = layout.contains(.backLeft) || layout.contains(.backRight)
-    let lonePair = layout.contains(.frontCenter) ? 110.0 : 135.0
+    let isQuad = !layout.contains(.frontCenter) && !layout.contains(.frontLeftOfCenter)
+    let lonePair = isQuad ? 135.0 : 110.0
+    let isSystemH = layout.contains(.bottomFrontLeft) && layout.contains(.frontLeftOfCenter)
+    let (front, ofCenter) = isSystemH ? (60.0, 30.0) : (30, 15)
     let side = hasSides && hasBacks ? 90 : lonePair
     let back = hasSides && hasBacks ? 135 : lonePair
     return switch self {
-    case .frontLeft: Direction(azimuth: 30)
-    case .frontRight: Direction(azimuth: -30)
+    case .frontLeft: Direction(azimuth: front)
+    case .frontRight: Direction(azimuth: -front)
     case .frontCenter: Direction(azimuth: 0)
     case .lowFrequency, .lowFrequency2: nil
     case .backLeft: Direction(azimuth: back)
     case .backRight: Direction(azimuth: -back)
     case .sideLeft: Direction(azimuth: side)
     case .sideRight: Direction(azimuth: -side)
-    case .frontLeftOfCenter: Direction(azimuth: 15)
-    case .frontRightOfCenter: Direction(azimuth: -15)
+    case .frontLeftOfCenter: Direction(azimuth: ofCenter)
+    case .frontRightOfCenter: Direction(azimuth: -ofCenter)
     case .wideLeft: Direction(azimuth: 60)
     case .wideRight: Direction(azimuth: -60)
     case .backCenter: Direction(azimuth: 180)

@@ -5,6 +5,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case play
   case render
   case demo
+  case routes
   case trackers
   case trackersWatch = "trackers watch"
   case trackersBridge = "trackers bridge"

@@ -42,6 +42,14 @@ public enum DynamicRangeChoice: String, Sendable, CaseIterable {
   case off
 }
 
+/// `--route`: what the output is taken for.
+public enum RouteOption: String, Sendable, CaseIterable {
+  /// What the sound server tells of it.
+  case auto
+  case headphones
+  case speakers
+}
+
 /// `--to`: what `render` writes.
 public enum RenderTarget: String, Sendable, CaseIterable {
   case binaural

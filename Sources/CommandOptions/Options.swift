@@ -11,11 +11,11 @@ public enum Options {
       How to read the channels. 'auto' takes the container's layout; unlabelled 4, 9, 16, ... \
       channels are ambisonics in ACN order and SN3D scale, and with two more they carry \
       head-locked stereo. First-order sound in a codec that can only say '4.0' or 'quad' needs \
-      'foa'. Loudspeakers go by FFmpeg's names, alone or as a list such as FL+FR+LFE.
+      'foa'. 'binaural' is stereo made for headphones. Loudspeakers go by FFmpeg's names, alone or as a list such as FL+FR+LFE.
       """)
   /// The names of layouts that are worth offering; the engine knows more.
   public static let layoutNames = [
-    "auto", "foa", "hoa", "fuma", "mono", "stereo", "2.1", "3.0", "quad", "4.0", "5.0", "5.1",
+    "auto", "foa", "hoa", "fuma", "binaural", "mono", "stereo", "2.1", "3.0", "quad", "4.0", "5.0", "5.1",
     "6.1", "7.1", "5.1.2", "5.1.4", "7.1.2", "7.1.4", "9.1.6",
   ]
   public static let track = CommandOption<Int?>(
@@ -125,13 +125,14 @@ public enum Options {
       quaternion.
       """)
   public static let tracker = CommandOption<TrackerChoice>(
-    "tracker", "auto|none|ID", .tracker, default: .auto, shown: "auto",
+    "tracker", "auto|none|ID|osc:PORT|opentrack:PORT|freepie:PORT", .tracker, default: .auto,
+    shown: "auto",
     help: """
-      Head tracker, by the ID that 'stillstage trackers' lists, or osc:PORT, opentrack:PORT or \
-      freepie:PORT for one on the network.
+      Head tracker, by the ID that 'stillstage trackers' lists, or by the port on which one on the \
+      network is listened to.
       """)
   public static let trackerAxes = CommandOption<String?>(
-    "tracker-axes", "AXES", .text, shown: "as the tracker's driver knows",
+    "tracker-axes", "AXES", .axes, shown: "as the tracker's driver knows",
     help: "The tracker's axes that point to the front, left and up, such as y,-x,z.")
   public static let trackerPreset = CommandOption<String?>(
     "tracker-preset", "NAME", .text, shown: "ypr, or right-up",
@@ -173,6 +174,12 @@ public enum Options {
   public static let sink = CommandOption<String?>(
     "sink", "NAME", .text, shown: "the server's default",
     help: "Output device, by the sound server's name for it.")
+  public static let route = CommandOption<RouteOption>(
+    "route", "auto|headphones|speakers", .words, default: .auto, shown: "auto",
+    help: """
+      What the output is taken for. Headphones, and what nothing is known of, get binaural sound, \
+      loudspeakers plain stereo; 'auto' goes by the sound server's port type and form factor.
+      """)
   public static let latency = CommandOption<LatencyChoice>(
     "latency", "auto|MS", .latency(5...2000), default: .auto, shown: "auto",
     help: "Depth of the sound server's queue in milliseconds.")

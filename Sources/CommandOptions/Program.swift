@@ -8,9 +8,8 @@ public enum Program {
 
   /// All commands, in the order in which help lists them.
   public static let commands: [CommandSpecification] = [
-    play, render, demo, trackers, trackersWatch, trackersBridge, hrtfInfo, hrtfExport, fuse,
-    calibrate, benchRender, benchFusion, benchPrediction, benchSpeakers,
-    completion,
+    play, render, demo, routes, trackers, trackersWatch, trackersBridge, hrtfInfo, hrtfExport,
+    fuse, calibrate, benchRender, benchFusion, benchPrediction, benchSpeakers, completion,
   ]
 
   private static let shared: [OptionSpecification] = [
@@ -35,7 +34,7 @@ public enum Program {
       Options.tracker.specification, Options.deviceTracker.specification,
       Options.trackerAxes.specification, Options.trackerPreset.specification,
       Options.mode.specification, Options.predict.specification,
-      Options.keepFront.specification, Options.sink.specification,
+      Options.keepFront.specification, Options.sink.specification, Options.route.specification,
       Options.latency.specification, Options.rewrite.specification,
       Options.playLoudness.specification,
     ] + shared)
@@ -60,6 +59,14 @@ public enum Program {
       with a picture of the pose and of both ears' levels beside it.
       """,
     arguments: [], options: [Options.demoOutput.specification, Options.data.specification])
+
+  private static let routes = CommandSpecification(
+    name: .routes, summary: "List the outputs and what each gets.",
+    discussion: """
+      Lists the sound server's outputs with their ports, what each is taken for, and whether a \
+      multichannel programme is made spatial there, and why.
+      """,
+    arguments: [], options: [Options.json.specification])
 
   private static let trackers = CommandSpecification(
     name: .trackers, summary: "List the head trackers.",

@@ -8,6 +8,7 @@ public struct ValueForm<Value: Sendable>: Sendable {
 
 extension ValueForm where Value == String {
   static var text: Self { Self(grammar: .text, convert: ValueForm.string) }
+  static var axes: Self { Self(grammar: .axes, convert: ValueForm.string) }
   static var file: Self { Self(grammar: .file, convert: ValueForm.string) }
   static var folder: Self { Self(grammar: .folder, convert: ValueForm.string) }
 

@@ -6,6 +6,7 @@ extension ValueGrammar {
     switch self {
     case .flag: "given without a value"
     case .text: "some text"
+    case .axes: "x, y and z once each, with or without a minus sign, such as y,-x,z"
     case .file: "a path or URL"
     case .folder: "the path of a folder"
     case .words(let words): "one of \(words.joined(separator: ", "))"

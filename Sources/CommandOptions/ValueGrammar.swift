@@ -6,6 +6,8 @@ public indirect enum ValueGrammar: Sendable, Equatable {
   case flag
   /// Any text that is not empty.
   case text
+  /// x, y and z once each in any order, each with a sign or without, separated by commas.
+  case axes
   /// The path of a file, or anything else that stands where such a path does (a URL).
   case file
   /// The path of a folder.
@@ -26,6 +28,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     switch self {
     case .flag: nil
     case .text, .file, .folder: text.isEmpty ? nil : .text(text)
+    case .axes: Self.isAxes(text) ? .text(text) : nil
     case .words(let words): words.contains(text) ? .word(text) : nil
     case .integer(let range):
       Int(text).flatMap { range.contains($0) ? .integer($0) : nil }
@@ -58,11 +61,18 @@ public indirect enum ValueGrammar: Sendable, Equatable {
   /// Whether a value may begin with a minus sign, so that `--gain -6` is no option `-6`.
   var isNumeric: Bool {
     switch self {
-    case .integer, .number: true
+    case .integer, .number, .axes: true
     case .list(let element, _): element.isNumeric
     case .either(_, let other): other.isNumeric
     default: false
     }
+  }
+
+  private static func isAxes(_ text: String) -> Bool {
+    let plain = text.lowercased().filter { $0 != " " }
+    let parts = plain.split(separator: ",", omittingEmptySubsequences: false)
+    let names = parts.map { $0.first == "-" || $0.first == "+" ? $0.dropFirst() : $0 }
+    return names.sorted() == ["x", "y", "z"]
   }
 
   private static func list(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Ambisonics
 import CFFmpeg
 
 /// Reads one audio track of a file as float32 at a wanted sample rate.
@@ -28,6 +29,14 @@ public final class AudioFileReader: @unchecked Sendable {
   public let syncframe: SyncframeHeader?
   /// What the file says of how loud `track` is, as `read` gives it; nil where it says nothing.
   public let statedLoudness: StatedLoudness?
+  /// What the channels are of the frames that `read` gives next. It changes only where channels are
+  /// followed (`followsLayout`), and then in `nextLayout`.
+  public private(set) var layout: ChannelLayout
+  /// Whether channels that change in mid-stream are given as they are; otherwise they are mixed to the
+  /// first ones. To be set before the first `read`. Default: false.
+  public var followsLayout = false {
+    didSet { decoder.followsLayout = followsLayout }
+  }
   /// The index of the next frame that `read` gives, in frames at `sampleRate`.
   public private(set) var position = 0
 
@@ -38,8 +47,8 @@ public final class AudioFileReader: @unchecked Sendable {
   private var resampler: Resampler?
   private var resamplerRate: Int
   /// At the track's rate, and at the wanted one; frames in `resampled` come first.
-  private let decoded: PlanarQueue
-  private let resampled: PlanarQueue
+  private var decoded: PlanarQueue
+  private var resampled: PlanarQueue
   private var hasEnded = false
   private var toDiscard = 0
 
@@ -92,6 +101,7 @@ public final class AudioFileReader: @unchecked Sendable {
     self.interrupt = interrupt
     self.tracks = tracks
     self.track = track
+    layout = track.layout
     self.sampleRate = sampleRate ?? track.sampleRate
     let container = demuxer.context.pointee.metadata
     let stream = demuxer.streams[track.streamIndex].pointee.metadata
@@ -107,6 +117,7 @@ public final class AudioFileReader: @unchecked Sendable {
     if number == nil { noteSkippedTracks() }
   }
 
+  /// Of the first frames, and of all where channels are not followed.
   public var channels: Int { track.channels }
 
   /// What was wrong in what has been read, one entry a kind, in order of appearance.
@@ -120,7 +131,20 @@ public final class AudioFileReader: @unchecked Sendable {
     }
   }
 
-  /// Reads the next frames: channels x frames, into one plane a channel.
+  /// What the channels are of the frames that come next; nil at the end. Where channels are followed, a
+  /// new run of others begins here.
+  ///
+  /// - Throws: `MediaError.interrupted` or `.readFailed`.
+  public func nextLayout() throws(MediaError) -> ChannelLayout? {
+    while try !refill() {
+      guard let next = decoder.nextRun else { return nil }
+      try beginRun(next)
+    }
+    return layout
+  }
+
+  /// Reads the next frames: channels x frames, into one plane a channel. Where channels are followed,
+  /// it stops at the end of a run, and gives 0 frames until `nextLayout` has been asked.
   ///
   /// - Returns: how many frames were written: `frames`, fewer only before the end, 0 at the end.
   /// - Throws: `MediaError.interrupted` or `.readFailed`.
@@ -131,7 +155,7 @@ public final class AudioFileReader: @unchecked Sendable {
     while written < frames, try refill() {
       let ready = resampled.count > 0 ? resampled : decoded
       let count = min(ready.count, frames - written)
-      for channel in 0..<channels {
+      for channel in 0..<ready.channels {
         (planar[channel] + written).update(from: ready.plane(channel), count: count)
       }
       ready.consume(count)
@@ -220,7 +244,12 @@ extension AudioFileReader {
     decoder = try TrackDecoder(
       demuxer: demuxer, track: track, dynamicRange: dynamicRange, path: source.name,
       interrupt: interrupt, warnings: decoder.warnings)
+    decoder.followsLayout = followsLayout
     _ = try decoder.prime()
+    guard layout != track.layout else { return }
+    layout = track.layout
+    decoded = PlanarQueue(channels: channels)
+    resampled = PlanarQueue(channels: channels)
   }
 
   /// Makes frames ready; false at the end.
@@ -233,14 +262,34 @@ extension AudioFileReader {
         toDiscard -= count
       }
       if resampled.count > 0 || decoded.count > 0 { return true }
-      if hasEnded { return false }
+      if hasEnded || decoder.nextRun != nil { return false }
       if try decoder.fill(decoded) {
-        try resample()
+        if decoder.nextRun != nil { resampler?.finish(into: resampled) } else { try resample() }
       } else {
         hasEnded = true
         resampler?.finish(into: resampled)
       }
     }
+  }
+
+  /// Goes on with other channels. Resampled frames stay on the grid of the whole stream: the new
+  /// resampler first gets the silence that leads from the last whole period of its phases to here.
+  private func beginRun(_ next: ChannelLayout) throws(MediaError) {
+    layout = next
+    decoder.beginRun()
+    decoded = PlanarQueue(channels: next.channelCount)
+    resampled = PlanarQueue(channels: next.channelCount)
+    resampler = nil
+    guard resamplerRate != sampleRate else { return }
+    let resampler = try Resampler(
+      channels: next.channelCount, from: resamplerRate, to: sampleRate)
+    self.resampler = resampler
+    let (inPeriod, outPeriod) = (resampler.periodIn, resampler.periodOut)
+    let lead = decoder.nextFrame % inPeriod
+    guard lead > 0 else { return }
+    decoded.appendSilence(Int(lead))
+    resampler.process(decoded, into: resampled)
+    toDiscard += Int((lead * outPeriod + inPeriod - 1) / inPeriod)
   }
 
   private func resample() throws(MediaError) {
@@ -249,7 +298,8 @@ extension AudioFileReader {
       resampler = nil
       resamplerRate = decoder.sampleRate
       if resamplerRate != sampleRate {
-        resampler = try Resampler(channels: channels, from: resamplerRate, to: sampleRate)
+        resampler = try Resampler(
+          channels: decoded.channels, from: resamplerRate, to: sampleRate)
       }
     }
     resampler?.process(decoded, into: resampled)

@@ -12,11 +12,13 @@ extension AudioTrack {
     let labels = ContainerLabels(demuxer: demuxer, source: source)
     defer { demuxer.resume() }
     return streams.enumerated().map { index, stream in
-      AudioTrack(stream: stream, number: index + 1, labels: labels)
+      AudioTrack(stream: stream, number: index + 1, labels: labels, demuxer: demuxer)
     }
   }
 
-  private init(stream: UnsafeMutablePointer<AVStream>, number: Int, labels: ContainerLabels) {
+  private init(
+    stream: UnsafeMutablePointer<AVStream>, number: Int, labels: ContainerLabels, demuxer: Demuxer
+  ) {
     let parameters = stream.pointee.codecpar!
     self.number = number
     streamIndex = Int(stream.pointee.index)
@@ -36,6 +38,13 @@ extension AudioTrack {
       labels.layout(stream: stream, channels: channels)
       ?? ChannelLayout(parameters.pointee.ch_layout)
     problem = Self.problem(parameters, codec: codec, channels: channels, rate: sampleRate)
+    isBinaural =
+      channels == 2
+      && (BinauralMark.isSet(parameters.pointee.ch_layout)
+        || BinauralMark.isSet(stream: stream, in: demuxer))
+    canChangeChannels = LayoutChanges.arePossible(codec: codec, format: demuxer.format)
+    laterLayouts = LayoutChanges.expected(
+      codec: codec, format: demuxer.format, isMultichannel: channels > 2)
   }
 
   /// The same track with the format of its first frame, which counts more than what the container
@@ -44,6 +53,8 @@ extension AudioTrack {
     var track = self
     track.channels = Int(frame.pointee.ch_layout.nb_channels)
     track.sampleRate = Int(frame.pointee.sample_rate)
+    track.matrixEncoding = MatrixEncoding(of: frame)
+    if track.matrixEncoding == .dolbyHeadphone { track.isBinaural = true }
     if track.channels != channels { track.layout = ChannelLayout(frame.pointee.ch_layout) }
     track.problem = Self.formatProblem(channels: track.channels, rate: track.sampleRate)
     return track

@@ -26,6 +26,16 @@ public struct AudioTrack: Sendable, Equatable {
   public let isSupplementary: Bool
   /// Why it cannot be played; nil if it can.
   public internal(set) var problem: TrackProblem?
+  /// Whether it was made for headphones: by its channels' names, by a tag `BINAURAL`, by the word in its
+  /// title, or by its codec (Dolby Headphone).
+  public internal(set) var isBinaural: Bool
+  /// How more channels were folded into those that there are; nil: not, or not told.
+  public internal(set) var matrixEncoding: MatrixEncoding?
+  /// Layouts that later frames may have, the first frames' left out: empty where the codec or the
+  /// container holds to one, or where no more is to be reckoned with than what folds into the first.
+  public let laterLayouts: [ChannelLayout]
+  /// Whether codec and container let the channels change in mid-stream.
+  public let canChangeChannels: Bool
   let streamIndex: Int
   /// The length that a PCM file's header states, whether or not the file is that long; nil for
   /// other files.

@@ -14,13 +14,15 @@ public enum LayoutOption: Sendable, Equatable {
   case hoa
   /// FuMa order and weights, orders 1 to 3.
   case fuMa
+  /// Two channels that were made for headphones.
+  case binaural
   /// Loudspeakers under the name that was given.
   case speakers(name: String, [Speaker])
 
   /// Accepted names, for help and messages; other names that FFmpeg knows are accepted too, and
   /// lists such as `FL+FR+LFE`.
   public static let names =
-    ["auto", "foa", "hoa", "fuma"] + bedNames
+    ["auto", "foa", "hoa", "fuma", "binaural"] + bedNames
 
   /// - Parameter text: one of `names` or a layout name of FFmpeg's, in any case.
   /// - Throws: `MediaError.unknownLayout`.
@@ -30,6 +32,7 @@ public enum LayoutOption: Sendable, Equatable {
     case "foa": self = .foa
     case "hoa": self = .hoa
     case "fuma": self = .fuMa
+    case "binaural": self = .binaural
     case let name:
       guard let speakers = Self.beds[name] ?? Self.named(text) ?? Self.named(name) else {
         throw .unknownLayout(text)
@@ -44,6 +47,7 @@ public enum LayoutOption: Sendable, Equatable {
     case .foa: "foa"
     case .hoa: "hoa"
     case .fuMa: "fuma"
+    case .binaural: "binaural"
     case .speakers(let name, _): name
     }
   }
@@ -73,6 +77,11 @@ public enum LayoutOption: Sendable, Equatable {
         throw .layoutMismatch(option: name, accepted: [4, 9, 16], channels: channels)
       }
       return .ambisonics(order: order, convention: .fuMa, headLocked: false)
+    case .binaural:
+      guard channels == 2 else {
+        throw .layoutMismatch(option: name, accepted: [2], channels: channels)
+      }
+      return .stereo
     case .speakers(_, let speakers):
       guard speakers.count == channels else {
         throw .layoutMismatch(option: name, accepted: [speakers.count], channels: channels)

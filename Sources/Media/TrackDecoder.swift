@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Ambisonics
 import CFFmpeg
 
 /// One track as an unbroken run of frames: what does not decode or is missing becomes silence of
@@ -19,6 +20,11 @@ final class TrackDecoder {
   var warnings: WarningCollector
   /// Of the first frame of AC-3 or E-AC-3; nil for other codecs.
   private(set) var syncframe: SyncframeHeader?
+  /// Where channels are not mixed to the first ones: `fill` stops before a frame with others, and goes
+  /// on after `beginRun`.
+  var followsLayout = false
+  /// What the channels of the next frames are, where `fill` has stopped before them.
+  private(set) var nextRun: ChannelLayout?
 
   private let demuxer: Demuxer
   private let decoder: Decoder
@@ -31,6 +37,9 @@ final class TrackDecoder {
   private var home = AVChannelLayout()
   private var silenceDue: Int64 = 0
   private var isFrameHeld = false
+  /// What the frames of the run say of themselves, and what the first frame of all said.
+  private var runLabel = ChannelLayout.unknown(channels: 0)
+  private var homeLabel = ChannelLayout.unknown(channels: 0)
   private var hasEnded = false
   private var errorRun = 0
   /// Whether the latest packet ends within a frame of PCM.
@@ -80,10 +89,15 @@ final class TrackDecoder {
   /// Decodes the first frame and keeps it for `fill`; the track as that frame shows it.
   func prime() throws(MediaError) -> AudioTrack {
     while !isFrameHeld, !hasEnded { try decodeStep() }
+    if isFrameHeld {
+      homeLabel = ChannelLayout(decoder.frame.pointee.ch_layout)
+      runLabel = homeLabel
+    }
     return isFrameHeld ? track.corrected(by: decoder.frame) : track
   }
 
-  /// Appends frames to `queue`, which must be empty; false at the end of the track.
+  /// Appends frames to `queue`, which must be empty; false at the end of the track. Nothing is appended
+  /// where a new run begins (see `followsLayout`).
   ///
   /// - Throws: `.interrupted` and the source's errors.
   func fill(_ queue: PlanarQueue) throws(MediaError) -> Bool {
@@ -92,6 +106,7 @@ final class TrackDecoder {
       if silenceDue > 0 {
         appendSilence(queue)
       } else if isFrameHeld {
+        if followsLayout, isNewRun() { return true }
         isFrameHeld = false
         appendFrame(queue)
       } else if hasEnded {
@@ -101,6 +116,27 @@ final class TrackDecoder {
       }
       if queue.count > 0 { return true }
     }
+  }
+
+  /// Goes on with the run that `nextRun` tells of.
+  func beginRun() {
+    guard nextRun != nil else { return }
+    runLabel = ChannelLayout(decoder.frame.pointee.ch_layout)
+    nextRun = nil
+  }
+
+  /// The frame at the track's rate that the next one appended is.
+  var nextFrame: Int64 { max(clock.position, firstWanted == .max ? 0 : firstWanted) }
+
+  private func isNewRun() -> Bool {
+    let label = ChannelLayout(decoder.frame.pointee.ch_layout)
+    guard label != runLabel, (1...AudioTrack.maximumChannels).contains(label.channelCount) else {
+      return false
+    }
+    // Channels without names are those from before, if they are as many.
+    if case .unknown(runLabel.channelCount) = label { return false }
+    nextRun = label == homeLabel ? track.layout : label
+    return true
   }
 
   /// Makes `frame` the next one that `fill` appends.
@@ -298,6 +334,7 @@ extension TrackDecoder {
   ) -> Bool {
     let channels = Int(frame.pointee.ch_layout.nb_channels)
     guard (1...AudioTrack.maximumChannels).contains(channels) else { return false }
+    if followsLayout { return SampleConversion.append(frame, to: queue) }
     guard channels != track.channels else {
       remix = nil
       noteHome(frame.pointee.ch_layout)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+private import Ambisonics
 private import CRealtime
 internal import HeadTracking
 internal import PulseAudio
@@ -33,6 +34,7 @@ final class Conductor: @unchecked Sendable {
   private var wasStarved = true
   private var silentSince: Int64?
   private var isCorked = false
+  private var heardLayout: ChannelLayout
 
   init(
     source: any SoundSource, feed: RenderFeed, output: AudioOutput,
@@ -42,6 +44,7 @@ final class Conductor: @unchecked Sendable {
     self.feed = feed
     self.output = output
     self.tell = tell
+    heardLayout = source.contentLayout(atFrame: 0)
     planes = PlanarScratch(channels: feed.renderer.channels, frames: Self.readFrames)
   }
 
@@ -57,6 +60,7 @@ final class Conductor: @unchecked Sendable {
       followOutput()
       followWishes()
       readAhead()
+      noteLayout()
       noteState()
       if !isFinished { endIfExhausted() }
       worker.sleep(milliseconds: 5)
@@ -159,6 +163,14 @@ final class Conductor: @unchecked Sendable {
   private func fail(_ error: PlaybackError) {
     if case .interrupted = error { return }
     tell(.sourceFailed(error.description))
+  }
+
+  /// The source is read ahead; what matters is where the renderer is.
+  private func noteLayout() {
+    let layout = source.contentLayout(atFrame: feed.sourcePosition)
+    guard layout != heardLayout else { return }
+    heardLayout = layout
+    tell(.layoutChanged(layout))
   }
 
   private func noteState() {

@@ -7,8 +7,8 @@
 @_exported public import struct Binaural.BinauralFilters
 @_exported public import struct Binaural.DecoderDesign
 @_exported public import enum Binaural.HRTFError
-@_exported public import struct Binaural.HeadphoneProfile
 @_exported public import struct Binaural.HRTFSet
+@_exported public import struct Binaural.HeadphoneProfile
 @_exported public import struct Binaural.RigidSphereHead
 @_exported public import struct Binaural.SofaLoader
 @_exported public import struct Geometry.Direction
@@ -37,6 +37,7 @@
 @_exported public import enum Media.DynamicRange
 @_exported public import class Media.InterruptFlag
 @_exported public import enum Media.LayoutOption
+@_exported public import enum Media.MatrixEncoding
 @_exported public import enum Media.MediaError
 @_exported public import struct Media.StatedLoudness
 @_exported public import class Media.WAVWriter
@@ -50,3 +51,5 @@
 @_exported public import enum PulseAudio.SinkList
 @_exported public import struct SignalProcessing.LevelMeter
 @_exported public import struct SignalProcessing.ParametricFilter
+@_exported public import struct UserFiles.UserFileError
+@_exported public import struct UserFiles.UserFolder

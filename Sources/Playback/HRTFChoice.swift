@@ -134,7 +134,7 @@ public struct HRTFChoice: Sendable {
     _ filters: BinauralFilters, _ set: HRTFSet, _ settings: RenderSettings
   ) -> BinauralFilters {
     switch settings.playback {
-    case .speakers(let angle):
+    case .loudspeakers(let angle):
       let design = CrosstalkDesign(angle: angle)
       return filters.crossed(
         by: design.filters(for: set.prepared(sampleRate: filters.sampleRate)))

@@ -12,9 +12,14 @@ public final class OfflineRenderer {
 
   private let source: any SoundSource
   private let head: HeadTrajectory
+  private let settings: RenderSettings
+  /// Frames of the source that have been read.
+  private var position = 0
   private let blockFrames: Int
   private let input: PlanarScratch
   private let ears: PlanarScratch
+  /// Where a part of the input begins.
+  private let part: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private var poses: [Quaternion] = []
   /// Frames still to be dropped at the front (the renderer's latency) and made at the end.
   private var toDrop: Int
@@ -35,18 +40,23 @@ public final class OfflineRenderer {
       for: source.layout, settings: settings, sampleRate: Double(source.sampleRate))
     self.source = source
     self.head = head
+    self.settings = settings
     blockFrames = settings.blockFrames
     renderer = Renderer(
       layout: source.layout, filters: filters, busOrder: settings.busOrder,
       blockFrames: settings.blockFrames,
-      mode: settings.spatialization.includes(source.layout) ? .spatial : .plain,
+      mode: Self.mode(of: source, at: 0, settings),
       finish: .init(
         gain: linearGain(decibels: settings.gainDecibels), isRamped: false, isLimited: isLimited))
     input = PlanarScratch(channels: source.layout.channelCount, frames: blockFrames)
     ears = PlanarScratch(channels: 2, frames: blockFrames)
+    part = .allocate(capacity: source.layout.channelCount)
+    part.initialize(from: input.planes, count: source.layout.channelCount)
     toDrop = renderer.latencyFrames
     toFinish = renderer.tailFrames + renderer.latencyFrames
   }
+
+  deinit { part.deallocate() }
 
   /// Renders the next frames, at most a block, into `output`.
   ///
@@ -60,7 +70,11 @@ public final class OfflineRenderer {
         count = min(blockFrames, toFinish)
         toFinish -= count
       }
-      render(hasEnded ? nil : UnsafePointer(input.planes), count)
+      if hasEnded {
+        render(nil, count, at: 0)
+      } else {
+        renderRead(count)
+      }
       let kept = drop(from: count)
       if kept > 0 { return kept }
     }
@@ -69,14 +83,45 @@ public final class OfflineRenderer {
   /// Left and right of what `next` rendered; valid until it is called again.
   public var output: UnsafePointer<UnsafeMutablePointer<Float>> { UnsafePointer(ears.planes) }
 
-  private func render(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>?, _ count: Int) {
+  private static func mode(
+    of source: any SoundSource, at frame: Int, _ settings: RenderSettings
+  ) -> Renderer.Mode {
+    let isSpatial =
+      !source.isBinaural && settings.spatialization.includes(source.contentLayout(atFrame: frame))
+    return isSpatial ? .spatial : .plain
+  }
+
+  /// Renders what was read, in parts where its content changes half-way.
+  private func renderRead(_ count: Int) {
+    var done = 0
+    while done < count {
+      let layout = source.contentLayout(atFrame: position)
+      var next = done + 1
+      let isSame = source.contentLayout(atFrame: position + count - done - 1) == layout
+      if isSame { next = count }
+      while next < count, source.contentLayout(atFrame: position + next - done) == layout {
+        next += 1
+      }
+      let mode = Self.mode(of: source, at: position, settings)
+      if mode != renderer.mode { renderer.mode = mode }
+      for c in 0..<source.layout.channelCount { part[c] = input.planes[c] + done }
+      render(UnsafePointer(part), next - done, at: done)
+      position += next - done
+      done = next
+    }
+  }
+
+  private func render(
+    _ planes: UnsafePointer<UnsafeMutablePointer<Float>>?, _ count: Int, at offset: Int
+  ) {
     poses.removeAll(keepingCapacity: true)
     for point in renderer.gridPoints(forNext: count) {
       let seconds = Double(point * Renderer.gridFrames) / renderer.sampleRate
       poses.append(head.pose(atSeconds: seconds))
     }
     renderer.process(
-      input: planes, frames: count, poses: poses, left: ears.planes[0], right: ears.planes[1])
+      input: planes, frames: count, poses: poses, left: ears.planes[0] + offset,
+      right: ears.planes[1] + offset)
   }
 
   /// Takes the renderer's latency off the front; says how many frames are left.

@@ -31,30 +31,20 @@ public final class Player: @unchecked Sendable {
   private let options: PlayerOptions
   /// Whether the source is a soundfield, which has an order of its own and no loudspeakers.
   public let isAmbisonic: Bool
-  private let canBeSpatial: Bool
+  private let route: RouteFollower
   private let duration: Double?
   private let feed: RenderFeed
   private let output: AudioOutput
   private let conductor: Conductor
-  private let head: StageHead
-  private let poseSource: HeadPoseSource?
-  private let tracker: TrackerSession?
-  private let device: TrackerSession?
+  private let head: PlayedHead
   private let events: EventQueue
   private let redesigner: Redesigner
+  private let rendering: RoutedRendering
   private let levelBoard: LevelledSource.Board?
   private let shared = Mutex(Shared())
 
-  /// The id of the tracker that was connected last.
-  private final class TrackerMemory: Sendable {
-    let id = Mutex<String?>(nil)
-  }
-  private let memory = TrackerMemory()
-
   private struct Shared {
-    var mode = StageMode.tracked
     var isStopped = false
-    var settings = RenderSettings()
   }
 
   /// A player for a file.
@@ -74,11 +64,20 @@ public final class Player: @unchecked Sendable {
   public init(
     options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
   ) throws(PlaybackError) {
-    let rate = try Self.sinkRate(options)
-    let raw = try makeSource(rate)
-    let source = try prepared(raw, settings: options.render)
-    let hrtf = try HRTFChoice(path: options.render.hrtfPath, interrupt: options.interrupt)
-    let settings = options.render
+    let sink = try Self.sink(options)
+    let rate = Self.usable(sink?.sampleRate ?? 0)
+    let made = try makeSource(rate)
+    let source = try prepared(made, settings: options.render)
+    let policy = Self.policy(options)
+    let programme = Programme(
+      layout: source.contentLayout(atFrame: 0), isBinaural: source.isBinaural)
+    let facts = sink.map { RouteFacts($0) }
+    let decision = policy.decision(for: programme, on: facts, mode: options.mode)
+    let loudspeakers =
+      options.render.playback == .headphones ? .laptop : options.render.playback
+    var settings = options.render
+    settings.playback = decision.playback(settings, loudspeakers: loudspeakers) ?? .headphones
+    let hrtf = try HRTFChoice(path: settings.hrtfPath, interrupt: options.interrupt)
     let filters = try hrtf.filters(
       for: source.layout, settings: settings, sampleRate: Double(rate))
     self.options = options
@@ -87,47 +86,53 @@ public final class Player: @unchecked Sendable {
     notes = hrtf.notes
     duration = source.duration.map { Double($0) / Double(rate) }
     if case .ambisonics = source.layout { isAmbisonic = true } else { isAmbisonic = false }
-    canBeSpatial = settings.spatialization.includes(source.layout)
-    let queue = EventQueue()
-    events = queue
-    let level = levelled(source, from: raw, filters: filters, settings: settings) {
-      queue.add(.loudness($0))
+    let events = EventQueue()
+    self.events = events
+    let level = levelled(source, from: made, filters: filters, settings: settings) {
+      events.add(.loudness($0))
     }
     levelBoard = level?.board
-    (head, poseSource, tracker) = Self.makeHead(options, events, memory)
-    device = Self.makeDevice(options, poseSource, events)
+    let head = PlayedHead(options, events)
+    self.head = head
     let renderer = Renderer(
       layout: source.layout, filters: filters, busOrder: settings.busOrder,
-      blockFrames: settings.blockFrames,
-      mode: canBeSpatial && options.mode != .off ? .spatial : .plain, finish: .safe,
-      rewritableSeconds: canBeSpatial && head.becomesKnown && options.rewriting != .off ? 0.5 : 0)
+      blockFrames: settings.blockFrames, mode: decision.renderedMode, finish: .safe,
+      rewritableSeconds: head.stage.becomesKnown && options.rewriting != .never ? 0.5 : 0)
     let ring = FrameRing(channelCount: source.layout.channelCount, capacity: rate * 2)
-    feed = RenderFeed(ring: ring, renderer: renderer, head: head)
+    feed = RenderFeed(ring: ring, renderer: renderer, head: head.stage)
     feed.volume = linearGain(decibels: settings.gainDecibels)
-    output = try Self.makeOutput(options, rate, feed)
-    let (predicted, told, heard) = (poseSource, events, output)
-    if renderer.isRewritable {
-      poseSource?.observe { [weak heard] in
-        heard?.refresh()
-        return heard != nil
-      }
-    }
-    predicted?.prediction = options.prediction.pose(for: options.sinkName ?? "")
+    let output = try Self.makeOutput(options, rate, feed)
+    self.output = output
+    redesigner = Redesigner(
+      renderer: renderer, layout: source.layout, told: hrtf.notes, tell: events.add)
+    let rendering = RoutedRendering(
+      settings: settings, decision: decision, mode: options.mode, loudspeakers: loudspeakers,
+      renderer: renderer, head: head.stage, redesigner: redesigner,
+      refresh: { [weak output] in output?.refresh() })
+    self.rendering = rendering
+    let route = RouteFollower(
+      policy: policy, programme: programme, facts: facts, mode: options.mode, tell: events.add,
+      apply: rendering.apply)
+    self.route = route
+    head.poses?.prediction = options.prediction.pose(for: options.sinkName ?? "")
     conductor = Conductor(source: level ?? source, feed: feed, output: output) { event in
       if let sink = event.newSink {
-        let status = heard.status
-        predicted?.prediction = options.prediction.pose(
+        let status = output.status
+        head.poses?.prediction = options.prediction.pose(
           for: sink, queue: status.isLatencyApproximate ? status.queueMilliseconds : nil)
       }
-      told.add(event)
+      if let sink = event.routedSink { route.follow(sink) }
+      if case .layoutChanged(let layout) = event { route.follow(layout) }
+      events.add(event)
     }
-    head.isFollowed = options.mode == .tracked && settings.playback == .headphones
-    redesigner = Redesigner(renderer: renderer, layout: source.layout, tell: events.add)
-    head.settle()
-    shared.withLock {
-      $0.mode = options.mode
-      $0.settings = settings
+    head.stage.settle()
+    if renderer.isRewritable {
+      head.poses?.observe { [weak output] in
+        output?.refresh()
+        return output != nil
+      }
     }
+    if let offer = made.multichannelOffer { declareMultichannelContent(offer) }
   }
 
   deinit { stop() }
@@ -138,8 +143,7 @@ public final class Player: @unchecked Sendable {
   ///
   /// - Throws: `PlaybackError.sound` where no server answers within 2 s.
   public func start() throws(PlaybackError) {
-    tracker?.start()
-    device?.start()
+    head.start()
     conductor.start()
     do throws(PulseAudioError) {
       try output.start()
@@ -178,13 +182,10 @@ public final class Player: @unchecked Sendable {
 
   /// What the stage follows; a change is smooth.
   public var mode: StageMode {
-    get { shared.withLock { $0.mode } }
+    get { route.mode }
     set {
-      shared.withLock { $0.mode = newValue }
-      feed.renderer.mode = canBeSpatial && newValue != .off ? .spatial : .plain
-      head.isFollowed = newValue == .tracked && decoding.playback == .headphones
-      output.refresh()
       events.add(.modeChanged(newValue))
+      route.mode = newValue
     }
   }
 
@@ -197,39 +198,31 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// How the sound is decoded, as it was wished last.
-  public var decoding: RenderSettings { shared.withLock { $0.settings } }
+  /// What is heard of the programme, where, and why.
+  public var routeDecision: RouteDecision { route.decision }
 
-  /// Changes HRTF set, equalisation, decoder design, bus order, headphones and loudspeakers while playing
-  /// (over loudspeakers the head is not followed); what else is in the
-  /// settings stays. The decoder is designed on a thread of its own and faded in without a click;
-  /// `.decoderChanged` or `.decoderKept` tells when.
-  public func decode(by settings: RenderSettings) {
-    let wish = shared.withLock { shared in
-      shared.settings.hrtfPath = settings.hrtfPath
-      shared.settings.equalisation = settings.equalisation
-      shared.settings.method = settings.method
-      shared.settings.isDirect = settings.isDirect
-      shared.settings.isParametric = settings.isParametric
-      shared.settings.busOrder = settings.busOrder
-      shared.settings.playback = settings.playback
-      shared.settings.headphones = settings.headphones
-      shared.settings.headCircumference = settings.headCircumference
-      return shared.settings
-    }
-    head.isFollowed = mode == .tracked && wish.playback == .headphones
-    redesigner.wish(wish)
+  /// Says that the programme is to be had in more channels than are played, so that the listener can be
+  /// told: `.multichannelOffered` follows where mono or stereo is played.
+  ///
+  /// - Parameter how: what the listener can do, a sentence without its end.
+  public func declareMultichannelContent(_ how: String) {
+    if !route.programme.isMultichannel { events.add(.multichannelOffered(how)) }
   }
 
+  /// How the sound is decoded, as it was wished last.
+  public var decoding: RenderSettings { rendering.settings }
+
+  /// Changes HRTF set, equalisation, decoder design, bus order, headphones and the head's size while
+  /// playing; what else is in the settings stays. The decoder is designed on a thread of its own and faded
+  /// in without a click; `.decoderChanged` or `.decoderKept` tells when.
+  public func decode(by settings: RenderSettings) { rendering.decode(by: settings) }
+
   /// The direction in which the head looks now becomes the front of the stage, within 0.4 s.
-  public func recenter() { poseSource?.recenter() }
+  public func recenter() { head.poses?.recenter() }
 
   /// The tracker used last and the yaw of the front in its own world, radians; nil where there is
   /// none, and while the front is a device's.
-  public var front: (tracker: String, yaw: Double)? {
-    guard let id = memory.id.withLock({ $0 }), let yaw = poseSource?.front else { return nil }
-    return (id, yaw)
-  }
+  public var front: (tracker: String, yaw: Double)? { head.front }
 
   /// Fades out and ends, within half a second. The player cannot be started again.
   public func stop() {
@@ -242,8 +235,7 @@ public final class Player: @unchecked Sendable {
     conductor.stop()
     if output.status.state == .playing { fadeOut() }
     output.stop()
-    tracker?.stop()
-    device?.stop()
+    head.stop()
   }
 
   private func fadeOut() {
@@ -278,8 +270,8 @@ public final class Player: @unchecked Sendable {
     let output = output.status
     return PlayerStatus(
       state: state(output), position: position, duration: duration, mode: mode,
-      head: poseSource?.status, tracker: tracker?.tracker, output: output, volume: volume,
-      loudness: levelBoard?.content.withLock { $0.report },
+      route: route.decision, head: head.poses?.status, tracker: head.connected, output: output,
+      volume: volume, loudness: levelBoard?.content.withLock { $0.report },
       mutedFrames: feed.renderer.mutedFrameCount)
   }
 
@@ -297,16 +289,17 @@ public final class Player: @unchecked Sendable {
 
   // MARK: Making the parts
 
-  private static func sinkRate(_ options: PlayerOptions) throws(PlaybackError) -> Int {
+  /// The sink that will be played to, as far as that is known.
+  private static func sink(_ options: PlayerOptions) throws(PlaybackError) -> Sink? {
     do throws(PulseAudioError) {
       let sinks = try SinkList.read(serverAddress: options.serverAddress)
       if let name = options.sinkName {
         guard let sink = sinks.first(where: { $0.name == name }) else {
           throw .unknownSink(name: name, available: sinks.map(\.name))
         }
-        return usable(sink.sampleRate)
+        return sink
       }
-      return usable((sinks.first { $0.isDefault } ?? sinks.first)?.sampleRate ?? 0)
+      return sinks.first { $0.isDefault } ?? sinks.first
     } catch { throw .sound(error) }
   }
 
@@ -314,45 +307,12 @@ public final class Player: @unchecked Sendable {
     AudioTrack.sampleRates.contains(rate) ? rate : 48000
   }
 
-  private static func makeHead(
-    _ options: PlayerOptions, _ events: EventQueue, _ memory: TrackerMemory
-  ) -> (StageHead, HeadPoseSource?, TrackerSession?) {
-    let choice = options.head
-    switch choice {
-    case .none: return (StageHead(.none), nil, nil)
-    case .recorded(let trajectory): return (StageHead(.recorded(trajectory)), nil, nil)
-    case .source(let source): return (StageHead(.source(source)), source, nil)
-    case .automatic, .tracker:
-      let source = HeadPoseSource()
-      var wanted = TrackerChoice.automatic
-      if case .tracker(let id) = choice { wanted = .id(id) }
-      let fronts = options.fronts
-      let heard: @Sendable (TrackerEvent) -> Void = { event in
-        if case .connected(let tracker) = event {
-          let isFirst = memory.id.withLock { id in
-            defer { id = tracker.id }
-            return id == nil
-          }
-          // A tracker that begins anew within a play has lost its north.
-          if isFirst, let front = fronts[tracker.id] { source.keepFront(front) }
-        }
-        events.add(.tracker(event))
-      }
-      let session = TrackerSession(
-        wanted, feeding: source, settings: options.trackerSettings, onEvent: heard,
-        calibration: options.calibration)
-      return (StageHead(.source(source)), source, session)
-    }
-  }
-
-  /// The session of the tracker that the stage stands still in.
-  private static func makeDevice(
-    _ options: PlayerOptions, _ source: HeadPoseSource?, _ events: EventQueue
-  ) -> TrackerSession? {
-    guard let id = options.deviceTracker, let source else { return nil }
-    return TrackerSession(
-      .id(id), feeding: HeadPoseSource(deviceOf: source), settings: options.trackerSettings,
-      onEvent: { events.add(.deviceTracker($0)) }, calibration: options.calibration)
+  /// What the route decides, with what the listener wishes of sources and loudspeakers.
+  private static func policy(_ options: PlayerOptions) -> RoutePolicy {
+    var policy = options.route
+    policy.spatialization = options.render.spatialization
+    if options.render.playback != .headphones { policy.cancelsCrosstalk = true }
+    return policy
   }
 
   private static func makeOutput(

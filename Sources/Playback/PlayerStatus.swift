@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Ambisonics
 public import HeadTracking
 public import PulseAudio
 
@@ -23,6 +24,8 @@ public struct PlayerStatus: Sendable {
   /// Seconds; nil where it is not known.
   public var duration: Double?
   public var mode: StageMode
+  /// What is heard of the programme, where, and why.
+  public var route: RouteDecision
   /// Nil without a tracker.
   public var head: HeadPoseStatus?
   public var tracker: TrackerDescription?
@@ -47,6 +50,12 @@ public enum PlayerEvent: Sendable, Equatable {
   case buffering
   case resumed
   case modeChanged(StageMode)
+  /// The route, or what is heard there, has become another.
+  case routeChanged(RouteDecision)
+  /// The source's channels are these from now on.
+  case layoutChanged(ChannelLayout)
+  /// A stereo rendition is played, and the programme is to be had in more channels; the text says how.
+  case multichannelOffered(String)
   /// What is decoded from now on by another HRTF set, order or design.
   case decoderChanged(RenderSettings)
   /// The decoder that was wished for cannot be made; the old one goes on.
@@ -66,5 +75,11 @@ extension PlayerEvent {
     case .connected(let sink), .moved(let sink): sink
     default: nil
     }
+  }
+
+  /// The sink where the sound goes from now on.
+  var routedSink: Sink? {
+    guard case .output(let output) = self, case .routed(let sink) = output.kind else { return nil }
+    return sink
   }
 }

@@ -24,14 +24,14 @@ public enum Spatialization: String, Sendable, CaseIterable {
 }
 
 /// What the rendered sound comes to the ears from.
-public enum ListeningDevice: Sendable, Equatable {
+public enum PlaybackDevice: Sendable, Equatable {
   case headphones
   /// Two loudspeakers in front of a listener who keeps still, as in a laptop; crosstalk between them
   /// is cancelled. `angle` is from the front to either, in radians.
-  case speakers(angle: Double)
+  case loudspeakers(angle: Double)
 
   /// Loudspeakers 12 degrees to either side: 23 cm apart, 55 cm away.
-  public static let laptop = ListeningDevice.speakers(angle: 12 * .pi / 180)
+  public static let laptop = PlaybackDevice.loudspeakers(angle: 12 * .pi / 180)
 }
 
 /// How a source is rendered; the same for `play` and `render`.
@@ -52,7 +52,7 @@ public struct RenderSettings: Sendable, Equatable {
   public var busOrder = 5
   /// What plays it. Default: headphones. It can change while playing; loudspeakers want a head that is not
   /// followed.
-  public var playback = ListeningDevice.headphones
+  public var playback = PlaybackDevice.headphones
   /// What makes the headphones neutral; not for loudspeakers. Default: nothing.
   public var headphones: HeadphoneProfile?
   /// Metres: the listener's head, to which the times between the set's ears are brought. Default: as the

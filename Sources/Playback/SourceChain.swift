@@ -14,7 +14,20 @@ internal import Binaural
 func prepared(
   _ source: any SoundSource, settings: RenderSettings
 ) throws(PlaybackError) -> any SoundSource {
-  source
+  guard source.changesLayout else { return try preparedRun(source, settings: settings) }
+  return try ConstantBusSource(source) { run throws(PlaybackError) in
+    try preparedRun(run, settings: settings)
+  }
+}
+
+/// What a source, or a run of one, goes through whose layout stays the same.
+private func preparedRun(
+  _ source: any SoundSource, settings: RenderSettings
+) throws(PlaybackError) -> any SoundSource {
+  guard let encoding = source.matrixEncoding, !source.isBinaural,
+    settings.spatialization.includes(.stereo)
+  else { return source }
+  return MatrixDecodedSource(source, encoding: encoding) ?? source
 }
 
 /// What is done to a prepared source's loudness in `play`; nil for nothing.

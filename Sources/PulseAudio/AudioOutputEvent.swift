@@ -15,6 +15,9 @@ public struct AudioOutputEvent: Sendable, Equatable {
     case serverThawed
     /// The server moved the stream to another sink.
     case moved(sink: String)
+    /// Where the sound goes, told after `connected` and `moved` and when the sink's active port, form
+    /// factor or profile changes.
+    case routed(Sink)
     case suspended
     case unsuspended
     case defaultSinkChanged(sink: String)

@@ -58,6 +58,8 @@ public struct AudioOutputStatus: Sendable, Equatable {
   /// Where the stream plays now; empty before the first connection.
   public internal(set) var sinkName = ""
   public internal(set) var sinkDescription = ""
+  /// The sink with its ports, as it was told last; nil before that.
+  public internal(set) var sink: Sink?
   /// The sink's own rate [Hz]; the server resamples if it differs. 0: not known yet.
   public internal(set) var sinkSampleRate = 0
 

@@ -101,6 +101,15 @@ extension OutputSession {
     board.draft.sinkDescription = sink.description
     board.draft.sinkSampleRate = sink.sampleRate
     sinkState = sink.state
+    noteRoute(sink)
+  }
+
+  private func noteRoute(_ sink: Sink) {
+    let isNews = !sink.leadsWhere(board.draft.sink)
+    board.draft.sink = sink
+    guard isNews else { return }
+    board.post(.routed(sink))
+    loop.kick()
   }
 
   func objectChanged(_ event: pa_subscription_event_type_t, index: UInt32) {
@@ -108,6 +117,8 @@ extension OutputSession {
     let facility = event.rawValue & PA_SUBSCRIPTION_EVENT_FACILITY_MASK.rawValue
     if facility == PA_SUBSCRIPTION_EVENT_SERVER.rawValue { askServer() }
     if facility == PA_SUBSCRIPTION_EVENT_SINK.rawValue, index == sinkIndex { askSink() }
+    // What is plugged in or out is the card's change.
+    if facility == PA_SUBSCRIPTION_EVENT_CARD.rawValue { askSink() }
   }
 
   func askSink() {

@@ -167,7 +167,8 @@ final class OutputSession {
     guard let context else { return }
     phase = .listing
     let changes = pa_subscription_mask_t(
-      rawValue: PA_SUBSCRIPTION_MASK_SINK.rawValue | PA_SUBSCRIPTION_MASK_SERVER.rawValue)
+      rawValue: PA_SUBSCRIPTION_MASK_SINK.rawValue | PA_SUBSCRIPTION_MASK_SERVER.rawValue
+        | PA_SUBSCRIPTION_MASK_CARD.rawValue)
     release(pa_context_subscribe(context, changes, nil, nil))
     askServer()
     collector.request(from: context)

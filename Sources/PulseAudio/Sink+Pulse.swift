@@ -13,8 +13,29 @@ extension Sink {
       portDescription = String(cString: port.description)
       portType = PortType(port.type)
     }
-    formFactor = pa_proplist_gets(info.proplist, PA_PROP_DEVICE_FORM_FACTOR).map {
-      String(cString: $0)
+    ports = (0..<Int(info.n_ports)).compactMap { index in
+      info.ports?[index].map { Port($0.pointee, isActive: $0 == info.active_port) }
+    }
+    func told(_ key: String) -> String? {
+      pa_proplist_gets(info.proplist, key).map { String(cString: $0) }
+    }
+    formFactor = told(PA_PROP_DEVICE_FORM_FACTOR)
+    // PulseAudio's name for it, and PipeWire's.
+    bluetoothProfile = told("bluetooth.protocol") ?? told("api.bluez5.profile")
+    iconName = told(PA_PROP_DEVICE_ICON_NAME)
+  }
+}
+
+extension Sink.Port {
+  init(_ info: pa_sink_port_info, isActive: Bool) {
+    name = String(cString: info.name)
+    description = info.description.map { String(cString: $0) } ?? name
+    type = Sink.PortType(info.type)
+    self.isActive = isActive
+    switch pa_port_available_t(UInt32(info.available)) {
+    case PA_PORT_AVAILABLE_YES: isAvailable = true
+    case PA_PORT_AVAILABLE_NO: isAvailable = false
+    default: isAvailable = nil
     }
   }
 }
@@ -34,9 +55,8 @@ extension Sink.PortType {
   init(_ type: UInt32) {
     switch pa_device_port_type_t(type) {
     case PA_DEVICE_PORT_TYPE_HEADPHONES, PA_DEVICE_PORT_TYPE_EARPIECE: self = .headphones
-    case PA_DEVICE_PORT_TYPE_HEADSET, PA_DEVICE_PORT_TYPE_HANDSET,
-      PA_DEVICE_PORT_TYPE_HANDSFREE:
-      self = .headset
+    case PA_DEVICE_PORT_TYPE_HEADSET, PA_DEVICE_PORT_TYPE_HANDSET: self = .headset
+    case PA_DEVICE_PORT_TYPE_HANDSFREE: self = .handsFree
     case PA_DEVICE_PORT_TYPE_SPEAKER, PA_DEVICE_PORT_TYPE_PORTABLE, PA_DEVICE_PORT_TYPE_HIFI:
       self = .speaker
     case PA_DEVICE_PORT_TYPE_LINE, PA_DEVICE_PORT_TYPE_AUX, PA_DEVICE_PORT_TYPE_ANALOG:

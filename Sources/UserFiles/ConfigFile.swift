@@ -3,10 +3,12 @@
 public import CommandOptions
 import FoundationEssentials
 
-/// `config.json`: the user's defaults for the options of `play` and `render`.
+/// `config.json`: the user's defaults for the options of `play` and `render`, and what is allowed on
+/// which output.
 ///
 /// One JSON object: option names without their dashes, and values as text, number, `true` or
-/// `false` (on or off), or a list of numbers for what the command line separates by commas.
+/// `false` (on or off), or a list of numbers for what the command line separates by commas. Beside
+/// them `sinks`, an object with a word for each sink, by the sound server's name.
 public enum ConfigFile {
   /// The defaults that a folder's `config.json` sets; none where there is no such file.
   ///
@@ -17,9 +19,33 @@ public enum ConfigFile {
     return try parse(bytes, path: path)
   }
 
+  /// The words that a folder's `config.json` has for sinks; none where there is no such file.
+  ///
+  /// - Parameter words: those that there are.
+  /// - Throws: the file and what is wrong with it.
+  public static func sinks(
+    in folder: UserFolder, accepting words: [String]
+  ) throws(UserFileError) -> [String: String] {
+    let path = folder.configPath
+    guard let bytes = try UserFolder.read(path) else { return [:] }
+    let sinks = try JSONFile.decode(SinkWords.self, bytes, path: path).sinks ?? [:]
+    for (name, word) in sinks.sorted(by: { $0.key < $1.key }) where !words.contains(word) {
+      throw UserFileError(
+        path: path,
+        reason: "the value '\(word)' of '\(name)' in 'sinks' must be one of "
+          + words.joined(separator: ", "))
+    }
+    return sinks
+  }
+
+  private struct SinkWords: Decodable {
+    let sinks: [String: String]?
+  }
+
   static func parse(_ bytes: [UInt8], path: String) throws(UserFileError) -> OptionDefaults {
     var texts: [String: String] = [:]
-    for (name, value) in try JSONFile.decode([String: ConfigValue].self, bytes, path: path) {
+    for (name, value) in try JSONFile.decode([String: ConfigValue].self, bytes, path: path)
+    where name != "sinks" {
       guard let text = value.text else {
         throw UserFileError(
           path: path, reason: "the value of '\(name)' must be text, a number, true or false")

@@ -26,9 +26,15 @@ func trackerSettings(_ command: ParsedCommand) throws(CommandFailure) -> Tracker
 func networkTracker(
   _ id: String, _ command: ParsedCommand
 ) throws(CommandFailure) -> NetworkTracker? {
+  let tracker: NetworkTracker?
   do throws(NetworkTrackerError) {
-    return try NetworkTracker(id, preset: command[Options.trackerPreset])
+    tracker = try NetworkTracker(id, preset: command[Options.trackerPreset])
   } catch { throw .usage(error.description) }
+  if tracker != nil, command.isGiven(Options.trackerAxes) {
+    throw .usage(
+      "--tracker-axes is for connected trackers; a network tracker's signs are --tracker-preset's")
+  }
+  return tracker
 }
 
 /// A tracker that feeds a pose source, wherever it is.

@@ -16,27 +16,22 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   options.render.loudness = command[Options.playLoudness].target
   options.mode = StageMode(rawValue: command[Options.mode].rawValue) ?? .tracked
   options.sinkName = command[Options.sink]
+  options.route = try routePolicy(command)
   if case .milliseconds(let depth) = command[Options.latency] {
     options.latencyMilliseconds = depth
   }
   options.trackerSettings = try trackerSettings(command)
   options.calibration = userCalibration
-  let isOverSpeakers = options.render.playback != .headphones
-  if isOverSpeakers, command.isGiven(Options.tracker) {
-    throw .usage("--speakers is for a head that keeps still: leave --tracker out")
-  }
-  let network = isOverSpeakers ? nil : try playedNetworkTracker(command)
+  let network = try playedNetworkTracker(command)
   defer { network?.session.stop() }
   if let network {
     options.head = .source(network.source)
-  } else if isOverSpeakers {
-    options.head = .none
   } else {
     options.head = try headChoice(command, options.trackerSettings)
   }
   options.deviceTracker = try deviceTracker(command, options.trackerSettings)
   options.prediction = HeadPrediction(command[Options.predict])
-  options.rewriting = queueRewriting(command[Options.rewrite])
+  options.rewriting = rewriting(command[Options.rewrite])
   let fronts = FrontStore(isKept: command[Options.keepFront])
   options.fronts = fronts.read()
   let path = command[Arguments.input]
@@ -54,11 +49,11 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     source: open)
 }
 
-private func queueRewriting(_ choice: RewriteChoice) -> QueueRewriting {
+private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
   switch choice {
   case .auto: .automatic
-  case .on: .on
-  case .off: .off
+  case .on: .always
+  case .off: .never
   }
 }
 

@@ -13,6 +13,8 @@ final class PlayerReporter {
   private let events: EventLog
   private var shownAt: Int64 = 0
   private var mutedFrames = 0
+  /// The decision that the listener was told of last.
+  private var told: RouteDecision?
 
   init(player: Player, console: Console, events: EventLog) {
     self.player = player
@@ -59,6 +61,13 @@ final class PlayerReporter {
     case .buffering: events.write("buffering")
     case .resumed: events.write("resumed")
     case .modeChanged(let mode): events.write("mode", ["mode": .text(mode.rawValue)])
+    case .routeChanged(let decision): tell(decision)
+    case .layoutChanged(let layout):
+      say("the source's channels change to \(layout.name)")
+      events.write("layout", ["layout": .text(layout.name)])
+    case .multichannelOffered(let how):
+      say("this programme is to be had in more channels than are played: \(how)")
+      events.write("multichannel-offered", ["message": .text(how)])
     case .decoderChanged(let settings):
       say("decoder: \(settings.summary(isAmbisonic: player.isAmbisonic))")
       events.write("decoder", ["decoder": .text(settings.summary(isAmbisonic: player.isAmbisonic))])
@@ -93,6 +102,8 @@ final class PlayerReporter {
     case .moved(let sink):
       say("the sound was moved to \(sink)")
       events.write("moved", ["sink": .text(sink)])
+    // Told with what becomes of it, as `routeChanged`.
+    case .routed: break
     case .suspended: events.write("suspended")
     case .unsuspended: events.write("unsuspended")
     case .defaultSinkChanged(let sink): events.write("default-sink", ["sink": .text(sink)])
@@ -106,6 +117,17 @@ final class PlayerReporter {
         ["milliseconds": .number(depth), "rewriting": .text(rewriting.name)])
     case .drained: break
     }
+  }
+
+  private func tell(_ decision: RouteDecision) {
+    let isNews = decision != told
+    // At the start only what may surprise.
+    let isSurprise = decision.treatment != .binaural && decision.reason != .modeOff
+    if isNews, told != nil || isSurprise {
+      say((decision.facts.map { "\($0.name): " } ?? "") + decision.text)
+    }
+    told = decision
+    events.write("route", decision.values)
   }
 
   private func tell(_ event: TrackerEvent) {
@@ -162,5 +184,18 @@ extension RenderSettings {
     if isDirect { return "\(name), direct" }
     if isParametric { return "\(name), parametric" }
     return "\(name), \(method.rawValue)" + (isAmbisonic ? "" : ", bus of order \(busOrder)")
+  }
+}
+
+extension RouteDecision {
+  /// As the event log has it; what is not known is absent.
+  fileprivate var values: [String: EventLog.Value] {
+    let facts = facts
+    let texts: [String: String?] = [
+      "sink": facts?.sink, "port": facts?.port, "portType": facts?.portType?.rawValue,
+      "formFactor": facts?.formFactor, "device": device.rawValue,
+      "treatment": treatment.rawValue, "reason": reason.rawValue,
+    ]
+    return texts.compactMapValues { $0.map { .text($0) } }
   }
 }

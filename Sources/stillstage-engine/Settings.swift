@@ -13,7 +13,7 @@ extension RenderSettings {
     self.init()
     hrtfPath = hrtfFile(command)
     if command[Options.speakers] {
-      playback = .speakers(angle: command[Options.speakerAngle] * .pi / 180)
+      playback = .loudspeakers(angle: command[Options.speakerAngle] * .pi / 180)
     }
     headphones = try headphoneProfile(command)
     headCircumference = command[Options.headCircumference].map { $0 / 100 }

@@ -34,6 +34,7 @@ enum StatusLine {
   }
 
   private static func mode(_ status: PlayerStatus) -> String {
+    if status.route.treatment != .binaural, status.mode != .off { return status.route.text }
     switch status.mode {
     case .off: return "plain stereo"
     case .fixed: return "stage fixed to the head"

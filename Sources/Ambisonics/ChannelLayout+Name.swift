@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Geometry
+
+extension ChannelLayout {
+  /// For people: "stereo", "5.1", "7.1.4", "ambisonic, order 3 with stereo", "6 channels".
+  ///
+  /// Loudspeakers are counted as usual: those at the height of the ears (or below), those for
+  /// low-frequency effects, those above.
+  public var name: String {
+    switch self {
+    case .mono: return "mono"
+    case .stereo: return "stereo"
+    case .unknown(let channels): return "\(channels) channels"
+    case .ambisonics(let order, _, let headLocked):
+      return "ambisonic, order \(order)" + (headLocked ? " with stereo" : "")
+    case .speakers(let speakers):
+      let effects = speakers.count(where: \.isLowFrequency)
+      let tops = speakers.count { ($0.direction(in: speakers)?.elevation ?? 0) > 0 }
+      let name = "\(speakers.count - effects - tops).\(effects)"
+      return tops > 0 ? "\(name).\(tops)" : name
+    }
+  }
+}

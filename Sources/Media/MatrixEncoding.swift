@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CFFmpeg
+
+/// How more channels were folded into the ones that there are, as a codec tells of it.
+public enum MatrixEncoding: String, Sendable, CaseIterable {
+  /// Dolby Surround: left, centre, right and one surround in two channels.
+  case dolbySurround = "Dolby Surround"
+  case proLogicII = "Pro Logic II"
+  case proLogicIIx = "Pro Logic IIx"
+  case proLogicIIz = "Pro Logic IIz"
+  /// A back centre in the two surrounds.
+  case surroundEX = "Surround EX"
+  /// Made for headphones.
+  case dolbyHeadphone = "Dolby Headphone"
+
+  init?(_ encoding: AVMatrixEncoding) {
+    switch encoding {
+    case AV_MATRIX_ENCODING_DOLBY: self = .dolbySurround
+    case AV_MATRIX_ENCODING_DPLII: self = .proLogicII
+    case AV_MATRIX_ENCODING_DPLIIX: self = .proLogicIIx
+    case AV_MATRIX_ENCODING_DPLIIZ: self = .proLogicIIz
+    case AV_MATRIX_ENCODING_DOLBYEX: self = .surroundEX
+    case AV_MATRIX_ENCODING_DOLBYHEADPHONE: self = .dolbyHeadphone
+    default: return nil
+    }
+  }
+
+  /// What a decoded frame says.
+  init?(of frame: UnsafeMutablePointer<AVFrame>) {
+    guard let side = av_frame_get_side_data(frame, AV_FRAME_DATA_MATRIXENCODING)?.pointee,
+      let data = side.data, side.size >= MemoryLayout<UInt32>.size
+    else { return nil }
+    let value = UnsafeRawPointer(data).loadUnaligned(as: UInt32.self)
+    self.init(AVMatrixEncoding(value))
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import CRealtime
+import Synchronization
+
+/// Follows a server's sinks, their ports and the default, through restarts of the server.
+///
+/// ## Threading
+/// For any thread. `onChange` is called on a thread of the monitor's own, one call at a time, and must
+/// not stop the monitor.
+public final class SinkMonitor: @unchecked Sendable {
+  private static let retryInterval: Int64 = 500_000_000
+
+  private let loop: ThreadedLoop
+  private let address: String?
+  private let onChange: @Sendable ([Sink]) -> Void
+  private let known = Mutex<[Sink]>([])
+  private let isStopped = Mutex(false)
+
+  // The loop's own.
+  private let collector = SinkCollector()
+  private var context: OpaquePointer?
+  private var defaultName: String?
+  private var isSubscribed = false
+  private var isAsked = false
+  /// Something has changed since the list was asked for.
+  private var isStale = true
+  private var retryTime: Int64 = 0
+
+  /// - Parameters:
+  ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
+  ///   - onChange: hears the sinks at first and whenever one of them, or the default, has become
+  ///     another; empty where there is no server.
+  public init(
+    serverAddress: String? = nil, onChange: @escaping @Sendable ([Sink]) -> Void
+  ) throws(PulseAudioError) {
+    loop = try ThreadedLoop(name: "sink-monitor")
+    address = serverAddress
+    self.onChange = onChange
+    loop.onTick = { [unowned self] in attend() }
+    try loop.start()
+  }
+
+  deinit { stop() }
+
+  /// The sinks as they are known now, in the server's order.
+  public var sinks: [Sink] { known.withLock { $0 } }
+
+  /// Ends it; never waits for the server. No call of `onChange` follows.
+  public func stop() {
+    let isFirst = isStopped.withLock { isStopped in
+      defer { isStopped = true }
+      return !isStopped
+    }
+    guard isFirst else { return }
+    loop.stop()
+    drop()
+  }
+
+  // MARK: Steps
+
+  private func attend() {
+    guard let context else {
+      if monotonic_nanoseconds() >= retryTime { connect() }
+      return
+    }
+    guard isGood(context) else { return lose() }
+    guard pa_context_get_state(context) == PA_CONTEXT_READY else { return }
+    if !isSubscribed { subscribe(context) }
+    if isAsked { takeAnswer() }
+    if isStale, !isAsked { ask(context) }
+  }
+
+  private var userdata: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+  private func connect() {
+    retryTime = monotonic_nanoseconds() + Self.retryInterval
+    context = openContext(loop: loop, applicationName: "Stillstage", address: address) {
+      pa_context_set_state_callback($0, monitorContextChanges, userdata)
+      pa_context_set_subscribe_callback($0, monitorObjectChanges, userdata)
+    }
+  }
+
+  private func subscribe(_ context: OpaquePointer) {
+    isSubscribed = true
+    let changes = pa_subscription_mask_t(
+      rawValue: PA_SUBSCRIPTION_MASK_SINK.rawValue | PA_SUBSCRIPTION_MASK_SERVER.rawValue
+        | PA_SUBSCRIPTION_MASK_CARD.rawValue)
+    release(pa_context_subscribe(context, changes, nil, nil))
+  }
+
+  private func ask(_ context: OpaquePointer) {
+    (isAsked, isStale, defaultName) = (true, false, nil)
+    release(pa_context_get_server_info(context, monitorServerArrives, userdata))
+    collector.request(from: context)
+  }
+
+  private func takeAnswer() {
+    guard collector.isComplete, let defaultName else { return }
+    isAsked = false
+    tell(
+      collector.sinks.map { sink in
+        var sink = sink
+        sink.isDefault = sink.name == defaultName
+        return sink
+      })
+  }
+
+  private func tell(_ sinks: [Sink]) {
+    let isNews = known.withLock { known in
+      defer { known = sinks }
+      return known != sinks
+    }
+    if isNews { onChange(sinks) }
+  }
+
+  private func lose() {
+    drop()
+    retryTime = monotonic_nanoseconds() + Self.retryInterval
+    tell([])
+  }
+
+  private func drop() {
+    if let context { closeContext(context) }
+    context = nil
+    (isSubscribed, isAsked, isStale) = (false, false, true)
+  }
+
+  // MARK: What the server tells
+
+  fileprivate func stateChanged() { loop.kick() }
+
+  fileprivate func objectChanged() {
+    isStale = true
+    loop.kick()
+  }
+
+  fileprivate func take(defaultSink: String) {
+    defaultName = defaultSink
+    loop.kick()
+  }
+}
+
+private func monitor(_ userdata: UnsafeMutableRawPointer?) -> SinkMonitor? {
+  userdata.map { Unmanaged<SinkMonitor>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func monitorContextChanges(_ context: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?)
+{
+  monitor(userdata)?.stateChanged()
+}
+
+private func monitorObjectChanges(
+  _ context: OpaquePointer?, _ event: pa_subscription_event_type_t, _ index: UInt32,
+  _ userdata: UnsafeMutableRawPointer?
+) {
+  monitor(userdata)?.objectChanged()
+}
+
+private func monitorServerArrives(
+  _ context: OpaquePointer?, _ info: UnsafePointer<pa_server_info>?,
+  _ userdata: UnsafeMutableRawPointer?
+) {
+  let name = info?.pointee.default_sink_name.map { String(cString: $0) } ?? ""
+  monitor(userdata)?.take(defaultSink: name)
+}
