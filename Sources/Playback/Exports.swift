@@ -7,8 +7,8 @@
 @_exported public import struct Binaural.BinauralFilters
 @_exported public import struct Binaural.DecoderDesign
 @_exported public import enum Binaural.HRTFError
-@_exported public import struct Binaural.HeadphoneProfile
 @_exported public import struct Binaural.HRTFSet
+@_exported public import struct Binaural.HeadphoneProfile
 @_exported public import struct Binaural.RigidSphereHead
 @_exported public import struct Binaural.SofaLoader
 @_exported public import struct Geometry.Direction
