@@ -81,7 +81,8 @@ public enum HeadphoneFile {
     return String(file[..<dot])
   }
 
-  private static func json(_ bytes: [UInt8], path: String) throws(UserFileError) -> HeadphoneProfile {
+  private static func json(_ bytes: [UInt8], path: String) throws(UserFileError) -> HeadphoneProfile
+  {
     let version = try JSONFile.decode(Version.self, bytes, path: path).schema
     guard version == schema else {
       throw UserFileError(path: path, reason: "its schema is \(version), and \(schema) is wanted")
@@ -104,7 +105,8 @@ public enum HeadphoneFile {
       else {
         throw UserFileError(
           path: path,
-          reason: "'filters.\(index)': frequency must be 1 to 200000 Hz, gain -60 to 60 dB, q 0.01 to 1000"
+          reason: "'filters.\(index)': frequency must be 1 to 200000 Hz, gain -60 to 60 dB, "
+            + "q 0.01 to 1000"
         )
       }
       filters.append(

@@ -53,7 +53,8 @@ private func contentRows(_ content: HRTFSummary.Content) -> [[String]] {
     ["largest gap", "\(decimal(content.largestGapDegrees, 1)) degrees to the nearest direction"],
     [
       "head circumference",
-      content.headCircumference.map { "\(decimal(100 * $0, 1)) cm by its delays" } ?? "not to be told",
+      content.headCircumference.map { "\(decimal(100 * $0, 1)) cm by its delays" }
+        ?? "not to be told",
     ],
     ["radius", "\(decimal(content.radius, 2)) m"],
     ["delays", delays ?? "none"],

@@ -73,6 +73,27 @@ import Testing
     #expect(!renderer.isExchanging)
   }
 
+  /// With an equaliser in the filters and beside them, in both modes and while one follows another.
+  @Test func theRenderCallWithAnEqualiser() {
+    let layout = Self.layouts[2]
+    let taps = (0..<200).map { Float(200 - $0) * 0.001 }
+    let renderer = Renderer(
+      layout: layout, filters: filters(order: 3).equalised(by: taps), busOrder: 3,
+      blockFrames: 64)
+    let input = PlanarSignal(channelCount: 6, frames: 1100) { Float($0 + $1 % 50) * 0.01 }
+    let ears = PlanarSignal(channelCount: 2, frames: 1100)
+    let head = Head()
+    renderer.exchange(filters: filters(order: 3).equalised(by: [1, 0.5]), busOrder: 3)
+    expectRealtimeSafe {
+      renderer.mode = renderer.mode == .plain ? .spatial : .plain
+      for frames in [64, 1, 1100] {
+        renderer.process(
+          input: input.channels, frames: frames, poses: head.poses(renderer, frames),
+          left: ears[0], right: ears[1])
+      }
+    }
+  }
+
   /// The same where the decoder analyses the sound: frames come in some of the calls only.
   @Test func theRenderCallThatAnalyses() throws {
     var head = RigidSphereHead()

@@ -66,15 +66,15 @@ extension HRTFSet {
   /// The set for a head of another size: all times between the ears `factor` times as long, every
   /// magnitude as it was.
   ///
-  /// Each ear's responses are moved by half of the difference. Up to 1 kHz it is measured (`InterauralDelays`);
-  /// from 3 kHz it is less in the ratio that a sphere's have (Kuhn 1977: 3 a / c sin below; Woodworth 1938:
+  /// Each ear's responses are moved by half of the difference. Up to 600 Hz it is measured (`InterauralDelays`);
+  /// from 2 kHz it is less in the ratio that a sphere's have (Kuhn 1977: 3 a / c sin below; Woodworth 1938:
   /// a / c (angle + sin) above), and between the two it goes over smoothly.
   ///
   /// - Parameter factor: above zero.
   public func withInterauralDelays(scaledBy factor: Double) -> HRTFSet {
     guard factor != 1 else { return self }
     let delays = InterauralDelays(self).seconds
-    let room = 32
+    let room = 128
     var size = 512
     while size < taps + 2 * room { size *= 2 }
     let newTaps = taps + 2 * room
@@ -96,7 +96,7 @@ extension HRTFSet {
   }
 }
 
-/// Moves responses in time, more below 1 kHz than above 3 kHz.
+/// Moves responses in time, more below 600 Hz than above 2 kHz.
 private struct EarShift: ~Copyable {
   private let fft: RealFFT
   private let time: AlignedFloats
@@ -118,7 +118,7 @@ private struct EarShift: ~Copyable {
   }
 
   /// - Parameters:
-  ///   - seconds: later, below 1 kHz.
+  ///   - seconds: later, below 600 Hz.
   ///   - sine: of the angle from the median plane.
   ///   - room: samples that are put before and behind.
   func moved(
@@ -131,9 +131,7 @@ private struct EarShift: ~Copyable {
     let ratio = sine > 1e-3 ? (angle + sine) / (lowFactor * sine) : 2 / lowFactor
     for k in 0..<fft.bins {
       let frequency = Double(k) * sampleRate / Double(fft.size)
-      let octaves = realtime_log(max(frequency, 1) / 1000) / realtime_log(3)
-      let place = min(1, max(0, octaves))
-      let above = 0.5 - 0.5 * realtime_cos(.pi * place)
+      let above = octaveStep(frequency, from: 600, to: 2000)
       let turn = Complex(
         angle: -2 * .pi * frequency * seconds * (1 + (ratio - 1) * above))
       let moved = Complex(Double(re.pointer[k]), Double(im.pointer[k])) * turn

@@ -3,10 +3,10 @@
 private import CRealtime
 internal import SignalProcessing
 
-/// The time between the ears of every direction of a set, below 1.5 kHz, where it is heard by phase.
+/// The time between the ears of every direction of a set at low frequencies, where it is heard by phase.
 struct InterauralDelays {
   /// Hz over which phases are compared.
-  static let band = 300.0...1500.0
+  static let band = 300.0...800.0
   /// Seconds that a human head can make, with room to spare.
   private static let longest = 0.0012
 
@@ -15,7 +15,7 @@ struct InterauralDelays {
 
   init(_ set: HRTFSet) {
     var size = 512
-    while size < 2 * set.taps || Double(size) < set.sampleRate / 50 { size *= 2 }
+    while size < 2 * set.taps || Double(size) < set.sampleRate / 25 { size *= 2 }
     let responses = DirectionalResponses(
       impulseResponses: set.impulseResponses, taps: set.taps, directions: set.directions,
       weights: set.directions.map { _ in 1 }, sampleRate: set.sampleRate, size: size)

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SignalProcessing
+import TestSupport
+import Testing
+
+/// Parametric filters against the analogue prototypes that they are made from.
+@Suite struct ParametricFilterTests {
+  private static let rate = 48_000.0
+
+  /// The prototype at s = i tan(w / 2) / tan(w0 / 2), where the bilinear transform takes it from.
+  private func prototype(_ filter: ParametricFilter, _ frequency: Double) -> Double {
+    let x = tan(.pi * frequency / Self.rate) / tan(.pi * filter.frequency / Self.rate)
+    let (q, a) = (filter.quality, pow(10, filter.gain / 40))
+    // (real, imaginary) parts with s = i x, s^2 = -x^2.
+    func size(_ re: Double, _ im: Double) -> Double { hypot(re, im) }
+    let square = x * x
+    return switch filter.kind {
+    case .peak: size(1 - square, x * a / q) / size(1 - square, x / (a * q))
+    case .lowPass: 1 / size(1 - square, x / q)
+    case .highPass: square / size(1 - square, x / q)
+    case .notch: abs(1 - square) / size(1 - square, x / q)
+    case .lowShelf:
+      a * size(a - square, x * a.squareRoot() / q) / size(1 - a * square, x * a.squareRoot() / q)
+    case .highShelf:
+      a * size(1 - a * square, x * a.squareRoot() / q) / size(a - square, x * a.squareRoot() / q)
+    }
+  }
+
+  @Test(arguments: ParametricFilter.Kind.allCases)
+  func theResponseIsThePrototypes(kind: ParametricFilter.Kind) throws {
+    for _ in 0..<50 {
+      let filter = ParametricFilter(
+        kind, frequency: exp(.random(in: log(20.0)...log(20_000))),
+        gain: .random(in: -24...24), quality: exp(.random(in: log(0.2)...log(10))))
+      let biquad = try #require(filter.biquad(sampleRate: Self.rate))
+      for _ in 0..<50 {
+        let frequency = exp(Double.random(in: log(10.0)...log(23_000)))
+        let truth = prototype(filter, frequency)
+        guard truth > 1e-3 else { continue }
+        let found = biquad.response(at: frequency, sampleRate: Self.rate).squaredMagnitude
+        #expect(abs(10 * log10(found) - 20 * log10(truth)) < 0.001, "\(filter) \(frequency)")
+      }
+      // Stable and of minimum phase as it is.
+      #expect(abs(biquad.a2) < 1 && abs(biquad.a1) < 1 + biquad.a2)
+      #expect(abs(biquad.minimumPhase.b0 - biquad.b0) < 1e-9 * abs(biquad.b0))
+    }
+  }
+
+  @Test func whatARateCannotHoldIsLeftOut() {
+    let filter = ParametricFilter(.peak, frequency: 12_000, gain: 3, quality: 1)
+    #expect(filter.biquad(sampleRate: 24_000) == nil)
+    #expect(filter.biquad(sampleRate: 48_000) != nil)
+  }
+
+  @Test func rootsOutsideAreReflectedAndMagnitudesStay() {
+    for index in 0..<300 {
+      func number() -> Double { Double.random(in: -3...3) }
+      let wild = Biquad(
+        b0: index % 5 == 0 ? 0 : number(), b1: number(), b2: number(), a1: number(), a2: number())
+      let tame = wild.minimumPhase
+      #expect(abs(tame.a2) <= 1 + 1e-9 && abs(tame.a1) <= 1 + tame.a2 + 1e-9)
+      #expect(
+        abs(tame.b2) <= abs(tame.b0) * (1 + 1e-9)
+          && abs(tame.b1) <= abs(tame.b0 + tame.b2) * (1 + 1e-9) + 1e-9)
+      for frequency in [0.0, 100, 3000, 11_000, 24_000] {
+        let before = wild.response(at: frequency, sampleRate: Self.rate).squaredMagnitude
+        let after = tame.response(at: frequency, sampleRate: Self.rate).squaredMagnitude
+        #expect(abs(10 * log10(after / before)) < 1e-4, "\(wild)")
+      }
+    }
+  }
+
+  /// The response is as long as it takes, and what is cut off is as little as was asked for.
+  @Test func responsesEndWhereLittleIsLeft() throws {
+    let sections = try [
+      ParametricFilter(.lowShelf, frequency: 40, gain: 9, quality: 0.9),
+      ParametricFilter(.peak, frequency: 2000, gain: -6, quality: 3),
+    ].map { try #require($0.biquad(sampleRate: Self.rate)) }
+    let whole = impulseResponse(of: sections, residue: 0, limit: 200_000)
+    let short = impulseResponse(of: sections, residue: 1e-9, limit: 200_000)
+    #expect((1000...20_000).contains(short.count))
+    #expect(Array(whole[..<short.count]) == short)
+    let rest = whole[short.count...].reduce(0) { $0 + $1 * $1 }
+    let all = whole.reduce(0) { $0 + $1 * $1 }
+    #expect(10 * log10(rest / all) <= -90)
+    // Its spectrum is the product of the sections'.
+    for frequency in [20.0, 100, 2000, 15_000] {
+      var (re, im) = (0.0, 0.0)
+      for (n, x) in short.enumerated() {
+        re += x * cos(2 * .pi * frequency * Double(n) / Self.rate)
+        im -= x * sin(2 * .pi * frequency * Double(n) / Self.rate)
+      }
+      let truth = sections.reduce(1.0) {
+        $0 * $1.response(at: frequency, sampleRate: Self.rate).squaredMagnitude
+      }
+      #expect(abs(10 * log10((re * re + im * im) / truth)) < 0.05)
+    }
+  }
+}
+
+/// Filters behind filters, and the same one for two channels.
+@Suite struct FilterFoldingTests {
+  private func noise(_ count: Int) -> [Float] { (0..<count).map { _ in .random(in: -1...1) } }
+
+  private func convolve(_ a: [Float], _ b: [Float]) -> [Double] {
+    var sum = [Double](repeating: 0, count: a.count + b.count - 1)
+    for (i, x) in a.enumerated() {
+      for (j, y) in b.enumerated() { sum[i + j] += Double(x) * Double(y) }
+    }
+    return sum
+  }
+
+  private func decibels(_ a: [Float], _ truth: some Sequence<Double>) -> Double {
+    var (error, energy) = (0.0, 0.0)
+    for (x, y) in zip(a, truth) {
+      error += (Double(x) - y) * (Double(x) - y)
+      energy += y * y
+    }
+    return 10 * log10(error / energy + 1e-30)
+  }
+
+  @Test(arguments: [1, 2, 37, 500])
+  func foldingIsConvolution(taps: Int) {
+    let (filters, fir) = ([noise(300), noise(300)], noise(taps))
+    let result = folded(filters, with: fir)
+    #expect(result.count == 2)
+    for (found, filter) in zip(result, filters) {
+      #expect(found.count == 300 + taps - 1)
+      #expect(decibels(found, convolve(filter, fir)) < -110)
+    }
+  }
+
+  @Test(arguments: [[64], [1, 100, 777, 13]])
+  func twoChannelsGetTheSameFilter(sizes: [Int]) {
+    let (taps, frames) = (noise(700), 3000)
+    let filter = StereoFilter(taps, partition: 64)
+    #expect(filter.tailFrames == 699)
+    let input = [noise(frames), noise(frames)]
+    let signal = PlanarSignal(input)
+    signal.forEachPiece(of: sizes) { planes, count in
+      filter.process(planes[0], planes[1], frames: count)
+    }
+    for c in 0..<2 {
+      #expect(decibels(signal.arrays[c], convolve(input[c], taps).prefix(frames)) < -110)
+    }
+    filter.reset()
+    let silence = PlanarSignal(channelCount: 2, frames: 100)
+    filter.process(silence[0], silence[1], frames: 100)
+    #expect(silence.arrays.joined().allSatisfy { $0 == 0 })
+  }
+
+  @Test func noneChangesNothing() {
+    let filter = StereoFilter(nil, partition: 64)
+    let input = [noise(100), noise(100)]
+    let signal = PlanarSignal(input)
+    filter.process(signal[0], signal[1], frames: 100)
+    #expect(signal.arrays == input)
+    #expect(filter.tailFrames == 0)
+  }
+}
