@@ -19,7 +19,10 @@ final class TrackDecoder {
   var warnings: WarningCollector
   /// Of the first frame of AC-3 or E-AC-3; nil for other codecs.
   private(set) var syncframe: SyncframeHeader?
+  /// Whether dialogue is decoded at the level that the mode has for it.
+  var hasDialogueLevel: Bool { syncframe != nil || aacGain.hasReference }
 
+  private var aacGain: AACGain
   private let demuxer: Demuxer
   private let decoder: Decoder
   private let stream: UnsafeMutablePointer<AVStream>
@@ -52,6 +55,7 @@ final class TrackDecoder {
     self.track = track
     self.interrupt = interrupt
     self.warnings = warnings
+    aacGain = AACGain(mode: dynamicRange)
     stream = demuxer.streams[track.streamIndex]
     sampleRate = track.sampleRate
     clock = StreamClock(
@@ -129,6 +133,7 @@ final class TrackDecoder {
 
   private func settle(before frame: Int64) throws(MediaError) -> Bool {
     decoder.flush()
+    aacGain.cut()
     finite.reset()
     silenceDue = 0
     isFrameHeld = false
@@ -181,17 +186,18 @@ extension TrackDecoder {
       lastDuration = packet.pointee.duration
       lastPacketSize = Int(packet.pointee.size)
       isFragment = decoder.isFragment(packet)
-      if syncframe == nil { noteLevels(packet) }
+      noteLevels(packet)
       if !decoder.send(packet), !isFragment { losePacket() }
     }
   }
 
   private func noteLevels(_ packet: UnsafeMutablePointer<AVPacket>) {
-    guard Decoder.hasDialogueLevel(stream.pointee.codecpar.pointee.codec_id),
-      let data = packet.pointee.data
-    else { return }
-    syncframe = SyncframeHeader(
-      UnsafeBufferPointer(start: data, count: max(0, Int(packet.pointee.size))))
+    guard let data = packet.pointee.data else { return }
+    let bytes = UnsafeBufferPointer(start: data, count: max(0, Int(packet.pointee.size)))
+    let codec = stream.pointee.codecpar.pointee.codec_id
+    if codec == AV_CODEC_ID_AAC { aacGain.add(bytes) }
+    guard syncframe == nil, Decoder.hasDialogueLevel(codec) else { return }
+    syncframe = SyncframeHeader(bytes)
   }
 
   private func losePacket() {
@@ -254,6 +260,7 @@ extension TrackDecoder {
       queue.removeAll()
       return
     }
+    aacGain.apply(to: queue)
     let invalid = finite.apply(to: queue, from: 0)
     if invalid.count > 0 {
       warn(.invalidSamples, count: invalid.count, at: clock.position + Int64(invalid.first))

@@ -43,6 +43,7 @@ public final class Player: @unchecked Sendable {
   private let events: EventQueue
   private let redesigner: Redesigner
   private let levelBoard: LevelledSource.Board?
+  private let scan: LoudnessScan?
   private let shared = Mutex(Shared())
 
   /// The id of the tracker that was connected last.
@@ -94,6 +95,7 @@ public final class Player: @unchecked Sendable {
       queue.add(.loudness($0))
     }
     levelBoard = level?.board
+    scan = level?.scan
     (head, poseSource, tracker) = Self.makeHead(options, events, memory)
     device = Self.makeDevice(options, poseSource, events)
     let renderer = Renderer(
@@ -226,6 +228,7 @@ public final class Player: @unchecked Sendable {
     }
     guard isFirst else { return }
     redesigner.stop()
+    scan?.stop()
     conductor.stop()
     if output.status.state == .playing { fadeOut() }
     output.stop()
