@@ -133,8 +133,8 @@ let tests: [Target] = [
   .testTarget(
     name: "CommandTests",
     dependencies: [
-      "Ambisonics", "CommandOptions", "Media", "TestSupport", "stillstage", "stillstage-engine",
-      "stillstage-sofa",
+      "Ambisonics", "CommandOptions", "Loudness", "Media", "TestSupport", "stillstage",
+      "stillstage-engine", "stillstage-sofa",
     ]),
   .testTarget(
     name: "DemoTests",

@@ -110,7 +110,7 @@ public final class AudioFileReader: @unchecked Sendable {
     syncframe = decoder.syncframe
     statedLoudness = StatedLoudness(
       of: track, in: demuxer, source: source,
-      dialogueLevel: decoder.syncframe.map { _ in dynamicRange.dialogueLevel })
+      dialogueLevel: decoder.hasDialogueLevel ? dynamicRange.dialogueLevel : nil)
     decoded = PlanarQueue(channels: track.channels)
     resampled = PlanarQueue(channels: track.channels)
     resamplerRate = self.sampleRate

@@ -25,7 +25,10 @@ final class TrackDecoder {
   var followsLayout = false
   /// What the channels of the next frames are, where `fill` has stopped before them.
   private(set) var nextRun: ChannelLayout?
+  /// Whether dialogue is decoded at the level that the mode has for it.
+  var hasDialogueLevel: Bool { syncframe != nil || aacGain.hasReference }
 
+  private var aacGain: AACGain
   private let demuxer: Demuxer
   private let decoder: Decoder
   private let stream: UnsafeMutablePointer<AVStream>
@@ -61,6 +64,7 @@ final class TrackDecoder {
     self.track = track
     self.interrupt = interrupt
     self.warnings = warnings
+    aacGain = AACGain(mode: dynamicRange)
     stream = demuxer.streams[track.streamIndex]
     sampleRate = track.sampleRate
     clock = StreamClock(
@@ -165,6 +169,7 @@ final class TrackDecoder {
 
   private func settle(before frame: Int64) throws(MediaError) -> Bool {
     decoder.flush()
+    aacGain.cut()
     finite.reset()
     silenceDue = 0
     isFrameHeld = false
@@ -217,17 +222,18 @@ extension TrackDecoder {
       lastDuration = packet.pointee.duration
       lastPacketSize = Int(packet.pointee.size)
       isFragment = decoder.isFragment(packet)
-      if syncframe == nil { noteLevels(packet) }
+      noteLevels(packet)
       if !decoder.send(packet), !isFragment { losePacket() }
     }
   }
 
   private func noteLevels(_ packet: UnsafeMutablePointer<AVPacket>) {
-    guard Decoder.hasDialogueLevel(stream.pointee.codecpar.pointee.codec_id),
-      let data = packet.pointee.data
-    else { return }
-    syncframe = SyncframeHeader(
-      UnsafeBufferPointer(start: data, count: max(0, Int(packet.pointee.size))))
+    guard let data = packet.pointee.data else { return }
+    let bytes = UnsafeBufferPointer(start: data, count: max(0, Int(packet.pointee.size)))
+    let codec = stream.pointee.codecpar.pointee.codec_id
+    if codec == AV_CODEC_ID_AAC { aacGain.add(bytes) }
+    guard syncframe == nil, Decoder.hasDialogueLevel(codec) else { return }
+    syncframe = SyncframeHeader(bytes)
   }
 
   private func losePacket() {
@@ -290,6 +296,7 @@ extension TrackDecoder {
       queue.removeAll()
       return
     }
+    aacGain.apply(to: queue)
     let invalid = finite.apply(to: queue, from: 0)
     if invalid.count > 0 {
       warn(.invalidSamples, count: invalid.count, at: clock.position + Int64(invalid.first))

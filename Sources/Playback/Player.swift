@@ -41,6 +41,7 @@ public final class Player: @unchecked Sendable {
   private let redesigner: Redesigner
   private let rendering: RoutedRendering
   private let levelBoard: LevelledSource.Board?
+  private let scan: LoudnessScan?
   private let shared = Mutex(Shared())
 
   private struct Shared {
@@ -92,6 +93,7 @@ public final class Player: @unchecked Sendable {
       events.add(.loudness($0))
     }
     levelBoard = level?.board
+    scan = level?.scan
     let head = PlayedHead(options, events)
     self.head = head
     let renderer = Renderer(
@@ -232,6 +234,7 @@ public final class Player: @unchecked Sendable {
     }
     guard isFirst else { return }
     redesigner.stop()
+    scan?.stop()
     conductor.stop()
     if output.status.state == .playing { fadeOut() }
     output.stop()

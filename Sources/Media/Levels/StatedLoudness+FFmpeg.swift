@@ -12,7 +12,8 @@ extension StatedLoudness {
     of track: AudioTrack, in demuxer: Demuxer, source: any ByteSource, dialogueLevel: Int?
   ) {
     if let dialogueLevel {
-      self.init(origin: .dialnorm, loudness: Double(dialogueLevel))
+      let origin: Origin = track.codec == "aac" ? .programmeReference : .dialnorm
+      self.init(origin: origin, loudness: Double(dialogueLevel))
       return
     }
     let stream = demuxer.streams[track.streamIndex]

@@ -7,6 +7,8 @@ public struct StatedLoudness: Sendable, Equatable {
   public enum Origin: String, Sendable {
     /// The dialogue level in AC-3 and E-AC-3 (A/52, 5.4.2.8).
     case dialnorm
+    /// The programme reference level in AAC (ISO/IEC 14496-3, 4.5.2.7).
+    case programmeReference = "prog_ref_level"
     /// The `tlou` box of MP4 (ISO 14496-12, 12.2.7).
     case loudnessBox = "ludt"
     /// R128_TRACK_GAIN of Opus (RFC 7845, 5.2.1), on top of the gain in the header.
@@ -14,6 +16,9 @@ public struct StatedLoudness: Sendable, Equatable {
     /// REPLAYGAIN_TRACK_GAIN, as of ReplayGain 2.0.
     case replayGain = "REPLAYGAIN_TRACK_GAIN"
   }
+
+  /// Whether it is a level that was set by hand, or not at all, rather than measured.
+  public var isNominal: Bool { origin == .dialnorm || origin == .programmeReference }
 
   public var origin: Origin
   /// LUFS.

@@ -30,7 +30,7 @@ final class LevelledSource: SoundSource {
 
   let board: Board
   private let source: any SoundSource
-  private let scan: LoudnessScan?
+  let scan: LoudnessScan?
   private let meter: EarMeter
   private let tell: (LoudnessReport) -> Void
   private let statedOrigin: StatedLoudness.Origin?
@@ -72,7 +72,7 @@ final class LevelledSource: SoundSource {
     board = Board(target: target)
     statedOrigin = stated?.origin
     evidence.statement = stated.map {
-      .init(loudness: $0.loudness, needsAgreement: $0.origin == .dialnorm)
+      .init(loudness: $0.loudness, needsAgreement: $0.isNominal)
     }
   }
 
