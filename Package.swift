@@ -110,7 +110,7 @@ let tests: [Target] = [
     name: "PlayerTests",
     dependencies: [
       "Playback", "Ambisonics", "Binaural", "Media", "PulseAudio", "SignalProcessing",
-      "TestSupport",
+      "Surround", "Geometry", "HeadTracking", "UserFiles", "TestSupport",
     ]),
   .testTarget(
     name: "UserFilesTests",

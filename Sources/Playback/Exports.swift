@@ -32,8 +32,8 @@
 @_exported public import struct Media.AudioTrack
 @_exported public import class Media.InterruptFlag
 @_exported public import enum Media.LayoutOption
-@_exported public import enum Media.MediaError
 @_exported public import enum Media.MatrixEncoding
+@_exported public import enum Media.MediaError
 @_exported public import class Media.WAVWriter
 @_exported public import struct PulseAudio.AudioOutputEvent
 @_exported public import enum PulseAudio.AudioOutputState

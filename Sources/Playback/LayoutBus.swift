@@ -17,9 +17,13 @@ enum LayoutBus {
   static func bus(for layouts: [ChannelLayout]) -> ChannelLayout {
     guard let first = layouts.first else { return .stereo }
     if layouts.allSatisfy({ $0 == first }) { return first }
-    let orders = layouts.compactMap { if case .ambisonics(let order, _, _) = $0 { order } else { nil } }
+    let orders = layouts.compactMap {
+      if case .ambisonics(let order, _, _) = $0 { order } else { nil }
+    }
     if let order = orders.max() {
-      let hasPair = layouts.contains { if case .ambisonics(_, _, true) = $0 { true } else { false } }
+      let hasPair = layouts.contains {
+        if case .ambisonics(_, _, true) = $0 { true } else { false }
+      }
       return .ambisonics(order: order, convention: .ambiX, headLocked: hasPair)
     }
     return .speakers(union(of: layouts.compactMap(\.speakers)))
@@ -32,7 +36,8 @@ enum LayoutBus {
     // A lone pair of surrounds goes by either name; both would move it.
     let hasBoth = layouts.contains { !sides.isDisjoint(with: $0) && !backs.isDisjoint(with: $0) }
     if !hasBoth, !sides.isDisjoint(with: all), !backs.isDisjoint(with: all) {
-      let isSide = layouts.lazy.flatMap { $0 }.first { sides.union(backs).contains($0) }
+      let isSide =
+        layouts.lazy.flatMap { $0 }.first { sides.union(backs).contains($0) }
         .map(sides.contains) ?? true
       all.subtract(isSide ? backs : sides)
       all.formUnion(isSide ? sides : backs)

@@ -273,7 +273,8 @@ public final class Player: @unchecked Sendable {
     let output = output.status
     return PlayerStatus(
       state: state(output), position: position, duration: duration, mode: mode,
-      route: route.decision, head: poseSource?.status, tracker: tracker?.tracker, output: output, volume: volume,
+      route: route.decision, head: poseSource?.status, tracker: tracker?.tracker, output: output,
+      volume: volume,
       mutedFrames: feed.renderer.mutedFrameCount)
   }
 

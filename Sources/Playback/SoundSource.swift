@@ -128,6 +128,8 @@ public final class FileSource: SoundSource {
     let other = reader.tracks.first {
       $0.isDecodable && !$0.isSupplementary && $0.layout.isMultichannel
     }
-    return other.map { "track \($0.number) of the file is \($0.layout.name), take --track \($0.number)" }
+    return other.map {
+      "track \($0.number) of the file is \($0.layout.name), take --track \($0.number)"
+    }
   }
 }
