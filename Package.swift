@@ -120,9 +120,8 @@ let tests: [Target] = [
   .testTarget(
     name: "PlayerTests",
     dependencies: [
-      "Playback", "Ambisonics", "Binaural", "Geometry", "Loudness", "Media", "PulseAudio",
-      "SignalProcessing",
-      "TestSupport",
+      "Playback", "Ambisonics", "Binaural", "Geometry", "HeadTracking", "Loudness", "Media",
+      "PulseAudio", "SignalProcessing", "Surround", "UserFiles", "TestSupport",
     ]),
   .testTarget(
     name: "UserFilesTests",

@@ -15,7 +15,8 @@ public enum Options {
       """)
   /// The names of layouts that are worth offering; the engine knows more.
   public static let layoutNames = [
-    "auto", "foa", "hoa", "fuma", "binaural", "mono", "stereo", "2.1", "3.0", "quad", "4.0", "5.0", "5.1",
+    "auto", "foa", "hoa", "fuma", "binaural", "mono", "stereo", "2.1", "3.0", "quad", "4.0", "5.0",
+    "5.1",
     "6.1", "7.1", "5.1.2", "5.1.4", "7.1.2", "7.1.4", "9.1.6",
   ]
   public static let track = CommandOption<Int?>(

@@ -8,7 +8,7 @@ private import Surround
 /// A source whose channels change, as one whose channels do not: every run of frames is put on a bus
 /// that stays the same, so that rendering goes on through the changes.
 ///
-/// The change is at the exact frame. What was heard before goes on for 10 ms as its past predicts, while
+/// The change is at the exact frame. What was heard before goes on for 20 ms as its past predicts, while
 /// it is faded out and the new run is faded in: nothing clicks, and no frame is added or lost. The bus is
 /// the smallest layout that carries all of `expectedLayouts` as they are; what else comes is panned or
 /// folded to it.
@@ -27,7 +27,7 @@ public final class ConstantBusSource: SoundSource {
   private var tailPosition = 0
   private var ownWarnings: [String] = []
 
-  private static let fadeSeconds = 0.01
+  private static let fadeSeconds = 0.02
   private static let historyFrames = 1024
   private static let blockFrames = 4096
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import Ambisonics
+public import Ambisonics
 private import Geometry
 public import HeadTracking
 
@@ -9,6 +9,10 @@ public final class OfflineRenderer {
   /// Frames that come out in all, where the source's length is known: its own and the tail.
   public var frames: Int? { source.duration.map { $0 + renderer.tailFrames } }
   public let renderer: Renderer
+
+  /// Where the content's channels have become others so far, in seconds.
+  public private(set) var layoutChanges: [(seconds: Double, layout: ChannelLayout)] = []
+  private var heardLayout: ChannelLayout
 
   private let source: any SoundSource
   private let head: HeadTrajectory
@@ -41,6 +45,7 @@ public final class OfflineRenderer {
     self.source = source
     self.head = head
     self.settings = settings
+    heardLayout = source.contentLayout(atFrame: 0)
     blockFrames = settings.blockFrames
     renderer = Renderer(
       layout: source.layout, filters: filters, busOrder: settings.busOrder,
@@ -101,6 +106,10 @@ public final class OfflineRenderer {
       if isSame { next = count }
       while next < count, source.contentLayout(atFrame: position + next - done) == layout {
         next += 1
+      }
+      if layout != heardLayout {
+        layoutChanges.append((Double(position) / renderer.sampleRate, layout))
+        heardLayout = layout
       }
       let mode = Self.mode(of: source, at: position, settings)
       if mode != renderer.mode { renderer.mode = mode }

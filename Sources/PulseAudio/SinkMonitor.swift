@@ -38,7 +38,9 @@ public final class SinkMonitor: @unchecked Sendable {
     loop = try ThreadedLoop(name: "sink-monitor")
     address = serverAddress
     self.onChange = onChange
-    loop.onTick = { [unowned self] in attend() }
+    // Not `unowned`: the last tick may come while this is let go of, and waits for it.
+    let this = Unmanaged.passUnretained(self)
+    loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
     try loop.start()
   }
 

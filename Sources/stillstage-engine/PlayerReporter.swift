@@ -120,7 +120,8 @@ final class PlayerReporter {
   }
 
   private func tell(_ decision: RouteDecision) {
-    let isNews = decision != told
+    // The mode has been told of.
+    let isNews = decision != told && decision.reason != .modeOff && told?.reason != .modeOff
     // At the start only what may surprise.
     let isSurprise = decision.treatment != .binaural && decision.reason != .modeOff
     if isNews, told != nil || isSurprise {

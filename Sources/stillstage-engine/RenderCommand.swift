@@ -47,6 +47,12 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     note(measured, gain: levelled.gainDecibels - settings.gainDecibels, command, in: events)
   }
   try renderToFile(offline, path: output)
+  for change in offline.layoutChanges {
+    let place = StatusLine.clock(change.seconds)
+    printNote("at \(place) the source's channels change to \(change.layout.name)")
+    events.write(
+      "layout", ["layout": .text(change.layout.name), "seconds": .number(change.seconds)])
+  }
   for warning in source.warnings {
     printNote(warning)
     events.warning(warning)

@@ -51,6 +51,25 @@ import Testing
     #expect(!(try parsed("trackers")[Options.json]))
   }
 
+  /// What `calibrate` prints may begin with a minus sign.
+  @Test func axesMayBeginWithAMinusSign() throws {
+    for text in ["-y,x,z", "y,-x,z", "x,y,z", "+X,-Z,Y"] {
+      let play = try parsed("play a.flac --tracker-axes \(text) --mode off")
+      #expect(play[Options.trackerAxes] == text && play[Options.mode] == .off)
+      #expect(try parsed("play a.flac --tracker-axes=\(text)")[Options.trackerAxes] == text)
+    }
+    for text in ["-y,x", "x,y,y", "a,b,c", "x,y,z,x", "--mode", ""] {
+      #expect(throws: UsageError.self) { try parsed("play a.flac --tracker-axes=\(text)") }
+    }
+    #expect(throws: UsageError.self) { try parsed("play a.flac --tracker-axes --mode off") }
+  }
+
+  @Test func theRouteIsAutomaticUnlessSaid() throws {
+    #expect(try parsed("play a.flac")[Options.route] == .auto)
+    #expect(try parsed("play a.flac --route speakers")[Options.route] == .speakers)
+    #expect(try parsed("routes --json")[Options.json])
+  }
+
   @Test func aRepeatedArgumentTakesAllThatAreLeft() throws {
     let bench = try parsed("bench fusion a.csv --json b.csv c.csv")
     #expect(bench.all(Arguments.recordings) == ["a.csv", "b.csv", "c.csv"])

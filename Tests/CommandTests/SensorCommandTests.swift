@@ -98,7 +98,10 @@ import Testing
   @Test(arguments: [
     ("trackers watch osc:0", 2), ("trackers watch osc:9000:logic", 2),
     ("trackers bridge x osc://nowhere", 2), ("trackers bridge x osc://h:1 --preset no", 2),
-    ("trackers watch x --tracker-axes x,y,y", 2), ("trackers bridge nobody osc://h:1", 1),
+    ("trackers watch x --tracker-axes x,y,y", 2), ("trackers watch x --tracker-axes -x,y,z", 2),
+    ("trackers watch osc:9000 --tracker-axes -y,x,z", 2),
+    ("play x --tracker osc:9000 --tracker-axes -y,x,z", 2),
+    ("trackers bridge nobody osc://h:1", 1),
   ])
   func wrongWordsAreRefused(words: String, code: Int) throws {
     let run = try ProgramRun.of(Stillstage.path, words.split(separator: " ").map(String.init))

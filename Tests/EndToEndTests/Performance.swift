@@ -13,6 +13,10 @@ final class Performance {
     /// Seconds since the program began.
     let t: Double
     let sink: String?
+    let formFactor: String?
+    let treatment: String?
+    let reason: String?
+    let layout: String?
     let mode: String?
     let framesLost: Int?
     let queueMilliseconds: Double?

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stillstage as a library. usage: playback-example circle OUT.wav | playback-example play FILE
+// Stillstage as a library. usage: playback-example circle OUT.wav | play FILE | routes SECONDS
 
 import Playback
 
@@ -31,8 +31,24 @@ func play(_ path: String) async throws {
   player.stop()
 }
 
+/// Which outputs can be spatial, whether the user has allowed it, and what changes.
+func routes(_ seconds: Int) async throws {
+  let monitor = try RouteMonitor(policy: RoutePolicy.ofUser()) { event in
+    switch event {
+    case .routesChanged(let routes):
+      for route in routes { print("\(route.facts.name): \(route.decision.text)") }
+    case .spatialOffered(let route): print("spatial sound is to be had on \(route.facts.name)")
+    case .spatialWithdrawn: print("no spatial sound here")
+    }
+  }
+  monitor.declareMultichannelContent(true)
+  try await Task.sleep(for: .seconds(seconds))
+  monitor.stop()
+}
+
 switch CommandLine.arguments.dropFirst().first {
 case "circle": try circle(to: CommandLine.arguments[2])
 case "play": try await play(CommandLine.arguments[2])
-default: print("usage: playback-example circle OUT.wav | playback-example play FILE")
+case "routes": try await routes(Int(CommandLine.arguments[2]) ?? 10)
+default: print("usage: playback-example circle OUT.wav | play FILE | routes SECONDS")
 }

@@ -42,6 +42,18 @@ import Testing
     }
   }
 
+  @Test func tellsTheRoutes() throws {
+    let folder = TemporaryFolder()
+    try PrivatePulseServer.withServer { server in
+      let run = try ProgramRun.of(
+        program, ["routes", "1"],
+        environment: ["PULSE_SERVER": server.address, "HOME": folder.path], timeoutSeconds: 60)
+      #expect(run.exitCode == 0, "\(run.errors)")
+      #expect(run.output.contains("binaural (nothing tells of loudspeakers)"))
+      #expect(run.output.contains("spatial sound is to be had on Private-ears"))
+    }
+  }
+
   @Test func tellsItsUsage() throws {
     let run = try ProgramRun.of(program)
     #expect(run.exitCode == 0)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Binaural
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Playback
+
+@Suite struct RedesignerTests {
+  /// A design under way is not waited for.
+  @Test func stoppingEndsTheDesign() {
+    // No design for such a rate is kept from another run.
+    let rate = Double.random(in: 40_000...60_000)
+    let ear = [[Float]](repeating: [1] + [Float](repeating: 0, count: 63), count: 4)
+    let renderer = Renderer(
+      layout: .stereo,
+      filters: BinauralFilters(order: 1, sampleRate: rate, left: ear, right: ear), busOrder: 1)
+    final class Told: Sendable { let events = Mutex<[PlayerEvent]>([]) }
+    let told = Told()
+    let redesigner = Redesigner(renderer: renderer, layout: .stereo) { event in
+      told.events.withLock { $0.append(event) }
+    }
+    var settings = RenderSettings()
+    settings.busOrder = 7
+    redesigner.wish(settings)
+    usleep(30_000)
+    let clock = ContinuousClock()
+    let time = clock.measure { redesigner.stop() }
+    print("stopped in \(time)")
+    #expect(time < .milliseconds(600))
+    let isDone = told.events.withLock { events in
+      events.contains {
+        switch $0 {
+        case .decoderChanged, .decoderKept: true
+        default: false
+        }
+      }
+    }
+    #expect(!isDone)
+  }
+}

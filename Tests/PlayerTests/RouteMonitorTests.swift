@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PulseAudio
+import Synchronization
+import TestSupport
+import Testing
+import UserFiles
+
+@testable import Playback
+
+/// What other programs are told of the routes.
+@Suite(.serialized) struct RouteMonitorTests {
+  private final class Told: Sendable {
+    let events = Mutex<[RouteMonitor.Event]>([])
+
+    var offers: [String?] {
+      events.withLock { events in
+        events.compactMap { event -> String?? in
+          switch event {
+          case .routesChanged: nil
+          case .spatialOffered(let route): .some(route.facts.sink)
+          case .spatialWithdrawn: .some(nil)
+          }
+        }
+      }
+    }
+  }
+
+  private func load(_ form: String, on server: PrivatePulseServer) throws {
+    try server.pactl([
+      "load-module", "module-null-sink", "sink_name=\(form)", "norewinds=1",
+      "sink_properties=device.form_factor=\(form)",
+    ])
+  }
+
+  @Test func routesAndTheirChangesAreTold() throws {
+    try PrivatePulseServer.withServer { server in
+      try load("headphone", on: server)
+      try server.pactl(["set-default-sink", "headphone"])
+      let told = Told()
+      let monitor = try RouteMonitor(serverAddress: server.address) { event in
+        told.events.withLock { $0.append(event) }
+      }
+      defer { monitor.stop() }
+      #expect(waitUntil(seconds: 5) { monitor.routes.count == 2 })
+      #expect(monitor.routes.map(\.isSpatial) == [true, true])
+      #expect(told.offers.isEmpty)
+      monitor.declareMultichannelContent(true)
+      #expect(told.offers == ["headphone"])
+
+      try load("speaker", on: server)
+      #expect(waitUntil(seconds: 5) { monitor.routes.count == 3 })
+      #expect(monitor.routes.last?.isSpatial == false)
+      let start = monotonicNow()
+      try server.pactl(["set-default-sink", "speaker"])
+      #expect(waitUntil(seconds: 5) { told.offers == ["headphone", nil] })
+      print("default changed: told after \(Double(monotonicNow() - start) * 1e-6) ms")
+
+      var policy = RoutePolicy()
+      policy.sinks["speaker"] = .headphones
+      monitor.policy = policy
+      #expect(told.offers == ["headphone", nil, "speaker"])
+      policy.sinks["speaker"] = .off
+      monitor.policy = policy
+      #expect(told.offers == ["headphone", nil, "speaker", nil])
+      let speaker = try #require(monitor.routes.last)
+      #expect(!speaker.isAllowed && speaker.decision.reason == .sinkOff)
+      let stereo = monitor.decision(for: Programme(layout: .stereo), on: "headphone")
+      #expect(stereo?.treatment == .binaural)
+      #expect(monitor.decision(for: Programme(layout: .stereo), on: "nowhere") == nil)
+
+      try server.pactl(["set-default-sink", "headphone"])
+      #expect(waitUntil(seconds: 5) { told.offers.last == "headphone" })
+      monitor.declareMultichannelContent(false)
+      #expect(told.offers.last == .some(nil))
+
+      server.kill()
+      #expect(waitUntil(seconds: 5) { monitor.routes.isEmpty })
+      try server.restart()
+      #expect(waitUntil(seconds: 5) { monitor.routes.map(\.facts.sink) == ["ears"] })
+    }
+  }
+
+  @Test func aHandlerMayUseTheMonitor() throws {
+    try PrivatePulseServer.withServer { server in
+      let counts = Mutex<[Int]>([])
+      let box = Mutex<RouteMonitor?>(nil)
+      let monitor = try RouteMonitor(serverAddress: server.address) { _ in
+        guard let monitor = box.withLock({ $0 }) else { return }
+        let count = monitor.routes.count
+        counts.withLock { $0.append(count) }
+        monitor.declareMultichannelContent(true)
+      }
+      box.withLock { $0 = monitor }
+      _ = try server.loadSink("other")
+      #expect(waitUntil(seconds: 5) { counts.withLock { $0.contains(2) } })
+      box.withLock { $0 = nil }
+      monitor.stop()
+    }
+  }
+
+  @Test func withoutAServerThereAreNoRoutes() throws {
+    let monitor = try RouteMonitor(serverAddress: "unix:/tmp/stillstage-no-server") { _ in }
+    usleep(200_000)
+    #expect(monitor.routes.isEmpty)
+    monitor.stop()
+  }
+
+  @Test func theUsersFileIsRead() throws {
+    let folder = TemporaryFolder()
+    let user = UserFolder(path: folder.path)
+    #expect(try RoutePolicy.ofUser(in: user) == RoutePolicy())
+    try folder.write(
+      #"{"spatialize": "multichannel", "route": "speakers", "gain": -3, "sinks": {"a": "off"}}"#,
+      to: "config.json")
+    let policy = try RoutePolicy.ofUser(in: user)
+    #expect(policy.spatialization == .multichannel)
+    #expect(policy.choice == .speakers && policy.sinks == ["a": .off])
+    try folder.write(#"{"sinks": {"a": "loud"}}"#, to: "config.json")
+    #expect(throws: UserFileError.self) { try RoutePolicy.ofUser(in: user) }
+    try folder.write(#"{"sinks": 3}"#, to: "config.json")
+    #expect(throws: UserFileError.self) { try RoutePolicy.ofUser(in: user) }
+    // Beside the list the file is what it was.
+    try folder.write(#"{"sinks": {"a": "auto"}, "gain": -3}"#, to: "config.json")
+    #expect(throws: Never.self) { try ConfigFile.read(in: user) }
+  }
+
+  private func monotonicNow() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}
