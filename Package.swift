@@ -48,7 +48,8 @@ let rooms: [Target] = [
   .target(name: "HeadTracking", dependencies: ["Geometry", "CHIDAPI", "CRealtime", "CZlib"]),
   .target(
     name: "NetworkTracking", dependencies: ["HeadTracking", "Geometry", "CLiblo", "CRealtime"]),
-  .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
+  .target(
+    name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
   .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
   .target(

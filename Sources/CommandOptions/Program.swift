@@ -9,13 +9,14 @@ public enum Program {
   /// All commands, in the order in which help lists them.
   public static let commands: [CommandSpecification] = [
     play, render, demo, trackers, trackersWatch, trackersBridge, hrtfInfo, hrtfExport, fuse,
-    calibrate, benchRender, benchFusion, benchPrediction, completion,
+    calibrate, benchRender, benchFusion, benchPrediction, benchUpmix, completion,
   ]
 
   private static let shared: [OptionSpecification] = [
     Options.hrtf.specification, Options.hrtfEqualization.specification,
     Options.layout.specification, Options.track.specification, Options.order.specification,
-    Options.decoder.specification, Options.spatialize.specification, Options.gain.specification,
+    Options.decoder.specification, Options.spatialize.specification, Options.upmix.specification,
+    Options.gain.specification,
     Options.block.specification, Options.motion.specification, Options.events.specification,
     Options.data.specification,
   ]
@@ -130,6 +131,17 @@ public enum Program {
       errors of each, for each recording and in the mean.
       """,
     arguments: [Arguments.motions],
+    options: [Options.json.specification, Options.chart.specification])
+
+  private static let benchUpmix = CommandSpecification(
+    name: .benchUpmix, summary: "Measure the upmix of stereo to 5.1.",
+    discussion: """
+      Makes three mixes of a centre, panned sources and ambience, brings them to 5.1 and tells how \
+      exact the fold-down is, how cleanly centre and ambience are taken out, and the CPU time. \
+      FFmpeg's 'surround' filter is measured in the same run where the program ffmpeg is \
+      installed. Fails where a limit is missed.
+      """,
+    arguments: [],
     options: [Options.json.specification, Options.chart.specification])
 
   private static let fuse = CommandSpecification(

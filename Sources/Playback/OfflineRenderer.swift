@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import Ambisonics
+public import Ambisonics
 private import Geometry
 public import HeadTracking
 
+/// Sound that is made block after block, such as for a file.
+public protocol RenderedSound: AnyObject {
+  var layout: ChannelLayout { get }
+  /// Hz.
+  var sampleRate: Int { get }
+  /// Frames in all; nil where that is not known.
+  var frames: Int? { get }
+  /// Frames that held no valid sound until now.
+  var mutedFrameCount: Int { get }
+  /// Channels x frames: what `next` made; valid until it is called again.
+  var output: UnsafePointer<UnsafeMutablePointer<Float>> { get }
+  /// Makes the next frames, at most a block, into `output`.
+  ///
+  /// - Returns: how many frames; 0 after the end.
+  func next() throws(PlaybackError) -> Int
+}
+
 /// Renders a source into memory, block after block, for a head that is still or moves as recorded.
-public final class OfflineRenderer {
+public final class OfflineRenderer: RenderedSound {
+  public var layout: ChannelLayout { .stereo }
+  public var sampleRate: Int { source.sampleRate }
+  public var mutedFrameCount: Int { renderer.mutedFrameCount }
   /// Frames that come out in all, where the source's length is known: its own and the tail.
   public var frames: Int? { source.duration.map { $0 + renderer.tailFrames } }
   public let renderer: Renderer
@@ -30,6 +50,7 @@ public final class OfflineRenderer {
     source: any SoundSource, head: HeadTrajectory, hrtf: HRTFChoice, settings: RenderSettings,
     isLimited: Bool
   ) throws(PlaybackError) {
+    let isSpatial = settings.spatialization.includes(source.layout)
     let source = try prepared(source, settings: settings)
     let filters = try hrtf.filters(
       for: source.layout, settings: settings, sampleRate: Double(source.sampleRate))
@@ -39,7 +60,7 @@ public final class OfflineRenderer {
     renderer = Renderer(
       layout: source.layout, filters: filters, busOrder: settings.busOrder,
       blockFrames: settings.blockFrames,
-      mode: settings.spatialization.includes(source.layout) ? .spatial : .plain,
+      mode: isSpatial ? .spatial : .plain,
       finish: .init(
         gain: linearGain(decibels: settings.gainDecibels), isRamped: false, isLimited: isLimited))
     input = PlanarScratch(channels: source.layout.channelCount, frames: blockFrames)

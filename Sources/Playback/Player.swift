@@ -74,7 +74,8 @@ public final class Player: @unchecked Sendable {
     options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
   ) throws(PlaybackError) {
     let rate = try Self.sinkRate(options)
-    let source = try prepared(makeSource(rate), settings: options.render)
+    let original = try makeSource(rate)
+    let source = try prepared(original, settings: options.render)
     let hrtf = try HRTFChoice(path: options.render.hrtfPath, interrupt: options.interrupt)
     let settings = options.render
     let filters = try hrtf.filters(
@@ -85,7 +86,7 @@ public final class Player: @unchecked Sendable {
     notes = hrtf.notes
     duration = source.duration.map { Double($0) / Double(rate) }
     if case .ambisonics = source.layout { isAmbisonic = true } else { isAmbisonic = false }
-    canBeSpatial = settings.spatialization.includes(source.layout)
+    canBeSpatial = settings.spatialization.includes(original.layout)
     events = EventQueue()
     (head, poseSource, tracker) = Self.makeHead(options, events, memory)
     device = Self.makeDevice(options, poseSource, events)

@@ -20,6 +20,7 @@ extension RenderSettings {
     layout = try Self.layout(command[Options.layout])
     track = command[Options.track]
     spatialization = Spatialization(rawValue: command[Options.spatialize].rawValue) ?? .all
+    upmix = Upmix(rawValue: command[Options.upmix].rawValue) ?? .on
     gainDecibels = command[Options.gain]
     blockFrames = command[Options.block]
   }
