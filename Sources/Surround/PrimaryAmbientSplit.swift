@@ -43,6 +43,9 @@ struct PrimaryAmbientSplit: ~Copyable {
   private let floor: AlignedFloats
   private let sums: AlignedFloats
   private let ambience: AlignedFloats
+  /// Of the surrounds' phases.
+  private let cosines: AlignedFloats
+  private let sines: AlignedFloats
 
   private typealias Covariance = Plane
 
@@ -54,7 +57,7 @@ struct PrimaryAmbientSplit: ~Copyable {
     func clear() { memory.clear() }
   }
 
-  /// Powers below this (full scale is 1) are silence.
+  /// Powers rr this (full scale is 1) are silence.
   private static let silence: Float = 1e-14
 
   /// - Parameters:
@@ -84,6 +87,14 @@ struct PrimaryAmbientSplit: ~Copyable {
     floor = AlignedFloats(count: bins + 8)
     sums = AlignedFloats(count: bins + 4 * reach + 24)
     ambience = AlignedFloats(count: bins + 8)
+    cosines = AlignedFloats(count: bins + 8)
+    sines = AlignedFloats(count: bins + 8)
+    for k in 0..<bins {
+      let turn = 2 * .pi * Double(k) * binWidth * settings.phaseDelay
+      let phase = settings.phaseSwing * Double(sine(turn))
+      cosines.pointer[k] = sine(phase + .pi / 2)
+      sines.pointer[k] = sine(phase)
+    }
     reset()
   }
 
@@ -222,9 +233,12 @@ struct PrimaryAmbientSplit: ~Copyable {
       let dominant = root / total
       let imbalance = Lanes.magnitude(difference) / (root + 1e-30)
       let inPhase = re.clamped(lowerBound: .zero, upperBound: root) / (squared.squareRoot() + 1e-30)
-      let mask =
+      let belongs =
         unit((s.centreWidth - imbalance) * steepness) * unit(inPhase)
         * unit((dominant - dominance.lowerBound) * dominanceScale)
+      // What is nothing but centre is taken as it is: a single source, to 1 part in 40.
+      let company = unit((1 - dominant) * 40)
+      let mask = unit(belongs.squareRoot() * s.centreMakeUp) * (1 + company * (s.centreMakeUp - 1))
 
       let (a, b) = (load(left.re.pointer + k), load(left.im.pointer + k))
       let (c, d) = (load(right.re.pointer + k), load(right.im.pointer + k))
@@ -243,11 +257,15 @@ struct PrimaryAmbientSplit: ~Copyable {
       let projection =
         power * (s.ambienceProjection * surroundGain)
         / (determinant.replacing(with: Lanes.zero, where: determinant .< Lanes.zero) + total * total * 5e-4)
-      let (ownL, ownR, other) = (gainL + rr * projection, gainR + ll * projection, re * projection)
-      store(a * ownL - c * other, surroundLeft.re.pointer + k)
-      store(b * ownL - d * other, surroundLeft.im.pointer + k)
-      store(c * ownR - a * other, surroundRight.re.pointer + k)
-      store(d * ownR - b * other, surroundRight.im.pointer + k)
+      let (ownL, ownR) = (gainL + rr * projection, gainR + ll * projection)
+      let other = re * projection
+      let (ul, vl) = (a * ownL - c * other, b * ownL - d * other)
+      let (ur, ui) = (c * ownR - a * other, d * ownR - b * other)
+      let (co, si) = (load(cosines.pointer + k), load(sines.pointer + k))
+      store(ul * co - vl * si, surroundLeft.re.pointer + k)
+      store(vl * co + ul * si, surroundLeft.im.pointer + k)
+      store(ur * co + ui * si, surroundRight.re.pointer + k)
+      store(ui * co - ur * si, surroundRight.im.pointer + k)
     }
   }
 

@@ -21,20 +21,27 @@ public struct UpmixSettings: Sendable, Equatable {
   public var centrePlateau: Float = 1.0 / 3
   /// Dominance of the strongest direction, 0 (diffuse) to 1, from which the centre begins to be
   /// taken, and from which it is taken wholly.
-  public var centreDominance: ClosedRange<Float> = 0.3...0.85
+  public var centreDominance: ClosedRange<Float> = 0.4...0.85
+  /// The centre is taken a little too loud where something else sounds too, for what is lost there.
+  public var centreMakeUp: Float = 1.05
   /// Share of ambience in a channel from which the surrounds begin to be taken, and from which they
   /// are taken wholly.
-  public var ambienceShare: ClosedRange<Float> = 0.1...0.4
+  public var ambienceShare: ClosedRange<Float> = 0.15...0.4
   /// Part of a channel's amplitude that goes to the surround where it is nothing but ambience. At 2/3
   /// the energy of front and surround together is the channel's own, beyond it is more.
-  public var ambienceAmount: Float = 0.95
+  public var ambienceAmount: Float = 1.02
   /// Weight of the estimate that takes the strongest direction out of the surrounds, beside the one
   /// that only weighs the channels.
-  public var ambienceProjection: Float = 0.2
+  public var ambienceProjection: Float = 0.25
+  /// The surrounds' phases swing about zero along the frequency axis, against each other: by so much,
+  /// radians, and once in 1 / `phaseDelay` Hz.
+  public var phaseSwing = 0.4
+  /// Seconds.
+  public var phaseDelay = 0.88e-3
   /// How much of a power beyond the mean counts as no ambience.
   public var transientWeight: Float = 0.5
   /// Part of the covariance's chance coherence that is taken off.
-  public var biasCorrection = 1.0
+  public var biasCorrection = 1.3
 
   public init() {}
 
