@@ -23,8 +23,7 @@ func fastLog2(_ x: SIMD8<Float>) -> SIMD8<Float> {
 /// Eight powers of 2, for exponents limited to -120...120, to 1e-5 of their size.
 @inline(__always)
 func fastExp2(_ x: SIMD8<Float>) -> SIMD8<Float> {
-  let limited = x.clamped(
-    lowerBound: SIMD8(repeating: -120), upperBound: SIMD8(repeating: 120))
+  let limited = least(greatest(x, SIMD8(repeating: -120)), SIMD8(repeating: 120))
   let shifted = limited + whole
   let part = (limited - (shifted - whole)) * 0.693_147_2
   // e^part by its series, |part| < 0.35.

@@ -37,8 +37,9 @@ struct PrimaryAmbientSplit: ~Copyable {
   private let bias: Float
   /// Bins of each of the two running means under the floor, to one side.
   private let reach: Int
-  /// LL, RR, Re LR, Im LR over time; the same with neighbours.
-  private let running: [Covariance]
+  /// LL, RR, Re LR, Im LR over time, each with room for a bin before and eight behind.
+  private let running: AlignedFloats
+  private let planeStride: Int
   private let level: AlignedFloats
   private let floor: AlignedFloats
   private let sums: AlignedFloats
@@ -47,17 +48,7 @@ struct PrimaryAmbientSplit: ~Copyable {
   private let cosines: AlignedFloats
   private let sines: AlignedFloats
 
-  private typealias Covariance = Plane
-
-  /// Memory with a bin before and eight behind.
-  private final class Plane {
-    private let memory: AlignedFloats
-    var pointer: UnsafeMutablePointer<Float> { memory.pointer + 16 }
-    init(bins: Int) { memory = AlignedFloats(count: bins + 32) }
-    func clear() { memory.clear() }
-  }
-
-  /// Powers rr this (full scale is 1) are silence.
+  /// Powers below this (full scale is 1) are silence.
   private static let silence: Float = 1e-14
 
   /// - Parameters:
@@ -82,7 +73,8 @@ struct PrimaryAmbientSplit: ~Copyable {
       1.2, (1 + keep) / (1 - keep) / max(1, Double(overlap) / 2) * 1.7)
     bias = Float(settings.biasCorrection / independent)
     reach = max(1, Int((settings.floorWidth / binWidth / 2).rounded()))
-    running = (0..<4).map { _ in Plane(bins: bins) }
+    planeStride = (bins + 47) / 16 * 16
+    running = AlignedFloats(count: 4 * planeStride)
     level = AlignedFloats(count: bins + 8)
     floor = AlignedFloats(count: bins + 8)
     sums = AlignedFloats(count: bins + 4 * reach + 24)
@@ -99,7 +91,7 @@ struct PrimaryAmbientSplit: ~Copyable {
   }
 
   func reset() {
-    for plane in running { plane.clear() }
+    running.clear()
     level.clear()
     // Nothing is known of the floor: it limits nothing yet.
     for k in 0..<level.count { level.pointer[k] = Self.unknown }
@@ -119,9 +111,7 @@ struct PrimaryAmbientSplit: ~Copyable {
 
   private func accumulate(scale: Float) {
     let (lr, li, rr, ri) = (left.re.pointer, left.im.pointer, right.re.pointer, right.im.pointer)
-    let planes = (
-      running[0].pointer, running[1].pointer, running[2].pointer, running[3].pointer
-    )
+    let planes = (plane(0), plane(1), plane(2), plane(3))
     let gain = newest
     for k in stride(from: 0, to: bins, by: 8) {
       let (a, b, c, d) = (load(lr + k), load(li + k), load(rr + k), load(ri + k))
@@ -130,11 +120,17 @@ struct PrimaryAmbientSplit: ~Copyable {
       follow(planes.2 + k, (a * c + b * d) * scale, gain)
       follow(planes.3 + k, (b * c - a * d) * scale, gain)
     }
-    for plane in running {
+    for index in 0..<4 {
       // The spectrum goes on as its mirror image.
-      plane.pointer[-1] = plane.pointer[1]
-      plane.pointer[bins] = plane.pointer[bins - 2]
+      let values = plane(index)
+      values[-1] = values[1]
+      values[bins] = values[bins - 2]
     }
+  }
+
+  @inline(__always)
+  private func plane(_ index: Int) -> UnsafeMutablePointer<Float> {
+    running.pointer + index * planeStride + 16
   }
 
   @inline(__always)
@@ -152,14 +148,14 @@ struct PrimaryAmbientSplit: ~Copyable {
     let found = re * re + im * im
     let most = ll * rr
     let free = (found - most * bias) / (1 - min(bias, 0.9))
-    let squared = free.clamped(lowerBound: .zero, upperBound: most)
+    let squared = least(greatest(free, .zero), most)
     let less = (squared / (found + 1e-36)).squareRoot()
     return (ll, rr, re * less, squared)
   }
 
   @inline(__always)
   private func blurred(_ plane: Int, _ k: Int) -> Lanes {
-    let at = running[plane].pointer + k
+    let at = self.plane(plane) + k
     return load(at) * 0.5 + (load(at - 1) + load(at + 1)) * 0.25
   }
 
@@ -170,15 +166,14 @@ struct PrimaryAmbientSplit: ~Copyable {
       let (ll, rr, _, squared) = covariance(k)
       let difference = ll - rr
       let root = (difference * difference + squared * 4).squareRoot()
-      let smaller = ((ll + rr - root) * 0.5).clamped(
-        lowerBound: .zero, upperBound: Lanes(repeating: .greatestFiniteMagnitude))
+      let smaller = greatest((ll + rr - root) * 0.5, .zero)
       store(smaller, power + k)
       let now = fastLog2(smaller + Self.silence)
       let old = load(smooth + k)
-      let known = old.replacing(with: now, where: old .>= Self.unknown)
+      let known = select(old .>= Self.unknown, now, old)
       let next = known + (now - known) * newestFloor
       // Digital silence says nothing of what will come.
-      store(next.replacing(with: old, where: ll + rr .<= 3 * Self.silence), smooth + k)
+      store(select(ll + rr .<= 3 * Self.silence, old, next), smooth + k)
     }
   }
 
@@ -193,8 +188,7 @@ struct PrimaryAmbientSplit: ~Copyable {
     let power = ambience.pointer
     for k in stride(from: 0, to: bins, by: 8) {
       let limit = fastExp2(load(floor.pointer + k)) * settings.floorFactor
-      let value = load(power + k)
-      store(value.replacing(with: limit, where: value .> limit), power + k)
+      store(least(load(power + k), limit), power + k)
     }
   }
 
@@ -231,8 +225,8 @@ struct PrimaryAmbientSplit: ~Copyable {
       let root = (difference * difference + squared * 4).squareRoot()
       // How strong the first direction is, how far from the centre, and whether in phase.
       let dominant = root / total
-      let imbalance = Lanes.magnitude(difference) / (root + 1e-30)
-      let inPhase = re.clamped(lowerBound: .zero, upperBound: root) / (squared.squareRoot() + 1e-30)
+      let imbalance = magnitude(difference) / (root + 1e-30)
+      let inPhase = greatest(re, .zero) / (squared.squareRoot() + 1e-30)
       let belongs =
         unit((s.centreWidth - imbalance) * steepness) * unit(inPhase)
         * unit((dominant - dominance.lowerBound) * dominanceScale)
@@ -248,15 +242,15 @@ struct PrimaryAmbientSplit: ~Copyable {
       let power = load(ambience.pointer + k)
       let momentL = (a * a + b * b) * (scale * s.transientWeight)
       let momentR = (c * c + d * d) * (scale * s.transientWeight)
-      let shareL = power / ll.replacing(with: momentL, where: momentL .> ll)
-      let shareR = power / rr.replacing(with: momentR, where: momentR .> rr)
+      let shareL = power / greatest(momentL, ll)
+      let shareR = power / greatest(momentR, rr)
       let weighed = (1 - s.ambienceProjection) * surroundGain
       let gainL = unit((shareL - share.lowerBound) * shareScale) * weighed
       let gainR = unit((shareR - share.lowerBound) * shareScale) * weighed
       let determinant = most - re * re
       let projection =
         power * (s.ambienceProjection * surroundGain)
-        / (determinant.replacing(with: Lanes.zero, where: determinant .< Lanes.zero) + total * total * 5e-4)
+        / (greatest(determinant, .zero) + total * total * 5e-4)
       let (ownL, ownR) = (gainL + rr * projection, gainR + ll * projection)
       let other = re * projection
       let (ul, vl) = (a * ownL - c * other, b * ownL - d * other)
@@ -271,6 +265,6 @@ struct PrimaryAmbientSplit: ~Copyable {
 
   @inline(__always)
   private func unit(_ x: Lanes) -> Lanes {
-    x.clamped(lowerBound: .zero, upperBound: Lanes(repeating: 1))
+    least(greatest(x, .zero), Lanes(repeating: 1))
   }
 }

@@ -18,7 +18,26 @@ func store(_ v: SIMD8<Float>, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).storeBytes(of: v, as: SIMD8<Float>.self)
 }
 
-extension SIMD8 where Scalar == Float {
-  @inline(__always)
-  static func magnitude(_ v: Self) -> Self { v.replacing(with: -v, where: v .< .zero) }
+/// Eight numbers chosen bit by bit: the standard library's own choice, least and greatest of vectors
+/// go through the numbers one after another.
+@inline(__always)
+func select(
+  _ mask: SIMDMask<SIMD8<Int32>>, _ yes: SIMD8<Float>, _ no: SIMD8<Float>
+) -> SIMD8<Float> {
+  let bits = unsafeBitCast(mask, to: SIMD8<Int32>.self)
+  let (a, b) = (
+    unsafeBitCast(yes, to: SIMD8<Int32>.self), unsafeBitCast(no, to: SIMD8<Int32>.self)
+  )
+  return unsafeBitCast((a & bits) | (b & ~bits), to: SIMD8<Float>.self)
+}
+
+@inline(__always)
+func least(_ a: SIMD8<Float>, _ b: SIMD8<Float>) -> SIMD8<Float> { select(a .< b, a, b) }
+
+@inline(__always)
+func greatest(_ a: SIMD8<Float>, _ b: SIMD8<Float>) -> SIMD8<Float> { select(a .> b, a, b) }
+
+@inline(__always)
+func magnitude(_ v: SIMD8<Float>) -> SIMD8<Float> {
+  unsafeBitCast(unsafeBitCast(v, to: SIMD8<Int32>.self) & 0x7FFF_FFFF, to: SIMD8<Float>.self)
 }

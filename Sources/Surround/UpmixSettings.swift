@@ -14,7 +14,7 @@ public struct UpmixSettings: Sendable, Equatable {
   /// Half the width over which the floor is taken, Hz.
   public var floorWidth = 280.0
   /// How far above the floor ambience may be, as a factor of its power.
-  public var floorFactor: Float = 1.2
+  public var floorFactor: Float = 1.1
   /// Imbalance, 0 (centre) to 1 (one side), from which nothing belongs to the centre.
   public var centreWidth: Float = 0.5
   /// Share of `centreWidth` within which all belongs to the centre.
@@ -26,10 +26,10 @@ public struct UpmixSettings: Sendable, Equatable {
   public var centreMakeUp: Float = 1.05
   /// Share of ambience in a channel from which the surrounds begin to be taken, and from which they
   /// are taken wholly.
-  public var ambienceShare: ClosedRange<Float> = 0.15...0.4
+  public var ambienceShare: ClosedRange<Float> = 0.2...0.45
   /// Part of a channel's amplitude that goes to the surround where it is nothing but ambience. At 2/3
   /// the energy of front and surround together is the channel's own, beyond it is more.
-  public var ambienceAmount: Float = 1.02
+  public var ambienceAmount: Float = 1.12
   /// Weight of the estimate that takes the strongest direction out of the surrounds, beside the one
   /// that only weighs the channels.
   public var ambienceProjection: Float = 0.25
