@@ -17,5 +17,6 @@ public enum CommandName: String, Sendable, CaseIterable {
   case benchFusion = "bench fusion"
   case benchPrediction = "bench prediction"
   case benchSpeakers = "bench speakers"
+  case benchUpmix = "bench upmix"
   case completion
 }

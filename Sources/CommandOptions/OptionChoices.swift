@@ -53,6 +53,21 @@ public enum RouteOption: String, Sendable, CaseIterable {
 /// `--to`: what `render` writes.
 public enum RenderTarget: String, Sendable, CaseIterable {
   case binaural
+  /// The fold-down.
+  case stereo
+  case surround51 = "5.1"
+  case surround71 = "7.1"
+  case surround714 = "7.1.4"
+  /// A first-order soundfield.
+  case foa
+}
+
+/// `--upmix`: whether stereo goes through 5.1.
+public enum UpmixChoice: String, Sendable, CaseIterable {
+  case on
+  case off
+  /// Half as late, and split more coarsely.
+  case lowLatency = "low-latency"
 }
 
 /// `--mode`: what the stage follows.

@@ -25,6 +25,12 @@ public enum Options {
   public static let spatialize = CommandOption<SpatializeChoice>(
     "spatialize", "SOURCES", .words, default: .all, shown: "all",
     help: "Which sources are made spatial; the rest plays as plain stereo.")
+  public static let upmix = CommandOption<UpmixChoice>(
+    "upmix", "on|off", .words, default: .on, shown: "on",
+    help: """
+      Whether stereo that is made spatial goes through 5.1, its centre in front and its ambience \
+      around, or is a plain pair in front. 'low-latency' halves the analysis window.
+      """)
   public static let order = CommandOption<Int>(
     "order", "N", .integer(1...7), default: 5, shown: "5",
     help: """
@@ -191,7 +197,12 @@ public enum Options {
       where the sound server lets it, always, or never.
       """)
   public static let renderTarget = CommandOption<RenderTarget>(
-    "to", "FORMAT", .words, default: .binaural, shown: "binaural", help: "What is written.")
+    "to", "FORMAT", .words, default: .binaural, shown: "binaural",
+    help: """
+      What is written: for headphones, folded down to stereo, for loudspeakers, or as a first-order \
+      sound field in ACN order and SN3D scale. All but binaural leave HRTF and decoder aside, and \
+      turn only where a pose or a motion is given.
+      """)
   public static let rate = CommandOption<Int?>(
     "rate", "HZ", .integer(8000...384_000), shown: "the input's rate",
     help: "Sample rate of the output.")

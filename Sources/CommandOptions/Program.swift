@@ -9,14 +9,15 @@ public enum Program {
   /// All commands, in the order in which help lists them.
   public static let commands: [CommandSpecification] = [
     play, render, demo, routes, trackers, trackersWatch, trackersBridge, hrtfInfo, hrtfExport,
-    fuse, calibrate, benchRender, benchFusion, benchPrediction, benchSpeakers, completion,
+    fuse, calibrate, benchRender, benchFusion, benchPrediction, benchSpeakers, benchUpmix,
+    completion,
   ]
 
   private static let shared: [OptionSpecification] = [
     Options.hrtf.specification, Options.hrtfEqualization.specification,
     Options.layout.specification, Options.track.specification, Options.order.specification,
-    Options.decoder.specification, Options.spatialize.specification, Options.gain.specification,
-    Options.dynamicRange.specification,
+    Options.decoder.specification, Options.spatialize.specification, Options.upmix.specification,
+    Options.gain.specification, Options.dynamicRange.specification,
     Options.block.specification, Options.motion.specification, Options.events.specification,
     Options.data.specification,
     Options.headphones.specification, Options.headCircumference.specification,
@@ -156,6 +157,17 @@ public enum Program {
     options: [
       Options.speakerAngle.specification, Options.json.specification, Options.chart.specification,
     ])
+
+  private static let benchUpmix = CommandSpecification(
+    name: .benchUpmix, summary: "Measure the upmix of stereo to 5.1.",
+    discussion: """
+      Makes three mixes of a centre, panned sources and ambience, brings them to 5.1 and tells how \
+      exact the fold-down is, how cleanly centre and ambience are taken out, and the CPU time. \
+      FFmpeg's 'surround' filter is measured in the same run where the program ffmpeg is \
+      installed. Fails where a limit is missed.
+      """,
+    arguments: [],
+    options: [Options.json.specification, Options.chart.specification])
 
   private static let fuse = CommandSpecification(
     name: .fuse, summary: "Run the orientation filter over a recording.",

@@ -4,8 +4,30 @@ public import Ambisonics
 private import Geometry
 public import HeadTracking
 
+/// Sound that is made block after block, such as for a file.
+public protocol RenderedSound: AnyObject {
+  var layout: ChannelLayout { get }
+  /// Hz.
+  var sampleRate: Int { get }
+  /// Frames in all; nil where that is not known.
+  var frames: Int? { get }
+  /// Frames that held no valid sound until now.
+  var mutedFrameCount: Int { get }
+  /// Where the content's channels have become others so far, in seconds.
+  var layoutChanges: [(seconds: Double, layout: ChannelLayout)] { get }
+  /// Channels x frames: what `next` made; valid until it is called again.
+  var output: UnsafePointer<UnsafeMutablePointer<Float>> { get }
+  /// Makes the next frames, at most a block, into `output`.
+  ///
+  /// - Returns: how many frames; 0 after the end.
+  func next() throws(PlaybackError) -> Int
+}
+
 /// Renders a source into memory, block after block, for a head that is still or moves as recorded.
-public final class OfflineRenderer {
+public final class OfflineRenderer: RenderedSound {
+  public var layout: ChannelLayout { .stereo }
+  public var sampleRate: Int { source.sampleRate }
+  public var mutedFrameCount: Int { renderer.mutedFrameCount }
   /// Frames that come out in all, where the source's length is known: its own and the tail.
   public var frames: Int? { source.duration.map { $0 + renderer.tailFrames } }
   public let renderer: Renderer

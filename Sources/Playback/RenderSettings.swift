@@ -34,6 +34,16 @@ public enum PlaybackDevice: Sendable, Equatable {
   public static let laptop = PlaybackDevice.loudspeakers(angle: 12 * .pi / 180)
 }
 
+/// Whether stereo goes through 5.1: the centre in front, the ambience around.
+public enum Upmix: String, Sendable, CaseIterable {
+  case on
+  /// A plain pair in front.
+  case off
+  /// At most 21.4 ms late instead of 42.6, and split more coarsely; sources that are read ahead need
+  /// it not.
+  case lowLatency = "low-latency"
+}
+
 /// How a source is rendered; the same for `play` and `render`.
 public struct RenderSettings: Sendable, Equatable {
   /// SOFA file; nil for libmysofa's default set, else the built-in rigid sphere.
@@ -69,6 +79,8 @@ public struct RenderSettings: Sendable, Equatable {
   /// LUFS at the ears that every source is brought to while it is played; nil (default): it stays as
   /// it is. A render is measured first instead, with `OfflineRenderer.measureLoudness`.
   public var loudness: Double?
+  /// Default: stereo that is made spatial goes through 5.1.
+  public var upmix = Upmix.on
   /// Default: 0 dB.
   public var gainDecibels = 0.0
   /// Frames of a block, 1 to 8192. Default: 256.

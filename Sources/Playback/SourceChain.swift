@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Binaural
+private import Ambisonics
+private import Surround
 
 /// What a source goes through before it is rendered, in `play` and `render` alike.
 ///
@@ -24,10 +26,26 @@ func prepared(
 private func preparedRun(
   _ source: any SoundSource, settings: RenderSettings
 ) throws(PlaybackError) -> any SoundSource {
-  guard let encoding = source.matrixEncoding, !source.isBinaural,
-    settings.spatialization.includes(.stereo)
-  else { return source }
-  return MatrixDecodedSource(source, encoding: encoding) ?? source
+  guard !source.isBinaural, settings.spatialization.includes(source.layout) else { return source }
+  if let encoding = source.matrixEncoding,
+    let decoded = MatrixDecodedSource(source, encoding: encoding)
+  {
+    return decoded
+  }
+  guard let upmix = settings.upmixSettings(for: source.layout) else { return source }
+  return UpmixedSource(source, settings: upmix)
+}
+
+extension RenderSettings {
+  /// How a source of this layout is brought to 5.1; nil where it is not.
+  fileprivate func upmixSettings(for layout: ChannelLayout) -> UpmixSettings? {
+    guard layout == .stereo else { return nil }
+    return switch upmix {
+    case .on: UpmixSettings()
+    case .lowLatency: .lowLatency
+    case .off: nil
+    }
+  }
 }
 
 /// What is done to a prepared source's loudness in `play`; nil for nothing.

@@ -17,9 +17,13 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     by: [output, command[Options.events]])
   // A pose on the command line wins over a recording among the user's defaults.
   let wantsPose = command.isGiven(Options.pose) && !command.isGiven(Options.motion)
+  let target = OutputLayout(rawValue: command[Options.renderTarget].rawValue)
+  if target != nil, command[Options.limiter] {
+    throw .usage("--limiter on goes with --to binaural: other layouts are written as they are")
+  }
   let head =
     try (wantsPose ? nil : recordedHead(command))
-    ?? HeadTrajectory(command[Options.pose]?.quaternion ?? .identity)
+    ?? command[Options.pose].map { HeadTrajectory($0.quaternion) }
   let source = try playing { () throws(PlaybackError) in
     try FileSource(
       path: command[Arguments.input], settings: settings, sampleRate: command[Options.rate],
@@ -31,23 +35,26 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   var levelled = settings
   var measured: LoudnessMeasurement?
-  if let target = command[Options.renderLoudness].target {
+  if let loudness = command[Options.renderLoudness].target {
     measured = try measureLoudness(command, head: head, hrtf: hrtf, settings: settings)
-    if let measured { levelled.gainDecibels += target - measured.ears }
+    if let measured { levelled.gainDecibels += loudness - measured.ears }
   }
-  let offline = try playing { () throws(PlaybackError) in
-    try OfflineRenderer(
-      source: source, head: head, hrtf: hrtf, settings: levelled,
+  let sound = try playing { () throws(PlaybackError) -> any RenderedSound in
+    if let target {
+      return try LayoutRenderer(source: source, target: target, head: head, settings: levelled)
+    }
+    return try OfflineRenderer(
+      source: source, head: head ?? HeadTrajectory(.identity), hrtf: hrtf, settings: levelled,
       isLimited: command[Options.limiter])
   }
   // Only now: wrong input leaves nothing behind, and its error stands alone.
   let events = try EventLog(path: command[Options.events])
-  for note in hrtf.notes { printNote(note) }
+  for note in hrtf.notes where target == nil { printNote(note) }
   if command[Options.renderLoudness].target != nil {
     note(measured, gain: levelled.gainDecibels - settings.gainDecibels, command, in: events)
   }
-  try renderToFile(offline, path: output)
-  for change in offline.layoutChanges {
+  try renderToFile(sound, path: output)
+  for change in sound.layoutChanges {
     let place = StatusLine.clock(change.seconds)
     printNote("at \(place) the source's channels change to \(change.layout.name)")
     events.write(
@@ -57,8 +64,8 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     printNote(warning)
     events.warning(warning)
   }
-  if offline.renderer.mutedFrameCount > 0 {
-    let text = "\(offline.renderer.mutedFrameCount) frames held no valid sound and were muted"
+  if sound.mutedFrameCount > 0 {
+    let text = "\(sound.mutedFrameCount) frames held no valid sound and were muted"
     printNote(text)
     events.warning(text)
   }
@@ -66,7 +73,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
 
 /// How loud what would be written is without a gain; nil for silence.
 private func measureLoudness(
-  _ command: ParsedCommand, head: HeadTrajectory, hrtf: HRTFChoice, settings: RenderSettings
+  _ command: ParsedCommand, head: HeadTrajectory?, hrtf: HRTFChoice, settings: RenderSettings
 ) throws(CommandFailure) -> LoudnessMeasurement? {
   var plain = settings
   plain.gainDecibels = 0
@@ -75,7 +82,8 @@ private func measureLoudness(
       path: command[Arguments.input], settings: settings, sampleRate: command[Options.rate],
       interrupt: Signals.interrupt)
     return try OfflineRenderer(
-      source: source, head: head, hrtf: hrtf, settings: plain, isLimited: false)
+      source: source, head: head ?? HeadTrajectory(.identity), hrtf: hrtf, settings: plain,
+      isLimited: false)
   }
   var progress = Progress(total: offline.frames, doing: "measured")
   defer { progress.end() }
@@ -108,20 +116,19 @@ private func note(
 
 /// Renders all of it into a WAV; `look` is called after each block with how much is done.
 func renderToFile(
-  _ offline: OfflineRenderer, path: String, look: (_ frames: Int) -> Void = { _ in }
+  _ sound: any RenderedSound, path: String, look: (_ frames: Int) -> Void = { _ in }
 ) throws(CommandFailure) {
   let writer: WAVWriter
   do throws(MediaError) {
-    writer = try WAVWriter(
-      path: path, layout: .stereo, sampleRate: Int(offline.renderer.sampleRate))
+    writer = try WAVWriter(path: path, layout: sound.layout, sampleRate: sound.sampleRate)
   } catch { throw CommandFailure(error.description) }
-  var progress = Progress(total: offline.frames)
+  var progress = Progress(total: sound.frames)
   do {
     while true {
       if Signals.received != nil { throw CommandFailure.interrupted }
-      let count = try playing { () throws(PlaybackError) in try offline.next() }
+      let count = try playing { () throws(PlaybackError) in try sound.next() }
       guard count > 0 else { break }
-      try writer.write(planar: offline.output, frames: count)
+      try writer.write(planar: sound.output, frames: count)
       progress.advance(by: count)
       look(count)
     }

@@ -81,6 +81,7 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   case .benchFusion: try benchFusionCommand(command)
   case .benchPrediction: try benchPredictionCommand(command)
   case .benchSpeakers: try benchSpeakersCommand(command)
+  case .benchUpmix: try benchUpmixCommand(command)
   case .demo: try demoCommand(command, play: playDemo)
   default: throw .usage("no such command")
   }

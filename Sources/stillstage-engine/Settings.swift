@@ -26,6 +26,7 @@ extension RenderSettings {
     track = command[Options.track]
     spatialization = Spatialization(rawValue: command[Options.spatialize].rawValue) ?? .all
     dynamicRange = DynamicRange(rawValue: command[Options.dynamicRange].rawValue) ?? .line
+    upmix = Upmix(rawValue: command[Options.upmix].rawValue) ?? .on
     gainDecibels = command[Options.gain]
     blockFrames = command[Options.block]
   }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+private import Geometry
+
+/// Puts a sound between loudspeakers by their gains, its energy kept.
+///
+/// Vector base amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997) over the triangles of the
+/// loudspeakers' convex hull. Where no loudspeaker is above or below, an imaginary one stands there,
+/// and what it would get goes to all in equal parts (Zotter and Frank, J. Audio Eng. Soc. 60, 807,
+/// 2012, section 3). Loudspeakers for low-frequency effects get nothing.
+public struct AmplitudePanner: Sendable {
+  /// Gains of one direction, as many as there are loudspeakers.
+  public let outputs: Int
+
+  /// Three corners and the rows of the inverse of their matrix.
+  private struct Triangle {
+    let corners: [Int]
+    let rows: [SIMD3<Double>]
+  }
+
+  private let triangles: [Triangle]
+  /// Output of each corner; nil for an imaginary one.
+  private let outputOfCorner: [Int?]
+  private let placed: [Int]
+
+  /// - Parameter speakers: of one layout; at least three around the listener.
+  public init(speakers: [Speaker]) {
+    outputs = speakers.count
+    var places: [SIMD3<Double>] = []
+    var outputOfCorner: [Int?] = []
+    for (output, speaker) in speakers.enumerated() {
+      guard let direction = speaker.direction(in: speakers) else { continue }
+      places.append(direction.unitVector)
+      outputOfCorner.append(output)
+    }
+    placed = outputOfCorner.compactMap { $0 }
+    for z in [1.0, -1] where !places.contains(where: { $0.z * z > 0.5 }) {
+      places.append(SIMD3(0, 0, z))
+      outputOfCorner.append(nil)
+    }
+    self.outputOfCorner = outputOfCorner
+    triangles = Self.hull(of: places)
+  }
+
+  /// Gains whose squares add up to 1.
+  ///
+  /// - Parameter v: unit vector to the sound.
+  public func gains(_ v: SIMD3<Double>) -> [Double] {
+    var gains = [Double](repeating: 0, count: outputs)
+    var spread = 0.0
+    // On an edge and where four loudspeakers lie in a plane, several triangles hold the direction.
+    for triangle in triangles {
+      let shares = triangle.rows.map { dot($0, v) }
+      guard shares.allSatisfy({ $0 > -1e-9 }) else { continue }
+      let scale = 1 / shares.reduce(0) { $0 + $1 * $1 }.squareRoot()
+      for (corner, share) in zip(triangle.corners, shares) where share > 1e-9 {
+        if let output = outputOfCorner[corner] {
+          gains[output] += share * scale
+        } else {
+          spread += share * scale
+        }
+      }
+    }
+    if spread > 0 {
+      let part = spread / Double(placed.count).squareRoot()
+      for output in placed { gains[output] += part }
+    }
+    let energy = gains.reduce(0) { $0 + $1 * $1 }
+    return energy > 0 ? gains.map { $0 / energy.squareRoot() } : gains
+  }
+
+  /// All triangles of points that have every other point on one side.
+  private static func hull(of points: [SIMD3<Double>]) -> [Triangle] {
+    var triangles: [Triangle] = []
+    for i in points.indices {
+      for j in points.indices where j > i {
+        for k in points.indices where k > j {
+          let (a, b, c) = (points[i], points[j], points[k])
+          let normal = cross(b - a, c - a)
+          let volume = dot(a, cross(b, c))
+          guard abs(volume) > 1e-6 else { continue }
+          let sides = points.map { dot(normal, $0 - a) }
+          guard sides.allSatisfy({ $0 < 1e-9 }) || sides.allSatisfy({ $0 > -1e-9 }) else {
+            continue
+          }
+          let rows = [cross(b, c), cross(c, a), cross(a, b)].map { $0 / volume }
+          triangles.append(Triangle(corners: [i, j, k], rows: rows))
+        }
+      }
+    }
+    return triangles
+  }
+}
+
+private func dot(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double { (a * b).sum() }
+
+private func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
+  SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+private import Geometry
+
+/// From one layout to another, for a head that looks ahead.
+///
+/// A loudspeaker that both have goes through at gain 1, and so do low-frequency effects; a
+/// loudspeaker that only the source has is panned (`AmplitudePanner`), a soundfield decoded
+/// (`FieldSpeakerDecoder`). To stereo by `Treatment(plain:)`. A soundfield of first order takes the
+/// loudspeakers where they stand, and no low-frequency effects.
+public enum Conversion {
+  /// The first-order soundfield in ACN order and SN3D scale.
+  public static let firstOrder = ChannelLayout.ambisonics(
+    order: 1, convention: .ambiX, headLocked: false)
+
+  /// - Parameters:
+  ///   - source: not `.unknown`.
+  ///   - target: stereo, `firstOrder`, or loudspeakers around the listener.
+  /// - Returns: target channels x source channels.
+  public static func gains(from source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
+    if target == .stereo { return Treatment(plain: source).headLocked }
+    var gains = still(from: source, to: target)
+    switch (source, target) {
+    case (.speakers(let speakers), .speakers(let outputs)):
+      let panner = AmplitudePanner(speakers: outputs)
+      for (input, speaker) in speakers.enumerated() {
+        guard let place = speaker.direction(in: speakers) else { continue }
+        if let output = outputs.firstIndex(of: speaker) 
+          ?? twin(of: speaker, in: speakers, outputs)
+        {
+          gains[output][input] = 1
+        } else {
+          add(panner.gains(place.unitVector), to: &gains, input)
+        }
+      }
+    case (.speakers(let speakers), _):
+      for (input, speaker) in speakers.enumerated() {
+        guard let place = speaker.direction(in: speakers) else { continue }
+        add(SphericalHarmonics.evaluate(order: 1, place.unitVector), to: &gains, input)
+      }
+    case (.ambisonics(let order, let convention, _), _):
+      let decoder = decoder(order: order, to: target)
+      for (input, channel) in convention.conversion(order: order).enumerated() {
+        for output in decoder.indices where channel.channel < decoder[output].count {
+          gains[output][input] += decoder[output][channel.channel] * channel.gain
+        }
+      }
+    case (.unknown, _): break
+    }
+    return gains
+  }
+
+  /// What does not turn with the head: low-frequency effects, and head-locked stereo in front.
+  ///
+  /// - Returns: target channels x source channels.
+  public static func still(from source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
+    let none = [Double](repeating: 0, count: source.channelCount)
+    var gains = [[Double]](repeating: none, count: target.channelCount)
+    switch source {
+    case .speakers(let speakers):
+      guard case .speakers(let outputs) = target else { break }
+      for (input, speaker) in speakers.enumerated() where speaker.isLowFrequency {
+        let output = outputs.firstIndex(of: speaker) ?? outputs.firstIndex(of: .lowFrequency)
+        if let output { gains[output][input] = 1 }
+      }
+    case .ambisonics(_, _, headLocked: true):
+      let first = source.channelCount - 2
+      let pair = self.gains(from: .stereo, to: target)
+      for output in gains.indices {
+        gains[output][first] = pair[output][0]
+        gains[output][first + 1] = pair[output][1]
+      }
+    default: break
+    }
+    return gains
+  }
+
+  /// Target channels x (order + 1)^2 gains for a soundfield in ACN order and SN3D scale.
+  public static func decoder(order: Int, to target: ChannelLayout) -> [[Double]] {
+    let count = SphericalHarmonics.channelCount(order: order)
+    switch target {
+    case .stereo:
+      let layout = ChannelLayout.ambisonics(order: order, convention: .ambiX, headLocked: false)
+      return Treatment(plain: layout).headLocked
+    case .speakers(let outputs): return FieldSpeakerDecoder.gains(order: order, speakers: outputs)
+    default:
+      return (0..<target.channelCount).map { output in
+        (0..<count).map { $0 == output ? 1 : 0 }
+      }
+    }
+  }
+
+  /// A lone pair of surrounds stands at the same place whether it is called side or back.
+  private static func twin(of speaker: Speaker, in source: [Speaker], _ outputs: [Speaker]) -> Int? {
+    let twins: [Speaker: Speaker] = [
+      .backLeft: .sideLeft, .backRight: .sideRight, .sideLeft: .backLeft, .sideRight: .backRight,
+    ]
+    guard let twin = twins[speaker], let output = outputs.firstIndex(of: twin),
+      speaker.direction(in: source) == twin.direction(in: outputs)
+    else { return nil }
+    return output
+  }
+
+  private static func add(_ column: [Double], to gains: inout [[Double]], _ input: Int) {
+    for (output, gain) in column.enumerated() { gains[output][input] += gain }
+  }
+}

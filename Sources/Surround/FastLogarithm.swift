@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Added to a small number, it leaves the nearest whole number in the lowest bits (1.5 x 2^23).
+private let whole: Float = 12_582_912
+private let wholeBits: Int32 = 0x4B40_0000
+
+/// Eight binary logarithms of positive normal numbers, to 2e-4.
+///
+/// The exponent, and for the mantissa m the series of ln m = 2 atanh((m - r) / (m + r)) + ln r
+/// about r = sqrt 2 (Abramowitz and Stegun, 4.1.27).
+@inline(__always)
+func fastLog2(_ x: SIMD8<Float>) -> SIMD8<Float> {
+  let bits = unsafeBitCast(x, to: SIMD8<Int32>.self)
+  let exponent = unsafeBitCast((bits &>> 23) &+ wholeBits, to: SIMD8<Float>.self) - whole
+  let mantissa = unsafeBitCast((bits & 0x7F_FFFF) | 0x3F80_0000, to: SIMD8<Float>.self)
+  let root: Float = 1.414_213_6
+  let t = (mantissa - root) / (mantissa + root)
+  let square = t * t
+  let series = t * (1 + square * (1.0 / 3 + square * 0.2))
+  return exponent - 126.5 + series * 2.885_390_1
+}
+
+/// Eight powers of 2, for exponents limited to -120...120, to 1e-5 of their size.
+@inline(__always)
+func fastExp2(_ x: SIMD8<Float>) -> SIMD8<Float> {
+  let limited = least(greatest(x, SIMD8(repeating: -120)), SIMD8(repeating: 120))
+  let shifted = limited + whole
+  let part = (limited - (shifted - whole)) * 0.693_147_2
+  // e^part by its series, |part| < 0.35.
+  let square = part * part
+  let low = 1 + part + square * 0.5
+  let high = square * part * (1.0 / 6 + part * (1.0 / 24))
+  let exponent = unsafeBitCast(shifted, to: SIMD8<Int32>.self) &- wholeBits
+  return (low + high) * unsafeBitCast((exponent &+ 127) &<< 23, to: SIMD8<Float>.self)
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+private import CRealtime
+
+/// From a soundfield to loudspeakers: AllRAD.
+///
+/// The field is decoded to points all over the sphere, weighted for the narrowest spread of energy
+/// (max-rE), and each point is panned between the loudspeakers (Zotter and Frank, J. Audio Eng.
+/// Soc. 60, 807, 2012). The mean energy over all directions is kept.
+public enum FieldSpeakerDecoder {
+  /// - Parameters:
+  ///   - order: of the soundfield, in ACN order and SN3D scale.
+  ///   - speakers: of one layout; those for low-frequency effects stay silent.
+  /// - Returns: loudspeakers x (order + 1)^2 gains.
+  public static func gains(order: Int, speakers: [Speaker]) -> [[Double]] {
+    let panner = AmplitudePanner(speakers: speakers)
+    let count = SphericalHarmonics.channelCount(order: order)
+    let weights = degreeWeights(order: order)
+    let points = spherePoints()
+    let fields = points.map { SphericalHarmonics.evaluate(order: order, $0) }
+    var decoder = [[Double]](repeating: .init(repeating: 0, count: count), count: speakers.count)
+    for (point, field) in zip(points, fields) {
+      let shares = panner.gains(point)
+      for (s, share) in shares.enumerated() where share != 0 {
+        for c in 0..<count {
+          decoder[s][c] += share * field[c] * weights[SphericalHarmonics.degree(ofChannel: c)]
+        }
+      }
+    }
+    let energy = fields.reduce(0.0) { sum, field in
+      sum + decoder.reduce(0.0) { $0 + square(dot($1, field)) }
+    }
+    let scale = 1 / (energy / Double(points.count)).squareRoot()
+    return decoder.map { $0.map { abs($0 * scale) < 1e-12 ? 0 : $0 * scale } }
+  }
+
+  /// (2 l + 1) P_l(cos(137.9 degrees / (N + 1.51))), equation 10 of the paper.
+  private static func degreeWeights(order: Int) -> [Double] {
+    let x = realtime_cos(137.9 / 180 * .pi / (Double(order) + 1.51))
+    var legendre = [1.0, x]
+    for l in 1..<max(1, order) {
+      let next = Double(2 * l + 1) * x * legendre[l] - Double(l) * legendre[l - 1]
+      legendre.append(next / Double(l + 1))
+    }
+    return (0...order).map { Double(2 * $0 + 1) * legendre[$0] }
+  }
+
+  /// A spiral of equal areas (Swinbank and Purser 2006) and its mirror image, left for right.
+  private static func spherePoints() -> [SIMD3<Double>] {
+    let count = 1000
+    let golden = .pi * (3 - 5.0.squareRoot())
+    return (0..<count).flatMap { i in
+      let z = 1 - (2 * Double(i) + 1) / Double(count)
+      let radius = (1 - z * z).squareRoot()
+      let (x, y) = (realtime_cos(golden * Double(i)), realtime_sin(golden * Double(i)))
+      return [1.0, -1].map { SIMD3(radius * x, $0 * radius * y, z) }
+    }
+  }
+
+  private static func dot(_ a: [Double], _ b: [Double]) -> Double {
+    zip(a, b).reduce(0) { $0 + $1.0 * $1.1 }
+  }
+
+  private static func square(_ x: Double) -> Double { x * x }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SignalProcessing
+
+/// For each frame's spectra of left and right: what belongs to the centre and what to the surrounds.
+///
+/// The covariance of the channels, smoothed over time and neighbouring bins, has two eigenvalues: the
+/// smaller one is the power of the ambience in each channel, which is alike and unrelated on both
+/// sides, and the direction of the other one's vector is where the strongest source stands (Faller
+/// 2006; Avendano and Jot 2004). What chance makes coherent is taken off first, and what stands out
+/// of the ambience's own neighbourhood in time and frequency is no ambience.
+struct PrimaryAmbientSplit: ~Copyable {
+  /// Spectra of one frame, bins apart.
+  struct Spectra: ~Copyable {
+    let re: AlignedFloats
+    let im: AlignedFloats
+
+    init(bins: Int) {
+      re = AlignedFloats(count: bins + 8)
+      im = AlignedFloats(count: bins + 8)
+    }
+  }
+
+  let bins: Int
+  let left: Spectra
+  let right: Spectra
+  let centre: Spectra
+  let surroundLeft: Spectra
+  let surroundRight: Spectra
+
+  private typealias Lanes = SIMD8<Float>
+
+  private let settings: UpmixSettings
+  /// Weight of the newest frame in the covariance and in the floor.
+  private let newest: Float
+  private let newestFloor: Float
+  private let bias: Float
+  /// Bins of each of the two running means under the floor, to one side.
+  private let reach: Int
+  /// LL, RR, Re LR, Im LR over time, each with room for a bin before and eight behind.
+  private let running: AlignedFloats
+  private let planeStride: Int
+  private let level: AlignedFloats
+  private let floor: AlignedFloats
+  private let sums: AlignedFloats
+  private let ambience: AlignedFloats
+  /// Of the surrounds' phases.
+  private let cosines: AlignedFloats
+  private let sines: AlignedFloats
+
+  /// Powers below this (full scale is 1) are silence.
+  private static let silence: Float = 1e-14
+
+  /// - Parameters:
+  ///   - bins: of a spectrum.
+  ///   - binWidth: Hz.
+  ///   - hopSeconds: from one frame to the next.
+  ///   - overlap: frames that each sample lies in.
+  ///   - settings: how to split.
+  init(bins: Int, binWidth: Double, hopSeconds: Double, overlap: Int, settings: UpmixSettings) {
+    self.bins = bins
+    self.settings = settings
+    left = Spectra(bins: bins)
+    right = Spectra(bins: bins)
+    centre = Spectra(bins: bins)
+    surroundLeft = Spectra(bins: bins)
+    surroundRight = Spectra(bins: bins)
+    let keep = exponential(-hopSeconds / settings.covarianceSeconds)
+    newest = Float(1 - keep)
+    newestFloor = Float(1 - exponential(-hopSeconds / settings.floorSeconds))
+    // Independent frames in the mean, and bins of the kernel 1/4, 1/2, 1/4.
+    let independent = max(
+      1.2, (1 + keep) / (1 - keep) / max(1, Double(overlap) / 2) * 1.7)
+    bias = Float(settings.biasCorrection / independent)
+    reach = max(1, Int((settings.floorWidth / binWidth / 2).rounded()))
+    planeStride = (bins + 47) / 16 * 16
+    running = AlignedFloats(count: 4 * planeStride)
+    level = AlignedFloats(count: bins + 8)
+    floor = AlignedFloats(count: bins + 8)
+    sums = AlignedFloats(count: bins + 4 * reach + 24)
+    ambience = AlignedFloats(count: bins + 8)
+    cosines = AlignedFloats(count: bins + 8)
+    sines = AlignedFloats(count: bins + 8)
+    for k in 0..<bins {
+      let turn = 2 * .pi * Double(k) * binWidth * settings.phaseDelay
+      let phase = settings.phaseSwing * Double(sine(turn))
+      cosines.pointer[k] = sine(phase + .pi / 2)
+      sines.pointer[k] = sine(phase)
+    }
+    reset()
+  }
+
+  func reset() {
+    running.clear()
+    level.clear()
+    // Nothing is known of the floor: it limits nothing yet.
+    for k in 0..<level.count { level.pointer[k] = Self.unknown }
+  }
+
+  private static let unknown: Float = 1000
+
+  /// Splits what is in `left` and `right`.
+  ///
+  /// - Parameter scale: from a bin's squared magnitude to the power of the sound.
+  func process(scale: Float) {
+    accumulate(scale: scale)
+    estimateAmbience()
+    limitByFloor()
+    weigh(scale: scale)
+  }
+
+  private func accumulate(scale: Float) {
+    let (lr, li, rr, ri) = (left.re.pointer, left.im.pointer, right.re.pointer, right.im.pointer)
+    let planes = (plane(0), plane(1), plane(2), plane(3))
+    let gain = newest
+    for k in stride(from: 0, to: bins, by: 8) {
+      let (a, b, c, d) = (load(lr + k), load(li + k), load(rr + k), load(ri + k))
+      follow(planes.0 + k, (a * a + b * b) * scale, gain)
+      follow(planes.1 + k, (c * c + d * d) * scale, gain)
+      follow(planes.2 + k, (a * c + b * d) * scale, gain)
+      follow(planes.3 + k, (b * c - a * d) * scale, gain)
+    }
+    for index in 0..<4 {
+      // The spectrum goes on as its mirror image.
+      let values = plane(index)
+      values[-1] = values[1]
+      values[bins] = values[bins - 2]
+    }
+  }
+
+  @inline(__always)
+  private func plane(_ index: Int) -> UnsafeMutablePointer<Float> {
+    running.pointer + index * planeStride + 16
+  }
+
+  @inline(__always)
+  private func follow(_ state: UnsafeMutablePointer<Float>, _ value: Lanes, _ gain: Float) {
+    let old = load(state)
+    store(old + (value - old) * gain, state)
+  }
+
+  /// With neighbours and without what chance makes coherent: LL, RR, Re LR and |LR|^2.
+  @inline(__always)
+  private func covariance(_ k: Int) -> (ll: Lanes, rr: Lanes, re: Lanes, squared: Lanes) {
+    let ll = blurred(0, k) + Self.silence
+    let rr = blurred(1, k) + Self.silence
+    let (re, im) = (blurred(2, k), blurred(3, k))
+    let found = re * re + im * im
+    let most = ll * rr
+    let free = (found - most * bias) / (1 - min(bias, 0.9))
+    let squared = least(greatest(free, .zero), most)
+    let less = (squared / (found + 1e-36)).squareRoot()
+    return (ll, rr, re * less, squared)
+  }
+
+  @inline(__always)
+  private func blurred(_ plane: Int, _ k: Int) -> Lanes {
+    let at = self.plane(plane) + k
+    return load(at) * 0.5 + (load(at - 1) + load(at + 1)) * 0.25
+  }
+
+  /// The smaller eigenvalue, and its logarithm over time where there is sound.
+  private func estimateAmbience() {
+    let (power, smooth) = (ambience.pointer, level.pointer)
+    for k in stride(from: 0, to: bins, by: 8) {
+      let (ll, rr, _, squared) = covariance(k)
+      let difference = ll - rr
+      let root = (difference * difference + squared * 4).squareRoot()
+      let smaller = greatest((ll + rr - root) * 0.5, .zero)
+      store(smaller, power + k)
+      let now = fastLog2(smaller + Self.silence)
+      let old = load(smooth + k)
+      let known = select(old .>= Self.unknown, now, old)
+      let next = known + (now - known) * newestFloor
+      // Digital silence says nothing of what will come.
+      store(select(ll + rr .<= 3 * Self.silence, old, next), smooth + k)
+    }
+  }
+
+  /// Two running means over the bins, one after the other: a triangle.
+  private func limitByFloor() {
+    let wide = sums.pointer + 2 * reach
+    let length = 2 * reach + 1
+    for k in 0..<bins { wide[k] = level.pointer[k] }
+    runningMean(from: wide, into: floor.pointer, length)
+    for k in 0..<bins { wide[k] = floor.pointer[k] }
+    runningMean(from: wide, into: floor.pointer, length)
+    let power = ambience.pointer
+    for k in stride(from: 0, to: bins, by: 8) {
+      let limit = fastExp2(load(floor.pointer + k)) * settings.floorFactor
+      store(least(load(power + k), limit), power + k)
+    }
+  }
+
+  private func runningMean(
+    from values: UnsafeMutablePointer<Float>, into means: UnsafeMutablePointer<Float>,
+    _ length: Int
+  ) {
+    for i in 1...max(1, reach) {
+      values[-i] = values[min(i, bins - 1)]
+      values[bins - 1 + i] = values[max(0, bins - 1 - i)]
+    }
+    var sum = 0.0
+    for k in -reach..<reach { sum += Double(values[k]) }
+    let share = 1 / Double(length)
+    for k in 0..<bins {
+      sum += Double(values[k + reach])
+      means[k] = Float(sum * share)
+      sum -= Double(values[k - reach])
+    }
+  }
+
+  private func weigh(scale: Float) {
+    let s = settings
+    let half: Float = 0.707_106_77
+    let surroundGain = s.ambienceAmount / half
+    let (dominance, share) = (s.centreDominance, s.ambienceShare)
+    let steepness = 1 / (s.centreWidth * (1 - s.centrePlateau))
+    let dominanceScale = 1 / (dominance.upperBound - dominance.lowerBound)
+    let shareScale = 1 / (share.upperBound - share.lowerBound)
+    for k in stride(from: 0, to: bins, by: 8) {
+      let (ll, rr, re, squared) = covariance(k)
+      let difference = ll - rr
+      let (total, most) = (ll + rr, ll * rr)
+      let root = (difference * difference + squared * 4).squareRoot()
+      // How strong the first direction is, how far from the centre, and whether in phase.
+      let dominant = root / total
+      let imbalance = magnitude(difference) / (root + 1e-30)
+      let inPhase = greatest(re, .zero) / (squared.squareRoot() + 1e-30)
+      let belongs =
+        unit((s.centreWidth - imbalance) * steepness) * unit(inPhase)
+        * unit((dominant - dominance.lowerBound) * dominanceScale)
+      // What is nothing but centre is taken as it is: a single source, to 1 part in 40.
+      let company = unit((1 - dominant) * 40)
+      let mask = unit(belongs.squareRoot() * s.centreMakeUp) * (1 + company * (s.centreMakeUp - 1))
+
+      let (a, b) = (load(left.re.pointer + k), load(left.im.pointer + k))
+      let (c, d) = (load(right.re.pointer + k), load(right.im.pointer + k))
+      store((a + c) * mask * half, centre.re.pointer + k)
+      store((b + d) * mask * half, centre.im.pointer + k)
+
+      let power = load(ambience.pointer + k)
+      let momentL = (a * a + b * b) * (scale * s.transientWeight)
+      let momentR = (c * c + d * d) * (scale * s.transientWeight)
+      let shareL = power / greatest(momentL, ll)
+      let shareR = power / greatest(momentR, rr)
+      let weighed = (1 - s.ambienceProjection) * surroundGain
+      let gainL = unit((shareL - share.lowerBound) * shareScale) * weighed
+      let gainR = unit((shareR - share.lowerBound) * shareScale) * weighed
+      let determinant = most - re * re
+      let projection =
+        power * (s.ambienceProjection * surroundGain)
+        / (greatest(determinant, .zero) + total * total * 5e-4)
+      let (ownL, ownR) = (gainL + rr * projection, gainR + ll * projection)
+      let other = re * projection
+      let (ul, vl) = (a * ownL - c * other, b * ownL - d * other)
+      let (ur, ui) = (c * ownR - a * other, d * ownR - b * other)
+      let (co, si) = (load(cosines.pointer + k), load(sines.pointer + k))
+      store(ul * co - vl * si, surroundLeft.re.pointer + k)
+      store(vl * co + ul * si, surroundLeft.im.pointer + k)
+      store(ur * co + ui * si, surroundRight.re.pointer + k)
+      store(ui * co - ur * si, surroundRight.im.pointer + k)
+    }
+  }
+
+  @inline(__always)
+  private func unit(_ x: Lanes) -> Lanes {
+    least(greatest(x, .zero), Lanes(repeating: 1))
+  }
+}

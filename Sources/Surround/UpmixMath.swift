@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+
+func exponential(_ x: Double) -> Double { realtime_exp(x) }
+
+func sine(_ x: Double) -> Float { Float(realtime_sin(x)) }
+
+/// Eight values from any address.
+@inline(__always)
+func load(_ p: UnsafePointer<Float>) -> SIMD8<Float> {
+  UnsafeRawPointer(p).loadUnaligned(as: SIMD8<Float>.self)
+}
+
+/// Eight values to any address.
+@inline(__always)
+func store(_ v: SIMD8<Float>, _ p: UnsafeMutablePointer<Float>) {
+  UnsafeMutableRawPointer(p).storeBytes(of: v, as: SIMD8<Float>.self)
+}
+
+/// Eight numbers chosen bit by bit: the standard library's own choice, least and greatest of vectors
+/// go through the numbers one after another.
+@inline(__always)
+func select(
+  _ mask: SIMDMask<SIMD8<Int32>>, _ yes: SIMD8<Float>, _ no: SIMD8<Float>
+) -> SIMD8<Float> {
+  let bits = unsafeBitCast(mask, to: SIMD8<Int32>.self)
+  let (a, b) = (
+    unsafeBitCast(yes, to: SIMD8<Int32>.self), unsafeBitCast(no, to: SIMD8<Int32>.self)
+  )
+  return unsafeBitCast((a & bits) | (b & ~bits), to: SIMD8<Float>.self)
+}
+
+@inline(__always)
+func least(_ a: SIMD8<Float>, _ b: SIMD8<Float>) -> SIMD8<Float> { select(a .< b, a, b) }
+
+@inline(__always)
+func greatest(_ a: SIMD8<Float>, _ b: SIMD8<Float>) -> SIMD8<Float> { select(a .> b, a, b) }
+
+@inline(__always)
+func magnitude(_ v: SIMD8<Float>) -> SIMD8<Float> {
+  unsafeBitCast(unsafeBitCast(v, to: SIMD8<Int32>.self) & 0x7FFF_FFFF, to: SIMD8<Float>.self)
+}

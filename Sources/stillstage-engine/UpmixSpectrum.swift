@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The discrete Fourier transform in double precision, for measurements (Cooley and Tukey 1965).
+struct DoubleFFT {
+  let size: Int
+  private let cosines: [Double]
+  private let sines: [Double]
+
+  /// - Parameter size: a power of two.
+  init(size: Int) {
+    self.size = size
+    cosines = (0..<max(1, size / 2)).map { cos(2 * .pi * Double($0) / Double(size)) }
+    sines = (0..<max(1, size / 2)).map { -sin(2 * .pi * Double($0) / Double(size)) }
+  }
+
+  /// In place, unscaled.
+  func transform(_ re: inout [Double], _ im: inout [Double]) {
+    re.withUnsafeMutableBufferPointer { re in
+      im.withUnsafeMutableBufferPointer { im in
+        reorder(re, im)
+        var half = 1
+        while half < size {
+          let step = size / 2 / half
+          for start in stride(from: 0, to: size, by: 2 * half) {
+            for k in 0..<half {
+              let (c, s) = (cosines[k * step], sines[k * step])
+              let (a, b) = (start + k, start + k + half)
+              let (x, y) = (re[b] * c - im[b] * s, re[b] * s + im[b] * c)
+              (re[b], im[b]) = (re[a] - x, im[a] - y)
+              (re[a], im[a]) = (re[a] + x, im[a] + y)
+            }
+          }
+          half *= 2
+        }
+      }
+    }
+  }
+
+  private func reorder(
+    _ re: UnsafeMutableBufferPointer<Double>, _ im: UnsafeMutableBufferPointer<Double>
+  ) {
+    var j = 0
+    for i in 0..<(size - 1) {
+      if i < j {
+        re.swapAt(i, j)
+        im.swapAt(i, j)
+      }
+      var bit = size / 2
+      while j & bit != 0 {
+        j &= ~bit
+        bit /= 2
+      }
+      j |= bit
+    }
+  }
+}
+
+/// Cross-correlations over short lags.
+struct Correlator {
+  /// Lags from -reach to reach - 1 are known.
+  let reach: Int
+  private let block: Int
+  private let fft: DoubleFFT
+
+  /// - Parameter reach: a power of two.
+  init(reach: Int) {
+    self.reach = reach
+    block = 2 * reach
+    fft = DoubleFFT(size: 4 * reach)
+  }
+
+  /// Spectra of a signal's blocks: as the first and as the second of a pair.
+  struct Blocks {
+    var first: [(re: [Double], im: [Double])] = []
+    var second: [(re: [Double], im: [Double])] = []
+  }
+
+  func blocks(_ x: [Double]) -> Blocks {
+    var blocks = Blocks()
+    for start in stride(from: 0, to: x.count, by: block) {
+      var re = [Double](repeating: 0, count: fft.size)
+      var im = re
+      // Both real signals in one transform: the block itself, and with what lies around it.
+      for i in 0..<min(block, x.count - start) { re[i] = x[start + i] }
+      for i in 0..<fft.size where x.indices.contains(start - reach + i) {
+        im[i] = x[start - reach + i]
+      }
+      fft.transform(&re, &im)
+      var (a, b) = ((re: re, im: re), (re: re, im: re))
+      for k in 0..<fft.size {
+        let m = (fft.size - k) & (fft.size - 1)
+        a.re[k] = 0.5 * (re[k] + re[m])
+        a.im[k] = 0.5 * (im[k] - im[m])
+        b.re[k] = 0.5 * (im[k] + im[m])
+        b.im[k] = 0.5 * (re[m] - re[k])
+      }
+      blocks.first.append(a)
+      blocks.second.append(b)
+    }
+    return blocks
+  }
+
+  /// Sum of x[t] y[t + lag] for lags -reach to reach - 1.
+  func correlation(_ x: Blocks, _ y: Blocks) -> [Double] {
+    var re = [Double](repeating: 0, count: fft.size)
+    var im = re
+    for (a, b) in zip(x.first, y.second) {
+      for k in 0..<fft.size {
+        re[k] += a.re[k] * b.re[k] + a.im[k] * b.im[k]
+        // Exchanged signs make the forward transform the inverse one.
+        im[k] -= a.re[k] * b.im[k] - a.im[k] * b.re[k]
+      }
+    }
+    fft.transform(&re, &im)
+    return re.prefix(2 * reach).map { $0 / Double(fft.size) }
+  }
+}
