@@ -29,7 +29,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   options.deviceTracker = try deviceTracker(command, options.trackerSettings)
   options.prediction = HeadPrediction(command[Options.predict])
-  options.rewriting = queueRewriting(command[Options.rewrite])
+  options.rewriting = rewriting(command[Options.rewrite])
   let fronts = FrontStore(isKept: command[Options.keepFront])
   options.fronts = fronts.read()
   let path = command[Arguments.input]
@@ -47,11 +47,11 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     source: open)
 }
 
-private func queueRewriting(_ choice: RewriteChoice) -> QueueRewriting {
+private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
   switch choice {
   case .auto: .automatic
-  case .on: .on
-  case .off: .off
+  case .on: .always
+  case .off: .never
   }
 }
 
