@@ -52,7 +52,7 @@ import Testing
     var settings = RenderSettings()
     settings.isParametric = true
     let head = HRTFChoice(set: RigidSphereHead().hrtfSet(sampleRate: 48_000))
-    let filters = try head.filters(order: 1, settings: settings, sampleRate: 48_000)
+    let filters = try head.filters(for: ambiX(1), settings: settings, sampleRate: 48_000)
     #expect(filters.planeWaves != nil)
     let server = Self.server(0, filters)
     server.margins = [240, 100, 333]
