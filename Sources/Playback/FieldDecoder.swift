@@ -9,9 +9,11 @@ enum FieldDecoder: ~Copyable {
   case linear(BinauralDecoder)
   case parametric(ParametricDecoder)
 
-  init(filters: BinauralFilters, partition: Int) {
+  /// - Parameter keptFrames: of the stream, at which another decoder can begin again.
+  init(filters: BinauralFilters, partition: Int, keptFrames: Int) {
     if let waves = filters.planeWaves {
-      self = .parametric(ParametricDecoder(filters: filters, waves: waves))
+      self = .parametric(
+        ParametricDecoder(filters: filters, waves: waves, keptFrames: keptFrames))
     } else {
       self = .linear(BinauralDecoder(filters: filters, partition: partition))
     }
@@ -30,6 +32,37 @@ enum FieldDecoder: ~Copyable {
     switch self {
     case .linear(let decoder): decoder.tailFrames
     case .parametric(let decoder): decoder.tailFrames
+    }
+  }
+
+  /// Frames from a pose to the first output that knows it, beyond which it begins again only at
+  /// multiples of this; 0 where at any.
+  var hopFrames: Int {
+    @_noLocks get {
+      switch self {
+      case .linear: 0
+      case .parametric(let decoder): decoder.hopFrames
+      }
+    }
+  }
+
+  /// What another one needs to begin again at a frame beside the sound; nil where nothing.
+  @_noLocks
+  func memory(toBeginAt frame: Int) -> UnsafePointer<SIMD4<Float>>? {
+    switch self {
+    case .linear: nil
+    case .parametric(let decoder): decoder.memory(toBeginAt: frame)
+    }
+  }
+
+  /// Begins again where another one has been.
+  @_noLocks
+  func beginAgain(at frame: Int, memory: UnsafePointer<SIMD4<Float>>?) {
+    reset()
+    guard let memory else { return }
+    switch self {
+    case .linear: return
+    case .parametric(let decoder): decoder.beginAgain(at: frame, memory: memory)
     }
   }
 

@@ -167,9 +167,11 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
 
   var number: Int { @_noLocks get { state.pointee.number } }
 
-  var runUpFrames: Int? {
-    @_noLocks get { state.pointee.current.pointee.path.runUpFrames }
-  }
+  /// See `SpatialPath`.
+  var memoryFrames: Int { @_noLocks get { state.pointee.current.pointee.path.memoryFrames } }
+
+  /// See `SpatialPath`.
+  var hopFrames: Int { @_noLocks get { state.pointee.current.pointee.path.hopFrames } }
 
   @_noLocks
   func beginAgain(at frame: Int, pose: Quaternion) {

@@ -86,7 +86,8 @@ public struct PlayerOptions: Sendable {
   public var sinkName: String?
   /// Depth of the server's queue in ms; nil, the default: the output's own choice, which adapts.
   public var latencyMilliseconds: Double?
-  /// Whether what is queued is rendered again. Default: where it gets through.
+  /// Whether what is queued in the sound server is rendered again when the head moves, so that a turn
+  /// is heard at once. Default: where it gets through.
   public var rewriting = RewritingChoice.automatic
   /// The server's address as in `PULSE_SERVER`; nil: that variable, then libpulse's rules.
   public var serverAddress: String?

@@ -11,9 +11,11 @@ struct RewritePlan {
   var end: Int
   /// Where the head may turn otherwise than it was played, on the grid.
   var turn: Int
+  /// The first sum that may differ for it.
+  var first: Int
   /// Where the filters begin to hear the past, on the grid.
   var runUp: Int
-  /// Whether the sum at `turn` is what the poses played make of the source, so that it goes on.
+  /// Whether the sum at `first` is what the poses played make of the source, so that it goes on.
   var isJoined: Bool
   /// From here on the output goes back to what is queued.
   var fadeOut: Int
@@ -22,11 +24,13 @@ struct RewritePlan {
 
   @_noLocks
   init(
-    start: Int, end: Int, turn: Int, runUp: Int, isJoined: Bool, fadeOut: Int, latency: Int
+    start: Int, end: Int, turn: Int, first: Int, runUp: Int, isJoined: Bool, fadeOut: Int,
+    latency: Int
   ) {
     self.start = start
     self.end = end
     self.turn = turn
+    self.first = first
     self.runUp = runUp
     self.isJoined = isJoined
     self.fadeOut = fadeOut
@@ -46,7 +50,7 @@ struct RewritePlan {
     @_noLocks get {
       let grid = SoundfieldRotator.gridFrames
       let first = turn / grid + 1
-      return first..<max(first, (fadeOut - latency) / grid + 1)
+      return first..<max(first, (fadeOut - latency - (self.first - turn)) / grid + 1)
     }
   }
 }
@@ -103,23 +107,25 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   func plan(
     start: Int, frames: Int, history: borrowing RenderHistory, path: borrowing PathSwitch
   ) -> RewritePlan? {
-    guard let tail = path.runUpFrames, tail <= longestRunUp else { return nil }
-    let grid = Self.grid
-    let turn = (start - joinFrames + grid - 1) / grid * grid
-    guard turn >= grid else { return nil }
-    let runUp = max(0, (turn - tail - grid) / grid * grid)
-    let first = turn / Self.chunk * Self.chunk
-    guard min(runUp, first) >= history.begin, start + frames <= history.end else { return nil }
+    let (grid, hop) = (Self.grid, path.hopFrames)
+    let needed = path.memoryFrames + grid + hop
+    guard needed <= longestRunUp else { return nil }
+    let first = (start - joinFrames + grid - 1) / grid * grid
+    guard first - needed > 0 || hop == 0, first >= grid + hop else { return nil }
+    let step = max(grid, hop)
+    let runUp = max(0, (first - needed) / step * step)
+    let state = first / Self.chunk * Self.chunk
+    guard min(runUp, state) >= history.begin, start + frames <= history.end else { return nil }
     var end = start + frames
-    var at = turn - grid
+    var at = first - grid
     while at < end {
       if history.cell(at).decoder != path.number { end = at }
       at += grid
     }
     guard end - start >= shortest else { return nil }
     return RewritePlan(
-      start: start, end: end, turn: turn, runUp: runUp,
-      isJoined: history.cell(turn - 1).isPure, fadeOut: end - fadeFrames, latency: latency)
+      start: start, end: end, turn: first - hop, first: first, runUp: runUp,
+      isJoined: history.cell(first - 1).isPure, fadeOut: end - fadeFrames, latency: latency)
   }
 
   /// - Parameters:
@@ -133,14 +139,14 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     path.beginAgain(at: plan.runUp, pose: poses[0])
     var next = poses + 1
     var at = plan.runUp
-    while at < plan.turn {
-      let count = min(Self.chunk, plan.turn - at)
+    while at < plan.first {
+      let count = min(Self.chunk, plan.first - at)
       next += turn(at, count, next, history, path)
       at += count
     }
-    goOn(to: plan.turn, history)
+    goOn(to: plan.first, history)
     while at < plan.end {
-      if at % Self.chunk == 0, at > plan.turn, at <= plan.fadeOut {
+      if at % Self.chunk == 0, at > plan.first, at <= plan.fadeOut {
         limiter.saveState(into: history.limiterState(before: at))
       }
       let count = min(Self.chunk - at % Self.chunk, plan.end - at)
@@ -212,7 +218,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     if frame >= plan.fadeOut {
       return smooth(plan.end - frame, fadeFrames)
     }
-    let join = plan.isJoined ? plan.turn + plan.latency - plan.start : mixFrames
+    let join = plan.isJoined ? plan.first + plan.latency - plan.start : mixFrames
     let done = frame - plan.start + 1
     if done <= 0 { return 0 }
     return done >= join ? 1 : smooth(done, join)
@@ -229,11 +235,11 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private func note(
     _ plan: RewritePlan, _ history: borrowing RenderHistory, _ path: borrowing PathSwitch
   ) {
-    let mixed = plan.isJoined ? plan.turn : plan.start + mixFrames - plan.latency
+    let mixed = plan.isJoined ? plan.first : plan.start + mixFrames - plan.latency
     let left = plan.fadeOut - plan.latency
-    history.setPure(false, from: plan.turn, to: mixed)
-    history.setPure(true, from: max(plan.turn, mixed), to: left)
-    let tail = path.runUpFrames ?? 0
+    history.setPure(false, from: plan.first, to: mixed)
+    history.setPure(true, from: max(plan.first, mixed), to: left)
+    let tail = path.memoryFrames + path.hopFrames
     history.setPure(false, from: left, to: plan.end - plan.latency + tail + Self.grid)
   }
 }

@@ -106,9 +106,11 @@ public final class Renderer: @unchecked Sendable {
     channels = layout.channelCount
     self.blockFrames = blockFrames
     let isKept = finish.isLimited && rewritableSeconds > 0
+    let keptFrames =
+      isKept ? Int((rewritableSeconds + policy.longestRunUpSeconds) * rate) : 0
     spatial = PathSwitch(
-      Renderer.path(layout, filters, busOrder, blockFrames, isRepeatable: isKept), sampleRate: rate,
-      chunkFrames: chunkFrames)
+      Renderer.path(layout, filters, busOrder, blockFrames, keptFrames: keptFrames),
+      sampleRate: rate, chunkFrames: chunkFrames)
     decoderLatency = spatial.latencyFrames
     plain = PlainPath(
       treatment: Treatment(plain: layout), sampleRate: rate, latencyFrames: decoderLatency)
@@ -121,10 +123,8 @@ public final class Renderer: @unchecked Sendable {
     source = PlanarScratch(channels: channels, frames: chunkFrames)
     ears = PlanarScratch(channels: isKept ? 5 : 2, frames: chunkFrames)
     side = PlanarScratch(channels: 2, frames: chunkFrames)
-    let run = policy.longestRunUpSeconds
     history = RenderHistory(
-      channels: channels, frames: isKept ? Int((rewritableSeconds + run) * rate) : 0,
-      stateBytes: limiter.stateByteCount)
+      channels: channels, frames: keptFrames, stateBytes: limiter.stateByteCount)
     rewriter = QueueRewriter(channels: channels, sampleRate: rate, policy: policy)
     // The modes stand where they are; only the output rises from silence.
     spatialGain.settle()
@@ -134,12 +134,12 @@ public final class Renderer: @unchecked Sendable {
 
   private static func path(
     _ layout: ChannelLayout, _ filters: BinauralFilters, _ busOrder: Int, _ blockFrames: Int,
-    isRepeatable: Bool
+    keptFrames: Int
   ) -> SpatialPath {
     SpatialPath(
       treatment: Treatment(spatial: layout, busOrder: busOrder), filters: filters,
       partition: BinauralDecoder.partition(forBlock: blockFrames), chunkFrames: chunkFrames,
-      isRepeatable: isRepeatable)
+      keptFrames: keptFrames)
   }
 
   /// Changes the decoder while sound goes on: to another HRTF set, order or design. The new one is
@@ -156,7 +156,7 @@ public final class Renderer: @unchecked Sendable {
   @discardableResult
   public func exchange(filters: BinauralFilters, busOrder: Int) -> Bool {
     precondition(filters.sampleRate == sampleRate, "filters for \(sampleRate) Hz wanted")
-    let path = Renderer.path(layout, filters, busOrder, blockFrames, isRepeatable: history.isKept)
+    let path = Renderer.path(layout, filters, busOrder, blockFrames, keptFrames: history.capacity)
     guard path.latencyFrames == decoderLatency else { return false }
     spatial.offer(path)
     return true

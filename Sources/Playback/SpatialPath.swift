@@ -25,15 +25,16 @@ struct SpatialPath: ~Copyable {
   private let stillFilter: StereoFilter
   private let plainFilter: StereoFilter
 
-  /// - Parameter isRepeatable: whether what turns can be rendered again.
+  /// - Parameter keptFrames: of the stream, that can be rendered again where they turn.
   init(
     treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int,
-    isRepeatable: Bool = false
+    keptFrames: Int
   ) {
     let (inputs, rate) = (treatment.inputs, filters.sampleRate)
     turning = TurningPath(
-      treatment: treatment, filters: filters, partition: partition, chunkFrames: chunkFrames)
-    again = isRepeatable ? .allocate(capacity: 1) : nil
+      treatment: treatment, filters: filters, partition: partition, chunkFrames: chunkFrames,
+      keptFrames: keptFrames)
+    again = keptFrames > 0 ? .allocate(capacity: 1) : nil
     again?.initialize(
       to: TurningPath(
         treatment: treatment, filters: filters, partition: 256, chunkFrames: chunkFrames))
@@ -136,19 +137,18 @@ struct SpatialPath: ~Copyable {
     addFrames(still.planes[1], to: ears[1], frames)
   }
 
-  /// Frames of the past that what is rendered again must hear first; nil where it cannot be.
-  var runUpFrames: Int? {
-    @_noLocks get {
-      guard let again else { return nil }
-      return again.pointee.isRepeatable ? again.pointee.tailFrames : nil
-    }
-  }
+  /// Frames that the filters remember.
+  var memoryFrames: Int { @_noLocks get { turning.tailFrames } }
 
-  /// What turns begins again at a frame of the stream, a multiple of the grid's, with nothing before.
+  /// Frames from a pose to the first output that knows it; what is rendered again begins at multiples
+  /// of this then. 0 where a pose is heard at once.
+  var hopFrames: Int { @_noLocks get { turning.hopFrames } }
+
+  /// What turns begins again at a frame of the stream, a multiple of the grid's.
   @_noLocks
   func beginAgain(at frame: Int, pose: Quaternion) {
     guard let again else { return }
-    again.pointee.reset()
+    again.pointee.beginAgain(at: frame, memory: turning.memory(toBeginAt: frame))
     var grid = GridState()
     grid.position = frame
     grid.nextPoint = frame / SoundfieldRotator.gridFrames + 1

@@ -17,11 +17,16 @@ struct TurningPath: ~Copyable {
     case speakers(SpeakerPath)
   }
 
-  init(treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int) {
+  /// - Parameter keptFrames: of the stream, at which another path can begin again.
+  init(
+    treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int,
+    keptFrames: Int = 0
+  ) {
     if treatment.speakers.isEmpty && filters.direct == nil {
       precondition(treatment.order == filters.order, "filters of order \(treatment.order) wanted")
       let path = FieldPath(
-        treatment: treatment, filters: filters, partition: partition, chunkFrames: chunkFrames)
+        treatment: treatment, filters: filters, partition: partition, chunkFrames: chunkFrames,
+        keptFrames: keptFrames)
       tailFrames = path.tailFrames
       latencyFrames = path.latencyFrames
       way = .field(path)
@@ -44,8 +49,34 @@ struct TurningPath: ~Copyable {
     }
   }
 
-  /// Whether its output follows from as much of the past as its tail is long.
-  var isRepeatable: Bool { @_noLocks get { latencyFrames == 0 } }
+  /// Frames from a pose to the first output that knows it; it begins again only at multiples of this
+  /// then. 0 where a pose is heard at once.
+  var hopFrames: Int {
+    @_noLocks get {
+      switch way {
+      case .field(let path): path.hopFrames
+      case .speakers: 0
+      }
+    }
+  }
+
+  /// What another path needs to begin again at a frame beside the sound; nil where nothing.
+  @_noLocks
+  func memory(toBeginAt frame: Int) -> UnsafePointer<SIMD4<Float>>? {
+    switch way {
+    case .field(let path): path.memory(toBeginAt: frame)
+    case .speakers: nil
+    }
+  }
+
+  /// Begins again where another path has been.
+  @_noLocks
+  func beginAgain(at frame: Int, memory: UnsafePointer<SIMD4<Float>>?) {
+    switch way {
+    case .field(let path): path.beginAgain(at: frame, memory: memory)
+    case .speakers(let path): path.reset()
+    }
+  }
 
   /// Where it stands on the grid of head poses; set, it goes on from there.
   var gridState: GridState {
@@ -91,9 +122,12 @@ struct FieldPath: ~Copyable {
   private let decoder: FieldDecoder
   private let bus: PlanarScratch
 
-  init(treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int) {
+  init(
+    treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int,
+    keptFrames: Int
+  ) {
     field = MixMatrix(gains: treatment.field, inputs: treatment.inputs)
-    decoder = FieldDecoder(filters: filters, partition: partition)
+    decoder = FieldDecoder(filters: filters, partition: partition, keptFrames: keptFrames)
     bus = PlanarScratch(channels: treatment.field.count, frames: chunkFrames)
   }
 
@@ -103,6 +137,18 @@ struct FieldPath: ~Copyable {
   var gridState: GridState {
     @_noLocks get { decoder.gridState }
     @_noLocks nonmutating set { decoder.gridState = newValue }
+  }
+
+  var hopFrames: Int { @_noLocks get { decoder.hopFrames } }
+
+  @_noLocks
+  func memory(toBeginAt frame: Int) -> UnsafePointer<SIMD4<Float>>? {
+    decoder.memory(toBeginAt: frame)
+  }
+
+  @_noLocks
+  func beginAgain(at frame: Int, memory: UnsafePointer<SIMD4<Float>>?) {
+    decoder.beginAgain(at: frame, memory: memory)
   }
 
   @_noLocks

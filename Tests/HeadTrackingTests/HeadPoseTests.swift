@@ -242,6 +242,57 @@ import Testing
     #expect(abs(yaw(source.pose(at: now + 10_000_000, now: now)) - 30) < 0.01)
   }
 
+  /// What is rendered again has the newest pose, and what is appended does not notice.
+  @Test func aPassOverTheQueueKnowsTheNewestAndHarmsNothing() {
+    let (rewritten, appended) = (HeadPoseSource(), HeadPoseSource())
+    var errors: [Double] = []
+    for step in 0..<2_000 {
+      let now = PoseSimulation.origin + Int64(step) * 1_000_000
+      let seconds = Double(step) / 1000
+      func head(_ t: Double) -> Quaternion { YawPitchRoll(yaw: 40 * sine(6 * t)).quaternion }
+      for source in [rewritten, appended] where step % 10 == 0 {
+        source.push(
+          HeadSample(
+            time: now, headToWorld: head(seconds),
+            angularVelocity: (head(seconds - 5e-4).conjugate * head(seconds + 5e-4))
+              .rotationVector / 1e-3))
+      }
+      if step == 1_500 { for source in [rewritten, appended] { source.recenter() } }
+      let queued = now + 150_000_000
+      #expect(rewritten.pose(at: queued, now: now) == appended.pose(at: queued, now: now))
+      let start = now + 5_000_000
+      rewritten.beginPass(from: start, to: start + 40_000_000, played: .identity, now: now)
+      guard (300..<1_500).contains(step) else { continue }
+      for ahead in [0, 10, 40] {
+        let pose = rewritten.poseOfPass(at: start + Int64(ahead) * 1_000_000)
+        let truth = head(seconds + 0.005 + Double(ahead) * 1e-3)
+        errors.append(Quaternion.angle(between: pose, truth) * degreesPerRadian)
+      }
+    }
+    #expect(rewritten.sampleIntervalOfPass == 10_000_000)
+    #expect(errors.sorted()[errors.count * 95 / 100] < 1)
+  }
+
+  /// A new front is not a step in what is rendered again, and a pass goes on where the last one was.
+  @Test func aPassEasesToANewFrontFromThePoseAsPlayed() {
+    let source = HeadPoseSource()
+    let played = YawPitchRoll(yaw: 50).quaternion
+    var yaws: [Double] = []
+    for step in 0..<1_000 {
+      let now = PoseSimulation.origin + Int64(step) * 1_000_000
+      if step % 10 == 0 {
+        let yaw = step < 100 ? 0.0 : 50
+        source.push(HeadSample(time: now, headToWorld: YawPitchRoll(yaw: yaw).quaternion))
+      }
+      if step == 400 { source.recenter() }
+      source.beginPass(from: now, to: now + 40_000_000, played: played, now: now)
+      if step >= 300 { yaws.append(yaw(source.poseOfPass(at: now))) }
+    }
+    #expect(yaws[..<100].allSatisfy { abs($0 - 50) < 0.1 })
+    #expect(zip(yaws, yaws.dropFirst()).allSatisfy { abs($0 - $1) < 0.4 })
+    #expect(abs(yaws[520]) < 0.1)
+  }
+
   @Test func aNewReferenceIsTheFrontAndAPauseKeepsIt() {
     for isNew in [true, false] {
       let source = HeadPoseSource()

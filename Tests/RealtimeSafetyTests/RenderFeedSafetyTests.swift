@@ -48,6 +48,24 @@ import Testing
     live.expectSafe(turns: 8) { live.feed.beginFromSilence() }
   }
 
+  /// What is queued is rendered again after every block, through all that happens to it.
+  @Test func renderingAgain() {
+    let live = LiveFeed(rewritableSeconds: 0.5)
+    live.expectSafe(turns: 40) {}
+    #expect(live.rewrittenFrames > 0)
+    live.feed.volume = 0.5
+    live.expectSafe(turns: 8) { live.head.isFollowed.toggle() }
+    live.feed.hold(true)
+    live.expectSafe(turns: 12) {}
+    live.ring.flush()
+    live.feed.hold(false)
+    live.expectSafe(turns: 12) {}
+    live.expectSafe(turns: 8) { live.feed.beginFromSilence() }
+    let before = live.rewrittenFrames
+    live.expectSafe(turns: 40) {}
+    #expect(live.rewrittenFrames > before)
+  }
+
   @Test func starved() {
     let live = LiveFeed()
     live.expectSafe(turns: 4) {}
@@ -86,9 +104,11 @@ private final class LiveFeed {
   private let noise = PlanarSignal(channelCount: 6, frames: 2_000) { channel, frame in
     frame.isMultiple(of: 700) ? .nan : Float((frame * (channel + 7)) % 41) / 41 - 0.5
   }
-  private let output = UnsafeMutablePointer<Float>.allocate(capacity: 2_400)
+  private let output = UnsafeMutablePointer<Float>.allocate(capacity: 4_000)
+  private var rendered = 0
+  private(set) var rewrittenFrames = 0
 
-  init(_ origin: StageHead.Origin? = nil) {
+  init(_ origin: StageHead.Origin? = nil, rewritableSeconds: Double = 0) {
     let response = [Float](unsafeUninitializedCapacity: 512) { taps, count in
       for i in 0..<512 { taps[i] = i == 48 ? 0.5 : 0 }
       count = 512
@@ -99,7 +119,8 @@ private final class LiveFeed {
     ])
     let renderer = Renderer(
       layout: bed, filters: BinauralFilters(order: 5, sampleRate: 48_000, left: ear, right: ear),
-      busOrder: 5, finish: .safe)
+      busOrder: 5, blockFrames: 256, mode: .spatial, finish: .safe,
+      rewritableSeconds: rewritableSeconds)
     head = StageHead(origin ?? .source(poses))
     feed = RenderFeed(ring: ring, renderer: renderer, head: head)
     time = monotonic_nanoseconds()
@@ -116,6 +137,11 @@ private final class LiveFeed {
       expectRealtimeSafe {
         feed.render(output, frames: frames, time: time)
         time += Int64(frames) * 1_000_000_000 / 48_000
+        rendered += frames
+        let back = min(rendered, 3_000)
+        rewrittenFrames += feed.rewrite(
+          output, framesBack: back, frames: min(back, 1_920),
+          time: time - Int64(back) * 1_000_000_000 / 48_000)
       }
     }
   }

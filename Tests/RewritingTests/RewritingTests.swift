@@ -47,6 +47,25 @@ import Testing
     #expect(scene.amplitude < 0.5 ? limited < 0.85 : limited > 0.7)
   }
 
+  /// The decoder that analyses the sound, which remembers more than its filters are long.
+  @Test func soIsWhatTheParametricDecoderPlays() throws {
+    var settings = RenderSettings()
+    settings.isParametric = true
+    let head = HRTFChoice(set: RigidSphereHead().hrtfSet(sampleRate: 48_000))
+    let filters = try head.filters(for: ambiX(1), settings: settings, sampleRate: 48_000)
+    #expect(filters.planeWaves != nil)
+    let server = Self.server(0, filters)
+    server.margins = [240, 100, 333]
+    server.windows = [1_920, 2_400]
+    var tracker = SimulatedTracker(Self.wander)
+    server.play(96_000) { tracker.push(to: $0) }
+    #expect(server.rewrites > 150)
+    let direct = server.direct(ambiX(1), filters)
+    #expect(residualDecibels(server.heard, direct) < -100)
+    let errors = server.errors { Self.wander($0) }.dropFirst(1_500).sorted()
+    #expect(errors[errors.count * 95 / 100] * degrees < 5)
+  }
+
   /// Pieces anywhere in the queue, of which the ends are heard: what is no mixture is still that
   /// rendering.
   @Test(arguments: [0, 2, 4])

@@ -49,12 +49,17 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let poses: UnsafeMutablePointer<Quaternion>
   private let poseCount: Int
   private let state: UnsafeMutablePointer<State>
+  /// The covariances after the last frames, one after the other; those to go on with come first.
+  private let memories: UnsafeMutablePointer<SIMD4<Float>>
+  private let memoryCount: Int
 
   private struct State {
     /// Frames of the stream that are done.
     var position = 0
     /// The next grid point whose pose has not been given yet.
     var nextGridPoint = 0
+    /// Where the covariances become those to go on with; 0: nowhere.
+    var resumption = 0
 
     @_noLocks init() {}
   }
@@ -62,7 +67,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - filters: of first order, for what is not a wave.
   ///   - waves: for the waves; made for the same rate.
-  public init(filters: BinauralFilters, waves: PlaneWaveResponses) {
+  ///   - keptFrames: of the stream, at which another decoder can begin again.
+  public init(filters: BinauralFilters, waves: PlaneWaveResponses, keptFrames: Int = 0) {
     precondition(filters.order == 1, "the parametric decoder is for first order")
     precondition(filters.sampleRate == waves.sampleRate)
     latencyFrames = waves.frame
@@ -93,9 +99,14 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     poses.initialize(repeating: .identity, count: poseCount)
     state = .allocate(capacity: 1)
     state.initialize(to: State())
+    memoryCount = keptFrames > 0 ? keptFrames / hop + 2 : 0
+    let vectors = (memoryCount + 1) * synthesis.memoryCount
+    memories = .allocate(capacity: vectors)
+    memories.initialize(repeating: .zero, count: vectors)
   }
 
   deinit {
+    memories.deallocate()
     poses.deallocate()
     state.deallocate()
   }
@@ -137,6 +148,46 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     synthesis.reset()
   }
 
+  /// Frames of the stream from one synthesis to the next: it begins again only at multiples of this,
+  /// and a pose is first heard so many frames after it was given.
+  public var hopFrames: Int { @_noLocks get { hop } }
+
+  /// What another decoder, made with the same filters, needs to begin again at a frame; nil where
+  /// nothing is kept. It stays valid until the stream has gone on by `keptFrames`.
+  ///
+  /// - Parameter frame: of the stream, a multiple of `hopFrames`, at least that long ago and no longer
+  ///   ago than `keptFrames`.
+  @_noLocks
+  public func memory(toBeginAt frame: Int) -> UnsafePointer<SIMD4<Float>>? {
+    if memoryCount == 0 { return nil }
+    // Only the frame after the next one is whole.
+    let slot = 1 + (frame + hop) / hop % memoryCount
+    return UnsafePointer(memories + slot * synthesis.memoryCount)
+  }
+
+  /// Begins again where another decoder has been; the output is the other one's from
+  /// `hopFrames + tailFrames` later on, for the same poses.
+  ///
+  /// - Parameters:
+  ///   - frame: of the stream, where the grid's state is to be set afterwards.
+  ///   - memory: the other one's for the frame.
+  @_noLocks
+  public func beginAgain(at frame: Int, memory: UnsafePointer<SIMD4<Float>>) {
+    reset()
+    for i in 0..<synthesis.memoryCount { memories[i] = memory[i] }
+    state.pointee.resumption = frame + hop
+  }
+
+  @_noLocks
+  private func keepMemory() {
+    if state.pointee.position == state.pointee.resumption {
+      synthesis.restoreMemory(from: memories)
+    }
+    if memoryCount == 0 { return }
+    let slot = 1 + state.pointee.position / hop % memoryCount
+    synthesis.saveMemory(into: memories + slot * synthesis.memoryCount)
+  }
+
   /// Decodes the next frames.
   ///
   /// - Parameters:
@@ -167,7 +218,10 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
       }
       done += count
       state.pointee.position += count
-      if offset + count == hop { renderFrame() }
+      if offset + count == hop {
+        renderFrame()
+        keepMemory()
+      }
     }
   }
 

@@ -91,6 +91,19 @@ struct ParametricFrame: ~Copyable {
     for i in 0..<(bands * 4) { covariances[i] = .zero }
   }
 
+  /// What later frames depend on but for their sound: so many vectors.
+  var memoryCount: Int { @_noLocks get { bands * 4 } }
+
+  @_noLocks
+  func saveMemory(into destination: UnsafeMutablePointer<SIMD4<Float>>) {
+    for i in 0..<(bands * 4) { destination[i] = covariances[i] }
+  }
+
+  @_noLocks
+  func restoreMemory(from source: UnsafePointer<SIMD4<Float>>) {
+    for i in 0..<(bands * 4) { covariances[i] = source[i] }
+  }
+
   /// - Parameters:
   ///   - real: bins x 4, ACN/SN3D; turned against the head afterwards.
   ///   - imaginary: likewise.
