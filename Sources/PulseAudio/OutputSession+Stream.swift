@@ -132,6 +132,13 @@ extension OutputSession {
     queueRanLow()
   }
 
+  /// Until it starts, a null sink is two seconds deep.
+  func streamStarted() {
+    renderer.pointee.clock.relock()
+    renderer.pointee.rewriter.margin.forgetReports()
+    loop.kick()
+  }
+
   func streamDrained() {
     guard isDraining else { return }
     isDraining = false
@@ -150,7 +157,7 @@ private func sessionStreamRunsDry(_ stream: OpaquePointer?, _ userdata: UnsafeMu
 }
 
 private func sessionStreamStarts(_ stream: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?) {
-  session(userdata)?.renderer.pointee.clock.relock()
+  session(userdata)?.streamStarted()
 }
 
 private func sessionStreamMoves(_ stream: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?) {
