@@ -20,7 +20,7 @@ extension OutputSession {
       context, configuration.mediaName, &format, &map, properties)
     guard let stream else { return lose(.sink, reason: lastError(of: context)) }
     listen(to: stream)
-    renderer.pointee.clock.reset()
+    renderer.pointee.beginQueue()
     var attributes = attributes
     _ = pa_stream_connect_playback(
       stream, configuration.sinkName, &attributes, flags, nil, nil)

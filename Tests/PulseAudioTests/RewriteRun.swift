@@ -146,7 +146,7 @@ struct HeardVersions {
         silence = 0
         if let last, number != last + 1 { jumps.append((from: last, to: number)) }
         last = number
-        guard number >= 0, number < 1 << 22 else { continue }
+        guard number >= 0, number < 1 << 23 else { continue }
         while heard.count <= number { heard.append(nil) }
         heard[number] = (
           VersionedSource.code(samples[2 * frame + 1]), time + Int64(i) * 1_000_000 / 48

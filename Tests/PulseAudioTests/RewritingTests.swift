@@ -163,8 +163,10 @@ extension ServerTests {
         #expect(log.await(limit: 1000) { $0 == .moved(sink: "other") } != nil)
         let second = output.status.rewrites
         #expect(second > first + 30)
-        output.flush()
+        let third = output.status.rewrites
+        output.flush { source.dropQueue() }
         turn(60)
+        #expect(output.status.rewrites > third + 20)
         output.pause()
         turn(20)
         let paused = output.status.rewrites
@@ -174,6 +176,11 @@ extension ServerTests {
         turn(60)
         #expect(output.status.rewrites > paused + 20)
         server.kill()
+        let died = log.await(limit: 1000) {
+          if case .serverLost = $0 { true } else { false }
+        }
+        #expect(died != nil)
+        source.dropQueue()
         turn(20)
         let returned = try server.restart()
         #expect(
