@@ -81,7 +81,7 @@ public struct AudioOutputStatus: Sendable, Equatable {
   /// Time from writing to hearing as the server last reported it, held within what the queue and
   /// the sink can cause; nil before the first report.
   public internal(set) var measuredLatencyMilliseconds: Double?
-  /// True on PipeWire, whose reports are off by 6 to 12 ms.
+  /// True on PipeWire, whose reports stand for whole quanta: times may be off by one, some 5 to 20 ms.
   public internal(set) var isLatencyApproximate = false
 
   public internal(set) var rewriting = QueueRewriting.unsupportedBySource

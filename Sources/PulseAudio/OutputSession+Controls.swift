@@ -40,6 +40,8 @@ extension OutputSession {
     renderer.pointee.clock.relock()
     isFeedDue = true
     noteBeginning()
+    // What is queued is of before the pause.
+    loop.wake()
     cork()
   }
 
@@ -61,7 +63,7 @@ extension OutputSession {
     guard phase == .running, let stream else { return }
     underrunsCountFrom = monotonic_nanoseconds() + Self.flushSettles
     lowCountsFrom = monotonic_nanoseconds() + Self.beginning
-    renderer.pointee.clock.reset()
+    renderer.pointee.beginQueue()
     forgetTiming()
     schedule.clear()
     isFeedDue = true

@@ -8,6 +8,7 @@ import Synchronization
 extension OutputSession {
   /// Until rewriting is tried again where it got lost [ns].
   private static let patienceAfterLosses: Int64 = 60_000_000_000
+  private static let patienceBeyondLimit: Int64 = 4_000_000_000
 
   /// Somebody asked for the queue to be looked at.
   func refreshWanted() {
@@ -92,6 +93,7 @@ extension OutputSession {
     forgetTiming()
     reportedSinkShare = 0
     resetMargin()
+    withinLimit = monotonic_nanoseconds()
     if case .sinkReadsTooFarAhead = board.draft.rewriting { setRewriting(.active) }
   }
 
@@ -116,9 +118,9 @@ extension OutputSession {
     switch board.draft.rewriting {
     case .active:
       // A stream that begins may find a sink that still has the depth of another.
-      guard margin.isLosingAtLimit || (margin.isSinkBeyondLimit && now >= lowCountsFrom) else {
-        return
-      }
+      if !margin.isSinkBeyondLimit { withinLimit = now }
+      let isBeyond = now - withinLimit > Self.patienceBeyondLimit
+      guard margin.isLosingAtLimit || (isBeyond && now >= lowCountsFrom) else { return }
       rewritingRetry = now + (margin.isLosingAtLimit ? Self.patienceAfterLosses : 0)
       setRewriting(
         .sinkReadsTooFarAhead(
@@ -127,6 +129,7 @@ extension OutputSession {
     case .sinkReadsTooFarAhead:
       guard !margin.isSinkBeyondLimit, now >= rewritingRetry else { return }
       resetMargin()
+      withinLimit = now
       setRewriting(.active)
     case .unsupportedBySource, .switchedOff: break
     }

@@ -20,7 +20,7 @@ extension OutputSession {
       context, configuration.mediaName, &format, &map, properties)
     guard let stream else { return lose(.sink, reason: lastError(of: context)) }
     listen(to: stream)
-    renderer.pointee.clock.reset()
+    renderer.pointee.beginQueue()
     var attributes = attributes
     _ = pa_stream_connect_playback(
       stream, configuration.sinkName, &attributes, flags, nil, nil)
@@ -132,6 +132,13 @@ extension OutputSession {
     queueRanLow()
   }
 
+  /// Until it starts, a null sink is two seconds deep.
+  func streamStarted() {
+    renderer.pointee.clock.relock()
+    renderer.pointee.rewriter.margin.forgetReports()
+    loop.kick()
+  }
+
   func streamDrained() {
     guard isDraining else { return }
     isDraining = false
@@ -150,7 +157,7 @@ private func sessionStreamRunsDry(_ stream: OpaquePointer?, _ userdata: UnsafeMu
 }
 
 private func sessionStreamStarts(_ stream: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?) {
-  session(userdata)?.renderer.pointee.clock.relock()
+  session(userdata)?.streamStarted()
 }
 
 private func sessionStreamMoves(_ stream: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?) {

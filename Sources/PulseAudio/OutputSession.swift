@@ -68,6 +68,8 @@ final class OutputSession {
   var isTimingAwaited = false
   var queueDepth: QueueDepth
   var rewritingRetry: Int64 = 0
+  /// When the sink last read no further ahead than it may.
+  var withinLimit: Int64 = 0
   /// The sink's part of the reported latency, smoothed [ms].
   var reportedSinkShare = 0.0
   private var hasRaisedPriority = false

@@ -37,6 +37,8 @@ struct QueueRewriter {
   private let piece: UnsafeMutablePointer<Float>
   private let pieceFrames: Int
   private let framesPerNanosecond: Double
+  /// Nothing before this stream position is in the queue: the stream began there, or was flushed.
+  var firstQueued: Int64 = 0
   var margin = RewriteMargin(readAhead: 0, extra: 0, limit: 0)
   /// What rendering a piece takes of late, at most [ns].
   private var renderingTime: Int64 = 0
@@ -74,7 +76,7 @@ struct QueueRewriter {
     let oldest = written - Int64(shadow.capacity)
     var start = heard + frames(margin.nanoseconds + renderingTime)
     start = start > oldest ? start : oldest
-    start = start > 0 ? start : 0
+    start = start > firstQueued ? start : firstQueued
     let window = frames(Self.windowNanoseconds)
     let asked = written - start < window ? written - start : window
     guard asked >= frames(Self.leastNanoseconds) else { return .short }

@@ -66,6 +66,13 @@ struct RewriteMargin {
     nextPeak = 0
   }
 
+  /// What the sink said so far was of another time.
+  mutating func forgetReports() {
+    peak = 0
+    nextPeak = 0
+    reports = 0
+  }
+
   /// Takes the slack of one write.
   mutating func learn(slack: Int64) {
     if nanoseconds < limit {

@@ -45,6 +45,12 @@ struct StreamRenderer {
     rewriter = QueueRewriter(sampleRate: sampleRate)
   }
 
+  /// The queue is empty, and what is written next is heard next.
+  mutating func beginQueue() {
+    clock.reset()
+    rewriter.firstQueued = counters.pointee.framesWritten.load(ordering: .relaxed)
+  }
+
   func deallocate() { rewriter.deallocate() }
 
   /// Has the queue rendered again from just ahead of the play position.

@@ -29,6 +29,8 @@ struct RewriteRun {
   let jumps: [(from: Int, to: Int)]
   /// Runs of silence within the sound.
   let gaps: Int
+  /// Frames of silence within the sound.
+  let silentFrames: Int
   /// Frames of a version that no rewrite wrote there.
   let strayFrames: Int
   let status: AudioOutputStatus
@@ -36,6 +38,8 @@ struct RewriteRun {
   let wrongCalls: Int
 
   var median: Double { delays.isEmpty ? .infinity : delays[delays.count / 2] }
+  /// No gap, no underrun, and hardly a turn that was not heard.
+  var isUnbroken: Bool { gaps == 0 && status.underruns == 0 && missed <= delays.count / 20 }
   var p95: Double { delays.isEmpty ? .infinity : delays[delays.count * 95 / 100] }
 
   init(
@@ -68,9 +72,32 @@ struct RewriteRun {
     let heard = HeardVersions(audio, byArrival: settings.monitorTellsNoTime)
     jumps = heard.jumps
     gaps = heard.gaps
+    silentFrames = heard.silentFrames
     (delays, missed) = heard.delays(of: source)
     timeErrors = heard.timeErrors(of: source)
     strayFrames = heard.strayFrames(of: source)
+  }
+
+  /// What must hold in every run.
+  func checkIntegrity(quantum: Int? = nil) {
+    #expect(strayFrames == 0)
+    #expect(wrongCalls == 0)
+    // PipeWire's graph drops whole quanta on a busy machine.
+    #expect(
+      jumps.allSatisfy { jump in
+        quantum.map { jump.to > jump.from && (jump.to - jump.from - 1) % $0 == 0 } ?? false
+      }, "\(jumps.prefix(4))")
+  }
+
+  /// A busy machine stalls the server too: tries up to three times in all.
+  static func upToThree(
+    _ run: () throws -> RewriteRun, until isGood: (RewriteRun) -> Bool
+  ) throws -> RewriteRun {
+    var last = try run()
+    for _ in 0..<2 where !isGood(last) { last = try run() }
+    let isGoodAtLast = isGood(last)
+    #expect(isGoodAtLast)
+    return last
   }
 
   func report(_ name: String) {
@@ -83,7 +110,7 @@ struct RewriteRun {
       "margin \(status.rewriteMarginMilliseconds), latency p50",
       "\(queueDepths.isEmpty ? -1 : queueDepths[queueDepths.count / 2]) ms;",
       "time error p5 \(early) p95 \(late) ms;",
-      "jumps \(jumps.count) \(jumps.prefix(3)), gaps \(gaps), strays \(strayFrames),",
+      "jumps \(jumps.count) \(jumps.prefix(3)), gaps \(gaps) (\(silentFrames) frames), strays \(strayFrames),",
       "underruns \(status.underruns), wrong calls \(wrongCalls)")
   }
 }
@@ -94,11 +121,13 @@ struct HeardVersions {
   private var heard: [(code: Int, time: Int64)?] = []
   private(set) var jumps: [(from: Int, to: Int)] = []
   private(set) var gaps = 0
+  private(set) var silentFrames = 0
 
   init(_ captured: CapturedAudio, byArrival: Bool) {
     let samples = captured.samples
     var last: Int?
     var isSilent = true
+    var silence = 0
     let arrivals = ArrivalTimes(captured.fragments)
     for (index, fragment) in captured.fragments.enumerated() {
       let time = byArrival ? arrivals[index] : fragment.captureTimeNanoseconds ?? 0
@@ -106,13 +135,18 @@ struct HeardVersions {
         let frame = fragment.firstFrame + i
         guard let number = VersionedSource.number(samples[2 * frame]) else {
           isSilent = true
+          silence += 1
           continue
         }
-        if last != nil, isSilent { gaps += 1 }
+        if last != nil, isSilent {
+          gaps += 1
+          silentFrames += silence
+        }
         isSilent = false
+        silence = 0
         if let last, number != last + 1 { jumps.append((from: last, to: number)) }
         last = number
-        guard number >= 0, number < 1 << 22 else { continue }
+        guard number >= 0, number < 1 << 23 else { continue }
         while heard.count <= number { heard.append(nil) }
         heard[number] = (
           VersionedSource.code(samples[2 * frame + 1]), time + Int64(i) * 1_000_000 / 48

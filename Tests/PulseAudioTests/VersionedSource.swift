@@ -22,7 +22,7 @@ final class VersionedSource: @unchecked Sendable {
   }
 
   static let versions = 90
-  private static let numberScale = Float(1 << 22)
+  private static let numberScale = Float(1 << 23)
   private static let versionScale: Float = 1e6
   private static let pieceLimit = 20_000
 
@@ -32,7 +32,9 @@ final class VersionedSource: @unchecked Sendable {
   let delayMicroseconds = Atomic<UInt32>(0)
   let wanted = Atomic<Int>(0)
   let calls = Atomic<Int>(0)
-  /// Calls that asked for what is not in the queue's range.
+  /// The first frame that can be in the queue.
+  let firstQueued = Atomic<Int>(0)
+  /// Calls that asked for what is not in the queue.
   let wrongCalls = Atomic<Int>(0)
   private let nextFrame = Atomic<Int>(0)
   private let pieceCount = Atomic<Int>(0)
@@ -72,6 +74,11 @@ final class VersionedSource: @unchecked Sendable {
   /// When the turn that asked for `version` was.
   func turnTime(_ version: Int) -> Int64 { turnTimes[version] }
 
+  /// What was rendered so far is in the queue no longer.
+  func dropQueue() {
+    firstQueued.store(nextFrame.load(ordering: .relaxed), ordering: .relaxed)
+  }
+
   /// The head turns: what is queued should be rendered again.
   func turn() {
     let version = wanted.load(ordering: .relaxed) + 1
@@ -98,7 +105,8 @@ final class VersionedSource: @unchecked Sendable {
   ) -> Int {
     calls.add(1, ordering: .relaxed)
     let end = nextFrame.load(ordering: .relaxed)
-    if framesBack < count || framesBack > end { wrongCalls.add(1, ordering: .relaxed) }
+    let first = firstQueued.load(ordering: .relaxed)
+    if framesBack < count || framesBack > end - first { wrongCalls.add(1, ordering: .relaxed) }
     let version = wanted.load(ordering: .acquiring)
     repeats = version == rendered ? repeats + 1 : 0
     guard version > 0, repeats < rewritesPerTurn.load(ordering: .relaxed) else { return 0 }
