@@ -59,6 +59,8 @@ let rooms: [Target] = [
     ]),
   .target(name: "CommandOptions"),
   .target(name: "Charts"),
+  .target(name: "PrivateServers"),
+  .target(name: "LatencyMeasurement", dependencies: ["Geometry", "HeadTracking"]),
   .target(name: "UserFiles", dependencies: ["CommandOptions", "HeadTracking"]),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(
@@ -67,7 +69,7 @@ let rooms: [Target] = [
       "CommandOptions", "Playback", "Binaural", "HeadTracking", "NetworkTracking", "Media",
       "PulseAudio", "Geometry",
       "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
-      "UserFiles",
+      "UserFiles", "PrivateServers", "LatencyMeasurement",
     ]),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
 ]
@@ -76,7 +78,7 @@ let engine = rooms.first { $0.name == "stillstage-engine" }
 
 let tests: [Target] = [
   .target(
-    name: "TestSupport", dependencies: ["Geometry", "Ambisonics", "CRealtime"],
+    name: "TestSupport", dependencies: ["Geometry", "Ambisonics", "CRealtime", "PrivateServers"],
     path: "Tests/TestSupport"),
   .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"]),
   .testTarget(name: "SignalProcessingTests", dependencies: ["SignalProcessing", "TestSupport"]),
@@ -115,6 +117,9 @@ let tests: [Target] = [
   .testTarget(
     name: "UserFilesTests",
     dependencies: ["UserFiles", "CommandOptions", "HeadTracking", "TestSupport"]),
+  .testTarget(
+    name: "LatencyMeasurementTests",
+    dependencies: ["LatencyMeasurement", "HeadTracking", "Geometry", "TestSupport"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
   .testTarget(
     name: "CommandTests",

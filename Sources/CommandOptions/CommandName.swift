@@ -15,5 +15,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case benchRender = "bench render"
   case benchFusion = "bench fusion"
   case benchPrediction = "bench prediction"
+  case benchLatency = "bench latency"
+  case benchTrackingError = "bench tracking-error"
   case completion
 }

@@ -33,6 +33,7 @@ public final class HeadPoseSource: @unchecked Sendable {
   private let reader: UnsafeMutablePointer<Reader>
   private let predictionCode = Atomic<Int64>(PosePrediction.automatic.code)
   private let rendered = RenderedPose()
+  private let used = SampleUse.Board()
   /// The head's, where this is a device's.
   private let head: HeadPoseSource?
 
@@ -54,6 +55,7 @@ public final class HeadPoseSource: @unchecked Sendable {
     reader.deallocate()
     ring.deallocate()
     rendered.deallocate()
+    used.deallocate()
   }
 
   /// Takes a sample from the tracker; one that is no rotation, or not newer, is counted and
@@ -65,12 +67,13 @@ public final class HeadPoseSource: @unchecked Sendable {
     head?.pushDevice(sample)
     return producer.withLock { producer in
       let breaks = producer.stage.conditioner.breaks
-      guard let pose = producer.stage.condition(sample) else {
+      guard var pose = producer.stage.condition(sample) else {
         producer.rejected += 1
         return false
       }
       producer.accepted += 1
       producer.latest = sample
+      pose.ready = monotonic_nanoseconds()
       ring.push(pose)
       return pose.breaks != breaks
     }
@@ -155,13 +158,20 @@ public final class HeadPoseSource: @unchecked Sendable {
   /// The same with a clock of the caller's, for offline use.
   @_noLocks
   public func pose(at time: Int64, now: Int64) -> Quaternion {
-    while let pose = ring.pop(&reader.pointee.position) { reader.pointee.track.append(pose) }
+    while let pose = ring.pop(&reader.pointee.position) {
+      reader.pointee.track.append(pose)
+      used.store(
+        SampleUse(arrival: pose.arrival, ready: pose.ready, used: now, heard: time))
+    }
     reader.pointee.track.prediction = PosePrediction(
       code: predictionCode.load(ordering: .relaxed))
     let pose = reader.pointee.track.pose(at: time, now: now)
     rendered.store(pose)
     return pose
   }
+
+  /// How the newest sample that the renderer has taken came to it; nil before the first.
+  public var latestUse: SampleUse? { used.load() }
 
   /// The state now.
   public var status: HeadPoseStatus { status(now: monotonic_nanoseconds()) }
