@@ -51,7 +51,7 @@ public final class MonitorCapture: @unchecked Sendable {
     let fragment = UInt32(max(1, fragmentMilliseconds * Double(sampleRate) / 1000))
     do {
       try connection.loop.locked { () throws(PulseAudioError) in
-        let source = try sourceName ?? monitor(of: sinkName)
+        let source = if let sourceName { sourceName } else { try monitor(of: sinkName) }
         try open(source, sampleRate: UInt32(sampleRate), fragmentFrames: fragment)
       }
     } catch {

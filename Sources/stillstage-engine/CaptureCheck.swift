@@ -11,8 +11,8 @@ final class TimedCapture {
   enum Timing: String, Codable {
     /// By what the server says of the record stream.
     case reported
-    /// By when they are handed over: no earlier than they were played. Fragments are then as short as
-    /// the server hands sound round.
+    /// By when they are handed over, for servers whose reports are wrong: those that are handed over at
+    /// once are timed as if the middle of them were played then, which is right to half a cycle.
     case arrival
   }
 
@@ -30,7 +30,7 @@ final class TimedCapture {
       // Longer than the sink's own blocks, so that the recording does not hurry the sink.
       capture = try MonitorCapture(
         serverAddress: server, sinkName: sink, sourceName: source, sampleRate: sampleRate,
-        fragmentMilliseconds: timing == .reported ? 100 : 21, receiver: audio.append)
+        fragmentMilliseconds: 100, receiver: audio.append)
     } catch { throw CommandFailure(error.description) }
   }
 
@@ -43,7 +43,8 @@ final class TimedCapture {
     let reports = audio.fragments.compactMap { fragment -> CaptureTimeline.Report? in
       switch timing {
       case .reported: fragment.captureTimeNanoseconds.map { (fragment.firstFrame, $0) }
-      case .arrival: (fragment.firstFrame, fragment.arrivalTimeNanoseconds)
+      case .arrival:
+        (fragment.firstFrame + fragment.frameCount, fragment.arrivalTimeNanoseconds)
       }
     }
     guard let timeline = CaptureTimeline(reports, sampleRate: Double(sampleRate)) else {

@@ -29,7 +29,8 @@ struct ChainFigures: Codable {
 /// A delay that the bench put in itself, and what it found of it.
 struct InjectedDelay: Codable {
   var milliseconds: Double
-  /// Difference of the mean latencies of the steps with and without it.
+  /// Difference of the mean latencies of the steps with and without it, at the same wait for the audio
+  /// thread (analysis of covariance): that wait scatters most, and has nothing to do with the delay.
   var foundMilliseconds: Double
   /// Standard error of that difference.
   var uncertaintyMilliseconds: Double
@@ -88,7 +89,7 @@ extension ChainFigures {
     self.capture = capture
     latencies = plain.map(\.half)
     self.injected = injected.flatMap {
-      InjectedDelay($0, plain.map(\.half), read.compactMap { $0 }.filter(\.step.isDelayed).map(\.half))
+      InjectedDelay($0, plain, read.compactMap { $0 }.filter(\.step.isDelayed))
     }
   }
 
@@ -112,6 +113,12 @@ struct ReadStep {
   let half: Double
   let settled: Double
 
+  /// From the report being read to the renderer's question, ms.
+  var wait: Double? {
+    guard let arrival = step.arrival, let use = step.use else { return nil }
+    return Double(use.used - arrival) * 1e-6
+  }
+
   init(_ step: LatencyRun.Step, _ turn: TurnFinder.Turn, _ timeline: CaptureTimeline) {
     self.step = step
     func after(_ frame: Double) -> Double {
@@ -125,30 +132,37 @@ struct ReadStep {
 
 extension StageFigures {
   init(_ steps: [ReadStep]) {
-    let used = steps.compactMap { step in step.step.use.map { (step, $0) } }
-    func all(_ value: (ReadStep, SampleUse) -> Double) -> Distribution? {
-      Distribution(used.map { value($0.0, $0.1) })
+    struct Stations {
+      let step: ReadStep
+      let sent, arrival: Int64
+      let use: SampleUse
+      /// A report that was taken together with a later one was ready as soon after it was read.
+      var ready: Int64 { arrival + use.ready - use.arrival }
     }
+    let all = steps.compactMap { step -> Stations? in
+      guard let arrival = step.step.arrival, let use = step.step.use else { return nil }
+      return Stations(step: step, sent: step.step.sent, arrival: arrival, use: use)
+    }
+    func spread(_ value: (Stations) -> Double) -> Distribution? { Distribution(all.map(value)) }
     func milliseconds(_ from: Int64, _ to: Int64) -> Double { Double(to - from) * 1e-6 }
-    report = all { milliseconds($0.step.sent, $1.arrival) }
-    fusion = all { milliseconds($1.arrival, $1.ready) }
-    wait = all { milliseconds($1.ready, $1.used) }
-    queue = all { milliseconds($1.used, $1.heard) }
-    begin = all { $0.begin - milliseconds($0.step.sent, $1.heard) }
-    turn = all { step, _ in step.half - step.begin }
+    report = spread { milliseconds($0.sent, $0.arrival) }
+    fusion = spread { milliseconds($0.arrival, $0.ready) }
+    wait = spread { milliseconds($0.ready, $0.use.used) }
+    queue = spread { milliseconds($0.use.used, $0.use.heard) }
+    begin = spread { $0.step.begin - milliseconds($0.sent, $0.use.heard) }
+    turn = spread { $0.step.half - $0.step.begin }
   }
 }
 
 extension InjectedDelay {
   /// Nil where there are not enough steps of both kinds.
-  fileprivate init?(_ milliseconds: Double, _ plain: [Double], _ delayed: [Double]) {
-    guard plain.count > 2, delayed.count > 2, let a = Distribution(plain),
-      let b = Distribution(delayed)
-    else { return nil }
+  fileprivate init?(_ milliseconds: Double, _ plain: [ReadStep], _ delayed: [ReadStep]) {
+    let groups = [plain, delayed].map { steps in
+      steps.compactMap { step in step.wait.map { (wait: $0, latency: step.half) } }
+    }
+    guard let found = GroupDifference(groups[0], groups[1]) else { return nil }
     self.milliseconds = milliseconds
-    foundMilliseconds = b.mean - a.mean
-    uncertaintyMilliseconds =
-      (a.deviation * a.deviation / Double(a.count) + b.deviation * b.deviation / Double(b.count))
-      .squareRoot()
+    foundMilliseconds = found.difference
+    uncertaintyMilliseconds = found.uncertainty
   }
 }

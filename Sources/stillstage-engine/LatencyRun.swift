@@ -20,7 +20,9 @@ final class LatencyRun {
     var end: Int64 = 0
     var isToTheLeft: Bool
     var isDelayed: Bool
-    /// The tracker's report as the program saw it; nil where it was not seen.
+    /// When that report was read, CLOCK_MONOTONIC [ns].
+    var arrival: Int64?
+    /// How the renderer took it, or one that came soon after and was taken with it.
     var use: SampleUse?
   }
 
@@ -44,25 +46,31 @@ final class LatencyRun {
   private let session: TrackerSession
   private let player: Player
   private let capture: TimedCapture
-  private let arrivals = Mutex<[(time: Int64, yaw: Double)]>([])
+  private let arrivals: Arrivals
   private var queue: [Double] = []
   private var uses: [SampleUse] = []
   private var lastLook: Int64 = 0
 
-  init(_ setting: LatencySetting, on server: LatencyServer, head: VirtualHead) throws(CommandFailure)
-  {
+  /// - Parameter recorded: the source to record; nil for the sink's monitor.
+  init(
+    _ setting: LatencySetting, on server: LatencyServer, source recorded: String?,
+    head: VirtualHead
+  ) throws(CommandFailure) {
     self.setting = setting
     self.head = head
     // What is measured may take minutes, and the front must not follow the head.
     source.takesDriftBack = false
     let failures = Failures()
-    session = TrackerSession(.automatic, feeding: source, onEvent: failures.hear)
+    let arrivals = Arrivals()
+    self.arrivals = arrivals
+    session = TrackerSession(
+      .automatic, feeding: source, onEvent: failures.hear, record: arrivals.hear)
     let options = setting.playerOptions(server: server.address, sink: server.sink, head: source)
     player = try playing { () throws(PlaybackError) in
       try Player(options: options) { rate throws(PlaybackError) in BenchNoise(sampleRate: rate) }
     }
     capture = try TimedCapture(
-      server: server.address, sink: server.sink, sampleRate: player.sampleRate,
+      server: server.address, sink: server.sink, source: recorded, sampleRate: player.sampleRate,
       timing: server.timing)
     try head.tell("hold 0")
     try head.tell("pose 0 0 0")
@@ -82,6 +90,16 @@ final class LatencyRun {
     func hear(_ event: TrackerEvent) {
       if case .failed(let error) = event { text.withLock { $0 = error.description } }
     }
+  }
+
+  /// When reports were read.
+  private final class Arrivals: Sendable {
+    let times = Mutex<[Int64]>([])
+    func hear(_ measurement: TrackerMeasurement) {
+      times.withLock { $0.append(measurement.head.time) }
+    }
+    func first(after time: Int64) -> Int64? { times.withLock { $0.first { $0 >= time } } }
+    func forget() { times.withLock { $0.removeAll() } }
   }
 
   private func waitForTheTracker(_ failures: Failures) throws(CommandFailure) {
@@ -121,13 +139,15 @@ final class LatencyRun {
       try pause(Double.random(in: 0...0.05))
       let isToTheLeft = index % 2 == 0
       uses = []
+      arrivals.forget()
       let sent = try head.turn(toYaw: isToTheLeft ? Self.angle : 0, meanwhile: look)
       try pause(span)
-      let use = seen(isToTheLeft, after: sent)
+      let arrival = arrivals.first(after: sent)
+      let use = arrival.flatMap { arrival in uses.first { $0.arrival >= arrival } }
       steps.append(
         Step(
           sent: sent, end: monotonic_nanoseconds(), isToTheLeft: isToTheLeft,
-          isDelayed: isDelayed, use: use))
+          isDelayed: isDelayed, arrival: arrival, use: use))
       if let failure = capture.failure { throw CommandFailure(failure) }
     }
     let status = player.status.output
@@ -154,10 +174,5 @@ final class LatencyRun {
     guard now - lastLook > 5_000_000 else { return }
     lastLook = now
     if let latency = player.status.output.measuredLatencyMilliseconds { queue.append(latency) }
-  }
-
-  /// The use of the first report after a step, or of one soon after where that one was skipped.
-  private func seen(_ isToTheLeft: Bool, after sent: Int64) -> SampleUse? {
-    uses.first { $0.arrival >= sent }
   }
 }
