@@ -60,7 +60,7 @@ let rooms: [Target] = [
   .target(name: "CommandOptions"),
   .target(name: "Charts"),
   .target(name: "PrivateServers"),
-  .target(name: "LatencyMeasurement", dependencies: ["Geometry", "HeadTracking"]),
+  .target(name: "LatencyMeasurement", dependencies: ["Geometry", "HeadTracking", "Playback"]),
   .target(name: "UserFiles", dependencies: ["CommandOptions", "HeadTracking"]),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(
@@ -103,6 +103,12 @@ let tests: [Target] = [
     name: "PlaybackTests",
     dependencies: [
       "Playback", "Ambisonics", "Binaural", "Geometry", "SignalProcessing", "TestSupport",
+    ]),
+  .testTarget(
+    name: "RewritingTests",
+    dependencies: [
+      "Playback", "Ambisonics", "Binaural", "Geometry", "HeadTracking", "SignalProcessing",
+      "TestSupport",
     ]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),

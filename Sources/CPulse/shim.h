@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <pulse/pulseaudio.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
 // The calls of a write request. libpulse takes its memory from pools: once they are warm none of
@@ -19,6 +20,14 @@ static inline int pulse_cancel_write(pa_stream *stream) { return pa_stream_cance
 static inline int pulse_write(pa_stream *stream, const void *data, size_t bytes) PULSE_WRITE_PATH;
 static inline int pulse_write(pa_stream *stream, const void *data, size_t bytes) {
   return pa_stream_write(stream, data, bytes, NULL, 0, PA_SEEK_RELATIVE);
+}
+
+/// As pulse_write, `offset` bytes from the write position on.
+static inline int pulse_seek_and_write(pa_stream *stream, const void *data, size_t bytes,
+                                       int64_t offset) PULSE_WRITE_PATH;
+static inline int pulse_seek_and_write(pa_stream *stream, const void *data, size_t bytes,
+                                       int64_t offset) {
+  return pa_stream_write(stream, data, bytes, NULL, offset, PA_SEEK_RELATIVE);
 }
 
 /// Negative result: not known yet. A latency may be negative for a record stream.

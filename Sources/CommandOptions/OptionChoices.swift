@@ -47,6 +47,14 @@ public enum StageMode: String, Sendable, CaseIterable {
   case off
 }
 
+/// `--rewrite`: whether what is queued is rendered again when the head moves.
+public enum RewriteChoice: String, Sendable, CaseIterable {
+  /// Where the sound server lets it.
+  case auto
+  case on
+  case off
+}
+
 /// `completion`: the shells that completion can be written for.
 public enum Shell: String, Sendable, CaseIterable {
   case bash

@@ -135,6 +135,12 @@ public enum Options {
   public static let latency = CommandOption<LatencyChoice>(
     "latency", "auto|MS", .latency(5...2000), default: .auto, shown: "auto",
     help: "Depth of the sound server's queue in milliseconds.")
+  public static let rewrite = CommandOption<RewriteChoice>(
+    "rewrite", "auto|on|off", .words, default: .auto, shown: "auto",
+    help: """
+      Whether what is queued is rendered again when the head moves, so that a turn is heard at once: \
+      where the sound server lets it, always, or never.
+      """)
   public static let renderTarget = CommandOption<RenderTarget>(
     "to", "FORMAT", .words, default: .binaural, shown: "binaural", help: "What is written.")
   public static let rate = CommandOption<Int?>(

@@ -32,7 +32,7 @@ public enum Program {
       Options.trackerAxes.specification, Options.trackerPreset.specification,
       Options.mode.specification, Options.predict.specification,
       Options.keepFront.specification, Options.sink.specification,
-      Options.latency.specification,
+      Options.latency.specification, Options.rewrite.specification,
     ] + shared)
 
   private static let render = CommandSpecification(

@@ -2,14 +2,16 @@
 
 internal import Geometry
 public import HeadTracking
+private import Playback
 
 /// How far the stage is from where it should stand while the head moves: the angle between where the
 /// head is when a sound is heard and the pose that it was rendered for.
 ///
 /// A clock of its own moves the player's pose source and prediction through a recorded motion. Sound is
 /// written block by block, `queue` + `path` before it is heard. Where it is rewritten, each report of
-/// the tracker has a window rendered again that begins `path` after the report; what lies behind it keeps
-/// its older pose until a later window reaches it.
+/// the tracker has a window rendered again that begins `path` after the report, if the player's
+/// `RewritePolicy` finds it worth while, and the pose goes over to the newest one as that says; what lies
+/// behind keeps its older pose until a later window reaches it.
 public struct TrackingModel: Sendable {
   /// Seconds that lie between writing and the earliest moment that can be rewritten.
   public var queue = 0.150
@@ -45,6 +47,9 @@ public struct TrackingModel: Sendable {
     let source = HeadPoseSource()
     /// The pose for which the sound of each grid point was rendered last.
     var rendered: [Quaternion?]
+    let policy = RewritePolicy()
+    var isRewriting = false
+    var lastRendered = 0
     var asked: MotionCursor
     var truth: MotionCursor
 
@@ -82,16 +87,54 @@ public struct TrackingModel: Sendable {
       source.push(
         HeadSample(
           time: Self.stamp(time), headToWorld: state.pose, angularVelocity: state.velocity))
-      guard model.rewrites else { return }
-      let heard = time + model.path
-      render(heard..<heard + model.window, at: time)
+      if model.rewrites { rewrite(at: time) }
+    }
+
+    /// As `RenderFeed` does it.
+    private mutating func rewrite(at now: Double) {
+      let grid = TrackingModel.grid
+      let turn = Int(((now + model.path) / grid).rounded(.up))
+      let last = turn + Int(model.window / grid)
+      guard last < rendered.count, let played = rendered[turn], let next = rendered[turn + 1] else {
+        return
+      }
+      source.beginPass(
+        from: Self.stamp(Double(turn) * grid), to: Self.stamp(Double(last) * grid),
+        played: played, now: Self.stamp(now))
+      isRewriting = policy.wantsRewrite(
+        error: largestError(turn...last, stride: 4),
+        tailError: largestError(last...max(last, lastRendered), stride: 32),
+        isGoingOn: isRewriting)
+      guard isRewriting else { return }
+      let (truth, later) = (truthOfPass(turn), truthOfPass(turn + 1))
+      let angle = (truth.conjugate * played).rotationVector
+      let speed = ((later.conjugate * next).rotationVector - angle) / grid
+      // The end of the piece is a crossfade back to what is queued.
+      for point in turn + 1..<last - Int(policy.fadeSeconds / grid) {
+        let left = policy.residual(angle, speed, after: Double(point - turn) * grid)
+        rendered[point] = (truthOfPass(point) * Quaternion(rotationVector: left)).normalized
+      }
+    }
+
+    private func truthOfPass(_ point: Int) -> Quaternion {
+      source.poseOfPass(at: Self.stamp(Double(point) * TrackingModel.grid))
+    }
+
+    private func largestError(_ points: ClosedRange<Int>, stride step: Int) -> Double {
+      var largest = 0.0
+      for point in stride(from: points.lowerBound, through: points.upperBound, by: step) {
+        guard let played = rendered[point] else { continue }
+        largest = max(largest, Quaternion.angle(between: played, truthOfPass(point)))
+      }
+      return largest
     }
 
     private mutating func render(_ heard: Range<Double>, at now: Double) {
       let first = Int((heard.lowerBound / TrackingModel.grid).rounded(.up))
       let last = Int((heard.upperBound / TrackingModel.grid).rounded(.up))
       guard first < min(last, rendered.count) else { return }
-      for point in first..<min(last, rendered.count) {
+      lastRendered = min(last, rendered.count) - 1
+      for point in first...lastRendered {
         let moment = Double(point) * TrackingModel.grid
         rendered[point] = source.pose(at: Self.stamp(moment), now: Self.stamp(now))
       }

@@ -67,6 +67,8 @@ public enum NetworkTrackerError: Error, Sendable, Equatable {
   /// The port is taken, or not allowed.
   case cannotListen(port: Int, reason: String)
   case badTarget(String)
+  /// No address is known for the name.
+  case unknownHost(String)
 }
 
 extension NetworkTrackerError: CustomStringConvertible {
@@ -81,6 +83,8 @@ extension NetworkTrackerError: CustomStringConvertible {
       "cannot listen on UDP port \(port): \(reason); choose another port"
     case .badTarget(let text):
       "'\(text)' is no OSC target; give osc://HOST:PORT, such as osc://localhost:9000"
+    case .unknownHost(let host):
+      "no address is known for the host '\(host)'; check its name, or give its number"
     }
   }
 }

@@ -53,17 +53,35 @@ public final class OSCSender {
   private let target: lo_address
 
   /// - Parameter url: `osc://HOST:PORT`, or with `osc.udp`.
-  /// - Throws: `badTarget`.
+  /// - Throws: `badTarget`, `unknownHost`.
   public init(_ url: String) throws(NetworkTrackerError) {
     let scheme = ["osc://", "osc.udp://"].first { url.hasPrefix($0) }
-    let rest = scheme.map { url.dropFirst($0.count) } ?? ""
-    let port = rest.split(separator: ":", omittingEmptySubsequences: false).last
-      .flatMap { Int($0.split(separator: "/").first ?? "") }
-    guard scheme != nil, rest.first != ":", rest.contains(":"), let port,
-      (1...65535).contains(port),
-      let target = lo_address_new_from_url("osc.udp://" + rest)
+    var rest = scheme.map { url.dropFirst($0.count) } ?? ""
+    if rest.last == "/" { rest.removeLast() }
+    guard let colon = rest.lastIndex(of: ":"), let port = Int(rest[colon...].dropFirst()),
+      (1...65535).contains(port), let host = Self.host(rest[..<colon])
     else { throw .badTarget(url) }
+    guard Self.isKnown(host) else { throw .unknownHost(host) }
+    guard let target = lo_address_new_with_proto(LO_UDP, host, "\(port)") else {
+      throw .badTarget(url)
+    }
     self.target = target
+  }
+
+  /// A name, an IPv4 address, or an IPv6 address in brackets.
+  private static func host(_ text: Substring) -> String? {
+    if text.first == "[", text.last == "]" { return String(text.dropFirst().dropLast()) }
+    let isName = !text.isEmpty && !text.contains(where: { ":/@[] ".contains($0) })
+    return isName ? String(text) : nil
+  }
+
+  private static func isKnown(_ host: String) -> Bool {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, nil, &hints, &list) == 0 else { return false }
+    freeaddrinfo(list)
+    return true
   }
 
   deinit { lo_address_free(target) }

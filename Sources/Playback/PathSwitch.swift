@@ -27,6 +27,10 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     var coming: UnsafeMutablePointer<Slot>?
     /// Frames of the fade that are done; negative while the new path is filled.
     var position = 0
+    /// Counts the paths that have become the one that is heard.
+    var number = 1
+    /// The number of the path that rendered last; 0 where two were mixed.
+    var heard = 1
 
     @_noLocks
     init(_ current: UnsafeMutablePointer<Slot>) { self.current = current }
@@ -118,15 +122,50 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: UnsafePointer<Quaternion>,
-    into ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>,
+    turned: UnsafePointer<UnsafeMutablePointer<Float>>?, frames: Int
   ) {
     takePending()
-    state.pointee.current.pointee.path.process(source, poses: poses, into: ears, frames: frames)
+    state.pointee.heard = state.pointee.number
+    state.pointee.current.pointee.path.process(
+      source, poses: poses, into: ears, turned: turned, frames: frames)
     guard let coming = state.pointee.coming else { return }
-    coming.pointee.path.process(source, poses: poses, into: other.planes, frames: frames)
+    state.pointee.heard = 0
+    coming.pointee.path.process(
+      source, poses: poses, into: other.planes, turned: nil, frames: frames)
     mix(into: ears, frames)
     state.pointee.position += frames
     if state.pointee.position >= fadeFrames { arrive(coming) }
+  }
+
+  /// The number of the path that rendered last; 0 where two were mixed.
+  var heard: Int { @_noLocks get { state.pointee.heard } }
+
+  // MARK: Rendering again, by the path that is heard
+
+  var number: Int { @_noLocks get { state.pointee.number } }
+
+  var runUpFrames: Int? {
+    @_noLocks get { state.pointee.current.pointee.path.runUpFrames }
+  }
+
+  @_noLocks
+  func beginAgain(at frame: Int, pose: Quaternion) {
+    state.pointee.current.pointee.path.beginAgain(at: frame, pose: pose)
+  }
+
+  @_noLocks
+  func gridPointsAgain(forNext frames: Int) -> Range<Int> {
+    state.pointee.current.pointee.path.gridPointsAgain(forNext: frames)
+  }
+
+  @_noLocks
+  func processAgain(
+    _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: UnsafePointer<Quaternion>,
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) {
+    state.pointee.current.pointee.path.processAgain(
+      source, poses: poses, into: ears, frames: frames)
   }
 
   @_noLocks
@@ -156,6 +195,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     let old = state.pointee.current
     state.pointee.current = coming
     state.pointee.coming = nil
+    state.pointee.number += 1
     var top = retired.load(ordering: .relaxed)
     while true {
       old.pointee.next = top

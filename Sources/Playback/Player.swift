@@ -92,12 +92,19 @@ public final class Player: @unchecked Sendable {
     let renderer = Renderer(
       layout: source.layout, filters: filters, busOrder: settings.busOrder,
       blockFrames: settings.blockFrames,
-      mode: canBeSpatial && options.mode != .off ? .spatial : .plain, finish: .safe)
+      mode: canBeSpatial && options.mode != .off ? .spatial : .plain, finish: .safe,
+      rewritableSeconds: canBeSpatial && head.becomesKnown && options.rewriting != .off ? 0.5 : 0)
     let ring = FrameRing(channelCount: source.layout.channelCount, capacity: rate * 2)
     feed = RenderFeed(ring: ring, renderer: renderer, head: head)
     feed.volume = linearGain(decibels: settings.gainDecibels)
     output = try Self.makeOutput(options, rate, feed)
     let (predicted, told, heard) = (poseSource, events, output)
+    if renderer.isRewritable {
+      poseSource?.observe { [weak heard] in
+        heard?.refresh()
+        return heard != nil
+      }
+    }
     predicted?.prediction = options.prediction.pose(for: options.sinkName ?? "")
     conductor = Conductor(source: source, feed: feed, output: output) { event in
       if let sink = event.newSink {
@@ -169,6 +176,7 @@ public final class Player: @unchecked Sendable {
       shared.withLock { $0.mode = newValue }
       feed.renderer.mode = canBeSpatial && newValue != .off ? .spatial : .plain
       head.isFollowed = newValue == .tracked
+      output.refresh()
       events.add(.modeChanged(newValue))
     }
   }
@@ -334,7 +342,9 @@ public final class Player: @unchecked Sendable {
     configuration.sampleRate = rate
     configuration.latencyMilliseconds = options.latencyMilliseconds
     do throws(PulseAudioError) {
-      return try AudioOutput(configuration, render: feed.callback)
+      let canRewrite = feed.renderer.isRewritable
+      return try AudioOutput(
+        configuration, render: canRewrite ? feed.rewritingCallback : feed.callback)
     } catch { throw .sound(error) }
   }
 }

@@ -74,7 +74,8 @@ public final class Renderer: @unchecked Sendable {
   private let source: PlanarScratch
   private let ears: PlanarScratch
   private let side: PlanarScratch
-  private static let chunkFrames = 1024
+  private let history: RenderHistory
+  private let rewriter: QueueRewriter
 
   /// - Parameters:
   ///   - layout: what the input's channels are; not `.unknown`.
@@ -83,9 +84,20 @@ public final class Renderer: @unchecked Sendable {
   ///   - blockFrames: how many frames a call usually has; it sets the cost, not the sound.
   ///   - mode: what is heard at the start.
   ///   - finish: gain, ramp and limiter.
-  public init(
+  public convenience init(
     layout: ChannelLayout, filters: BinauralFilters, busOrder: Int, blockFrames: Int = 256,
     mode: Mode = .spatial, finish: Finish = .linear
+  ) {
+    self.init(
+      layout: layout, filters: filters, busOrder: busOrder, blockFrames: blockFrames, mode: mode,
+      finish: finish, rewritableSeconds: 0)
+  }
+
+  /// - Parameter rewritableSeconds: how much of what was rendered last can be rendered again for a head
+  ///   that moved otherwise; 0 for nothing. Only where the finish is limited.
+  init(
+    layout: ChannelLayout, filters: BinauralFilters, busOrder: Int, blockFrames: Int, mode: Mode,
+    finish: Finish, rewritableSeconds: Double, policy: RewritePolicy = RewritePolicy()
   ) {
     let rate = filters.sampleRate
     self.layout = layout
@@ -93,9 +105,10 @@ public final class Renderer: @unchecked Sendable {
     sampleRate = rate
     channels = layout.channelCount
     self.blockFrames = blockFrames
+    let isKept = finish.isLimited && rewritableSeconds > 0
     spatial = PathSwitch(
-      Self.path(layout, filters, busOrder, blockFrames), sampleRate: rate,
-      chunkFrames: Self.chunkFrames)
+      Renderer.path(layout, filters, busOrder, blockFrames, isRepeatable: isKept), sampleRate: rate,
+      chunkFrames: chunkFrames)
     decoderLatency = spatial.latencyFrames
     plain = PlainPath(
       treatment: Treatment(plain: layout), sampleRate: rate, latencyFrames: decoderLatency)
@@ -105,9 +118,14 @@ public final class Renderer: @unchecked Sendable {
     outputGain = GainRamp(sampleRate: rate, targetGain: finish.gain)
     limiter = TruePeakLimiter(sampleRate: rate)
     latencyFrames = decoderLatency + (finish.isLimited ? limiter.latencyFrames : 0)
-    source = PlanarScratch(channels: channels, frames: Self.chunkFrames)
-    ears = PlanarScratch(channels: 2, frames: Self.chunkFrames)
-    side = PlanarScratch(channels: 2, frames: Self.chunkFrames)
+    source = PlanarScratch(channels: channels, frames: chunkFrames)
+    ears = PlanarScratch(channels: isKept ? 5 : 2, frames: chunkFrames)
+    side = PlanarScratch(channels: 2, frames: chunkFrames)
+    let run = policy.longestRunUpSeconds
+    history = RenderHistory(
+      channels: channels, frames: isKept ? Int((rewritableSeconds + run) * rate) : 0,
+      stateBytes: limiter.stateByteCount)
+    rewriter = QueueRewriter(channels: channels, sampleRate: rate, policy: policy)
     // The modes stand where they are; only the output rises from silence.
     spatialGain.settle()
     plainGain.settle()
@@ -115,11 +133,13 @@ public final class Renderer: @unchecked Sendable {
   }
 
   private static func path(
-    _ layout: ChannelLayout, _ filters: BinauralFilters, _ busOrder: Int, _ blockFrames: Int
+    _ layout: ChannelLayout, _ filters: BinauralFilters, _ busOrder: Int, _ blockFrames: Int,
+    isRepeatable: Bool
   ) -> SpatialPath {
     SpatialPath(
       treatment: Treatment(spatial: layout, busOrder: busOrder), filters: filters,
-      partition: BinauralDecoder.partition(forBlock: blockFrames), chunkFrames: chunkFrames)
+      partition: BinauralDecoder.partition(forBlock: blockFrames), chunkFrames: chunkFrames,
+      isRepeatable: isRepeatable)
   }
 
   /// Changes the decoder while sound goes on: to another HRTF set, order or design. The new one is
@@ -136,7 +156,7 @@ public final class Renderer: @unchecked Sendable {
   @discardableResult
   public func exchange(filters: BinauralFilters, busOrder: Int) -> Bool {
     precondition(filters.sampleRate == sampleRate, "filters for \(sampleRate) Hz wanted")
-    let path = Self.path(layout, filters, busOrder, blockFrames)
+    let path = Renderer.path(layout, filters, busOrder, blockFrames, isRepeatable: history.isKept)
     guard path.latencyFrames == decoderLatency else { return false }
     spatial.offer(path)
     return true
@@ -190,6 +210,7 @@ public final class Renderer: @unchecked Sendable {
     plain.reset()
     `guard`.reset()
     limiter.reset()
+    history.reset()
     spatialGain.settle()
     plainGain.settle()
     outputGain.restart()
@@ -213,7 +234,7 @@ public final class Renderer: @unchecked Sendable {
     realtime_enter()
     var (done, used) = (0, 0)
     while done < frames {
-      let count = min(Self.chunkFrames, frames - done)
+      let count = min(chunkFrames, frames - done)
       load(input, at: done, count)
       let needed = spatial.gridPoints(forNext: count).count
       renderChunk(count, poses + used)
@@ -241,8 +262,14 @@ public final class Renderer: @unchecked Sendable {
   @_noLocks
   private func renderChunk(_ count: Int, _ poses: UnsafePointer<Quaternion>) {
     `guard`.process(source.planes, frames: count)
-    spatial.process(source.planes, poses: poses, into: ears.planes, frames: count)
-    spatialGain.process(ears.planes, channelCount: 2, frames: count)
+    let isKept = history.isKept
+    // With what turns alone and with the gain beside them, where these are kept.
+    let planes = isKept ? 5 : 2
+    if isKept { for i in 0..<count { ears.planes[4][i] = 1 } }
+    spatial.process(
+      source.planes, poses: poses, into: ears.planes,
+      turned: isKept ? UnsafePointer(ears.planes + 2) : nil, frames: count)
+    spatialGain.process(ears.planes, channelCount: planes, frames: count)
     if plainGain.isAudible {
       plain.process(source.planes, into: side.planes, frames: count)
       plainGain.process(side.planes, channelCount: 2, frames: count)
@@ -252,8 +279,77 @@ public final class Renderer: @unchecked Sendable {
       // What it heard last must not come out when it is heard again.
       plain.reset()
     }
-    outputGain.process(ears.planes, channelCount: 2, frames: count)
-    if finish.isLimited { limiter.process(ears.planes[0], ears.planes[1], frames: count) }
+    outputGain.process(ears.planes, channelCount: planes, frames: count)
+    if isKept {
+      finishKept(count)
+    } else if finish.isLimited {
+      limiter.process(ears.planes[0], ears.planes[1], frames: count)
+    }
     meter.process(ears.planes[0], ears.planes[1], frames: count)
   }
+
+  /// Limits, and keeps all that it takes to render the same again.
+  @_noLocks
+  private func finishKept(_ count: Int) {
+    let first = history.end
+    for c in 0..<channels { history.storeSource(c, at: first, source.planes[c], count) }
+    history.store(.gain, at: first, ears.planes[4], count)
+    history.store(.sumLeft, at: first, ears.planes[0], count)
+    history.store(.sumRight, at: first, ears.planes[1], count)
+    for ear in 0..<2 {
+      let (sum, turned) = (ears.planes[ear], ears.planes[2 + ear])
+      for i in 0..<count { turned[i] = sum[i] - turned[i] }
+    }
+    history.store(.stillLeft, at: first, ears.planes[2], count)
+    history.store(.stillRight, at: first, ears.planes[3], count)
+    var done = 0
+    while done < count {
+      let phase = (first + done) % RenderHistory.stateFrames
+      if phase == 0 { limiter.saveState(into: history.limiterState(before: first + done)) }
+      let part = min(RenderHistory.stateFrames - phase, count - done)
+      limiter.process(ears.planes[0] + done, ears.planes[1] + done, frames: part)
+      done += part
+    }
+    history.store(.outputLeft, at: first, ears.planes[0], count)
+    history.store(.outputRight, at: first, ears.planes[1], count)
+    history.append(count, decoder: spatial.heard)
+  }
+
+  // MARK: Rendering again
+
+  /// Whether what was rendered can be rendered again.
+  var isRewritable: Bool { history.isKept && spatial.runUpFrames != nil }
+
+  /// Frames that can be asked of the past, with the filters' run-up.
+  var keptFrames: Int { history.capacity }
+
+  /// Whether the limiter's input at a frame is what the poses played make of the source.
+  func isPure(at frame: Int) -> Bool { history.cell(frame).isPure }
+
+  /// How a piece of the output can be rendered again; nil where it cannot.
+  ///
+  /// - Parameters:
+  ///   - framesBack: where it begins, counted back from the end of what has been rendered.
+  ///   - frames: its length.
+  @_noLocks
+  func planRewrite(framesBack: Int, frames: Int) -> RewritePlan? {
+    if !history.isKept { return nil }
+    if framesBack > history.end { return nil }
+    return rewriter.plan(
+      start: history.end - framesBack, frames: frames, history: history, path: spatial)
+  }
+
+  /// Renders a piece again, with what it joins and what was queued kept in mind.
+  @_noLocks
+  func rewrite(
+    _ plan: RewritePlan, poses: UnsafePointer<Quaternion>,
+    into interleaved: UnsafeMutablePointer<Float>
+  ) {
+    realtime_enter()
+    rewriter.render(plan, poses: poses, history: history, path: spatial, into: interleaved)
+    realtime_exit()
+  }
 }
+
+/// At most so many frames are rendered at a time.
+private var chunkFrames: Int { @_noLocks get { 1024 } }

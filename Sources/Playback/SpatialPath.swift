@@ -18,11 +18,21 @@ struct SpatialPath: ~Copyable {
   private let delay: StereoDelay
   private let still: PlanarScratch
   private let effects: PlanarScratch
+  /// What turns, a second time, for what is rendered again.
+  private let again: UnsafeMutablePointer<TurningPath>?
 
-  init(treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int) {
+  /// - Parameter isRepeatable: whether what turns can be rendered again.
+  init(
+    treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int,
+    isRepeatable: Bool = false
+  ) {
     let (inputs, rate) = (treatment.inputs, filters.sampleRate)
     turning = TurningPath(
       treatment: treatment, filters: filters, partition: partition, chunkFrames: chunkFrames)
+    again = isRepeatable ? .allocate(capacity: 1) : nil
+    again?.initialize(
+      to: TurningPath(
+        treatment: treatment, filters: filters, partition: 256, chunkFrames: chunkFrames))
     headLocked = MixMatrix(gains: treatment.headLocked, inputs: inputs)
     lowFrequency = MixMatrix(gains: treatment.lowFrequency, inputs: inputs)
     latencyFrames = turning.latencyFrames
@@ -34,6 +44,11 @@ struct SpatialPath: ~Copyable {
     tailFrames = max(turning.tailFrames, effectsTail)
     still = PlanarScratch(channels: 2, frames: chunkFrames)
     effects = PlanarScratch(channels: 2, frames: chunkFrames)
+  }
+
+  deinit {
+    again?.deinitialize(count: 1)
+    again?.deallocate()
   }
 
   @_noLocks
@@ -56,13 +71,19 @@ struct SpatialPath: ~Copyable {
   ///   - source: inputs x frames.
   ///   - poses: for `gridPoints(forNext: frames)`.
   ///   - ears: 2 x frames, overwritten.
+  ///   - turned: receives 2 x frames, what turns alone; nil where it is not wanted.
   ///   - frames: at most the scratch's.
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: UnsafePointer<Quaternion>,
-    into ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>,
+    turned: UnsafePointer<UnsafeMutablePointer<Float>>?, frames: Int
   ) {
     turning.process(source, poses: poses, into: ears, frames: frames)
+    if let turned {
+      copyFrames(ears[0], turned[0], frames)
+      copyFrames(ears[1], turned[1], frames)
+    }
     let hasEffects = !lowFrequency.isSilent
     if !hasEffects { if headLocked.isSilent { return } }
     headLocked.mix(source, into: still.planes, frames: frames)
@@ -78,6 +99,43 @@ struct SpatialPath: ~Copyable {
     delay.process(still.planes[0], still.planes[1], frames: frames)
     addFrames(still.planes[0], to: ears[0], frames)
     addFrames(still.planes[1], to: ears[1], frames)
+  }
+
+  /// Frames of the past that what is rendered again must hear first; nil where it cannot be.
+  var runUpFrames: Int? {
+    @_noLocks get {
+      guard let again else { return nil }
+      return again.pointee.isRepeatable ? again.pointee.tailFrames : nil
+    }
+  }
+
+  /// What turns begins again at a frame of the stream, a multiple of the grid's, with nothing before.
+  @_noLocks
+  func beginAgain(at frame: Int, pose: Quaternion) {
+    guard let again else { return }
+    again.pointee.reset()
+    var grid = GridState()
+    grid.position = frame
+    grid.nextPoint = frame / SoundfieldRotator.gridFrames + 1
+    grid.cellStart = pose
+    grid.cellEnd = pose
+    again.pointee.gridState = grid
+  }
+
+  /// The grid points that the next frames need which are rendered again.
+  @_noLocks
+  func gridPointsAgain(forNext frames: Int) -> Range<Int> {
+    again?.pointee.gridPoints(forNext: frames) ?? 0..<0
+  }
+
+  /// As `process`, of what turns alone.
+  @_noLocks
+  func processAgain(
+    _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: UnsafePointer<Quaternion>,
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) {
+    guard let again else { return }
+    again.pointee.process(source, poses: poses, into: ears, frames: frames)
   }
 }
 

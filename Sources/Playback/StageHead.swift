@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+private import CRealtime
 internal import Geometry
 internal import HeadTracking
 private import Synchronization
@@ -7,7 +8,7 @@ private import Synchronization
 /// The head as the stage knows it: tracked, recorded or not at all, and let go of smoothly.
 ///
 /// ## Threading
-/// `pose` is the audio thread's, real-time safe; `isFollowed` is for any thread.
+/// `point` and the passes are the audio thread's, real-time safe; `isFollowed` is for any thread.
 final class StageHead: @unchecked Sendable {
   enum Origin {
     case source(HeadPoseSource)
@@ -33,7 +34,30 @@ final class StageHead: @unchecked Sendable {
     /// 1 where the stage follows the room, 0 where it is fixed to the head.
     var share = 1.0
     var lastTime: Int64 = 0
+    /// Of a piece that is rendered again.
+    var passStart: Int64 = 0
+    var passShare = 1.0
   }
+
+  /// What is heard at one moment.
+  struct Point {
+    /// The head's own pose.
+    var head = Quaternion.identity
+    /// How much of it the stage stands still against, 0 to 1.
+    var share = 1.0
+
+    /// What is rendered.
+    var pose: Quaternion {
+      @_noLocks get {
+        if share >= 1 { return head }
+        if share <= 0 { return .identity }
+        return .slerp(.identity, head, share * share * (3 - 2 * share))
+      }
+    }
+  }
+
+  /// The present, for tests that make their own: CLOCK_MONOTONIC, ns; 0 for the real one.
+  private let madeNow = Atomic<Int64>(0)
 
   init(_ origin: Origin) {
     self.origin = origin
@@ -57,23 +81,59 @@ final class StageHead: @unchecked Sendable {
   /// Begins where it is wanted to be, without easing.
   func settle() { state.pointee.share = isFollowed ? 1 : 0 }
 
+  /// The present, CLOCK_MONOTONIC, ns; set by tests only.
+  var now: Int64 {
+    get {
+      let made = madeNow.load(ordering: .relaxed)
+      return made == 0 ? monotonic_nanoseconds() : made
+    }
+    set { madeNow.store(newValue, ordering: .relaxed) }
+  }
+
   /// - Parameters:
   ///   - time: when it is heard, CLOCK_MONOTONIC, ns.
   ///   - sourceSeconds: the moment in the source.
-  func pose(heardAt time: Int64, sourceSeconds: Double) -> Quaternion {
+  func point(heardAt time: Int64, sourceSeconds: Double) -> Point {
     let share = advance(to: time)
-    let pose = raw(time, sourceSeconds)
-    if share >= 1 { return pose }
-    if share <= 0 { return .identity }
-    return .slerp(.identity, pose, share * share * (3 - 2 * share))
+    return Point(head: raw(time, sourceSeconds), share: share)
   }
 
   private func raw(_ time: Int64, _ sourceSeconds: Double) -> Quaternion {
     switch place {
-    case .source(let source): source._withUnsafeGuaranteedRef { $0.pose(at: time) }
+    case .source(let source):
+      source._withUnsafeGuaranteedRef { $0.pose(at: time, now: now) }
     case .recorded(let rows): rows.pose(atSeconds: sourceSeconds)
     case .none: .identity
     }
+  }
+
+  // MARK: Rendering again
+
+  /// Whether more becomes known of the head after it was asked for.
+  var becomesKnown: Bool {
+    if case .source = place { true } else { false }
+  }
+
+  /// Begins a pass over a piece of the queue that is rendered again, from what was played at its start.
+  func beginPass(from start: Int64, to end: Int64, played: Point) {
+    state.pointee.passStart = start
+    state.pointee.passShare = played.share
+    if case .source(let source) = place {
+      source._withUnsafeGuaranteedRef {
+        $0.beginPass(from: start, to: end, played: played.head, now: now)
+      }
+    }
+  }
+
+  /// The newest truth in the pass.
+  func pointOfPass(heardAt time: Int64) -> Point {
+    var point = Point()
+    if case .source(let source) = place {
+      point.head = source._withUnsafeGuaranteedRef { $0.poseOfPass(at: time) }
+    }
+    let step = Double(time - state.pointee.passStart) * 1e-9 / Self.easeSeconds
+    point.share = min(1, max(0, state.pointee.passShare + (isFollowed ? step : -step)))
+    return point
   }
 
   private func advance(to time: Int64) -> Double {

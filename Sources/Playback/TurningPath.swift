@@ -44,6 +44,9 @@ struct TurningPath: ~Copyable {
     }
   }
 
+  /// Whether its output follows from as much of the past as its tail is long.
+  var isRepeatable: Bool { @_noLocks get { latencyFrames == 0 } }
+
   /// Where it stands on the grid of head poses; set, it goes on from there.
   var gridState: GridState {
     @_noLocks get {

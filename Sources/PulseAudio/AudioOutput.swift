@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// ## Threading
 /// The render callback runs on a thread that the output owns. Everything else may be called from
-/// any thread but that one. Nothing waits for the server, except `start` and `drain`, which have a
+/// any thread but that one; `refresh` from that one too. Nothing waits for the server, except `start` and `drain`, which have a
 /// deadline. `status` and `takeEvents` never wait for the render callback, nor it for them.
 public final class AudioOutput: @unchecked Sendable {
   private let session: OutputSession
@@ -69,6 +69,14 @@ public final class AudioOutput: @unchecked Sendable {
       reposition()
       session.flush()
     }
+  }
+
+  /// The queue should be looked at again: the callback's `RewriteFunction` is called soon.
+  ///
+  /// From any thread, at any rate: calls before the look are one. Neither blocks nor allocates; it
+  /// writes to an eventfd.
+  public func refresh() {
+    session.loop.wake()
   }
 
   /// Stops pulling audio and waits until what is queued has been heard. True if it has; false if

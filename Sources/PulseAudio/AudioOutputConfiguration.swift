@@ -15,6 +15,18 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// Time from writing a frame to hearing it that is asked for [ms]. Default: 50.
   public var latencyMilliseconds = 50.0
 
+  /// Whether what is queued is written over when the callback can render it again.
+  public enum Rewriting: String, Sendable, Equatable, CaseIterable {
+    /// Wherever it is found to get through.
+    case automatic
+    /// Even where pieces of it get lost.
+    case always
+    case never
+  }
+
+  /// Default: automatic.
+  public var rewriting = Rewriting.automatic
+
   /// Opens the stream paused: the queue is filled, and `resume` lets it sound. Default: false.
   public var startsPaused = false
 

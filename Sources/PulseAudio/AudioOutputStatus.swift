@@ -56,6 +56,15 @@ public struct AudioOutputStatus: Sendable, Equatable {
   /// True on PipeWire, whose reports are off by 6 to 12 ms.
   public internal(set) var isLatencyApproximate = false
 
+  /// How far ahead of what is heard the queue is written over, as learned from the server.
+  public internal(set) var rewriteMarginMilliseconds = 0.0
+  /// Pieces written over what was queued, since the start.
+  public internal(set) var rewrites = 0
+  /// Pieces that were rendered too late to be written.
+  public internal(set) var lateRewrites = 0
+  /// Pieces whose head the sink had read already when they arrived.
+  public internal(set) var lostRewriteHeads = 0
+
   /// Times the queue ran dry while playing.
   public internal(set) var underruns = 0
   /// Frames taken from the render callback since the start.

@@ -62,6 +62,9 @@ final class OutputBoard: @unchecked Sendable {
     snapshot.state = AudioOutputState(rawValue: state) ?? .idle
     snapshot.framesWritten = counters.pointee.framesWritten.load(ordering: .relaxed)
     snapshot.underruns = counters.pointee.underruns.load(ordering: .relaxed)
+    snapshot.rewrites = counters.pointee.rewrites.load(ordering: .relaxed)
+    snapshot.lateRewrites = counters.pointee.lateRewrites.load(ordering: .relaxed)
+    snapshot.lostRewriteHeads = counters.pointee.lostRewriteHeads.load(ordering: .relaxed)
     let latency = counters.pointee.latency.load(ordering: .relaxed)
     snapshot.measuredLatencyMilliseconds = latency < 0 ? nil : Double(latency) / 1e6
     return snapshot

@@ -10,5 +10,8 @@ struct OutputCounters: ~Copyable {
   /// [ns]; negative: not reported yet.
   let latency = Atomic<Int64>(-1)
   let underruns = Atomic<Int>(0)
+  let rewrites = Atomic<Int>(0)
+  let lateRewrites = Atomic<Int>(0)
+  let lostRewriteHeads = Atomic<Int>(0)
   let state = Atomic<UInt8>(AudioOutputState.idle.rawValue)
 }

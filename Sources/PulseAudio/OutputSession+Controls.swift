@@ -54,6 +54,8 @@ extension OutputSession {
     guard phase == .running, let stream else { return }
     underrunsCountFrom = monotonic_nanoseconds() + Self.flushSettles
     renderer.pointee.clock.reset()
+    awaitedStart = nil
+    schedule.clear()
     isFeedDue = true
     release(pa_stream_flush(stream, nil, nil))
     loop.kick()

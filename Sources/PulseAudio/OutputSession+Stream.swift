@@ -21,22 +21,31 @@ extension OutputSession {
     guard let stream else { return lose(.sink, reason: lastError(of: context)) }
     listen(to: stream)
     renderer.pointee.clock.reset()
-    var attributes = pa_buffer_attr(
-      maxlength: .max, tlength: requestedBytes, prebuf: .max, minreq: .max, fragsize: .max)
+    var attributes = attributes
     _ = pa_stream_connect_playback(
       stream, configuration.sinkName, &attributes, flags, nil, nil)
     loop.kick()
   }
 
-  private var requestedBytes: UInt32 {
-    let frames = configuration.latencyMilliseconds * Double(configuration.sampleRate) / 1000
+  /// With early requests the sink is set to `minreq`, and all the rest is in the stream's own
+  /// queue, which can be written over. Otherwise the server would give half to the sink.
+  private var attributes: pa_buffer_attr {
+    let asked = configuration.latencyMilliseconds
+    let request = min(isRewriting && !board.draft.isLatencyApproximate ? 5 : 10, asked / 4)
+    return pa_buffer_attr(
+      maxlength: .max, tlength: bytes(milliseconds: asked - request), prebuf: .max,
+      minreq: bytes(milliseconds: request), fragsize: .max)
+  }
+
+  private func bytes(milliseconds: Double) -> UInt32 {
+    let frames = milliseconds * Double(configuration.sampleRate) / 1000
     return UInt32(max(1, frames)) * UInt32(StreamRenderer.bytesPerFrame)
   }
 
   private var flags: pa_stream_flags_t {
     var flags =
       PA_STREAM_INTERPOLATE_TIMING.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
-      | PA_STREAM_ADJUST_LATENCY.rawValue
+      | PA_STREAM_EARLY_REQUESTS.rawValue
     if wantsPause { flags |= PA_STREAM_START_CORKED.rawValue }
     return pa_stream_flags_t(rawValue: flags)
   }
@@ -109,6 +118,7 @@ extension OutputSession {
   func streamMoved() {
     readPlace()
     readBuffer()
+    seedMargin()
     renderer.pointee.clock.relock()
     watchdog.restart(now: monotonic_nanoseconds())
     board.post(.moved(sink: board.draft.sinkName))

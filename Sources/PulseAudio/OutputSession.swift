@@ -32,6 +32,9 @@ final class OutputSession {
   /// From this long without a request on, a sink that calls itself suspended is believed.
   static let quietOfSuspension: Int64 = 300_000_000
 
+  /// A sink that reads further ahead [ns] cannot be followed.
+  static let largestMargin: Int64 = 150_000_000
+
   let configuration: AudioOutputConfiguration
   let loop: ThreadedLoop
   let board = OutputBoard()
@@ -61,9 +64,15 @@ final class OutputSession {
   var isFeedDue = false
   /// A flush empties the queue on purpose.
   var underrunsCountFrom: Int64 = 0
+  var schedule = RewriteSchedule()
+  /// Where the piece begins whose arrival the server was asked about.
+  var awaitedStart: Int64?
   private var deadline: Int64 = 0
   private var retryTime: Int64 = 0
 
+  var isRewriting: Bool {
+    renderer.pointee.rewriteFunction != nil && configuration.rewriting != .never
+  }
   var isRequestDue: Bool { !wantsPause && !isDraining && !isDrained && !isSuspended }
   var userdata: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
@@ -82,9 +91,12 @@ final class OutputSession {
     board.draft.requestedLatencyMilliseconds = configuration.latencyMilliseconds
     board.publish()
     loop.onTick = { [unowned self] in attend() }
+    loop.onWake = { [unowned self] in refreshWanted() }
+    loop.onAlarm = { [unowned self] in attendRewriting() }
   }
 
   deinit {
+    renderer.pointee.deallocate()
     renderer.deinitialize(count: 1)
     renderer.deallocate()
   }
@@ -168,6 +180,7 @@ final class OutputSession {
     pausedSince = now
     watchdog = Watchdog(now: now)
     readPlace()
+    seedMargin()
     board.post(.connected(sink: board.draft.sinkName))
     pa_threaded_mainloop_signal(loop.handle, 0)
   }

@@ -58,11 +58,18 @@ struct PresentationClock {
     return latest
   }
 
+  /// When the frame at `position` is heard, by the reports so far.
+  @_noLocks
+  func presentationTime(of position: Int64) -> Int64 {
+    Int64(offsetNanoseconds + Double(position) * nanosecondsPerFrame)
+  }
+
   /// The position heard at `time`, no more than `written`; nil before the first report.
+  @_noLocks
   func positionHeard(at time: Int64, written: Int64) -> Int64? {
     guard hasOffset else { return nil }
     let position = (Double(time) - offsetNanoseconds) / nanosecondsPerFrame
-    return min(Int64(position), written)
+    return Int64(position) < written ? Int64(position) : written
   }
 
   @_noLocks

@@ -10,13 +10,18 @@ import Synchronization
 /// All of it is used on the main loop's thread, or with the main loop's lock held.
 struct StreamRenderer {
   static let channelCount = 2
-  static let bytesPerFrame = channelCount * MemoryLayout<Float>.stride
+  /// Two channels of 32 bits.
+  static var bytesPerFrame: Int {
+    @_noLocks get { 8 }
+  }
 
   let callback: AudioRenderCallback.Function
   let context: UnsafeMutableRawPointer
   let counters: UnsafeMutablePointer<OutputCounters>
   let sampleRate: Int
+  let rewriteFunction: AudioRenderCallback.RewriteFunction?
   var clock: PresentationClock
+  var rewriter: QueueRewriter
   /// Nothing is pulled while true: the end of the stream was announced by `drain`.
   var isHeld = false
   /// Depth of the queue and the sink together, as granted [ns]: the latency until one is reported.
@@ -33,6 +38,19 @@ struct StreamRenderer {
     self.counters = counters
     self.sampleRate = sampleRate
     self.clock = PresentationClock(sampleRate: sampleRate)
+    rewriteFunction = callback.rewrite
+    rewriter = QueueRewriter(sampleRate: sampleRate)
+  }
+
+  func deallocate() { rewriter.deallocate() }
+
+  /// Has the queue rendered again from just ahead of the play position.
+  @_noLocks
+  mutating func rewrite(_ stream: OpaquePointer) -> QueueRewriter.Outcome {
+    guard !isHeld, let rewriteFunction else { return .nothing }
+    return rewriter.rewrite(
+      stream, function: rewriteFunction, context: context,
+      written: counters.pointee.framesWritten.load(ordering: .relaxed), clock: clock)
   }
 
   /// Renders `byteCount` bytes into the stream.
@@ -70,6 +88,7 @@ struct StreamRenderer {
     realtime_enter()
     _unsafePerformance { callback(context, samples, frames, time) }
     realtime_exit()
+    rewriter.shadow.store(samples, position: position, frames: frames)
     counters.pointee.framesWritten.store(position &+ Int64(frames), ordering: .relaxed)
     guard pulse_write(stream, memory, frames * Self.bytesPerFrame) >= 0 else { return 0 }
     return frames

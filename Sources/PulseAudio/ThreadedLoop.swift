@@ -3,6 +3,7 @@
 import CPulse
 import CRealtime
 import Glibc
+import Synchronization
 
 /// libpulse's main loop in a thread of its own, with a tick of 50 ms, so that whoever waits for
 /// the server can give up at a deadline.
@@ -16,33 +17,52 @@ final class ThreadedLoop {
   let api: UnsafeMutablePointer<pa_mainloop_api>
   /// Called on the loop's thread at every tick and soon after every `kick`. Set before `start`.
   var onTick: () -> Void = {}
+  /// Called on the loop's thread soon after `wake`. Set before `start`.
+  var onWake: () -> Void = {}
+  /// Called on the loop's thread at the time given to `setAlarm`. Set before `start`.
+  var onAlarm: () -> Void = {}
   private let timer: Int32
+  private let alarm: Int32
+  private let bell: Int32
+  private let isRung = Atomic(false)
   private var timerEvent: OpaquePointer?
+  private var bellEvent: OpaquePointer?
+  private var alarmEvent: OpaquePointer?
   private var isRunning = false
 
   init(name: String) throws(PulseAudioError) {
     let timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
-    guard timer >= 0 else { throw .systemFailure(reason: "no timer (errno \(errno))") }
+    let alarm = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
+    let bell = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
+    guard timer >= 0, alarm >= 0, bell >= 0 else {
+      let code = errno
+      for descriptor in [timer, alarm, bell] where descriptor >= 0 { close(descriptor) }
+      throw .systemFailure(reason: "no timer (errno \(code))")
+    }
     guard let handle = pa_threaded_mainloop_new(), let api = pa_threaded_mainloop_get_api(handle)
     else {
-      close(timer)
+      for descriptor in [timer, alarm, bell] { close(descriptor) }
       throw .systemFailure(reason: "no main loop")
     }
     self.handle = handle
     self.api = api
     self.timer = timer
+    self.alarm = alarm
+    self.bell = bell
     pa_threaded_mainloop_set_name(handle, name)
   }
 
   deinit {
     stop()
     pa_threaded_mainloop_free(handle)
-    close(timer)
+    for descriptor in [timer, alarm, bell] { close(descriptor) }
   }
 
   func start() throws(PulseAudioError) {
     let userdata = Unmanaged.passUnretained(self).toOpaque()
     timerEvent = api.pointee.io_new(api, timer, PA_IO_EVENT_INPUT, loopTicks, userdata)
+    bellEvent = api.pointee.io_new(api, bell, PA_IO_EVENT_INPUT, loopWakes, userdata)
+    alarmEvent = api.pointee.io_new(api, alarm, PA_IO_EVENT_INPUT, loopAlarms, userdata)
     kick()
     guard pa_threaded_mainloop_start(handle) >= 0 else {
       throw .systemFailure(reason: "no thread for the main loop")
@@ -56,6 +76,10 @@ final class ThreadedLoop {
     isRunning = false
     if let timerEvent { api.pointee.io_free(timerEvent) }
     timerEvent = nil
+    if let bellEvent { api.pointee.io_free(bellEvent) }
+    bellEvent = nil
+    if let alarmEvent { api.pointee.io_free(alarmEvent) }
+    alarmEvent = nil
   }
 
   func locked<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
@@ -84,6 +108,36 @@ final class ThreadedLoop {
     timerfd_settime(timer, 0, &next, nil)
   }
 
+  /// Has `onWake` called; from any thread, without the lock.
+  func wake() {
+    guard !isRung.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    var one: UInt64 = 1
+    _ = write(bell, &one, MemoryLayout<UInt64>.size)
+  }
+
+  /// Has `onAlarm` called once at `time`, CLOCK_MONOTONIC [ns]; a later call replaces it.
+  func setAlarm(at time: Int64) {
+    let time = max(time, 1)
+    var next = itimerspec(
+      it_interval: timespec(tv_sec: 0, tv_nsec: 0),
+      it_value: timespec(
+        tv_sec: Int(time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000)))
+    timerfd_settime(alarm, Int32(TFD_TIMER_ABSTIME), &next, nil)
+  }
+
+  fileprivate func takeAlarm() {
+    var expirations: UInt64 = 0
+    _ = read(alarm, &expirations, MemoryLayout<UInt64>.size)
+    onAlarm()
+  }
+
+  fileprivate func answerBell() {
+    var rings: UInt64 = 0
+    _ = read(bell, &rings, MemoryLayout<UInt64>.size)
+    isRung.store(false, ordering: .releasing)
+    onWake()
+  }
+
   fileprivate func tick() {
     var expirations: UInt64 = 0
     _ = read(timer, &expirations, MemoryLayout<UInt64>.size)
@@ -98,4 +152,20 @@ private func loopTicks(
 ) {
   guard let loop else { return }
   Unmanaged<ThreadedLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { $0.tick() }
+}
+
+private func loopWakes(
+  _ api: UnsafeMutablePointer<pa_mainloop_api>?, _ event: OpaquePointer?, _ descriptor: Int32,
+  _ flags: pa_io_event_flags_t, _ loop: UnsafeMutableRawPointer?
+) {
+  guard let loop else { return }
+  Unmanaged<ThreadedLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { $0.answerBell() }
+}
+
+private func loopAlarms(
+  _ api: UnsafeMutablePointer<pa_mainloop_api>?, _ event: OpaquePointer?, _ descriptor: Int32,
+  _ flags: pa_io_event_flags_t, _ loop: UnsafeMutableRawPointer?
+) {
+  guard let loop else { return }
+  Unmanaged<ThreadedLoop>.fromOpaque(loop)._withUnsafeGuaranteedRef { $0.takeAlarm() }
 }

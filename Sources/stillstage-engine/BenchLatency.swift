@@ -59,7 +59,7 @@ struct LatencyPlan {
     let server = source == nil ? command[Options.benchServer] : .current
     let setting = LatencySetting(
       server: .init(rawValue: server.rawValue) ?? .current,
-      output: command[Options.appended] || !LatencySetting.canRewrite ? .appended : .rewritten,
+      output: command[Options.appended] ? .appended : .rewritten,
       queueMilliseconds: command[Options.benchQueue])
     if let package = LatencyServer.missingPackage(setting.server) {
       throw CommandFailure("a private \(server.rawValue) needs a package: apt install \(package)")
@@ -76,7 +76,6 @@ struct LatencyPlan {
       }
       for depth in depths {
         for output in LatencySetting.Output.allCases {
-          guard output == .appended || LatencySetting.canRewrite else { continue }
           settings.append(.init(server: server, output: output, queueMilliseconds: depth))
         }
       }

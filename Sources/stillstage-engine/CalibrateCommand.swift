@@ -70,6 +70,8 @@ private final class CalibrationGuide: Sendable {
   /// How long a still tracker is listened to, and how long a pose is waited for.
   private static let restSeconds = 4.0
   private static let waitSeconds = 60.0
+  /// Without a sample for so long a tracker is taken to have fallen silent, ns.
+  private static let silence: Int64 = 5_000_000_000
 
   init(tracker: TrackerDescription, isQuiet: Bool) {
     self.tracker = tracker
@@ -117,10 +119,7 @@ private final class CalibrationGuide: Sendable {
     let begin = monotonic_nanoseconds()
     // Its first samples may come late, and are not its best.
     while try take().isEmpty {
-      guard monotonic_nanoseconds() - begin < 5_000_000_000 else {
-        throw CommandFailure(
-          "\(tracker.name) sends no samples; check its battery, connect it again")
-      }
+      guard monotonic_nanoseconds() - begin < Self.silence else { throw silent }
     }
     var kept: [TrackerMeasurement] = []
     let start = monotonic_nanoseconds()
@@ -135,10 +134,14 @@ private final class CalibrationGuide: Sendable {
   ) throws(CommandFailure) -> Quaternion {
     var wanted = HeldPose(distance: distance, from: reference)
     let end = monotonic_nanoseconds() + Int64(Self.waitSeconds * 1e9)
+    var last = monotonic_nanoseconds()
     while monotonic_nanoseconds() < end {
-      for measurement in try take() {
+      let measurements = try take()
+      for measurement in measurements {
         if let pose = wanted.add(measurement.head) { return pose }
       }
+      if !measurements.isEmpty { last = monotonic_nanoseconds() }
+      guard monotonic_nanoseconds() - last < Self.silence else { throw silent }
     }
     throw CommandFailure(
       "no pose was held for a minute; calibrate again, and hold each pose for a second")
@@ -153,6 +156,10 @@ private final class CalibrationGuide: Sendable {
       defer { measurements = [] }
       return measurements
     }
+  }
+
+  private var silent: CommandFailure {
+    CommandFailure("\(tracker.name) sends no samples; check its battery, connect it again")
   }
 
   private func say(_ text: String) {

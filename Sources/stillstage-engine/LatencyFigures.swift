@@ -19,6 +19,12 @@ struct ChainFigures: Codable {
   var queue: Distribution?
   var grantedQueueMilliseconds: Double
   var underruns: Int
+  /// Pieces of the queue that were rendered again, and of those that came too late or lost their head.
+  var rewrites: Int
+  var lateRewrites: Int
+  var lostRewriteHeads: Int
+  /// How far ahead of what is heard the queue was written over at the end.
+  var rewriteMarginMilliseconds: Double
   var capture: CaptureCheck
   /// Of the delay injected on purpose; nil where none was.
   var injected: InjectedDelay?
@@ -85,7 +91,11 @@ extension ChainFigures {
     stages = StageFigures(plain)
     queue = Distribution(result.queue)
     grantedQueueMilliseconds = result.granted
-    underruns = result.underruns
+    underruns = result.output.underruns
+    rewrites = result.output.rewrites
+    lateRewrites = result.output.lateRewrites
+    lostRewriteHeads = result.output.lostRewriteHeads
+    rewriteMarginMilliseconds = result.output.rewriteMarginMilliseconds
     self.capture = capture
     latencies = plain.map(\.half)
     self.injected = injected.flatMap {

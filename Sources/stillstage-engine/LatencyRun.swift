@@ -33,7 +33,8 @@ final class LatencyRun {
     var timeline: CaptureTimeline
     /// Of the server's queue and sink as reported, ms, over the run.
     var queue: [Double]
-    var underruns: Int
+    /// At the end of the run.
+    var output: AudioOutputStatus
     var granted: Double
     var sampleRate: Int
   }
@@ -154,7 +155,7 @@ final class LatencyRun {
     stop()
     let (sound, timeline) = try capture.finish()
     return Result(
-      steps: steps, sound: sound, timeline: timeline, queue: queue, underruns: status.underruns,
+      steps: steps, sound: sound, timeline: timeline, queue: queue, output: status,
       granted: depth, sampleRate: player.sampleRate)
   }
 

@@ -31,12 +31,10 @@ struct LatencySetting: Codable, Hashable {
     options.sinkName = sink
     options.head = .source(head)
     if let queueMilliseconds { options.latencyMilliseconds = queueMilliseconds }
+    options.rewriting = output == .rewritten ? .automatic : .off
     options.interrupt = Signals.interrupt
     return options
   }
-
-  /// Whether this build can rewrite what is queued.
-  static let canRewrite = false
 
   var title: String {
     let depth = queueMilliseconds.map { "\(decimal($0, 0)) ms" } ?? "the player's own depth"

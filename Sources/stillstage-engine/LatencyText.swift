@@ -78,6 +78,13 @@ extension ChainFigures {
         """
     }
     text += "underruns: \(underruns); queue granted: \(decimal(grantedQueueMilliseconds, 1))\n"
+    if setting.output == .rewritten {
+      text += """
+        rewritten \(rewrites) times, \(lateRewrites) of them too late, \(lostRewriteHeads) with a lost \
+        head; margin at the end \(decimal(rewriteMarginMilliseconds, 1))
+
+        """
+    }
     return text + captureText
   }
 

@@ -29,6 +29,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   options.deviceTracker = try deviceTracker(command, options.trackerSettings)
   options.prediction = HeadPrediction(command[Options.predict])
+  options.rewriting = queueRewriting(command[Options.rewrite])
   let fronts = FrontStore(isKept: command[Options.keepFront])
   options.fronts = fronts.read()
   let path = command[Arguments.input]
@@ -44,6 +45,14 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try play(
     options, events: events, sets: HRTFChoices(command), atEnd: { fronts.keep($0.front) },
     source: open)
+}
+
+private func queueRewriting(_ choice: RewriteChoice) -> QueueRewriting {
+  switch choice {
+  case .auto: .automatic
+  case .on: .on
+  case .off: .off
+  }
 }
 
 /// A file that cannot be played is told of before a sound server is asked for.

@@ -15,6 +15,8 @@ func trackersBridgeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let sender: OSCSender
   do throws(NetworkTrackerError) {
     sender = try OSCSender(command[Arguments.bridgeTarget])
+  } catch .unknownHost(let host) {
+    throw CommandFailure(NetworkTrackerError.unknownHost(host).description)
   } catch { throw .usage(error.description) }
   let source = HeadPoseSource()
   let events = TrackerEvents()
@@ -30,30 +32,11 @@ private func bridge(
   hertz: Double
 ) throws(CommandFailure) {
   let console = Console()
-  defer {
-    console.clear()
-    console.restore()
-  }
-  let interval = Int64(1e9 / hertz)
-  var next = monotonic_nanoseconds()
   var failures = 0
-  while true {
-    let wait = max(0, min(50, (next - monotonic_nanoseconds()) / 1_000_000))
-    for key in console.keys(waitMilliseconds: Int32(wait)) {
-      if key == .recenter { source.recenter() }
-      if key == .quit { return }
-    }
-    if Signals.received != nil { throw .interrupted }
-    for text in events.take() {
-      console.clear()
-      printNote(text)
-    }
-    let now = monotonic_nanoseconds()
-    guard now >= next else { continue }
-    next = max(next + interval, now)
+  try follow(source, events, on: console, every: Int64(1e9 / hertz)) { now in
     let pose = source.pose(at: now)
     // Before the first sample there is nothing to say.
-    guard source.status.freshness != .waiting else { continue }
+    guard source.status.freshness != .waiting else { return }
     let isSent = sender.send(preset.message(for: pose))
     failures = isSent ? 0 : failures + 1
     if failures == 1 { printNote("nobody takes the messages; they are sent on") }

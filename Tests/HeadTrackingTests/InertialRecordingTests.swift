@@ -44,6 +44,10 @@ import Testing
     ("t,gx,gy,gz,ax,ay,az\nnan,0,0,0,0,0,0\n", "r.csv, line 2: column 't' holds 'nan'"),
     ("t,gx,gy,gz,ax,ay,az\n0,0,x,0,0,0,0\n", "r.csv, line 2: column 'gy' holds 'x', not a number"),
     ("t,gx,gy,gz,ax,ay,az\n1e300,0,0,0,0,0,0\n", "r.csv, line 2: time 1e+300 is beyond"),
+    (
+      "t,gx,gy,gz,ax,ay,az\n1,0,0,0,0,0,9\n1,0,0,0,0,0,9\n",
+      "r.csv, line 3: time 1.0 does not rise (the row before has 1.0)"
+    ),
     ("t,gx,gy,gz,ax,ay,az\n", "cannot read the motion file r.csv: it has a header but no rows"),
   ])
   func errorsNameTheLineAndWhatIsWrong(text: String, message: String) {

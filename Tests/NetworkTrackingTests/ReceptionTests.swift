@@ -133,8 +133,20 @@ import Testing
 
   @Test(arguments: [
     "", "localhost", "osc://", "osc://host", "osc://host:0", "http://h:1", "osc://:9",
+    "osc://[::1]", "osc://h:9/path", "osc://a@b:9",
   ])
   func wrongTargetsAreRefused(url: String) {
     #expect(throws: NetworkTrackerError.badTarget(url)) { try OSCSender(url) }
+  }
+
+  @Test func aHostWithoutAnAddressIsToldOf() {
+    #expect(throws: NetworkTrackerError.unknownHost("no-such-host.invalid")) {
+      try OSCSender("osc://no-such-host.invalid:9000")
+    }
+  }
+
+  @Test(arguments: ["127.0.0.1", "[::1]"])
+  func addressesAreTakenAsNumbersToo(host: String) throws {
+    _ = try OSCSender("osc://\(host):9000/")
   }
 }

@@ -157,7 +157,8 @@ extension ServerTests {
         sleepMilliseconds(400)
         let before = playing.output.status.underruns
         playing.source.delayMicroseconds.store(300_000, ordering: .relaxed)
-        let event = playing.log.await(limit: 2000) {
+        // The requests that came before the queue ran dry are answered first, one a call.
+        let event = playing.log.await(limit: 6000) {
           $0 == .underrun(total: before + 1)
         }
         playing.source.delayMicroseconds.store(0, ordering: .relaxed)

@@ -4,7 +4,7 @@ public import Geometry
 
 /// Raw samples of an inertial sensor in a file, and the true orientation where somebody measured it.
 ///
-/// CSV, plain or gzip, with columns found by name: `t` in seconds, `gx,gy,gz` in rad/s, `ax,ay,az` in
+/// CSV, plain or gzip, with columns found by name: `t` in seconds and rising, `gx,gy,gz` in rad/s, `ax,ay,az` in
 /// m/s2; where there are any, `mx,my,mz` in microtesla, `qw,qx,qy,qz` with the truth from sensor to
 /// earth (x east, y north, z up) and `movement`, 1 in the rows that count. A cell of a sensor or of the
 /// truth may be `nan` or empty: it was lost.
@@ -37,6 +37,10 @@ public struct InertialRecording: Sendable {
       let row = Array(table.row(index))
       guard abs(row[0]) < 9e9 else {
         throw table.error(row: index, "time \(row[0]) is beyond what nanoseconds can tell")
+      }
+      if let last = times.last, row[0] <= last {
+        throw table.error(
+          row: index, "time \(row[0]) does not rise (the row before has \(last))")
       }
       times.append(row[0])
       samples.append(Self.sample(row, field: field))

@@ -25,8 +25,12 @@ public final class HeadPoseSource: @unchecked Sendable {
 
   private struct Reader {
     var track = HeadPoseTrack()
+    /// Of what is rendered again.
+    var again = HeadPoseTrack()
     var position = 0
   }
+
+  private typealias Observer = @Sendable () -> Bool
 
   private let ring = PoseRing()
   private let producer = Mutex(Producer())
@@ -34,6 +38,7 @@ public final class HeadPoseSource: @unchecked Sendable {
   private let predictionCode = Atomic<Int64>(PosePrediction.automatic.code)
   private let rendered = RenderedPose()
   private let used = SampleUse.Board()
+  private let observers = Mutex<[Observer]>([])
   /// The head's, where this is a device's.
   private let head: HeadPoseSource?
 
@@ -65,6 +70,7 @@ public final class HeadPoseSource: @unchecked Sendable {
   @discardableResult
   public func push(_ sample: HeadSample) -> Bool {
     head?.pushDevice(sample)
+    defer { tellObservers() }
     return producer.withLock { producer in
       let breaks = producer.stage.conditioner.breaks
       guard var pose = producer.stage.condition(sample) else {
@@ -77,6 +83,16 @@ public final class HeadPoseSource: @unchecked Sendable {
       ring.push(pose)
       return pose.breaks != breaks
     }
+  }
+
+  /// Has a function called after every sample, on the thread that pushes it, for as long as it returns
+  /// true. It must not call this source.
+  public func observe(_ observer: @escaping @Sendable () -> Bool) {
+    observers.withLock { $0.append(observer) }
+  }
+
+  private func tellObservers() {
+    observers.withLock { $0.removeAll { !$0() } }
   }
 
   /// Counts a report that holds no sample.
@@ -148,8 +164,7 @@ public final class HeadPoseSource: @unchecked Sendable {
   /// The head's pose `headToWorld` relative to the front of the stage.
   ///
   /// - Parameter time: when the sound is heard, CLOCK_MONOTONIC nanoseconds; usually some tens of
-  ///   milliseconds ahead. An earlier time than the last one begins a new pass over a queue that is
-  ///   rewritten.
+  ///   milliseconds ahead. An earlier time than the last one begins anew, as after a seek.
   @_noLocks
   public func pose(at time: Int64) -> Quaternion {
     pose(at: time, now: monotonic_nanoseconds())
@@ -158,13 +173,7 @@ public final class HeadPoseSource: @unchecked Sendable {
   /// The same with a clock of the caller's, for offline use.
   @_noLocks
   public func pose(at time: Int64, now: Int64) -> Quaternion {
-    while let pose = ring.pop(&reader.pointee.position) {
-      reader.pointee.track.append(pose)
-      used.store(
-        SampleUse(arrival: pose.arrival, ready: pose.ready, used: now, heard: time))
-    }
-    reader.pointee.track.prediction = PosePrediction(
-      code: predictionCode.load(ordering: .relaxed))
+    takeSamples(heard: time, now: now)
     let pose = reader.pointee.track.pose(at: time, now: now)
     rendered.store(pose)
     return pose
@@ -172,6 +181,40 @@ public final class HeadPoseSource: @unchecked Sendable {
 
   /// How the newest sample that the renderer has taken came to it; nil before the first.
   public var latestUse: SampleUse? { used.load() }
+
+  @_noLocks
+  private func takeSamples(heard: Int64, now: Int64) {
+    while let pose = ring.pop(&reader.pointee.position) {
+      reader.pointee.track.append(pose)
+      reader.pointee.again.append(pose)
+      used.store(SampleUse(arrival: pose.arrival, ready: pose.ready, used: now, heard: heard))
+    }
+    let prediction = PosePrediction(code: predictionCode.load(ordering: .relaxed))
+    reader.pointee.track.prediction = prediction
+    reader.pointee.again.prediction = prediction
+  }
+
+  /// Begins a pass over a piece of the queue that is rendered again; `pose(at:)` goes on unharmed.
+  ///
+  /// A new front, or a tracker that has come back, eases from the pose as played; all else is the
+  /// newest truth at once. For the thread of `pose(at:)`.
+  ///
+  /// - Parameters:
+  ///   - start: when the piece begins to be heard, CLOCK_MONOTONIC nanoseconds.
+  ///   - end: when it ends.
+  ///   - played: the pose at `start` as it was played.
+  ///   - now: the present moment.
+  @_noLocks
+  public func beginPass(from start: Int64, to end: Int64, played: Quaternion, now: Int64) {
+    takeSamples(heard: start, now: now)
+    reader.pointee.again.beginPass(from: start, to: end, played: played, now: now)
+  }
+
+  /// The head's pose at a time as it is known and predicted now, in the pass begun last.
+  @_noLocks
+  public func poseOfPass(at time: Int64) -> Quaternion {
+    reader.pointee.again.truth(at: time)
+  }
 
   /// The state now.
   public var status: HeadPoseStatus { status(now: monotonic_nanoseconds()) }

@@ -129,15 +129,20 @@ struct HeadPoseTrack: Sendable {
       hasOutput = true
     }
     guard !history.isEmpty else { return lastOutput }
-    if !isStale, now - history.newest.arrival > staleLimit {
-      isStale = true
-      staleSince = time
-    }
+    noteStaleness(time, now)
     lead = time - now
     connect(time, now)
     let pose = base(time) * comeback.smooth(time) * correction.linear(time)
     lastOutput = pose.normalized
     return lastOutput
+  }
+
+  @_noLocks
+  private mutating func noteStaleness(_ time: Int64, _ now: Int64) {
+    if isStale { return }
+    guard now - history.newest.arrival > staleLimit else { return }
+    isStale = true
+    staleSince = time
   }
 
   /// How old the newest sample may be, nanoseconds.
@@ -216,6 +221,42 @@ extension HeadPoseTrack {
     updateInterval += 0.2 * (measured - updateInterval)
     updateInterval = max(own, updateInterval)
     return updateInterval
+  }
+}
+
+// MARK: Rendering again
+
+extension HeadPoseTrack {
+  /// Begins a pass over a piece of a queue that is rendered again.
+  ///
+  /// What must be eased (a new front, a tracker that comes back) eases from the pose as played; all else
+  /// is the newest truth at once, and the way there is the caller's.
+  ///
+  /// - Parameters:
+  ///   - start: when the first frame is heard, CLOCK_MONOTONIC nanoseconds.
+  ///   - end: when the last one is heard.
+  ///   - played: the pose at `start` as it was played.
+  ///   - now: the present moment.
+  @_noLocks
+  mutating func beginPass(from start: Int64, to end: Int64, played: Quaternion, now: Int64) {
+    (lastTime, lastOutput, hasOutput) = (start, played, true)
+    if history.isEmpty { return }
+    noteStaleness(start, now)
+    lead = end - now
+    excess = wantedExcess(start - now)
+    correction = Fade()
+    if case .ease(let duration) = pending {
+      let missing = base(start).conjugate * played
+      comeback = Fade(missing.rotationVector, from: start, over: Double(duration))
+    }
+    pending = .nothing
+  }
+
+  /// The newest truth of a pass at a time.
+  @_noLocks
+  func truth(at time: Int64) -> Quaternion {
+    if history.isEmpty { return lastOutput }
+    return (base(time) * comeback.smooth(time)).normalized
   }
 }
 

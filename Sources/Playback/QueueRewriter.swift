@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+internal import Geometry
+internal import SignalProcessing
+
+/// A piece of the queue that is to be rendered again. All in frames of the stream since its reset.
+struct RewritePlan {
+  /// The first frame of the output, and the one after the last.
+  var start: Int
+  var end: Int
+  /// Where the head may turn otherwise than it was played, on the grid.
+  var turn: Int
+  /// Where the filters begin to hear the past, on the grid.
+  var runUp: Int
+  /// Whether the sum at `turn` is what the poses played make of the source, so that it goes on.
+  var isJoined: Bool
+  /// From here on the output goes back to what is queued.
+  var fadeOut: Int
+  /// By which the limiter delays its output.
+  var latency: Int
+
+  @_noLocks
+  init(
+    start: Int, end: Int, turn: Int, runUp: Int, isJoined: Bool, fadeOut: Int, latency: Int
+  ) {
+    self.start = start
+    self.end = end
+    self.turn = turn
+    self.runUp = runUp
+    self.isJoined = isJoined
+    self.fadeOut = fadeOut
+    self.latency = latency
+  }
+
+  /// The grid points whose poses it takes.
+  var points: Range<Int> {
+    @_noLocks get {
+      let grid = SoundfieldRotator.gridFrames
+      return runUp / grid..<(end - 1) / grid + 2
+    }
+  }
+
+  /// Those of them that may differ from what was played before and count as played afterwards.
+  var newPoints: Range<Int> {
+    @_noLocks get {
+      let grid = SoundfieldRotator.gridFrames
+      let first = turn / grid + 1
+      return first..<max(first, (fadeOut - latency + grid - 1) / grid)
+    }
+  }
+}
+
+/// Renders pieces of the queue again for a head that turns otherwise than was foreseen.
+///
+/// The filters hear the past with the poses as played, so that the new sound goes on from the old one
+/// exactly; only the pose turns away from there. The limiter goes on from its state before the piece,
+/// and its gain is the one as played for the first millisecond. At the piece's end the output goes
+/// back to what is queued in a short crossfade, which the next rewrite is meant to reach in time.
+///
+/// ## Threading
+/// The audio thread's; nothing allocates, locks or waits.
+struct QueueRewriter: ~Copyable, @unchecked Sendable {
+  private let limiter: TruePeakLimiter
+  private let source: PlanarScratch
+  /// What turns; the sum; the limiter's answer.
+  private let ears: PlanarScratch
+  private let sums: PlanarScratch
+  private let old: PlanarScratch
+  private let gains: PlanarScratch
+  private let latency: Int
+  private let joinFrames: Int
+  private let mixFrames: Int
+  private let fadeFrames: Int
+  private let shortest: Int
+  private let longestRunUp: Int
+
+  /// Of at most so many frames at a time, that a piece never spans two states of the limiter.
+  private static var chunk: Int { @_noLocks get { RenderHistory.stateFrames } }
+  private static var grid: Int { @_noLocks get { SoundfieldRotator.gridFrames } }
+
+  init(channels: Int, sampleRate: Double, policy: RewritePolicy) {
+    limiter = TruePeakLimiter(sampleRate: sampleRate)
+    source = PlanarScratch(channels: channels, frames: RenderHistory.stateFrames)
+    ears = PlanarScratch(channels: 2, frames: RenderHistory.stateFrames)
+    sums = PlanarScratch(channels: 2, frames: RenderHistory.stateFrames)
+    old = PlanarScratch(channels: 2, frames: RenderHistory.stateFrames)
+    gains = PlanarScratch(channels: 1, frames: RenderHistory.stateFrames)
+    latency = limiter.latencyFrames
+    joinFrames = latency / 2
+    mixFrames = Int(policy.fadeSeconds * sampleRate)
+    fadeFrames = Int(policy.fadeSeconds * sampleRate)
+    shortest = Int(policy.shortestSeconds * sampleRate)
+    longestRunUp = Int(policy.longestRunUpSeconds * sampleRate)
+  }
+
+  /// How a piece can be rendered again; nil where it cannot.
+  ///
+  /// - Parameters:
+  ///   - start: its first frame of output.
+  ///   - frames: its length.
+  @_noLocks
+  func plan(
+    start: Int, frames: Int, history: borrowing RenderHistory, path: borrowing PathSwitch
+  ) -> RewritePlan? {
+    guard let tail = path.runUpFrames, tail <= longestRunUp else { return nil }
+    let grid = Self.grid
+    let turn = (start - joinFrames + grid - 1) / grid * grid
+    guard turn >= grid else { return nil }
+    let runUp = max(0, (turn - tail - grid) / grid * grid)
+    let first = turn / Self.chunk * Self.chunk
+    guard min(runUp, first) >= history.begin, start + frames <= history.end else { return nil }
+    var end = start + frames
+    var at = turn - grid
+    while at < end {
+      if history.cell(at).decoder != path.number { end = at }
+      at += grid
+    }
+    guard end - start >= shortest else { return nil }
+    return RewritePlan(
+      start: start, end: end, turn: turn, runUp: runUp,
+      isJoined: history.cell(turn - 1).isPure, fadeOut: end - fadeFrames, latency: latency)
+  }
+
+  /// - Parameters:
+  ///   - poses: for the plan's points; up to `turn` those as played.
+  ///   - interleaved: receives the plan's frames x 2.
+  @_noLocks
+  func render(
+    _ plan: RewritePlan, poses: UnsafePointer<Quaternion>, history: borrowing RenderHistory,
+    path: borrowing PathSwitch, into interleaved: UnsafeMutablePointer<Float>
+  ) {
+    path.beginAgain(at: plan.runUp, pose: poses[0])
+    var next = poses + 1
+    var at = plan.runUp
+    while at < plan.turn {
+      let count = min(Self.chunk, plan.turn - at)
+      next += turn(at, count, next, history, path)
+      at += count
+    }
+    goOn(to: plan.turn, history)
+    while at < plan.end {
+      if at % Self.chunk == 0, at > plan.turn, at <= plan.fadeOut {
+        limiter.saveState(into: history.limiterState(before: at))
+      }
+      let count = min(Self.chunk - at % Self.chunk, plan.end - at)
+      next += turn(at, count, next, history, path)
+      renderPiece(plan, at, count, history, interleaved)
+      at += count
+    }
+    note(plan, history, path)
+  }
+
+  /// Renders what turns; returns how many poses it took.
+  @_noLocks
+  private func turn(
+    _ first: Int, _ count: Int, _ poses: UnsafePointer<Quaternion>,
+    _ history: borrowing RenderHistory, _ path: borrowing PathSwitch
+  ) -> Int {
+    for c in 0..<source.channels { history.loadSource(c, at: first, source.planes[c], count) }
+    let taken = path.gridPointsAgain(forNext: count).count
+    path.processAgain(source.planes, poses: poses, into: ears.planes, frames: count)
+    return taken
+  }
+
+  /// The limiter as it was before a frame.
+  @_noLocks
+  private func goOn(to frame: Int, _ history: borrowing RenderHistory) {
+    let first = frame / Self.chunk * Self.chunk
+    limiter.restoreState(from: history.limiterState(before: first))
+    history.load(.sumLeft, at: first, sums.planes[0], frame - first)
+    history.load(.sumRight, at: first, sums.planes[1], frame - first)
+    limiter.process(sums.planes[0], sums.planes[1], frames: frame - first)
+  }
+
+  /// Sum, limiter and joins of what has been turned.
+  @_noLocks
+  private func renderPiece(
+    _ plan: RewritePlan, _ first: Int, _ count: Int, _ history: borrowing RenderHistory,
+    _ interleaved: UnsafeMutablePointer<Float>
+  ) {
+    history.load(.gain, at: first, gains.planes[0], count)
+    for ear in 0..<2 {
+      let (turned, sum, kept) = (ears.planes[ear], sums.planes[ear], old.planes[ear])
+      history.load(ear == 0 ? .stillLeft : .stillRight, at: first, sum, count)
+      for i in 0..<count { sum[i] += turned[i] * gains.planes[0][i] }
+      history.load(ear == 0 ? .sumLeft : .sumRight, at: first, kept, count)
+      for i in 0..<count {
+        let share = self.share(plan, first + i + plan.latency)
+        kept[i] += (sum[i] - kept[i]) * share
+      }
+      history.store(ear == 0 ? .sumLeft : .sumRight, at: first, kept, count)
+    }
+    limiter.process(sums.planes[0], sums.planes[1], frames: count)
+    let skipped = max(0, plan.start - first)
+    guard skipped < count else { return }
+    for ear in 0..<2 {
+      let (sum, kept) = (sums.planes[ear], old.planes[ear])
+      let out = interleaved + 2 * (first - plan.start) + ear
+      history.load(ear == 0 ? .outputLeft : .outputRight, at: first, kept, count)
+      for i in skipped..<count {
+        kept[i] += (sum[i] - kept[i]) * share(plan, first + i)
+        out[2 * i] = kept[i]
+      }
+      history.store(ear == 0 ? .outputLeft : .outputRight, at: first, kept, count)
+    }
+  }
+
+  /// Of the new rendering at a frame of the output, 0 to 1.
+  @_noLocks
+  private func share(_ plan: RewritePlan, _ frame: Int) -> Float {
+    if frame >= plan.fadeOut {
+      return smooth(plan.end - frame, fadeFrames)
+    }
+    let join = plan.isJoined ? plan.turn + plan.latency - plan.start : mixFrames
+    let done = frame - plan.start + 1
+    if done <= 0 { return 0 }
+    return done >= join ? 1 : smooth(done, join)
+  }
+
+  @_noLocks
+  private func smooth(_ part: Int, _ whole: Int) -> Float {
+    let t = min(1, max(0, Float(part) / Float(whole)))
+    return t * t * (3 - 2 * t)
+  }
+
+  /// What of the history is one rendering, what a mixture of two.
+  @_noLocks
+  private func note(
+    _ plan: RewritePlan, _ history: borrowing RenderHistory, _ path: borrowing PathSwitch
+  ) {
+    let mixed = plan.isJoined ? plan.turn : plan.start + mixFrames - plan.latency
+    let left = plan.fadeOut - plan.latency
+    history.setPure(false, from: plan.turn, to: mixed)
+    history.setPure(true, from: max(plan.turn, mixed), to: left)
+    let tail = path.runUpFrames ?? 0
+    history.setPure(false, from: left, to: plan.end - plan.latency + tail + Self.grid)
+  }
+}

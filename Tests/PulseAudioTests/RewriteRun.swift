@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PulseAudio
+import Synchronization
+import Testing
+
+/// Some seconds of turning the head at a steady rate, and what the sink's monitor heard of it.
+struct RewriteRun {
+  struct Settings {
+    var seconds = 3.0
+    /// Turns per second.
+    var rate = 100.0
+    /// Until the first turn [ms].
+    var settle = 1200
+    /// The sink whose monitor is recorded; nil: the default sink.
+    var monitor: String?
+    var fragment = 5.0
+  }
+
+  /// From a turn to its first frame at the sink [ms], ascending.
+  let delays: [Double]
+  /// Turns that were never heard.
+  let missed: Int
+  /// By how much each presentation time given to a rewrite was early [ms], ascending.
+  let timeErrors: [Double]
+  let jumps: [(from: Int, to: Int)]
+  /// Runs of silence within the sound.
+  let gaps: Int
+  /// Frames of a version that no rewrite wrote there.
+  let strayFrames: Int
+  let status: AudioOutputStatus
+  let queueDepths: [Double]
+  let wrongCalls: Int
+
+  var median: Double { delays.isEmpty ? .infinity : delays[delays.count / 2] }
+  var p95: Double { delays.isEmpty ? .infinity : delays[delays.count * 95 / 100] }
+
+  init(
+    _ configuration: AudioOutputConfiguration, _ settings: Settings = Settings(),
+    source: VersionedSource = VersionedSource(),
+    during: (AudioOutput, Double) throws -> Void = { _, _ in }
+  ) throws {
+    let (audio, capture) = try capture(
+      configuration.serverAddress ?? "", sink: settings.monitor, fragment: settings.fragment)
+    let output = try AudioOutput(configuration, render: source.callback)
+    defer { output.stop() }
+    try output.start()
+    sleepMilliseconds(settings.settle)
+    var depths: [Double] = []
+    let begun = monotonicNow()
+    var next = begun
+    while Double(monotonicNow() - begun) < settings.seconds * 1e9 {
+      source.turn()
+      output.refresh()
+      if let depth = output.status.measuredLatencyMilliseconds { depths.append(depth) }
+      try during(output, Double(monotonicNow() - begun) / 1e9)
+      next += Int64(Double.random(in: 0.9...1.1) * 1e9 / settings.rate)
+      while monotonicNow() < next { sleepMilliseconds(1) }
+    }
+    sleepMilliseconds(400)
+    capture.stop()
+    status = output.status
+    queueDepths = depths.sorted()
+    wrongCalls = source.wrongCalls.load(ordering: .relaxed)
+    let heard = HeardVersions(audio)
+    jumps = heard.jumps
+    gaps = heard.gaps
+    (delays, missed) = heard.delays(of: source)
+    timeErrors = heard.timeErrors(of: source)
+    strayFrames = heard.strayFrames(of: source)
+  }
+
+  func report(_ name: String) {
+    let slowest = delays.last ?? .nan
+    let early = timeErrors.isEmpty ? .nan : timeErrors[timeErrors.count / 20]
+    let late = timeErrors.isEmpty ? .nan : timeErrors[timeErrors.count * 95 / 100]
+    print(
+      "\(name): heard \(delays.count), p50 \(median), p95 \(p95), max \(slowest) ms; missed \(missed);",
+      "rewrites \(status.rewrites), late \(status.lateRewrites), lost \(status.lostRewriteHeads);",
+      "margin \(status.rewriteMarginMilliseconds), latency p50",
+      "\(queueDepths.isEmpty ? -1 : queueDepths[queueDepths.count / 2]) ms;",
+      "time error p5 \(early) p95 \(late) ms;",
+      "jumps \(jumps.count) \(jumps.prefix(3)), gaps \(gaps), strays \(strayFrames),",
+      "underruns \(status.underruns), wrong calls \(wrongCalls)")
+  }
+}
+
+/// A recording of a `VersionedSource`.
+struct HeardVersions {
+  /// By frame number: the version's code, and when it was heard [ns]; nil: never.
+  private var heard: [(code: Int, time: Int64)?] = []
+  private(set) var jumps: [(from: Int, to: Int)] = []
+  private(set) var gaps = 0
+
+  init(_ captured: CapturedAudio) {
+    let samples = captured.samples
+    var last: Int?
+    var isSilent = true
+    for fragment in captured.fragments {
+      for i in 0..<fragment.frameCount {
+        let frame = fragment.firstFrame + i
+        guard let number = VersionedSource.number(samples[2 * frame]) else {
+          isSilent = true
+          continue
+        }
+        if last != nil, isSilent { gaps += 1 }
+        isSilent = false
+        if let last, number != last + 1 { jumps.append((from: last, to: number)) }
+        last = number
+        guard number >= 0, number < 1 << 22 else { continue }
+        while heard.count <= number { heard.append(nil) }
+        let time = fragment.captureTimeNanoseconds ?? 0
+        heard[number] = (
+          VersionedSource.code(samples[2 * frame + 1]), time + Int64(i) * 1_000_000 / 48
+        )
+      }
+    }
+  }
+
+  private func firstHeard(_ piece: VersionedSource.Piece) -> Int? {
+    let code = VersionedSource.code(version: piece.version)
+    let end = min(piece.start + piece.count, heard.count)
+    return (min(piece.start, end)..<end).first { heard[$0]?.code == code }
+  }
+
+  func delays(of source: VersionedSource) -> (delays: [Double], missed: Int) {
+    var first: [Int: Int64] = [:]
+    for piece in source.pieces {
+      guard let frame = firstHeard(piece), let time = heard[frame]?.time, time > 0 else { continue }
+      first[piece.version] = min(first[piece.version] ?? .max, time)
+    }
+    let turns = source.wanted.load(ordering: .relaxed)
+    let delays = first.map { Double($0.value - source.turnTime($0.key)) / 1e6 }
+    return (delays.sorted(), turns - first.count)
+  }
+
+  func timeErrors(of source: VersionedSource) -> [Double] {
+    source.pieces.compactMap {
+      guard $0.start < heard.count, let frame = heard[$0.start], frame.time > 0 else { return nil }
+      return Double(frame.time - $0.presentationTime) / 1e6
+    }.sorted()
+  }
+
+  /// Frames whose version is of no piece that covers them.
+  func strayFrames(of source: VersionedSource) -> Int {
+    var allowed: [Int: Set<Int>] = [:]
+    for piece in source.pieces {
+      for block in piece.start / 64...(piece.start + piece.count) / 64 {
+        allowed[block, default: [0]].insert(VersionedSource.code(version: piece.version))
+      }
+    }
+    return heard.indices.count { frame in
+      guard let code = heard[frame]?.code else { return false }
+      return !(allowed[frame / 64] ?? [0]).contains(code)
+    }
+  }
+}

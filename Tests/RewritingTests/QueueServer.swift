@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Binaural
+import Geometry
+import HeadTracking
+import SignalProcessing
+import TestSupport
+
+@testable import Playback
+
+/// A sound server in simulated time: it pulls blocks into a deep queue, has pieces of it rendered again
+/// when the tracker reports, and keeps what is heard.
+final class QueueServer {
+  static let rate = 48_000.0
+  static let origin: Int64 = 1_000_000_000_000
+
+  let sound: PlanarSignal
+  let renderer: Renderer
+  let feed: RenderFeed
+  let head = HeadPoseSource()
+  let stage: StageHead
+  /// Of every frame written, 2 x frames; what has been heard does not change any more.
+  private(set) var output: [[Float]] = [[], []]
+  /// The poses that were heard, by points of the grid.
+  private(set) var poses: [Quaternion] = []
+  /// Whether the limiter's input was one rendering, by cells of the grid.
+  private(set) var isPure: [Bool] = []
+  private(set) var rewrites = 0
+  private(set) var rewrittenFrames = 0
+
+  /// Frames in the queue, in a block, from the present to the piece, in the piece.
+  var depth = 7_200
+  var blocks = [480]
+  var margins = [240]
+  var windows = [1_920]
+  /// Frames from one look at the queue to the next while it is not good.
+  var period = 480
+  /// What the server's report of the latency is wrong by, ns.
+  var clockError: () -> Int64 = { 0 }
+  /// Looks at the queue without being asked.
+  var looksAlways = false
+
+  private(set) var now = 0
+  private var written = 0
+  private var taken = 0
+  private var lastLook = 0
+  private var isBad = false
+  private let buffer = UnsafeMutablePointer<Float>.allocate(capacity: 2 * 8_192)
+
+  init(
+    _ sound: PlanarSignal, layout: ChannelLayout, filters: BinauralFilters, busOrder: Int = 5,
+    volume: Float = 1, policy: RewritePolicy = RewritePolicy()
+  ) {
+    self.sound = sound
+    renderer = Renderer(
+      layout: layout, filters: filters, busOrder: busOrder, blockFrames: 256, mode: .spatial,
+      finish: .safe, rewritableSeconds: 0.5, policy: policy)
+    stage = StageHead(.source(head))
+    feed = RenderFeed(
+      ring: FrameRing(channelCount: layout.channelCount, capacity: 48_000), renderer: renderer,
+      head: stage, policy: policy)
+    feed.volume = volume
+    stage.now = time(0)
+  }
+
+  deinit { buffer.deallocate() }
+
+  /// When a frame of the output is heard, ns.
+  func time(_ frame: Int) -> Int64 { Self.origin + Int64(Double(frame) / Self.rate * 1e9) }
+
+  /// Plays so many frames; before each millisecond `event` may push a sample and say so.
+  func play(_ frames: Int, _ event: (QueueServer) -> Bool = { _ in false }) {
+    let end = now + frames
+    while now < end {
+      stage.now = time(now)
+      fillRing()
+      while written - now < depth { render(blocks.randomElement() ?? 480) }
+      let wakes = event(self)
+      if wakes || looksAlways || (isBad && now - lastLook >= period) { look() }
+      notePoses()
+      now += 48
+    }
+  }
+
+  private func fillRing() {
+    let moved = UnsafeMutablePointer<UnsafeMutablePointer<Float>>.allocate(
+      capacity: sound.channelCount)
+    defer { moved.deallocate() }
+    for c in 0..<sound.channelCount { (moved + c).initialize(to: sound[c] + taken) }
+    taken += feed.ring.write(from: moved, frames: sound.frames - taken)
+    if taken == sound.frames { feed.setEnded(true) }
+  }
+
+  private func render(_ frames: Int) {
+    feed.render(buffer, frames: frames, time: time(written) + clockError())
+    for ear in 0..<2 { output[ear] += (0..<frames).map { buffer[2 * $0 + ear] } }
+    written += frames
+  }
+
+  private func look() {
+    lastLook = now
+    let start = now + (margins.randomElement() ?? 0)
+    let frames = min(windows.randomElement() ?? 0, written - start)
+    guard frames > 0 else { return }
+    let count = feed.rewrite(
+      buffer, framesBack: written - start, frames: frames, time: time(start) + clockError())
+    isBad = count > 0
+    guard count > 0 else { return }
+    rewrites += 1
+    rewrittenFrames += count
+    for i in 0..<count {
+      for ear in 0..<2 { output[ear][start + i] = buffer[2 * i + ear] }
+    }
+  }
+
+  /// What is heard from now on for 1 ms does not change any more.
+  private func notePoses() {
+    let end = (now + 48 - renderer.latencyFrames) / Renderer.gridFrames
+    while poses.count < end {
+      poses.append(feed.trail[poses.count].pose)
+      isPure.append(renderer.isPure(at: isPure.count * Renderer.gridFrames))
+    }
+  }
+
+  /// What has been heard, 2 x frames.
+  var heard: [[Float]] { output.map { Array($0[..<now]) } }
+
+  /// The poses that were heard, rendered in one go: 2 x frames.
+  func direct(_ layout: ChannelLayout, _ filters: BinauralFilters, busOrder: Int = 5) -> [[Float]] {
+    let renderer = Renderer(
+      layout: layout, filters: filters, busOrder: busOrder, blockFrames: 256, finish: .safe)
+    renderer.gain = feed.volume
+    let frames = (poses.count - 2) * Renderer.gridFrames
+    let ears = PlanarSignal(channelCount: 2, frames: frames)
+    let input = PlanarSignal(channelCount: sound.channelCount, frames: frames) {
+      self.sound[$0][$1]
+    }
+    var done = 0
+    input.forEachPiece(of: [512]) { planes, count in
+      let points = renderer.gridPoints(forNext: count).map { self.poses[$0] }
+      renderer.process(
+        input: planes, frames: count, poses: points, left: ears[0] + done, right: ears[1] + done)
+      done += count
+    }
+    return ears.arrays
+  }
+}

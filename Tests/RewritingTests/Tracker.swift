@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import HeadTracking
+
+/// A tracker in simulated time: samples of a known motion that arrive late and unevenly.
+struct SimulatedTracker {
+  var rate = 100.0
+  /// Arrival: this much later, and up to `jitter` more; seconds.
+  var transport = 0.001
+  var jitter = 0.0005
+  var hasGyroscope = true
+  let motion: (Double) -> Quaternion
+  private var next = 0
+  private var waiting: (arrival: Double, taken: Double)?
+
+  init(_ motion: @escaping (Double) -> Quaternion) { self.motion = motion }
+
+  /// Pushes what has arrived by now; true where there was something.
+  mutating func push(to server: QueueServer) -> Bool {
+    let now = Double(server.now) / QueueServer.rate
+    var hasPushed = false
+    while true {
+      let sample = waiting ?? make()
+      waiting = sample
+      guard sample.arrival <= now else { return hasPushed }
+      let (before, after) = (motion(sample.taken - 5e-4), motion(sample.taken + 5e-4))
+      server.head.push(
+        HeadSample(
+          time: QueueServer.origin + Int64(sample.arrival * 1e9),
+          headToWorld: motion(sample.taken),
+          angularVelocity: hasGyroscope
+            ? (before.conjugate * after).rotationVector / 1e-3 : nil))
+      waiting = nil
+      hasPushed = true
+    }
+  }
+
+  private mutating func make() -> (arrival: Double, taken: Double) {
+    let taken = (Double(next) + 0.37) / rate
+    next += 1
+    return (taken + transport + Double.random(in: 0...jitter), taken)
+  }
+}
