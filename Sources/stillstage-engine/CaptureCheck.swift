@@ -95,7 +95,8 @@ struct CaptureCheck: Codable {
     }.sorted()
     guard differences.count >= 5 else {
       throw CommandFailure(
-        "what is played does not come back in the recording; is it the right source, and loud enough?")
+        "what is played does not come back in the recording; is it the right source, and loud enough?"
+      )
     }
     let median = Distribution.percentile(50, of: differences)
     differenceMilliseconds = median

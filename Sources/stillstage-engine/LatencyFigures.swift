@@ -2,6 +2,7 @@
 
 import HeadTracking
 import LatencyMeasurement
+import PulseAudio
 
 /// What `bench latency` found for one setting; all in milliseconds.
 struct ChainFigures: Codable {
@@ -76,7 +77,8 @@ extension ChainFigures {
     let finder = TurnFinder(sampleRate: Double(result.sampleRate))
     var offset: Double?
     let read = result.steps.map { step -> ReadStep? in
-      let turn = Self.turn(step, result, finder, step.isToTheLeft ? ahead : left,
+      let turn = Self.turn(
+        step, result, finder, step.isToTheLeft ? ahead : left,
         step.isToTheLeft ? left : ahead, near: offset)
       if let turn { offset = turn.after.offset }
       return turn.map { ReadStep(step, $0, result.timeline) }
@@ -112,7 +114,8 @@ extension ChainFigures {
     let end = result.timeline.frame(at: Double(step.end))
     guard start < end else { return nil }
     return finder.turn(
-      in: result.sound, start..<min(end, result.sound.frames), from: first, to: second, near: offset)
+      in: result.sound, start..<min(end, result.sound.frames), from: first, to: second, near: offset
+    )
   }
 }
 

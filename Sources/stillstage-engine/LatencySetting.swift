@@ -25,7 +25,8 @@ struct LatencySetting: Codable, Hashable {
   var queueMilliseconds: Double?
 
   /// The player's options: here, and nowhere else, the bench says how the output is to work.
-  func playerOptions(server address: String?, sink: String?, head: HeadPoseSource) -> PlayerOptions {
+  func playerOptions(server address: String?, sink: String?, head: HeadPoseSource) -> PlayerOptions
+  {
     var options = PlayerOptions()
     options.serverAddress = address
     options.sinkName = sink

@@ -61,8 +61,10 @@ extension EndToEndTests {
       #expect(chain.latency.p50 < chain.queue.p50 + 100)
       // The stages are all of it.
       let stages = chain.stages
-      let sum = [stages.report, stages.fusion, stages.wait, stages.queue, stages.begin, stages.turn]
-        .reduce(0) { $0 + $1.p50 }
+      let sum = [
+        stages.report, stages.fusion, stages.wait, stages.queue, stages.begin, stages.turn,
+      ]
+      .reduce(0) { $0 + $1.p50 }
       #expect(abs(sum - chain.latency.p50) < 15, "\(sum) \(chain.latency.p50)")
       #expect(stages.report.minimum > 0 && stages.fusion.minimum > 0)
       #expect(abs(chain.capture.differenceMilliseconds) < 5)

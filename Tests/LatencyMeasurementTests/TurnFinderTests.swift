@@ -153,13 +153,15 @@ import Testing
       finder.turn(in: heard, 0..<20_000, from: first, to: second)
     }
     let still = recording(
-      first, second, from: 0, frames: 20_000, noise: 0.01, seed: 1) { _ in 0 }
+      first, second, from: 0, frames: 20_000, noise: 0.01, seed: 1
+    ) { _ in 0 }
     #expect(read(still) == nil)
     let silence = [Float](repeating: 0, count: 20_000)
     #expect(read(EarSound(left: silence, right: silence)) == nil)
     // 5 ms were lost in the middle: what comes after is elsewhere in the source.
     let turned = recording(
-      first, second, from: 0, frames: 20_240, noise: 0, seed: 1) { $0 < 8000 ? 0 : 1 }
+      first, second, from: 0, frames: 20_240, noise: 0, seed: 1
+    ) { $0 < 8000 ? 0 : 1 }
     let broken = EarSound(
       left: Array(turned.left[..<9000] + turned.left[9240...]),
       right: Array(turned.right[..<9000] + turned.right[9240...]))
