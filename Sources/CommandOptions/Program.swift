@@ -9,7 +9,8 @@ public enum Program {
   /// All commands, in the order in which help lists them.
   public static let commands: [CommandSpecification] = [
     play, render, demo, trackers, trackersWatch, trackersBridge, hrtfInfo, hrtfExport, fuse,
-    calibrate, benchRender, benchFusion, benchPrediction, benchLatency, benchTrackingError, completion,
+    calibrate, benchRender, benchFusion, benchPrediction, benchLatency, benchTrackingError,
+    completion,
   ]
 
   private static let shared: [OptionSpecification] = [

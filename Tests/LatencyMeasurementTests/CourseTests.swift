@@ -74,4 +74,20 @@ import Testing
       #expect(abs(moment.yaw - turning(moment.frame) * 180 / Double.pi) < 1)
     }
   }
+
+  /// 50 ms more in one group, a wait that scatters, and some rows from when the machine stood still.
+  @Test func findsADifferenceAtTheSameWait() throws {
+    var random = SmallRandom(state: 21)
+    func rows(_ offset: Double) -> [GroupDifference.Row] {
+      (0..<60).map { index in
+        let wait = Double.random(in: 0...10, using: &random)
+        let stall = index % 12 == 3 ? Double.random(in: 20...300, using: &random) : 0
+        return (wait, offset + wait + stall + Double.random(in: -1...1, using: &random))
+      }
+    }
+    let found = try #require(GroupDifference(rows(40), rows(90)))
+    #expect(abs(found.difference - 50) < 0.4)
+    #expect(found.uncertainty > 0.05 && found.uncertainty < 0.2)
+    #expect(GroupDifference(Array(rows(0)[..<3]), rows(0)) == nil)
+  }
 }
