@@ -62,6 +62,8 @@ let rooms: [Target] = [
     ]),
   .target(name: "CommandOptions"),
   .target(name: "Charts"),
+  .target(name: "PrivateServers"),
+  .target(name: "LatencyMeasurement", dependencies: ["Geometry", "HeadTracking", "Playback"]),
   .target(
     name: "UserFiles",
     dependencies: ["CommandOptions", "HeadTracking", "Binaural", "SignalProcessing"]),
@@ -72,7 +74,7 @@ let rooms: [Target] = [
       "CommandOptions", "Playback", "Binaural", "HeadTracking", "NetworkTracking", "Media",
       "PulseAudio", "Geometry",
       "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
-      "UserFiles",
+      "UserFiles", "PrivateServers", "LatencyMeasurement",
     ]),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
 ]
@@ -81,7 +83,7 @@ let engine = rooms.first { $0.name == "stillstage-engine" }
 
 let tests: [Target] = [
   .target(
-    name: "TestSupport", dependencies: ["Geometry", "Ambisonics", "CRealtime"],
+    name: "TestSupport", dependencies: ["Geometry", "Ambisonics", "CRealtime", "PrivateServers"],
     path: "Tests/TestSupport"),
   .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"]),
   .testTarget(name: "SignalProcessingTests", dependencies: ["SignalProcessing", "TestSupport"]),
@@ -129,6 +131,9 @@ let tests: [Target] = [
     dependencies: [
       "UserFiles", "CommandOptions", "HeadTracking", "Binaural", "SignalProcessing", "TestSupport",
     ]),
+  .testTarget(
+    name: "LatencyMeasurementTests",
+    dependencies: ["LatencyMeasurement", "HeadTracking", "Geometry", "TestSupport"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
   .testTarget(
     name: "CommandTests",

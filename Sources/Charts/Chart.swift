@@ -12,6 +12,14 @@ public struct Chart: Sendable, Equatable {
     self.size = size
   }
 
+  /// Tells before long work is done for it that a picture cannot be drawn.
+  ///
+  /// - Throws: `gnuplotMissing`; `unknownFormat` for a name that ends in neither ".svg" nor ".png".
+  public static func check(path: String) throws(ChartError) {
+    guard path.hasSuffix(".svg") || path.hasSuffix(".png") else { throw .unknownFormat(path) }
+    guard Gnuplot.isInstalled else { throw .gnuplotMissing }
+  }
+
   /// Draws the chart into a file: PNG where `path` ends in ".png", SVG otherwise. gnuplot draws it
   /// as a program of its own.
   public func write(to path: String) throws(ChartError) {

@@ -5,6 +5,7 @@ public enum ChartError: Error, Sendable, Equatable {
   case gnuplotMissing
   case gnuplotFailed(String)
   case gnuplotTooSlow(seconds: Int)
+  case unknownFormat(String)
   case cannotWrite(path: String, reason: String)
 }
 
@@ -18,6 +19,8 @@ extension ChartError: CustomStringConvertible {
       "No picture was drawn: gnuplot failed (\(reason)); try another version of it."
     case .gnuplotTooSlow(let seconds):
       "No picture was drawn: gnuplot took more than \(seconds) s; try again."
+    case .unknownFormat(let path):
+      "A picture is SVG or PNG: let the name '\(path)' end in .svg or .png."
     case .cannotWrite(let path, let reason):
       "The picture \(path) cannot be written (\(reason)); choose another path."
     }

@@ -17,6 +17,12 @@ enum Gnuplot {
     return picture
   }
 
+  /// Whether there is such a program in PATH.
+  static var isInstalled: Bool {
+    let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+    return folders.split(separator: ":").contains { access("\($0)/gnuplot", X_OK) == 0 }
+  }
+
   private static func start(
     input: UnnamedFile, output: UnnamedFile, errors: UnnamedFile
   ) throws(ChartError) -> pid_t {

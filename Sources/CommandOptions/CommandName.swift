@@ -18,5 +18,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case benchPrediction = "bench prediction"
   case benchSpeakers = "bench speakers"
   case benchUpmix = "bench upmix"
+  case benchLatency = "bench latency"
+  case benchTrackingError = "bench tracking-error"
   case completion
 }

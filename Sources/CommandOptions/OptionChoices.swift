@@ -94,3 +94,11 @@ public enum Shell: String, Sendable, CaseIterable {
   case zsh
   case fish
 }
+
+/// `bench latency --server`: what is played to.
+public enum LatencyServerChoice: String, Sendable, CaseIterable {
+  case pulseaudio
+  case pipewire
+  /// The user's own.
+  case current
+}

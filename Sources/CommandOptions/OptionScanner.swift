@@ -89,7 +89,8 @@ struct OptionScanner {
       _ = try Self.value(text, argument.grammar, owner: "<\(argument.name)>")
       arguments[argument.name, default: []].append(text)
     }
-    if positional.count < wanted.count {
+    let needed = wanted.filter { !$0.isOptional }
+    if positional.count < needed.count {
       throw .missingArgument("<\(wanted[positional.count].name)>", command: command.name.rawValue)
     }
     for option in command.options where option.isRequired && values[option.name] == nil {

@@ -224,7 +224,7 @@ public enum Options {
     flag: "mag", help: "Let the heading follow the magnetometer.")
   public static let chart = CommandOption<String?>(
     "chart", "FILE.svg", .file,
-    help: "Draw what was measured; needs gnuplot. PNG where the name ends in .png.")
+    help: "Draw what was measured, into a name that ends in .svg or .png; needs gnuplot.")
   public static let dryRun = CommandOption<Bool>(
     flag: "dry-run", help: "Show the result, and write nothing.")
 
@@ -250,4 +250,51 @@ public enum Options {
     help: "Frames of a block, separated by commas.")
   public static let quick = CommandOption<Bool>(
     flag: "quick", help: "Measure the main rows only, and those for a shorter time.")
+
+  // MARK: Latency
+
+  public static let benchSteps = CommandOption<Int?>(
+    "steps", "N", .integer(8...10_000), shown: "200, or 40 each with --compare",
+    help: "How often the head is turned.")
+  public static let benchQueue = CommandOption<Double?>(
+    "queue", "MS", .number(5...2000), shown: "as 'play' has it",
+    help: "Depth of the sound server's queue in milliseconds.")
+  public static let benchServer = CommandOption<LatencyServerChoice>(
+    "server", "SERVER", .words, default: .pulseaudio, shown: "pulseaudio",
+    help: "A private PulseAudio or PipeWire with a null sink, or the one that is there.")
+  public static let benchTrackerRate = CommandOption<Double>(
+    "tracker-rate", "HZ", .number(10...1000), default: 100, shown: "100",
+    help: "Reports of the tracker a second.")
+  public static let appended = CommandOption<Bool>(
+    flag: "appended", help: "Leave what is queued as it is, though it could be rewritten.")
+  public static let injectDelay = CommandOption<Double?>(
+    "inject-delay", "MS", .number(1...500),
+    help: """
+      Hold every second pair of turns back by so much in the tracker, and tell what is found of it: \
+      the measurement measured.
+      """)
+  public static let compare = CommandOption<Bool>(
+    flag: "compare",
+    help: "Measure PulseAudio and PipeWire, appended and rewritten, at all of --depths.")
+  public static let benchDepths = CommandOption<[Int]>(
+    "depths", "LIST", .integers(5...2000), default: [20, 50, 100, 200, 400],
+    shown: "20,50,100,200,400", help: "Depths of the queue for --compare, in milliseconds.")
+  public static let benchSource = CommandOption<String?>(
+    "source", "NAME", .text, shown: "the sink's monitor",
+    help: """
+      What is recorded, by the sound server's name: the input that a cable leads to from the \
+      headphones' socket. Implies '--server current'.
+      """)
+  public static let manual = CommandOption<Bool>(
+    flag: "manual",
+    help: "Follow a real tracker (--tracker ID) that is turned by hand or by a turntable.")
+  public static let benchSeconds = CommandOption<Double>(
+    "seconds", "S", .number(3...3600), default: 20, shown: "20",
+    help: "How long --manual records.")
+  public static let errorQueue = CommandOption<Double>(
+    "queue", "MS", .number(0...2000), default: 150, shown: "150",
+    help: "What is queued between writing and the earliest sound that can be rewritten.")
+  public static let errorPaths = CommandOption<[Int]>(
+    "paths", "LIST", .integers(0...1000), default: [20, 50], shown: "20,50",
+    help: "Milliseconds from the head's motion to the earliest sound it can change.")
 }

@@ -33,7 +33,7 @@ public struct ParsedCommand: Sendable {
 
   /// The texts of an argument that may be repeated; one at least.
   public func all(_ argument: ArgumentSpecification) -> [String] {
-    guard let texts = arguments[argument.name] else {
+    guard let texts = arguments[argument.name] ?? (argument.isOptional ? [] : nil) else {
       preconditionFailure("\(name.rawValue) has no argument \(argument.name)")
     }
     return texts

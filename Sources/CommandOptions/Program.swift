@@ -9,7 +9,8 @@ public enum Program {
   /// All commands, in the order in which help lists them.
   public static let commands: [CommandSpecification] = [
     play, render, demo, routes, trackers, trackersWatch, trackersBridge, hrtfInfo, hrtfExport,
-    fuse, calibrate, benchRender, benchFusion, benchPrediction, benchSpeakers, benchUpmix,
+    fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency, benchTrackingError,
+    benchSpeakers, benchUpmix,
     completion,
   ]
 
@@ -145,6 +146,39 @@ public enum Program {
       """,
     arguments: [Arguments.motions],
     options: [Options.json.specification, Options.chart.specification])
+
+  private static let benchLatency = CommandSpecification(
+    name: .benchLatency, summary: "Measure the time from the head's turn to the sound's.",
+    discussion: """
+      Turns a virtual head tracker (apt: umockdev gir1.2-umockdev-1.0 python3-gi), plays through a \
+      private sound server, and finds in the recording of its sink when the sound has followed, as \
+      3GPP TS 26.260, 4.2.3, compares two renderings. Tells the latency, its stages, and the renderer's \
+      part. '--source' and '--manual' measure real hardware.
+      """,
+    arguments: [],
+    options: [
+      Options.json.specification, Options.chart.specification, Options.benchSteps.specification,
+      Options.benchQueue.specification, Options.benchServer.specification,
+      Options.benchTrackerRate.specification, Options.appended.specification,
+      Options.injectDelay.specification, Options.compare.specification,
+      Options.benchDepths.specification, Options.benchSource.specification,
+      Options.manual.specification, Options.tracker.specification,
+      Options.trackerAxes.specification, Options.trackerPreset.specification,
+      Options.benchSeconds.specification, Options.sink.specification, Options.data.specification,
+    ])
+
+  private static let benchTrackingError = CommandSpecification(
+    name: .benchTrackingError, summary: "Measure how far the stage lags while the head moves.",
+    discussion: """
+      Moves the engine's head through recorded motions, or where none are given through some that are \
+      built in, with a clock of its own, and tells the angle between where the head is when a sound is \
+      heard and the pose it was rendered for: with and without rewriting, with and without prediction.
+      """,
+    arguments: [Arguments.optionalMotions],
+    options: [
+      Options.json.specification, Options.chart.specification, Options.errorQueue.specification,
+      Options.errorPaths.specification, Options.benchTrackerRate.specification,
+    ])
 
   private static let benchSpeakers = CommandSpecification(
     name: .benchSpeakers, summary: "Measure how loudspeakers are kept to one ear each.",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import CRealtime
 internal import Geometry
 internal import PulseAudio
 
@@ -81,13 +80,9 @@ extension RenderFeed {
     let seconds = Double(Renderer.gridFrames) / renderer.sampleRate
     let truth = head.pointOfPass(heardAt: clock.time(turn)).head
     let next = head.pointOfPass(heardAt: clock.time(turn + 1)).head
-    let angle = (truth.conjugate * trail[turn].head).rotationVector
-    let later = (next.conjugate * trail[turn + 1].head).rotationVector
     let residual = ResidualTurn(
-      angle, speed: (later - angle) / seconds,
-      over: policy.turnSeconds(
-        angle: length(angle), speed: Quaternion.angle(between: truth, next) / seconds,
-        interval: head.sampleSeconds))
+      played: trail[turn].head, playedNext: trail[turn + 1].head, truth: truth, truthNext: next,
+      apart: seconds, interval: head.sampleSeconds, policy: policy)
     let new = plan.newPoints
     for point in turn + 1..<points.upperBound {
       var here = head.pointOfPass(heardAt: clock.time(point))
@@ -98,8 +93,6 @@ extension RenderFeed {
     }
   }
 }
-
-private func length(_ v: SIMD3<Double>) -> Double { realtime_sqrt((v * v).sum()) }
 
 /// When the grid's points are heard.
 private struct GridClock {

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import CRealtime
+public import Geometry
 
 /// When the queue is rendered again for a head that moves, and how fast the stage gets there.
 ///
 /// A plain value without state, so that it can be tried out on recorded heads.
-struct RewritePolicy: Sendable {
+public struct RewritePolicy: Sendable {
   /// Angle between the pose a frame was rendered with and the newest one that begins a rewrite,
   /// radians.
-  var band = 0.3 * Double.pi / 180
+  public var band = 0.3 * Double.pi / 180
   /// The same while rewriting goes on.
-  var keptBand = 0.15 * Double.pi / 180
+  public var keptBand = 0.15 * Double.pi / 180
   /// The same of what is queued behind the piece until the tracker's next sample.
-  var tailBand = 1 * Double.pi / 180
+  public var tailBand = 1 * Double.pi / 180
   /// So many intervals of the tracker are looked at behind the piece.
-  var tailIntervals = 1.5
+  public var tailIntervals = 1.5
   /// No more than this, seconds.
-  var longestTailSeconds = 0.1
+  public var longestTailSeconds = 0.1
   /// A step is taken within this, seconds.
-  var stepSeconds = 0.010
+  public var stepSeconds = 0.010
   /// What a moving head was predicted wrongly is taken back within this at least, seconds.
-  var correctionSeconds = 0.015
+  public var correctionSeconds = 0.015
   /// And within so many intervals of the tracker,
-  var correctionIntervals = 1.5
+  public var correctionIntervals = 1.5
   /// but no longer than this, seconds.
-  var longestCorrectionSeconds = 0.040
+  public var longestCorrectionSeconds = 0.040
   /// At a piece's end the output goes back to what is queued within this, seconds.
-  var fadeSeconds = 0.005
+  public var fadeSeconds = 0.005
   /// Shorter pieces are not worth their joins, seconds.
-  var shortestSeconds = 0.012
+  public var shortestSeconds = 0.012
   /// Filters longer than this take too long to fill, seconds.
-  var longestRunUpSeconds = 0.2
+  public var longestRunUpSeconds = 0.2
 
   @_noLocks
-  init() {}
+  public init() {}
 
   /// Whether the queue is rendered again.
   ///
@@ -42,7 +43,7 @@ struct RewritePolicy: Sendable {
   ///   - tailError: likewise behind it.
   ///   - isGoingOn: whether it was rendered again the last time.
   @_noLocks
-  func wantsRewrite(error: Double, tailError: Double, isGoingOn: Bool) -> Bool {
+  public func wantsRewrite(error: Double, tailError: Double, isGoingOn: Bool) -> Bool {
     if tailError > tailBand { return true }
     return error > (isGoingOn ? keptBand : band)
   }
@@ -68,7 +69,7 @@ struct RewritePolicy: Sendable {
 
 /// A turn that is taken back: the way of the least jerk that begins with the angle and the speed it has
 /// and ends at rest (a quintic; Flash and Hogan, J. Neurosci. 1985).
-struct ResidualTurn: Sendable {
+public struct ResidualTurn: Sendable {
   private let angle: SIMD3<Double>
   private let speed: SIMD3<Double>
   private let seconds: Double
@@ -82,9 +83,27 @@ struct ResidualTurn: Sendable {
     (self.angle, self.speed, self.seconds) = (angle, speed, seconds)
   }
 
+  /// From the poses that were played at two moments to what is known of them now.
+  ///
+  /// - Parameters:
+  ///   - seconds: from the one moment to the other.
+  ///   - interval: of the tracker, seconds.
+  @_noLocks
+  public init(
+    played: Quaternion, playedNext: Quaternion, truth: Quaternion, truthNext: Quaternion,
+    apart seconds: Double, interval: Double, policy: RewritePolicy
+  ) {
+    let angle = (truth.conjugate * played).rotationVector
+    let later = (truthNext.conjugate * playedNext).rotationVector
+    let duration = policy.turnSeconds(
+      angle: realtime_sqrt((angle * angle).sum()),
+      speed: Quaternion.angle(between: truth, truthNext) / seconds, interval: interval)
+    self.init(angle, speed: (later - angle) / seconds, over: duration)
+  }
+
   /// What is left of it, as a rotation vector.
   @_noLocks
-  func left(after time: Double) -> SIMD3<Double> {
+  public func left(after time: Double) -> SIMD3<Double> {
     let u = time / seconds
     guard u < 1 else { return SIMD3(0, 0, 0) }
     let (squared, cubed) = (u * u, u * u * u)

@@ -3,7 +3,7 @@
 import CPulse
 import CRealtime
 
-/// Records what a sink plays, from its monitor source, as stereo float32.
+/// Records what a sink plays, from its monitor source, or what another source hears, as stereo float32.
 ///
 /// A capture ends when its sink or server does; open another then.
 ///
@@ -32,14 +32,15 @@ public final class MonitorCapture: @unchecked Sendable {
   /// - Parameters:
   ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
   ///   - sinkName: nil: the default sink.
+  ///   - sourceName: records this source instead of a sink's monitor.
   ///   - sampleRate: of the recording [Hz]; equal to the sink's rate it is what the sink plays, bit
   ///     for bit.
   ///   - fragmentMilliseconds: how often audio is handed over.
   ///   - timeoutMilliseconds: how long the server may take to answer.
   ///   - receiver: is handed the audio.
   public init(
-    serverAddress: String? = nil, sinkName: String? = nil, sampleRate: Int = 48_000,
-    fragmentMilliseconds: Double = 10, timeoutMilliseconds: Int = 2000,
+    serverAddress: String? = nil, sinkName: String? = nil, sourceName: String? = nil,
+    sampleRate: Int = 48_000, fragmentMilliseconds: Double = 10, timeoutMilliseconds: Int = 2000,
     receiver: @escaping Receiver
   ) throws(PulseAudioError) {
     guard (1...384_000).contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
@@ -50,7 +51,7 @@ public final class MonitorCapture: @unchecked Sendable {
     let fragment = UInt32(max(1, fragmentMilliseconds * Double(sampleRate) / 1000))
     do {
       try connection.loop.locked { () throws(PulseAudioError) in
-        let source = try monitor(of: sinkName)
+        let source = if let sourceName { sourceName } else { try monitor(of: sinkName) }
         try open(source, sampleRate: UInt32(sampleRate), fragmentFrames: fragment)
       }
     } catch {

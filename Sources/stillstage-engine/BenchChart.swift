@@ -1,6 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Charts
+import CommandOptions
+
+/// The picture that `--chart` asks for; that it cannot be drawn there is told before anything is
+/// measured.
+func chartPath(_ command: ParsedCommand) throws(CommandFailure) -> String? {
+  guard let path = command[Options.chart] else { return nil }
+  do throws(ChartError) { try Chart.check(path: path) } catch {
+    if case .unknownFormat = error { throw .usage(error.description) }
+    throw CommandFailure(error.description)
+  }
+  try TextOutput(path: path).check()
+  return path
+}
+
+extension Chart {
+  /// The same as a failure of a command.
+  func draw(to path: String) throws(CommandFailure) {
+    do throws(ChartError) { try write(to: path) } catch {
+      throw CommandFailure(error.description)
+    }
+  }
+}
 
 /// Draws cost against the size of a block, and against order.
 func draw(_ report: BenchReport, to path: String) throws(CommandFailure) {
@@ -8,9 +30,7 @@ func draw(_ report: BenchReport, to path: String) throws(CommandFailure) {
     title: "Rotation and decoding, 512 taps, head turning: \(report.machine.processor)",
     panels: [report.costAgainstBlock, report.costAgainstOrder],
     size: ChartSize(width: 900, height: 900))
-  do throws(ChartError) {
-    try chart.write(to: path)
-  } catch { throw CommandFailure(error.description) }
+  try chart.draw(to: path)
 }
 
 extension BenchReport {

@@ -27,7 +27,8 @@ struct FusionRow: Encodable {
 /// `stillstage bench fusion FILE... [--json] [--chart FILE.svg]`
 func benchFusionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.recordings)
-  try refuseOverwriting(files, by: [command[Options.chart]])
+  let picture = try chartPath(command)
+  try refuseOverwriting(files, by: [picture])
   var rows: [FusionRow] = []
   var panels: [ChartPanel] = []
   for path in files {
@@ -39,12 +40,10 @@ func benchFusionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   rows += ["stillstage", "vqf"].compactMap { filter in
     FusionRow(meanOf: rows.filter { $0.filter == filter }, of: files.count)
   }
-  if let path = command[Options.chart] {
+  if let path = picture {
     let size = ChartSize(width: 900, height: 100 + 250 * panels.count)
     let chart = Chart(title: "Orientation error", panels: panels, size: size)
-    do throws(ChartError) { try chart.write(to: path) } catch {
-      throw CommandFailure(error.description)
-    }
+    try chart.draw(to: path)
   }
   if command[Options.json] {
     try printJSON(rows)

@@ -21,17 +21,16 @@ struct PredictionRow: Encodable {
 /// `stillstage bench prediction FILE... [--json] [--chart FILE.svg]`
 func benchPredictionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.motions)
-  try refuseOverwriting(files, by: [command[Options.chart]])
+  let picture = try chartPath(command)
+  try refuseOverwriting(files, by: [picture])
   var rows: [PredictionRow] = []
   for path in files {
     if Signals.received != nil { throw .interrupted }
     rows += try predictionRows(path)
   }
   rows += meanRows(rows, of: files.count)
-  if let path = command[Options.chart] {
-    do throws(ChartError) { try predictionChart(rows).write(to: path) } catch {
-      throw CommandFailure(error.description)
-    }
+  if let path = picture {
+    try predictionChart(rows).draw(to: path)
   }
   if command[Options.json] {
     try printJSON(rows)

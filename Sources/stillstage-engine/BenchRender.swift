@@ -8,6 +8,7 @@ import SignalProcessing
 /// `stillstage bench render`: CPU time for a second of audio, head turning, and the rivals' in the
 /// same run.
 func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  let picture = try chartPath(command)
   let plan = BenchPlan(
     orders: command[Options.benchOrders], blocks: command[Options.benchBlocks],
     isQuick: command[Options.quick])
@@ -18,7 +19,7 @@ func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     machine: .current, instructionSet: "\(InstructionSet.current)",
     peakGigaFLOPS: rows.peak * 1e-9, sampleRate: BenchFilters.sampleRate, rows: rows.rows,
     ratios: BenchRatio.all(rows.rows))
-  if let path = command[Options.chart] { try draw(report, to: path) }
+  if let picture { try draw(report, to: picture) }
   if command[Options.json] {
     try printJSON(report)
   } else {

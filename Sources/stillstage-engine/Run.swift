@@ -80,6 +80,8 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   case .benchRender: try benchRenderCommand(command)
   case .benchFusion: try benchFusionCommand(command)
   case .benchPrediction: try benchPredictionCommand(command)
+  case .benchLatency: try benchLatencyCommand(command)
+  case .benchTrackingError: try benchTrackingErrorCommand(command)
   case .benchSpeakers: try benchSpeakersCommand(command)
   case .benchUpmix: try benchUpmixCommand(command)
   case .demo: try demoCommand(command, play: playDemo)

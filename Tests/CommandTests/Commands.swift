@@ -21,10 +21,11 @@ enum Stillstage {
 
 /// The scripts beside the tests.
 enum Fixtures {
-  private static let folder =
-    #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined() + "/Fixtures"
+  private static let root =
+    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+  private static let folder = "\(root)/Tests/Fixtures"
 
-  static let virtualTracker = "\(folder)/virtual_tracker.py"
+  static let virtualTracker = "\(root)/Calibration/virtual-tracker/virtual_tracker.py"
   static let virtualSensor = "\(folder)/virtual_sensor.py"
 
   /// Makes one of the small SOFA files of `make_sofa.py`; needs Debian's python3-h5py.

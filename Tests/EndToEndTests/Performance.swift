@@ -80,8 +80,8 @@ final class Performance {
   }
 
   private static var trackerScript: String {
-    let root = #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
-    return root + "/Fixtures/virtual_tracker.py"
+    let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+    return root + "/Calibration/virtual-tracker/virtual_tracker.py"
   }
 
   /// What has been told so far.

@@ -7,6 +7,8 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
+VIRTUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Calibration/virtual-tracker")
+sys.path.insert(1, VIRTUAL)
 from imu_families import FAMILIES, Wave  # noqa: E402
 import tracker_reports as android  # noqa: E402
 

@@ -24,6 +24,8 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
+VIRTUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Calibration/virtual-tracker")
+sys.path.insert(1, VIRTUAL)
 from imu_families import FAMILIES, Still, Wave  # noqa: E402
 from virtual_hid import Node, say  # noqa: E402
 

@@ -3,7 +3,7 @@
 import Glibc
 import Testing
 
-/// The real libhidapi against a virtual tracker (Tests/Fixtures/virtual_tracker.py).
+/// The real libhidapi against a virtual tracker (Calibration/virtual-tracker).
 extension VirtualDevices {
   @Suite(.serialized) struct VirtualTrackerTests {
     private func start(_ options: [String], _ program: [String]) throws -> ChildProcess {
@@ -12,7 +12,7 @@ extension VirtualDevices {
         throw HelperFailure(
           description: "\(needed) is missing: apt install umockdev gir1.2-umockdev-1.0 python3-gi")
       }
-      let script = VirtualSensor.root + "/Tests/Fixtures/virtual_tracker.py"
+      let script = VirtualSensor.root + "/Calibration/virtual-tracker/virtual_tracker.py"
       return try ChildProcess(
         ["/usr/bin/umockdev-wrapper", "/usr/bin/python3", script, "--stdin"] + options
           + ["--", VirtualSensor.probe] + program)

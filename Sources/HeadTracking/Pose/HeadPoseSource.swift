@@ -39,6 +39,7 @@ public final class HeadPoseSource: @unchecked Sendable {
   private let reader: UnsafeMutablePointer<Reader>
   private let predictionCode = Atomic<Int64>(PosePrediction.automatic.code)
   private let rendered = RenderedPose()
+  private let used = SampleUse.Board()
   private let observers = Mutex<[Observer]>([])
   /// The head's, where this is a device's.
   private let head: HeadPoseSource?
@@ -61,6 +62,7 @@ public final class HeadPoseSource: @unchecked Sendable {
     reader.deallocate()
     ring.deallocate()
     rendered.deallocate()
+    used.deallocate()
   }
 
   /// Takes a sample from the tracker; one that is no rotation, or not newer, is counted and
@@ -73,12 +75,13 @@ public final class HeadPoseSource: @unchecked Sendable {
     defer { tellObservers() }
     return producer.withLock { producer in
       let breaks = producer.stage.conditioner.breaks
-      guard let pose = producer.stage.condition(sample) else {
+      guard var pose = producer.stage.condition(sample) else {
         producer.rejected += 1
         return false
       }
       producer.accepted += 1
       producer.latest = sample
+      pose.ready = monotonic_nanoseconds()
       ring.push(pose)
       return pose.breaks != breaks
     }
@@ -172,7 +175,7 @@ public final class HeadPoseSource: @unchecked Sendable {
   /// The same with a clock of the caller's, for offline use.
   @_noLocks
   public func pose(at time: Int64, now: Int64) -> Quaternion {
-    takeSamples()
+    takeSamples(heard: time, now: now)
     let pose = reader.pointee.track.pose(at: time, now: now)
     // Where the queue is rendered again, what is said first of its end is not what is heard.
     if let last = reader.pointee.lastPass, now - last < 100_000_000 { return pose }
@@ -180,11 +183,15 @@ public final class HeadPoseSource: @unchecked Sendable {
     return pose
   }
 
+  /// How the newest sample that the renderer has taken came to it; nil before the first.
+  public var latestUse: SampleUse? { used.load() }
+
   @_noLocks
-  private func takeSamples() {
+  private func takeSamples(heard: Int64, now: Int64) {
     while let pose = ring.pop(&reader.pointee.position) {
       reader.pointee.track.append(pose)
       reader.pointee.again.append(pose)
+      used.store(SampleUse(arrival: pose.arrival, ready: pose.ready, used: now, heard: heard))
     }
     let prediction = PosePrediction(code: predictionCode.load(ordering: .relaxed))
     reader.pointee.track.prediction = prediction
@@ -203,7 +210,7 @@ public final class HeadPoseSource: @unchecked Sendable {
   ///   - now: the present moment.
   @_noLocks
   public func beginPass(from start: Int64, to end: Int64, played: Quaternion, now: Int64) {
-    takeSamples()
+    takeSamples(heard: start, now: now)
     reader.pointee.again.beginPass(from: start, to: end, played: played, now: now)
     reader.pointee.lastPass = now
     rendered.store(reader.pointee.again.truth(at: start))

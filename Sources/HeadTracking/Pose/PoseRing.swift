@@ -15,7 +15,7 @@ struct PoseRing: @unchecked Sendable {
   let capacity: Int
   private let words: UnsafeMutablePointer<Atomic<UInt64>>
   private let written: UnsafeMutablePointer<Atomic<Int>>
-  private static let stride = 27
+  private static let stride = 28
 
   init(capacity: Int = 256) {
     precondition(capacity > 1 && capacity & (capacity - 1) == 0)
@@ -59,6 +59,7 @@ struct PoseRing: @unchecked Sendable {
       slot[13 + 3 * index].store(mean.y.bitPattern, ordering: .relaxed)
       slot[14 + 3 * index].store(mean.z.bitPattern, ordering: .relaxed)
     }
+    slot[27].store(UInt64(bitPattern: pose.ready), ordering: .relaxed)
     slot[0].store(UInt64(2 * number + 2), ordering: .releasing)
     written.pointee.store(number + 1, ordering: .releasing)
   }
@@ -108,6 +109,7 @@ struct PoseRing: @unchecked Sendable {
         Double(bitPattern: slot[13 + 3 * index].load(ordering: .relaxed)),
         Double(bitPattern: slot[14 + 3 * index].load(ordering: .relaxed)))
     }
+    pose.ready = Int64(bitPattern: slot[27].load(ordering: .relaxed))
     atomicMemoryFence(ordering: .acquiring)
     return slot[0].load(ordering: .relaxed) == mark ? pose : nil
   }

@@ -9,6 +9,8 @@ struct StampedPose: Sendable, Equatable {
   var time: Int64
   /// When it arrived, CLOCK_MONOTONIC nanoseconds.
   var arrival: Int64
+  /// When it was ready for the renderer, CLOCK_MONOTONIC nanoseconds; 0: not known.
+  var ready: Int64 = 0
   /// The tracker's sampling interval, nanoseconds.
   var interval: Int64
   var headToWorld: Quaternion

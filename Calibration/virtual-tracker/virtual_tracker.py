@@ -21,11 +21,17 @@ the log of feature writes.
   --absent               begins unplugged
   --stdin                commands from standard input (PROGRAM then gets an empty one)
   --control PATH         commands from connections to a unix socket made at PATH
+  --quiet                prints nothing: standard output is PROGRAM's alone
 
 Commands, one a line; each is answered by `mock: NAME... at NANOSECONDS` (CLOCK_MONOTONIC), and the
-first report after it by `mock: sent NAME... at NANOSECONDS`:
+first report after it by `mock: sent NAME... at NANOSECONDS`, the moment just before it is handed over:
   rate HZ | pose YAW PITCH ROLL | turn YAW SECONDS | unplug | plug | stall MS | noise N
   jump DEGREES | zerogyro on|off | mute on|off | log | quit
+  hold MS     from now on each `pose` shows in the reports so much later than it is told of: a sensor
+              that is late; `sent` still names the report that would have been the first
+  follow      this connection hears all that is said
+
+SIGINT and SIGTERM are handed on to PROGRAM.
 
 Angles are degrees: yaw positive to the left, pitch positive up, roll positive lowers the right ear.
 apt: umockdev gir1.2-umockdev-1.0 python3-gi (Debian's own /usr/bin/python3).
@@ -33,6 +39,7 @@ apt: umockdev gir1.2-umockdev-1.0 python3-gi (Debian's own /usr/bin/python3).
 import argparse
 import os
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -43,7 +50,7 @@ import gi
 
 sys.dont_write_bytecode = True
 from tracker_reports import *  # noqa: E402,F403
-from virtual_hid import Node, say  # noqa: E402
+from virtual_hid import LISTENERS, QUIET, Node, say  # noqa: E402
 
 gi.require_version("UMockdev", "1.0")
 from gi.repository import GLib, UMockdev  # noqa: E402
@@ -91,6 +98,8 @@ class Tracker(Node):
         self.zero_gyro = self.mute = False
         self.noise = 0
         self.waiting = []
+        self.hold = 0.0
+        self.held = []
         self.started = False
         self.reset()
 
@@ -174,10 +183,13 @@ class Tracker(Node):
             while self.noise > 0:
                 self.noise -= 1
                 self.deliver(random.randbytes(random.choice((1, 2, 7, 14, 14, 14, 60))))
+            while self.held and self.held[0][0] <= time.monotonic():
+                self.motion.pose(*self.held.pop(0)[1])
             names, self.waiting = self.waiting, []
+            stamp = time.monotonic_ns()
             if self.deliver(self.report(time.monotonic())):
                 for name in names:
-                    say("sent %s at %d" % (name, time.monotonic_ns()))
+                    say("sent %s at %d" % (name, stamp))
 
 
 class Commands:
@@ -193,7 +205,13 @@ class Commands:
         if name == "rate":
             t.rate = float(numbers[0])
         elif name == "pose":
-            t.motion.pose(*(float(v) for v in numbers))
+            pose = tuple(float(v) for v in numbers)
+            if t.hold > 0:
+                t.held = t.held + [(time.monotonic() + t.hold, pose)]
+            else:
+                t.motion.pose(*pose)
+        elif name == "hold":
+            t.hold = float(numbers[0]) / 1000
         elif name == "turn":
             t.motion.turn(*(float(v) for v in numbers))
         elif name == "unplug":
@@ -240,12 +258,26 @@ class Commands:
         while True:
             connection, _ = server.accept()
             with connection, connection.makefile("rw") as stream:
-                for line in stream:
-                    reply = self.answer(line)
-                    if reply:
-                        say(reply)
-                        stream.write("mock: " + reply + "\n")
-                        stream.flush()
+                self.talk(connection, stream)
+
+    def talk(self, connection, stream):
+        def hear(text):
+            try:
+                connection.sendall(text.encode())
+            except OSError:
+                LISTENERS.remove(hear)
+
+        for line in stream:
+            if line.strip() == "follow":
+                LISTENERS.append(hear)
+                continue
+            reply = self.answer(line)
+            if reply:
+                say(reply)
+                if hear not in LISTENERS:
+                    hear("mock: " + reply + "\n")
+        if hear in LISTENERS:
+            LISTENERS.remove(hear)
 
 
 KEYBOARD = """P: /devices/platform/decoy/0003:04D9:0006.0099/hidraw/hidraw99
@@ -277,7 +309,7 @@ def parse():
     p.add_argument("--product", default="Virtual Head Tracker")
     p.add_argument("--count", type=int, default=1)
     p.add_argument("--control")
-    for flag in ("decoy", "broken-description", "deny", "absent", "stdin"):
+    for flag in ("decoy", "broken-description", "deny", "absent", "stdin", "quiet"):
         p.add_argument("--" + flag, action="store_true")
     p.add_argument("program", nargs=argparse.REMAINDER)
     options = p.parse_args()
@@ -292,6 +324,7 @@ def parse():
 
 def main():
     options = parse()
+    QUIET[0] = options.quiet
     testbed = UMockdev.Testbed.new()
     trackers = [Tracker(testbed, i, options) for i in range(options.count)]
     if options.decoy:
@@ -307,6 +340,9 @@ def main():
         program = subprocess.Popen(options.program, stdin=keys)
     except OSError as e:
         sys.exit("virtual_tracker: cannot start %s: %s" % (options.program[0], e.strerror))
+    for number_ in (signal.SIGINT, signal.SIGTERM):
+        GLib.unix_signal_add(
+            GLib.PRIORITY_HIGH, number_, lambda n: program.send_signal(n) or True, number_)
     say("program %d" % program.pid)
     commands = Commands(trackers[0], program.terminate)
     if options.stdin:

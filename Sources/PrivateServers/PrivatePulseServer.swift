@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A PulseAudio server of a test's own with a null sink "ears": no D-Bus, no real-time scheduling,
+/// A PulseAudio server of one's own with a null sink "ears": no D-Bus, no real-time scheduling,
 /// as root or not.
 ///
 /// ## Threading
@@ -18,6 +18,12 @@ public final class PrivatePulseServer {
   private let hasDefaultSink: Bool
   private var process: PrivatePulseProcess?
   private var socketPath: String { directory.path + "/native" }
+
+  /// The Debian package that is missing, or nil if such a server can be started.
+  public static var missingPackage: String? {
+    let needed = [("pulseaudio", "pulseaudio"), ("pactl", "pulseaudio-utils")]
+    return needed.first { PrivatePulseDirectory.find($0.0) == nil }?.1
+  }
 
   /// Starts the server; it accepts connections when this returns.
   ///

@@ -13,10 +13,17 @@ gi.require_version("UMockdev", "1.0")
 from gi.repository import UMockdev  # noqa: E402
 
 PRINT_LOCK = threading.Lock()
+# Whoever else hears what is said: functions of a line.
+LISTENERS = []
+QUIET = [False]
 
 
 def say(text):
     with PRINT_LOCK:
+        for listener in list(LISTENERS):
+            listener("mock: " + text + "\n")
+        if QUIET[0]:
+            return
         sys.stdout.write("mock: " + text + "\n")
         sys.stdout.flush()
 

@@ -103,7 +103,18 @@ final class PrivatePulseProcess {
   ) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    // A program that holds signals back must not hand that down, nor a terminal's Ctrl-C: servers are
+    // ended by their owner.
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
     if let input {
       posix_spawn_file_actions_adddup2(&actions, input, 0)
     } else {
@@ -115,7 +126,7 @@ final class PrivatePulseProcess {
     let envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { for text in argv + envp { free(text) } }
     var pid: pid_t = 0
-    let result = posix_spawnp(&pid, arguments[0], &actions, nil, argv, envp)
+    let result = posix_spawnp(&pid, arguments[0], &actions, &attributes, argv, envp)
     guard result == 0 else {
       throw PrivatePulseError.notStarted(arguments[0], log: String(cString: strerror(result)))
     }

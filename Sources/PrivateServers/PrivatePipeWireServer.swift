@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// PipeWire with WirePlumber, PulseAudio's protocol and a D-Bus, all of a test's own, with a null
+/// PipeWire with WirePlumber, PulseAudio's protocol and a D-Bus, all of one's own, with a null
 /// sink "ears" as default.
 ///
 /// ## Threading

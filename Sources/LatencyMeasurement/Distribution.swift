@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How measured values are spread.
+public struct Distribution: Sendable, Equatable, Codable {
+  public let count: Int
+  public let mean: Double
+  /// Root mean square distance from the mean.
+  public let deviation: Double
+  public let minimum: Double
+  public let p50: Double
+  public let p95: Double
+  public let p99: Double
+  public let maximum: Double
+
+  /// Nil for no values.
+  public init?(_ values: [Double]) {
+    guard !values.isEmpty else { return nil }
+    let sorted = values.sorted()
+    let count = Double(values.count)
+    let mean = values.reduce(0, +) / count
+    self.count = values.count
+    self.mean = mean
+    deviation =
+      (values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / count).squareRoot()
+    minimum = sorted[0]
+    p50 = Self.percentile(50, of: sorted)
+    p95 = Self.percentile(95, of: sorted)
+    p99 = Self.percentile(99, of: sorted)
+    maximum = sorted[sorted.count - 1]
+  }
+
+  /// The value that so many in a hundred do not exceed, linear between neighbours.
+  public static func percentile(_ percent: Double, of sorted: [Double]) -> Double {
+    let place = percent / 100 * Double(sorted.count - 1)
+    let low = Int(place.rounded(.down))
+    let high = min(low + 1, sorted.count - 1)
+    return sorted[low] + (place - Double(low)) * (sorted[high] - sorted[low])
+  }
+}
