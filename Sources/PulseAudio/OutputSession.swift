@@ -92,7 +92,8 @@ final class OutputSession {
     renderer = .allocate(capacity: 1)
     renderer.initialize(
       to: StreamRenderer(
-        callback: callback, counters: board.counters, sampleRate: configuration.sampleRate))
+        callback: callback, counters: board.counters, sampleRate: configuration.sampleRate,
+        queueMilliseconds: configuration.latencyMilliseconds ?? configuration.queueRules.deepest))
     let rewriting: QueueRewriting =
       callback.rewrite == nil
       ? .unsupportedBySource : (configuration.rewriting == .never ? .switchedOff : .active)

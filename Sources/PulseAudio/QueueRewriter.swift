@@ -29,6 +29,8 @@ struct QueueRewriter {
   private static let coverNanoseconds: Int64 = 100_000_000
   /// Shorter pieces are not worth writing.
   private static let leastNanoseconds: Int64 = 5_000_000
+  /// What a sink may hold besides, and still be followed.
+  private static let sinkMilliseconds = 300.0
   private static let fadeNanoseconds: Int64 = 2_500_000
   /// A seam that differs by more is faded: -80 dB.
   private static let seamTolerance: Float = 1e-4
@@ -43,9 +45,11 @@ struct QueueRewriter {
   /// What rendering a piece takes of late, at most [ns].
   private var renderingTime: Int64 = 0
 
-  init(sampleRate: Int) {
+  /// - Parameter queueMilliseconds: the deepest that the queue is going to be.
+  init(sampleRate: Int, queueMilliseconds: Double) {
     framesPerNanosecond = Double(sampleRate) / 1e9
-    shadow = QueueShadow(frames: sampleRate * 6 / 10)
+    shadow = QueueShadow(
+      frames: Int((queueMilliseconds + Self.sinkMilliseconds) * Double(sampleRate) / 1000))
     pieceFrames = Int(Double(Self.coverNanoseconds) * framesPerNanosecond) + 1
     piece = .allocate(capacity: pieceFrames * QueueShadow.channelCount)
     piece.initialize(repeating: 0, count: pieceFrames * QueueShadow.channelCount)

@@ -34,7 +34,8 @@ struct StreamRenderer {
   private static let implausibleExcess: Int64 = 500_000_000
 
   init(
-    callback: AudioRenderCallback, counters: UnsafeMutablePointer<OutputCounters>, sampleRate: Int
+    callback: AudioRenderCallback, counters: UnsafeMutablePointer<OutputCounters>, sampleRate: Int,
+    queueMilliseconds: Double
   ) {
     self.callback = callback.function
     self.context = callback.context
@@ -42,7 +43,7 @@ struct StreamRenderer {
     self.sampleRate = sampleRate
     self.clock = PresentationClock(sampleRate: sampleRate)
     rewriteFunction = callback.rewrite
-    rewriter = QueueRewriter(sampleRate: sampleRate)
+    rewriter = QueueRewriter(sampleRate: sampleRate, queueMilliseconds: queueMilliseconds)
   }
 
   /// The queue is empty, and what is written next is heard next.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import PulseAudio
 import Synchronization
 import Testing
@@ -36,6 +37,8 @@ struct RewriteRun {
   let status: AudioOutputStatus
   let queueDepths: [Double]
   let wrongCalls: Int
+  /// Of one core, by the whole test program: output, source and capture.
+  let processorShare: Double
 
   var median: Double { delays.isEmpty ? .infinity : delays[delays.count / 2] }
   /// No gap, no underrun, and hardly a turn that was not heard.
@@ -55,6 +58,7 @@ struct RewriteRun {
     sleepMilliseconds(settings.settle)
     var depths: [Double] = []
     let begun = monotonicNow()
+    let processorTime = Self.processorSeconds()
     var next = begun
     while Double(monotonicNow() - begun) < settings.seconds * 1e9 {
       source.turn()
@@ -64,6 +68,8 @@ struct RewriteRun {
       next += Int64(Double.random(in: 0.9...1.1) * 1e9 / settings.rate)
       while monotonicNow() < next { sleepMilliseconds(1) }
     }
+    processorShare =
+      (Self.processorSeconds() - processorTime) / (Double(monotonicNow() - begun) / 1e9)
     sleepMilliseconds(400)
     capture.stop()
     status = output.status
@@ -100,6 +106,13 @@ struct RewriteRun {
     return last
   }
 
+  private static func processorSeconds() -> Double {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+      + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
+  }
+
   func report(_ name: String) {
     let slowest = delays.last ?? .nan
     let early = timeErrors.isEmpty ? .nan : timeErrors[timeErrors.count / 20]
@@ -111,6 +124,7 @@ struct RewriteRun {
       "\(queueDepths.isEmpty ? -1 : queueDepths[queueDepths.count / 2]) ms;",
       "time error p5 \(early) p95 \(late) ms;",
       "jumps \(jumps.count) \(jumps.prefix(3)), gaps \(gaps) (\(silentFrames) frames), strays \(strayFrames),",
+      "processor \((processorShare * 1000).rounded() / 10) %,",
       "underruns \(status.underruns), wrong calls \(wrongCalls)")
   }
 }
