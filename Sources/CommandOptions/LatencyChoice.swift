@@ -2,7 +2,7 @@
 
 /// `--latency`: how deep the sound server's queue is.
 public enum LatencyChoice: Sendable, Equatable {
-  /// The player's own choice, 50 ms.
+  /// The player's own choice: 40-200 ms, deeper after an underrun.
   case auto
   case milliseconds(Double)
 }

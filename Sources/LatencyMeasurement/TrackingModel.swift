@@ -101,17 +101,23 @@ public struct TrackingModel: Sendable {
       source.beginPass(
         from: Self.stamp(Double(turn) * grid), to: Self.stamp(Double(last) * grid),
         played: played, now: Self.stamp(now))
+      let interval = Double(source.sampleIntervalOfPass) * 1e-9
+      let beyond = min(policy.longestTailSeconds, policy.tailIntervals * interval)
+      let tail = min(lastRendered, last + Int(beyond / grid))
       isRewriting = policy.wantsRewrite(
-        error: largestError(turn...last, stride: 4),
-        tailError: largestError(last...max(last, lastRendered), stride: 32),
+        error: largestError(turn...last), tailError: largestError(last...max(last, tail)),
         isGoingOn: isRewriting)
       guard isRewriting else { return }
       let (truth, later) = (truthOfPass(turn), truthOfPass(turn + 1))
       let angle = (truth.conjugate * played).rotationVector
-      let speed = ((later.conjugate * next).rotationVector - angle) / grid
+      let residual = ResidualTurn(
+        angle, speed: ((later.conjugate * next).rotationVector - angle) / grid,
+        over: policy.turnSeconds(
+          angle: (angle * angle).sum().squareRoot(),
+          speed: Quaternion.angle(between: truth, later) / grid, interval: interval))
       // The end of the piece is a crossfade back to what is queued.
       for point in turn + 1..<last - Int(policy.fadeSeconds / grid) {
-        let left = policy.residual(angle, speed, after: Double(point - turn) * grid)
+        let left = residual.left(after: Double(point - turn) * grid)
         rendered[point] = (truthOfPass(point) * Quaternion(rotationVector: left)).normalized
       }
     }
@@ -120,9 +126,9 @@ public struct TrackingModel: Sendable {
       source.poseOfPass(at: Self.stamp(Double(point) * TrackingModel.grid))
     }
 
-    private func largestError(_ points: ClosedRange<Int>, stride step: Int) -> Double {
+    private func largestError(_ points: ClosedRange<Int>) -> Double {
       var largest = 0.0
-      for point in stride(from: points.lowerBound, through: points.upperBound, by: step) {
+      for point in stride(from: points.lowerBound, through: points.upperBound, by: 4) {
         guard let played = rendered[point] else { continue }
         largest = max(largest, Quaternion.angle(between: played, truthOfPass(point)))
       }

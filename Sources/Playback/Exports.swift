@@ -38,6 +38,8 @@
 @_exported public import enum PulseAudio.AudioOutputState
 @_exported public import struct PulseAudio.AudioOutputStatus
 @_exported public import enum PulseAudio.PulseAudioError
+@_exported public import enum PulseAudio.QueueRewriting
+@_exported public import enum PulseAudio.RewritingChoice
 @_exported public import struct PulseAudio.Sink
 @_exported public import enum PulseAudio.SinkList
 @_exported public import struct SignalProcessing.LevelMeter

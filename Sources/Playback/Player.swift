@@ -227,7 +227,7 @@ public final class Player: @unchecked Sendable {
 
   private func fadeOut() {
     feed.hold(true)
-    let queued = output.status.measuredLatencyMilliseconds ?? options.latencyMilliseconds
+    let queued = output.status.measuredLatencyMilliseconds ?? output.status.queueMilliseconds
     let end = monotonic_nanoseconds() + 400_000_000
     while !feed.isSilent, monotonic_nanoseconds() < end { pauseThread(milliseconds: 5) }
     let rest = Double(end - monotonic_nanoseconds()) * 1e-6
@@ -341,6 +341,7 @@ public final class Player: @unchecked Sendable {
     configuration.sinkName = options.sinkName
     configuration.sampleRate = rate
     configuration.latencyMilliseconds = options.latencyMilliseconds
+    configuration.rewriting = options.rewriting
     do throws(PulseAudioError) {
       let canRewrite = feed.renderer.isRewritable
       return try AudioOutput(

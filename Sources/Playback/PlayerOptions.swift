@@ -2,6 +2,7 @@
 
 public import HeadTracking
 public import Media
+public import PulseAudio
 
 /// What the stage follows.
 public enum StageMode: String, Sendable, CaseIterable {
@@ -92,8 +93,10 @@ public struct PlayerOptions: Sendable {
   public var mode = StageMode.tracked
   /// The sound server's name of the output; nil: its default, followed when it changes.
   public var sinkName: String?
-  /// Depth of the server's queue in ms. Default: 50.
-  public var latencyMilliseconds = 50.0
+  /// Depth of the server's queue in ms; nil, the default: the output's own choice, which adapts.
+  public var latencyMilliseconds: Double?
+  /// Whether what is queued is rendered again. Default: where it gets through.
+  public var rewriting = RewritingChoice.automatic
   /// The server's address as in `PULSE_SERVER`; nil: that variable, then libpulse's rules.
   public var serverAddress: String?
   /// Ends the making of a player: the reading of an HRTF set, the design of filters.

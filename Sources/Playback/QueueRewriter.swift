@@ -46,7 +46,7 @@ struct RewritePlan {
     @_noLocks get {
       let grid = SoundfieldRotator.gridFrames
       let first = turn / grid + 1
-      return first..<max(first, (fadeOut - latency + grid - 1) / grid)
+      return first..<max(first, (fadeOut - latency) / grid + 1)
     }
   }
 }

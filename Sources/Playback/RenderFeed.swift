@@ -39,10 +39,12 @@ final class RenderFeed: @unchecked Sendable {
   private let state: UnsafeMutablePointer<State>
   private let input: PlanarScratch
   private let ears: PlanarScratch
-  private let poses: UnsafeMutablePointer<Quaternion>
+  let poses: UnsafeMutablePointer<Quaternion>
   /// The head as it is played.
   let trail: PoseTrail
-  private let policy: RewritePolicy
+  let policy: RewritePolicy
+  /// Whether the queue was rendered again the last time it was looked at.
+  let isRewriting: UnsafeMutablePointer<Bool>
   private static let chunkFrames = 512
   /// What is taken from the ring after a fade has ended is not heard: little, therefore.
   private static let fadeFrames = 64
@@ -55,8 +57,6 @@ final class RenderFeed: @unchecked Sendable {
     var tail: Int
     /// Of the ring; a new one begins with a seek.
     var generation = 0
-    /// Whether the queue was rendered again the last time it was looked at.
-    var isRewriting = false
   }
 
   init(
@@ -72,6 +72,8 @@ final class RenderFeed: @unchecked Sendable {
     poses = .allocate(capacity: points)
     poses.initialize(repeating: .identity, count: points)
     trail = PoseTrail(points: points)
+    isRewriting = .allocate(capacity: 1)
+    isRewriting.initialize(to: false)
     state = .allocate(capacity: 1)
     state.initialize(to: State(tail: renderer.tailFrames + renderer.latencyFrames))
     reserve = Int(renderer.sampleRate * 0.08)
@@ -79,6 +81,7 @@ final class RenderFeed: @unchecked Sendable {
 
   deinit {
     poses.deallocate()
+    isRewriting.deallocate()
     state.deallocate()
   }
 
@@ -172,6 +175,7 @@ final class RenderFeed: @unchecked Sendable {
   private func beginAnew() {
     renderer.reset()
     state.pointee.rendered = 0
+    isRewriting.pointee = false
   }
 
   private var isFadingToHold: Bool {
@@ -200,100 +204,5 @@ final class RenderFeed: @unchecked Sendable {
       trail[points.lowerBound + i] = point
       poses[i] = point.pose
     }
-  }
-
-  // MARK: Rendering again
-
-  /// What the output calls for sound, with what renders its queue again.
-  var rewritingCallback: AudioRenderCallback {
-    AudioRenderCallback(
-      owner: self,
-      function: { context, samples, frames, time in
-        Unmanaged<RenderFeed>.fromOpaque(context)._withUnsafeGuaranteedRef {
-          $0.render(samples, frames: frames, time: time)
-        }
-      },
-      rewrite: { context, samples, framesBack, frames, time in
-        Unmanaged<RenderFeed>.fromOpaque(context)._withUnsafeGuaranteedRef {
-          $0.rewrite(samples, framesBack: framesBack, frames: frames, time: time)
-        }
-      })
-  }
-
-  /// Renders a piece of the queue again where the head was predicted wrongly.
-  ///
-  /// - Parameters:
-  ///   - interleaved: receives `frames` x 2 samples.
-  ///   - framesBack: where the piece begins, counted back from the end of what has been rendered.
-  ///   - frames: its length.
-  ///   - time: when its first frame is heard, CLOCK_MONOTONIC, ns.
-  /// - Returns: frames that are to be written, from the first; 0 where the queue is good as it is.
-  func rewrite(
-    _ interleaved: UnsafeMutablePointer<Float>, framesBack: Int, frames: Int, time: Int64
-  ) -> Int {
-    guard head.becomesKnown,
-      let plan = renderer.planRewrite(framesBack: framesBack, frames: frames)
-    else { return 0 }
-    let clock = GridClock(
-      time: time, frame: plan.start - renderer.latencyFrames, rate: renderer.sampleRate)
-    let turn = plan.turn / Renderer.gridFrames
-    let last = plan.points.upperBound - 1
-    head.beginPass(from: clock.time(turn), to: clock.time(last), played: trail[turn])
-    state.pointee.isRewriting = policy.wantsRewrite(
-      error: largestError(turn...last, clock, stride: 4),
-      tailError: largestError(last...max(last, lastPoint), clock, stride: 32),
-      isGoingOn: state.pointee.isRewriting)
-    guard state.pointee.isRewriting else { return 0 }
-    setPoses(of: plan, clock)
-    renderer.rewrite(plan, poses: poses, into: interleaved)
-    return plan.end - plan.start
-  }
-
-  /// The last grid point that was asked for.
-  private var lastPoint: Int { renderer.gridPoints(forNext: 0).lowerBound - 1 }
-
-  /// The largest angle between what was played and the newest truth, radians.
-  private func largestError(_ points: ClosedRange<Int>, _ clock: GridClock, stride: Int) -> Double {
-    var largest = 0.0
-    var point = points.lowerBound
-    while point <= points.upperBound {
-      let truth = head.pointOfPass(heardAt: clock.time(point)).pose
-      largest = max(largest, Quaternion.angle(between: trail[point].pose, truth))
-      point += stride
-    }
-    return largest
-  }
-
-  /// The poses as played up to the turn; from there on they go over to the newest truth.
-  private func setPoses(of plan: RewritePlan, _ clock: GridClock) {
-    let points = plan.points
-    let turn = plan.turn / Renderer.gridFrames
-    for point in points.lowerBound...turn { poses[point - points.lowerBound] = trail[point].pose }
-    let seconds = Double(Renderer.gridFrames) / renderer.sampleRate
-    let truth = head.pointOfPass(heardAt: clock.time(turn)).head
-    let next = head.pointOfPass(heardAt: clock.time(turn + 1)).head
-    let angle = (truth.conjugate * trail[turn].head).rotationVector
-    let later = (next.conjugate * trail[turn + 1].head).rotationVector
-    let speed = (later - angle) / seconds
-    let new = plan.newPoints
-    for point in turn + 1..<points.upperBound {
-      var here = head.pointOfPass(heardAt: clock.time(point))
-      let left = policy.residual(angle, speed, after: Double(point - turn) * seconds)
-      here.head = (here.head * Quaternion(rotationVector: left)).normalized
-      poses[point - points.lowerBound] = here.pose
-      if point < new.upperBound { trail[point] = here }
-    }
-  }
-}
-
-/// When the grid's points are heard.
-private struct GridClock {
-  var time: Int64
-  /// The frame of the input that is heard at `time`.
-  var frame: Int
-  var rate: Double
-
-  func time(_ point: Int) -> Int64 {
-    time + Int64(Double(point * Renderer.gridFrames - frame) / rate * 1e9)
   }
 }

@@ -62,7 +62,7 @@ public final class Renderer: @unchecked Sendable {
 
   private let blockFrames: Int
   private let decoderLatency: Int
-  private let spatial: PathSwitch
+  let spatial: PathSwitch
   private let plain: PlainPath
   private let `guard`: FiniteGuard
   private let spatialGain: GainRamp
@@ -74,8 +74,8 @@ public final class Renderer: @unchecked Sendable {
   private let source: PlanarScratch
   private let ears: PlanarScratch
   private let side: PlanarScratch
-  private let history: RenderHistory
-  private let rewriter: QueueRewriter
+  let history: RenderHistory
+  let rewriter: QueueRewriter
 
   /// - Parameters:
   ///   - layout: what the input's channels are; not `.unknown`.
@@ -313,41 +313,6 @@ public final class Renderer: @unchecked Sendable {
     history.store(.outputLeft, at: first, ears.planes[0], count)
     history.store(.outputRight, at: first, ears.planes[1], count)
     history.append(count, decoder: spatial.heard)
-  }
-
-  // MARK: Rendering again
-
-  /// Whether what was rendered can be rendered again.
-  var isRewritable: Bool { history.isKept && spatial.runUpFrames != nil }
-
-  /// Frames that can be asked of the past, with the filters' run-up.
-  var keptFrames: Int { history.capacity }
-
-  /// Whether the limiter's input at a frame is what the poses played make of the source.
-  func isPure(at frame: Int) -> Bool { history.cell(frame).isPure }
-
-  /// How a piece of the output can be rendered again; nil where it cannot.
-  ///
-  /// - Parameters:
-  ///   - framesBack: where it begins, counted back from the end of what has been rendered.
-  ///   - frames: its length.
-  @_noLocks
-  func planRewrite(framesBack: Int, frames: Int) -> RewritePlan? {
-    if !history.isKept { return nil }
-    if framesBack > history.end { return nil }
-    return rewriter.plan(
-      start: history.end - framesBack, frames: frames, history: history, path: spatial)
-  }
-
-  /// Renders a piece again, with what it joins and what was queued kept in mind.
-  @_noLocks
-  func rewrite(
-    _ plan: RewritePlan, poses: UnsafePointer<Quaternion>,
-    into interleaved: UnsafeMutablePointer<Float>
-  ) {
-    realtime_enter()
-    rewriter.render(plan, poses: poses, history: history, path: spatial, into: interleaved)
-    realtime_exit()
   }
 }
 

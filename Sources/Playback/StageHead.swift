@@ -125,6 +125,12 @@ final class StageHead: @unchecked Sendable {
     }
   }
 
+  /// Seconds between two samples of the tracker; 0 before the first one.
+  var sampleSeconds: Double {
+    guard case .source(let source) = place else { return 0 }
+    return source._withUnsafeGuaranteedRef { Double($0.sampleIntervalOfPass) * 1e-9 }
+  }
+
   /// The newest truth in the pass.
   func pointOfPass(heardAt time: Int64) -> Point {
     var point = Point()

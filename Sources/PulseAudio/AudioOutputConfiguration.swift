@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// Whether what is queued is written over when the callback can render it again.
+public enum RewritingChoice: String, Sendable, Equatable, CaseIterable {
+  /// Wherever it is found to get through.
+  case automatic
+  /// Even where pieces of it get lost.
+  case always
+  case never
+}
+
 /// What is asked of the sound server.
 public struct AudioOutputConfiguration: Sendable, Equatable {
   /// The server's address as in `PULSE_SERVER`; nil: that variable, then libpulse's own rules.
@@ -12,20 +21,13 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// Default: 48000.
   public var sampleRate = 48_000
 
-  /// Time from writing a frame to hearing it that is asked for [ms]. Default: 50.
-  public var latencyMilliseconds = 50.0
+  /// Time from writing a frame to hearing it that is asked for [ms]; nil, the default: 150 where the
+  /// queue can be rewritten, 50 elsewhere, more (up to 200) after it ran dry, less again after quiet
+  /// minutes.
+  public var latencyMilliseconds: Double?
 
-  /// Whether what is queued is written over when the callback can render it again.
-  public enum Rewriting: String, Sendable, Equatable, CaseIterable {
-    /// Wherever it is found to get through.
-    case automatic
-    /// Even where pieces of it get lost.
-    case always
-    case never
-  }
-
-  /// Default: automatic.
-  public var rewriting = Rewriting.automatic
+  /// Whether what is queued is written over. Default: automatic.
+  public var rewriting = RewritingChoice.automatic
 
   /// Opens the stream paused: the queue is filled, and `resume` lets it sound. Default: false.
   public var startsPaused = false
@@ -41,6 +43,16 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
 
   /// How long the first connection may take in all [ms]. Default: 2000.
   public var connectTimeoutMilliseconds = 2000
+
+  /// Whether the audio thread asks to be scheduled in real time, or else before others; where that
+  /// is not allowed it quietly goes on as it is. Default: true.
+  public var raisesPriority = true
+
+  /// How an adaptive queue behaves; a test has no minutes to wait.
+  var queueRules = QueueDepth.Rules()
+
+  /// A sink that reads further ahead is not followed [ms].
+  var largestMarginMilliseconds = 150.0
 
   public init() {}
 }

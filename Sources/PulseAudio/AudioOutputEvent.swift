@@ -20,6 +20,9 @@ public struct AudioOutputEvent: Sendable, Equatable {
     case defaultSinkChanged(sink: String)
     /// The queue ran dry; `total` times so far.
     case underrun(total: Int)
+    /// The queue's depth is another: after an underrun, a quiet minute, or because rewriting was
+    /// found not to get through, or to do so again.
+    case queueChanged(milliseconds: Double, rewriting: QueueRewriting)
     /// All that was written before `drain` has been played.
     case drained
   }

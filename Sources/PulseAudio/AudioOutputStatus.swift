@@ -26,6 +26,28 @@ public enum AudioOutputState: UInt8, Sendable, CaseIterable {
   case stopped
 }
 
+/// Whether what is queued is written over, and why not.
+public enum QueueRewriting: Sendable, Equatable {
+  case active
+  /// The render callback cannot render again.
+  case unsupportedBySource
+  /// By the configuration.
+  case switchedOff
+  /// The sink reads further ahead than the margin may be, or than its reports say: what is written
+  /// over has been read already.
+  case sinkReadsTooFarAhead(milliseconds: Double)
+
+  /// The case as event logs tell it: "active", "unsupported", "off", "sink-reads-ahead".
+  public var name: String {
+    switch self {
+    case .active: "active"
+    case .unsupportedBySource: "unsupported"
+    case .switchedOff: "off"
+    case .sinkReadsTooFarAhead: "sink-reads-ahead"
+    }
+  }
+}
+
 /// An output at one moment. Every time is in milliseconds.
 public struct AudioOutputStatus: Sendable, Equatable {
   public internal(set) var state = AudioOutputState.idle
@@ -43,12 +65,16 @@ public struct AudioOutputStatus: Sendable, Equatable {
   public internal(set) var serverVersion = ""
   public internal(set) var defaultSinkName = ""
 
+  /// The latency asked for at this time: as configured, or the adaptive queue's own choice.
   public internal(set) var requestedLatencyMilliseconds = 0.0
   /// The depth granted to the server's queue of this stream (`tlength`).
   public internal(set) var queueMilliseconds = 0.0
   /// The least the server asks for at a time (`minreq`).
   public internal(set) var minimumRequestMilliseconds = 0.0
-  /// The latency the sink was set to, behind the queue.
+  /// What was in the server's queue of this stream at its last report: what can be written over.
+  public internal(set) var queuedMilliseconds: Double?
+  /// The sink's own share of the latency, behind the queue: what it was set to, or what it reports
+  /// where that is more, as a Bluetooth sink does.
   public internal(set) var sinkLatencyMilliseconds = 0.0
   /// Time from writing to hearing as the server last reported it, held within what the queue and
   /// the sink can cause; nil before the first report.
@@ -56,6 +82,7 @@ public struct AudioOutputStatus: Sendable, Equatable {
   /// True on PipeWire, whose reports are off by 6 to 12 ms.
   public internal(set) var isLatencyApproximate = false
 
+  public internal(set) var rewriting = QueueRewriting.unsupportedBySource
   /// How far ahead of what is heard the queue is written over, as learned from the server.
   public internal(set) var rewriteMarginMilliseconds = 0.0
   /// Pieces written over what was queued, since the start.

@@ -39,8 +39,15 @@ extension OutputSession {
     renderer.pointee.isHeld = false
     renderer.pointee.clock.relock()
     isFeedDue = true
-    watchdog.restart(now: monotonic_nanoseconds())
+    noteBeginning()
     cork()
+  }
+
+  /// The stream begins to move: its first requests may take longer and find little.
+  func noteBeginning() {
+    let now = monotonic_nanoseconds()
+    watchdog.restart(now: now)
+    lowCountsFrom = now + Self.beginning
   }
 
   private func cork() {
@@ -53,8 +60,9 @@ extension OutputSession {
   func flush() {
     guard phase == .running, let stream else { return }
     underrunsCountFrom = monotonic_nanoseconds() + Self.flushSettles
+    lowCountsFrom = monotonic_nanoseconds() + Self.beginning
     renderer.pointee.clock.reset()
-    awaitedStart = nil
+    forgetTiming()
     schedule.clear()
     isFeedDue = true
     release(pa_stream_flush(stream, nil, nil))

@@ -6,6 +6,9 @@ import Glibc
 import Synchronization
 
 extension OutputSession {
+  /// Until rewriting is tried again where it got lost [ns].
+  private static let patienceAfterLosses: Int64 = 60_000_000_000
+
   /// Somebody asked for the queue to be looked at.
   func refreshWanted() {
     schedule.ask()
@@ -21,59 +24,152 @@ extension OutputSession {
   }
 
   private func rewrite(_ stream: OpaquePointer) {
+    // What is missing at the end comes first.
+    feedIfMuchIsMissing(stream)
     let processorTime = threadProcessorTime()
     let outcome = renderer.pointee.rewrite(stream)
-    let now = monotonic_nanoseconds()
     schedule.done(
-      at: now, processorTime: threadProcessorTime() - processorTime,
+      at: monotonic_nanoseconds(), processorTime: threadProcessorTime() - processorTime,
       hasWritten: outcome != .nothing)
     switch outcome {
     case .written(let start):
       board.counters.pointee.rewrites.add(1, ordering: .relaxed)
-      askTiming(stream, start)
+      askTiming(stream, start: start)
     case .late: board.counters.pointee.lateRewrites.add(1, ordering: .relaxed)
     case .nothing, .short: break
     }
   }
 
-  // MARK: The margin
-
-  /// What is known before anything was written: how far the sink reads ahead by its own account.
-  func seedMargin() {
-    let sink = Int64(board.draft.sinkLatencyMilliseconds * 1e6)
-    let reserve: Int64 = board.draft.isLatencyApproximate ? 8_000_000 : 2_000_000
-    renderer.pointee.rewriter.margin = RewriteMargin(
-      start: sink + reserve, limit: Self.largestMargin)
-    awaitedStart = nil
+  private func feedIfMuchIsMissing(_ stream: OpaquePointer) {
+    let room = pa_stream_writable_size(stream)
+    if room > 0, Double(room) > Double(attributes.tlength) / 4 {
+      renderer.pointee.fill(stream, byteCount: room)
+    }
   }
 
+  // MARK: What the server tells of time
+
   /// The answer comes after the server has taken in what was written before.
-  private func askTiming(_ stream: OpaquePointer, _ start: Int64) {
-    guard awaitedStart == nil else { return }
+  ///
+  /// - Parameter start: of the piece that was just written.
+  func askTiming(_ stream: OpaquePointer, start: Int64? = nil) {
+    guard !isTimingAwaited else { return }
     let operation = pa_stream_update_timing_info(stream, sessionTimingArrives, userdata)
-    if operation != nil { awaitedStart = start }
+    isTimingAwaited = operation != nil
+    awaitedStart = isTimingAwaited ? start : nil
     release(operation)
   }
 
-  func timingArrived() {
-    guard let start = awaitedStart else { return }
+  /// What is on its way tells of a queue that is gone.
+  func forgetTiming() {
+    isTimingAwaited = false
     awaitedStart = nil
-    guard let read = positionRead() else { return }
-    let slack = (start - read) * 1_000_000_000 / Int64(configuration.sampleRate)
-    if slack < 0 { board.counters.pointee.lostRewriteHeads.add(1, ordering: .relaxed) }
-    renderer.pointee.rewriter.margin.learn(slack: slack)
-    board.draft.rewriteMarginMilliseconds =
-      Double(renderer.pointee.rewriter.margin.nanoseconds) / 1e6
   }
 
-  /// The stream position up to which the sink had read at the last timing report.
-  private func positionRead() -> Int64? {
-    guard let stream, let timing = pa_stream_get_timing_info(stream)?.pointee,
+  func timingArrived() {
+    guard isTimingAwaited, let stream else { return }
+    isTimingAwaited = false
+    renderer.pointee.observeTiming(stream)
+    guard let timing = pa_stream_get_timing_info(stream)?.pointee,
       timing.write_index_corrupt == 0, timing.read_index_corrupt == 0
-    else { return nil }
+    else { return }
+    let queued =
+      (timing.write_index - timing.read_index) / Int64(StreamRenderer.bytesPerFrame)
+    board.draft.queuedMilliseconds = Double(queued) * 1000 / Double(configuration.sampleRate)
+    reportedSinkShare += (Double(timing.sink_usec) / 1000 - reportedSinkShare) / 16
+    renderer.pointee.rewriter.margin.learn(readAhead: Int64(timing.sink_usec) * 1000)
+    defer { judgeMargin() }
+    guard let start = awaitedStart else { return }
+    awaitedStart = nil
     let written = board.counters.pointee.framesWritten.load(ordering: .relaxed)
-    return written
-      - (timing.write_index - timing.read_index) / Int64(StreamRenderer.bytesPerFrame)
+    learn(slackFrames: start - (written - queued))
+  }
+
+  // MARK: The margin
+
+  /// On a sink that nothing is known of.
+  func startRewriting() {
+    forgetTiming()
+    reportedSinkShare = 0
+    resetMargin()
+    if case .sinkReadsTooFarAhead = board.draft.rewriting { setRewriting(.active) }
+  }
+
+  private func resetMargin() {
+    renderer.pointee.rewriter.margin = RewriteMargin(
+      readAhead: 0, extra: board.draft.isLatencyApproximate ? 8_000_000 : 2_000_000,
+      limit: Int64(configuration.largestMarginMilliseconds * 1e6))
+  }
+
+  private func learn(slackFrames: Int64) {
+    let slack = slackFrames * 1_000_000_000 / Int64(configuration.sampleRate)
+    if slack < 0 { board.counters.pointee.lostRewriteHeads.add(1, ordering: .relaxed) }
+    renderer.pointee.rewriter.margin.learn(slack: slack)
+  }
+
+  /// Gives up on a sink that cannot be followed, and comes back when it can.
+  private func judgeMargin() {
+    let margin = renderer.pointee.rewriter.margin
+    board.draft.rewriteMarginMilliseconds = Double(margin.nanoseconds) / 1e6
+    guard configuration.rewriting == .automatic else { return }
+    let now = monotonic_nanoseconds()
+    switch board.draft.rewriting {
+    case .active:
+      // A stream that begins may find a sink that still has the depth of another.
+      guard margin.isLosingAtLimit || (margin.isSinkBeyondLimit && now >= lowCountsFrom) else {
+        return
+      }
+      rewritingRetry = now + (margin.isLosingAtLimit ? Self.patienceAfterLosses : 0)
+      setRewriting(
+        .sinkReadsTooFarAhead(
+          milliseconds: max(
+            Double(margin.nanoseconds) / 1e6, board.draft.sinkLatencyMilliseconds)))
+    case .sinkReadsTooFarAhead:
+      guard !margin.isSinkBeyondLimit, now >= rewritingRetry else { return }
+      resetMargin()
+      setRewriting(.active)
+    case .unsupportedBySource, .switchedOff: break
+    }
+  }
+
+  private func setRewriting(_ rewriting: QueueRewriting) {
+    board.draft.rewriting = rewriting
+    if queueDepth.setRewritten(rewriting == .active, now: monotonic_nanoseconds()) {
+      applyQueueDepth()
+    } else {
+      postQueue()
+    }
+  }
+
+  // MARK: The queue's depth
+
+  /// Every tick: whether the queue is deep enough, and what the server's clock says.
+  func attendQueue(_ stream: OpaquePointer, _ now: Int64) {
+    if isRequestDue { askTiming(stream) }
+    let least = renderer.pointee.leastQueued
+    renderer.pointee.leastQueued = .max
+    if least < Int64(queueDepth.milliseconds * 1e6) / 5, now >= lowCountsFrom {
+      queueRanLow()
+    }
+    if queueDepth.pass(now: now) { applyQueueDepth() }
+  }
+
+  func queueRanLow() {
+    if queueDepth.ranLow(now: monotonic_nanoseconds()) { applyQueueDepth() }
+  }
+
+  /// The server fills up a deeper queue by asking for more at once, and lets a shallower one drain.
+  private func applyQueueDepth() {
+    board.draft.requestedLatencyMilliseconds = queueDepth.milliseconds
+    postQueue()
+    guard phase == .running, let stream else { return }
+    var attributes = attributes
+    release(pa_stream_set_buffer_attr(stream, &attributes, sessionBufferIsSet, userdata))
+  }
+
+  private func postQueue() {
+    board.post(
+      .queueChanged(milliseconds: queueDepth.milliseconds, rewriting: board.draft.rewriting))
   }
 }
 
@@ -87,4 +183,10 @@ private func sessionTimingArrives(
   _ stream: OpaquePointer?, _ success: Int32, _ userdata: UnsafeMutableRawPointer?
 ) {
   session(userdata)?.timingArrived()
+}
+
+private func sessionBufferIsSet(
+  _ stream: OpaquePointer?, _ success: Int32, _ userdata: UnsafeMutableRawPointer?
+) {
+  if success != 0 { session(userdata)?.readBuffer() }
 }

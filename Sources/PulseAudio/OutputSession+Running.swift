@@ -15,6 +15,7 @@ extension OutputSession {
     readLatency()
     noteSuspension(now)
     feedIfDue(stream)
+    attendQueue(stream, now)
     let finding = watchdog.check(
       now: now, lastRequest: board.counters.pointee.lastWrite.load(ordering: .relaxed),
       isRequestDue: isRequestDue, queueDuration: renderer.pointee.grantedLatency)
@@ -37,7 +38,7 @@ extension OutputSession {
     isSuspended = suspended
     board.post(suspended ? .suspended : .unsuspended)
     renderer.pointee.clock.relock()
-    watchdog.restart(now: now)
+    noteBeginning()
   }
 
   private func feedIfDue(_ stream: OpaquePointer) {
@@ -83,6 +84,7 @@ extension OutputSession {
     board.draft.serverVersion = server.server_version.map { String(cString: $0) } ?? ""
     noteDefaultSink(defaultSink)
     board.draft.isLatencyApproximate = name.contains("PipeWire")
+    renderer.pointee.clock.reportsAreEarly = board.draft.isLatencyApproximate
     if !isServerDescribed { loop.kick() }
     isServerDescribed = true
   }

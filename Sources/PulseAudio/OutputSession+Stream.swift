@@ -29,8 +29,8 @@ extension OutputSession {
 
   /// With early requests the sink is set to `minreq`, and all the rest is in the stream's own
   /// queue, which can be written over. Otherwise the server would give half to the sink.
-  private var attributes: pa_buffer_attr {
-    let asked = configuration.latencyMilliseconds
+  var attributes: pa_buffer_attr {
+    let asked = queueDepth.milliseconds
     let request = min(isRewriting && !board.draft.isLatencyApproximate ? 5 : 10, asked / 4)
     return pa_buffer_attr(
       maxlength: .max, tlength: bytes(milliseconds: asked - request), prebuf: .max,
@@ -96,9 +96,9 @@ extension OutputSession {
   func readLatency() {
     guard let stream else { return }
     let queue = board.draft.queueMilliseconds
-    var sink = max(0, configuration.latencyMilliseconds - queue)
+    var sink = max(0, queueDepth.milliseconds - queue)
     if let timing = pa_stream_get_timing_info(stream)?.pointee {
-      sink = Double(timing.configured_sink_usec) / 1000
+      sink = max(Double(timing.configured_sink_usec) / 1000, reportedSinkShare)
       board.draft.sinkLatencyMilliseconds = sink
     }
     renderer.pointee.grantedLatency = Int64((queue + sink) * 1e6)
@@ -118,9 +118,9 @@ extension OutputSession {
   func streamMoved() {
     readPlace()
     readBuffer()
-    seedMargin()
+    startRewriting()
     renderer.pointee.clock.relock()
-    watchdog.restart(now: monotonic_nanoseconds())
+    noteBeginning()
     board.post(.moved(sink: board.draft.sinkName))
   }
 
@@ -129,6 +129,7 @@ extension OutputSession {
     guard isRequestDue, monotonic_nanoseconds() >= underrunsCountFrom else { return }
     let total = board.counters.pointee.underruns.add(1, ordering: .relaxed).newValue
     board.post(.underrun(total: total))
+    queueRanLow()
   }
 
   func streamDrained() {

@@ -29,11 +29,9 @@ final class OutputSession {
   }
 
   static let retryInterval: Int64 = 95_000_000
+  static let beginning: Int64 = 2_500_000_000
   /// From this long without a request on, a sink that calls itself suspended is believed.
   static let quietOfSuspension: Int64 = 300_000_000
-
-  /// A sink that reads further ahead [ns] cannot be followed.
-  static let largestMargin: Int64 = 150_000_000
 
   let configuration: AudioOutputConfiguration
   let loop: ThreadedLoop
@@ -67,12 +65,18 @@ final class OutputSession {
   var schedule = RewriteSchedule()
   /// Where the piece begins whose arrival the server was asked about.
   var awaitedStart: Int64?
+  var isTimingAwaited = false
+  var queueDepth: QueueDepth
+  var rewritingRetry: Int64 = 0
+  /// The sink's part of the reported latency, smoothed [ms].
+  var reportedSinkShare = 0.0
+  private var hasRaisedPriority = false
+  /// A stream that begins fills an empty queue, and a null sink takes two seconds to begin.
+  var lowCountsFrom: Int64 = 0
   private var deadline: Int64 = 0
   private var retryTime: Int64 = 0
 
-  var isRewriting: Bool {
-    renderer.pointee.rewriteFunction != nil && configuration.rewriting != .never
-  }
+  var isRewriting: Bool { board.draft.rewriting == .active }
   var isRequestDue: Bool { !wantsPause && !isDraining && !isDrained && !isSuspended }
   var userdata: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
@@ -87,8 +91,15 @@ final class OutputSession {
     renderer.initialize(
       to: StreamRenderer(
         callback: callback, counters: board.counters, sampleRate: configuration.sampleRate))
+    let rewriting: QueueRewriting =
+      callback.rewrite == nil
+      ? .unsupportedBySource : (configuration.rewriting == .never ? .switchedOff : .active)
+    queueDepth = QueueDepth(
+      fixed: configuration.latencyMilliseconds, isRewritten: rewriting == .active,
+      rules: configuration.queueRules)
+    board.draft.rewriting = rewriting
     board.draft.sampleRate = configuration.sampleRate
-    board.draft.requestedLatencyMilliseconds = configuration.latencyMilliseconds
+    board.draft.requestedLatencyMilliseconds = queueDepth.milliseconds
     board.publish()
     loop.onTick = { [unowned self] in attend() }
     loop.onWake = { [unowned self] in refreshWanted() }
@@ -125,6 +136,8 @@ final class OutputSession {
   /// Takes whatever step is due.
   func attend() {
     let now = monotonic_nanoseconds()
+    if !hasRaisedPriority, configuration.raisesPriority { AudioThread.raisePriority() }
+    hasRaisedPriority = true
     switch phase {
     case .idle, .failed, .stopped: return
     case .waiting: if now >= retryTime { retry() }
@@ -179,8 +192,9 @@ final class OutputSession {
     failure = nil
     pausedSince = now
     watchdog = Watchdog(now: now)
+    lowCountsFrom = now + Self.beginning
     readPlace()
-    seedMargin()
+    startRewriting()
     board.post(.connected(sink: board.draft.sinkName))
     pa_threaded_mainloop_signal(loop.handle, 0)
   }

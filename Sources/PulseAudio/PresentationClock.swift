@@ -10,7 +10,13 @@ struct PresentationClock {
   private static let toleranceNanoseconds = 30e6
   private static let reportsToBelieveAJump = 3
   /// How many reports the estimate remembers.
-  private static let memory = 16.0
+  private static let memory = 24.0
+
+  /// Reports are early by up to a request, as PipeWire's are: its read position stands for a frame
+  /// that is heard only after all that was read with the last request. The latest ones are right.
+  var reportsAreEarly = false
+  private static let riseOfLatest = 0.3
+  private static let fallOfLatest = 0.01
 
   private let nanosecondsPerFrame: Double
   private var offsetNanoseconds = 0.0
@@ -37,10 +43,31 @@ struct PresentationClock {
     latest = .min
   }
 
+  /// True until the first report, and after `relock`.
+  var isLost: Bool {
+    @_noLocks get { weight == 0 }
+  }
+
   /// When the frame at `position` is heard, if a frame written at `now` is heard `latency` later.
   /// Never less than for an earlier position.
   @_noLocks
   mutating func presentationTime(position: Int64, now: Int64, latency: Int64) -> Int64 {
+    observe(position: position, now: now, latency: latency)
+    return nextPresentationTime(position: position)
+  }
+
+  /// When the frame at `position` is heard by the reports so far, but never less than for an earlier
+  /// position that was asked for.
+  @_noLocks
+  mutating func nextPresentationTime(position: Int64) -> Int64 {
+    let time = presentationTime(of: position)
+    latest = latest > time ? latest : time
+    return latest
+  }
+
+  /// Takes a report: a frame written at `now` as number `position` is heard `latency` later.
+  @_noLocks
+  mutating func observe(position: Int64, now: Int64, latency: Int64) {
     let measured = Double(now &+ latency) - Double(position) * nanosecondsPerFrame
     let error = measured - offsetNanoseconds
     if weight == 0 {
@@ -48,14 +75,11 @@ struct PresentationClock {
     } else if error.magnitude <= Self.toleranceNanoseconds {
       strangeReports = 0
       if weight < Self.memory { weight += 1 }
-      offsetNanoseconds += error / weight
+      offsetNanoseconds += error * share(of: error)
     } else {
       strangeReports += 1
       if strangeReports >= Self.reportsToBelieveAJump { lock(to: measured) }
     }
-    let time = Int64(offsetNanoseconds + Double(position) * nanosecondsPerFrame)
-    latest = latest > time ? latest : time
-    return latest
   }
 
   /// When the frame at `position` is heard, by the reports so far.
@@ -70,6 +94,13 @@ struct PresentationClock {
     guard hasOffset else { return nil }
     let position = (Double(time) - offsetNanoseconds) / nanosecondsPerFrame
     return Int64(position) < written ? Int64(position) : written
+  }
+
+  /// How far the offset goes towards a report.
+  @_noLocks
+  private func share(of error: Double) -> Double {
+    guard reportsAreEarly else { return 1 / weight }
+    return error > 0 ? Self.riseOfLatest : Self.fallOfLatest
   }
 
   @_noLocks

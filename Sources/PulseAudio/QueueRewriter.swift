@@ -37,7 +37,7 @@ struct QueueRewriter {
   private let piece: UnsafeMutablePointer<Float>
   private let pieceFrames: Int
   private let framesPerNanosecond: Double
-  var margin = RewriteMargin(start: 0, limit: 0)
+  var margin = RewriteMargin(readAhead: 0, extra: 0, limit: 0)
   /// What rendering a piece takes of late, at most [ns].
   private var renderingTime: Int64 = 0
 

@@ -2,9 +2,10 @@
 
 /// How far ahead of what is heard the queue can still be written over, learned from the server.
 ///
-/// The server's answer to a timing request that follows a write tells from which position on the
-/// sink had not yet read when the write arrived. The distance from there to the first frame written
-/// is the slack; where it is negative, that much of the head of the piece was lost.
+/// It is the most that the sink lately said to have read of what is not heard yet, and an extra that
+/// is measured: the server's answer to a timing request that follows a write tells from which
+/// position on the sink had not yet read when the write arrived. The distance from there to the
+/// first frame written is the slack; where it is negative, that much of the head was lost.
 /// Times are in nanoseconds.
 struct RewriteMargin {
   /// Slack that is kept.
@@ -13,42 +14,87 @@ struct RewriteMargin {
   private static let largestStep: Int64 = 4_000_000
   /// Answers between two steps down.
   private static let answersPerStep = 64
+  /// Answers after a step up that do not move it again: one stall loses many heads.
+  private static let answersPerStepUp = 8
+  /// What the sink says is remembered for this many reports, and at most as many more.
+  private static let reportsRemembered = 32
+  private static let largestLossAtLimit = 0.3
 
-  private(set) var nanoseconds: Int64
-  private let limit: Int64
+  let limit: Int64
+  private var extra: Int64
+  private var peak: Int64
+  private var nextPeak: Int64 = 0
+  private var reports = 0
   private var leastSlack = Int64.max
   private var answers = 0
+  private var answersToSkip = 0
   /// Heads lost among the answers at the limit, as a running share.
   private var lossAtLimit = 0.0
 
+  /// - Parameters:
+  ///   - readAhead: what the sink is known to read ahead before anything is measured.
+  ///   - extra: to begin with.
+  ///   - limit: the margin is never larger.
   @_noLocks
-  init(start: Int64, limit: Int64) {
-    nanoseconds = start < limit ? start : limit
+  init(readAhead: Int64, extra: Int64, limit: Int64) {
+    peak = readAhead
+    self.extra = extra
     self.limit = limit
   }
 
+  var nanoseconds: Int64 {
+    @_noLocks get {
+      let wanted = peak + extra
+      return wanted < 0 ? 0 : (wanted < limit ? wanted : limit)
+    }
+  }
+
+  /// True while the sink says that it reads further ahead than the margin may be.
+  var isSinkBeyondLimit: Bool { peak > limit }
+
   /// True once writes are lost though the margin is as large as it may be.
-  var isBeyondLimit: Bool { lossAtLimit > 0.3 }
+  var isLosingAtLimit: Bool { lossAtLimit > Self.largestLossAtLimit }
+
+  /// Takes how much the sink says to have read of what is not heard yet.
+  mutating func learn(readAhead: Int64) {
+    nextPeak = max(nextPeak, readAhead)
+    peak = max(peak, readAhead)
+    reports += 1
+    guard reports >= Self.reportsRemembered else { return }
+    reports = 0
+    peak = nextPeak
+    nextPeak = 0
+  }
 
   /// Takes the slack of one write.
   mutating func learn(slack: Int64) {
-    if slack < 0 {
-      nanoseconds = min(nanoseconds + min(Self.reserve - slack, Self.largestStep), limit)
-      forget()
-    }
-    if nanoseconds >= limit {
-      lossAtLimit += ((slack < 0 ? 1 : 0) - lossAtLimit) / 16
-    } else {
+    if nanoseconds < limit {
       lossAtLimit = 0
+    } else {
+      lossAtLimit += ((slack < 0 ? 1 : 0) - lossAtLimit) / 32
+    }
+    if answersToSkip > 0 {
+      answersToSkip -= 1
+      return
+    }
+    if slack < 0 {
+      grow(by: min(Self.reserve - slack, Self.largestStep))
+      answersToSkip = Self.answersPerStepUp
+      return
     }
     leastSlack = min(leastSlack, slack)
     answers += 1
     guard answers >= Self.answersPerStep else { return }
-    if leastSlack > Self.reserve {
-      nanoseconds -= (leastSlack - Self.reserve) / 2
+    if leastSlack < Self.reserve {
+      grow(by: Self.reserve - leastSlack)
     } else {
-      nanoseconds = min(nanoseconds + Self.reserve - leastSlack, limit)
+      extra -= (leastSlack - Self.reserve) / 2
+      forget()
     }
+  }
+
+  private mutating func grow(by step: Int64) {
+    extra = min(extra + step, limit)
     forget()
   }
 

@@ -27,6 +27,9 @@ struct StreamRenderer {
   /// Depth of the queue and the sink together, as granted [ns]: the latency until one is reported.
   var grantedLatency: Int64 = 0
 
+  /// The least that was queued when more was written, since this was last set to `.max` [ns].
+  var leastQueued = Int64.max
+
   /// A report beyond the granted latency by more than this is wrong [ns].
   private static let implausibleExcess: Int64 = 500_000_000
 
@@ -79,11 +82,7 @@ struct StreamRenderer {
       return 0
     }
     let position = counters.pointee.framesWritten.load(ordering: .relaxed)
-    let reported = reportedLatency(of: stream)
-    let time = clock.presentationTime(
-      position: position, now: monotonic_nanoseconds(),
-      latency: reported < 0 ? grantedLatency : reported)
-    if reported < 0 { clock.relock() }
+    let time = presentationTime(stream, position)
     let samples = memory.assumingMemoryBound(to: Float.self)
     realtime_enter()
     _unsafePerformance { callback(context, samples, frames, time) }
@@ -92,6 +91,32 @@ struct StreamRenderer {
     counters.pointee.framesWritten.store(position &+ Int64(frames), ordering: .relaxed)
     guard pulse_write(stream, memory, frames * Self.bytesPerFrame) >= 0 else { return 0 }
     return frames
+  }
+
+  /// By the clock, which follows the server's answers to timing requests; until the first of them,
+  /// by what libpulse makes of older reports.
+  @_noLocks
+  private mutating func presentationTime(_ stream: OpaquePointer, _ position: Int64) -> Int64 {
+    let now = monotonic_nanoseconds()
+    if clock.isLost {
+      let reported = reportedLatency(of: stream)
+      clock.observe(
+        position: position, now: now, latency: reported < 0 ? grantedLatency : reported)
+      clock.relock()
+    }
+    let time = clock.nextPresentationTime(position: position)
+    let queued = time &- now
+    leastQueued = queued < leastQueued ? queued : leastQueued
+    return time
+  }
+
+  /// Takes the timing report that has just arrived.
+  mutating func observeTiming(_ stream: OpaquePointer) {
+    let latency = reportedLatency(of: stream)
+    guard latency >= 0 else { return }
+    clock.observe(
+      position: counters.pointee.framesWritten.load(ordering: .relaxed),
+      now: monotonic_nanoseconds(), latency: latency)
   }
 
   /// The latency as reported, held within what the queue and the sink can cause [ns]; negative

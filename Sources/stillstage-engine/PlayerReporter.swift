@@ -96,6 +96,13 @@ final class PlayerReporter {
     case .unsuspended: events.write("unsuspended")
     case .defaultSinkChanged(let sink): events.write("default-sink", ["sink": .text(sink)])
     case .underrun(let total): events.write("underrun", ["total": .integer(total)])
+    case .queueChanged(let depth, let rewriting):
+      if case .sinkReadsTooFarAhead(let ahead) = rewriting {
+        say("the output reads \(Int(ahead)) ms ahead: the queue is kept short, not rendered again")
+      }
+      events.write(
+        "queue-changed",
+        ["milliseconds": .number(depth), "rewriting": .text(rewriting.name)])
     case .drained: break
     }
   }

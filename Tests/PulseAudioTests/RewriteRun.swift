@@ -15,6 +15,9 @@ struct RewriteRun {
     /// The sink whose monitor is recorded; nil: the default sink.
     var monitor: String?
     var fragment = 5.0
+    /// The server's account of when it recorded is off by milliseconds: what is heard is timed by
+    /// when it arrives here.
+    var monitorTellsNoTime = false
   }
 
   /// From a turn to its first frame at the sink [ms], ascending.
@@ -62,7 +65,7 @@ struct RewriteRun {
     status = output.status
     queueDepths = depths.sorted()
     wrongCalls = source.wrongCalls.load(ordering: .relaxed)
-    let heard = HeardVersions(audio)
+    let heard = HeardVersions(audio, byArrival: settings.monitorTellsNoTime)
     jumps = heard.jumps
     gaps = heard.gaps
     (delays, missed) = heard.delays(of: source)
@@ -92,11 +95,13 @@ struct HeardVersions {
   private(set) var jumps: [(from: Int, to: Int)] = []
   private(set) var gaps = 0
 
-  init(_ captured: CapturedAudio) {
+  init(_ captured: CapturedAudio, byArrival: Bool) {
     let samples = captured.samples
     var last: Int?
     var isSilent = true
-    for fragment in captured.fragments {
+    let arrivals = ArrivalTimes(captured.fragments)
+    for (index, fragment) in captured.fragments.enumerated() {
+      let time = byArrival ? arrivals[index] : fragment.captureTimeNanoseconds ?? 0
       for i in 0..<fragment.frameCount {
         let frame = fragment.firstFrame + i
         guard let number = VersionedSource.number(samples[2 * frame]) else {
@@ -109,7 +114,6 @@ struct HeardVersions {
         last = number
         guard number >= 0, number < 1 << 22 else { continue }
         while heard.count <= number { heard.append(nil) }
-        let time = fragment.captureTimeNanoseconds ?? 0
         heard[number] = (
           VersionedSource.code(samples[2 * frame + 1]), time + Int64(i) * 1_000_000 / 48
         )
@@ -153,5 +157,24 @@ struct HeardVersions {
       guard let code = heard[frame]?.code else { return false }
       return !(allowed[frame / 64] ?? [0]).contains(code)
     }
+  }
+}
+
+/// When fragments of a recording came, without the delays that a busy machine adds: the frames are
+/// recorded at an even pace, and the soonest within a second tell when.
+private struct ArrivalTimes {
+  private static let neighbours = 100
+  private let offsets: [Int64]
+  private let fragments: [CapturedAudio.Fragment]
+
+  init(_ fragments: [CapturedAudio.Fragment]) {
+    self.fragments = fragments
+    offsets = fragments.map { $0.arrivalTimeNanoseconds - Int64($0.firstFrame) * 125_000 / 6 }
+  }
+
+  subscript(index: Int) -> Int64 {
+    let near = max(0, index - Self.neighbours)..<min(offsets.count, index + Self.neighbours)
+    let soonest = offsets[near].sorted()[near.count / 20]
+    return soonest + Int64(fragments[index].firstFrame) * 125_000 / 6
   }
 }

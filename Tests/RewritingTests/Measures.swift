@@ -65,3 +65,9 @@ func spuriousDecibels(_ samples: [Float]) -> Double {
   }
   return 10 * log10(far / near)
 }
+
+func peak(_ samples: [Float]) -> Float { samples.reduce(0) { max($0, abs($1)) } }
+
+func largestStep(_ samples: [Float]) -> Float {
+  zip(samples, samples.dropFirst()).reduce(0) { max($0, abs($1.1 - $1.0)) }
+}

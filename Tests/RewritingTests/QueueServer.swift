@@ -38,21 +38,27 @@ final class QueueServer {
   var period = 480
   /// What the server's report of the latency is wrong by, ns.
   var clockError: () -> Int64 = { 0 }
-  /// Looks at the queue without being asked.
+  /// Looks at the queue every `period` without being asked.
   var looksAlways = false
+  /// Appends only.
+  var isDeaf = false
 
   private(set) var now = 0
   private var written = 0
   private var taken = 0
   private var lastLook = 0
+  private var turn = 0
   private var isBad = false
   private let buffer = UnsafeMutablePointer<Float>.allocate(capacity: 2 * 8_192)
+
+  private let policy: RewritePolicy
 
   init(
     _ sound: PlanarSignal, layout: ChannelLayout, filters: BinauralFilters, busOrder: Int = 5,
     volume: Float = 1, policy: RewritePolicy = RewritePolicy()
   ) {
     self.sound = sound
+    self.policy = policy
     renderer = Renderer(
       layout: layout, filters: filters, busOrder: busOrder, blockFrames: 256, mode: .spatial,
       finish: .safe, rewritableSeconds: 0.5, policy: policy)
@@ -74,10 +80,19 @@ final class QueueServer {
     let end = now + frames
     while now < end {
       stage.now = time(now)
-      fillRing()
-      while written - now < depth { render(blocks.randomElement() ?? 480) }
       let wakes = event(self)
-      if wakes || looksAlways || (isBad && now - lastLook >= period) { look() }
+      fillRing()
+      while written - now < depth {
+        render(blocks[turn % blocks.count])
+        turn += 1
+      }
+      if isDeaf {
+        notePoses()
+        now += 48
+        continue
+      }
+      let isDue = now - lastLook >= period
+      if wakes { look() } else if isDue, looksAlways || isBad { look() }
       notePoses()
       now += 48
     }
@@ -90,6 +105,14 @@ final class QueueServer {
     for c in 0..<sound.channelCount { (moved + c).initialize(to: sound[c] + taken) }
     taken += feed.ring.write(from: moved, frames: sound.frames - taken)
     if taken == sound.frames { feed.setEnded(true) }
+  }
+
+  /// Goes to another frame of the source.
+  func seek(to frame: Int) {
+    feed.setEnded(false)
+    feed.ring.flush()
+    taken = frame
+    fillRing()
   }
 
   private func render(_ frames: Int) {
@@ -144,5 +167,25 @@ final class QueueServer {
       done += count
     }
     return ears.arrays
+  }
+}
+
+extension QueueServer {
+  /// When a point of the grid is heard, seconds.
+  func heardSeconds(_ point: Int) -> Double {
+    Double(point * Renderer.gridFrames + renderer.latencyFrames) / Self.rate
+  }
+
+  /// Whether a frame of the output is one rendering.
+  func isPure(around frame: Int) -> Bool {
+    let cell = (frame - renderer.latencyFrames) / Renderer.gridFrames
+    guard cell > 0, cell + 1 < isPure.count else { return false }
+    return isPure[cell - 1...cell + 1].allSatisfy { $0 }
+  }
+
+  /// Angles between the poses that were heard and the head's at that time, radians; the head's first pose
+  /// is the front.
+  func errors(_ motion: (Double) -> Quaternion) -> [Double] {
+    poses.indices.map { Quaternion.angle(between: poses[$0], motion(heardSeconds($0))) }
   }
 }

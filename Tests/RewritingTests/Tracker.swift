@@ -10,6 +10,8 @@ struct SimulatedTracker {
   var transport = 0.001
   var jitter = 0.0005
   var hasGyroscope = true
+  /// Of the orientation, standard deviation on each axis; degrees.
+  var noise = 0.0
   let motion: (Double) -> Quaternion
   private var next = 0
   private var waiting: (arrival: Double, taken: Double)?
@@ -28,12 +30,17 @@ struct SimulatedTracker {
       server.head.push(
         HeadSample(
           time: QueueServer.origin + Int64(sample.arrival * 1e9),
-          headToWorld: motion(sample.taken),
+          headToWorld: motion(sample.taken) * disturbance(),
           angularVelocity: hasGyroscope
             ? (before.conjugate * after).rotationVector / 1e-3 : nil))
       waiting = nil
       hasPushed = true
     }
+  }
+
+  private func disturbance() -> Quaternion {
+    func normal() -> Double { (0..<12).reduce(-6) { sum, _ in sum + Double.random(in: 0..<1) } }
+    return Quaternion(rotationVector: SIMD3(normal(), normal(), normal()) * (noise * .pi / 180))
   }
 
   private mutating func make() -> (arrival: Double, taken: Double) {

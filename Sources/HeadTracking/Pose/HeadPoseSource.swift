@@ -28,6 +28,8 @@ public final class HeadPoseSource: @unchecked Sendable {
     /// Of what is rendered again.
     var again = HeadPoseTrack()
     var position = 0
+    /// When a pass was begun last, CLOCK_MONOTONIC nanoseconds.
+    var lastPass: Int64?
   }
 
   private typealias Observer = @Sendable () -> Bool
@@ -175,6 +177,8 @@ public final class HeadPoseSource: @unchecked Sendable {
   public func pose(at time: Int64, now: Int64) -> Quaternion {
     takeSamples(heard: time, now: now)
     let pose = reader.pointee.track.pose(at: time, now: now)
+    // Where the queue is rendered again, what is said first of its end is not what is heard.
+    if let last = reader.pointee.lastPass, now - last < 100_000_000 { return pose }
     rendered.store(pose)
     return pose
   }
@@ -208,6 +212,13 @@ public final class HeadPoseSource: @unchecked Sendable {
   public func beginPass(from start: Int64, to end: Int64, played: Quaternion, now: Int64) {
     takeSamples(heard: start, now: now)
     reader.pointee.again.beginPass(from: start, to: end, played: played, now: now)
+    reader.pointee.lastPass = now
+    rendered.store(reader.pointee.again.truth(at: start))
+  }
+
+  /// Nanoseconds between two samples of the tracker; 0 before the first one.
+  public var sampleIntervalOfPass: Int64 {
+    @_noLocks get { reader.pointee.again.sampleInterval }
   }
 
   /// The head's pose at a time as it is known and predicted now, in the pass begun last.

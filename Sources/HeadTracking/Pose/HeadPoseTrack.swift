@@ -252,6 +252,11 @@ extension HeadPoseTrack {
     pending = .nothing
   }
 
+  /// Of the tracker, nanoseconds; 0 before the first sample.
+  var sampleInterval: Int64 {
+    @_noLocks get { history.isEmpty ? 0 : history.newest.interval }
+  }
+
   /// The newest truth of a pass at a time.
   @_noLocks
   func truth(at time: Int64) -> Quaternion {
