@@ -101,17 +101,16 @@ public struct TrackingModel: Sendable {
       source.beginPass(
         from: Self.stamp(Double(turn) * grid), to: Self.stamp(Double(last) * grid),
         played: played, now: Self.stamp(now))
-      let seconds = min(policy.longestTailSeconds, policy.tailIntervals / model.trackerRate)
-      let tail = min(lastRendered, last + Int(seconds / grid))
+      let interval = Double(source.sampleIntervalOfPass) * 1e-9
+      let beyond = min(policy.longestTailSeconds, policy.tailIntervals * interval)
+      let tail = min(lastRendered, last + Int(beyond / grid))
       isRewriting = policy.wantsRewrite(
-        error: largestError(turn...last, stride: 4),
-        tailError: largestError(last...max(last, tail), stride: 4),
+        error: largestError(turn...last), tailError: largestError(last...max(last, tail)),
         isGoingOn: isRewriting)
       guard isRewriting else { return }
       let residual = ResidualTurn(
         played: played, playedNext: next, truth: truthOfPass(turn),
-        truthNext: truthOfPass(turn + 1), apart: grid, interval: 1 / model.trackerRate,
-        policy: policy)
+        truthNext: truthOfPass(turn + 1), apart: grid, interval: interval, policy: policy)
       // The end of the piece is a crossfade back to what is queued.
       for point in turn + 1..<last - Int(policy.fadeSeconds / grid) {
         let left = residual.left(after: Double(point - turn) * grid)
@@ -123,9 +122,9 @@ public struct TrackingModel: Sendable {
       source.poseOfPass(at: Self.stamp(Double(point) * TrackingModel.grid))
     }
 
-    private func largestError(_ points: ClosedRange<Int>, stride step: Int) -> Double {
+    private func largestError(_ points: ClosedRange<Int>) -> Double {
       var largest = 0.0
-      for point in stride(from: points.lowerBound, through: points.upperBound, by: step) {
+      for point in stride(from: points.lowerBound, through: points.upperBound, by: 4) {
         guard let played = rendered[point] else { continue }
         largest = max(largest, Quaternion.angle(between: played, truthOfPass(point)))
       }

@@ -58,7 +58,7 @@ public struct RewritePolicy: Sendable {
   ///   - speed: of the head, rad/s.
   ///   - interval: of the tracker, seconds.
   @_noLocks
-  func turnSeconds(angle: Double, speed: Double, interval: Double) -> Double {
+  public func turnSeconds(angle: Double, speed: Double, interval: Double) -> Double {
     let wanted = correctionIntervals * interval
     let usual = min(longestCorrectionSeconds, max(correctionSeconds, wanted))
     // 3 degrees, and what a head at 800 degrees a second at most does in 40 ms.

@@ -18,8 +18,12 @@ struct ChainFigures: Codable {
   var stages: StageFigures
   /// From writing to hearing as the server reported it during the run: queue and sink.
   var queue: Distribution?
+  /// Of that what was in the queue itself and could be written over.
+  var queued: Distribution?
   var grantedQueueMilliseconds: Double
   var underruns: Int
+  /// Whether the output wrote over what was queued, at the end: "active", or why not.
+  var rewriting: String
   /// Pieces of the queue that were rendered again, and of those that came too late or lost their head.
   var rewrites: Int
   var lateRewrites: Int
@@ -92,6 +96,8 @@ extension ChainFigures {
     settled = Distribution(plain.map(\.settled))
     stages = StageFigures(plain)
     queue = Distribution(result.queue)
+    queued = Distribution(result.queued)
+    rewriting = result.output.rewriting.name
     grantedQueueMilliseconds = result.granted
     underruns = result.output.underruns
     rewrites = result.output.rewrites

@@ -33,6 +33,8 @@ final class LatencyRun {
     var timeline: CaptureTimeline
     /// Of the server's queue and sink as reported, ms, over the run.
     var queue: [Double]
+    /// Of that what is in the queue itself and can be written over.
+    var queued: [Double]
     /// At the end of the run.
     var output: AudioOutputStatus
     var granted: Double
@@ -49,6 +51,7 @@ final class LatencyRun {
   private let capture: TimedCapture
   private let arrivals: Arrivals
   private var queue: [Double] = []
+  private var queued: [Double] = []
   private var uses: [SampleUse] = []
   private var lastLook: Int64 = 0
 
@@ -129,7 +132,7 @@ final class LatencyRun {
     // Until the queue is full and the prediction has seen a still head.
     try pause(1.0)
     let depth = player.status.output.queueMilliseconds
-    queue = []
+    (queue, queued) = ([], [])
     var steps: [Step] = []
     let span = 0.3 + 1e-3 * (max(depth, setting.queueMilliseconds ?? 0) + (injected ?? 0))
     for index in 0..<count {
@@ -155,7 +158,7 @@ final class LatencyRun {
     stop()
     let (sound, timeline) = try capture.finish()
     return Result(
-      steps: steps, sound: sound, timeline: timeline, queue: queue, output: status,
+      steps: steps, sound: sound, timeline: timeline, queue: queue, queued: queued, output: status,
       granted: depth, sampleRate: player.sampleRate)
   }
 
@@ -174,6 +177,8 @@ final class LatencyRun {
     let now = monotonic_nanoseconds()
     guard now - lastLook > 5_000_000 else { return }
     lastLook = now
-    if let latency = player.status.output.measuredLatencyMilliseconds { queue.append(latency) }
+    let output = player.status.output
+    if let latency = output.measuredLatencyMilliseconds { queue.append(latency) }
+    if let depth = output.queuedMilliseconds { queued.append(depth) }
   }
 }

@@ -65,7 +65,7 @@ extension ChainFigures {
     let heading = ["", "p50", "p95", "p99", "max", "min", "turns"]
     let times: [(String, Distribution?)] = [
       ("begin of the turn", begin), ("latency: half of the turn", latency),
-      ("settled", settled), ("queue as reported", queue),
+      ("settled", settled), ("queue and sink, reported", queue), ("of that in the queue", queued),
     ]
     text += table([heading] + times.map(Self.cells))
     text += "\nstages\n"
@@ -80,7 +80,7 @@ extension ChainFigures {
     text += "underruns: \(underruns); queue granted: \(decimal(grantedQueueMilliseconds, 1))\n"
     if setting.output == .rewritten {
       text += """
-        rewritten \(rewrites) times, \(lateRewrites) of them too late, \(lostRewriteHeads) with a lost \
+        rewriting \(rewriting): \(rewrites) times, \(lateRewrites) of them too late, \(lostRewriteHeads) with a lost \
         head; margin at the end \(decimal(rewriteMarginMilliseconds, 1))
 
         """
