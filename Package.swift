@@ -101,7 +101,8 @@ let tests: [Target] = [
   .testTarget(
     name: "PlaybackTests",
     dependencies: [
-      "Playback", "Ambisonics", "Binaural", "Geometry", "SignalProcessing", "TestSupport",
+      "Playback", "Ambisonics", "Binaural", "Geometry", "SignalProcessing", "Surround",
+      "TestSupport",
     ]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
