@@ -108,7 +108,8 @@ let tests: [Target] = [
   .testTarget(
     name: "PlaybackTests",
     dependencies: [
-      "Playback", "Ambisonics", "Binaural", "Geometry", "SignalProcessing", "TestSupport",
+      "Playback", "Ambisonics", "Binaural", "Geometry", "SignalProcessing", "Surround",
+      "TestSupport",
     ]),
   .testTarget(
     name: "RewritingTests",

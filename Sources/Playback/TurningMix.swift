@@ -86,7 +86,10 @@ struct TurningMix: ~Copyable {
   ) {
     let first = phase
     withShifted(before, by: first) { entry.mix(source, into: $0, frames: frames) }
-    guard before.channels > 0 else { return withShifted(after, by: 0) { _ in clear(output, frames) } }
+    guard before.channels > 0 else {
+      clear(output, frames)
+      return
+    }
     let (input, turned) = (before.planes[0], after.planes[0])
     switch way {
     case .field(let rotator):

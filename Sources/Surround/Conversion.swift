@@ -26,7 +26,7 @@ public enum Conversion {
       let panner = AmplitudePanner(speakers: outputs)
       for (input, speaker) in speakers.enumerated() {
         guard let place = speaker.direction(in: speakers) else { continue }
-        if let output = outputs.firstIndex(of: speaker) 
+        if let output = outputs.firstIndex(of: speaker)
           ?? twin(of: speaker, in: speakers, outputs)
         {
           gains[output][input] = 1
@@ -92,7 +92,8 @@ public enum Conversion {
   }
 
   /// A lone pair of surrounds stands at the same place whether it is called side or back.
-  private static func twin(of speaker: Speaker, in source: [Speaker], _ outputs: [Speaker]) -> Int? {
+  private static func twin(of speaker: Speaker, in source: [Speaker], _ outputs: [Speaker]) -> Int?
+  {
     let twins: [Speaker: Speaker] = [
       .backLeft: .sideLeft, .backRight: .sideRight, .sideLeft: .backLeft, .sideRight: .backRight,
     ]

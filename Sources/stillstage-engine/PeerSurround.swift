@@ -10,7 +10,8 @@ struct PeerSurround {
 
   /// Nil where there is no ffmpeg in the path.
   init?(folder: String) {
-    guard HelperProgram.output(of: ["/bin/sh", "-c", "command -v ffmpeg"]) != nil else { return nil }
+    let question = ["/bin/sh", "-c", "command -v ffmpeg"]
+    guard HelperProgram.output(of: question) != nil else { return nil }
     self.folder = folder
   }
 

@@ -18,7 +18,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   // A pose on the command line wins over a recording among the user's defaults.
   let wantsPose = command.isGiven(Options.pose) && !command.isGiven(Options.motion)
   let target = OutputLayout(rawValue: command[Options.renderTarget].rawValue)
-  if target != nil, command[Options.limiter] {
+  if target != nil, command.isGiven(Options.limiter), command[Options.limiter] {
     throw .usage("--limiter on goes with --to binaural: other layouts are written as they are")
   }
   let head =

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// `render --to` and `--upmix`.
+@Suite struct OutputLayoutTests {
+  private let frames = 9000
+
+  private func noise() -> [Float] { (0..<frames).map { _ in Float.random(in: -0.3...0.3) } }
+
+  private func render(
+    _ channels: [[Float]], _ options: [String], in folder: TemporaryFolder
+  ) throws -> [[Float]] {
+    let input = try folder.write(FloatWAV(channels: channels).bytes(), to: "in.wav")
+    let output = folder.file("out.wav")
+    _ = try Stillstage.succeed(["render", input, "-o", output] + options)
+    return try FloatWAV(reading: output).channels
+  }
+
+  /// The mask of loudspeakers in the file; nil where it has none.
+  private func mask(_ path: String) throws -> UInt32? {
+    let bytes = try readFile(path)
+    let start = try #require(
+      (0..<200).first { Array(bytes[$0..<($0 + 4)]) == Array("fmt ".utf8) })
+    guard bytes[start + 8] == 0xFE, bytes[start + 9] == 0xFF else { return nil }
+    return (0..<4).reduce(0) { $0 | UInt32(bytes[start + 28 + $1]) << UInt32(8 * $1) }
+  }
+
+  @Test(
+    arguments: [
+      ("stereo", 2, nil), ("5.1", 6, 0x60F), ("7.1", 8, 0x63F), ("7.1.4", 12, 0x2D63F),
+      ("foa", 4, 0),
+    ] as [(String, Int, UInt32?)])
+  func everyTargetHasItsChannelsAndLength(name: String, count: Int, mask wanted: UInt32?) throws {
+    let folder = TemporaryFolder()
+    for pose in [[], ["--pose", "30,10,-20"]] {
+      for (channels, layout) in [(1, "mono"), (2, "stereo"), (6, "5.1"), (4, "foa"), (9, "hoa")] {
+        let out = try render(
+          (0..<channels).map { _ in noise() }, ["--to", name, "--layout", layout] + pose,
+          in: folder)
+        #expect(out.count == count)
+        #expect(out.allSatisfy { $0.count == frames })
+        #expect(out.joined().allSatisfy(\.isFinite))
+        #expect(try mask(folder.file("out.wav")) == wanted)
+        #expect(out[0].contains { $0 != 0 })
+      }
+    }
+  }
+
+  @Test func stereoTo51IsTheUpmixAlone() throws {
+    let folder = TemporaryFolder()
+    let (l, r) = (noise(), noise())
+    let half = Float(0.5.squareRoot())
+    for upmix in ["on", "low-latency"] {
+      let out = try render([l, r], ["--to", "5.1", "--upmix", upmix, "--block", "77"], in: folder)
+      for i in 0..<frames {
+        #expect(abs(out[0][i] + half * (out[2][i] + out[4][i]) - l[i]) < 1e-6)
+        #expect(abs(out[1][i] + half * (out[2][i] + out[5][i]) - r[i]) < 1e-6)
+      }
+      #expect(out[4].contains { abs($0) > 0.01 })
+      #expect(try render([l, r], ["--to", "5.1", "--upmix", upmix], in: folder) == out)
+    }
+    for options in [["--upmix", "off"], ["--spatialize", "multichannel"]] {
+      let plain = try render([l, r], ["--to", "5.1"] + options, in: folder)
+      #expect(plain[0] == l && plain[1] == r)
+      #expect(plain[2...].joined().allSatisfy { $0 == 0 })
+    }
+    #expect(try render([l, r], ["--to", "stereo"], in: folder) == [l, r])
+    let alike = try render([l, l], ["--to", "5.1"], in: folder)
+    #expect(alike[0].allSatisfy { abs($0) < 1e-4 })
+  }
+
+  /// A source at azimuth a, the head turned by y: it comes from a - y.
+  @Test(arguments: [0.0, 30, -75, 180]) func aPoseTurnsTheField(yaw: Double) throws {
+    let folder = TemporaryFolder()
+    let x = noise()
+    let silence = [Float](repeating: 0, count: frames)
+    var bed = [[Float]](repeating: silence, count: 6)
+    bed[4] = x
+    let out = try render(
+      bed, ["--to", "foa", "--layout", "5.1(side)", "--pose", "\(yaw),0,0"], in: folder)
+    let angle = (110 - yaw) * Double.pi / 180
+    let expected = [1, sin(angle), 0, cos(angle)]
+    for (c, gain) in expected.enumerated() {
+      for i in 0..<frames { #expect(abs(Double(out[c][i]) - gain * Double(x[i])) < 1e-6) }
+    }
+    let field = expected.map { gain in x.map { Float(gain) * $0 } }
+    let back = try render(
+      field, ["--to", "foa", "--layout", "foa", "--pose", "\(-yaw),0,0"], in: folder)
+    let start = 110 * Double.pi / 180
+    for (c, gain) in [1, sin(start), 0, cos(start)].enumerated() {
+      for i in 0..<frames { #expect(abs(Double(back[c][i]) - gain * Double(x[i])) < 1e-5) }
+    }
+  }
+
+  /// Turned by 110 degrees, the left surround stands in front.
+  @Test func aPoseTurnsABed() throws {
+    let folder = TemporaryFolder()
+    let x = noise()
+    let silence = [Float](repeating: 0, count: frames)
+    var bed = [[Float]](repeating: silence, count: 6)
+    (bed[3], bed[4]) = (noise(), x)
+    let options = ["--layout", "5.1(side)", "--pose", "110,0,0"]
+    let out = try render(bed, ["--to", "5.1"] + options, in: folder)
+    for i in 0..<frames { #expect(abs(out[2][i] - x[i]) < 1e-6) }
+    #expect(out[3] == bed[3])
+    let stereo = try render(bed, ["--to", "stereo"] + options, in: folder)
+    let half = Float(0.5.squareRoot())
+    for i in 0..<frames { #expect(abs(stereo[0][i] - half * x[i]) < 1e-6) }
+  }
+
+  @Test func theLimiterIsForEars() throws {
+    let folder = TemporaryFolder()
+    let input = try folder.write(FloatWAV(channels: [noise()]).bytes(), to: "in.wav")
+    let run = try Stillstage.run([
+      "render", input, "-o", folder.file("out.wav"), "--to", "5.1", "--limiter", "on",
+    ])
+    #expect(run.exitCode == 2)
+    #expect(!folder.names.contains("out.wav"))
+  }
+
+  /// Three mixes against our limits, beside ffmpeg's filter.
+  @Test func theBenchMeetsItsLimits() throws {
+    let run = try ProgramRun.of(Stillstage.path, ["bench", "upmix", "--json"], timeoutSeconds: 240)
+    let flat = run.output.filter { !$0.isWhitespace }
+    #expect(flat.split(separator: "\"method\":\"stillstage\"").count == 4)
+    // CPU time beside ffmpeg's is a matter of the machine's load; the other limits are not.
+    let misses = run.errors.split(separator: "\n").filter { $0.contains("limits missed") }
+    for text in misses {
+      let names = text.split(separator: "limits missed: ").last?.split(separator: ", ") ?? []
+      #expect(names.allSatisfy { $0.hasSuffix("CPU time") }, "\(text)")
+    }
+    #expect(run.exitCode == (misses.isEmpty ? 0 : 1))
+  }
+}
