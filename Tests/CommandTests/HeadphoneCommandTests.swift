@@ -95,7 +95,8 @@ import Testing
 
   @Test func aLargerHeadHearsLaterOnTheFarSide() throws {
     func arrivals(_ options: [String]) throws -> Double {
-      let ears = try render(options).ears
+      // Its ears keep their phases at all frequencies.
+      let ears = try render(options + ["--decoder", "direct"]).ears
       try #require(ears.count == 2)
       // Where the cross-correlation is greatest.
       func correlation(_ shift: Int) -> Double {
@@ -111,7 +112,7 @@ import Testing
     let (small, large) = (
       try arrivals(["--head-circumference", "50"]), try arrivals(["--head-circumference", "65"])
     )
-    #expect(small > 5 && large / small > 1.15 && large / small < 1.5)
+    #expect(small > 5 && abs(large / small / 1.3 - 1) < 0.03)
     #expect(try render(["--head-circumference", "44"]).run.exitCode == 2)
   }
 
