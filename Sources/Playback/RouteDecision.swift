@@ -37,7 +37,7 @@ public struct RouteDecision: Sendable, Equatable {
   /// Nil before there is a route.
   public let facts: RouteFacts?
   /// What the listener is taken to hear with.
-  public let device: ListeningDevice
+  public let device: RouteDevice
   public let treatment: RouteTreatment
   public let reason: RouteReason
 

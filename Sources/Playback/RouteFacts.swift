@@ -3,7 +3,7 @@
 public import PulseAudio
 
 /// What stands at the end of a route, as far as it can be known.
-public enum ListeningDevice: String, Sendable, CaseIterable {
+public enum RouteDevice: String, Sendable, CaseIterable {
   case headphones
   case loudspeakers
   case unknown
@@ -56,7 +56,7 @@ public struct RouteFacts: Sendable, Equatable {
 
   /// What stands at the end, and by what that is known. The closest to the ears counts first: the active
   /// port, then the device, then what hints at it.
-  public var device: (kind: ListeningDevice, evidence: RouteEvidence) {
+  public var device: (kind: RouteDevice, evidence: RouteEvidence) {
     if let kind = portType.flatMap(Self.device(of:)) { return (kind, .portType) }
     if let kind = port.flatMap(Self.device(named:)) { return (kind, .portName) }
     if let kind = formFactor.flatMap({ device(form: $0) }) { return (kind, .formFactor) }
@@ -68,7 +68,7 @@ public struct RouteFacts: Sendable, Equatable {
     return (.unknown, .nothing)
   }
 
-  private static func device(of type: Sink.PortType) -> ListeningDevice? {
+  private static func device(of type: Sink.PortType) -> RouteDevice? {
     switch type {
     case .headphones, .headset: .headphones
     case .speaker, .hdmi, .television, .car, .handsFree: .loudspeakers
@@ -77,7 +77,7 @@ public struct RouteFacts: Sendable, Equatable {
   }
 
   /// By PulseAudio's names of ports and icons.
-  private static func device(named name: String) -> ListeningDevice? {
+  private static func device(named name: String) -> RouteDevice? {
     let name = name.lowercased()
     if name.contains("headphone") || name.contains("headset") { return .headphones }
     if name.contains("speaker") || name.contains("hdmi") || name.contains("video-display") {
@@ -86,7 +86,7 @@ public struct RouteFacts: Sendable, Equatable {
     return nil
   }
 
-  private func device(form: String) -> ListeningDevice? {
+  private func device(form: String) -> RouteDevice? {
     switch form {
     case "headphone", "headset", "handset": .headphones
     case "speaker", "portable", "hifi", "tv", "car", "hands-free": .loudspeakers

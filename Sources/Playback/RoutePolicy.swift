@@ -103,7 +103,7 @@ public struct RoutePolicy: Sendable, Equatable {
     choice == .automatic && facts.flatMap { sinks[$0.sink] } == .off
   }
 
-  private func device(_ facts: RouteFacts?) -> (kind: ListeningDevice, isForced: Bool) {
+  private func device(_ facts: RouteFacts?) -> (kind: RouteDevice, isForced: Bool) {
     switch choice {
     case .headphones: return (.headphones, true)
     case .speakers: return (.loudspeakers, true)

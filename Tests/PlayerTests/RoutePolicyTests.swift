@@ -8,14 +8,14 @@ import Testing
 
 /// The table of docs/routes.md, over all combinations.
 @Suite struct RoutePolicyTests {
-  private static let ports: [(type: Sink.PortType, device: ListeningDevice?)] = [
+  private static let ports: [(type: Sink.PortType, device: RouteDevice?)] = [
     (.headphones, .headphones), (.headset, .headphones), (.speaker, .loudspeakers),
     (.hdmi, .loudspeakers), (.television, .loudspeakers), (.car, .loudspeakers),
     (.handsFree, .loudspeakers), (.line, nil), (.spdif, nil), (.bluetooth, nil), (.usb, nil),
     (.network, nil), (.other, nil),
   ]
 
-  private static let forms: [(form: String?, device: ListeningDevice?)] = [
+  private static let forms: [(form: String?, device: RouteDevice?)] = [
     ("headphone", .headphones), ("headset", .headphones), ("handset", .headphones),
     ("speaker", .loudspeakers), ("internal", .loudspeakers), ("portable", .loudspeakers),
     ("hifi", .loudspeakers), ("tv", .loudspeakers), ("car", .loudspeakers),
@@ -37,11 +37,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("analog-output-headphones", ListeningDevice.headphones), ("[Out] Headset", .headphones),
+    ("analog-output-headphones", RouteDevice.headphones), ("[Out] Headset", .headphones),
     ("analog-output-speaker", .loudspeakers), ("hdmi-output-0", .loudspeakers),
     ("analog-output", .unknown), ("headset-output", .headphones),
   ])
-  func aPortsNameCountsWhereItsTypeSaysNothing(name: String, device: ListeningDevice) {
+  func aPortsNameCountsWhereItsTypeSaysNothing(name: String, device: RouteDevice) {
     for type in [Sink.PortType.other, .line, nil] {
       var facts = RouteFacts(sink: "sink")
       (facts.port, facts.portType) = (name, type)
@@ -53,7 +53,7 @@ import Testing
     var facts = RouteFacts(sink: "bluez")
     facts.portType = .bluetooth
     for (profile, device) in [
-      ("a2dp_sink", ListeningDevice.unknown), ("headset_head_unit", .headphones),
+      ("a2dp_sink", RouteDevice.unknown), ("headset_head_unit", .headphones),
       ("headset-head-unit", .headphones),
     ] {
       facts.bluetoothProfile = profile
@@ -76,7 +76,7 @@ import Testing
 
   /// What the rules say, written down once more.
   private func expected(
-    _ device: ListeningDevice, _ permission: SinkPermission?, _ policy: RoutePolicy,
+    _ device: RouteDevice, _ permission: SinkPermission?, _ policy: RoutePolicy,
     _ programme: Programme, _ mode: StageMode
   ) -> RouteTreatment {
     let isForced = policy.choice != .automatic
@@ -95,7 +95,7 @@ import Testing
 
   @Test func theDecisionIsTheTables() {
     var count = 0
-    for device in ListeningDevice.allCases {
+    for device in RouteDevice.allCases {
       var facts = RouteFacts(sink: "here")
       facts.portType =
         device == .headphones ? .headphones : device == .loudspeakers ? .speaker : nil
