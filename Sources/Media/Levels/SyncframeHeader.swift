@@ -38,7 +38,7 @@ public struct SyncframeHeader: Sendable, Equatable {
     let version = ahead.take(5)
     guard !ahead.isExhausted else { return nil }
     switch version {
-    case 0...8, 9, 10: self.init(basic: &bits)
+    case 0...10: self.init(basic: &bits)
     case 11...16: self.init(enhanced: &bits)
     default: return nil
     }
@@ -49,8 +49,7 @@ public struct SyncframeHeader: Sendable, Equatable {
     bits.skip(16)
     let (rate, size) = (bits.take(2), bits.take(6))
     guard rate < 3, size < 38 else { return nil }
-    let version = bits.take(5)
-    bits.skip(3)
+    bits.skip(5 + 3)
     let mode = bits.take(3)
     if mode & 1 != 0, mode != 1 { bits.skip(2) }
     if mode & 4 != 0 { bits.skip(2) }
@@ -68,7 +67,6 @@ public struct SyncframeHeader: Sendable, Equatable {
     }
     bits.skip(2)
     // Time codes; in version 6 more words on mixing, of the same length.
-    _ = version
     for _ in 0..<2 { _ = bits.optional(14) }
     if let count = bits.optional(6) { bits.skip(8 * (count + 1)) }
     bits.skip(2 * Self.fullChannels[mode])

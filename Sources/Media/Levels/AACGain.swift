@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Glibc
+
+/// Applies the levels of AAC to what is decoded.
+struct AACGain {
+  private let mode: DynamicRange
+  private var levels = AACLevels()
+  private var last: Float?
+
+  init(mode: DynamicRange) { self.mode = mode }
+
+  /// Whether the programme is brought to the mode's dialogue level.
+  var hasReference: Bool { levels.newest?.reference != nil }
+
+  /// Takes the access unit that the next frame is decoded from.
+  mutating func add(_ unit: some Collection<UInt8>) { levels.add(unit) }
+
+  /// Forgets the frame before, as after a seek.
+  mutating func cut() { last = nil }
+
+  /// Applies to a decoded frame the gain of its access unit, faded over from the one before as the
+  /// transform's window does.
+  mutating func apply(to queue: PlanarQueue) {
+    let gain = linear
+    let before = last ?? gain
+    last = gain
+    let count = queue.count
+    guard count > 0, gain != 1 || before != 1 else { return }
+    for i in 0..<count {
+      let turn = Double(i) / Double(count) * .pi / 2
+      let weight = Float(sin(turn) * sin(turn))
+      let now = before + (gain - before) * weight
+      for channel in 0..<queue.channels { queue.plane(channel)[i] *= now }
+    }
+  }
+
+  private var linear: Float {
+    guard let newest = levels.newest else { return 1 }
+    var decibels = newest.reference.map { Double(mode.dialogueLevel) - $0 } ?? 0
+    if mode != .off { decibels += newest.gain ?? 0 }
+    return decibels == 0 ? 1 : Float(pow(10, decibels / 20))
+  }
+}

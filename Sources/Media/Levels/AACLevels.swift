@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds dynamic range control among the elements of an access unit (ISO/IEC 14496-3, 4.4.2.1).
+///
+/// Fill elements in front of the channels can be stepped through. Those behind them lie beyond
+/// entropy-coded spectra; they are recognised from the end: an element that reaches just to the end
+/// mark, and whose content is just as long. Chance makes such a thing in one of some ten thousand
+/// access units, so it must come twice running with the same reference.
+struct AACLevels {
+  /// The newest that is certain.
+  private(set) var newest: AACDynamicRange?
+  private var candidate: AACDynamicRange?
+  /// Access units since one had it.
+  private var age = 0
+  /// Access units for which the newest counts where they have none of their own.
+  private static let longestAge = 50
+
+  /// Takes the next access unit, with or without an ADTS header.
+  mutating func add(_ bytes: some Collection<UInt8>) {
+    let unit = Self.withoutHeader(ArraySlice(Array(bytes)))
+    age += 1
+    if let found = Self.leading(unit) {
+      set(found)
+    } else if let found = Self.trailing(unit) {
+      if candidate?.reference == found.reference { set(found) }
+      candidate = found
+    } else {
+      candidate = nil
+    }
+    if age > Self.longestAge { newest?.gain = nil }
+  }
+
+  private mutating func set(_ found: AACDynamicRange) {
+    let reference = found.reference ?? newest?.reference
+    newest = found
+    newest?.reference = reference
+    age = 0
+  }
+
+  private static func withoutHeader(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var bits = BitReader(bytes.prefix(7))
+    guard bits.take(12) == 0xFFF else { return bytes }
+    bits.skip(3)
+    return bytes.dropFirst(bits.flag() ? 7 : 9)
+  }
+
+  private static let (dataElement, fillElement, endMark) = (4, 6, 7)
+  private static let dynamicRange = 11
+
+  private static func leading(_ bytes: ArraySlice<UInt8>) -> AACDynamicRange? {
+    // No more than that comes in front of sound.
+    var bits = BitReader(bytes.prefix(1024))
+    while !bits.isExhausted {
+      switch bits.take(3) {
+      case dataElement:
+        bits.skip(4)
+        let isAligned = bits.flag()
+        var count = bits.take(8)
+        if count == 255 { count += bits.take(8) }
+        if isAligned { bits.skip((8 - bits.position % 8) % 8) }
+        bits.skip(8 * count)
+      case fillElement:
+        var count = bits.take(4)
+        if count == 15 { count += bits.take(8) - 1 }
+        var content = bits
+        bits.skip(8 * count)
+        guard count > 0, content.take(4) == dynamicRange else { continue }
+        let found = AACDynamicRange(&content)
+        if !bits.isExhausted, found.byteCount <= count { return found }
+      default: return nil
+      }
+    }
+    return nil
+  }
+
+  /// Of 2 to 14 bytes: the longest is one of four bands.
+  private static func trailing(_ bytes: ArraySlice<UInt8>) -> AACDynamicRange? {
+    let tail = bytes.suffix(20)
+    guard let last = tail.last, last != 0 || tail.count > 1 else { return nil }
+    var end = tail.count * 8
+    var bits = [Int](repeating: 0, count: end)
+    var reader = BitReader(tail)
+    for i in 0..<end { bits[i] = reader.take(1) }
+    while end > 0, bits[end - 1] == 0 { end -= 1 }
+    // The end mark, and at most seven zeros to the end of the byte.
+    guard end >= 3, tail.count * 8 - end < 8, bits[end - 3..<end] == [1, 1, 1] else { return nil }
+    let mark = end - 3
+    for count in 2...14 {
+      let start = mark - 8 * count - 7
+      guard start >= 0 else { return nil }
+      var element = BitReader(tail)
+      element.skip(start)
+      guard element.take(3) == fillElement, element.take(4) == count,
+        element.take(4) == dynamicRange
+      else { continue }
+      let found = AACDynamicRange(&element)
+      if found.byteCount == count, found.reference != nil, element.position == mark {
+        return found
+      }
+    }
+    return nil
+  }
+}
