@@ -98,6 +98,16 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     longestRunUp = Int(policy.longestRunUpSeconds * sampleRate)
   }
 
+  /// Whether the filters can be filled with the past in reasonable time.
+  @_noLocks
+  func canFill(_ path: borrowing PathSwitch) -> Bool { runUp(path) <= longestRunUp }
+
+  /// Frames of the past that are to be heard first, at least.
+  @_noLocks
+  private func runUp(_ path: borrowing PathSwitch) -> Int {
+    path.memoryFrames + Self.grid + path.hopFrames
+  }
+
   /// How a piece can be rendered again; nil where it cannot.
   ///
   /// - Parameters:
@@ -108,7 +118,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     start: Int, frames: Int, history: borrowing RenderHistory, path: borrowing PathSwitch
   ) -> RewritePlan? {
     let (grid, hop) = (Self.grid, path.hopFrames)
-    let needed = path.memoryFrames + grid + hop
+    let needed = runUp(path)
     guard needed <= longestRunUp else { return nil }
     let first = (start - joinFrames + grid - 1) / grid * grid
     guard first - needed > 0 || hop == 0, first >= grid + hop else { return nil }

@@ -10,7 +10,7 @@ internal import Geometry
 /// For the thread of `process`; wait-free.
 extension Renderer {
   /// Whether what was rendered can be rendered again.
-  var isRewritable: Bool { history.isKept }
+  var isRewritable: Bool { history.isKept && rewriter.canFill(spatial) }
 
   /// Frames that can be asked of the past, with the filters' run-up.
   var keptFrames: Int { history.capacity }
