@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Binaural
 private import Ambisonics
+internal import Binaural
 private import Surround
 
 /// What a source goes through before it is rendered, in `play` and `render` alike.
