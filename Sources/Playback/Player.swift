@@ -93,7 +93,7 @@ public final class Player: @unchecked Sendable {
       layout: source.layout, filters: filters, busOrder: settings.busOrder,
       blockFrames: settings.blockFrames,
       mode: canBeSpatial && options.mode != .off ? .spatial : .plain, finish: .safe,
-      rewritableSeconds: canBeSpatial && head.becomesKnown && options.rewriting != .off ? 0.5 : 0)
+      rewritableSeconds: canBeSpatial && head.becomesKnown && options.rewriting != .never ? 0.5 : 0)
     let ring = FrameRing(channelCount: source.layout.channelCount, capacity: rate * 2)
     feed = RenderFeed(ring: ring, renderer: renderer, head: head)
     feed.volume = linearGain(decibels: settings.gainDecibels)

@@ -60,16 +60,6 @@ public enum HeadPrediction: Sendable, Equatable {
   }
 }
 
-/// Whether what is queued in the sound server is rendered again when the head moves.
-public enum QueueRewriting: String, Sendable, CaseIterable {
-  /// Where the server lets it and the source can be rendered again.
-  case automatic
-  /// Wherever the source can be rendered again, whatever is known of the server.
-  case on
-  /// Never: a turn of the head is heard after the whole queue.
-  case off
-}
-
 /// How a player plays.
 public struct PlayerOptions: Sendable {
   public var render = RenderSettings()
@@ -85,8 +75,6 @@ public struct PlayerOptions: Sendable {
   public var deviceTracker: String?
   /// Default: by the measured latency.
   public var prediction = HeadPrediction.automatic
-  /// Default: where the server lets it.
-  public var rewriting = QueueRewriting.automatic
   /// Fronts from another time, by the trackers' ids: the yaw in the tracker's own world, radians.
   public var fronts: [String: Double] = [:]
   /// Default: the stage stands still.

@@ -47,11 +47,11 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     source: open)
 }
 
-private func queueRewriting(_ choice: RewriteChoice) -> QueueRewriting {
+private func queueRewriting(_ choice: RewriteChoice) -> RewritingChoice {
   switch choice {
   case .auto: .automatic
-  case .on: .on
-  case .off: .off
+  case .on: .always
+  case .off: .never
   }
 }
 
