@@ -32,7 +32,7 @@ struct LatencySetting: Codable, Hashable {
     options.sinkName = sink
     options.head = .source(head)
     if let queueMilliseconds { options.latencyMilliseconds = queueMilliseconds }
-    options.rewriting = output == .rewritten ? .automatic : .off
+    options.rewriting = output == .rewritten ? .automatic : .never
     options.interrupt = Signals.interrupt
     return options
   }
