@@ -156,12 +156,12 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
     var (l, r) = (noise(24_000), noise(24_000))
     l[12_000] = value
     let out = upmixed(l, r)
-    for c in 1..<6 { #expect(out[c].allSatisfy(\.isFinite)) }
+    for c in 1..<6 { #expect(out[c].allSatisfy { $0.isFinite }) }
     for (i, x) in out[0].enumerated() where i != 12_000 { #expect(x.isFinite && abs(x) < 2) }
     // It is handed on, so that who guards the output can count it.
     #expect(!(abs(out[0][12_000]) < 1e4))
     r[12_000] = value
-    #expect(upmixed(l, r)[2].allSatisfy(\.isFinite))
+    #expect(upmixed(l, r)[2].allSatisfy { $0.isFinite })
   }
 
   @Test func fastLogarithmAndPowerAreTrue() {
