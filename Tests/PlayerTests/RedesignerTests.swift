@@ -24,7 +24,7 @@ import Testing
     }
     var settings = RenderSettings()
     settings.busOrder = 7
-    redesigner.wish(settings)
+    redesigner.wish(settings, isTold: true, arrived: { _ in })
     usleep(30_000)
     let clock = ContinuousClock()
     let time = clock.measure { redesigner.stop() }
