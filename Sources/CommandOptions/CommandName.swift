@@ -16,9 +16,9 @@ public enum CommandName: String, Sendable, CaseIterable {
   case benchRender = "bench render"
   case benchFusion = "bench fusion"
   case benchPrediction = "bench prediction"
-  case benchSpeakers = "bench speakers"
-  case benchUpmix = "bench upmix"
   case benchLatency = "bench latency"
   case benchTrackingError = "bench tracking-error"
+  case benchSpeakers = "bench speakers"
+  case benchUpmix = "bench upmix"
   case completion
 }

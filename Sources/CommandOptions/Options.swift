@@ -66,7 +66,8 @@ public enum Options {
     flag: "speakers",
     help: """
       For two loudspeakers in front of a listener who keeps still, such as a laptop's: what each of \
-      them brings to the other ear is cancelled. No head is followed.
+      them brings to the other ear is cancelled, and no head is followed. 'play' does so where the \
+      output is loudspeakers, or tells nothing of what it is.
       """)
   public static let speakerAngle = CommandOption<Double>(
     "speaker-angle", "DEG", .number(3...60), default: 12, shown: "12",

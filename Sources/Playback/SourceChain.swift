@@ -71,6 +71,8 @@ func levelled(
   scan?.start()
   return LevelledSource(
     prepared, stated: source.statedLoudness, scan: scan,
-    meter: EarMeter(layout: prepared.layout, filters: filters, settings: settings),
+    meter: EarMeter(
+      layout: prepared.layout, content: prepared.contentLayout(atFrame: 0), filters: filters,
+      settings: settings),
     target: target, patienceMilliseconds: patienceMilliseconds, tell: tell)
 }

@@ -127,9 +127,6 @@ import Testing
     let plain = try render(["--spatialize", "off"]).ears
     let beside = try render(["--spatialize", "off", "--speakers"]).ears
     #expect(beside[0].prefix(1000) == plain[0].prefix(1000))
-    let refused = try ProgramRun.of(
-      Stillstage.path, ["play", folder.file("in.wav"), "--speakers", "--tracker", "auto"])
-    #expect(refused.exitCode == 2 && refused.errors.contains("--tracker"))
   }
 
   private struct Row: Decodable {

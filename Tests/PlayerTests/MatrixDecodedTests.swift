@@ -89,6 +89,7 @@ import Testing
   @Test func onlyFlaggedStereoIsUnfolded() throws {
     let sound = [noise(100), noise(100)]
     var settings = RenderSettings()
+    settings.upmix = .off
     func layout(_ source: Stereo) throws -> ChannelLayout {
       try prepared(source, settings: settings).layout
     }

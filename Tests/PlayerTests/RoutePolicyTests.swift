@@ -88,7 +88,7 @@ import Testing
       switch (policy.choice, permission) {
       case (.speakers, _), (.automatic, .speakers): true
       case (.headphones, _), (.automatic, .headphones): false
-      default: device == .loudspeakers
+      default: device == .loudspeakers || device == .unknown && policy.cancelsCrosstalk
       }
     return !isLoud ? .binaural : policy.cancelsCrosstalk ? .crosstalkCancelled : .plainStereo
   }

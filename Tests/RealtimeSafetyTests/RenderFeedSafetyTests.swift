@@ -148,6 +148,8 @@ private final class LiveFeed {
 
   private func meanwhile() {
     if isFilled { while ring.write(from: noise.channels, frames: 2_000) == 2_000 {} }
+    // However long the counting takes, the samples are fresh.
+    head.now = time
     yaw += 0.02
     poses.push(
       HeadSample(

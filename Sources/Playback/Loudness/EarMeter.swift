@@ -4,6 +4,7 @@ internal import Ambisonics
 internal import Binaural
 internal import Geometry
 internal import Loudness
+internal import Surround
 
 /// Measures how loud a source is at the ears of a head that looks ahead: it is rendered for that by the
 /// engine that plays it, and beside that measured as it is.
@@ -13,34 +14,59 @@ final class EarMeter {
   private let renderer: Renderer
   private let ears: LoudnessMeter
   private let source: LoudnessMeter?
+  /// Stereo that was brought to more channels is measured as stereo again, which is what tags tell of.
+  private let isFolded: Bool
+  private let foldDown: MixMatrix
   private let rendered: PlanarScratch
+  private let folded: PlanarScratch
   private var poses: [Quaternion] = []
   private let blockFrames = 1024
   /// Frames measured.
   private(set) var frames = 0
 
-  init(layout: ChannelLayout, filters: BinauralFilters, settings: RenderSettings) {
+  /// - Parameters:
+  ///   - layout: of what is measured.
+  ///   - content: what it was before it was prepared.
+  init(
+    layout: ChannelLayout, content: ChannelLayout, filters: BinauralFilters,
+    settings: RenderSettings
+  ) {
     renderer = Renderer(
       layout: layout, filters: filters, busOrder: settings.busOrder, blockFrames: blockFrames,
-      mode: settings.spatialization.includes(layout) ? .spatial : .plain)
+      mode: settings.spatialization.includes(content) ? .spatial : .plain)
+    isFolded = content == .stereo && layout != .stereo
+    let treatment = Treatment(plain: layout)
+    foldDown = MixMatrix(gains: treatment.headLocked, inputs: treatment.inputs)
     let rate = Int(filters.sampleRate)
     ears = LoudnessMeter(weights: [.main, .main], sampleRate: rate, measuresPeak: true)
-    source = ChannelWeight.all(layout).map { LoudnessMeter(weights: $0, sampleRate: rate) }
+    source = ChannelWeight.all(isFolded ? content : layout)
+      .map { LoudnessMeter(weights: $0, sampleRate: rate) }
     rendered = PlanarScratch(channels: 2, frames: blockFrames)
+    folded = PlanarScratch(channels: 2, frames: blockFrames)
   }
 
   /// Measures the next frames, at most `blockFrames` at a time.
   func add(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames count: Int) {
-    source?.add(planes, frames: count)
     withUnsafeTemporaryAllocation(
       of: UnsafeMutablePointer<Float>.self, capacity: renderer.channels
     ) { piece in
       for done in stride(from: 0, to: count, by: blockFrames) {
         for c in 0..<renderer.channels { piece.initializeElement(at: c, to: planes[c] + done) }
-        render(UnsafePointer(piece.baseAddress!), min(blockFrames, count - done))
+        let part = min(blockFrames, count - done)
+        measure(UnsafePointer(piece.baseAddress!), part)
+        render(UnsafePointer(piece.baseAddress!), part)
       }
     }
     frames += count
+  }
+
+  private func measure(
+    _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, _ count: Int
+  ) {
+    guard let source else { return }
+    guard isFolded else { return source.add(planes, frames: count) }
+    foldDown.mix(planes, into: folded.planes, frames: count)
+    source.add(UnsafePointer(folded.planes), frames: count)
   }
 
   private func render(

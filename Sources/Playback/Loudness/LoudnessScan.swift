@@ -102,7 +102,9 @@ final class LoudnessScan: Sendable {
     _ source: any SoundSource, plan: [(start: Int, count: Int)], limit: Double
   ) -> LoudnessMeasurement? {
     let end = monotonic_nanoseconds() + Int64(limit * 1e9)
-    let meter = EarMeter(layout: source.layout, filters: filters, settings: settings)
+    let meter = EarMeter(
+      layout: source.layout, content: source.contentLayout(atFrame: 0), filters: filters,
+      settings: settings)
     let planes = PlanarScratch(channels: source.layout.channelCount, frames: 4096)
     for (start, count) in plan {
       guard (try? source.seek(toFrame: start)) != nil else { continue }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Binaural
+import Geometry
+import PulseAudio
+import TestSupport
+import Testing
+
+@testable import Playback
+
+/// Which filters are heard where, as a route changes.
+@Suite struct RoutedRenderingTests {
+  /// Renders as an output does, so that exchanges of decoders arrive.
+  private final class Stage {
+    let renderer: Renderer
+    let head = StageHead(.none)
+    let redesigner: Redesigner
+    let rendering: RoutedRendering
+    private let output = PlanarSignal(channelCount: 2, frames: 1024)
+    var policy = RoutePolicy()
+    private let programme = Programme(
+      layout: .speakers([.frontLeft, .frontRight, .frontCenter]))
+
+    init(_ settings: RenderSettings, on device: RouteDevice) throws {
+      var settings = settings
+      settings.busOrder = 1
+      policy.cancelsCrosstalk = settings.playback != .headphones
+      let decision = policy.decision(for: programme, on: Self.facts(device))
+      let loudspeakers = settings.playback == .headphones ? .laptop : settings.playback
+      settings.playback = decision.playback(settings, loudspeakers: loudspeakers) ?? .headphones
+      let filters = try HRTFChoice(path: nil).filters(
+        for: programme.layout, settings: settings, sampleRate: 48_000)
+      renderer = Renderer(
+        layout: programme.layout, filters: filters, busOrder: 1, mode: decision.renderedMode)
+      redesigner = Redesigner(renderer: renderer, layout: programme.layout) { _ in }
+      rendering = RoutedRendering(
+        settings: settings, decision: decision, mode: .tracked, loudspeakers: loudspeakers,
+        renderer: renderer, head: head, redesigner: redesigner, refresh: {})
+    }
+
+    deinit { redesigner.stop() }
+
+    static func facts(_ device: RouteDevice) -> RouteFacts {
+      var facts = RouteFacts(sink: "here")
+      facts.portType =
+        device == .headphones ? .headphones : device == .loudspeakers ? .speaker : nil
+      return facts
+    }
+
+    func move(to device: RouteDevice) {
+      rendering.apply(policy.decision(for: programme, on: Self.facts(device)), .tracked)
+    }
+
+    /// Renders until the mode is this; false where it does not come.
+    func comes(to mode: Renderer.Mode) -> Bool {
+      waitUntil(seconds: 20) {
+        let poses = renderer.gridPoints(forNext: 1024).map { _ in Quaternion.identity }
+        renderer.process(
+          input: nil, frames: 1024, poses: poses, left: output[0], right: output[1])
+        return renderer.mode == mode
+      }
+    }
+  }
+
+  @Test func loudspeakersGetPlainStereoUntilTheirFiltersAreThere() throws {
+    var settings = RenderSettings()
+    settings.playback = .loudspeakers(angle: 0.3)
+    let stage = try Stage(settings, on: .headphones)
+    #expect(stage.renderer.mode == .spatial && stage.rendering.settings.playback == .headphones)
+    #expect(stage.head.isFollowed)
+    stage.move(to: .loudspeakers)
+    #expect(stage.renderer.mode == .plain && !stage.head.isFollowed)
+    #expect(stage.comes(to: .spatial))
+    #expect(stage.rendering.settings.playback == .loudspeakers(angle: 0.3))
+    stage.move(to: .headphones)
+    #expect(stage.renderer.mode == .plain && stage.head.isFollowed)
+    #expect(stage.comes(to: .spatial))
+    #expect(stage.rendering.settings.playback == .headphones)
+  }
+
+  @Test func whoAsksForLoudspeakersGetsThemWhereNothingIsKnown() throws {
+    var settings = RenderSettings()
+    settings.playback = .laptop
+    let stage = try Stage(settings, on: .unknown)
+    #expect(stage.rendering.settings.playback == .laptop && stage.renderer.mode == .spatial)
+  }
+
+  @Test func theHeadphonesEqualiserIsNotForLoudspeakers() throws {
+    var settings = RenderSettings()
+    settings.headphones = HeadphoneProfile(
+      name: "made up", filters: [.init(.peak, frequency: 1000, gain: 6, quality: 1)])
+    let stage = try Stage(settings, on: .headphones)
+    stage.move(to: .loudspeakers)
+    #expect(stage.rendering.settings.playback == .laptop && stage.renderer.mode == .plain)
+    stage.move(to: .headphones)
+    #expect(stage.comes(to: .spatial))
+    #expect(stage.rendering.settings.playback == .headphones)
+  }
+
+  @Test func withoutAnEqualiserPlainStereoWantsNoOtherFilters() throws {
+    let stage = try Stage(RenderSettings(), on: .headphones)
+    stage.move(to: .loudspeakers)
+    #expect(stage.renderer.mode == .plain && stage.rendering.settings.playback == .headphones)
+    stage.move(to: .headphones)
+    #expect(stage.renderer.mode == .spatial)
+  }
+}
