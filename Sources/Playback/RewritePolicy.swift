@@ -19,7 +19,7 @@ public struct RewritePolicy: Sendable {
   /// No more than this, seconds.
   public var longestTailSeconds = 0.1
   /// A step is taken within this, seconds.
-  public var stepSeconds = 0.010
+  public var stepSeconds = 0.008
   /// What a moving head was predicted wrongly is taken back within this at least, seconds.
   public var correctionSeconds = 0.015
   /// And within so many intervals of the tracker,

@@ -129,8 +129,7 @@ final class LatencyRun {
     steps count: Int, injected: Double?, tell: (Int) -> Void
   ) throws(CommandFailure) -> Result {
     defer { stop() }
-    // Until the queue is full and the prediction has seen a still head.
-    try pause(1.0)
+    try pause(setting.warmUpSeconds)
     let depth = player.status.output.queueMilliseconds
     (queue, queued) = ([], [])
     var steps: [Step] = []

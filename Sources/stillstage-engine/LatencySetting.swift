@@ -37,6 +37,10 @@ struct LatencySetting: Codable, Hashable {
     return options
   }
 
+  /// Seconds before the first step: until the queue is full and the prediction has seen a still head. On
+  /// PipeWire a recording's way to its reader takes some 15 s to come to rest.
+  var warmUpSeconds: Double { server == .pipewire ? 20 : 1 }
+
   var title: String {
     let depth = queueMilliseconds.map { "\(decimal($0, 0)) ms" } ?? "the player's own depth"
     return "\(server.rawValue), \(output.rawValue), \(depth)"
