@@ -58,7 +58,7 @@ let rooms: [Target] = [
     name: "Playback",
     dependencies: [
       "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking", "Surround",
-      "Loudness", "Media", "PulseAudio", "CRealtime", "UserFiles", "CommandOptions",
+      "Loudness", "Media", "PulseAudio", "CRealtime", "UserFiles",
     ]),
   .target(name: "CommandOptions"),
   .target(name: "Charts"),

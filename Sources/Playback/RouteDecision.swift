@@ -54,9 +54,8 @@ public struct RouteDecision: Sendable, Equatable {
 }
 
 extension RouteDecision {
-  /// What the renderer lets be heard. Crosstalk cancellation would be filters of another kind on the
-  /// spatial path (`Renderer.exchange`).
-  var renderedMode: Renderer.Mode { treatment == .binaural ? .spatial : .plain }
+  /// What the renderer lets be heard. Crosstalk is cancelled by filters on the spatial path.
+  var renderedMode: Renderer.Mode { treatment == .plainStereo ? .plain : .spatial }
 
   /// Whether the stage follows the head. Loudspeakers stand still by themselves.
   func isTracked(in mode: StageMode) -> Bool {

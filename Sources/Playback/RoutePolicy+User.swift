@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import CommandOptions
 public import UserFiles
 
 extension RoutePolicy {
@@ -13,14 +12,21 @@ extension RoutePolicy {
   ) throws(UserFileError) -> RoutePolicy {
     var policy = RoutePolicy()
     guard let folder else { return policy }
-    let words = ["play", "-"]
-    if case .run(let play) = try? CommandParser.parse(words) {
-      let command = try ConfigFile.read(in: folder).applied(to: play)
-      policy.spatialization = Spatialization(rawValue: command[Options.spatialize].rawValue) ?? .all
-      policy.choice = RouteChoice(rawValue: command[Options.route].rawValue) ?? .automatic
-    }
+    let texts = try ConfigFile.texts(in: folder)
+    policy.spatialization = try choice("spatialize", in: texts, folder) ?? .all
+    policy.choice = try choice("route", in: texts, folder) ?? .automatic
     policy.sinks = try sinks(in: folder)
     return policy
+  }
+
+  private static func choice<Choice: RawRepresentable & CaseIterable>(
+    _ name: String, in texts: [String: String], _ folder: UserFolder
+  ) throws(UserFileError) -> Choice? where Choice.RawValue == String {
+    guard let text = texts[name] else { return nil }
+    if let choice = Choice(rawValue: text) { return choice }
+    let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+    throw UserFileError(
+      path: folder.configPath, reason: "the value '\(text)' of '\(name)' must be one of \(words)")
   }
 
   /// The permissions of sinks that `config.json` sets.

@@ -27,7 +27,7 @@ public enum RouteTreatment: String, Sendable, CaseIterable {
   case binaural
   case plainStereo = "plain-stereo"
   /// Binaural over loudspeakers, each ear's sound kept from the other ear; head tracking does not
-  /// apply. Until there are filters for it, it is plain stereo.
+  /// apply. Until its filters are there, plain stereo is heard.
   case crosstalkCancelled = "crosstalk-cancelled"
 }
 

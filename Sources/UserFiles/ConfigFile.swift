@@ -42,7 +42,17 @@ public enum ConfigFile {
     let sinks: [String: String]?
   }
 
-  static func parse(_ bytes: [UInt8], path: String) throws(UserFileError) -> OptionDefaults {
+  /// What a folder's `config.json` says of each option, as it would stand on the command line; nothing
+  /// where there is no such file.
+  public static func texts(in folder: UserFolder) throws(UserFileError) -> [String: String] {
+    let path = folder.configPath
+    guard let bytes = try UserFolder.read(path) else { return [:] }
+    return try texts(bytes, path: path)
+  }
+
+  private static func texts(
+    _ bytes: [UInt8], path: String
+  ) throws(UserFileError) -> [String: String] {
     var texts: [String: String] = [:]
     for (name, value) in try JSONFile.decode([String: ConfigValue].self, bytes, path: path)
     where name != "sinks" {
@@ -52,6 +62,11 @@ public enum ConfigFile {
       }
       texts[name] = text
     }
+    return texts
+  }
+
+  static func parse(_ bytes: [UInt8], path: String) throws(UserFileError) -> OptionDefaults {
+    let texts = try texts(bytes, path: path)
     do throws(OptionDefaults.Problem) {
       return try OptionDefaults(texts)
     } catch { throw UserFileError(path: path, reason: error.description) }

@@ -51,7 +51,10 @@ final class Performance {
     _ arguments: [String] = [], tracker: [String]? = nil, hasTerminal: Bool = false,
     environment: [String: String] = [:]
   ) throws {
-    let play = [executable, "play", path, "--events", folder.file("events.jsonl")] + arguments
+    // What is heard is compared with renders, which keep the source's level.
+    let play =
+      [executable, "play", path, "--events", folder.file("events.jsonl"), "--loudness", "off"]
+      + arguments
     let socket = folder.file("head")
     var words = play
     if let tracker {

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEndTests {
   @Suite(.serialized) struct SinkTests {
-    private static let plain = ["--tracker", "none"]
+    private static let plain = ["--tracker", "none", "--loudness", "off"]
 
     @Test func theSinkCanBeNamed() throws {
       try PrivatePulseServer.withServer { server in

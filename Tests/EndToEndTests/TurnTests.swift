@@ -92,8 +92,9 @@ extension EndToEndTests {
         return milliseconds(turns.turn + headTime(yaw), heard.time)
       }
       print("\(name), turn of 90 degrees in 0.5 s: the stage follows the head", lags, "ms later")
-      // Predicted by the latency that the server reports, which PipeWire gets wrong.
-      #expect(lags.allSatisfy { $0 > -25 && $0 < limit })
+      // Predicted by the latency that the server reports, which PipeWire gets wrong, by 45 ms in its first
+      // seconds.
+      #expect(lags.allSatisfy { $0 > -60 && $0 < limit })
 
       try compare(stage, recording, before: turns.step, Scene.noise.ahead, name + ", ahead")
       try compare(stage, recording, before: turns.back, Scene.noise.lookingLeft, name + ", step")
