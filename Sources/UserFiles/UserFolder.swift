@@ -74,6 +74,8 @@ public struct UserFileError: Error, Sendable, Equatable, CustomStringConvertible
   /// What is wrong and what to do.
   public let reason: String
 
+  public init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
+
   /// One line.
   public var description: String { "\(path): \(reason)" }
 }
