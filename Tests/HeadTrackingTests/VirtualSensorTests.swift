@@ -93,7 +93,10 @@ extension VirtualDevices {
       for attempt in 1...3 {
         do {
           if try replug(device) { return }
-        } catch where attempt < 3 { print("\(device.name): \(error)") }
+        } catch {
+          guard attempt < 3 else { throw error }
+          print("\(device.name): \(error)")
+        }
         print("\(device.name): not survived, again")
       }
       Issue.record("\(device.name) did not survive")
