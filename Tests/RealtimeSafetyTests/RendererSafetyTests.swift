@@ -83,14 +83,16 @@ import Testing
     let input = PlanarSignal(channelCount: 6, frames: 1100) { Float($0 + $1 % 50) * 0.01 }
     let ears = PlanarSignal(channelCount: 2, frames: 1100)
     let head = Head()
-    let sizes = [64, 1, 1100]
     renderer.exchange(filters: filters(order: 3).equalised(by: [1, 0.5]), busOrder: 3)
     expectRealtimeSafe {
       renderer.mode = renderer.mode == .plain ? .spatial : .plain
-      for frames in sizes {
+      // 1, 33 and 1089.
+      var frames = 1
+      while frames < 1100 {
         renderer.process(
           input: input.channels, frames: frames, poses: head.poses(renderer, frames),
           left: ears[0], right: ears[1])
+        frames *= 33
       }
     }
   }
