@@ -50,6 +50,7 @@ let rooms: [Target] = [
     name: "NetworkTracking", dependencies: ["HeadTracking", "Geometry", "CLiblo", "CRealtime"]),
   .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
+  .target(name: "HLS"),
   .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
   .target(
     name: "Playback",
@@ -102,6 +103,7 @@ let tests: [Target] = [
     dependencies: [
       "Playback", "Ambisonics", "Binaural", "Geometry", "SignalProcessing", "TestSupport",
     ]),
+  .testTarget(name: "HLSTests", dependencies: ["HLS", "TestSupport"]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
   .testTarget(
