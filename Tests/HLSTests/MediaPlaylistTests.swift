@@ -110,7 +110,7 @@ import Testing
 
   @Test(arguments: [
     ("", "it is empty"),
-    ("<html>", "line 1: it does not begin with #EXTM3U"),
+    ("<html>", "it does not begin with #EXTM3U"),
     ("#EXTM3U\na.ts", "line 2: 'a.ts' has no EXTINF"),
     ("#EXTM3U\n#EXTINF:x,\na.ts", "line 2: 'x' is no time in seconds, up to a day"),
     ("#EXTM3U\n#EXTINF:1e9,\na.ts", "line 2: '1e9' is no time in seconds, up to a day"),
