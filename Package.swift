@@ -50,7 +50,7 @@ let rooms: [Target] = [
     name: "NetworkTracking", dependencies: ["HeadTracking", "Geometry", "CLiblo", "CRealtime"]),
   .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
-  .target(name: "HLS"),
+  .target(name: "HLS", dependencies: ["CFFmpeg"]),
   .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
   .target(
     name: "Playback",
