@@ -51,6 +51,7 @@ let rooms: [Target] = [
   .target(name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
   .target(name: "HLS", dependencies: ["CFFmpeg"]),
+  .target(name: "HTTPFetching", dependencies: ["HLS", "CRealtime"]),
   .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
   .target(
     name: "Playback",
@@ -104,6 +105,8 @@ let tests: [Target] = [
       "Playback", "Ambisonics", "Binaural", "Geometry", "SignalProcessing", "TestSupport",
     ]),
   .testTarget(name: "HLSTests", dependencies: ["HLS", "TestSupport"]),
+  .testTarget(
+    name: "HTTPFetchingTests", dependencies: ["HTTPFetching", "HLS", "TestSupport"]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
   .testTarget(

@@ -28,14 +28,14 @@ public struct AccessRules: Sendable {
 
   public init(_ origin: Origin) { self.origin = origin }
 
-  /// Whether an address of the network may be asked for, by its scheme and host.
+  /// The same by scheme and host.
   ///
   /// - Parameters:
   ///   - address: the whole of it, for the refusal's text.
   ///   - scheme: in small letters.
   ///   - host: as it stands there.
   ///   - resolve: the host's addresses.
-  public func checkNetwork(
+  func checkNetwork(
     _ address: String, scheme: String, host: String,
     resolve: (String) -> [NetworkAddress] = NetworkAddress.resolve
   ) throws(AccessRefusal) {
@@ -50,6 +50,12 @@ public struct AccessRules: Sendable {
       throw AccessRefusal(
         address, "playlists lead to private or loopback addresses only on the host you named")
     }
+  }
+
+  /// Whether an address of the network may be asked for.
+  public func check(_ address: ResourceAddress) throws(AccessRefusal) {
+    let place = address.schemeAndHost ?? ("", "")
+    try checkNetwork(address.description, scheme: place.scheme, host: place.host)
   }
 
   private static func isSame(_ first: String, _ second: String) -> Bool {
