@@ -71,7 +71,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(200, length=1000)
             self.connection.setsockopt(
                 socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self.connection.close()
+            self.close_connection = True
+            for end in (self.rfile, self.wfile, self.connection):
+                end.close()
         elif word == "log":
             self.answer(200, "\n".join(LOG).encode())
         else:
