@@ -43,7 +43,7 @@ extension RenditionChoice {
   /// multichannel will last.
   func hasRecovered(_ situation: PlaySituation) -> Bool {
     guard canChange, let first = ladder.firstMultichannel, let recoveredSince,
-      let least = history.minimum(ofLast: parameters.recoveredSamples), least >= recoveredRate,
+      let least = history.minimum(ofLast: neededSamples(situation)), least >= recoveredRate,
       let fast = history.mean(halfLife: parameters.fastHalfLife), fast >= recoveredRate
     else { return false }
     let ratio = least / ladder.tiers[first].bitRate
@@ -51,6 +51,11 @@ extension RenditionChoice {
       (ratio - parameters.recovery) / (parameters.strongRecovery - parameters.recovery)
     let needed = hold * (1 - 0.5 * min(max(strength, 0), 1))
     return situation.now - recoveredSince >= needed && situation.buffer >= leastBuffer(situation)
+  }
+
+  private func neededSamples(_ situation: PlaySituation) -> Int {
+    let room = parameters.hold / max(situation.segmentSeconds, 0.1)
+    return max(1, min(parameters.recoveredSamples, Int(room)))
   }
 
   private func leastBuffer(_ situation: PlaySituation) -> Double {
