@@ -3,10 +3,10 @@
 import Glibc
 
 extension BandwidthTrace {
-  /// Five kinds of lines that a listener on the way meets, 600 s each, the same every time.
+  /// Five kinds of lines that a listener on the way meets, half an hour each, the same every time.
   public static let builtIn = [fades(), tunnels(), drop(), alternating(), ramp()]
 
-  static let builtInSeconds = 600
+  static let builtInSeconds = 1800
 
   /// A fast line that nearly vanishes for 2 to 8 s, as behind houses.
   static func fades(seed: UInt64 = 1) -> BandwidthTrace {
