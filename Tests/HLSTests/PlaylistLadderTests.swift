@@ -105,9 +105,10 @@ import Testing
     #expect(Ladder(from: both) == Ladder(from: try playlist(audioOnly)))
   }
 
-  @Test(arguments: [
-    (nil, "en"), ("de", "de"), ("DE-AT", "de"), ("fr", "en"), ("pt", "pt"),
-  ] as [(String?, String)])
+  @Test(
+    arguments: [
+      (nil, "en"), ("de", "de"), ("DE-AT", "de"), ("fr", "en"), ("pt", "pt"),
+    ] as [(String?, String)])
   func oneLanguageIsHeard(wanted: String?, heard: String) throws {
     let master = try playlist(
       """
@@ -124,7 +125,8 @@ import Testing
 
   @Test func aGroupWithoutTheLanguageIsNoTier() throws {
     let master = try playlist(
-      audioOnly.replacing(#"GROUP-ID="st",NAME="E",LANGUAGE="en""#, with: #"GROUP-ID="st",NAME="E",LANGUAGE="fr""#))
+      audioOnly.replacing(
+        #"GROUP-ID="st",NAME="E",LANGUAGE="en""#, with: #"GROUP-ID="st",NAME="E",LANGUAGE="fr""#))
     #expect(Ladder(from: master).tiers.map(\.uri) == ["e51", "a51"])
     #expect(Ladder(from: master, language: "fr").tiers.map(\.uri) == ["st"])
   }

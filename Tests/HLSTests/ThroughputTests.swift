@@ -85,7 +85,9 @@ import Testing
     // 10 kB/s for 2 s, then 2 kB/s.
     for tenth in 1...20 { progress.received(Double(tenth) * 1000, at: 11 + Double(tenth) / 10) }
     #expect(abs(try #require(progress.recentRate(at: 13)) - 80_000) < 1)
-    for tenth in 1...20 { progress.received(20_000 + Double(tenth) * 200, at: 13 + Double(tenth) / 10) }
+    for tenth in 1...20 {
+      progress.received(20_000 + Double(tenth) * 200, at: 13 + Double(tenth) / 10)
+    }
     #expect(abs(try #require(progress.recentRate(at: 15)) - 16_000) < 1)
     #expect(progress.remainingBytes == 76_000)
     // Nothing more: the window empties.

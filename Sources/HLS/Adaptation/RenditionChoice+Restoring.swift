@@ -54,8 +54,8 @@ extension RenditionChoice {
   }
 
   private func neededSamples(_ situation: PlaySituation) -> Int {
-    let room = parameters.hold / max(situation.segmentSeconds, 0.1)
-    return max(1, min(parameters.recoveredSamples, Int(room)))
+    let room = parameters.hold / situation.segmentSeconds
+    return room >= Double(parameters.recoveredSamples) ? parameters.recoveredSamples : 1
   }
 
   private func leastBuffer(_ situation: PlaySituation) -> Double {

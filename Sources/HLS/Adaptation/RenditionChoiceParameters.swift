@@ -28,8 +28,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// s for which it has to stay recovered; at `strongRecovery` and above, half of it.
   public var hold = 8.0
   public var strongRecovery = 4.0
-  /// Segments in sequence that have to show it, or as many as the hold has room for. The replaced
-  /// segment is one more.
+  /// Segments in sequence that have to show it; one, where the hold has no room for so many. The
+  /// replaced segment is one more.
   public var recoveredSamples = 2
   /// s of buffer, but never more than 1.75 segments.
   public var recoveryBuffer = 7.0
