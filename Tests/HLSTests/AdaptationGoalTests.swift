@@ -98,9 +98,9 @@ import Testing
   }
 
   /// First sound within 3 s at 300 kbit/s, in multichannel soon after.
-  @Test func theStartIsQuickOnAThinLine() throws {
+  @Test func theStartIsQuickOnAThinLine() {
     let own = figures(.stillstage, [BandwidthTrace(name: "thin", kilobitsPerSecond: [300])])
-    #expect(try #require(own.startSeconds) <= 2.6)
+    #expect((own.startSeconds ?? .nan) <= 2.6)
     #expect(own.stallPercent == 0 && own.multichannelPercent > 98)
   }
 }

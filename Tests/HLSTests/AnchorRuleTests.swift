@@ -20,15 +20,15 @@ import Testing
       end: end, bytes: Int(kilobits * 125 * seconds), seconds: seconds, firstByteSeconds: 0.1)
   }
 
-  @Test func theHalfLifeMeanIsCorrectedForItsStart() throws {
+  @Test func theHalfLifeMeanIsCorrectedForItsStart() {
     var mean = HalfLifeMean(halfLife: 3)
     #expect(mean.value == nil)
     mean.add(700, weight: 0.5)
-    #expect(abs(try #require(mean.value) - 700) < 1e-9)
+    #expect(abs((mean.value ?? .nan) - 700) < 1e-9)
     mean.add(100, weight: 3)
     // The older half second has half of what it had, against half of the newer.
     let old = (1 - exp2(-0.5 / 3)) / 2
-    #expect(abs(try #require(mean.value) - (700 * old + 100 * 0.5) / (old + 0.5)) < 1e-9)
+    #expect(abs((mean.value ?? .nan) - (700 * old + 100 * 0.5) / (old + 0.5)) < 1e-9)
   }
 
   /// 330 kbit/s need 330 / 0.7 = 471 to go up and 330 / 0.95 = 347 to stay.
@@ -62,7 +62,8 @@ import Testing
 
   @Test func exoPlayerTakesTheMedianAndWaitsForTheBuffer() {
     var rule = ExoPlayerRule(ladder: .bench)
-    for rate in [100.0, 100, 100, 3000, 100] { rule.record(timing(0, kilobits: rate), tier: 0) }
+    // Seven of 158 against one of 866.
+    for rate in [100.0, 100, 100, 100, 3000, 100, 100, 100] { rule.record(timing(0, kilobits: rate), tier: 0) }
     #expect(rule.next(situation(0, buffer: 20)) == 0)
     for _ in 0..<20 { rule.record(timing(0, kilobits: 300), tier: 0) }
     #expect(rule.next(situation(0, buffer: 9.9)) == 0)
@@ -82,8 +83,8 @@ import Testing
     for _ in 0..<20 { rule.record(timing(1, kilobits: 150), tier: 3) }
     #expect(rule.next(situation(7.9, buffer: 5)) == 3)
     #expect(rule.next(situation(8, buffer: 5)) == 1)
-    // 330 / 0.85 = 388.
-    for (rate, tier) in [(380.0, 2), (395, 3)] {
+    // 330 / 0.95 = 347; up to 388 the tier below would do too, but the richer one wins.
+    for (rate, tier) in [(340.0, 2), (355, 3), (395, 3)] {
       var rule = ShakaRule(ladder: .bench)
       for _ in 0..<20 { rule.record(timing(1, kilobits: rate), tier: 0) }
       #expect(rule.next(situation(0, buffer: 5)) == tier)

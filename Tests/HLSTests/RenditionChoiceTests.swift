@@ -254,7 +254,7 @@ import Testing
       of: download, tier: 2, secondsLeft: 60, situation(now + 1, buffer: 10))
     #expect(slow == .giveUp)
     for tenth in 11...20 { download.received(Double(tenth) * 4000, at: now + Double(tenth) / 10) }
-    let late = rule.course(of: download, tier: 2, secondsLeft: 0.35, situation(now + 2, buffer: 10))
+    let late = rule.course(of: download, tier: 2, secondsLeft: 0.2, situation(now + 2, buffer: 10))
     #expect(late == .giveUp)
     let inTime = rule.course(of: download, tier: 2, secondsLeft: 2, situation(now + 2, buffer: 10))
     #expect(inTime == .goOn)

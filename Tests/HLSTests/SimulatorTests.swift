@@ -71,21 +71,21 @@ import Testing
   }
 
   /// 800 kbit at 400 kbit/s: 2 s, and three round trips of 0.1 s before them.
-  @Test func theStartIsThePlaylistsAndASegment() throws {
+  @Test func theStartIsThePlaylistsAndASegment() {
     let (result, figures) = run(Fixed(tier: 1), [400], conditions())
-    #expect(abs(try #require(figures.startSeconds) - 2.3) < 1e-6)
+    #expect(abs((figures.startSeconds ?? .nan) - 2.3) < 1e-6)
     #expect(figures.stallPercent == 0 && figures.multichannelPercent == 100)
     #expect(figures.flipsPerMinute == 0 && figures.restoreSeconds == nil)
     #expect(result.heard.count == 1)
   }
 
   /// A live segment of 4 s that takes 0.1 + 8 s: of every 8.1 s 4.1 s are silent.
-  @Test func aLineOfHalfTheRateStallsHalfTheTime() throws {
+  @Test func aLineOfHalfTheRateStallsHalfTheTime() {
     let (result, figures) = run(Fixed(tier: 1), [100], conditions { $0.seconds = 8.3 + 8.1 * 10 })
     #expect(abs(figures.stallPercent - 100 * 4.1 / 8.1) < 0.01)
     let stalls = result.heard.filter { $0.tier == nil }
     #expect(stalls.count == 10 && stalls.allSatisfy { abs($0.seconds - 4.1) < 1e-6 })
-    #expect(abs(try #require(figures.startSeconds) - 8.3) < 1e-6)
+    #expect(abs((figures.startSeconds ?? .nan) - 8.3) < 1e-6)
   }
 
   /// Live, nothing can be fetched before it exists: at most the three first segments are ahead.

@@ -14,11 +14,11 @@ import Testing
     return SegmentTiming(end: end, bytes: bytes, seconds: body + 0.2, firstByteSeconds: 0.2)
   }
 
-  @Test func aSteadyLineIsItsOwnMean() throws {
+  @Test func aSteadyLineIsItsOwnMean() {
     var history = ThroughputHistory()
     for second in 1...30 { history.record(timing(end: Double(second), kilobits: 400)) }
     for halfLife in [0.5, 3, 12, 1000] {
-      let mean = try #require(history.mean(halfLife: halfLife))
+      let mean = history.mean(halfLife: halfLife) ?? .nan
       #expect(abs(mean - 400_000) < 1e-6 * 400_000)
     }
     #expect(abs(history.firstByteSeconds - 0.2) < 1e-12)
@@ -26,7 +26,7 @@ import Testing
   }
 
   /// After a step the old samples weigh 2^(-age / halfLife): the geometric series is known.
-  @Test func aStepIsFollowedWithTheHalfLife() throws {
+  @Test func aStepIsFollowedWithTheHalfLife() {
     for (count, halfLife) in [(1, 3.0), (3, 3), (6, 12)] {
       var history = ThroughputHistory()
       for second in 1...10 { history.record(timing(end: Double(second), kilobits: 100)) }
@@ -35,7 +35,7 @@ import Testing
       let new = (1 - pow(ratio, Double(count))) / (1 - ratio)
       let all = (1 - pow(ratio, Double(count + 10))) / (1 - ratio)
       let expected = 100_000 + 800_000 * new / all
-      #expect(abs(try #require(history.mean(halfLife: halfLife)) - expected) < 1e-6 * expected)
+      #expect(abs((history.mean(halfLife: halfLife) ?? .nan) - expected) < 1e-6 * expected)
     }
   }
 
@@ -76,7 +76,7 @@ import Testing
     #expect((history.record(stuck) ?? 1e9) < 1)
   }
 
-  @Test func theRecentRateIsThatOfTheLastSecond() throws {
+  @Test func theRecentRateIsThatOfTheLastSecond() {
     var progress = DownloadProgress(requestTime: 10, totalBytes: 100_000)
     #expect(progress.recentRate(at: 10.2) == nil)
     #expect(progress.recentRate(at: 11) == 0)
@@ -84,14 +84,14 @@ import Testing
     #expect(progress.recentRate(at: 11.2) == nil)
     // 10 kB/s for 2 s, then 2 kB/s.
     for tenth in 1...20 { progress.received(Double(tenth) * 1000, at: 11 + Double(tenth) / 10) }
-    #expect(abs(try #require(progress.recentRate(at: 13)) - 80_000) < 1)
+    #expect(abs((progress.recentRate(at: 13) ?? .nan) - 80_000) < 1)
     for tenth in 1...20 {
       progress.received(20_000 + Double(tenth) * 200, at: 13 + Double(tenth) / 10)
     }
-    #expect(abs(try #require(progress.recentRate(at: 15)) - 16_000) < 1)
+    #expect(abs((progress.recentRate(at: 15) ?? .nan) - 16_000) < 1)
     #expect(progress.remainingBytes == 76_000)
     // Nothing more: the window empties.
-    #expect(try #require(progress.recentRate(at: 16.1)) < 1)
+    #expect((progress.recentRate(at: 16.1) ?? .nan) < 1)
   }
 
   @Test func progressNeverGoesBack() {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What Shaka Player does by default (`SimpleAbrManager`): the lower of two means of throughput with
-/// half-lives of 2 and 5 s over downloads of at least 16 kB, known after 128 kB; a tier plays while
-/// the throughput lies between its own rate over 0.95 and the next one's over 0.85; 8 s between
-/// changes.
+/// half-lives of 2 and 5 s over downloads of at least 16 kB, known after 128 kB; a tier may play while
+/// the throughput lies between its own rate over 0.95 and the next one's over 0.85, the richest where
+/// several may; 8 s between changes. A running download is not ended.
 public struct ShakaRule: AdaptationRule {
   private let ladder: Ladder
   private var fast = HalfLifeMean(halfLife: 2)
