@@ -63,7 +63,9 @@ import Testing
   @Test func exoPlayerTakesTheMedianAndWaitsForTheBuffer() {
     var rule = ExoPlayerRule(ladder: .bench)
     // Seven of 158 against one of 866.
-    for rate in [100.0, 100, 100, 100, 3000, 100, 100, 100] { rule.record(timing(0, kilobits: rate), tier: 0) }
+    for rate in [100.0, 100, 100, 100, 3000, 100, 100, 100] {
+      rule.record(timing(0, kilobits: rate), tier: 0)
+    }
     #expect(rule.next(situation(0, buffer: 20)) == 0)
     for _ in 0..<20 { rule.record(timing(0, kilobits: 300), tier: 0) }
     #expect(rule.next(situation(0, buffer: 9.9)) == 0)
