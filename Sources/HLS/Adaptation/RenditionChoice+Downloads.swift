@@ -36,11 +36,13 @@ extension RenditionChoice {
     guard situation.hasStarted else {
       return situation.now - download.requestTime >= 1.5 ? rescue : nil
     }
-    // As late as it can be: the line may come back before.
-    let latest = max(
-      parameters.leastRescue, parameters.greatestRescue * situation.segmentSeconds)
-    let needed = max(parameters.leastRescue, seconds(rescue) + 1)
-    return situation.buffer <= min(latest, needed) ? rescue : nil
+    // As late as it can be: the line may come back before. Where even the lower tier would come too
+    // late, that is the only hope.
+    let needed = max(parameters.leastRescue, seconds(rescue) + 0.25)
+    let isHopeless = needed > parameters.earliestRescue * situation.segmentSeconds
+    let latest = parameters.hopelessRescue * situation.segmentSeconds
+    return situation.buffer <= (isHopeless ? max(latest, parameters.leastRescue) : needed)
+      ? rescue : nil
   }
 
   private mutating func courseOfReplacement(

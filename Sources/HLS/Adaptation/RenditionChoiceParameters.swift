@@ -18,10 +18,12 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// A tier above the one that plays needs this much more.
   public var raising = 1.2
 
-  /// A download is given up for a lower tier when the buffer falls to this many s, more where the
-  /// lower tier needs more, but not above `greatestRescue` segments.
+  /// A download is given up for a lower tier when the buffer falls to what that tier needs: this
+  /// many s at least, and this many segments at most. Where it needs more it would come too late
+  /// anyway, and the download is given up at `hopelessRescue` segments.
   public var leastRescue = 1.5
-  public var greatestRescue = 0.55
+  public var earliestRescue = 0.65
+  public var hopelessRescue = 0.55
 
   /// Ratio at which a line counts as recovered.
   public var recovery = 1.3
