@@ -98,7 +98,7 @@ private struct AdaptationTrial {
     ]
     let cells = rows.map { row in
       [
-        row.trace.split(separator: "/").last.map(String.init) ?? row.trace, row.rule,
+        shownName(row.trace), row.rule,
         "\(decimal(row.stallPercent, 2)) %", decimal(row.flipsPerMinute, 2),
         "\(decimal(row.multichannelPercent, 0)) %",
         row.restoreSeconds.map { "\(decimal($0, 1)) s" } ?? "-",
@@ -108,6 +108,11 @@ private struct AdaptationTrial {
     let verdict = missedGoals.isEmpty ? "met" : "MISSED: \(missedGoals.joined(separator: "; "))"
     return table([heading] + cells) + "\ngoals (docs/adaptation.md): \(verdict)\n"
   }
+}
+
+/// A file's name without its folder.
+private func shownName(_ path: String) -> String {
+  path.split(separator: "/").last.map(String.init) ?? path
 }
 
 extension AdaptationTrial {
@@ -122,11 +127,11 @@ extension AdaptationTrial {
       let both = [run] + (rival.map { [$0] } ?? [])
       panels.append(
         ChartPanel(
-          xLabel: "time (s), \(run.trace.name)", yLabel: "kbit/s", yRange: 0...1000,
+          xLabel: "time (s), \(shownName(run.trace.name))", yLabel: "kbit/s", yRange: 0...1000,
           series: [Self.line(run.trace)] + both.map(Self.heard)))
       panels.append(
         ChartPanel(
-          xLabel: "time (s), \(run.trace.name)", yLabel: "buffer (s)",
+          xLabel: "time (s), \(shownName(run.trace.name))", yLabel: "buffer (s)",
           series: both.map(Self.buffer)))
     }
     return Chart(
