@@ -69,7 +69,7 @@ let rooms: [Target] = [
       "CommandOptions", "Playback", "Binaural", "HeadTracking", "NetworkTracking", "Media",
       "PulseAudio", "Geometry",
       "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
-      "UserFiles",
+      "HLS", "UserFiles",
     ]),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
 ]

@@ -28,6 +28,12 @@ public enum Arguments {
       Recorded motion with t and w,x,y,z (or qw,qx,qy,qz), and gx,gy,gz where there is a \
       gyroscope; rows count where movement is 1, all where there is no such column.
       """, isRepeated: true)
+  public static let traces = ArgumentSpecification(
+    name: "TRACE.csv", grammar: .file,
+    help: """
+      What a line carried over time: rows t,kbps in s and kbit/s, times ascending from 0. Left out: \
+      five built-in lines.
+      """, isRepeated: true, isOptional: true)
   public static let shell = ArgumentSpecification(
     name: "SHELL", grammar: .words(Shell.allCases.map(\.rawValue)),
     help: "The shell to write a completion script for.")

@@ -15,5 +15,6 @@ public enum CommandName: String, Sendable, CaseIterable {
   case benchRender = "bench render"
   case benchFusion = "bench fusion"
   case benchPrediction = "bench prediction"
+  case benchAdaptation = "bench adaptation"
   case completion
 }

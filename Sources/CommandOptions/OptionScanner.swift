@@ -89,7 +89,7 @@ struct OptionScanner {
       _ = try Self.value(text, argument.grammar, owner: "<\(argument.name)>")
       arguments[argument.name, default: []].append(text)
     }
-    if positional.count < wanted.count {
+    if positional.count < wanted.count, !wanted[positional.count].isOptional {
       throw .missingArgument("<\(wanted[positional.count].name)>", command: command.name.rawValue)
     }
     for option in command.options where option.isRequired && values[option.name] == nil {

@@ -79,6 +79,7 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   case .benchRender: try benchRenderCommand(command)
   case .benchFusion: try benchFusionCommand(command)
   case .benchPrediction: try benchPredictionCommand(command)
+  case .benchAdaptation: try benchAdaptationCommand(command)
   case .demo: try demoCommand(command, play: playDemo)
   default: throw .usage("no such command")
   }
