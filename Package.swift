@@ -53,6 +53,8 @@ let rooms: [Target] = [
     name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime"]),
   .target(name: "Loudness", dependencies: ["Ambisonics", "Geometry", "CEBUR128"]),
   .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
+  .target(name: "HLS", dependencies: ["CFFmpeg"]),
+  .target(name: "HTTPFetching", dependencies: ["HLS", "CRealtime"]),
   .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
   .target(
     name: "Playback",
@@ -74,7 +76,7 @@ let rooms: [Target] = [
       "CommandOptions", "Playback", "Binaural", "HeadTracking", "NetworkTracking", "Media",
       "PulseAudio", "Geometry",
       "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
-      "UserFiles", "PrivateServers", "LatencyMeasurement",
+      "HLS", "UserFiles", "PrivateServers", "LatencyMeasurement",
     ]),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
 ]
@@ -117,6 +119,9 @@ let tests: [Target] = [
       "Playback", "Ambisonics", "Binaural", "Geometry", "HeadTracking", "SignalProcessing",
       "TestSupport",
     ]),
+  .testTarget(name: "HLSTests", dependencies: ["HLS", "TestSupport"]),
+  .testTarget(
+    name: "HTTPFetchingTests", dependencies: ["HTTPFetching", "HLS", "TestSupport"]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
   .testTarget(

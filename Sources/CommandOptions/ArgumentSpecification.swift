@@ -6,7 +6,7 @@ public struct ArgumentSpecification: Sendable, Equatable {
   public let name: String
   public let grammar: ValueGrammar
   public let help: String
-  /// Takes all arguments that are left, one at least; only the last of a command's may.
+  /// Takes all arguments that are left; only the last of a command's may.
   public var isRepeated = false
   /// Need not be given; only the last of a command's.
   public var isOptional = false

@@ -32,6 +32,12 @@ public enum Arguments {
   public static let optionalMotions = ArgumentSpecification(
     name: motions.name, grammar: motions.grammar, help: motions.help, isRepeated: true,
     isOptional: true)
+  public static let traces = ArgumentSpecification(
+    name: "TRACE.csv", grammar: .file,
+    help: """
+      What a line carried over time: rows t,kbps in s and kbit/s, times ascending from 0. Left out: \
+      five built-in lines.
+      """, isRepeated: true, isOptional: true)
   public static let shell = ArgumentSpecification(
     name: "SHELL", grammar: .words(Shell.allCases.map(\.rawValue)),
     help: "The shell to write a completion script for.")

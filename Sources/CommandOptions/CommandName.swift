@@ -20,5 +20,6 @@ public enum CommandName: String, Sendable, CaseIterable {
   case benchTrackingError = "bench tracking-error"
   case benchSpeakers = "bench speakers"
   case benchUpmix = "bench upmix"
+  case benchAdaptation = "bench adaptation"
   case completion
 }

@@ -31,7 +31,7 @@ public struct ParsedCommand: Sendable {
   /// The text of a positional argument, which must be one of the command's.
   public subscript(_ argument: ArgumentSpecification) -> String { all(argument)[0] }
 
-  /// The texts of an argument that may be repeated; one at least.
+  /// The texts of an argument that may be repeated; one at least unless it is optional.
   public func all(_ argument: ArgumentSpecification) -> [String] {
     guard let texts = arguments[argument.name] ?? (argument.isOptional ? [] : nil) else {
       preconditionFailure("\(name.rawValue) has no argument \(argument.name)")

@@ -10,8 +10,7 @@ public enum Program {
   public static let commands: [CommandSpecification] = [
     play, render, demo, routes, trackers, trackersWatch, trackersBridge, hrtfInfo, hrtfExport,
     fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency, benchTrackingError,
-    benchSpeakers, benchUpmix,
-    completion,
+    benchSpeakers, benchUpmix, benchAdaptation, completion,
   ]
 
   private static let shared: [OptionSpecification] = [
@@ -201,6 +200,18 @@ public enum Program {
       installed. Fails where a limit is missed.
       """,
     arguments: [],
+    options: [Options.json.specification, Options.chart.specification])
+
+  private static let benchAdaptation = CommandSpecification(
+    name: .benchAdaptation, summary: "Compare how players follow a line's bandwidth.",
+    discussion: """
+      Simulates live playing over lines of changing bandwidth with the rule that chooses renditions \
+      and with those of hls.js, ExoPlayer, Shaka Player, dash.js (BOLA) and GStreamer. Tells stalls, \
+      changes between multichannel and stereo, the share of multichannel, the time until it is \
+      restored, and the time to the first sound. Without a trace the exit code tells whether the \
+      goals are met.
+      """,
+    arguments: [Arguments.traces],
     options: [Options.json.specification, Options.chart.specification])
 
   private static let fuse = CommandSpecification(

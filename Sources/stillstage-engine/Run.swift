@@ -84,6 +84,7 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   case .benchTrackingError: try benchTrackingErrorCommand(command)
   case .benchSpeakers: try benchSpeakersCommand(command)
   case .benchUpmix: try benchUpmixCommand(command)
+  case .benchAdaptation: try benchAdaptationCommand(command)
   case .demo: try demoCommand(command, play: playDemo)
   default: throw .usage("no such command")
   }

@@ -82,6 +82,10 @@ import Testing
       try parsed("fuse a.csv b.csv -o c.csv")
     }
     #expect(bench.command.usage.hasPrefix("stillstage bench fusion FILE..."))
+    let adaptation = try parsed("bench adaptation")
+    #expect(adaptation.all(Arguments.traces) == [])
+    #expect(try parsed("bench adaptation a b").all(Arguments.traces) == ["a", "b"])
+    #expect(adaptation.command.usage.hasPrefix("stillstage bench adaptation [TRACE.csv...]"))
   }
 
   @Test(arguments: [

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Glibc
+
+/// A folder with what a downloader left, in which the files that playlists mean are looked for.
+///
+/// Playlists often still name the server's addresses: such a one is taken for the local file whose path
+/// ends like it, the longer the better; where several fit equally well, none is taken.
+public struct PresentationFolder: Sendable {
+  /// Absolute, without symbolic links.
+  public let path: String
+  /// Paths of all files, by name.
+  private var files: [String: [String]] = [:]
+  /// The playlists among them, those nearest to the folder first.
+  public private(set) var playlists: [String] = []
+
+  static let deepest = 4
+  static let mostFiles = 100_000
+
+  /// Looks through a folder; nil where it cannot be read. Links that lead elsewhere are not followed.
+  public init?(_ path: String) {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    self.path = String(cString: real)
+    guard let directory = opendir(self.path) else { return nil }
+    closedir(directory)
+    var count = 0
+    look(in: self.path, depth: 0, &count)
+    playlists.sort { ($0.count(of: "/"), $0) < ($1.count(of: "/"), $1) }
+  }
+
+  private mutating func look(in folder: String, depth: Int, _ count: inout Int) {
+    guard let directory = opendir(folder) else { return }
+    defer { closedir(directory) }
+    var folders: [String] = []
+    while let entry = readdir(directory), count < Self.mostFiles {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name == "." || name == ".." { continue }
+      var status = stat()
+      let file = folder + "/" + name
+      guard lstat(file, &status) == 0 else { continue }
+      switch status.st_mode & S_IFMT {
+      case S_IFDIR: folders.append(file)
+      case S_IFREG:
+        count += 1
+        files[name, default: []].append(file)
+        if name.lowercased().hasSuffix(".m3u8") || name.lowercased().hasSuffix(".m3u") {
+          playlists.append(file)
+        }
+      default: break
+      }
+    }
+    guard depth < Self.deepest else { return }
+    for folder in folders.sorted() { look(in: folder, depth: depth + 1, &count) }
+  }
+
+  /// The file that a playlist in this folder means; nil where there is none.
+  ///
+  /// - Parameters:
+  ///   - uri: as it stands in the playlist.
+  ///   - playlist: the playlist's own path.
+  public func file(for uri: String, from playlist: String) -> String? {
+    let spellings = Self.spellings(uri)
+    if !uri.contains("://") {
+      let folder = playlist.lastIndex(of: "/").map { playlist[..<$0] } ?? ""
+      for spelling in spellings {
+        let path = spelling.hasPrefix("/") ? spelling : "\(folder)/\(spelling)"
+        if access(path, F_OK) == 0 { return path }
+      }
+    }
+    for spelling in spellings {
+      if let match = match(spelling) { return match }
+    }
+    return nil
+  }
+
+  /// As it stands, without its query, and both without percent signs: downloaders do it in every way.
+  private static func spellings(_ uri: String) -> [String] {
+    let short = String(uri.prefix { $0 != "?" && $0 != "#" })
+    var spellings = [uri, short]
+    for text in [uri, short] {
+      if let plain = text.percentDecoded { spellings.append(plain) }
+    }
+    var seen: Set<String> = []
+    return spellings.filter { !$0.isEmpty && seen.insert($0).inserted }
+  }
+
+  /// The one file whose path ends in the most parts of the URI's.
+  private func match(_ uri: String) -> String? {
+    let parts = uri.split(separator: "/").map(String.init)
+    guard let name = parts.last, let candidates = files[name] else { return nil }
+    let lengths = candidates.map { path in
+      zip(path.split(separator: "/").reversed(), parts.reversed()).prefix { $0 == $1 }.count
+    }
+    guard let best = lengths.max(), lengths.count(where: { $0 == best }) == 1 else { return nil }
+    return lengths.firstIndex(of: best).map { candidates[$0] }
+  }
+}
+
+extension String {
+  fileprivate func count(of character: Character) -> Int { count { $0 == character } }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What GStreamer's adaptive demuxer does by default: the lower of the last download's throughput and
+/// the mean of the last three, of which 0.8 may be used. It begins with the cheapest tier.
+public struct GStreamerRule: AdaptationRule {
+  private let ladder: Ladder
+  private var rates: [Double] = []
+
+  public init(ladder: Ladder) { self.ladder = ladder }
+
+  public mutating func record(_ timing: SegmentTiming, tier: Int) {
+    rates = rates.suffix(2) + [timing.overallRate]
+  }
+
+  public mutating func next(_ situation: PlaySituation) -> Int {
+    guard let newest = rates.last else { return 0 }
+    let mean = rates.reduce(0, +) / Double(rates.count)
+    return ladder.richest(upTo: 0.8 * min(mean, newest))
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a codec's name (RFC 6381) tells of sound.
+public enum AudioCodec {
+  private static let families = [
+    "mp4a", "mp3", "ac-3", "ec-3", "ec+3", "ac-4", "opus", "flac", "alac", "dts", "mha1", "mhm1",
+    "apac",
+  ]
+
+  static func isAudio(_ codec: String) -> Bool {
+    families.contains { codec.lowercased().hasPrefix($0) }
+  }
+
+  /// Not: AC-4, MPEG-H 3D Audio, DTS:X and APAC, which no open decoder reads.
+  public static func isDecodable(_ codec: String) -> Bool {
+    !["ac-4", "mha1", "mhm1", "dtsx", "apac"].contains { codec.lowercased().hasPrefix($0) }
+  }
+
+  /// Channels where CHANNELS is missing: Dolby's codecs are used for 5.1.
+  static func usualChannels(_ codec: String?) -> Int {
+    let isDolby = ["ac-3", "ec-3", "ec+3"].contains { codec?.lowercased().hasPrefix($0) ?? false }
+    return isDolby ? 6 : 2
+  }
+
+  /// bit/s, as Apple's authoring rules and common practice have them.
+  static func usualBitRate(_ codec: String?, channels: Int) -> Double {
+    let name = codec?.lowercased() ?? ""
+    if name.hasPrefix("ec") { return channels > 6 ? 448_000 : channels > 2 ? 192_000 : 128_000 }
+    if name.hasPrefix("ac-3") { return channels > 2 ? 384_000 : 192_000 }
+    if name.hasPrefix("flac") || name.hasPrefix("alac") { return 400_000 * Double(channels) }
+    if name == "mp4a.40.5" || name == "mp4a.40.29" { return 32_000 * Double(channels) }
+    return channels > 2 ? 53_000 * Double(channels) : 64_000 * Double(channels)
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A change between multichannel and upmixed stereo.
+public struct TreatmentChange: Sendable, Equatable {
+  public enum Reason: String, Sendable {
+    /// The next multichannel segment would not come in time.
+    case lineTooThin
+    /// A multichannel segment did not come fast enough.
+    case downloadTooSlow
+    case recovered
+  }
+
+  public let time: Double
+  public let isMultichannel: Bool
+  public let reason: Reason
+}
+
+extension RenditionChoice {
+  /// bit/s that show a recovered line.
+  var recoveredRate: Double {
+    ladder.firstMultichannel.map { parameters.recovery * ladder.tiers[$0].bitRate } ?? .infinity
+  }
+
+  mutating func degrade(_ reason: TreatmentChange.Reason, _ situation: PlaySituation) {
+    guard canChange, treatment != .stereo else { return }
+    if let returnedAt {
+      let wasShort = situation.now - returnedAt < parameters.shortReturn
+      hold = wasShort ? min(parameters.longestHold, hold * 2) : parameters.hold
+    }
+    recoveredSince = nil
+    isReplacing = false
+    treatment = .stereo
+    lastChange = TreatmentChange(time: situation.now, isMultichannel: false, reason: reason)
+  }
+
+  mutating func restore(_ situation: PlaySituation) {
+    treatment = .multichannel
+    returnedAt = situation.now
+    lastChange = TreatmentChange(time: situation.now, isMultichannel: true, reason: .recovered)
+  }
+
+  /// Whether the last segments, the fast mean and the time since the first of them say that
+  /// multichannel will last.
+  func hasRecovered(_ situation: PlaySituation) -> Bool {
+    guard canChange, let first = ladder.firstMultichannel, let recoveredSince,
+      let least = history.minimum(ofLast: neededSamples(situation)), least >= recoveredRate,
+      let fast = history.mean(halfLife: parameters.fastHalfLife), fast >= recoveredRate
+    else { return false }
+    let ratio = least / ladder.tiers[first].bitRate
+    let strength =
+      (ratio - parameters.recovery) / (parameters.strongRecovery - parameters.recovery)
+    let needed = hold * (1 - 0.5 * min(max(strength, 0), 1))
+    return situation.now - recoveredSince >= needed && situation.buffer >= leastBuffer(situation)
+  }
+
+  private func neededSamples(_ situation: PlaySituation) -> Int {
+    let room = parameters.hold / situation.segmentSeconds
+    return room >= Double(parameters.recoveredSamples) ? parameters.recoveredSamples : 1
+  }
+
+  private func leastBuffer(_ situation: PlaySituation) -> Double {
+    min(parameters.recoveryBuffer, 1.75 * situation.segmentSeconds)
+  }
+
+  /// A queued stereo segment that can still be heard in multichannel. The first one after a
+  /// degradation is a proof too: only when it came fast enough the treatment changes.
+  public mutating func replacement(
+    _ situation: PlaySituation, queue: [QueuedSegment]
+  ) -> Replacement? {
+    guard canChange, let first = ladder.firstMultichannel else { return nil }
+    guard situation.hasStarted else { return betterStart(situation, queue: queue, first) }
+    if treatment == .stereo {
+      guard hasRecovered(situation) else { return nil }
+      isReplacing = true
+    }
+    guard isReplacing, let estimate = history.mean(halfLife: parameters.fastHalfLife) else {
+      return nil
+    }
+    let needed = 1.3 * seconds(first, estimate, situation)
+    let latest = parameters.latestJoin * situation.segmentSeconds
+    let candidate = queue.first { segment in
+      !isMultichannel(segment) && segment.secondsLeft + latest >= needed
+    }
+    guard let candidate else {
+      isReplacing = false
+      return nil
+    }
+    let isSafe = situation.isWaiting || situation.buffer >= leastBuffer(situation)
+    return isSafe ? Replacement(number: candidate.number, tier: first) : nil
+  }
+
+  /// The first segment comes in the cheapest tier; when it came fast, what is heard first can be
+  /// multichannel all the same.
+  private mutating func betterStart(
+    _ situation: PlaySituation, queue: [QueuedSegment], _ first: Int
+  ) -> Replacement? {
+    guard treatment == .undecided, queue.count == 1, let segment = queue.first,
+      !isMultichannel(segment), let rate = history.samples.last?.bitsPerSecond,
+      rate >= parameters.startRatio * ladder.tiers[first].bitRate,
+      situation.elapsed + seconds(first, rate, situation) <= parameters.startPatience
+    else { return nil }
+    treatment = .multichannel
+    return Replacement(number: segment.number, tier: first)
+  }
+
+  public mutating func replaced(inTime: Bool, _ situation: PlaySituation) -> Bool {
+    guard inTime else {
+      isReplacing = false
+      return false
+    }
+    guard treatment == .stereo else { return true }
+    guard let rate = history.samples.last?.bitsPerSecond, rate >= recoveredRate else {
+      isReplacing = false
+      recoveredSince = nil
+      return false
+    }
+    restore(situation)
+    return true
+  }
+
+  private func isMultichannel(_ segment: QueuedSegment) -> Bool {
+    ladder.tiers.indices.contains(segment.tier) && ladder.tiers[segment.tier].isMultichannel
+  }
+}

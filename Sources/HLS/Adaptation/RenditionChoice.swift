@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which tier of a ladder is fetched next: multichannel as long as the line carries it, stereo before
+/// the sound stalls, multichannel again when the line has reliably recovered.
+///
+/// It is a value without a clock: the same calls give the same answers. docs/adaptation.md describes
+/// the rule and what it was measured to do.
+public struct RenditionChoice: AdaptationRule, Equatable {
+  enum Treatment: Equatable {
+    case undecided
+    case multichannel
+    case stereo
+  }
+
+  public let ladder: Ladder
+  public let parameters: RenditionChoiceParameters
+  public private(set) var history = ThroughputHistory()
+  /// Why the treatment changed the last time.
+  public internal(set) var lastChange: TreatmentChange?
+  var treatment = Treatment.undecided
+  /// The tier that was chosen last.
+  var current: Int?
+  /// When the first of the segments began that show a recovered line in sequence.
+  var recoveredSince: Double?
+  /// s.
+  var hold: Double
+  var returnedAt: Double?
+  /// Queued segments are being replaced.
+  var isReplacing = false
+
+  public init(ladder: Ladder, parameters: RenditionChoiceParameters = .init()) {
+    self.ladder = ladder
+    self.parameters = parameters
+    hold = parameters.hold
+  }
+
+  public mutating func record(_ timing: SegmentTiming, tier: Int) {
+    guard let rate = history.record(timing) else { return }
+    if rate >= recoveredRate {
+      recoveredSince = recoveredSince ?? timing.end - timing.seconds
+    } else {
+      recoveredSince = nil
+    }
+  }
+
+  /// An empty ladder has no tier: 0.
+  public mutating func next(_ situation: PlaySituation) -> Int {
+    guard ladder.tiers.count > 1, let estimate else {
+      current = 0
+      return 0
+    }
+    settleTreatment(estimate, situation)
+    if treatment == .multichannel {
+      if let tier = multichannelTier(estimate, situation) {
+        current = tier
+        return tier
+      }
+      degrade(.lineTooThin, situation)
+    }
+    let tier = stereoTier(estimate, situation)
+    current = tier
+    return tier
+  }
+
+  /// bit/s; careful after a slow segment.
+  var estimate: Double? {
+    guard let fast = history.mean(halfLife: parameters.fastHalfLife),
+      let slow = history.mean(halfLife: parameters.slowHalfLife),
+      let newest = history.samples.last?.bitsPerSecond
+    else { return nil }
+    return min(fast, slow, newest * 1.5)
+  }
+
+  /// Tiers that count as a degradation; the cheapest of all where everything is multichannel.
+  var stereoTiers: Range<Int> { 0..<max(1, ladder.firstMultichannel ?? ladder.tiers.count) }
+
+  var canChange: Bool { ladder.firstMultichannel.map { $0 > 0 } ?? false }
+
+  private mutating func settleTreatment(_ estimate: Double, _ situation: PlaySituation) {
+    guard let first = ladder.firstMultichannel else {
+      treatment = .stereo
+      return
+    }
+    guard first > 0 else {
+      treatment = .multichannel
+      return
+    }
+    if treatment == .undecided {
+      let carries = estimate >= parameters.startRatio * ladder.tiers[first].bitRate
+      treatment = carries ? .multichannel : .stereo
+    }
+    if treatment == .stereo, !isReplacing, hasRecovered(situation) { restore(situation) }
+  }
+
+  /// s until a segment of a tier has come.
+  func seconds(_ tier: Int, _ estimate: Double, _ situation: PlaySituation) -> Double {
+    history.firstByteSeconds + ladder.tiers[tier].bitRate * situation.segmentSeconds / estimate
+  }
+
+  /// The richest multichannel tier that comes in time; nil where none does.
+  func multichannelTier(_ estimate: Double, _ situation: PlaySituation) -> Int? {
+    guard let first = ladder.firstMultichannel else { return nil }
+    let room = situation.hasStarted ? situation.buffer - parameters.reserve : 3
+    let share = min(
+      max(situation.buffer / 30, parameters.leastShare), parameters.greatestShare)
+    for tier in ladder.tiers.indices.dropFirst(first + 1).reversed() {
+      let ratio = (current.map { $0 >= tier } ?? false ? 1 : parameters.raising) / share
+      if estimate >= ratio * ladder.tiers[tier].bitRate,
+        seconds(tier, estimate, situation) <= room - 1.5
+      {
+        return tier
+      }
+    }
+    let needed = seconds(first, estimate, situation)
+    if needed <= room { return first }
+    let canFallBack = seconds(0, estimate, situation) <= room
+    let isWorthATrial = needed <= parameters.trial * situation.buffer
+    return situation.hasStarted && canFallBack && isWorthATrial ? first : nil
+  }
+
+  /// The richest stereo tier that the line carries; the cheapest of all in need.
+  func stereoTier(_ estimate: Double, _ situation: PlaySituation) -> Int {
+    let room = situation.buffer - parameters.reserve - 0.5
+    return stereoTiers.last { tier in
+      estimate * 0.85 >= ladder.tiers[tier].bitRate && seconds(tier, estimate, situation) <= room
+    } ?? 0
+  }
+
+  /// Playing begins with two segments, or with one when it has been waited for long enough.
+  public func mayStart(_ situation: PlaySituation) -> Bool {
+    guard situation.buffer > 0 else { return false }
+    return situation.buffer > situation.segmentSeconds * 1.5
+      || situation.elapsed >= parameters.startPatience
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Asks again, later and later, where that may help.
+public struct PersistentFetcher: ResourceFetcher {
+  /// How often and when it asks again.
+  public struct Persistence: Sendable {
+    /// Requests in all.
+    public var attempts = 4
+    /// Seconds before the second request; each wait after that is twice as long.
+    public var firstWait = 0.25
+    /// Seconds, also of what a server wishes for.
+    public var longestWait = 4.0
+
+    public init() {}
+
+    /// Seconds to wait after so many requests that failed.
+    func wait(after failures: Int, _ error: FetchError) -> Double {
+      var wait = firstWait
+      for _ in 1..<max(1, failures) { wait *= 2 }
+      if case .status(_, let wish?) = error { wait = max(wait, wish) }
+      return min(wait, longestWait)
+    }
+  }
+
+  private let fetcher: any ResourceFetcher
+  private let persistence: Persistence
+  private let pause: @Sendable (_ seconds: Double) -> Void
+
+  /// - Parameter pause: waits on the calling thread.
+  public init(
+    _ fetcher: any ResourceFetcher, persistence: Persistence = Persistence(),
+    pause: @escaping @Sendable (_ seconds: Double) -> Void
+  ) {
+    self.fetcher = fetcher
+    self.persistence = persistence
+    self.pause = pause
+  }
+
+  public func fetch(
+    _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
+  ) throws(FetchError) -> FetchedResource {
+    var failures = 0
+    while true {
+      do throws(FetchError) {
+        return try fetcher.fetch(request, goesOn: goesOn)
+      } catch {
+        failures += 1
+        guard error.isPassing, failures < persistence.attempts else { throw error }
+        var left = persistence.wait(after: failures, error)
+        while left > 0 {
+          guard goesOn(FetchTiming()) else { throw .interrupted }
+          pause(min(left, 0.1))
+          left -= 0.1
+        }
+      }
+    }
+  }
+}

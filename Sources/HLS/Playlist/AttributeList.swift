@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The attributes of a tag, `NAME=value,...` (RFC 8216, section 4.2).
+///
+/// An attribute that stands there twice is taken as it stands first. Unknown ones do no harm.
+struct AttributeList {
+  private enum Value {
+    case quoted(String)
+    case plain(String)
+  }
+
+  private var values: [String: Value] = [:]
+
+  /// - Parameters:
+  ///   - text: what stands behind the tag's colon.
+  ///   - variables: are put into quoted strings and hexadecimal sequences.
+  init(_ text: Substring, _ variables: PlaylistVariables) throws(PlaylistError) {
+    var rest = text
+    while true {
+      rest = rest.drop { $0 == " " || $0 == "\t" }
+      if rest.isEmpty { return }
+      guard let equals = rest.firstIndex(of: "=") else {
+        throw PlaylistError("the attribute '\(rest.prefix(40))' has no value")
+      }
+      let name = String(rest[..<equals])
+      guard !name.isEmpty, name.utf8.allSatisfy(Self.isNameCharacter) else {
+        throw PlaylistError("'\(name.prefix(40))' is no attribute's name")
+      }
+      rest = rest[equals...].dropFirst()
+      let value = try Self.value(name, &rest, variables)
+      if values[name] == nil { values[name] = value }
+    }
+  }
+
+  private static func isNameCharacter(_ byte: UInt8) -> Bool {
+    (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D
+  }
+
+  /// Takes a value and the comma behind it off the rest.
+  private static func value(
+    _ name: String, _ rest: inout Substring, _ variables: PlaylistVariables
+  ) throws(PlaylistError) -> Value {
+    let value: Value
+    if rest.first == "\"" {
+      rest = rest.dropFirst()
+      guard let end = rest.firstIndex(of: "\"") else {
+        throw PlaylistError("the value of \(name) has no closing quote")
+      }
+      value = .quoted(try variables.substituted(rest[..<end]))
+      rest = rest[end...].dropFirst().drop { $0 != "," }
+    } else {
+      let end = rest.firstIndex(of: ",") ?? rest.endIndex
+      var text = String(rest[..<end])
+      while text.last == " " || text.last == "\t" { text.removeLast() }
+      if text.hasPrefix("{$") || text.hasPrefix("0x") || text.hasPrefix("0X") {
+        text = try variables.substituted(text[...])
+      }
+      value = .plain(text)
+      rest = rest[end...]
+    }
+    rest = rest.dropFirst()
+    return value
+  }
+
+  /// A quoted string; nil where there is none.
+  func text(_ name: String) -> String? {
+    if case .quoted(let text) = values[name] { return text }
+    return nil
+  }
+
+  /// An enumerated string.
+  func word(_ name: String) -> String? {
+    if case .plain(let text) = values[name] { return text }
+    return nil
+  }
+
+  /// YES, or not.
+  func flag(_ name: String) -> Bool { word(name) == "YES" }
+
+  /// A decimal integer of 0 to 2^63 - 1.
+  func integer(_ name: String) throws(PlaylistError) -> Int? {
+    guard let text = word(name) else { return nil }
+    guard let number = PlaylistNumber.integer(text[...]) else {
+      throw PlaylistError("\(name) is '\(text.prefix(40))', no whole number")
+    }
+    return number
+  }
+
+  /// A decimal number, signed or not.
+  func number(_ name: String) throws(PlaylistError) -> Double? {
+    guard let text = word(name) else { return nil }
+    guard let number = PlaylistNumber.decimal(text[...]) else {
+      throw PlaylistError("\(name) is '\(text.prefix(40))', no number")
+    }
+    return number
+  }
+
+  /// What must be there.
+  func required(_ name: String) throws(PlaylistError) -> String {
+    guard let text = text(name) else { throw PlaylistError("it lacks \(name)") }
+    return text
+  }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Takes a playlist's lines one after the other.
+struct PlaylistReader {
+  private let imported: PlaylistVariables
+  private let query: [String: String]
+  private var variables = PlaylistVariables()
+  private var media = MediaPlaylistReader()
+  private var multivariant = MultivariantPlaylist()
+  /// The variant whose address comes next.
+  private var variant: Variant?
+  /// The first tag of each kind.
+  private var mediaTag: String?
+  private var multivariantTag: String?
+
+  init(imported: PlaylistVariables, query: [String: String]) {
+    self.imported = imported
+    self.query = query
+  }
+
+  mutating func take(_ line: Substring) throws(PlaylistError) {
+    guard line.first == "#" else { return try take(uri: line) }
+    guard line.hasPrefix("#EXT") else { return }
+    let colon = line.firstIndex(of: ":")
+    let name = String(line[line.index(after: line.startIndex)..<(colon ?? line.endIndex)])
+    let value = colon.map { line[$0...].dropFirst() } ?? ""
+    try take(tag: name, value)
+  }
+
+  private mutating func take(uri text: Substring) throws(PlaylistError) {
+    let uri = try variables.substituted(text)
+    if var variant {
+      guard multivariant.variants.count < PlaylistLimits.variants else {
+        throw PlaylistError("it has more than \(PlaylistLimits.variants) variants")
+      }
+      variant.uri = uri
+      multivariant.variants.append(variant)
+      self.variant = nil
+    } else {
+      try media.take(uri: uri)
+    }
+  }
+
+  private mutating func take(tag: String, _ value: Substring) throws(PlaylistError) {
+    switch tag {
+    case "EXTM3U": return
+    case "EXT-X-VERSION":
+      guard let version = PlaylistNumber.integer(value) else {
+        throw PlaylistError("the version is no number")
+      }
+      media.playlist.version = version
+      multivariant.version = version
+    case "EXT-X-INDEPENDENT-SEGMENTS":
+      media.playlist.areSegmentsIndependent = true
+      multivariant.areSegmentsIndependent = true
+    case "EXT-X-START":
+      let attributes = try AttributeList(value, variables)
+      guard let offset = try attributes.number("TIME-OFFSET") else {
+        throw PlaylistError("EXT-X-START lacks TIME-OFFSET")
+      }
+      let start = PlaylistStart(offset: offset, isPrecise: attributes.flag("PRECISE"))
+      media.playlist.start = start
+      multivariant.start = start
+    case "EXT-X-DEFINE":
+      try variables.define(AttributeList(value, variables), imported: imported, query: query)
+    case "EXT-X-MEDIA", "EXT-X-STREAM-INF", "EXT-X-I-FRAME-STREAM-INF", "EXT-X-SESSION-KEY",
+      "EXT-X-SESSION-DATA", "EXT-X-CONTENT-STEERING":
+      multivariantTag = multivariantTag ?? tag
+      try takeMultivariant(tag, value)
+    default:
+      if MediaPlaylistReader.tags.contains(tag) { mediaTag = mediaTag ?? tag }
+      try media.take(tag: tag, value, variables)
+    }
+  }
+
+  private mutating func takeMultivariant(_ tag: String, _ value: Substring) throws(PlaylistError) {
+    if tag == "EXT-X-STREAM-INF" { variant = try Variant(AttributeList(value, variables)) }
+    guard tag == "EXT-X-MEDIA" else { return }
+    let attributes = try AttributeList(value, variables)
+    guard attributes.word("TYPE") == "AUDIO" else { return }
+    guard multivariant.renditions.count < PlaylistLimits.renditions else {
+      throw PlaylistError("it has more than \(PlaylistLimits.renditions) renditions")
+    }
+    multivariant.renditions.append(try AudioRendition(attributes))
+  }
+
+  /// What the lines make.
+  func playlist() throws(PlaylistError) -> Playlist {
+    if let mediaTag, let multivariantTag {
+      throw PlaylistError("it has both \(mediaTag) and \(multivariantTag)")
+    }
+    guard multivariantTag != nil else { return .media(try media.finished()) }
+    guard !multivariant.variants.isEmpty || !multivariant.renditions.isEmpty else {
+      throw PlaylistError("it has neither variants nor audio renditions")
+    }
+    var playlist = multivariant
+    playlist.variables = variables
+    return .multivariant(playlist)
+  }
+}
+
+extension Variant {
+  init(_ attributes: AttributeList) throws(PlaylistError) {
+    guard let bandwidth = try attributes.integer("BANDWIDTH") else {
+      throw PlaylistError("EXT-X-STREAM-INF lacks BANDWIDTH")
+    }
+    self.init(uri: "", bandwidth: bandwidth)
+    averageBandwidth = try attributes.integer("AVERAGE-BANDWIDTH")
+    codecs = (attributes.text("CODECS") ?? "").split(separator: ",").map { codec in
+      String(codec.filter { $0 != " " })
+    }
+    audioGroup = attributes.text("AUDIO")
+    score = try attributes.number("SCORE")
+    stableID = attributes.text("STABLE-VARIANT-ID")
+    name = attributes.text("NAME")
+    let size = (attributes.word("RESOLUTION") ?? "").split(separator: "x")
+      .compactMap(PlaylistNumber.integer)
+    if size.count == 2 { resolution = (size[0], size[1]) }
+  }
+}
+
+extension AudioRendition {
+  init(_ attributes: AttributeList) throws(PlaylistError) {
+    self.init(
+      group: try attributes.required("GROUP-ID"), name: try attributes.required("NAME"),
+      uri: attributes.text("URI"))
+    language = attributes.text("LANGUAGE")
+    isDefault = attributes.flag("DEFAULT")
+    isAutoselected = isDefault || attributes.flag("AUTOSELECT")
+    if let text = attributes.text("CHANNELS") {
+      guard let channels = AudioChannels(text) else {
+        throw PlaylistError("CHANNELS is '\(text.prefix(40))', which begins with no count")
+      }
+      self.channels = channels
+    }
+    characteristics = (attributes.text("CHARACTERISTICS") ?? "").split(separator: ",")
+      .map(String.init)
+    stableID = attributes.text("STABLE-RENDITION-ID")
+    sampleRate = try attributes.integer("SAMPLE-RATE")
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What `EXT-X-DEFINE` has defined, and its use as `{$name}` (RFC 8216bis, section 4.3).
+public struct PlaylistVariables: Sendable, Equatable {
+  private(set) var values: [String: String] = [:]
+
+  public init() {}
+
+  /// Takes an `EXT-X-DEFINE`.
+  ///
+  /// - Parameters:
+  ///   - imported: the multivariant playlist's variables, for IMPORT.
+  ///   - query: the parameters of the playlist's own address, for QUERYPARAM.
+  mutating func define(
+    _ attributes: AttributeList, imported: PlaylistVariables, query: [String: String]
+  ) throws(PlaylistError) {
+    if let name = attributes.text("NAME") {
+      try set(name, try attributes.required("VALUE"))
+    } else if let name = attributes.text("IMPORT") {
+      guard let value = imported.values[name] else {
+        throw PlaylistError("the variable '\(name)' is to be imported and is not known")
+      }
+      try set(name, value)
+    } else if let name = attributes.text("QUERYPARAM") {
+      guard let value = query[name] else {
+        throw PlaylistError("the playlist's address has no parameter '\(name)'")
+      }
+      try set(name, value)
+    } else {
+      throw PlaylistError("EXT-X-DEFINE defines nothing")
+    }
+  }
+
+  private mutating func set(_ name: String, _ value: String) throws(PlaylistError) {
+    let isName = !name.isEmpty && name.utf8.allSatisfy(Self.isNameCharacter)
+    guard isName else { throw PlaylistError("'\(name.prefix(40))' is no variable's name") }
+    guard values[name] == nil else {
+      throw PlaylistError("the variable '\(name)' is defined twice")
+    }
+    guard values.count < PlaylistLimits.variables else {
+      throw PlaylistError("it defines more than \(PlaylistLimits.variables) variables")
+    }
+    values[name] = value
+  }
+
+  private static func isNameCharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
+    default: false
+    }
+  }
+
+  /// A text with the variables' values in place of their names; values are not looked at again.
+  func substituted(_ text: Substring) throws(PlaylistError) -> String {
+    guard text.contains("{$") else { return String(text) }
+    var result = ""
+    var rest = text
+    while let brace = rest.firstIndex(of: "{") {
+      result += rest[..<brace]
+      rest = rest[brace...]
+      guard rest.hasPrefix("{$"), let end = rest.firstIndex(of: "}") else {
+        result += "{"
+        rest = rest.dropFirst()
+        continue
+      }
+      let name = String(rest[..<end].dropFirst(2))
+      guard let value = values[name] else {
+        throw PlaylistError("the variable '\(name.prefix(40))' is not defined")
+      }
+      result += value
+      guard result.utf8.count <= PlaylistLimits.lineCharacters else {
+        throw PlaylistError("a line is too long once its variables are filled in")
+      }
+      rest = rest[end...].dropFirst()
+    }
+    return result + rest
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A moment of `EXT-X-PROGRAM-DATE-TIME` (ISO 8601: `2026-02-14T10:00:00.5+01:00`).
+public struct ProgramDate: Sendable, Equatable, Comparable {
+  /// Since 1970-01-01T00:00:00Z, without leap seconds.
+  public var seconds: Double
+
+  public init(seconds: Double) { self.seconds = seconds }
+
+  public static func < (first: ProgramDate, second: ProgramDate) -> Bool {
+    first.seconds < second.seconds
+  }
+
+  /// Nil where the text is no such moment. Without a zone it is taken as UTC.
+  init?(_ text: Substring) {
+    let parts = text.split(separator: "T", maxSplits: 1)
+    guard parts.count == 2 else { return nil }
+    let date = parts[0].split(separator: "-").map { PlaylistNumber.integer($0) }
+    guard date.count == 3, let year = date[0], let month = date[1], let day = date[2],
+      (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day)
+    else { return nil }
+    let mark = parts[1].firstIndex { "Zz+-".contains($0) } ?? parts[1].endIndex
+    let clock = parts[1][..<mark].split(separator: ":")
+    guard clock.count == 3, let hour = PlaylistNumber.integer(clock[0]),
+      let minute = PlaylistNumber.integer(clock[1]), let second = PlaylistNumber.decimal(clock[2]),
+      hour <= 24, minute < 60, (0..<61).contains(second),
+      let zone = Self.zone(parts[1][mark...])
+    else { return nil }
+    let days = Self.days(year: year, month: month, day: day)
+    seconds = Double(days * 86400 + hour * 3600 + minute * 60 - zone) + second
+  }
+
+  /// Seconds east of Greenwich.
+  private static func zone(_ text: Substring) -> Int? {
+    if text.isEmpty || text == "Z" || text == "z" { return 0 }
+    let digits = text.dropFirst().filter { $0 != ":" }
+    guard digits.count == 4 || digits.count == 2,
+      let number = PlaylistNumber.integer(digits[...])
+    else { return nil }
+    let (hours, minutes) = digits.count == 4 ? (number / 100, number % 100) : (number, 0)
+    guard hours < 24, minutes < 60 else { return nil }
+    return (text.first == "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
+  }
+
+  /// Days since 1970-01-01 in the Gregorian calendar: years begin in March, so that leap days end
+  /// them, and 400 of them have 146,097 days.
+  private static func days(year: Int, month: Int, day: Int) -> Int {
+    let shifted = month <= 2 ? year - 1 : year
+    let monthFromMarch = (month + 9) % 12
+    let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+    let leapDays = shifted / 4 - shifted / 100 + shifted / 400
+    return 365 * shifted + leapDays + dayOfYear - 719_468
+  }
+}
+
+extension ProgramDate {
+  /// In UTC, to the millisecond.
+  public var text: String {
+    let milliseconds = Int((seconds * 1000).rounded())
+    let (day, rest) = milliseconds.quotientAndFloor(by: 86_400_000)
+    let date = Self.date(day: day)
+    let second = rest / 1000
+    func padded(_ number: Int, _ width: Int) -> String {
+      String(repeating: "0", count: max(0, width - "\(number)".count)) + "\(number)"
+    }
+    return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
+      + "T\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
+      + ".\(padded(rest % 1000, 3))Z"
+  }
+
+  /// The inverse of `days`.
+  private static func date(day: Int) -> (year: Int, month: Int, day: Int) {
+    let (era, dayOfEra) = (day + 719_468).quotientAndFloor(by: 146_097)
+    let leaps = dayOfEra / 1460 - dayOfEra / 36_524 + dayOfEra / 146_096
+    let yearOfEra = (dayOfEra - leaps) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+  }
+}
+
+extension Int {
+  /// The quotient rounded down, and what is left, never negative.
+  fileprivate func quotientAndFloor(by divisor: Int) -> (Int, Int) {
+    let rest = ((self % divisor) + divisor) % divisor
+    return ((self - rest) / divisor, rest)
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A media playlist over time: what is known of it, and when it is to be loaded again (RFC 8216bis,
+/// section 6.3.4). All times are seconds of one steady clock.
+public struct PlaylistFollower: Sendable {
+  /// As it was loaded last.
+  public private(set) var playlist: MediaPlaylist
+  /// When it was loaded last.
+  private var loaded: Double
+  /// When it changed last.
+  private var changed: Double
+  private var hasChanged = true
+  private var failures = 0
+
+  public init(_ playlist: MediaPlaylist, at now: Double) {
+    self.playlist = playlist
+    (loaded, changed) = (now, now)
+  }
+
+  /// Takes a newer copy; nil where the server says that nothing has changed.
+  ///
+  /// A copy whose end lies before the last one's is an older one, from a cache: it changes nothing.
+  public mutating func take(_ newer: MediaPlaylist?, at now: Double) {
+    loaded = now
+    failures = 0
+    hasChanged = false
+    guard let newer, newer != playlist else { return }
+    let isOlder = newer.end < playlist.end && !newer.hasEnded && newer.end + 100 > playlist.end
+    guard !isOlder else { return }
+    playlist = newer
+    changed = now
+    hasChanged = true
+  }
+
+  /// It could not be loaded.
+  public mutating func fail(at now: Double) {
+    loaded = now
+    failures += 1
+    hasChanged = false
+  }
+
+  /// When to load it again; nil where it has ended.
+  public var nextLoad: Double? {
+    guard !playlist.hasEnded else { return nil }
+    let pause = max(playlist.targetDuration, 0.5)
+    return loaded + (hasChanged ? pause : max(pause / 2, 0.5))
+  }
+
+  /// Seconds for which the server has given nothing new, beyond what may be expected.
+  public func staleness(at now: Double) -> Double {
+    playlist.hasEnded ? 0 : max(0, now - changed - 1.5 * playlist.targetDuration)
+  }
+
+  /// The segment of a number; nil where it is gone, or has not come yet.
+  public func segment(_ sequence: Int) -> MediaSegment? {
+    let index = sequence - playlist.mediaSequence
+    return playlist.segments.indices.contains(index) ? playlist.segments[index] : nil
+  }
+
+  /// Where playing begins: what the playlist says, the beginning, or so far before the live end that
+  /// what comes late does not stop the sound.
+  ///
+  /// - Returns: the segment's number, and seconds of it to be left out.
+  public var start: (sequence: Int, skipped: Double) {
+    let first = playlist.mediaSequence
+    guard !playlist.segments.isEmpty else { return (first, 0) }
+    var offset = 0.0
+    if !playlist.hasEnded, playlist.kind != .event {
+      offset = playlist.duration - (playlist.holdBack ?? 3 * playlist.targetDuration)
+    }
+    if let wanted = playlist.start {
+      offset = wanted.offset < 0 ? playlist.duration + wanted.offset : wanted.offset
+    }
+    offset = min(max(0, offset), playlist.duration)
+    var begin = 0.0
+    for (index, segment) in playlist.segments.enumerated() {
+      let end = begin + segment.duration
+      if offset < end || index == playlist.segments.count - 1 {
+        let isPrecise = playlist.start?.isPrecise == true
+        return (first + index, isPrecise ? min(offset - begin, segment.duration) : 0)
+      }
+      begin = end
+    }
+    return (first, 0)
+  }
+}
+
+extension MediaPlaylist {
+  /// The number after the last segment's.
+  public var end: Int { mediaSequence + segments.count }
+}

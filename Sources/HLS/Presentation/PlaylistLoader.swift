@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a presentation cannot be opened.
+public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertible {
+  case fetch(address: String, FetchError)
+  case playlist(address: String, PlaylistError)
+  /// The rule that was broken.
+  case refused(AccessRefusal)
+  /// There is nothing to play, with the reason.
+  case nothing(address: String, reason: String)
+  case interrupted
+
+  public var description: String {
+    switch self {
+    case .fetch(let address, .refused(let refusal)):
+      refusal.address == address ? refusal.description : "\(address): \(refusal)"
+    case .fetch(let address, let error): "cannot read '\(address)': \(error)"
+    case .playlist(let address, let error): "'\(address)' is no playlist: \(error)"
+    case .refused(let refusal): refusal.description
+    case .nothing(let address, let reason): "'\(address)' cannot be played: \(reason)"
+    case .interrupted: "interrupted"
+    }
+  }
+}
+
+/// Fetches playlists, and knows where what they name is.
+public struct PlaylistLoader: Sendable {
+  /// A playlist, and where it was found.
+  public struct Loaded: Sendable, Equatable {
+    public var playlist: Playlist
+    public var address: ResourceAddress
+    public var validator: FetchValidator?
+  }
+
+  private let fetcher: any ResourceFetcher
+  /// Where it was downloaded to; nil for a server.
+  public let folder: PresentationFolder?
+
+  public init(_ fetcher: any ResourceFetcher, folder: PresentationFolder?) {
+    self.fetcher = fetcher
+    self.folder = folder
+  }
+
+  /// Fetches and reads a playlist.
+  ///
+  /// - Parameters:
+  ///   - variables: of the multivariant playlist that names it.
+  ///   - validator: of the copy that is there.
+  ///   - goesOn: false ends it.
+  /// - Returns: nil where the copy that is there is still the newest.
+  public func load(
+    _ address: ResourceAddress, variables: PlaylistVariables = PlaylistVariables(),
+    validator: FetchValidator? = nil, goesOn: () -> Bool = { true }
+  ) throws(PresentationError) -> Loaded? {
+    let resource: FetchedResource
+    do throws(FetchError) {
+      resource = try fetcher.fetch(
+        FetchRequest(address, limit: PlaylistLimits.bytes, validator: validator),
+        goesOn: { _ in goesOn() })
+    } catch {
+      switch error {
+      case .interrupted, .abandoned: throw .interrupted
+      default: throw .fetch(address: address.description, error)
+      }
+    }
+    if resource.isUnchanged { return nil }
+    do throws(PlaylistError) {
+      let playlist = try Playlist(
+        resource.bytes, imported: variables, query: resource.address.query)
+      return Loaded(
+        playlist: playlist, address: resource.address, validator: resource.validator)
+    } catch { throw .playlist(address: address.description, error) }
+  }
+
+  /// What a playlist means by a URI: in a folder the file that fits, else where the URI leads.
+  public func address(
+    of uri: String, in playlist: ResourceAddress
+  ) throws(PresentationError) -> ResourceAddress {
+    if case .file(let path) = playlist, let file = folder?.file(for: uri, from: path) {
+      return .file(file)
+    }
+    guard let address = playlist.resolved(uri) else {
+      throw .refused(AccessRefusal(uri, "it is no address"))
+    }
+    return address
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The playlists of a presentation, as they were found.
+public enum Presentation: Sendable, Equatable {
+  /// With a multivariant playlist, at its address.
+  case multivariant(MultivariantPlaylist, ResourceAddress)
+  /// Media playlists alone, each a rendition of the same.
+  case media([PlaylistLoader.Loaded])
+
+  /// How deep multivariant playlists may lead to others.
+  public static let deepest = 3
+}
+
+extension PlaylistLoader {
+  /// Opens what is at an address: a multivariant playlist, or a media playlist.
+  public func open(
+    _ address: ResourceAddress, goesOn: () -> Bool = { true }
+  ) throws(PresentationError) -> Presentation {
+    var address = address
+    for _ in 0..<Presentation.deepest {
+      guard let loaded = try load(address, goesOn: goesOn) else { break }
+      switch loaded.playlist {
+      case .media: return .media([loaded])
+      case .multivariant(let playlist):
+        // Some servers put one more around the real one.
+        guard let only = playlist.variants.first, playlist.variants.count == 1,
+          playlist.renditions.isEmpty, try isMultivariant(only.uri, in: loaded.address, goesOn)
+        else { return .multivariant(playlist, loaded.address) }
+        address = try self.address(of: only.uri, in: loaded.address)
+      }
+    }
+    throw .refused(
+      AccessRefusal(
+        address.description, "playlists lead to playlists no deeper than \(Presentation.deepest)"))
+  }
+
+  private func isMultivariant(
+    _ uri: String, in playlist: ResourceAddress, _ goesOn: () -> Bool
+  ) throws(PresentationError) -> Bool {
+    let loaded = try load(try address(of: uri, in: playlist), goesOn: goesOn)
+    if case .multivariant = loaded?.playlist { return true }
+    return false
+  }
+
+  /// Opens a folder: its multivariant playlist that names most of the others, else the media
+  /// playlists on their own.
+  public func open(
+    folder: PresentationFolder, goesOn: () -> Bool = { true }
+  ) throws(PresentationError) -> Presentation {
+    var media: [Loaded] = []
+    var multivariant: (MultivariantPlaylist, ResourceAddress)?
+    var problem: PresentationError?
+    for path in folder.playlists {
+      do throws(PresentationError) {
+        guard let loaded = try load(.file(path), goesOn: goesOn) else { continue }
+        switch loaded.playlist {
+        case .media: media.append(loaded)
+        case .multivariant(let playlist):
+          let isRicher = playlist.variants.count > (multivariant?.0.variants.count ?? 0)
+          if isRicher { multivariant = (playlist, loaded.address) }
+        }
+      } catch {
+        if error == .interrupted { throw error }
+        problem = problem ?? error
+      }
+    }
+    if let multivariant { return .multivariant(multivariant.0, multivariant.1) }
+    media.removeAll { loaded in
+      if case .media(let playlist) = loaded.playlist { playlist.segments.isEmpty } else { true }
+    }
+    if !media.isEmpty { return .media(media) }
+    if let problem { throw problem }
+    throw .nothing(address: folder.path, reason: "there is no playlist in it")
+  }
+}

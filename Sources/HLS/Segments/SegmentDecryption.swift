@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CFFmpeg
+
+/// AES-128 in cipher block chaining mode with PKCS #7 padding (RFC 8216, section 4.3.2.4); the cipher
+/// itself is libavutil's.
+enum SegmentDecryption {
+  enum Problem: Error, Equatable, CustomStringConvertible {
+    case keyLength(Int)
+    case length(Int)
+    case padding
+
+    var description: String {
+      switch self {
+      case .keyLength(let count): "its key has \(count) bytes, not 16"
+      case .length(let count): "it has \(count) bytes, not a multiple of 16"
+      case .padding: "it does not decrypt: the key or the vector is wrong, or it is damaged"
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - bytes: a whole segment.
+  ///   - key: 16 bytes.
+  ///   - vector: 16 bytes.
+  static func decrypted(
+    _ bytes: [UInt8], key: [UInt8], vector: [UInt8]
+  ) throws(Problem) -> [UInt8] {
+    guard key.count == 16, vector.count == 16 else { throw .keyLength(key.count) }
+    guard !bytes.isEmpty, bytes.count % 16 == 0, bytes.count / 16 <= Int(Int32.max) else {
+      throw .length(bytes.count)
+    }
+    guard let cipher = av_aes_alloc() else { throw .padding }
+    defer { av_free(UnsafeMutableRawPointer(cipher)) }
+    var vector = vector
+    var result = [UInt8](repeating: 0, count: bytes.count)
+    av_aes_init(cipher, key, 128, 1)
+    av_aes_crypt(cipher, &result, bytes, Int32(bytes.count / 16), &vector, 1)
+    let padding = Int(result[result.count - 1])
+    guard (1...16).contains(padding), result.suffix(padding).allSatisfy({ $0 == UInt8(padding) })
+    else { throw .padding }
+    result.removeLast(padding)
+    return result
+  }
+}

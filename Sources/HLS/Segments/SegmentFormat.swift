@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a segment's sound is packed, by its first bytes; what a server calls it says nothing.
+public enum SegmentFormat: String, Sendable, CaseIterable {
+  case transportStream = "MPEG-TS"
+  case fragmentedMP4 = "fragmented MP4"
+  /// Bare frames, with an ID3 tag before them that holds the time.
+  case aac = "AAC"
+  case ac3 = "AC-3"
+  case mpegAudio = "MPEG audio"
+
+  /// Nil for what is no sound that HLS carries: a page of a portal, an error text, noise.
+  public init?(_ bytes: [UInt8]) {
+    let start = ID3Tag.length(bytes)
+    let body = bytes[start...]
+    if start == 0, Self.isTransportStream(body) {
+      self = .transportStream
+    } else if start == 0, Self.isMP4(body) {
+      self = .fragmentedMP4
+    } else if body.starts(with: [0x0B, 0x77]) {
+      self = .ac3
+    } else if body.count > 1, body[start] == 0xFF, body[start + 1] & 0xF6 == 0xF0 {
+      self = .aac
+    } else if body.count > 1, body[start] == 0xFF, body[start + 1] & 0xE0 == 0xE0,
+      body[start + 1] & 0x06 != 0
+    {
+      self = .mpegAudio
+    } else {
+      return nil
+    }
+  }
+
+  static let packetBytes = 188
+
+  private static func isTransportStream(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let marks = stride(from: 0, to: min(bytes.count, 3 * packetBytes), by: packetBytes)
+    return bytes.count >= packetBytes && marks.allSatisfy { bytes[bytes.startIndex + $0] == 0x47 }
+  }
+
+  private static func isMP4(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard bytes.count >= 8 else { return false }
+    let known = ["styp", "ftyp", "moof", "sidx", "emsg", "prft", "moov", "free", "skip", "uuid"]
+    return known.contains(String(decoding: bytes.dropFirst(4).prefix(4), as: UTF8.self))
+  }
+}
+
+extension SegmentFormat {
+  /// What is wrong with a whole segment: nil where a decoder may see it.
+  ///
+  /// A body that was cut off on its way, or is another one, looks whole to the network; here the
+  /// format itself is asked.
+  public func problem(_ bytes: [UInt8]) -> String? {
+    switch self {
+    case .transportStream: Self.transportStreamProblem(bytes)
+    case .fragmentedMP4: Self.boxProblem(bytes)
+    case .aac, .ac3, .mpegAudio: nil
+    }
+  }
+
+  private static func transportStreamProblem(_ bytes: [UInt8]) -> String? {
+    guard bytes.count % packetBytes == 0 else { return "it ends within a transport packet" }
+    let isWhole = stride(from: 0, to: bytes.count, by: packetBytes).allSatisfy { bytes[$0] == 0x47 }
+    return isWhole ? nil : "a transport packet does not begin where it should"
+  }
+
+  /// Boxes must follow each other to the very end (ISO/IEC 14496-12, section 4.2).
+  private static func boxProblem(_ bytes: [UInt8]) -> String? {
+    var place = 0
+    var (hasFragment, hasData) = (false, false)
+    while place < bytes.count {
+      guard let box = MP4Box(bytes, at: place) else { return "it ends within a box" }
+      if box.type == "moof" { hasFragment = true }
+      if box.type == "mdat" { hasData = true }
+      place = box.end
+    }
+    return hasFragment && hasData ? nil : "it holds no fragment"
+  }
+}
+
+/// A box of an MP4: where it is.
+struct MP4Box {
+  let type: String
+  /// Of its content.
+  let start: Int
+  let end: Int
+
+  /// Nil where it does not fit.
+  init?(_ bytes: [UInt8], at place: Int, within limit: Int? = nil) {
+    let limit = limit ?? bytes.count
+    func number(_ at: Int, _ count: Int) -> Int {
+      bytes[at..<(at + count)].reduce(0) { $0 << 8 | Int($1) }
+    }
+    guard place >= 0, limit <= bytes.count, limit - place >= 8 else { return nil }
+    var (size, header) = (number(place, 4), 8)
+    if size == 1 {
+      guard limit - place >= 16, bytes[place + 8] == 0 else { return nil }
+      (size, header) = (number(place + 8, 8), 16)
+    } else if size == 0 {
+      size = limit - place
+    }
+    guard size >= header, size <= limit - place else { return nil }
+    type = String(decoding: bytes[(place + 4)..<(place + 8)], as: UTF8.self)
+    (start, end) = (place + header, place + size)
+  }
+}

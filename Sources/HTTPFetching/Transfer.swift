@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Foundation
+import FoundationNetworking
+import HLS
+import Synchronization
+
+/// One answer on its way.
+///
+/// ## Threading
+/// The session's queue fills it, the thread that waits for it looks at it.
+final class Transfer: Sendable {
+  private struct State {
+    var bytes: [UInt8] = []
+    var response: HTTPURLResponse?
+    var firstByte: Int64?
+    var latest: Int64
+    var redirections = 0
+    var failure: FetchError?
+    var hasEnded = false
+    var end: Int64 = 0
+  }
+
+  private let limit: Int
+  private let start: Int64
+  private let refusal: @Sendable (_ address: String) -> AccessRefusal?
+  private let state: Mutex<State>
+  private let ended = DispatchSemaphore(value: 0)
+
+  init(
+    limit: Int, start: Int64, refusal: @escaping @Sendable (_ address: String) -> AccessRefusal?
+  ) {
+    self.limit = limit
+    self.start = start
+    self.refusal = refusal
+    state = Mutex(State(latest: monotonic_nanoseconds()))
+  }
+
+  // MARK: For the thread that waits
+
+  func waitForEnd(seconds: Double) -> Bool {
+    if ended.wait(timeout: .now() + seconds) == .success { return true }
+    return state.withLock { $0.failure != nil }
+  }
+
+  var timing: FetchTiming { state.withLock { timing($0) } }
+
+  /// Seconds since the last byte came.
+  var silence: Double? { state.withLock { Double(monotonic_nanoseconds() - $0.latest) * 1e-9 } }
+
+  private func timing(_ state: State) -> FetchTiming {
+    let end = state.hasEnded ? state.end : monotonic_nanoseconds()
+    let expected = state.response.map { Int($0.expectedContentLength) } ?? -1
+    return FetchTiming(
+      bytes: state.bytes.count, seconds: Double(end - start) * 1e-9,
+      firstByte: state.firstByte.map { Double($0 - start) * 1e-9 },
+      expected: expected >= 0 ? expected : nil)
+  }
+
+  /// What came, once it has ended.
+  func result(for request: FetchRequest) throws(FetchError) -> FetchedResource {
+    let state = state.withLock { $0 }
+    if let failure = state.failure { throw failure }
+    guard let response = state.response, let url = response.url else {
+      throw .connection("the server gives no answer")
+    }
+    let validator = FetchValidator(
+      tag: response.value(forHTTPHeaderField: "ETag"),
+      lastModified: response.value(forHTTPHeaderField: "Last-Modified"))
+    let isUnchanged = response.statusCode == 304 && request.validator != nil
+    guard isUnchanged || (200...299).contains(response.statusCode) else {
+      let wait = response.value(forHTTPHeaderField: "Retry-After").flatMap(Double.init)
+      throw .status(response.statusCode, retryAfter: wait)
+    }
+    let timing = timing(state)
+    if let expected = timing.expected, !isUnchanged, state.bytes.count < expected {
+      throw .tooShort(expected: expected, got: state.bytes.count)
+    }
+    var bytes = state.bytes
+    if let range = request.range {
+      // A server that knows no ranges sends everything.
+      if response.statusCode == 200 { bytes = Array(bytes.dropFirst(range.offset)) }
+      guard bytes.count >= range.length else {
+        throw .tooShort(expected: range.length, got: bytes.count)
+      }
+      bytes.removeLast(bytes.count - range.length)
+    }
+    return FetchedResource(
+      bytes: bytes, timing: timing, address: .network(url.absoluteString), validator: validator,
+      isUnchanged: isUnchanged)
+  }
+
+  // MARK: For the session
+
+  /// The answer's head; false where it is not to go on.
+  func begin(_ response: URLResponse) -> Bool {
+    state.withLock { state in
+      state.response = response as? HTTPURLResponse
+      state.latest = monotonic_nanoseconds()
+      if response.expectedContentLength > Int64(limit) { state.failure = .tooLong(limit: limit) }
+      return state.failure == nil
+    }
+  }
+
+  /// Some of its body.
+  func take(_ data: Data) -> Bool {
+    state.withLock { state in
+      let now = monotonic_nanoseconds()
+      state.firstByte = state.firstByte ?? now
+      state.latest = now
+      guard state.bytes.count + data.count <= limit else {
+        state.failure = state.failure ?? .tooLong(limit: limit)
+        return false
+      }
+      state.bytes.append(contentsOf: data)
+      return true
+    }
+  }
+
+  /// A redirection.
+  func follow(_ address: String) -> Bool {
+    let refusal = refusal(address)
+    return state.withLock { state in
+      state.redirections += 1
+      let most = HTTPFetcher.mostRedirections
+      if state.redirections > most {
+        state.failure = .refused(AccessRefusal(address, "no more than \(most) redirections"))
+      } else if let refusal {
+        state.failure = .refused(refusal)
+      }
+      return state.failure == nil
+    }
+  }
+
+  func end(_ error: (any Error)?) {
+    state.withLock { state in
+      state.hasEnded = true
+      state.end = monotonic_nanoseconds()
+      if let error, state.failure == nil { state.failure = Self.failure(error, state) }
+    }
+    ended.signal()
+  }
+
+  private static func failure(_ error: any Error, _ state: State) -> FetchError {
+    let expected = state.response.map { Int($0.expectedContentLength) } ?? -1
+    if expected > state.bytes.count, state.firstByte != nil {
+      return .tooShort(expected: expected, got: state.bytes.count)
+    }
+    guard let error = error as? URLError else { return .connection("\(error)") }
+    switch error.code {
+    case .timedOut: return .timedOut(seconds: Double(monotonic_nanoseconds() - state.latest) * 1e-9)
+    case .networkConnectionLost, .badServerResponse: return .connection("the connection was lost")
+    case .cannotConnectToHost: return .connection("nobody answers at that address and port")
+    case .cannotFindHost, .dnsLookupFailed: return .connection("the host is not known")
+    case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
+      .serverCertificateHasUnknownRoot:
+      return .connection("no secure connection can be made: its certificate is not trusted")
+    default: return .connection(error.localizedDescription)
+    }
+  }
+}

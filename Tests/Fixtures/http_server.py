@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An HTTP server on the loopback interface that behaves as the path says; prints its port.
+
+/body/N       N bytes, ranges and validators honoured       /plain/N    the same without ranges
+/status/CODE  that status                                   /to?URL     redirects there
+/loop         redirects to itself                           /short/N    promises N bytes, sends half
+/silent/N     sends half of N bytes, then nothing           /hang       no answer
+/slow/N       N bytes, a tenth every 0.1 s                  /endless    no length, never ends
+/reset        resets the connection after the headers       /log        what was asked for
+"""
+import http.server
+import socket
+import struct
+import time
+
+LOG = []
+
+
+def body(count):
+    return bytes(i * 7 % 251 for i in range(count))
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+    def answer(self, code, content=b"", length=None, **headers):
+        self.send_response(code)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(content) if length is None else length))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def do_GET(self):
+        path, _, query = self.path.partition("?")
+        word, _, number = path[1:].partition("/")
+        count = int(number) if number.isdigit() else 0
+        LOG.append(self.path)
+        if word == "body" or word == "plain":
+            self.whole(count, word == "body")
+        elif word == "status":
+            self.answer(count, b"no", Retry_After="3")
+        elif word == "to":
+            self.answer(302, Location=query)
+        elif word == "loop":
+            self.answer(302, Location="/loop")
+        elif word == "short":
+            self.answer(200, body(count // 2), length=count)
+            self.close_connection = True
+        elif word == "silent":
+            self.answer(200, body(count // 2), length=count)
+            time.sleep(30)
+        elif word == "hang":
+            time.sleep(30)
+        elif word == "slow":
+            self.answer(200, length=count)
+            for i in range(10):
+                self.wfile.write(body(count)[i * count // 10:(i + 1) * count // 10])
+                self.wfile.flush()
+                time.sleep(0.1)
+        elif word == "endless":
+            self.send_response(200)
+            self.send_header("Connection", "close")
+            self.end_headers()
+            while True:
+                self.wfile.write(bytes(65536))
+        elif word == "reset":
+            self.answer(200, length=1000)
+            self.connection.setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.close_connection = True
+            for end in (self.rfile, self.wfile, self.connection):
+                end.close()
+        elif word == "log":
+            self.answer(200, "\n".join(LOG).encode())
+        else:
+            self.answer(404)
+
+    def whole(self, count, knows_ranges):
+        content = body(count)
+        if self.headers.get("If-None-Match") == '"tag"':
+            self.answer(304, ETag='"tag"')
+            return
+        wanted = self.headers.get("Range")
+        if not wanted or not knows_ranges:
+            self.answer(200, content, ETag='"tag"', Last_Modified="Sat, 21 Nov 2026 12:00:00 GMT")
+            return
+        first, last = (int(part) for part in wanted[len("bytes="):].split("-"))
+        if first >= count:
+            self.answer(416)
+            return
+        part = content[first:last + 1]
+        self.answer(206, part, Content_Range=f"bytes {first}-{first + len(part) - 1}/{count}")
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, address):
+        pass
+
+
+server = Server(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import HLS
+
+@Suite struct FolderTests {
+  /// A folder with these files, each holding its own name.
+  private func folder(_ names: [String]) throws -> TemporaryFolder {
+    let folder = TemporaryFolder()
+    for name in names {
+      let parts = name.split(separator: "/")
+      var path = folder.path
+      for part in parts.dropLast() {
+        path += "/\(part)"
+        mkdir(path, 0o700)
+      }
+      try write(name, to: folder.path + "/" + name)
+    }
+    return folder
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    let file = try #require(fopen(path, "w"))
+    fputs(text, file)
+    fclose(file)
+  }
+
+  @Test func filesAreFoundAsDownloadersNameThem() throws {
+    let made = try folder([
+      "master.m3u8", "a/p.m3u8", "a/seg 1.ts", "a/seg2.ts?token=1", "b/p.m3u8", "b/seg3.ts",
+      "b/seg%204.ts", "only.ts",
+    ])
+    let folder = try #require(PresentationFolder(made.path))
+    let root = folder.path
+    #expect(
+      folder.playlists.map { $0.dropFirst(root.count + 1) } == [
+        "master.m3u8", "a/p.m3u8", "b/p.m3u8",
+      ])
+    let (a, b) = (root + "/a/p.m3u8", root + "/b/p.m3u8")
+    #expect(folder.file(for: "seg%201.ts", from: a) == root + "/a/seg 1.ts")
+    #expect(folder.file(for: "seg2.ts?token=1", from: a) == root + "/a/seg2.ts?token=1")
+    #expect(folder.file(for: "seg3.ts?token=1", from: b) == root + "/b/seg3.ts")
+    #expect(folder.file(for: "seg%204.ts", from: b) == root + "/b/seg%204.ts")
+    #expect(folder.file(for: "https://old.example/x/b/p.m3u8", from: root + "/master.m3u8") == b)
+    #expect(folder.file(for: "https://old.example/x/p.m3u8", from: root + "/master.m3u8") == nil)
+    #expect(folder.file(for: "https://old.example/only.ts?x#y", from: a) == root + "/only.ts")
+    #expect(folder.file(for: "/srv/videos/b/seg3.ts", from: a) == root + "/b/seg3.ts")
+    #expect(folder.file(for: "seg9.ts", from: a) == nil)
+    #expect(PresentationFolder(made.path + "/none") == nil)
+  }
+
+  @Test func onlyRegularFilesWithinAreOpened() throws {
+    let made = try folder(["in/a.ts", "out.ts"])
+    let root = try #require(PresentationFolder(made.path + "/in")).path
+    #expect(symlink("../out.ts", root + "/link.ts") == 0)
+    #expect(symlink("a.ts", root + "/good.ts") == 0)
+    #expect(mkfifo(root + "/pipe.ts", 0o600) == 0)
+    let rules = AccessRules(.folder(root))
+    func problem(_ path: String) -> String? {
+      do throws(LocalFile.Problem) {
+        _ = try LocalFile(path: root + "/" + path, address: path, rules: rules)
+        return nil
+      } catch {
+        switch error {
+        case .refused(let refusal): return refusal.rule
+        case .unreadable(let reason): return reason
+        }
+      }
+    }
+    #expect(problem("a.ts") == nil && problem("good.ts") == nil)
+    #expect(problem("link.ts") == "it lies outside the presentation's folder")
+    #expect(problem("../out.ts") == "it lies outside the presentation's folder")
+    #expect(problem("pipe.ts") == "it is no regular file")
+    #expect(problem(".") == "it is no regular file")
+    #expect(problem("none") == "No such file or directory")
+  }
+
+  @Test func rangesAreReadAsFarAsTheyGo() throws {
+    let made = try folder(["abcdefgh"])
+    let root = try #require(PresentationFolder(made.path)).path
+    let file = try LocalFile(
+      path: root + "/abcdefgh", address: "", rules: AccessRules(.folder(root)))
+    #expect(file.size == 8)
+    #expect(try file.read(ByteRange(offset: 2, length: 3)) == Array("cde".utf8))
+    #expect(try file.read(ByteRange(offset: 6, length: 9)) == Array("gh".utf8))
+    #expect(try file.read(ByteRange(offset: 100, length: 9)) == [])
+  }
+}

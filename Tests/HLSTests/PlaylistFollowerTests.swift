@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import HLS
+
+@Suite struct PlaylistFollowerTests {
+  private func playlist(
+    _ numbers: Range<Int>, target: Double = 4, hasEnded: Bool = false, start: PlaylistStart? = nil
+  ) -> MediaPlaylist {
+    var playlist = MediaPlaylist()
+    playlist.targetDuration = target
+    playlist.mediaSequence = numbers.lowerBound
+    playlist.hasEnded = hasEnded
+    playlist.start = start
+    playlist.segments = numbers.map {
+      MediaSegment(uri: "\($0).ts", duration: target, sequence: $0)
+    }
+    return playlist
+  }
+
+  @Test func itIsLoadedAgainAfterATargetDurationAndAfterHalfOfOneWhenUnchanged() {
+    var follower = PlaylistFollower(playlist(0..<5), at: 100)
+    #expect(follower.nextLoad == 104)
+    follower.take(nil, at: 104)
+    #expect(follower.nextLoad == 106)
+    follower.take(playlist(0..<5), at: 106)
+    #expect(follower.nextLoad == 108)
+    follower.take(playlist(1..<6), at: 108)
+    #expect(follower.nextLoad == 112)
+    follower.fail(at: 112)
+    #expect(follower.nextLoad == 114)
+    follower.take(playlist(2..<7, hasEnded: true), at: 114)
+    #expect(follower.nextLoad == nil)
+  }
+
+  @Test func aStaleOneIsSeen() {
+    var follower = PlaylistFollower(playlist(0..<5), at: 0)
+    #expect(follower.staleness(at: 6) == 0)
+    follower.take(playlist(0..<5), at: 6)
+    #expect(follower.staleness(at: 20) == 14)
+    follower.take(playlist(1..<6), at: 20)
+    #expect(follower.staleness(at: 20) == 0)
+    #expect(PlaylistFollower(playlist(0..<5, hasEnded: true), at: 0).staleness(at: 1000) == 0)
+  }
+
+  @Test func anOlderCopyTakesNothingBack() {
+    var follower = PlaylistFollower(playlist(10..<15), at: 0)
+    follower.take(playlist(8..<13), at: 4)
+    #expect(follower.playlist.mediaSequence == 10)
+    // A server that begins anew counts from 0 again.
+    follower.take(playlist(1000..<1005), at: 8)
+    follower.take(playlist(0..<5), at: 12)
+    #expect(follower.playlist.mediaSequence == 0)
+  }
+
+  @Test func segmentsGoByNumber() {
+    let follower = PlaylistFollower(playlist(10..<15), at: 0)
+    #expect(follower.segment(9) == nil && follower.segment(15) == nil)
+    #expect(follower.segment(12)?.uri == "12.ts")
+  }
+
+  @Test func playingBeginsThreeTargetDurationsBeforeTheLiveEnd() {
+    #expect(PlaylistFollower(playlist(10..<20), at: 0).start == (17, 0))
+    #expect(PlaylistFollower(playlist(10..<12), at: 0).start == (10, 0))
+    #expect(PlaylistFollower(playlist(10..<20, hasEnded: true), at: 0).start == (10, 0))
+    #expect(PlaylistFollower(playlist(10..<10), at: 0).start == (10, 0))
+    var held = playlist(10..<20)
+    held.holdBack = 20
+    #expect(PlaylistFollower(held, at: 0).start == (15, 0))
+    var event = playlist(0..<20)
+    event.kind = .event
+    #expect(PlaylistFollower(event, at: 0).start == (0, 0))
+  }
+
+  @Test(arguments: [
+    (5.0, false, 1, 0.0), (5.0, true, 1, 1.0), (-6.0, true, 8, 2.0), (-600, true, 0, 0),
+    (600, true, 9, 4), (0, true, 0, 0),
+  ])
+  func thePlaylistMaySayWherePlayingBegins(
+    offset: Double, isPrecise: Bool, sequence: Int, skipped: Double
+  ) {
+    let start = PlaylistStart(offset: offset, isPrecise: isPrecise)
+    let follower = PlaylistFollower(playlist(0..<10, hasEnded: true, start: start), at: 0)
+    #expect(follower.start == (sequence, skipped))
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import HLS
+
+/// What is written reads as it was, whatever it is; and nothing that is read can do harm.
+@Suite struct PlaylistRoundTripTests {
+  @Test(arguments: 0..<200 as Range<UInt64>)
+  func mediaPlaylistsComeBack(seed: UInt64) throws {
+    var random = SeededGenerator(seed)
+    let playlist = MediaPlaylist.random(using: &random)
+    #expect(try Playlist(Array(playlist.text.utf8)) == .media(playlist))
+  }
+
+  @Test(arguments: 0..<200 as Range<UInt64>)
+  func multivariantPlaylistsComeBack(seed: UInt64) throws {
+    var random = SeededGenerator(seed)
+    let playlist = MultivariantPlaylist.random(using: &random)
+    #expect(try Playlist(Array(playlist.text.utf8)) == .multivariant(playlist))
+  }
+
+  @Test(arguments: 0..<500 as Range<UInt64>)
+  func damageIsReadOrRefused(seed: UInt64) {
+    var random = SeededGenerator(seed)
+    var bytes = Array(
+      (Bool.random(using: &random)
+        ? MediaPlaylist.random(using: &random).text
+        : MultivariantPlaylist.random(using: &random).text).utf8)
+    for _ in 0..<Int.random(in: 1...20, using: &random) {
+      let place = Int.random(in: 0..<bytes.count, using: &random)
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
+      case 1: bytes.remove(at: place)
+      case 2: bytes.insert(contentsOf: bytes[place...].prefix(30), at: 0)
+      default: bytes.insert(contentsOf: Array("99999999999999999999".utf8), at: place)
+      }
+      if bytes.isEmpty { return }
+    }
+    guard case .media(let playlist)? = try? Playlist(bytes) else { return }
+    // Whatever was read can be written and read again.
+    #expect(throws: Never.self) { try Playlist(Array(playlist.text.utf8)) }
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HLS
+
+/// Answers from a table, and counts.
+private final class MadeFetcher: ResourceFetcher {
+  private let answers: Mutex<[String: [Result<String, FetchError>]]>
+  let asked = Mutex<[String]>([])
+
+  init(_ answers: [String: [Result<String, FetchError>]]) { self.answers = Mutex(answers) }
+
+  func fetch(
+    _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
+  ) throws(FetchError) -> FetchedResource {
+    let address = request.address.description
+    asked.withLock { $0.append(address) }
+    guard goesOn(FetchTiming()) else { throw .interrupted }
+    let answer = answers.withLock { answers -> Result<String, FetchError> in
+      guard let list = answers[address], let first = list.first else {
+        return .failure(.status(404, retryAfter: nil))
+      }
+      if list.count > 1 { answers[address]?.removeFirst() }
+      return first
+    }
+    return FetchedResource(
+      bytes: Array(try answer.get().utf8), timing: FetchTiming(), address: request.address)
+  }
+}
+
+@Suite struct PresentationTests {
+  private let media = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\nseg.ts\n#EXT-X-ENDLIST\n"
+
+  private func master(_ uris: [String]) -> String {
+    "#EXTM3U\n" + uris.map { "#EXT-X-STREAM-INF:BANDWIDTH=1000\n\($0)\n" }.joined()
+  }
+
+  @Test func whatPassesIsAskedAgain() throws {
+    let waits = Mutex<[Double]>([])
+    func fetcher(_ made: MadeFetcher) -> PersistentFetcher {
+      PersistentFetcher(made) { seconds in waits.withLock { $0.append(seconds) } }
+    }
+    let busy = FetchError.status(503, retryAfter: 1)
+    let good = MadeFetcher([
+      "http://h/a": [.failure(busy), .failure(.timedOut(seconds: 8)), .success("x")]
+    ])
+    let request = FetchRequest(.network("http://h/a"), limit: 10)
+    #expect(try fetcher(good).fetch(request) { _ in true }.bytes == Array("x".utf8))
+    #expect(abs(waits.withLock { $0.reduce(0, +) } - 1.5) < 0.1)
+    let bad = MadeFetcher(["http://h/a": [.failure(busy)]])
+    #expect(throws: busy) { try fetcher(bad).fetch(request) { _ in true } }
+    #expect(bad.asked.withLock { $0.count } == 4)
+    let gone = MadeFetcher([:])
+    #expect(throws: FetchError.status(404, retryAfter: nil)) {
+      try fetcher(gone).fetch(request) { _ in true }
+    }
+    #expect(gone.asked.withLock { $0.count } == 1)
+    let calls = Mutex(0)
+    #expect(throws: FetchError.interrupted) {
+      try fetcher(bad).fetch(request) { _ in
+        calls.withLock {
+          $0 += 1
+          return $0 < 3
+        }
+      }
+    }
+  }
+
+  @Test func playlistsAreOpenedAsTheyAre() throws {
+    let made = MadeFetcher([
+      "http://h/m.m3u8": [.success(master(["a/p.m3u8", "b/p.m3u8"]))],
+      "http://h/p.m3u8": [.success(media)],
+      "http://h/outer.m3u8": [.success(master(["m.m3u8"]))],
+      "http://h/loop.m3u8": [.success(master(["loop.m3u8"]))],
+      "http://h/text": [.success("<html>")],
+    ])
+    let loader = PlaylistLoader(made, folder: nil)
+    guard case .multivariant(let playlist, _) = try loader.open(.network("http://h/m.m3u8")) else {
+      Issue.record("no multivariant playlist")
+      return
+    }
+    #expect(playlist.variants.count == 2)
+    guard case .media(let list) = try loader.open(.network("http://h/p.m3u8")) else {
+      Issue.record("no media playlist")
+      return
+    }
+    #expect(list.count == 1)
+    guard case .multivariant(_, let address) = try loader.open(.network("http://h/outer.m3u8"))
+    else {
+      Issue.record("no multivariant playlist")
+      return
+    }
+    #expect(address == .network("http://h/m.m3u8"))
+    #expect {
+      try loader.open(.network("http://h/loop.m3u8"))
+    } throws: {
+      "\($0)".hasSuffix("playlists lead to playlists no deeper than 3")
+    }
+    #expect {
+      try loader.open(.network("http://h/text"))
+    } throws: {
+      "\($0)" == "'http://h/text' is no playlist: it does not begin with #EXTM3U"
+    }
+    #expect {
+      try loader.open(.network("http://h/none"))
+    } throws: {
+      "\($0)" == "cannot read 'http://h/none': the server answers 404"
+    }
+    #expect(throws: PresentationError.interrupted) {
+      try loader.open(.network("http://h/m.m3u8"), goesOn: { false })
+    }
+  }
+
+  @Test func foldersAreOpenedWithAndWithoutAMaster() throws {
+    let made = TemporaryFolder()
+    try made.write(media, to: "a.m3u8")
+    try made.write(media, to: "b.m3u8")
+    try made.write("#EXTM3U\n", to: "empty.m3u8")
+    try made.write("sound", to: "seg.ts")
+    let bare = try #require(PresentationFolder(made.path))
+    let loader = PlaylistLoader(FolderFetcher(bare), folder: bare)
+    guard case .media(let list) = try loader.open(folder: bare) else {
+      Issue.record("no media playlists")
+      return
+    }
+    #expect(list.map(\.address.name) == ["a.m3u8", "b.m3u8"])
+    #expect(
+      try loader.address(of: "https://old.example/x/seg.ts?y", in: list[0].address)
+        == .file(bare.path + "/seg.ts"))
+    #expect(
+      try loader.address(of: "https://old.example/x/other.ts", in: list[0].address)
+        == .network("https://old.example/x/other.ts"))
+    try made.write(master(["a.m3u8", "b.m3u8"]), to: "z.m3u8")
+    let full = try #require(PresentationFolder(made.path))
+    guard case .multivariant(let playlist, _) = try loader.open(folder: full) else {
+      Issue.record("no multivariant playlist")
+      return
+    }
+    #expect(playlist.variants.map(\.uri) == ["a.m3u8", "b.m3u8"])
+    let nothing = TemporaryFolder()
+    let void = try #require(PresentationFolder(nothing.path))
+    #expect {
+      try PlaylistLoader(FolderFetcher(void), folder: void).open(folder: void)
+    } throws: {
+      "\($0)".hasSuffix("cannot be played: there is no playlist in it")
+    }
+  }
+}

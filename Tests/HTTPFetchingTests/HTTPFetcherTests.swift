@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HLS
+import TestSupport
+import Testing
+
+@testable import HTTPFetching
+
+/// Against a real server (Tests/Fixtures/http_server.py) on the loopback interface.
+@Suite final class HTTPFetcherTests {
+  private let server: RunningProgram
+  private let base: String
+
+  init() throws {
+    let here = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
+    server = try RunningProgram(["python3", "/\(here)/Fixtures/http_server.py"])
+    base = "http://127.0.0.1:" + (try server.line(with: "", seconds: 20).text)
+  }
+
+  private func fetch(
+    _ path: String, range: ByteRange? = nil, limit: Int = 1 << 20, validator: FetchValidator? = nil,
+    host: String = "127.0.0.1", patience: HTTPFetcher.Patience = .init(),
+    goesOn: (FetchTiming) -> Bool = { _ in true }
+  ) throws(FetchError) -> FetchedResource {
+    try HTTPFetcher(AccessRules(.server(host: host)), patience: patience).fetch(
+      FetchRequest(.network(base + path), range: range, limit: limit, validator: validator),
+      goesOn: goesOn)
+  }
+
+  private func body(_ range: Range<Int>) -> [UInt8] { range.map { UInt8($0 * 7 % 251) } }
+
+  @Test func bodiesComeWholeAndInParts() throws {
+    let whole = try fetch("/body/10000")
+    #expect(whole.bytes == body(0..<10_000))
+    #expect(whole.timing.bytes == 10_000 && whole.timing.expected == 10_000)
+    #expect(try #require(whole.timing.firstByte) <= whole.timing.seconds)
+    for kind in ["body", "plain"] {
+      let part = try fetch("/\(kind)/10000", range: ByteRange(offset: 100, length: 50))
+      #expect(part.bytes == body(100..<150))
+    }
+    #expect(throws: FetchError.tooShort(expected: 50, got: 20)) {
+      try fetch("/body/120", range: ByteRange(offset: 100, length: 50))
+    }
+    #expect(throws: FetchError.status(416, retryAfter: nil)) {
+      try fetch("/body/120", range: ByteRange(offset: 200, length: 50))
+    }
+  }
+
+  @Test func aCopyThatIsTheNewestIsNotSentAgain() throws {
+    let first = try fetch("/body/10")
+    #expect(first.validator?.tag == "\"tag\"" && !first.isUnchanged)
+    let second = try fetch("/body/10", validator: first.validator)
+    #expect(second.isUnchanged && second.bytes.isEmpty)
+  }
+
+  @Test func statusesAreTold() {
+    #expect(throws: FetchError.status(404, retryAfter: 3)) { try fetch("/status/404") }
+    #expect(throws: FetchError.status(503, retryAfter: 3)) { try fetch("/status/503") }
+    #expect(FetchError.status(503, retryAfter: nil).isPassing)
+    #expect(!FetchError.status(404, retryAfter: nil).isPassing)
+  }
+
+  @Test func redirectionsAreFollowedAndCheckedAgain() throws {
+    let direct = try fetch("/to?/body/20")
+    #expect(direct.bytes == body(0..<20))
+    #expect(direct.address == .network(base + "/body/20"))
+    #expect {
+      try fetch("/loop")
+    } throws: {
+      "\($0)".hasSuffix("no more than 5 redirections")
+    }
+    let port = base.split(separator: ":").last ?? ""
+    #expect {
+      try fetch("/to?http://localhost:\(port)/body/20")
+    } throws: {
+      "\($0)".hasSuffix("only on the host you named")
+    }
+    #expect {
+      try fetch("/to?file:///etc/passwd")
+    } throws: { error in
+      !"\(error)".isEmpty
+    }
+    #expect {
+      try fetch("/body/20", host: "elsewhere.example")
+    } throws: {
+      "\($0)".hasSuffix("only on the host you named")
+    }
+  }
+
+  @Test func brokenBodiesAreNotTaken() {
+    #expect(throws: FetchError.tooShort(expected: 1000, got: 500)) { try fetch("/short/1000") }
+    #expect(throws: FetchError.self) { try fetch("/reset") }
+  }
+
+  @Test func bodiesThatAreTooLongAreGivenUp() {
+    #expect(throws: FetchError.tooLong(limit: 1000)) { try fetch("/body/1001", limit: 1000) }
+    #expect(throws: FetchError.tooLong(limit: 1 << 20)) { try fetch("/endless") }
+  }
+
+  @Test func silenceIsNotWaitedForLong() {
+    var patience = HTTPFetcher.Patience()
+    patience.silence = 0.5
+    for path in ["/silent/1000", "/hang"] {
+      #expect(throws: FetchError.timedOut(seconds: 0.5)) { try fetch(path, patience: patience) }
+    }
+    patience.silence = 5
+    patience.total = 0.4
+    #expect(throws: FetchError.timedOut(seconds: 0.4)) {
+      try fetch("/slow/100", patience: patience)
+    }
+  }
+
+  @Test func aFetchIsGivenUpWithinATenthOfASecond() throws {
+    let clock = ContinuousClock()
+    let start = clock.now
+    #expect {
+      try fetch("/slow/1000") { $0.bytes < 300 }
+    } throws: { error in
+      guard case FetchError.abandoned(let timing) = error else { return false }
+      return timing.bytes >= 300 && timing.bytes < 700 && timing.expected == 1000
+    }
+    #expect(clock.now - start < .seconds(0.9))
+  }
+
+  @Test func nobodyThereIsAnErrorOfTheConnection() {
+    #expect(throws: FetchError.connection("nobody answers at that address and port")) {
+      try HTTPFetcher(AccessRules(.server(host: "127.0.0.1"))).fetch(
+        FetchRequest(.network("http://127.0.0.1:1/x"), limit: 10), goesOn: { _ in true })
+    }
+  }
+
+  @Test func twentyRequestsASecondAreEnough() {
+    let pace = RequestPace()
+    let granted = (0..<3000).filter { pace.mayAsk(now: Int64($0) * 1_000_000) }
+    #expect(granted.count == 60)
+    for window in 0..<2000 {
+      #expect(granted.count { (window..<(window + 1000)).contains($0) } <= 20)
+    }
+  }
+}
