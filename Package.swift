@@ -60,7 +60,7 @@ let rooms: [Target] = [
     name: "Playback",
     dependencies: [
       "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking", "Surround",
-      "Loudness", "Media", "PulseAudio", "CRealtime", "UserFiles",
+      "Loudness", "Media", "HLS", "PulseAudio", "CRealtime", "UserFiles",
     ]),
   .target(name: "CommandOptions"),
   .target(name: "Charts"),

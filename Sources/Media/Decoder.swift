@@ -88,6 +88,9 @@ final class Decoder {
     return !isLossy && frameBits > 0 && packet.pointee.size * 8 % frameBits != 0
   }
 
+  /// Gives an encoder's delay as sound, for who drops it by what the container says of the whole.
+  func leavesDelay() { context.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL }
+
   func flush() { avcodec_flush_buffers(context) }
 
   static func hasDialogueLevel(_ codec: AVCodecID) -> Bool {

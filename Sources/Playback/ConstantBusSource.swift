@@ -8,10 +8,11 @@ private import Surround
 /// A source whose channels change, as one whose channels do not: every run of frames is put on a bus
 /// that stays the same, so that rendering goes on through the changes.
 ///
-/// The change is at the exact frame. What was heard before goes on for 20 ms as its past predicts, while
-/// it is faded out and the new run is faded in: nothing clicks, and no frame is added or lost. The bus is
-/// the smallest layout that carries all of `expectedLayouts` as they are; what else comes is panned or
-/// folded to it.
+/// Where two runs overlap one is faded over into the other. Where they only meet, the change is at the
+/// exact frame: what was heard before goes on for 20 ms as its past predicts, while it is faded out and
+/// the new run is faded in; so it is bridged where frames are missing between them. Nothing clicks, and
+/// no frame is added or lost. The bus is the smallest layout that carries all of `expectedLayouts` as they
+/// are; what else comes is panned or folded to it.
 public final class ConstantBusSource: SoundSource {
   /// The bus.
   public let layout: ChannelLayout
@@ -21,14 +22,15 @@ public final class ConstantBusSource: SoundSource {
   private var way: Way?
   /// Where in the source content of another layout begins.
   private var marks: [(frame: Int, layout: ChannelLayout)]
+  /// On the bus and not yet given: so much is held back as the next run may overlap.
+  private var line: SoundLine
+  /// The frame behind the line's last one.
   private var position = 0
-  private var history: [[Float]]
-  private var tail: [[Float]] = []
-  private var tailPosition = 0
+  private var hasEnded = false
+  private var join: RunJoin
+  private let mixed: PlanarScratch
   private var ownWarnings: [String] = []
 
-  private static let fadeSeconds = 0.02
-  private static let historyFrames = 1024
   private static let blockFrames = 4096
 
   /// The way of a run, as it was prepared, to the bus.
@@ -88,7 +90,9 @@ public final class ConstantBusSource: SoundSource {
     }
     layout = LayoutBus.bus(for: layouts)
     marks = [(0, source.layout)]
-    history = Array(repeating: [], count: layout.channelCount)
+    line = SoundLine(channels: layout.channelCount)
+    join = RunJoin(channels: layout.channelCount, sampleRate: source.sampleRate)
+    mixed = PlanarScratch(channels: layout.channelCount, frames: Self.blockFrames)
   }
 
   public var sampleRate: Int { source.sampleRate }
@@ -107,8 +111,9 @@ public final class ConstantBusSource: SoundSource {
     try source.seek(toFrame: frame)
     position = frame
     way = nil
-    tail = []
-    for c in history.indices { history[c].removeAll(keepingCapacity: true) }
+    hasEnded = false
+    line.removeAll()
+    join.forget()
     marks.removeAll { $0.frame > frame }
   }
 
@@ -117,64 +122,63 @@ public final class ConstantBusSource: SoundSource {
   ) throws(PlaybackError) -> Int {
     try readPieces(
       into: planes, channels: layout.channelCount, frames: frames, atMost: Self.blockFrames
-    ) { (planes, wanted) throws(PlaybackError) in try readPiece(into: planes, wanted) }
-  }
-
-  private func readPiece(
-    into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ wanted: Int
-  ) throws(PlaybackError) -> Int {
-    while true {
-      if way == nil {
-        guard let next = try source.nextLayout() else { return 0 }
-        try begin(next)
-      }
-      guard let way else { return 0 }
-      let count = try way.source.read(into: way.input.planes, frames: wanted)
-      if count == 0 {
-        self.way = nil
-        continue
-      }
-      way.matrix.mix(UnsafePointer(way.input.planes), into: UnsafePointer(planes), frames: count)
-      fade(planes, count)
-      remember(planes, count)
-      position += count
+    ) { (planes, wanted) throws(PlaybackError) in
+      while !hasEnded, line.count <= source.longestOverlap { try extend() }
+      let count = min(wanted, hasEnded ? line.count : line.count - source.longestOverlap)
+      line.copy(count, into: planes)
+      line.removeFirst(count)
       return count
     }
   }
 
+  /// Puts more frames on the line.
+  private func extend() throws(PlaybackError) {
+    guard way != nil else {
+      guard let next = try source.nextLayout() else { return hasEnded = true }
+      return try begin(next)
+    }
+    let count = try readRun(Self.blockFrames)
+    guard count > 0 else { return way = nil }
+    join.fade(mixed.planes, count)
+    line.append(UnsafePointer(mixed.planes), frames: count)
+    join.remember(mixed.planes, count)
+    position += count
+  }
+
+  /// Frames of the run, on the bus.
+  private func readRun(_ frames: Int) throws(PlaybackError) -> Int {
+    guard let way else { return 0 }
+    let count = try way.source.read(into: way.input.planes, frames: frames)
+    way.matrix.mix(
+      UnsafePointer(way.input.planes), into: UnsafePointer(mixed.planes), frames: count)
+    return count
+  }
+
   private func begin(_ next: ChannelLayout) throws(PlaybackError) {
+    let joint = source.joint
     way = Way(from: try prepareRun(Run(of: source, next)), to: layout)
     if case .unknown = next { ownWarnings.append("\(next.name) without a name are not played") }
-    guard contentLayout(atFrame: position) != next else { return }
+    let isOther = contentLayout(atFrame: position) != next
+    if joint > 0 {
+      try overlap(joint)
+    } else if joint < 0 || isOther || source.longestOverlap > 0 {
+      position += join.bridge(-joint, on: &line)
+    }
+    guard isOther else { return }
     marks.removeAll { $0.frame >= position && position > 0 }
     marks.append((position, next))
-    let fadeFrames = Int(Self.fadeSeconds * Double(sampleRate))
-    tail = history.map { SignalExtension.after($0, frames: fadeFrames) }
-    tailPosition = 0
   }
 
-  /// From what the past predicts to what has come.
-  private func fade(_ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ count: Int) {
-    guard let length = tail.first?.count, tailPosition < length else { return }
-    let frames = min(count, length - tailPosition)
-    for (c, past) in tail.enumerated() {
-      for i in 0..<frames {
-        let t = (Float(tailPosition + i) + 0.5) / Float(length)
-        let share = t * t * t * (10 - 15 * t + 6 * t * t)
-        let predicted = past[tailPosition + i]
-        planes[c][i] = predicted + (planes[c][i] - predicted) * share
-      }
+  /// Fades over into a run that begins before the end of the line.
+  private func overlap(_ frames: Int) throws(PlaybackError) {
+    let shared = min(frames, line.count)
+    var (lead, new) = (frames - shared, SoundLine(channels: layout.channelCount))
+    while lead > 0 || new.count < shared {
+      let count = try readRun(min(Self.blockFrames, lead > 0 ? lead : shared - new.count))
+      if count == 0 { break }
+      if lead > 0 { lead -= count } else { new.append(UnsafePointer(mixed.planes), frames: count) }
     }
-    tailPosition += frames
-  }
-
-  private func remember(
-    _ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ count: Int
-  ) {
-    let kept = min(count, Self.historyFrames)
-    for c in history.indices {
-      history[c] += UnsafeBufferPointer(start: planes[c] + count - kept, count: kept)
-      history[c].removeFirst(max(0, history[c].count - Self.historyFrames))
-    }
+    if shared == 0 { position += join.bridge(0, on: &line) }
+    join.crossfade(new, into: &line, over: shared)
   }
 }

@@ -21,6 +21,8 @@ public enum PlaybackError: Error, Sendable, CustomStringConvertible {
   case noHeadSize(String)
   /// A decoder that analyses the sound cannot follow one that does not, nor the other way round.
   case decoderIsLater
+  /// A presentation that is fetched while it is played cannot be had, with the reason.
+  case stream(String)
   /// Ended by the caller's interrupt.
   case interrupted
 
@@ -41,6 +43,7 @@ public enum PlaybackError: Error, Sendable, CustomStringConvertible {
       "the HRTF set \(name) does not tell the size of its head: leave --head-circumference out"
     case .decoderIsLater:
       "the parametric decoder is later than the others: begin anew with --decoder"
+    case .stream(let reason): reason
     case .interrupted: "interrupted"
     }
   }

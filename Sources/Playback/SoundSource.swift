@@ -35,6 +35,11 @@ public protocol SoundSource: AnyObject {
   /// What the channels of the frames are that `read` gives next; nil at the end of all. Default:
   /// `layout`.
   func nextLayout() throws(PlaybackError) -> ChannelLayout?
+  /// By how many frames the run that `nextLayout` told of begins before the end of the one before it,
+  /// so that it can be faded over; negative: so many frames are missing between them. Default: 0.
+  var joint: Int { get }
+  /// No run overlaps by more, but for what only has to be heard in advance to know it. Default: 0.
+  var longestOverlap: Int { get }
   /// The layouts to be reckoned with, `layout` among them; the bus is made for these. Default: that one.
   var expectedLayouts: [ChannelLayout] { get }
   /// The channels of the content at a frame that has been read, whatever carries it here. Default:
@@ -54,6 +59,8 @@ extension SoundSource {
   public var another: (@Sendable () throws(PlaybackError) -> any SoundSource)? { nil }
   public var changesLayout: Bool { false }
   public func nextLayout() throws(PlaybackError) -> ChannelLayout? { layout }
+  public var joint: Int { 0 }
+  public var longestOverlap: Int { 0 }
   public var expectedLayouts: [ChannelLayout] { [layout] }
   public func contentLayout(atFrame frame: Int) -> ChannelLayout { layout }
   public var isBinaural: Bool { false }

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a segment cannot be had.
+enum SegmentProblem: Error, Equatable, CustomStringConvertible {
+  case fetch(FetchError)
+  /// What came is no sound, or not all of it, with the reason.
+  case content(String)
+  /// Encrypted in a way that cannot be undone.
+  case encryption(String)
+  case address(String)
+
+  /// Whether asking again may help.
+  var isPassing: Bool {
+    switch self {
+    case .fetch(let error): error.isPassing
+    case .content: true
+    case .encryption, .address: false
+    }
+  }
+
+  /// Whether it was ended from here.
+  var isOwn: Bool {
+    switch self {
+    case .fetch(.abandoned), .fetch(.interrupted): true
+    default: false
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .fetch(let error): error.description
+    case .content(let reason), .encryption(let reason), .address(let reason): reason
+    }
+  }
+}
+
+/// Fetches segments with what belongs to them: the initialisation section and the key.
+struct SegmentLoader {
+  /// Bytes of a segment, and of an initialisation section; a larger one is refused.
+  static let mostBytes = 64 << 20
+  private static let mostRemembered = 64
+
+  let fetcher: any ResourceFetcher
+  let playlists: PlaylistLoader
+  private var keys: [ResourceAddress: [UInt8]] = [:]
+  private var maps: [MapPlace: [UInt8]] = [:]
+
+  private struct MapPlace: Hashable {
+    var address: ResourceAddress
+    var offset: Int?
+    var length: Int?
+  }
+
+  init(_ playlists: PlaylistLoader, fetcher: any ResourceFetcher) {
+    self.playlists = playlists
+    self.fetcher = fetcher
+  }
+
+  /// Fetches a segment, decrypts it and looks whether it is whole.
+  ///
+  /// - Parameters:
+  ///   - playlist: where the playlist is that names it.
+  ///   - goesOn: asked for the segment's own body; false gives up.
+  /// - Returns: the segment, and how its body came.
+  mutating func load(
+    _ segment: MediaSegment, in playlist: ResourceAddress, goesOn: (FetchTiming) -> Bool
+  ) throws(SegmentProblem) -> (SuppliedSegment, FetchTiming) {
+    let key = try Self.usable(segment.keys)
+    let map = try segment.map.map { (map) throws(SegmentProblem) in
+      try initialisation(map, in: playlist, goesOn: goesOn)
+    }
+    let place = try address(segment.uri, in: playlist)
+    let secret = try key.map { (key) throws(SegmentProblem) in
+      try self.key(key, in: playlist, goesOn: goesOn)
+    }
+    let resource = try fetch(place, segment.range, Self.mostBytes, goesOn)
+    var bytes = resource.bytes
+    if let key, let secret {
+      bytes = try Self.decrypted(bytes, secret, key.vector(forSequence: segment.sequence))
+    }
+    guard let format = SegmentFormat(bytes) else {
+      throw .content("it is no sound" + Self.guess(bytes))
+    }
+    if let problem = format.problem(bytes) { throw .content(problem) }
+    let supplied = SuppliedSegment(
+      name: place.name, sequence: segment.sequence, discontinuity: segment.discontinuity,
+      initialisation: map ?? [], bytes: bytes, format: format)
+    return (supplied, resource.timing)
+  }
+
+  private func address(
+    _ uri: String, in playlist: ResourceAddress
+  ) throws(SegmentProblem) -> ResourceAddress {
+    do throws(PresentationError) {
+      let place = try playlists.address(of: uri, in: playlist)
+      if playlists.folder != nil, case .network = place {
+        throw PresentationError.nothing(address: place.name, reason: "")
+      }
+      return place
+    } catch {
+      if case .nothing(let name, _) = error {
+        throw .fetch(.missing("\(name) is not in the folder"))
+      }
+      throw .address(error.description)
+    }
+  }
+
+  private func fetch(
+    _ address: ResourceAddress, _ range: ByteRange?, _ limit: Int,
+    _ goesOn: (FetchTiming) -> Bool
+  ) throws(SegmentProblem) -> FetchedResource {
+    do throws(FetchError) {
+      return try fetcher.fetch(
+        FetchRequest(address, range: range, limit: limit), goesOn: goesOn)
+    } catch { throw .fetch(error) }
+  }
+
+  private mutating func initialisation(
+    _ map: MediaMap, in playlist: ResourceAddress, goesOn: (FetchTiming) -> Bool
+  ) throws(SegmentProblem) -> [UInt8] {
+    let address = try address(map.uri, in: playlist)
+    let place = MapPlace(address: address, offset: map.range?.offset, length: map.range?.length)
+    if let known = maps[place] { return known }
+    var bytes = try fetch(address, map.range, Self.mostBytes) { _ in goesOn(FetchTiming()) }.bytes
+    if let key = try Self.usable(map.keys) {
+      guard let vector = key.initialisationVector else {
+        throw .encryption("its initialisation section is encrypted without a vector")
+      }
+      bytes = try Self.decrypted(bytes, self.key(key, in: playlist, goesOn: goesOn), vector)
+    }
+    guard MP4Box(bytes, at: 0) != nil else {
+      throw .content("its initialisation section is no MP4" + Self.guess(bytes))
+    }
+    if maps.count >= Self.mostRemembered { maps = [:] }
+    maps[place] = bytes
+    return bytes
+  }
+
+  private mutating func key(
+    _ key: SegmentKey, in playlist: ResourceAddress, goesOn: (FetchTiming) -> Bool
+  ) throws(SegmentProblem) -> [UInt8] {
+    let address = try address(key.uri, in: playlist)
+    if let known = keys[address] { return known }
+    let bytes: [UInt8]
+    do throws(SegmentProblem) {
+      bytes = try fetch(address, nil, 1024) { _ in goesOn(FetchTiming()) }.bytes
+    } catch {
+      guard case .fetch(let reason) = error else { throw error }
+      if error.isPassing || error.isOwn { throw error }
+      throw .encryption("its key cannot be had: \(reason)")
+    }
+    guard bytes.count == 16 else {
+      throw .encryption("a key has exactly 16 bytes; its own has \(bytes.count)")
+    }
+    if keys.count >= Self.mostRemembered { keys = [:] }
+    keys[address] = bytes
+    return bytes
+  }
+
+  /// The way to decrypt; nil for what is in the clear.
+  private static func usable(_ keys: [SegmentKey]) throws(SegmentProblem) -> SegmentKey? {
+    guard let first = keys.first else { return nil }
+    if let key = keys.first(where: { $0.method == .aes128 && $0.format == "identity" }) {
+      return key
+    }
+    if case .other(let method) = first.method {
+      throw .encryption("it is encrypted by \(method); only AES-128 can be undone")
+    }
+    throw .encryption("its key comes in the format '\(first.format)'; only 'identity' is known")
+  }
+
+  private static func decrypted(
+    _ bytes: [UInt8], _ key: [UInt8], _ vector: [UInt8]
+  ) throws(SegmentProblem) -> [UInt8] {
+    do throws(SegmentDecryption.Problem) {
+      return try SegmentDecryption.decrypted(bytes, key: key, vector: vector)
+    } catch { throw .content(error.description) }
+  }
+
+  /// What else it may be.
+  private static func guess(_ bytes: [UInt8]) -> String {
+    let start = String(decoding: bytes.prefix(200), as: UTF8.self).lowercased()
+    if bytes.isEmpty { return ": it is empty" }
+    return start.contains("<html") || start.contains("<!doctype") ? " but a page of HTML" : ""
+  }
+}

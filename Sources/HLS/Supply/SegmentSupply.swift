@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Fetches a presentation ahead of its reader, in the tier that the rule chooses.
+///
+/// ## Threading
+/// `run` is for one thread, which it keeps; the queue is for any.
+public final class SegmentSupply: Sendable {
+  /// How it is fetched.
+  public struct Conditions: Sendable {
+    /// s that are fetched ahead of what is heard, of a presentation that is there as a whole.
+    public var bufferSeconds = 30.0
+    /// The same live, in target durations.
+    public var liveTargetDurations = 3.0
+    /// s without a byte after which a request is made anew.
+    public var silence = 5.0
+    /// s for which a server that fails is asked again once nothing is left to be heard.
+    public var patience = 15.0
+    /// Requests for a segment in one tier, where asking again may help.
+    public var attempts = 3
+    /// Gaps in sequence after which it is given up.
+    public var mostGaps = 8
+
+    public init() {}
+  }
+
+  /// Steady time, s.
+  public typealias Clock = @Sendable () -> Double
+  /// Waits so many s, or less when there is something to do.
+  public typealias Pause = @Sendable (_ seconds: Double) -> Void
+  /// Called for each segment that has come, on the thread of `run`.
+  public typealias Observer =
+    @Sendable (_ segment: MediaSegment, _ supplied: SuppliedSegment, _ tier: Int) -> Void
+
+  public let queue = SegmentQueue()
+  /// What is fetched from.
+  public let presentation: OpenPresentation
+  private let conditions: Conditions
+  private let rule: @Sendable () -> any AdaptationRule
+  private let clock: Clock
+  private let pause: Pause
+  private let observer: Observer?
+
+  /// - Parameters:
+  ///   - presentation: what is fetched.
+  ///   - rule: which tier comes next.
+  ///   - observer: sees all segments.
+  public init(
+    _ presentation: OpenPresentation, conditions: Conditions = Conditions(),
+    clock: @escaping Clock, pause: @escaping Pause, observer: Observer? = nil,
+    rule: @escaping @Sendable () -> any AdaptationRule
+  ) {
+    self.presentation = presentation
+    self.conditions = conditions
+    self.rule = rule
+    self.clock = clock
+    self.pause = pause
+    self.observer = observer
+  }
+
+  /// Fetches until told to stop.
+  public func run(isStopped: @escaping @Sendable () -> Bool) {
+    var supplier = Supplier(
+      presentation, queue: queue, conditions: conditions, rule: rule(), clock: clock, pause: pause,
+      observer: observer, isStopped: isStopped)
+    while !isStopped() { supplier.step() }
+  }
+}
+
+/// The same tier always.
+public struct FixedTier: AdaptationRule {
+  private let tier: Int
+
+  public init(_ tier: Int) { self.tier = tier }
+
+  public mutating func next(_ situation: PlaySituation) -> Int { tier }
+  public mutating func record(_ timing: SegmentTiming, tier: Int) {}
+}

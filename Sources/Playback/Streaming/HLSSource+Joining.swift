@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+internal import HLS
+internal import Media
+private import Surround
+
+extension HLSSource {
+  /// Frames either way in which the versions of a tier may lie apart at equal time stamps.
+  private static let furthestShift = 2400
+  /// s that are compared at least, and that are left of a segment where another version takes over.
+  private static let leastCompared = 0.4
+  private static let leastLeft = 0.1
+  /// s of a segment that are heard in both versions before the other one takes over.
+  private static let comparedSeconds = 1.0
+  /// s for which an upmix listens before it is heard.
+  private static let upmixSeconds = 1.5
+
+  /// Prepares the change to another version of the segment that is read, where one is wanted.
+  ///
+  /// - Returns: the frame up to which may be read before it is looked at again.
+  func planJoin(from reader: RenditionReader) throws(PlaybackError) -> Int? {
+    guard runEnd == nil, !isDraining, unjoinable != item,
+      let found = supply.queue.item(item), found.versions.count > 1,
+      let target = joinTarget(of: found, from: reader)
+    else { return nil }
+    let end = frames(found.end)
+    let fade = longestOverlap
+    let latest = end - fade - frames(Self.leastLeft)
+    let earliest = frames(found.start) + frames(Self.comparedSeconds)
+    let wanted = target.isAtEnd ? latest : max(position, min(earliest, latest))
+    if position < wanted { return wanted }
+    unjoinable = item
+    guard position <= latest + frames(0.05), let segment = found.versions[target.tier] else {
+      return nil
+    }
+    do throws(PlaybackError) {
+      try join(segment, target.tier, at: found, fade: fade)
+    } catch {
+      if case .interrupted = error { throw error }
+    }
+    return nil
+  }
+
+  /// The tier that takes over within an item, and whether only at its end.
+  private func joinTarget(
+    of found: SupplyItem, from reader: RenditionReader
+  ) -> (tier: Int, isAtEnd: Bool)? {
+    if let tier = found.tier, tier != reader.tier, found.versions[tier] != nil {
+      return (tier, false)
+    }
+    guard let tier = supply.queue.item(item + 1)?.tier, tier != reader.tier,
+      found.versions[tier] != nil
+    else { return nil }
+    return (tier, true)
+  }
+
+  private func join(
+    _ segment: SuppliedSegment, _ tier: Int, at found: SupplyItem, fade: Int
+  ) throws(PlaybackError) {
+    guard let reader else { return }
+    let other = try open(segment, tier, at: found)
+    let needed = position + fade + Self.furthestShift - other.position
+    try media { () throws(MediaError) in try other.decodeAhead(needed) }
+    compare(other, with: reader)
+    let isUpmixed = other.layout == .stereo && settings.upmix != .off
+    let lead = isUpmixed ? frames(Self.upmixSeconds) : 0
+    let start = max(other.position + other.warmUpFrames, position - lead)
+    guard start < position, other.position + other.ahead.count >= position + fade else { return }
+    try media { () throws(MediaError) in try other.drop(start - other.position) }
+    runEnd = position + fade
+    successor = (other, joint: position + fade - other.position)
+  }
+
+  /// Moves another version to where it lies over what is heard, and makes it as loud.
+  private func compare(_ other: RenditionReader, with reader: RenditionReader) {
+    let start = max(position - history.count, other.position + other.warmUpFrames)
+    guard position - start >= frames(Self.leastCompared),
+      other.position + other.ahead.count >= position
+    else { return }
+    let first = history.count - (position - start)
+    learn(
+      other.tier, other.ahead.sound((start - other.position)..<(position - other.position)),
+      other.layout, against: history.sound(first..<history.count), reader.layout,
+      gain: 1)
+    if let comparison { other.position += comparison.shift }
+    other.gain = levels.gain(of: other.tier)
+  }
+
+  /// Where a segment was fetched twice before anything was heard: what that tells of the tier that is
+  /// not heard.
+  func learnOthers(
+    than reader: RenditionReader, in found: SupplyItem
+  ) throws(PlaybackError) {
+    guard isCut else { return }
+    for (tier, segment) in found.versions where tier != reader.tier {
+      guard let other = try? open(segment, tier, at: found) else { continue }
+      let wanted = frames(Self.historySeconds)
+      try media { () throws(MediaError) in
+        try reader.decodeAhead(wanted)
+        try other.decodeAhead(wanted)
+      }
+      let start = max(reader.position, other.position)
+      let end = min(
+        reader.position + reader.ahead.count, other.position + other.ahead.count)
+      guard end - start >= frames(Self.leastCompared) else { continue }
+      levels.hears(reader.tier)
+      learn(
+        tier, other.ahead.sound((start - other.position)..<(end - other.position)), other.layout,
+        against: reader.ahead.sound((start - reader.position)..<(end - reader.position)),
+        reader.layout, gain: reader.gain)
+      comparison = nil
+    }
+  }
+
+  /// - Parameters:
+  ///   - sound: of the tier, channels x frames.
+  ///   - heard: the same time as it is heard.
+  ///   - gain: at which `heard` is still to be played.
+  private func learn(
+    _ tier: Int, _ sound: [[Float]], _ layout: ChannelLayout, against heard: [[Float]],
+    _ heardLayout: ChannelLayout, gain: Float
+  ) {
+    comparison = SoundAlignment(
+      of: Self.mono(sound, layout), to: Self.mono(heard, heardLayout), within: Self.furthestShift)
+    guard let comparison else { return }
+    levels.move(tier, by: comparison.shift)
+    guard let loudnessAsHeard, let now = loudnessAsHeard(heardLayout, heard),
+      let then = loudnessAsHeard(layout, sound)
+    else { return }
+    levels.set(tier, decibels: now + TierLevels.decibels(gain) - then)
+  }
+
+  /// One signal in which everything is heard.
+  private static func mono(_ sound: [[Float]], _ layout: ChannelLayout) -> [Float] {
+    let gains = Treatment(plain: layout).headLocked
+    var sum = [Float](repeating: 0, count: sound.first?.count ?? 0)
+    for (c, plane) in sound.enumerated() {
+      let gain = Float(gains[0][c] + gains[1][c])
+      if gain != 0 { for i in plane.indices { sum[i] += gain * plane[i] } }
+    }
+    return sum
+  }
+}

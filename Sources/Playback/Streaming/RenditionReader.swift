@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+internal import HLS
+internal import Media
+
+/// One coded sound of a presentation: segments of one tier that follow each other.
+final class RenditionReader {
+  let tier: Int
+  let layout: ChannelLayout
+  /// The frame of the presentation that `read` gives next.
+  var position: Int
+  /// Linear.
+  var gain: Float = 1
+  private let decoder: PieceDecoder
+  private let initialisation: [UInt8]
+  private let discontinuity: Int
+  /// Decoded ahead.
+  private(set) var ahead: SoundLine
+  private let scratch: PlanarScratch
+  private static let blockFrames = 4096
+
+  /// - Parameters:
+  ///   - segment: the first one.
+  ///   - isStart: whether the presentation begins with it.
+  ///   - option: how the channels are read, where that fits.
+  init(
+    _ segment: SuppliedSegment, tier: Int, isStart: Bool, sampleRate: Int?,
+    settings: RenderSettings, interrupt: InterruptFlag?
+  ) throws(MediaError) {
+    decoder = try PieceDecoder(
+      first: CodedPiece(segment), isStart: isStart, sampleRate: sampleRate,
+      dynamicRange: settings.dynamicRange, interrupt: interrupt)
+    self.tier = tier
+    layout = Self.layout(decoder.track, settings.layout)
+    initialisation = segment.initialisation
+    discontinuity = segment.discontinuity
+    position = 0
+    ahead = SoundLine(channels: decoder.channels)
+    scratch = PlanarScratch(channels: decoder.channels, frames: Self.blockFrames)
+  }
+
+  var sampleRate: Int { decoder.sampleRate }
+  var damages: Int { decoder.damages }
+  var isBinaural: Bool { decoder.track.isBinaural }
+  /// Of the first frame, by the segment's own clock, s.
+  var startTime: Double? { decoder.startTime }
+
+  /// Frames after a fresh start that the codec has not converged in.
+  var warmUpFrames: Int {
+    let seconds: Double =
+      switch decoder.track.codec {
+      case "aac": 1024.0 / Double(decoder.track.sampleRate)
+      case "ac3", "eac3": 256.0 / Double(decoder.track.sampleRate)
+      case "mp3", "mp3float", "mp2": 1152.0 * 2 / Double(decoder.track.sampleRate)
+      case "opus": 0.08
+      case "vorbis": 0.05
+      default: 0
+      }
+    return Int((seconds * Double(sampleRate)).rounded(.up))
+  }
+
+  /// A layout that was asked for is for the tiers that it fits.
+  private static func layout(_ track: AudioTrack, _ option: LayoutOption) -> ChannelLayout {
+    (try? option.resolve(track: track)) ?? (try? LayoutOption.auto.resolve(track: track))
+      ?? track.layout
+  }
+
+  /// Goes on with a segment, once `read` gives 0.
+  func append(_ segment: SuppliedSegment) throws(MediaError) -> PieceDecoder.Succession {
+    guard segment.discontinuity == discontinuity, segment.initialisation == initialisation else {
+      return .differs
+    }
+    return try decoder.append(CodedPiece(segment))
+  }
+
+  /// No segment follows.
+  func finish() { decoder.finish() }
+
+  /// Channels x frames; 0 where a segment is needed, and at the end.
+  func read(
+    into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) throws(MediaError) -> Int {
+    var count = min(frames, ahead.count)
+    if count > 0 {
+      ahead.copy(count, into: planes)
+      ahead.removeFirst(count)
+    } else {
+      count = try decoder.read(into: planes, frames: frames)
+    }
+    if gain != 1 {
+      for c in 0..<decoder.channels {
+        for i in 0..<count { planes[c][i] *= gain }
+      }
+    }
+    position += count
+    return count
+  }
+
+  /// Decodes ahead until so many frames are, or the segments at hand are over.
+  func decodeAhead(_ frames: Int) throws(MediaError) {
+    while ahead.count < frames {
+      let count = try decoder.read(
+        into: scratch.planes, frames: min(Self.blockFrames, frames - ahead.count))
+      if count == 0 { return }
+      ahead.append(UnsafePointer(scratch.planes), frames: count)
+    }
+  }
+
+  /// Leaves out frames; fewer where there are not so many.
+  func drop(_ frames: Int) throws(MediaError) {
+    var left = frames
+    while left > 0 {
+      if ahead.count == 0 { try decodeAhead(min(left, Self.blockFrames)) }
+      let count = min(left, ahead.count)
+      if count == 0 { return }
+      ahead.removeFirst(count)
+      position += count
+      left -= count
+    }
+  }
+}
+
+extension CodedPiece {
+  init(_ segment: SuppliedSegment) {
+    self.init(
+      name: segment.name, initialisation: segment.initialisation, bytes: segment.bytes,
+      time: segment.taggedTime)
+  }
+}
