@@ -21,6 +21,8 @@ final class Conductor: @unchecked Sendable {
   let wishes = Mutex(Wishes())
   private let worker = Worker()
   private let source: any SoundSource
+  /// What the source reads from, where that comes while it is played.
+  private let streamed: (any StreamedSource)?
   private let feed: RenderFeed
   private let output: AudioOutput
   private let tell: @Sendable (PlayerEvent) -> Void
@@ -37,10 +39,11 @@ final class Conductor: @unchecked Sendable {
   private var heardLayout: ChannelLayout
 
   init(
-    source: any SoundSource, feed: RenderFeed, output: AudioOutput,
+    source: any SoundSource, streamed: (any StreamedSource)?, feed: RenderFeed, output: AudioOutput,
     tell: @escaping @Sendable (PlayerEvent) -> Void
   ) {
     self.source = source
+    self.streamed = streamed
     self.feed = feed
     self.output = output
     self.tell = tell
@@ -60,6 +63,7 @@ final class Conductor: @unchecked Sendable {
       followOutput()
       followWishes()
       readAhead()
+      followStream()
       noteLayout()
       noteState()
       if !isFinished { endIfExhausted() }
@@ -138,7 +142,9 @@ final class Conductor: @unchecked Sendable {
   // MARK: The source
 
   private func readAhead() {
-    while !isAtEnd, !worker.isStopped, feed.ring.room >= Self.readFrames {
+    while !isAtEnd, !worker.isStopped, feed.ring.room >= Self.readFrames,
+      streamed?.isReady ?? true
+    {
       do throws(PlaybackError) {
         let count = try source.read(into: planes.planes, frames: Self.readFrames)
         if count == 0 { end() }
@@ -153,6 +159,13 @@ final class Conductor: @unchecked Sendable {
     let warnings = source.warnings
     for text in warnings.dropFirst(toldWarnings) { tell(.warning(text)) }
     toldWarnings = warnings.count
+  }
+
+  private func followStream() {
+    guard let streamed else { return }
+    let frame = feed.sourcePosition
+    streamed.isHeard(frame: frame)
+    for news in streamed.takeNews(upTo: frame) { tell(.news(news)) }
   }
 
   private func end() {

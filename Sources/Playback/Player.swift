@@ -42,6 +42,7 @@ public final class Player: @unchecked Sendable {
   private let rendering: RoutedRendering
   private let levelBoard: LevelledSource.Board?
   private let scan: LoudnessScan?
+  private let streamed: (any StreamedSource)?
   private let shared = Mutex(Shared())
 
   private struct Shared {
@@ -89,6 +90,11 @@ public final class Player: @unchecked Sendable {
     if case .ambisonics = source.layout { isAmbisonic = true } else { isAmbisonic = false }
     let events = EventQueue()
     self.events = events
+    let streamed = made as? any StreamedSource
+    streamed?.loudnessAsHeard = { [bus = source.layout, settings] layout, planes in
+      loudness(ofSnippet: planes, layout, on: bus, filters: filters, settings: settings)
+    }
+    self.streamed = streamed
     let level = levelled(source, from: made, filters: filters, settings: settings) {
       events.add(.loudness($0))
     }
@@ -117,7 +123,9 @@ public final class Player: @unchecked Sendable {
       apply: rendering.apply)
     self.route = route
     head.poses?.prediction = options.prediction.pose(for: options.sinkName ?? "")
-    conductor = Conductor(source: level ?? source, feed: feed, output: output) { event in
+    conductor = Conductor(
+      source: level ?? source, streamed: streamed, feed: feed, output: output
+    ) { event in
       if let sink = event.newSink {
         let status = output.status
         head.poses?.prediction = options.prediction.pose(
@@ -235,6 +243,7 @@ public final class Player: @unchecked Sendable {
     guard isFirst else { return }
     redesigner.stop()
     scan?.stop()
+    streamed?.abandon()
     conductor.stop()
     if output.status.state == .playing { fadeOut() }
     output.stop()

@@ -62,6 +62,8 @@ public enum PlayerEvent: Sendable, Equatable {
   case decoderKept(RenderSettings, reason: String)
   /// Other knowledge of the source's loudness counts, or its gain is to move by more than 1 dB.
   case loudness(LoudnessReport)
+  /// Something happened to a source that is fetched while it is played.
+  case news(SourceNews)
   case finished
   /// The source cannot be read on; what has been read is played to its end.
   case sourceFailed(String)

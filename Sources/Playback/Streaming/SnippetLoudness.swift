@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+internal import Binaural
+private import Loudness
+private import Surround
+
+/// How loud a piece of sound is as it is heard: prepared, put on the bus, and rendered for a head that
+/// looks ahead.
+///
+/// - Parameters:
+///   - planes: channels x frames, at the filters' rate.
+///   - layout: of the planes.
+///   - bus: of what is rendered.
+///   - filters: of the decoder.
+///   - settings: how it is rendered.
+/// - Returns: LUFS; nil for silence, and for less than 0.4 s.
+func loudness(
+  ofSnippet planes: [[Float]], _ layout: ChannelLayout, on bus: ChannelLayout,
+  filters: BinauralFilters, settings: RenderSettings
+) -> Double? {
+  let rate = Int(filters.sampleRate)
+  let blockFrames = 4096
+  let memory = MemorySource(planes, layout: layout, sampleRate: rate)
+  guard let source = try? prepared(memory, settings: settings) else { return nil }
+  let inputs = source.layout.channelCount
+  let matrix = MixMatrix(gains: LayoutBus.gains(from: source.layout, to: bus), inputs: inputs)
+  let meter = EarMeter(layout: bus, content: layout, filters: filters, settings: settings)
+  let input = PlanarScratch(channels: inputs, frames: blockFrames)
+  let mixed = PlanarScratch(channels: bus.channelCount, frames: blockFrames)
+  while let count = try? source.read(into: input.planes, frames: blockFrames), count > 0 {
+    matrix.mix(UnsafePointer(input.planes), into: UnsafePointer(mixed.planes), frames: count)
+    meter.add(UnsafePointer(mixed.planes), frames: count)
+  }
+  return meter.measurement?.ears
+}
