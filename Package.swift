@@ -76,7 +76,7 @@ let rooms: [Target] = [
       "CommandOptions", "Playback", "Binaural", "HeadTracking", "NetworkTracking", "Media",
       "PulseAudio", "Geometry",
       "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
-      "HLS", "UserFiles", "PrivateServers", "LatencyMeasurement",
+      "HLS", "HTTPFetching", "UserFiles", "PrivateServers", "LatencyMeasurement",
     ]),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
 ]

@@ -4,6 +4,9 @@
 public enum Arguments {
   public static let input = ArgumentSpecification(
     name: "INPUT", grammar: .file, help: "Any audio file that FFmpeg reads.")
+  public static let presentation = ArgumentSpecification(
+    name: "URL", grammar: .file,
+    help: "An HLS playlist, by its address or path, or a folder with one.")
   public static let trackerID = ArgumentSpecification(
     name: "ID", grammar: .text, help: "The tracker's ID, as 'stillstage trackers' lists it.")
   public static let bridgeTarget = ArgumentSpecification(

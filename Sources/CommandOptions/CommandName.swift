@@ -4,6 +4,7 @@
 public enum CommandName: String, Sendable, CaseIterable {
   case play
   case render
+  case fetch
   case demo
   case routes
   case trackers

@@ -70,6 +70,14 @@ public enum UpmixChoice: String, Sendable, CaseIterable {
   case lowLatency = "low-latency"
 }
 
+/// `--prefer`: which renditions of a presentation are taken where there is a choice.
+public enum TreatmentChoice: String, Sendable, CaseIterable {
+  /// Multichannel whenever the line carries it.
+  case multichannel
+  /// Stereo even if the line carries more.
+  case stereo
+}
+
 /// `--mode`: what the stage follows.
 public enum StageMode: String, Sendable, CaseIterable {
   /// The stage stands still in the room.

@@ -21,7 +21,7 @@ extension ValueGrammar {
   /// What is accepted, in a few words, or `nil` where the placeholder has said it.
   fileprivate func reference(beside placeholder: String) -> String? {
     switch self {
-    case .flag, .text, .axes, .file, .folder: nil
+    case .flag, .text, .axes, .file, .folder, .bitRate: nil
     case .words(let words):
       words.joined(separator: "|") == placeholder ? nil : words.joined(separator: ", ")
     case .integer(let range): "\(range.lowerBound) to \(range.upperBound)"

@@ -240,6 +240,30 @@ public enum Options {
     "rate", "HZ", .integer(8000...384_000), shown: "the set's rate",
     help: "Sample rate of the filters.")
 
+  // MARK: Presentations
+
+  public static let maxBitrate = CommandOption<Double?>(
+    "max-bitrate", "RATE", .bitRate(1000...1e9), shown: "none",
+    help: "Take no rendition above this many bits a second, such as 256k or 1.5M.")
+  public static let preferTreatment = CommandOption<TreatmentChoice>(
+    "prefer", "multichannel|stereo", .words, default: .multichannel, shown: "multichannel",
+    help: "'stereo' takes stereo renditions even where the line carries multichannel ones.")
+  public static let language = CommandOption<String?>(
+    "language", "TAG", .text, shown: "what the presentation begins with",
+    help: "Language of the sound, such as en or de-AT, where there are several.")
+  public static let keep = CommandOption<String?>(
+    "keep", "DIR", .folder,
+    help: "Keep what is played of a presentation in a folder, which can be played later.")
+  public static let fetchOutput = CommandOption<String>(
+    required: "output", short: "o", "DIR", .folder,
+    help: "The folder to fetch into: new, empty, or from an earlier run, which is gone on with.")
+  public static let renditions = CommandOption<RenditionsChoice>(
+    "renditions", "all|best|NAME,...", .renditions, default: .best, shown: "best",
+    help: """
+      Which renditions to fetch: 'best' is the richest multichannel one that can be decoded and the \
+      richest stereo one of fewer bits, 'all' all audio renditions; or names, separated by commas.
+      """)
+
   // MARK: Measurements
 
   public static let benchOrders = CommandOption<[Int]>(

@@ -8,9 +8,9 @@ public enum Program {
 
   /// All commands, in the order in which help lists them.
   public static let commands: [CommandSpecification] = [
-    play, render, demo, routes, trackers, trackersWatch, trackersBridge, hrtfInfo, hrtfExport,
-    fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency, benchTrackingError,
-    benchSpeakers, benchUpmix, benchAdaptation, completion,
+    play, render, fetch, demo, routes, trackers, trackersWatch, trackersBridge, hrtfInfo,
+    hrtfExport, fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency,
+    benchTrackingError, benchSpeakers, benchUpmix, benchAdaptation, completion,
   ]
 
   private static let shared: [OptionSpecification] = [
@@ -52,6 +52,21 @@ public enum Program {
       Options.pose.specification, Options.rate.specification, Options.limiter.specification,
       Options.renderLoudness.specification,
     ] + shared)
+
+  private static let fetch = CommandSpecification(
+    name: .fetch, summary: "Download an HLS presentation, to be played later.",
+    discussion: """
+      Fetches a presentation on demand into a folder that plays without a server: decrypted segments, \
+      their playlists, and a record of check sums. A run that was ended, or had segments missing, is \
+      gone on with by the same command; what is there and whole is not fetched again. Fails where \
+      something is missing in the end.
+      """,
+    arguments: [Arguments.presentation],
+    options: [
+      Options.fetchOutput.specification, Options.renditions.specification,
+      Options.language.specification, Options.maxBitrate.specification,
+      Options.preferTreatment.specification,
+    ])
 
   private static let demo = CommandSpecification(
     name: .demo, summary: "Play a built-in scene; needs no file and no tracker.",

@@ -39,6 +39,12 @@ extension ValueForm where Value == Double {
       if case .number(let number) = value { number } else { nil }
     }
   }
+
+  static func bitRate(_ range: ClosedRange<Double>) -> Self {
+    Self(grammar: .bitRate(range)) { value in
+      if case .number(let number) = value { number } else { nil }
+    }
+  }
 }
 
 extension ValueForm where Value: RawRepresentable & CaseIterable, Value.RawValue == String {

@@ -13,6 +13,9 @@ extension ValueGrammar {
     case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
     case .number(let range):
       "a number from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
+    case .bitRate(let range):
+      "bits a second from \(Self.plain(range.lowerBound / 1000))k to "
+        + "\(Self.plain(range.upperBound / 1_000_000))M, such as 256k or 1.5M"
     case .list(let element, let count): Self.listExpectation(element, count)
     case .either(let words, let other):
       "\(words.joined(separator: ", ")) or \(other.expectation)"

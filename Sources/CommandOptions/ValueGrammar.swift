@@ -18,6 +18,8 @@ public indirect enum ValueGrammar: Sendable, Equatable {
   case integer(ClosedRange<Int>)
   /// A finite decimal number in a range.
   case number(ClosedRange<Double>)
+  /// bit/s in a range; `k` and `M` behind the number are thousands and millions.
+  case bitRate(ClosedRange<Double>)
   /// Values separated by commas, as many as `count` allows.
   case list(of: ValueGrammar, count: ClosedRange<Int>)
   /// One of the words, or else what the second grammar takes.
@@ -34,6 +36,8 @@ public indirect enum ValueGrammar: Sendable, Equatable {
       Int(text).flatMap { range.contains($0) ? .integer($0) : nil }
     case .number(let range):
       Self.decimal(text).flatMap { range.contains($0) ? .number($0) : nil }
+    case .bitRate(let range):
+      Self.bitRate(text).flatMap { range.contains($0) ? .number($0) : nil }
     case .list(let element, let count): Self.list(text, of: element, count: count)
     case .either(let words, let other):
       words.contains(text) ? .word(text) : other.value(of: text)
@@ -66,6 +70,12 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     case .either(_, let other): other.isNumeric
     default: false
     }
+  }
+
+  private static func bitRate(_ text: String) -> Double? {
+    let factors: [Character: Double] = ["k": 1000, "K": 1000, "M": 1_000_000, "m": 1_000_000]
+    guard let factor = text.last.flatMap({ factors[$0] }) else { return decimal(text) }
+    return decimal(String(text.dropLast())).map { $0 * factor }
   }
 
   private static func isAxes(_ text: String) -> Bool {

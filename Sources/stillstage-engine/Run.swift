@@ -69,6 +69,7 @@ private func perform(_ arguments: [String]) throws(CommandFailure) -> ExitCode {
   switch command.name {
   case .render: try renderCommand(command)
   case .play: try playCommand(command)
+  case .fetch: try fetchCommand(command)
   case .routes: try routesCommand(command)
   case .trackers: try trackersCommand(command)
   case .trackersWatch: try trackersWatchCommand(command)

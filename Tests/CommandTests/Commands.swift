@@ -26,6 +26,7 @@ enum Fixtures {
   private static let folder = "\(root)/Tests/Fixtures"
 
   static let virtualTracker = "\(root)/Calibration/virtual-tracker/virtual_tracker.py"
+  static let httpServer = "\(folder)/http_server.py"
   static let virtualSensor = "\(folder)/virtual_sensor.py"
 
   /// Makes one of the small SOFA files of `make_sofa.py`; needs Debian's python3-h5py.

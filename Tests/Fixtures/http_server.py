@@ -7,10 +7,13 @@
 /silent/N     sends half of N bytes, then nothing           /hang       no answer
 /slow/N       N bytes, a tenth every 0.1 s                  /endless    no length, never ends
 /reset        resets the connection after the headers       /log        what was asked for
+/in/S/NAME    S seconds later the file NAME of the folder that is the argument
 """
 import http.server
+import os
 import socket
 import struct
+import sys
 import time
 
 LOG = []
@@ -74,10 +77,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             for end in (self.rfile, self.wfile, self.connection):
                 end.close()
+        elif word == "in":
+            wait, _, name = number.partition("/")
+            time.sleep(float(wait))
+            self.file(name)
         elif word == "log":
             self.answer(200, "\n".join(LOG).encode())
         else:
             self.answer(404)
+
+    def file(self, name):
+        path = os.path.join(sys.argv[1], os.path.basename(name))
+        if not os.path.isfile(path):
+            self.answer(404)
+            return
+        with open(path, "rb") as content:
+            self.answer(200, content.read())
 
     def whole(self, count, knows_ranges):
         content = body(count)

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The multivariant playlist of what is kept.
+struct KeptPlaylists {
+  /// A rendition that something is kept of.
+  struct Row {
+    var folder: String
+    var rendition: KeptRendition
+    var bitRates: (peak: Double, mean: Double)
+
+    fileprivate var codecs: String { rendition.codecs.joined(separator: ",") }
+  }
+
+  let rows: [Row]
+
+  /// For each group a variant, whose own playlist is that of the group's first rendition.
+  var multivariant: MultivariantPlaylist {
+    var playlist = MultivariantPlaylist()
+    playlist.version = 6
+    for group in groups {
+      let variantRow = group.first { $0.rendition.isDefault } ?? group[0]
+      var names: Set<String> = []
+      for row in group {
+        var entry = row.entry(group: group[0].folder)
+        entry.isDefault = row.folder == variantRow.folder
+        entry.isAutoselected = entry.isAutoselected || entry.isDefault
+        // Names are unique within a group.
+        if !names.insert(entry.name).inserted { entry.name += " (\(row.folder))" }
+        playlist.renditions.append(entry)
+      }
+      playlist.variants.append(variant(variantRow, of: group))
+    }
+    return playlist
+  }
+
+  /// Renditions between which the listener chooses stay together; others are chosen by the line.
+  private var groups: [[Row]] {
+    var groups: [[Row]] = []
+    for row in rows {
+      let place = groups.firstIndex { group in
+        let first = group[0]
+        return first.rendition.group != nil && first.rendition.group == row.rendition.group
+          && first.codecs == row.codecs
+      }
+      if let place { groups[place].append(row) } else { groups.append([row]) }
+    }
+    return groups
+  }
+
+  private func variant(_ row: Row, of group: [Row]) -> Variant {
+    func whole(_ rate: Double) -> Int { Int(min(max(rate, 1), 1e12).rounded(.up)) }
+    var variant = Variant(
+      uri: row.folder + "/" + PresentationKeeper.playlistName,
+      bandwidth: whole(group.map(\.bitRates.peak).max() ?? 0))
+    variant.averageBandwidth = whole(group.map(\.bitRates.mean).max() ?? 0)
+    variant.codecs = row.rendition.codecs.map(\.forAttribute).filter { !$0.isEmpty }
+    variant.audioGroup = group[0].folder
+    variant.score = row.rendition.score.flatMap { (0...1e9).contains($0) ? $0 : nil }
+    let size = row.rendition.resolution
+    if size.count == 2, size.allSatisfy({ (1...100_000).contains($0) }) {
+      variant.resolution = (size[0], size[1])
+    }
+    return variant
+  }
+}
+
+extension KeptPlaylists.Row {
+  fileprivate func entry(group: String) -> AudioRendition {
+    var name = rendition.name.forAttribute
+    if name.isEmpty { name = folder }
+    var entry = AudioRendition(
+      group: group, name: name, uri: folder + "/" + PresentationKeeper.playlistName)
+    entry.language = rendition.language.map(\.forAttribute).flatMap { $0.isEmpty ? nil : $0 }
+    entry.isAutoselected = rendition.isAutoselected
+    entry.channels = rendition.channels.map { channels in
+      AudioChannels(
+        count: channels.count, codings: channels.codings.map(\.forAttribute),
+        usages: channels.usages.map(\.forAttribute))
+    }
+    entry.characteristics = rendition.characteristics.map(\.forAttribute)
+    return entry
+  }
+}
+
+extension String {
+  /// What can stand between quotes in a playlist: no quote, nothing that ends a line or begins a
+  /// variable.
+  fileprivate var forAttribute: String {
+    let plain = unicodeScalars.filter { scalar in
+      scalar != "\"" && scalar != "{" && scalar.value >= 0x20 && scalar.value != 0x7F
+    }
+    return String(String.UnicodeScalarView(plain.prefix(200)))
+  }
+}

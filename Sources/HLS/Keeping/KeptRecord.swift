@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import FoundationEssentials
+
+/// What the keeper remembers of a folder: `kept.json` in it.
+struct KeptRecord: Codable {
+  static let file = "kept.json"
+  static let currentVersion = 1
+
+  var version = Self.currentVersion
+  /// Where the presentation is from, without a query.
+  var source: String
+  /// Folders' names, and what is in them, in the order in which they were begun.
+  var renditions: [Entry] = []
+
+  struct Entry: Codable {
+    var folder: String
+    var rendition: KeptRendition
+  }
+
+  init(source: String) { self.source = source }
+
+  init?(_ bytes: [UInt8]) {
+    guard let read = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
+      read.version == Self.currentVersion
+    else { return nil }
+    self = read
+    var seen: Set<String> = []
+    renditions.removeAll { !KeptFolder.isOwnName($0.folder) || !seen.insert($0.folder).inserted }
+  }
+}
+
+extension Encodable {
+  /// As JSON with its keys in order; nothing of ours fails to be written so.
+  fileprivate var json: [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return (try? encoder.encode(self)).map(Array.init) ?? []
+  }
+}
+
+extension KeptRecord {
+  var bytes: [UInt8] { json }
+}
+
+extension KeptSegments {
+  var bytes: [UInt8] { json }
+}
+
+/// What the keeper remembers of a rendition: `kept.json` in its folder.
+struct KeptSegments: Codable {
+  var version = KeptRecord.currentVersion
+  var segments: [KeptSegment]
+
+  init(_ segments: [KeptSegment]) { self.segments = segments }
+
+  /// A record may be damaged, or another's: what it says is believed as little as a playlist.
+  init?(_ bytes: [UInt8]) {
+    guard let read = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
+      read.version == KeptRecord.currentVersion
+    else { return nil }
+    segments = read.segments.filter(\.isPlausible)
+  }
+}
+
+/// A file, and how it is known again.
+struct KeptFile: Codable, Equatable {
+  var name: String
+  var bytes: Int
+  /// CRC-32.
+  var sum: UInt32
+
+  init(name: String, _ content: [UInt8]) {
+    self.name = name
+    bytes = content.count
+    sum = CheckSum.of(content)
+  }
+
+  func fits(_ content: [UInt8]) -> Bool { content.count == bytes && CheckSum.of(content) == sum }
+}
+
+/// A segment that is there.
+struct KeptSegment: Codable, Equatable {
+  var number: Int
+  /// Seconds.
+  var duration: Double
+  var discontinuity: Int
+  /// Seconds since 1970.
+  var date: Double?
+  var file: KeptFile
+  var map: KeptFile?
+  /// Which resource it was, without a query, and which bytes of it: `length@offset`.
+  var origin: String
+  var range: String?
+
+  init(_ segment: MediaSegment, file: KeptFile, map: KeptFile?) {
+    number = segment.sequence
+    duration = segment.duration
+    discontinuity = segment.discontinuity
+    date = segment.programDate?.seconds
+    self.file = file
+    self.map = map
+    origin = segment.uri.withoutQuery
+    range = segment.range.map { "\($0.length)@\($0.offset)" }
+  }
+
+  func isOf(_ segment: MediaSegment) -> Bool {
+    origin == segment.uri.withoutQuery && number == segment.sequence
+      && range == segment.range.map { "\($0.length)@\($0.offset)" }
+  }
+
+  fileprivate var isPlausible: Bool {
+    let dates = -1e11...1e12
+    return KeptTime(self) != nil && file.isPlausible && map?.isPlausible ?? true
+      && number < Int.max - PlaylistLimits.segments && date.map(dates.contains) ?? true
+  }
+}
+
+extension KeptFile {
+  fileprivate var isPlausible: Bool {
+    KeptFolder.isOwnName(name) && name != KeptRecord.file && name != PresentationKeeper.playlistName
+      && (1...PresentationKeeper.mostSegmentBytes).contains(bytes)
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Fetches renditions on demand into a folder, without what is there already.
+public struct PresentationDownload {
+  /// A rendition that is to be fetched.
+  public struct Job: Sendable, Equatable {
+    public var rendition: KeptRendition
+    public var playlist: MediaPlaylist
+    /// Where the playlist was found.
+    public var address: ResourceAddress
+
+    public init(_ rendition: KeptRendition, _ playlist: MediaPlaylist, at address: ResourceAddress)
+    {
+      self.rendition = rendition
+      self.playlist = playlist
+      self.address = address
+    }
+  }
+
+  /// A segment that could not be had.
+  public struct Missing: Sendable, Equatable {
+    public var rendition: KeptRendition
+    public var number: Int
+    public var reason: String
+  }
+
+  /// What became of it.
+  public struct Outcome: Sendable, Equatable {
+    public var fetched = 0
+    /// Bytes of what was fetched.
+    public var bytes = 0
+    /// Segments that were there and whole.
+    public var present = 0
+    /// Segments that the server says it does not have.
+    public var gaps = 0
+    public var missing: [Missing] = []
+    public var isInterrupted = false
+    /// Why the folder could not be written.
+    public var error: KeepingError?
+
+    /// Everything that the presentation has is there.
+    public var isComplete: Bool { missing.isEmpty && !isInterrupted && error == nil }
+  }
+
+  /// After so many segments in a row without an answer nothing more is asked for.
+  static let patience = 4
+
+  private let fetcher: any ResourceFetcher
+  private let loader: PlaylistLoader
+  private let keeper: PresentationKeeper
+
+  /// - Parameter fetcher: should ask again by itself (``PersistentFetcher``).
+  public init(
+    _ fetcher: any ResourceFetcher, _ loader: PlaylistLoader, into keeper: PresentationKeeper
+  ) {
+    self.fetcher = fetcher
+    self.loader = loader
+    self.keeper = keeper
+  }
+
+  /// Fetches, keeps, and reads everything again in the end.
+  ///
+  /// - Parameters:
+  ///   - progress: told the seconds of sound that are there or given up, after each segment.
+  ///   - goesOn: asked some ten times a second; false ends it, with valid playlists.
+  public func run(
+    _ jobs: [Job], progress: (_ seconds: Double) -> Void = { _ in }, goesOn: () -> Bool
+  ) -> Outcome {
+    var outcome = Outcome()
+    var silent = 0
+    for job in jobs {
+      keeper.follow(job.playlist, of: job.rendition)
+      var segments = SegmentFetcher(fetcher, loader, playlist: job.address)
+      for segment in job.playlist.segments where outcome.error == nil {
+        guard !outcome.isInterrupted, goesOn() else {
+          outcome.isInterrupted = true
+          break
+        }
+        take(segment, of: job, &segments, &outcome, &silent, goesOn)
+        progress(segment.duration)
+      }
+    }
+    keeper.finish()
+    if outcome.error == nil, !outcome.isInterrupted { verify(jobs, &outcome, goesOn) }
+    keeper.finish()
+    outcome.error = outcome.error ?? keeper.problem
+    return outcome
+  }
+
+  private func take(
+    _ segment: MediaSegment, of job: Job, _ segments: inout SegmentFetcher,
+    _ outcome: inout Outcome, _ silent: inout Int, _ goesOn: () -> Bool
+  ) {
+    if segment.isGap {
+      outcome.gaps += 1
+    } else if keeper.has(segment, of: job.rendition) {
+      outcome.present += 1
+    } else if silent >= Self.patience {
+      outcome.miss(segment, of: job, "the server does not answer any more")
+    } else {
+      do throws(SegmentProblem) {
+        let (body, map) = try segments.fetch(segment, goesOn: goesOn)
+        silent = 0
+        keeper.keep(segment, body: body, map: map, of: job.rendition)
+        outcome.error = keeper.problem
+        guard outcome.error == nil else { return }
+        outcome.fetched += 1
+        outcome.bytes += body.count
+      } catch {
+        silent = error.isOfLine ? silent + 1 : 0
+        if error == .interrupted {
+          outcome.isInterrupted = true
+        } else {
+          outcome.miss(segment, of: job, error.description)
+        }
+      }
+    }
+  }
+
+  /// Everything that should be there must be read as it was written.
+  private func verify(_ jobs: [Job], _ outcome: inout Outcome, _ goesOn: () -> Bool) {
+    for job in jobs {
+      _ = keeper.verify(job.rendition, goesOn: { _ in goesOn() })
+      let known = Set(
+        outcome.missing.lazy.filter { $0.rendition == job.rendition }.map(\.number))
+      for segment in job.playlist.segments
+      where !segment.isGap && !known.contains(segment.sequence) {
+        guard !keeper.has(segment, of: job.rendition) else { continue }
+        outcome.miss(segment, of: job, "what was written is not what is read")
+      }
+    }
+    outcome.isInterrupted = !goesOn()
+  }
+}
+
+extension PresentationDownload.Outcome {
+  fileprivate mutating func miss(
+    _ segment: MediaSegment, of job: PresentationDownload.Job, _ reason: String
+  ) {
+    missing.append(.init(rendition: job.rendition, number: segment.sequence, reason: reason))
+  }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which renditions of a presentation are to be downloaded.
+public struct RenditionSelection: Sendable {
+  public enum Wish: Sendable, Equatable {
+    /// The richest multichannel one that can be decoded, and the richest stereo one below it.
+    case best
+    /// All that can be heard, whether it can be decoded or not.
+    case all
+    /// By NAME or group; capitals do not count.
+    case named([String])
+  }
+
+  public var wish = Wish.best
+  /// A language tag (RFC 5646); nil for what the presentation begins with, or with `all` for every one.
+  public var language: String?
+  /// bit/s.
+  public var maximumBitRate = Double.infinity
+  public var preference = TreatmentPreference.multichannel
+
+  public init() {}
+
+  /// - Throws: the reason why there is nothing of the kind.
+  func renditions(of playlist: MultivariantPlaylist) throws(DownloadError) -> [KeptRendition] {
+    let all = KeptRendition.all(in: playlist)
+    var chosen: [KeptRendition]
+    switch wish {
+    case .best:
+      let ladder = Ladder(
+        from: playlist, language: language, maximumBitRate: maximumBitRate, prefer: preference)
+      let best = [
+        ladder.tiers.last { !$0.isMultichannel }, ladder.tiers.last(where: \.isMultichannel),
+      ]
+      chosen = best.compactMap(\.self).map { KeptRendition($0, in: playlist) }
+    case .all: chosen = all
+    case .named(let names):
+      chosen = []
+      for name in names {
+        let fitting = all.filter { $0.isCalled(name) }
+        guard !fitting.isEmpty else {
+          throw .noRendition(named: name, names: all.map(\.shownName))
+        }
+        chosen += fitting.filter { !chosen.contains($0) }
+      }
+    }
+    if let language, chosen.contains(where: { $0.speaks(language) }) {
+      chosen.removeAll { $0.language != nil && !$0.speaks(language) }
+    }
+    chosen.removeAll { $0.bitRate > maximumBitRate }
+    guard !chosen.isEmpty else {
+      throw .nothing("no rendition that can be decoded fits the options")
+    }
+    return chosen
+  }
+}
+
+extension KeptRendition {
+  /// NAME, or what tells it from others.
+  public var shownName: String {
+    let first = name.isEmpty ? group ?? "" : name
+    return first.isEmpty ? label : group.map { $0 == first ? first : "\(first) (\($0))" } ?? first
+  }
+
+  fileprivate func isCalled(_ wanted: String) -> Bool {
+    let wanted = wanted.lowercased()
+    return [name, group ?? "", label, shownName].contains { $0.lowercased() == wanted }
+  }
+
+  fileprivate func speaks(_ wanted: String) -> Bool {
+    guard let language = language?.lowercased() else { return false }
+    return language == wanted.lowercased() || language.hasPrefix(wanted.lowercased() + "-")
+  }
+}
+
+/// Why a presentation cannot be downloaded.
+public enum DownloadError: Error, Sendable, Equatable, CustomStringConvertible {
+  case presentation(PresentationError)
+  case noRendition(named: String, names: [String])
+  /// With the reason.
+  case nothing(String)
+  case live(address: String)
+  case encrypted(address: String, reason: String)
+
+  public var description: String {
+    switch self {
+    case .presentation(let error): error.description
+    case .noRendition(let name, let names):
+      "there is no rendition '\(name)'; there are: \(names.prefix(20).joined(separator: ", "))"
+    case .nothing(let reason): reason
+    case .live(let address):
+      "'\(address)' is live: it has no end, and only what is on demand can be fetched"
+    case .encrypted(let address, let reason): "'\(address)' cannot be fetched: \(reason)"
+    }
+  }
+}
+
+extension PlaylistLoader {
+  /// Loads the playlists of the renditions that are to be downloaded.
+  ///
+  /// - Returns: those with the fewest bits first.
+  public func jobs(
+    for presentation: Presentation, _ selection: RenditionSelection, goesOn: () -> Bool
+  ) throws(DownloadError) -> [PresentationDownload.Job] {
+    var jobs: [PresentationDownload.Job] = []
+    switch presentation {
+    case .media(let all):
+      // Nothing tells what they are: each is wanted.
+      for loaded in all {
+        guard case .media(let playlist) = loaded.playlist else { continue }
+        let rendition = KeptRendition(uri: loaded.address.name, name: "")
+        jobs.append(.init(rendition, playlist, at: loaded.address))
+      }
+    case .multivariant(let playlist, let address):
+      for rendition in try selection.renditions(of: playlist) {
+        jobs.append(try job(rendition, of: playlist, at: address, goesOn))
+      }
+    }
+    jobs.removeAll { $0.playlist.hasOnlyKeyFrames }
+    for job in jobs { try check(job) }
+    guard !jobs.isEmpty else { throw .nothing("the presentation has nothing to hear") }
+    return jobs.sorted { $0.rendition.bitRate < $1.rendition.bitRate }
+  }
+
+  private func job(
+    _ rendition: KeptRendition, of playlist: MultivariantPlaylist, at address: ResourceAddress,
+    _ goesOn: () -> Bool
+  ) throws(DownloadError) -> PresentationDownload.Job {
+    do throws(PresentationError) {
+      let place = try self.address(of: rendition.uri, in: address)
+      let loaded = try load(place, variables: playlist.variables, goesOn: goesOn)
+      guard let loaded, case .media(let media) = loaded.playlist else {
+        throw .nothing(address: place.description, reason: "it holds no segments")
+      }
+      return .init(rendition, media, at: loaded.address)
+    } catch { throw .presentation(error) }
+  }
+
+  private func check(_ job: PresentationDownload.Job) throws(DownloadError) {
+    let (playlist, address) = (job.playlist, job.address.description)
+    // A list of what a downloader got is often without its end.
+    let isLocal = if case .file = job.address { true } else { false }
+    guard playlist.hasEnded || isLocal else { throw .live(address: address) }
+    guard !playlist.segments.isEmpty else { throw .nothing("'\(address)' holds no segments") }
+    let locked = playlist.segments.first { segment in
+      !segment.keys.isEmpty && !segment.keys.contains(where: \.isUsable)
+    }
+    if let locked { throw .encrypted(address: address, reason: locked.keys.problem) }
+  }
+}
