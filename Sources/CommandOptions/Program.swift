@@ -22,6 +22,8 @@ public enum Program {
     Options.data.specification,
     Options.headphones.specification, Options.headCircumference.specification,
     Options.speakers.specification, Options.speakerAngle.specification,
+    Options.maxBitrate.specification, Options.preferTreatment.specification,
+    Options.language.specification,
   ]
 
   private static let play = CommandSpecification(
@@ -37,7 +39,7 @@ public enum Program {
       Options.mode.specification, Options.predict.specification,
       Options.keepFront.specification, Options.sink.specification, Options.route.specification,
       Options.latency.specification, Options.rewrite.specification,
-      Options.playLoudness.specification,
+      Options.playLoudness.specification, Options.keep.specification,
     ] + shared)
 
   private static let render = CommandSpecification(

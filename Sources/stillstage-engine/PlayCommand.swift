@@ -34,19 +34,16 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   options.rewriting = rewriting(command[Options.rewrite])
   let fronts = FrontStore(isKept: command[Options.keepFront])
   options.fronts = fronts.read()
-  let path = command[Arguments.input]
   let settings = options.render
   try refuseOverwriting(
-    [path, settings.hrtfPath, command[Options.motion]], by: [command[Options.events]])
-  try checkReadable(path, settings)
+    [command[Arguments.input], settings.hrtfPath, command[Options.motion]],
+    by: [command[Options.events]])
+  let input = try SoundInput(command, settings, follows: true)
   let events = try EventLog(path: command[Options.events])
-  let open = { (rate: Int) throws(PlaybackError) -> any SoundSource in
-    try FileSource(
-      path: path, settings: settings, sampleRate: rate, interrupt: Signals.interrupt)
-  }
   try play(
     options, events: events, sets: HRTFChoices(command), atEnd: { fronts.keep($0.front) },
-    source: open)
+    source: input.open)
+  input.finish()
 }
 
 private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
@@ -54,13 +51,6 @@ private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
   case .auto: .automatic
   case .on: .always
   case .off: .never
-  }
-}
-
-/// A file that cannot be played is told of before a sound server is asked for.
-private func checkReadable(_ path: String, _ settings: RenderSettings) throws(CommandFailure) {
-  _ = try playing { () throws(PlaybackError) in
-    try FileSource(path: path, settings: settings, interrupt: Signals.interrupt)
   }
 }
 
@@ -153,6 +143,7 @@ func play(
   reporter.report()
   reporter.end()
   if Signals.received != nil { throw .interrupted }
+  if let failure = reporter.failure { throw CommandFailure(failure) }
 }
 
 extension HeadPrediction {

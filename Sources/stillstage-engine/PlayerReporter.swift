@@ -15,6 +15,10 @@ final class PlayerReporter {
   private var mutedFrames = 0
   /// The decision that the listener was told of last.
   private var told: RouteDecision?
+  /// Why the source could not be read to its end.
+  private(set) var failure: String?
+  /// Which version of a presentation is heard.
+  private var rendition: RenditionNews?
 
   init(player: Player, console: Console, events: EventLog) {
     self.player = player
@@ -34,7 +38,7 @@ final class PlayerReporter {
     let now = monotonic_nanoseconds()
     guard console.isInteractive, now - shownAt > 100_000_000 else { return }
     shownAt = now
-    console.show(StatusLine.text(status, levels: player.levels()))
+    console.show(StatusLine.text(status, rendition: rendition, levels: player.levels()))
   }
 
   func end() {
@@ -56,14 +60,14 @@ final class PlayerReporter {
       say(text)
       events.warning(text)
     case .sourceFailed(let text):
-      say(text)
+      failure = failure ?? text
       events.write("source-failed", ["message": .text(text)])
     case .buffering: events.write("buffering")
     case .resumed: events.write("resumed")
     case .modeChanged(let mode): events.write("mode", ["mode": .text(mode.rawValue)])
     case .routeChanged(let decision): tell(decision)
     case .layoutChanged(let layout):
-      say("the source's channels change to \(layout.name)")
+      if rendition == nil { say("the source's channels change to \(layout.name)") }
       events.write("layout", ["layout": .text(layout.name)])
     case .multichannelOffered(let how):
       say("this programme is to be had in more channels than are played: \(how)")
@@ -75,7 +79,20 @@ final class PlayerReporter {
       say("no change to \(settings.summary(isAmbisonic: player.isAmbisonic)): \(reason)")
       events.write("decoder-kept", ["message": .text(reason)])
     case .loudness(let report): events.write("loudness", report.values)
+    case .news(let news): tell(news)
     case .finished: events.write("finished")
+    }
+  }
+
+  private func tell(_ news: SourceNews) {
+    switch news {
+    case .note(let text):
+      say(text)
+      events.write("stream", ["message": .text(text)])
+    case .rendition(let now):
+      if rendition != nil { say("now \(now.name): \(now.reason ?? "it is another one")") }
+      rendition = now
+      events.write("rendition", now.values)
     }
   }
 
@@ -164,6 +181,20 @@ final class PlayerReporter {
       say(error.description)
       events.write("device-tracker-failed", ["message": .text(error.description)])
     }
+  }
+}
+
+extension RenditionNews {
+  fileprivate var values: [String: EventLog.Value] {
+    var values: [String: EventLog.Value] = [
+      "name": .text(name), "layout": .text(layout.name), "channels": .integer(layout.channelCount),
+      "treatment": .text(isMultichannel ? "multichannel" : "stereo"),
+      "bitRate": .number(bitRate), "at": .number(at), "gain": .number(gain),
+    ]
+    if let reason { values["reason"] = .text(reason) }
+    if let shift { values["shiftFrames"] = .integer(shift) }
+    if let agreement { values["agreement"] = .number(agreement) }
+    return values
   }
 }
 

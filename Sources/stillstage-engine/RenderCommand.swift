@@ -24,11 +24,8 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let head =
     try (wantsPose ? nil : recordedHead(command))
     ?? command[Options.pose].map { HeadTrajectory($0.quaternion) }
-  let source = try playing { () throws(PlaybackError) in
-    try FileSource(
-      path: command[Arguments.input], settings: settings, sampleRate: command[Options.rate],
-      interrupt: Signals.interrupt)
-  }
+  let input = try SoundInput(command, settings, follows: false)
+  let source = try playing { () throws(PlaybackError) in try input.open(command[Options.rate]) }
   try checkWritable(output)
   let hrtf = try playing { () throws(PlaybackError) in
     try HRTFChoice(path: settings.hrtfPath, interrupt: Signals.interrupt)
@@ -36,7 +33,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   var levelled = settings
   var measured: LoudnessMeasurement?
   if let loudness = command[Options.renderLoudness].target {
-    measured = try measureLoudness(command, head: head, hrtf: hrtf, settings: settings)
+    measured = try measureLoudness(command, input, head: head, hrtf: hrtf, settings: settings)
     if let measured { levelled.gainDecibels += loudness - measured.ears }
   }
   let sound = try playing { () throws(PlaybackError) -> any RenderedSound in
@@ -73,16 +70,14 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
 
 /// How loud what would be written is without a gain; nil for silence.
 private func measureLoudness(
-  _ command: ParsedCommand, head: HeadTrajectory?, hrtf: HRTFChoice, settings: RenderSettings
+  _ command: ParsedCommand, _ input: SoundInput, head: HeadTrajectory?, hrtf: HRTFChoice,
+  settings: RenderSettings
 ) throws(CommandFailure) -> LoudnessMeasurement? {
   var plain = settings
   plain.gainDecibels = 0
   let offline = try playing { () throws(PlaybackError) in
-    let source = try FileSource(
-      path: command[Arguments.input], settings: settings, sampleRate: command[Options.rate],
-      interrupt: Signals.interrupt)
-    return try OfflineRenderer(
-      source: source, head: head ?? HeadTrajectory(.identity), hrtf: hrtf, settings: plain,
+    try OfflineRenderer(
+      source: input.open(command[Options.rate]), head: head ?? HeadTrajectory(.identity), hrtf: hrtf, settings: plain,
       isLimited: false)
   }
   var progress = Progress(total: offline.frames, doing: "measured")

@@ -12,7 +12,10 @@ struct PresentationPlace {
   let folder: PresentationFolder?
   /// The address is that of the folder itself.
   let isFolder: Bool
+  /// Asks again where that may help.
   let fetcher: any ResourceFetcher
+  /// Asks once.
+  let direct: any ResourceFetcher
 
   /// - Parameter argument: a path, `file:`, `http:` or `https:`.
   init(_ argument: String) throws(CommandFailure) {
@@ -25,7 +28,8 @@ struct PresentationPlace {
     self.address = address
     guard case .file(let path) = address else {
       (folder, isFolder) = (nil, false)
-      fetcher = try makeFetcher(for: address, in: nil)
+      direct = try makeFetcher(for: address, in: nil)
+      fetcher = persistent(direct)
       return
     }
     var status = stat()
@@ -35,7 +39,8 @@ struct PresentationPlace {
     isFolder = status.st_mode & S_IFMT == S_IFDIR
     let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/"
     folder = PresentationFolder(isFolder ? path : parent)
-    fetcher = try makeFetcher(for: address, in: folder)
+    direct = try makeFetcher(for: address, in: folder)
+    fetcher = persistent(direct)
   }
 
   /// Its playlists.
@@ -47,7 +52,11 @@ struct PresentationPlace {
   }
 }
 
-/// What fetches for a presentation within its rules, and asks again where that may help.
+private func persistent(_ fetcher: any ResourceFetcher) -> any ResourceFetcher {
+  PersistentFetcher(fetcher) { seconds in usleep(useconds_t(seconds * 1e6)) }
+}
+
+/// What fetches for a presentation within its rules.
 ///
 /// - Parameters:
 ///   - address: as the user named it; a host in it may be a private one.
@@ -55,21 +64,19 @@ struct PresentationPlace {
 func makeFetcher(
   for address: ResourceAddress, in folder: PresentationFolder?
 ) throws(CommandFailure) -> any ResourceFetcher {
-  let fetcher: any ResourceFetcher
   switch address {
   case .network(let text):
     guard let host = URL(string: text)?.host(), !host.isEmpty else {
       throw CommandFailure("'\(text)' names no host")
     }
-    fetcher = HTTPFetcher(AccessRules(.server(host: host)))
+    return HTTPFetcher(AccessRules(.server(host: host)))
   case .file(let path):
     guard let folder else {
       throw CommandFailure("the folder of '\(path)' cannot be read")
     }
-    fetcher = FolderAndServerFetcher(
+    return FolderAndServerFetcher(
       files: FolderFetcher(folder), network: HTTPFetcher(AccessRules(.folder(folder.path))))
   }
-  return PersistentFetcher(fetcher) { seconds in usleep(useconds_t(seconds * 1e6)) }
 }
 
 /// Files from a folder; what its playlists name elsewhere from there, where it is public.

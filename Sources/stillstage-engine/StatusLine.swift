@@ -8,9 +8,11 @@ import SignalProcessing
 
 /// The one line that `play` keeps on the terminal.
 enum StatusLine {
-  static func text(_ status: PlayerStatus, levels: LevelMeter.Levels) -> String {
+  static func text(
+    _ status: PlayerStatus, rendition: RenditionNews?, levels: LevelMeter.Levels
+  ) -> String {
     [
-      state(status), mode(status), latency(status),
+      state(status), rendition?.name ?? "", mode(status), latency(status),
       "\(status.output.underruns) underruns", loudness(status), meter(levels),
     ].filter { !$0.isEmpty }.joined(separator: "  ")
   }

@@ -11,6 +11,8 @@ public struct PresentationFolder: Sendable {
   public let path: String
   /// Paths of all files, by name.
   private var files: [String: [String]] = [:]
+  /// Of all files.
+  public var paths: [String] { files.values.flatMap(\.self) }
   /// The playlists among them, those nearest to the folder first.
   public private(set) var playlists: [String] = []
 

@@ -13,6 +13,8 @@ public struct OpenPresentation: Sendable {
   public let ladder: Ladder
   /// Of each tier: whether it was made for headphones already.
   public let areBinaural: [Bool]
+  /// Of each tier: what there is to be said of it where it is kept.
+  public let renditions: [KeptRendition]
   /// Whether there are multichannel tiers that were not wanted.
   public let hasMultichannelBeyond: Bool
   let places: [Place]
@@ -49,6 +51,7 @@ public struct OpenPresentation: Sendable {
         places.append(Place(address: try loader.address(of: tier.uri, in: address)))
       }
       self.places = places
+      renditions = ladder.tiers.map { KeptRendition($0, in: playlist) }
       areBinaural = ladder.tiers.map { tier in
         playlist.renditions.contains { $0.uri == tier.uri && $0.channels?.isBinaural == true }
       }
@@ -62,6 +65,12 @@ public struct OpenPresentation: Sendable {
       let chosen = ladder.tiers.compactMap { tier in found.first { $0.tier.uri == tier.uri } }
       places = chosen.map { Place(address: $0.loaded.address, loaded: $0.loaded) }
       areBinaural = chosen.map(\.isBinaural)
+      renditions = ladder.tiers.map { tier in
+        var rendition = KeptRendition(uri: tier.uri, name: "\(tier.channels ?? 2) channels")
+        rendition.channelText = tier.channels.map(String.init)
+        rendition.bitRate = tier.bitRate
+        return rendition
+      }
     }
   }
 
@@ -82,13 +91,13 @@ public struct OpenPresentation: Sendable {
   ) throws(PresentationError) -> [(tier: Tier, loaded: PlaylistLoader.Loaded, isBinaural: Bool)] {
     var segments = SegmentLoader(loader, fetcher: fetcher)
     var found: [(tier: Tier, loaded: PlaylistLoader.Loaded, isBinaural: Bool)] = []
-    var problem: SegmentProblem?
+    var problem: LoadProblem?
     for loaded in all {
       guard case .media(let playlist) = loaded.playlist, !playlist.hasOnlyKeyFrames else { continue }
       // The first that is there.
       for segment in playlist.segments.filter({ !$0.isGap }).prefix(20) {
         if !goesOn() { throw .interrupted }
-        do throws(SegmentProblem) {
+        do throws(LoadProblem) {
           let (supplied, _) = try segments.load(segment, in: loaded.address) { _ in goesOn() }
           guard let description = describe(supplied) else { break }
           let bits = Double(supplied.bytes.count * 8) / max(segment.duration, 0.1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a segment cannot be had.
-enum SegmentProblem: Error, Equatable, CustomStringConvertible {
+enum LoadProblem: Error, Equatable, CustomStringConvertible {
   case fetch(FetchError)
   /// What came is no sound, or not all of it, with the reason.
   case content(String)
@@ -64,13 +64,13 @@ struct SegmentLoader {
   /// - Returns: the segment, and how its body came.
   mutating func load(
     _ segment: MediaSegment, in playlist: ResourceAddress, goesOn: (FetchTiming) -> Bool
-  ) throws(SegmentProblem) -> (SuppliedSegment, FetchTiming) {
+  ) throws(LoadProblem) -> (SuppliedSegment, FetchTiming) {
     let key = try Self.usable(segment.keys)
-    let map = try segment.map.map { (map) throws(SegmentProblem) in
+    let map = try segment.map.map { (map) throws(LoadProblem) in
       try initialisation(map, in: playlist, goesOn: goesOn)
     }
     let place = try address(segment.uri, in: playlist)
-    let secret = try key.map { (key) throws(SegmentProblem) in
+    let secret = try key.map { (key) throws(LoadProblem) in
       try self.key(key, in: playlist, goesOn: goesOn)
     }
     let resource = try fetch(place, segment.range, Self.mostBytes, goesOn)
@@ -90,7 +90,7 @@ struct SegmentLoader {
 
   private func address(
     _ uri: String, in playlist: ResourceAddress
-  ) throws(SegmentProblem) -> ResourceAddress {
+  ) throws(LoadProblem) -> ResourceAddress {
     do throws(PresentationError) {
       let place = try playlists.address(of: uri, in: playlist)
       if playlists.folder != nil, case .network = place {
@@ -108,7 +108,7 @@ struct SegmentLoader {
   private func fetch(
     _ address: ResourceAddress, _ range: ByteRange?, _ limit: Int,
     _ goesOn: (FetchTiming) -> Bool
-  ) throws(SegmentProblem) -> FetchedResource {
+  ) throws(LoadProblem) -> FetchedResource {
     do throws(FetchError) {
       return try fetcher.fetch(
         FetchRequest(address, range: range, limit: limit), goesOn: goesOn)
@@ -117,7 +117,7 @@ struct SegmentLoader {
 
   private mutating func initialisation(
     _ map: MediaMap, in playlist: ResourceAddress, goesOn: (FetchTiming) -> Bool
-  ) throws(SegmentProblem) -> [UInt8] {
+  ) throws(LoadProblem) -> [UInt8] {
     let address = try address(map.uri, in: playlist)
     let place = MapPlace(address: address, offset: map.range?.offset, length: map.range?.length)
     if let known = maps[place] { return known }
@@ -138,11 +138,11 @@ struct SegmentLoader {
 
   private mutating func key(
     _ key: SegmentKey, in playlist: ResourceAddress, goesOn: (FetchTiming) -> Bool
-  ) throws(SegmentProblem) -> [UInt8] {
+  ) throws(LoadProblem) -> [UInt8] {
     let address = try address(key.uri, in: playlist)
     if let known = keys[address] { return known }
     let bytes: [UInt8]
-    do throws(SegmentProblem) {
+    do throws(LoadProblem) {
       bytes = try fetch(address, nil, 1024) { _ in goesOn(FetchTiming()) }.bytes
     } catch {
       guard case .fetch(let reason) = error else { throw error }
@@ -158,7 +158,7 @@ struct SegmentLoader {
   }
 
   /// The way to decrypt; nil for what is in the clear.
-  private static func usable(_ keys: [SegmentKey]) throws(SegmentProblem) -> SegmentKey? {
+  private static func usable(_ keys: [SegmentKey]) throws(LoadProblem) -> SegmentKey? {
     guard let first = keys.first else { return nil }
     if let key = keys.first(where: { $0.method == .aes128 && $0.format == "identity" }) {
       return key
@@ -171,7 +171,7 @@ struct SegmentLoader {
 
   private static func decrypted(
     _ bytes: [UInt8], _ key: [UInt8], _ vector: [UInt8]
-  ) throws(SegmentProblem) -> [UInt8] {
+  ) throws(LoadProblem) -> [UInt8] {
     do throws(SegmentDecryption.Problem) {
       return try SegmentDecryption.decrypted(bytes, key: key, vector: vector)
     } catch { throw .content(error.description) }

@@ -15,7 +15,8 @@ public final class SegmentQueue: Sendable {
     var failure: String?
     /// s of the presentation's time.
     var read = 0.0
-    var heard = 0.0
+    /// Nil where nobody tells: then what is read is heard.
+    var heard: Double?
     var seek: Double?
     var notes: [String] = []
     var duration: Double?
@@ -69,7 +70,7 @@ public final class SegmentQueue: Sendable {
       state.items = []
       state.hasEnded = false
       state.mayStart = false
-      (state.read, state.heard) = (time, time)
+      (state.read, state.heard) = (time, nil)
       return state.nextID
     }
   }
@@ -97,7 +98,8 @@ public final class SegmentQueue: Sendable {
   var snapshot: Snapshot {
     state.withLock { state in
       Snapshot(
-        end: state.items.last?.end, read: state.read, heard: state.heard,
+        end: state.items.last?.end, read: state.read,
+        heard: state.heard ?? state.read,
         mayStart: state.mayStart, isSeeking: state.seek != nil,
         items: state.items.map { ($0.id, $0.tier, $0.start, $0.duration) })
     }

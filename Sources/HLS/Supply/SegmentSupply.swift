@@ -28,8 +28,16 @@ public final class SegmentSupply: Sendable {
   /// Waits so many s, or less when there is something to do.
   public typealias Pause = @Sendable (_ seconds: Double) -> Void
   /// Called for each segment that has come, on the thread of `run`.
-  public typealias Observer =
-    @Sendable (_ segment: MediaSegment, _ supplied: SuppliedSegment, _ tier: Int) -> Void
+  public typealias Observer = @Sendable (Arrival) -> Void
+
+  /// A segment that has come.
+  public struct Arrival: Sendable {
+    public let segment: MediaSegment
+    /// In which it stands.
+    public let playlist: MediaPlaylist
+    public let supplied: SuppliedSegment
+    public let tier: Int
+  }
 
   public let queue = SegmentQueue()
   /// What is fetched from.

@@ -9,7 +9,7 @@ extension Supplier {
     case givenUp
     /// Something else is wanted now.
     case ended
-    case failed(SegmentProblem)
+    case failed(LoadProblem)
   }
 
   // MARK: The next one
@@ -19,7 +19,7 @@ extension Supplier {
     var failures: [Int: Int] = [:]
     let began = clock()
     while goesOn {
-      let problem: SegmentProblem
+      let problem: LoadProblem
       switch attempt(wanted) {
       case nil, .ended?, .givenUp?: return
       case .here(let segment)?: return take(segment, tier: wanted, failures)
@@ -106,7 +106,7 @@ extension Supplier {
 
   // MARK: Failures
 
-  private func tell(_ problem: SegmentProblem, tier: Int) {
+  private func tell(_ problem: LoadProblem, tier: Int) {
     guard presentation.isRemote else { return }
     let place = cursor.map { " at \(Self.clock($0))" } ?? ""
     queue.note("the segment\(place) cannot be had: \(problem)")
@@ -114,7 +114,7 @@ extension Supplier {
 
   /// The tier to be asked next; nil where none is left.
   private func afterFailure(
-    _ problem: SegmentProblem, _ tier: Int, _ failures: [Int: Int]
+    _ problem: LoadProblem, _ tier: Int, _ failures: [Int: Int]
   ) -> Int? {
     let attempts = presentation.isRemote && problem.isPassing ? conditions.attempts : 1
     if !unusable.contains(tier), failures[tier, default: 0] < attempts { return tier }
@@ -124,14 +124,14 @@ extension Supplier {
   }
 
   /// Whether the server may come back before the listener has lost patience.
-  private func isWorthWaiting(_ problem: SegmentProblem, since began: Double) -> Bool {
+  private func isWorthWaiting(_ problem: LoadProblem, since began: Double) -> Bool {
     guard presentation.isRemote, problem.isPassing else { return false }
     if case .content = problem { return false }
     let left = situation(isWaiting: false).buffer
     return clock() - began < conditions.patience || left > 4
   }
 
-  private mutating func giveUp(_ problem: SegmentProblem) {
+  private mutating func giveUp(_ problem: LoadProblem) {
     if case .fetch(let error) = problem, error.isOfTheLine {
       return queue.fail("the server does not answer any more: \(problem)")
     }
@@ -228,7 +228,7 @@ extension Supplier {
     var latest = FetchTiming()
     var newest = (bytes: 0, time: now)
     defer { (self.rule, self.segments) = (rule, segments) }
-    do throws(SegmentProblem) {
+    do throws(LoadProblem) {
       let (supplied, timing) = try segments.load(segment, in: timeline.address) { timing in
         guard goesOn else { return false }
         latest = timing
@@ -243,7 +243,9 @@ extension Supplier {
         return course == .goOn && !isSilent
       }
       rule.record(SegmentTiming(timing, end: clock()), tier: tier)
-      observer?(segment, supplied, tier)
+      observer?(
+        SegmentSupply.Arrival(
+          segment: segment, playlist: timeline.playlist, supplied: supplied, tier: tier))
       return .here(supplied)
     } catch {
       guard error.isOwn else { return .failed(error) }

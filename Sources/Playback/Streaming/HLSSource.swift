@@ -24,6 +24,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   public internal(set) var warnings: [String] = []
   public internal(set) var joint = 0
   public var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)?
+  /// To be set by who can open the presentation once more.
+  public var another: (@Sendable () throws(PlaybackError) -> any SoundSource)?
 
   let supply: SegmentSupply
   let settings: RenderSettings

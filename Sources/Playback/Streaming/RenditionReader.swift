@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Ambisonics
-internal import HLS
-internal import Media
+public import HLS
+public import Media
 
 /// One coded sound of a presentation: segments of one tier that follow each other.
 final class RenditionReader {
@@ -126,5 +126,16 @@ extension CodedPiece {
     self.init(
       name: segment.name, initialisation: segment.initialisation, bytes: segment.bytes,
       time: segment.taggedTime)
+  }
+}
+
+extension TierDescription {
+  /// What a segment holds, by decoding its beginning; nil where it does not decode.
+  public init?(of segment: SuppliedSegment, settings: RenderSettings, interrupt: InterruptFlag?) {
+    guard
+      let reader = try? RenditionReader(
+        segment, tier: 0, isStart: true, sampleRate: nil, settings: settings, interrupt: interrupt)
+    else { return nil }
+    self.init(channels: reader.layout.channelCount, isBinaural: reader.isBinaural)
   }
 }

@@ -10,7 +10,7 @@ public protocol StreamedSource: SoundSource {
   func isHeard(frame: Int)
   /// What happened up to a frame that is heard, since the last call, oldest first.
   func takeNews(upTo frame: Int) -> [SourceNews]
-  /// Makes a `read` or `seek` that waits give up, and all that follow; for any thread.
+  /// Makes a `read` that waits give up, and all that follow; for any thread.
   func abandon()
   /// Measures how loud a piece of sound is as it is heard, LUFS: channels x frames of a layout; nil
   /// for silence. Versions of the sound are brought to one loudness by it.
@@ -21,8 +21,6 @@ public protocol StreamedSource: SoundSource {
 public enum SourceNews: Sendable, Equatable {
   /// Another version of the sound is heard.
   case rendition(RenditionNews)
-  /// Nothing was there to be heard for some time.
-  case gap(seconds: Double, at: Double, reason: String)
   /// Something else that the listener may want to know, a sentence.
   case note(String)
 }
@@ -32,6 +30,8 @@ public struct RenditionNews: Sendable, Equatable {
   /// Such as "5.1 at 200 kbit/s".
   public var name: String
   public var layout: ChannelLayout
+  /// It is made spatial from its own channels; otherwise it is stereo.
+  public var isMultichannel: Bool { layout.isMultichannel }
   /// bit/s, as the playlist states it.
   public var bitRate: Double
   /// Nil for the first one.
