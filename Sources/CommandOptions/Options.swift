@@ -251,6 +251,9 @@ public enum Options {
   public static let language = CommandOption<String?>(
     "language", "TAG", .text, shown: "what the presentation begins with",
     help: "Language of the sound, such as en or de-AT, where there are several.")
+  public static let root = CommandOption<String?>(
+    "root", "DIR", .folder, shown: "the playlist's own folder, or that of the playlist that names it",
+    help: "Folder in which the files of a downloaded presentation may lie.")
   public static let keep = CommandOption<String?>(
     "keep", "DIR", .folder,
     help: "Keep what is played of a presentation in a folder, which can be played later.")

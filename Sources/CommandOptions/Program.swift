@@ -23,7 +23,7 @@ public enum Program {
     Options.headphones.specification, Options.headCircumference.specification,
     Options.speakers.specification, Options.speakerAngle.specification,
     Options.maxBitrate.specification, Options.preferTreatment.specification,
-    Options.language.specification,
+    Options.language.specification, Options.root.specification,
   ]
 
   private static let play = CommandSpecification(
@@ -67,7 +67,7 @@ public enum Program {
     options: [
       Options.fetchOutput.specification, Options.renditions.specification,
       Options.language.specification, Options.maxBitrate.specification,
-      Options.preferTreatment.specification,
+      Options.preferTreatment.specification, Options.root.specification,
     ])
 
   private static let demo = CommandSpecification(

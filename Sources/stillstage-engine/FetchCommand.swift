@@ -6,7 +6,8 @@ import HLS
 
 /// `stillstage fetch URL -o DIR`
 func fetchCommand(_ command: ParsedCommand) throws(CommandFailure) {
-  let place = try PresentationPlace(command[Arguments.presentation])
+  let place = try PresentationPlace(
+    command[Arguments.presentation], root: command[Options.root])
   let output = command[Options.fetchOutput]
   try refuseNesting(of: output, in: place)
   let loader = PlaylistLoader(place.fetcher, folder: place.folder)

@@ -17,8 +17,11 @@ struct PresentationPlace {
   /// Asks once.
   let direct: any ResourceFetcher
 
-  /// - Parameter argument: a path, `file:`, `http:` or `https:`.
-  init(_ argument: String) throws(CommandFailure) {
+  /// - Parameters:
+  ///   - argument: a path, `file:`, `http:` or `https:`.
+  ///   - root: the folder in which a downloaded presentation's files lie; nil for the playlist's own, or
+  ///     one above it that has a playlist which names it.
+  init(_ argument: String, root: String?) throws(CommandFailure) {
     let current = getcwd(nil, 0)
     defer { free(current) }
     let here = current.map { String(cString: $0) } ?? "/"
@@ -38,16 +41,32 @@ struct PresentationPlace {
     }
     isFolder = status.st_mode & S_IFMT == S_IFDIR
     let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/"
-    folder = PresentationFolder(isFolder ? path : parent)
+    let own = isFolder ? path : parent
+    folder = PresentationFolder(root ?? Self.folder(around: own, of: path) ?? own)
     direct = try makeFetcher(for: address, in: folder)
     fetcher = persistent(direct)
+  }
+
+  /// The folder above, or two above, whose multivariant playlist names this one.
+  private static func folder(around own: String, of path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    let name = String(cString: real)
+    for above in ["..", "../.."] {
+      guard let folder = PresentationFolder("\(own)/\(above)", depth: 0) else { continue }
+      for playlist in folder.playlists where folder.names(name, in: playlist) { return folder.path }
+    }
+    return nil
   }
 
   /// Its playlists.
   func open(
     _ loader: PlaylistLoader, goesOn: () -> Bool
   ) throws(PresentationError) -> Presentation {
-    if isFolder, let folder { return try loader.open(folder: folder, goesOn: goesOn) }
+    if isFolder, let folder, case .file(let path) = address {
+      return try loader.open(
+        folder: PresentationFolder(path) ?? folder, goesOn: goesOn)
+    }
     return try loader.open(address, goesOn: goesOn)
   }
 }

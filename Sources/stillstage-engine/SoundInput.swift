@@ -28,7 +28,7 @@ struct SoundInput {
     let argument = command[Arguments.input]
     self.settings = settings
     self.follows = follows
-    guard let place = try Self.presentation(argument) else {
+    guard let place = try Self.presentation(argument, root: command[Options.root]) else {
       let path = try Self.file(argument)
       if follows, command[Options.keep] != nil {
         throw CommandFailure("--keep keeps presentations; '\(argument)' is a file")
@@ -98,11 +98,13 @@ struct SoundInput {
 
   // MARK: What it is
 
-  private static func presentation(_ argument: String) throws(CommandFailure) -> PresentationPlace? {
+  private static func presentation(
+    _ argument: String, root: String?
+  ) throws(CommandFailure) -> PresentationPlace? {
     let lower = argument.lowercased()
     let isAddress = lower.hasPrefix("http://") || lower.hasPrefix("https://")
     guard isAddress || isFolder(argument) || isPlaylist(argument) else { return nil }
-    let place = try PresentationPlace(argument)
+    let place = try PresentationPlace(argument, root: root)
     let isEmpty = place.isFolder && place.folder?.playlists.isEmpty == true
     return isEmpty && singleFile(in: place.folder) != nil ? nil : place
   }

@@ -16,11 +16,15 @@ public struct PresentationFolder: Sendable {
   /// The playlists among them, those nearest to the folder first.
   public private(set) var playlists: [String] = []
 
-  static let deepest = 4
+  public static let deepest = 4
+  private let depth: Int
   static let mostFiles = 100_000
 
   /// Looks through a folder; nil where it cannot be read. Links that lead elsewhere are not followed.
-  public init?(_ path: String) {
+  ///
+  /// - Parameter depth: of folders in it that are looked through too.
+  public init?(_ path: String, depth: Int = Self.deepest) {
+    self.depth = depth
     guard let real = realpath(path, nil) else { return nil }
     defer { free(real) }
     self.path = String(cString: real)
@@ -54,7 +58,7 @@ public struct PresentationFolder: Sendable {
       default: break
       }
     }
-    guard depth < Self.deepest else { return }
+    guard depth < self.depth else { return }
     for folder in folders.sorted() { look(in: folder, depth: depth + 1, &count) }
   }
 
@@ -76,6 +80,23 @@ public struct PresentationFolder: Sendable {
       if let match = match(spelling) { return match }
     }
     return nil
+  }
+
+  /// Whether one of its playlists is a multivariant one that leads to a file.
+  public func names(_ file: String, in playlist: String) -> Bool {
+    guard
+      let resource = try? FolderFetcher(self).fetch(
+        FetchRequest(.file(playlist), limit: PlaylistLimits.bytes), goesOn: { _ in true }),
+      case .multivariant(let presentation)? = try? Playlist(resource.bytes)
+    else { return false }
+    let uris = presentation.variants.map(\.uri) + presentation.renditions.compactMap(\.uri)
+    return uris.contains { uri in
+      guard let path = self.file(for: uri, from: playlist), let real = realpath(path, nil) else {
+        return false
+      }
+      defer { free(real) }
+      return String(cString: real) == file
+    }
   }
 
   /// As it stands, without its query, and both without percent signs: downloaders do it in every way.

@@ -5,46 +5,47 @@
 public struct PlaylistFollower: Sendable {
   /// As it was loaded last.
   public private(set) var playlist: MediaPlaylist
-  /// When it was loaded last.
-  private var loaded: Double
+  /// When to load it next.
+  private var due: Double
   /// When it changed last.
   private var changed: Double
-  private var hasChanged = true
-  private var failures = 0
 
   public init(_ playlist: MediaPlaylist, at now: Double) {
     self.playlist = playlist
-    (loaded, changed) = (now, now)
+    (due, changed) = (now, now)
+    due += pause
   }
 
   /// Takes a newer copy; nil where the server says that nothing has changed.
   ///
   /// A copy whose end lies before the last one's is an older one, from a cache: it changes nothing.
   public mutating func take(_ newer: MediaPlaylist?, at now: Double) {
-    loaded = now
-    failures = 0
-    hasChanged = false
-    guard let newer, newer != playlist else { return }
-    let isOlder = newer.end < playlist.end && !newer.hasEnded && newer.end + 100 > playlist.end
-    guard !isOlder else { return }
+    let isOlder = newer.map { $0.end < playlist.end && !$0.hasEnded && $0.end + 100 > playlist.end }
+    guard let newer, newer != playlist, isOlder != true else { return due = now + shortPause }
     playlist = newer
     changed = now
-    hasChanged = true
+    // Loads keep their beat: what each is late by is not added up.
+    due = max(due + pause, now + pause - Self.mostHaste)
   }
 
   /// It could not be loaded.
-  public mutating func fail(at now: Double) {
-    loaded = now
-    failures += 1
-    hasChanged = false
-  }
+  public mutating func fail(at now: Double) { due = now + shortPause }
 
   /// When to load it again; nil where it has ended.
-  public var nextLoad: Double? {
-    guard !playlist.hasEnded else { return nil }
-    let pause = max(playlist.targetDuration, 0.5)
-    return loaded + (hasChanged ? pause : max(pause / 2, 0.5))
+  public var nextLoad: Double? { playlist.hasEnded ? nil : due }
+
+  /// s by which a load may be sooner after the one before than segments are long.
+  private static let mostHaste = 0.25
+
+  /// After a change: until its last segment is over, if that is before the target duration which the
+  /// standard names. Where segments are a little shorter than the target, who waits for the target comes
+  /// later to each segment than to the one before.
+  private var pause: Double {
+    let last = playlist.segments.last?.duration ?? playlist.targetDuration
+    return max(min(playlist.targetDuration, last), 0.5)
   }
+
+  private var shortPause: Double { max(pause / 2, 0.5) }
 
   /// Seconds for which the server has given nothing new, beyond what may be expected.
   public func staleness(at now: Double) -> Double {

@@ -91,7 +91,7 @@ extension Supplier {
     let hasChanged = before != nil && before != tier && queue.snapshot.end != nil
     var item = SupplyItem(id: 0, start: start, duration: known.duration, tier: tier)
     item.versions[tier] = segment
-    if hasChanged { item.reason = reason(failures) }
+    if hasChanged, let before { item.reason = reason(failures, from: before, to: tier) }
     let last = queue.snapshot.items.last
     queue.append(item)
     self.cursor = start + known.duration
@@ -99,9 +99,15 @@ extension Supplier {
     if hasChanged, let last { overlap(last, in: tier) }
   }
 
-  private func reason(_ failures: [Int: Int]) -> String {
+  private func reason(_ failures: [Int: Int], from before: Int, to tier: Int) -> String {
     guard failures.isEmpty else { return "a segment could not be had" }
-    return (rule as? RenditionChoice)?.lastChange?.reason.text ?? "the line is another"
+    let tiers = presentation.ladder.tiers
+    if tiers[before].isMultichannel != tiers[tier].isMultichannel,
+      let change = (rule as? RenditionChoice)?.lastChange
+    {
+      return change.reason.text
+    }
+    return tier > before ? "the line carries more" : "the line carries less"
   }
 
   // MARK: Failures
@@ -186,7 +192,8 @@ extension Supplier {
       let read = queue.snapshot.read
       let inTime = read <= item.start + item.duration - 0.75
       if rule.replaced(inTime: inTime, situation(isWaiting: false)), inTime {
-        queue.add(supplied, tier: tier, to: item.id, isHeard: true, reason: reason([:]))
+        queue.add(supplied, tier: tier, to: item.id, isHeard: true,
+          reason: reason([:], from: item.tier ?? tier, to: tier))
         if snapshot.items.last?.id == item.id { self.tier = tier }
       }
     case .failed:

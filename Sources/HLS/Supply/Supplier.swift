@@ -134,6 +134,7 @@ struct Supplier {
       let isBehind = !known.playlist.hasEnded && known.segment(at: cursor ?? 0) == nil
       guard isBehind, tier != self.tier else { return known }
       try reload(tier)
+      if let own = self.tier.flatMap({ timelines[$0] }) { timelines[tier]?.align(to: own) }
       return timelines[tier] ?? known
     }
     let place = presentation.places[tier]

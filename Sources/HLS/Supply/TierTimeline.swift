@@ -22,10 +22,18 @@ struct TierTimeline {
     follower.take(newer, at: now)
     let gone = follower.playlist.mediaSequence - old.mediaSequence
     guard gone > 0 else { return }
+    if let date = firstDate(of: old), let newer = firstDate(of: follower.playlist) {
+      origin += date.offset + newer.date.seconds - date.date.seconds - newer.offset
+      return
+    }
     let known = old.segments.prefix(gone).reduce(0) { $0 + $1.duration }
     // What came and went between two looks was as long as segments are.
-    origin += known + Double(max(0, gone - old.segments.count)) * old.targetDuration
+    let usual = old.segments.isEmpty ? 0 : old.duration / Double(old.segments.count)
+    origin += known + Double(max(0, gone - old.segments.count)) * usual
   }
+
+  /// Lays it over another tier's, which has been followed more closely.
+  mutating func align(to other: TierTimeline) { origin = other.origin(of: playlist) }
 
   mutating func fail(at now: Double) { follower.fail(at: now) }
 

@@ -316,7 +316,7 @@ private struct PieceOpening {
         case .packet:
           defer { av_packet_unref(packet) }
           guard Int(packet.pointee.stream_index) == piece.track.streamIndex else { continue }
-          if isFirst { delay = Self.delay(packet) }
+          if isFirst { delay = Self.delay(packet, piece.stream.pointee.codecpar) }
           isFirst = false
           gain.add(packet, codec: piece.stream.pointee.codecpar.pointee.codec_id)
           if !decoder.send(packet) { lost += 1 }
@@ -326,12 +326,16 @@ private struct PieceOpening {
     }
   }
 
-  /// Of AV_PKT_DATA_SKIP_SAMPLES: 32 bits, least significant byte first.
-  private static func delay(_ packet: UnsafeMutablePointer<AVPacket>) -> Int64 {
+  /// By AV_PKT_DATA_SKIP_SAMPLES (32 bits, least significant byte first), or for Opus by its header.
+  private static func delay(
+    _ packet: UnsafeMutablePointer<AVPacket>, _ parameters: UnsafeMutablePointer<AVCodecParameters>
+  ) -> Int64 {
     var size = 0
-    guard let data = av_packet_get_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 4
-    else { return 0 }
-    return (0..<4).reduce(0) { $0 | Int64(data[$1]) << (8 * $1) }
+    if let data = av_packet_get_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 4 {
+      return (0..<4).reduce(0) { $0 | Int64(data[$1]) << (8 * $1) }
+    }
+    let isOpus = parameters.pointee.codec_id == AV_CODEC_ID_OPUS
+    return isOpus ? Int64(max(0, parameters.pointee.initial_padding)) : 0
   }
 }
 

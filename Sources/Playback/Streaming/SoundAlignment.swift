@@ -15,7 +15,7 @@ struct SoundAlignment: Equatable {
   /// Normalised correlation there, -1 to 1.
   var agreement: Double
 
-  private static let flattening: Float = 0.8
+  private static let flattening: Float = 0.6
   /// Below this the two are not the same sound, or too soft to tell.
   static let leastAgreement = 0.5
 
