@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+
+@testable import HLS
+
+/// A server, a listener and a clock that exist only as numbers.
+private final class MadeWorld: ResourceFetcher {
+  struct State {
+    var now = 0.0
+    var bodies: [String: [UInt8]] = [:]
+    var faults: [String: [FetchError]] = [:]
+    /// Always, once `faults` are used up.
+    var lasting: [String: FetchError] = [:]
+    var asked: [String] = []
+    /// bit/s.
+    var rate = 1e6
+    var liveStart: Double?
+  }
+
+  let state = Mutex(State())
+  static let segmentSeconds = 4.0
+
+  func set(_ name: String, _ body: [UInt8]) { state.withLock { $0.bodies["http://h/" + name] = body } }
+  func set(_ name: String, _ text: String) { set(name, Array(text.utf8)) }
+  func fail(_ name: String, _ errors: [FetchError], always: FetchError? = nil) {
+    state.withLock { state in
+      state.faults["http://h/" + name] = errors
+      state.lasting["http://h/" + name] = always
+    }
+  }
+  var asked: [String] { state.withLock { $0.asked.map { String($0.dropFirst(9)) } } }
+  var now: Double { state.withLock { $0.now } }
+  func wait(_ seconds: Double) { state.withLock { $0.now += max(seconds, 0.001) } }
+
+  func fetch(
+    _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
+  ) throws(FetchError) -> FetchedResource {
+    let address = request.address.description
+    let (body, error, rate) = state.withLock { state -> ([UInt8]?, FetchError?, Double) in
+      state.asked.append(address)
+      state.now += 0.02
+      if state.faults[address]?.isEmpty == false {
+        return (nil, state.faults[address]?.removeFirst(), 1)
+      }
+      return (state.bodies[address], state.lasting[address], state.rate)
+    }
+    if let error { throw error }
+    guard var bytes = body else { throw .status(404, retryAfter: nil) }
+    if let live = liveText(address) { bytes = live }
+    let start = now
+    var timing = FetchTiming(bytes: 0, seconds: 0, firstByte: 0.0, expected: bytes.count)
+    while timing.bytes < bytes.count {
+      guard goesOn(timing) else { throw .abandoned(timing) }
+      wait(0.1)
+      timing.seconds = now - start
+      timing.bytes = min(bytes.count, Int(timing.seconds * rate / 8))
+    }
+    return FetchedResource(bytes: bytes, timing: timing, address: request.address)
+  }
+
+  /// A playlist that moves on with the clock.
+  private func liveText(_ address: String) -> [UInt8]? {
+    guard address.hasSuffix("/p.m3u8"), let start = state.withLock({ $0.liveStart }) else { return nil }
+    let newest = 3 + Int((now - start) / Self.segmentSeconds)
+    let first = max(0, newest - 5)
+    var text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-MEDIA-SEQUENCE:\(first)\n"
+    for number in first..<newest { text += "#EXTINF:4,\n\(number).ts\n" }
+    return Array(text.utf8)
+  }
+}
+
+@Suite struct SupplyTests {
+  private let world = MadeWorld()
+  private static let seconds = MadeWorld.segmentSeconds
+
+  /// Transport packets of so many bit/s.
+  private func body(_ bitRate: Double) -> [UInt8] {
+    let packets = Int(bitRate * Self.seconds / 8 / 188)
+    return [UInt8]((0..<packets * 188).map { $0 % 188 == 0 ? 0x47 : UInt8($0 % 251) })
+  }
+
+  /// Two tiers, `low` of 64 kbit/s stereo and `high` of 256 kbit/s 5.1, of `count` segments.
+  private func publish(_ count: Int) {
+    world.set(
+      "m.m3u8",
+      """
+      #EXTM3U
+      #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="h",NAME="a",CHANNELS="6",URI="high/p.m3u8"
+      #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="l",NAME="a",CHANNELS="2",URI="low/p.m3u8"
+      #EXT-X-STREAM-INF:BANDWIDTH=256000,CODECS="ec-3",AUDIO="h"
+      high/p.m3u8
+      #EXT-X-STREAM-INF:BANDWIDTH=64000,CODECS="mp4a.40.2",AUDIO="l"
+      low/p.m3u8
+      """)
+    for (name, rate) in [("low", 64e3), ("high", 256e3)] {
+      var text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n"
+      for number in 0..<count {
+        text += "#EXTINF:4,\n\(number).ts\n"
+        world.set("\(name)/\(number).ts", body(rate))
+      }
+      world.set("\(name)/p.m3u8", text + "#EXT-X-ENDLIST\n")
+    }
+  }
+
+  private func opened() throws -> OpenPresentation {
+    let loader = PlaylistLoader(world, folder: nil)
+    return try OpenPresentation(
+      loader.open(.network("http://h/m.m3u8")), loader: loader, fetcher: world,
+      wishes: TierWishes(), describe: { _ in nil }, goesOn: { true })
+  }
+
+  /// Fetches until the end, or `until` s; the listener hears as soon as there is something.
+  private func run(
+    until end: Double = 1000, rule: @escaping @Sendable (Ladder) -> any AdaptationRule,
+    meanwhile: @escaping @Sendable (SegmentQueue, Double) -> Void = { _, _ in }
+  ) throws -> (items: [SupplyItem], queue: SegmentQueue) {
+    let presentation = try opened()
+    let world = world
+    let heard = Mutex(0.0)
+    let last = Mutex(0.0)
+    let queueBox = Mutex<SegmentQueue?>(nil)
+    let supply = SegmentSupply(
+      presentation, clock: { world.now },
+      pause: { seconds in
+        world.wait(seconds)
+        guard let queue = queueBox.withLock({ $0 }) else { return }
+        let step = world.now - last.withLock { $0 }
+        last.withLock { $0 = world.now }
+        if queue.mayStart { heard.withLock { $0 += step } }
+        let place = heard.withLock { $0 }
+        queue.advance(read: place + 2, heard: place)
+        meanwhile(queue, place)
+      }, rule: { rule(presentation.ladder) })
+    queueBox.withLock { $0 = supply.queue }
+    supply.run { supply.queue.hasEnded || world.now > end }
+    var items: [SupplyItem] = []
+    var id = supply.queue.first ?? 0
+    while let item = supply.queue.item(id) {
+      items.append(item)
+      id += 1
+    }
+    return (items, supply.queue)
+  }
+
+  @Test func aThickLineGivesMultichannelInOrder() throws {
+    publish(12)
+    let (items, queue) = try run { RenditionChoice(ladder: $0) }
+    #expect(items.map(\.id) == Array(0..<12))
+    #expect(items.map(\.start) == (0..<12).map { Double($0) * 4 })
+    #expect(items.allSatisfy { $0.tier == 1 && $0.versions[1] != nil })
+    #expect(queue.failure == nil && queue.duration == 48)
+  }
+
+  @Test func onlyTheChosenTierIsAskedForOnAThinLine() throws {
+    publish(10)
+    world.state.withLock { $0.rate = 100e3 }
+    let (items, _) = try run { RenditionChoice(ladder: $0) }
+    #expect(items.count == 10 && items.allSatisfy { $0.tier == 0 })
+    #expect(!world.asked.contains { $0.hasPrefix("high") })
+  }
+
+  @Test func aSegmentThatIsGoneComesInTheOtherTier() throws {
+    publish(6)
+    world.fail("high/3.ts", [], always: .status(404, retryAfter: nil))
+    let (items, queue) = try run { _ in FixedTier(1) }
+    #expect(items.map(\.tier) == [1, 1, 1, 0, 1, 1])
+    #expect(items[3].reason == "a segment could not be had")
+    #expect(queue.takeNotes().contains { $0.contains("404") })
+    // Once in its turn, and once to fade over from the other tier.
+    #expect(world.asked.filter { $0 == "high/3.ts" }.count == 2)
+  }
+
+  @Test func aPassingFaultIsPassedBy() throws {
+    publish(4)
+    world.fail("high/2.ts", [.status(503, retryAfter: nil), .connection("reset")])
+    let (items, queue) = try run { _ in FixedTier(1) }
+    #expect(items.map(\.tier) == [1, 1, 1, 1] && queue.failure == nil)
+  }
+
+  @Test func whatIsNoSoundIsAGapAndTheRestFollows() throws {
+    publish(6)
+    for tier in ["low", "high"] { world.set("\(tier)/2.ts", "<html>busy</html>") }
+    let (items, queue) = try run { _ in FixedTier(1) }
+    #expect(items.map(\.tier) == [1, 1, nil, 1, 1, 1])
+    #expect(items[2].problem?.contains("HTML") == true)
+    #expect(items[2].start == 8 && items[2].duration == 4 && items[3].start == 12)
+    #expect(queue.failure == nil)
+  }
+
+  @Test func aServerThatIsGoneIsWaitedForAndThenGivenUp() throws {
+    publish(40)
+    for tier in ["low", "high"] {
+      for number in 5..<40 {
+        world.fail("\(tier)/\(number).ts", [], always: .connection("nobody answers"))
+      }
+    }
+    let (items, queue) = try run { RenditionChoice(ladder: $0) }
+    #expect(items.count == 5)
+    #expect(queue.failure?.contains("does not answer any more") == true)
+    #expect(world.now > 15 && world.now < 60)
+  }
+
+  @Test func manyGapsInSequenceEndIt() throws {
+    publish(40)
+    for tier in ["low", "high"] {
+      for number in 5..<40 {
+        world.fail("\(tier)/\(number).ts", [], always: .status(404, retryAfter: nil))
+      }
+    }
+    let (items, queue) = try run { _ in FixedTier(1) }
+    // Gaps that nothing comes after are not waited through.
+    #expect(items.count == 5)
+    #expect(queue.failure?.contains("8 segments in sequence") == true)
+  }
+
+  @Test func encryptionThatCannotBeUndoneIsSaid() throws {
+    publish(3)
+    for tier in ["low", "high"] {
+      world.set(
+        "\(tier)/p.m3u8",
+        "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"k\"\n"
+          + "#EXTINF:4,\n0.ts\n#EXT-X-ENDLIST\n")
+    }
+    let (items, queue) = try run { _ in FixedTier(1) }
+    #expect(items.isEmpty)
+    #expect(queue.failure?.contains("SAMPLE-AES") == true)
+  }
+
+  @Test(arguments: [15, 17]) func keysHaveSixteenBytes(_ count: Int) throws {
+    publish(3)
+    for tier in ["low", "high"] {
+      world.set("\(tier)/k", [UInt8](repeating: 1, count: count))
+      world.set(
+        "\(tier)/p.m3u8",
+        "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\"\n"
+          + "#EXTINF:4,\n0.ts\n#EXT-X-ENDLIST\n")
+    }
+    #expect(try run { _ in FixedTier(1) }.queue.failure?.contains("exactly 16 bytes") == true)
+  }
+
+  @Test func aSeekGivesUpWhatIsThere() throws {
+    publish(30)
+    let hasSought = Mutex(false)
+    let (items, _) = try run(
+      rule: { _ in FixedTier(1) },
+      meanwhile: { queue, heard in
+        guard heard > 5, !hasSought.withLock({ $0 }) else { return }
+        hasSought.withLock { $0 = true }
+        _ = queue.seek(to: 81)
+      })
+    #expect(items.first?.start == 80 && items.last?.start == 116)
+    #expect(items.first.map { $0.id > 0 } == true)
+  }
+
+  @Test func aLivePresentationIsFollowedWithoutGapsAndTiersStayInLine() throws {
+    publish(200)
+    world.state.withLock { $0.liveStart = 0 }
+    world.state.withLock { $0.rate = 900e3 }
+    let world = world
+    let (items, queue) = try run(
+      until: 200, rule: { RenditionChoice(ladder: $0) },
+      meanwhile: { _, heard in
+        world.state.withLock { $0.rate = (60..<100).contains(heard) ? 90e3 : 900e3 }
+      })
+    #expect(queue.failure == nil)
+    #expect(items.allSatisfy { $0.tier != nil }, "gaps")
+    for (item, next) in zip(items, items.dropFirst()) { #expect(abs(item.end - next.start) < 1e-6) }
+    for item in items {
+      // Every tier's version of a stretch of time is the same segment.
+      #expect(Set(item.versions.values.map(\.sequence)) == [Int(item.start / 4)])
+    }
+    let tiers = Set(items.compactMap(\.tier))
+    #expect(tiers == [0, 1])
+  }
+
+  @Test func aLivePlaylistThatStandsStillEndsIt() throws {
+    publish(4)
+    for tier in ["low", "high"] {
+      world.set(
+        "\(tier)/p.m3u8",
+        "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n0.ts\n#EXTINF:4,\n1.ts\n")
+    }
+    let (items, queue) = try run(until: 300) { RenditionChoice(ladder: $0) }
+    #expect(items.count == 2)
+    #expect(queue.failure?.contains("has not changed") == true)
+    #expect(world.now < 60)
+  }
+}
+
+@Suite struct TierTimelineTests {
+  private func playlist(
+    _ numbers: Range<Int>, seconds: Double = 3.84, date: Double? = nil
+  ) -> MediaPlaylist {
+    var playlist = MediaPlaylist()
+    playlist.targetDuration = 4
+    playlist.mediaSequence = numbers.lowerBound
+    playlist.segments = numbers.map { MediaSegment(uri: "\($0)", duration: seconds, sequence: $0) }
+    if let date { playlist.segments[0].programDate = ProgramDate(seconds: date) }
+    return playlist
+  }
+
+  private func timeline(_ playlist: MediaPlaylist, origin: Double = 0) -> TierTimeline {
+    TierTimeline(playlist, address: .file("/p"), origin: origin, at: 0)
+  }
+
+  @Test(arguments: [1, 3, 5, 40]) func itMovesOnWithItsPlaylist(_ step: Int) {
+    for dates in [false, true] {
+      var line = timeline(playlist(0..<5, date: dates ? 1000 : nil))
+      line.take(playlist(step..<step + 5, date: dates ? 1000 + 3.84 * Double(step) : nil), at: 4)
+      let next = line.segment(at: Double(step) * 3.84 + 0.001)
+      #expect(next?.segment.sequence == step)
+      #expect(abs((next?.start ?? 0) - Double(step) * 3.84) < 1e-6)
+    }
+  }
+
+  @Test func tiersAreLaidOverEachOther() {
+    let line = timeline(playlist(10..<15, date: 500), origin: 38.4)
+    #expect(abs(line.origin(of: playlist(12..<17)) - 46.08) < 1e-9)
+    #expect(abs(line.origin(of: playlist(8..<13)) - 30.72) < 1e-9)
+    // The time of day counts more than the numbers.
+    #expect(abs(line.origin(of: playlist(70..<75, date: 503.84)) - 42.24) < 1e-9)
+    // Otherwise the live ends.
+    #expect(abs(line.origin(of: playlist(90..<93)) - (line.end - 3 * 3.84)) < 1e-9)
+  }
+
+  @Test func theSegmentThatIsOverSoonIsPassedOver() {
+    let line = timeline(playlist(0..<3))
+    #expect(line.segment(at: 3.7)?.segment.sequence == 1)
+    #expect(line.segment(at: 3.5)?.segment.sequence == 0)
+    #expect(line.segment(at: 11.52) == nil)
+  }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Playback
+
+/// Runs that are told beforehand, each of a layout, and by how much each overlaps the one before.
+private final class RunsSource: SoundSource {
+  let runs: [(layout: ChannelLayout, joint: Int, sound: [[Float]])]
+  let sampleRate = 48000
+  let duration: Int? = nil
+  let title: String? = nil
+  let warnings: [String] = []
+  private var run = -1
+  private var place = 0
+  private(set) var joint = 0
+  let longestOverlap: Int
+
+  init(_ runs: [(layout: ChannelLayout, joint: Int, sound: [[Float]])], longestOverlap: Int) {
+    self.runs = runs
+    self.longestOverlap = longestOverlap
+  }
+
+  var layout: ChannelLayout { runs[0].layout }
+  var changesLayout: Bool { true }
+  var expectedLayouts: [ChannelLayout] { runs.map(\.layout) }
+
+  func nextLayout() throws(PlaybackError) -> ChannelLayout? {
+    guard run + 1 < runs.count else { return nil }
+    run += 1
+    place = 0
+    joint = runs[run].joint
+    return runs[run].layout
+  }
+
+  func read(
+    into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) throws(PlaybackError) -> Int {
+    let sound = runs[run].sound
+    let count = min(frames, sound[0].count - place)
+    for (c, plane) in sound.enumerated() {
+      for i in 0..<count { planes[c][i] = plane[place + i] }
+    }
+    place += count
+    return count
+  }
+
+  func seek(toFrame frame: Int) throws(PlaybackError) {}
+}
+
+@Suite struct RunJoinTests {
+  private func tone(_ hertz: Double, _ range: Range<Int>, gain: Double = 0.3) -> [Float] {
+    range.map { Float(gain * sin(2 * .pi * hertz * Double($0) / 48000)) }
+  }
+
+  private func noise(_ count: Int, seed: UInt64) -> [Float] {
+    var state = seed
+    return (0..<count).map { _ in
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Float(Int32(truncatingIfNeeded: state >> 32)) / Float(Int32.max) * 0.3
+    }
+  }
+
+  private func joined(
+    _ runs: [(layout: ChannelLayout, joint: Int, sound: [[Float]])], overlap: Int, block: Int = 1000
+  ) throws -> [[Float]] {
+    let source = try ConstantBusSource(RunsSource(runs, longestOverlap: overlap))
+    var result = [[Float]](repeating: [], count: source.layout.channelCount)
+    let scratch = PlanarScratch(channels: source.layout.channelCount, frames: block)
+    while true {
+      let count = try source.read(into: scratch.planes, frames: block)
+      if count == 0 { return result }
+      for c in result.indices {
+        result[c] += UnsafeBufferPointer(start: scratch.planes[c], count: count)
+      }
+    }
+  }
+
+  /// Energy of the difference against that of the wanted sound, dB.
+  private func error(_ sound: [Float], _ wanted: [Float]) -> Double {
+    var (difference, energy) = (1e-20, 1e-20)
+    for (x, y) in zip(sound, wanted) {
+      difference += Double((x - y) * (x - y))
+      energy += Double(y * y)
+    }
+    return 10 * log10(difference / energy)
+  }
+
+  @Test(arguments: [1, 333, 7200, 20000]) func theSameSoundIsNotChanged(_ overlap: Int) throws {
+    let whole = tone(997, 0..<96000)
+    let runs: [(ChannelLayout, Int, [[Float]])] = [
+      (.mono, 0, [Array(whole[..<48000])]),
+      (.mono, overlap, [Array(whole[(48000 - overlap)...])]),
+    ]
+    for block in [64, 1000, 4096] {
+      let sound = try joined(runs, overlap: 7200, block: block)
+      #expect(sound[0].count == 96000)
+      #expect(error(sound[0], whole) < -100)
+    }
+  }
+
+  @Test func powerStaysWhereTwoSoundsHaveNothingInCommon() throws {
+    let overlap = 7200
+    let sound = try joined(
+      [
+        (.mono, 0, [noise(48000, seed: 1)]), (.mono, overlap, [noise(48000, seed: 2)]),
+      ], overlap: overlap)
+    #expect(sound[0].count == 96000 - overlap)
+    func level(_ range: Range<Int>) -> Double {
+      10 * log10(range.reduce(0) { $0 + Double(sound[0][$1] * sound[0][$1]) } / Double(range.count))
+    }
+    let before = level(10000..<30000)
+    for start in stride(from: 48000 - overlap, to: 48000, by: 1200) {
+      #expect(abs(level(start..<start + 1200) - before) < 0.6)
+    }
+  }
+
+  @Test(arguments: [0, 100, 768]) func aShortHoleInATonesIsBridged(_ hole: Int) throws {
+    let whole = zip(tone(500, 0..<96000), tone(1300, 0..<96000)).map { $0 + $1 }
+    let sound = try joined(
+      [
+        (.mono, 0, [Array(whole[..<48000])]), (.mono, -hole, [Array(whole[(48000 + hole)...])]),
+      ], overlap: 7200)
+    #expect(sound[0].count == 96000)
+    let place = 47000..<51000
+    #expect(error(Array(sound[0][place]), Array(whole[place])) < -50)
+  }
+
+  @Test func aLongHoleIsSilentBetweenFadesAndKeepsItsLength() throws {
+    let whole = tone(1000, 0..<96000)
+    let hole = 20000
+    let sound = try joined(
+      [
+        (.mono, 0, [Array(whole[..<48000])]), (.mono, -hole, [Array(whole[(48000 + hole)...])]),
+      ], overlap: 7200)
+    #expect(sound[0].count == 96000)
+    #expect(sound[0][49000..<67900].allSatisfy { $0 == 0 })
+    #expect(error(Array(sound[0][69000...]), Array(whole[69000...])) < -100)
+    // No step anywhere is larger than the tone's own.
+    let steps = zip(sound[0], sound[0].dropFirst()).map { abs($0 - $1) }
+    #expect(try #require(steps.max()) < 0.3 * Float(2 * Double.pi * 1000 / 48000) * 1.05)
+  }
+
+  @Test func stereoGoesOverIntoSurroundAtTheSamePlaces() throws {
+    let left = tone(500, 0..<96000)
+    let right = tone(700, 0..<96000)
+    let overlap = 4800
+    let silent = [Float](repeating: 0, count: 48000 + overlap)
+    let part = (48000 - overlap)..<96000
+    let surround = [Array(left[part]), Array(right[part]), silent, silent, silent, silent]
+    let sound = try joined(
+      [
+        (.stereo, 0, [Array(left[..<48000]), Array(right[..<48000])]),
+        (
+          .speakers([
+            .frontLeft, .frontRight, .frontCenter, .lowFrequency, .backLeft, .backRight,
+          ]), overlap, surround
+        ),
+      ], overlap: 7200)
+    #expect(sound.count == 6)
+    #expect(error(sound[0], left) < -100 && error(sound[1], right) < -100)
+    #expect(sound[2...].allSatisfy { $0.allSatisfy { $0 == 0 } })
+  }
+}
+
+@Suite struct SoundAlignmentTests {
+  private func programme(_ count: Int, seed: UInt64) -> [Float] {
+    var state = seed
+    var low: Float = 0
+    return (0..<count).map { i in
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      low += 0.05 * (Float(Int32(truncatingIfNeeded: state >> 32)) / Float(Int32.max) - low)
+      // Bursts of noise over steady tones.
+      let burst: Float = i / 9600 % 3 == 0 ? 1 : 0.05
+      let t = Float(i) / 48000
+      return burst * low + 0.2 * sinf(2 * .pi * 500 * t) + 0.2 * sinf(2 * .pi * 700 * t)
+    }
+  }
+
+  @Test(arguments: [-2400, -768, -1, 0, 5, 768, 2399]) func theShiftIsFoundToTheFrame(
+    _ shift: Int
+  ) throws {
+    for seed in UInt64(1)...5 {
+      let whole = programme(60000, seed: seed)
+      var other = Array(whole[(5000 + shift)..<(53000 + shift)])
+      let own = programme(48000, seed: seed + 100)
+      // A codec's noise, and another level.
+      for i in other.indices { other[i] = 0.5 * other[i] + 0.002 * own[i] }
+      let found = try #require(
+        SoundAlignment(of: other, to: Array(whole[5000..<53000]), within: 2400))
+      #expect(found.shift == shift)
+      #expect(found.agreement > 0.9)
+    }
+  }
+
+  @Test func soundsThatAreNotTheSameAreNotAligned() {
+    var random = SystemRandomNumberGenerator()
+    let noise = { (0..<48000).map { _ in Float.random(in: -1...1, using: &random) } }
+    #expect(SoundAlignment(of: noise(), to: noise(), within: 2400) == nil)
+    let silence = [Float](repeating: 0, count: 48000)
+    #expect(SoundAlignment(of: silence, to: silence, within: 2400) == nil)
+    #expect(SoundAlignment(of: silence, to: noise(), within: 2400) == nil)
+    #expect(SoundAlignment(of: [0.1], to: [0.1], within: 2400) == nil)
+  }
+}
+
+@Suite struct SegmentClockTests {
+  @Test func tiersShareAClock() {
+    var clock = SegmentClock()
+    #expect(clock.position(of: 1.4, cycle: nil, discontinuity: 0, expected: 0) == 0)
+    #expect(abs(clock.position(of: 9.08, cycle: nil, discontinuity: 0, expected: 7.6) - 7.68) < 1e-9)
+    // Another clock altogether is not believed.
+    #expect(clock.position(of: 500, cycle: nil, discontinuity: 0, expected: 11.5) == 11.5)
+    #expect(clock.position(of: nil, cycle: nil, discontinuity: 0, expected: 12) == 12)
+    // After a discontinuity times begin anew.
+    #expect(clock.position(of: 0, cycle: nil, discontinuity: 1, expected: 20) == 20)
+  }
+
+  @Test func timesThatBeginAgainGoOn() {
+    var clock = SegmentClock()
+    let cycle = Double(1 << 33) / 90_000
+    let start = cycle - 5
+    #expect(clock.position(of: start, cycle: cycle, discontinuity: 0, expected: 0) == 0)
+    let later = clock.position(of: 3, cycle: cycle, discontinuity: 0, expected: 8)
+    #expect(abs(later - 8) < 1e-6)
+  }
+}
