@@ -72,6 +72,13 @@ extension PresentationKeeper.Kept {
     return damaged
   }
 
+  /// Takes a segment away with its file.
+  mutating func drop(_ number: Int) {
+    guard let segment = timeline.segments[number] else { return }
+    folder.remove(segment.file.name)
+    forget(number)
+  }
+
   private mutating func forget(_ number: Int) {
     timeline.remove(number)
     verified.remove(number)

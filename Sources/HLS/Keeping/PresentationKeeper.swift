@@ -52,6 +52,8 @@ public final class PresentationKeeper: Sendable {
     var problem: KeepingError?
     /// The first segment of any rendition, when the playlists were written.
     var first: Int?
+    /// The segment that was kept last, with the place of its rendition.
+    var newest: (place: Int, number: Int)?
 
     /// The rendition of this address, else the one that it likely is.
     func place(of rendition: KeptRendition) -> Int? {
@@ -81,7 +83,8 @@ public final class PresentationKeeper: Sendable {
   ///
   /// - Parameters:
   ///   - path: a folder that is new, empty, or was kept before.
-  ///   - source: where the presentation is from: its address, of which the query does not count.
+  ///   - source: where the presentation is from: its address, of which neither a query counts nor a
+  ///     user's name and password.
   /// - Throws: why nothing can be kept there. Nothing has been written then, but perhaps the empty folder.
   public convenience init(folder path: String, source: String) throws(KeepingError) {
     try self.init(folder: path, source: source, now: Self.monotonicSeconds)
@@ -92,7 +95,7 @@ public final class PresentationKeeper: Sendable {
   ) throws(KeepingError) {
     let folder = try KeptFolder(path: path)
     guard folder.lock() else { throw .isInUse(path: path) }
-    let source = source.withoutQuery
+    let source = source.withoutQuery.withoutUser
     var state = State(record: KeptRecord(source: source))
     if let old = folder.read(KeptRecord.file, limit: Self.mostRecordBytes).flatMap(KeptRecord.init)
     {
@@ -174,8 +177,14 @@ public final class PresentationKeeper: Sendable {
     else { return nil }
     return guarded { (state) throws(KeepingError) in
       let index = try place(of: rendition, &state)
-      try state.renditions[index].keep(segment, body, format, map: map)
+      do throws(KeepingError) {
+        try state.renditions[index].keep(segment, body, format, map: map)
+      } catch {
+        if state.problem == nil { try? writeMakingRoom(&state) }
+        throw error
+      }
       state.isStale = true
+      state.newest = (index, segment.sequence)
       let pause = max(1, 20 * state.writing)
       if now() - state.written >= pause { try write(&state) }
     }
@@ -186,7 +195,7 @@ public final class PresentationKeeper: Sendable {
   /// - Returns: why that failed, the first time only.
   @discardableResult
   public func finish() -> KeepingError? {
-    guarded { (state) throws(KeepingError) in try write(&state) }
+    guarded { (state) throws(KeepingError) in try writeMakingRoom(&state) }
   }
 
   /// Does something that may fail; tells only of the first failure.
@@ -254,6 +263,17 @@ public final class PresentationKeeper: Sendable {
     state.record.renditions.append(.init(folder: name, rendition: rendition))
     try folder.write(state.record.bytes, to: KeptRecord.file)
     return state.renditions.count - 1
+  }
+
+  /// On a disk that is full the segment that came last makes room for the playlists, without which
+  /// those before it would be lost.
+  private func writeMakingRoom(_ state: inout State) throws(KeepingError) {
+    do throws(KeepingError) { try write(&state) } catch {
+      guard let newest = state.newest else { throw error }
+      state.newest = nil
+      state.renditions[newest.place].drop(newest.number)
+      try write(&state)
+    }
   }
 
   private func write(_ state: inout State) throws(KeepingError) {
