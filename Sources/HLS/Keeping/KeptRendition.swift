@@ -118,6 +118,6 @@ extension String {
     guard let start = firstRange(of: "://")?.upperBound else { return self }
     let host = self[start...].prefix { $0 != "/" }
     guard let mark = host.lastIndex(of: "@") else { return self }
-    return self[..<start] + self[index(after: mark)...]
+    return String(self[..<start] + self[index(after: mark)...])
   }
 }

@@ -133,9 +133,12 @@ public final class PresentationKeeper: Sendable {
       folder.size(of: segment.file.name) == segment.file.bytes
         && segment.map.map { folder.size(of: $0.name) == $0.bytes } ?? true
     }
+    var timeline = KeptTimeline(there.prefix(PlaylistLimits.segments).map(\.self))
+    if let old = folder.read(playlistName, limit: PlaylistLimits.bytes) {
+      timeline.followGaps(ofWritten: old)
+    }
     return Kept(
-      folder: folder, name: entry.folder, rendition: entry.rendition,
-      timeline: KeptTimeline(there.prefix(PlaylistLimits.segments).map(\.self)),
+      folder: folder, name: entry.folder, rendition: entry.rendition, timeline: timeline,
       isStale: there.count != read?.segments.count)
   }
 
