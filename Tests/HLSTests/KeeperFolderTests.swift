@@ -196,6 +196,19 @@ import Testing
     #expect(found.values.first?.map(\.isGap) == [false, false, true, true, false])
   }
 
+  @Test func whatFailsBeforeTheFirstSegmentIsToldWithIt() throws {
+    let keeper = try PresentationKeeper(folder: path, source: source)
+    try made.write("in the way", to: "kept/stereo-128k")
+    let rendition = KeptPieces.rendition()
+    keeper.follow(MediaPlaylist(), of: rendition)
+    let error = KeepingError.cannotWrite(path: path + "/stereo-128k", reason: "Not a directory")
+    #expect(keeper.problem == error)
+    let segment = KeptPieces.segment(0)
+    #expect(keeper.keep(segment, body: KeptPieces.stream(0), of: rendition) == error)
+    #expect(keeper.keep(segment, body: KeptPieces.stream(0), of: rendition) == nil)
+    #expect(keeper.finish() == nil)
+  }
+
   /// A small file system of its own, where the test may mount one.
   @Test func onAFullDiskTheNewestSegmentMakesRoomForThePlaylists() throws {
     mkdir(path, 0o700)

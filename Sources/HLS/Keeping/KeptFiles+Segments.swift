@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension PresentationKeeper.Kept {
+extension KeptFiles {
   /// Writes a segment, and its initialisation section where it is not there yet.
   mutating func keep(
     _ segment: MediaSegment, _ body: [UInt8], _ format: SegmentFormat, map: [UInt8]?
