@@ -65,10 +65,7 @@ public final class HTTPFetcher: ResourceFetcher {
     let task = session.dataTask(with: Self.urlRequest(url, request))
     router.add(transfer, for: task)
     task.resume()
-    defer {
-      task.cancel()
-      router.remove(task)
-    }
+    defer { router.cancel(task) }
     while !transfer.waitForEnd(seconds: 0.1) {
       let timing = transfer.timing
       guard goesOn(timing) else { throw .abandoned(timing) }

@@ -121,7 +121,7 @@ final class Transfer: Sendable {
   /// A redirection.
   func follow(_ address: String) -> Bool {
     let refusal = refusal(address)
-    return state.withLock { state in
+    let goesOn = state.withLock { state in
       state.redirections += 1
       let most = HTTPFetcher.mostRedirections
       if state.redirections > most {
@@ -131,6 +131,9 @@ final class Transfer: Sendable {
       }
       return state.failure == nil
     }
+    // Nothing else may come of it.
+    if !goesOn { ended.signal() }
+    return goesOn
   }
 
   func end(_ error: (any Error)?) {

@@ -6,6 +6,9 @@ import Synchronization
 
 /// The session's delegate: hands on to each transfer what is meant for it. (Delegates of single tasks are
 /// not called by Foundation on Linux.)
+///
+/// Foundation ends the process when it is answered about a task that was cancelled in the meantime. So
+/// answers are given, and tasks are cancelled, under one lock, and nothing is answered after that.
 final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
   private let transfers = Mutex<[Int: Transfer]>([:])
 
@@ -13,8 +16,17 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
     transfers.withLock { $0[task.taskIdentifier] = transfer }
   }
 
-  func remove(_ task: URLSessionTask) {
-    transfers.withLock { $0[task.taskIdentifier] = nil }
+  /// Cancels a task; nothing of it is handed on any more.
+  func cancel(_ task: URLSessionTask) {
+    transfers.withLock { transfers in
+      transfers[task.taskIdentifier] = nil
+      task.cancel()
+    }
+  }
+
+  /// Answers what Foundation waits for, unless the task was cancelled.
+  private func answer(_ task: URLSessionTask, _ body: () -> Void) {
+    transfers.withLock { if $0[task.taskIdentifier] != nil { body() } }
   }
 
   private func transfer(_ task: URLSessionTask) -> Transfer? {
@@ -26,7 +38,7 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
     completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
   ) {
     let goesOn = transfer(dataTask)?.begin(response) ?? false
-    completionHandler(goesOn ? .allow : .cancel)
+    answer(dataTask) { completionHandler(goesOn ? .allow : .cancel) }
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -38,12 +50,9 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
     willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
     completionHandler: @escaping (URLRequest?) -> Void
   ) {
-    if transfer(task)?.follow(request.url?.absoluteString ?? "") == true {
-      completionHandler(request)
-    } else {
-      completionHandler(nil)
-      task.cancel()
-    }
+    // Who waits for the transfer cancels it where it is refused.
+    let goesOn = transfer(task)?.follow(request.url?.absoluteString ?? "") ?? false
+    answer(task) { completionHandler(goesOn ? request : nil) }
   }
 
   func urlSession(

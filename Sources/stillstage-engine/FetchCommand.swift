@@ -73,11 +73,7 @@ private func report(
 ) throws(CommandFailure) {
   if let error = outcome.error { throw CommandFailure(error.description) }
   if outcome.isInterrupted { throw .interrupted }
-  for missing in outcome.missing.prefix(20) {
-    let name = missing.rendition.shownName.withoutControls
-    printNote("\(name), segment \(missing.number): \(missing.reason.withoutControls)")
-  }
-  if outcome.missing.count > 20 { printNote("and \(outcome.missing.count - 20) more") }
+  for line in lines(of: outcome.missing) { printNote(line) }
   if outcome.gaps > 0 {
     printNote("\(outcome.gaps) segments are gaps in the presentation itself")
   }
@@ -92,6 +88,26 @@ private func report(
   let size = decimal(Double(outcome.bytes) / 1e6, 1)
   try printOutput(
     "\(names): \(count) segments are whole, \(outcome.fetched) of them fetched now (\(size) MB)\n")
+}
+
+/// Segments that follow each other and are missing for one reason share a line.
+private func lines(of missing: [PresentationDownload.Missing]) -> [String] {
+  var runs: [(first: PresentationDownload.Missing, last: Int)] = []
+  for one in missing {
+    if let run = runs.last, run.first.rendition == one.rendition, run.first.reason == one.reason,
+      run.last + 1 == one.number
+    {
+      runs[runs.count - 1].last = one.number
+    } else {
+      runs.append((one, one.number))
+    }
+  }
+  let lines = runs.prefix(20).map { first, last in
+    let numbers = first.number == last ? "segment \(last)" : "segments \(first.number) to \(last)"
+    let name = first.rendition.shownName.withoutControls
+    return "\(name), \(numbers): \(first.reason.withoutControls)"
+  }
+  return lines + (runs.count > 20 ? ["and \(runs.count - 20) more"] : [])
 }
 
 extension TreatmentPreference {

@@ -27,6 +27,29 @@ import Testing
     }
   }
 
+  @Test func fetchTakesRatesAndRenditions() throws {
+    let plain = try parsed("fetch http://h/m.m3u8 -o kept")
+    #expect(plain[Arguments.presentation] == "http://h/m.m3u8")
+    #expect(plain[Options.fetchOutput] == "kept" && plain[Options.renditions] == .best)
+    #expect(plain[Options.maxBitrate] == nil && plain[Options.preferTreatment] == .multichannel)
+    for (text, rate) in [
+      ("256k", 256_000.0), ("1.5M", 1_500_000), ("192000", 192_000), ("1000000k", 1e9),
+    ] {
+      #expect(try parsed("fetch u -o d --max-bitrate \(text)")[Options.maxBitrate] == rate)
+    }
+    for text in ["k", "0", "-5k", "256kb", "2G", "0.5k", "nan", "1 k"] {
+      #expect(throws: UsageError.self) {
+        _ = try CommandParser.parse(["fetch", "u", "-o", "d", "--max-bitrate", text])
+      }
+    }
+    func renditions(_ text: String) throws -> RenditionsChoice {
+      try parsed("fetch u -o d --renditions \(text)")[Options.renditions]
+    }
+    #expect(try renditions("all") == .all && renditions("best") == .best)
+    #expect(try renditions("English,Deutsch") == .named(["English", "Deutsch"]))
+    #expect(throws: UsageError.self) { try renditions("a,,b") }
+  }
+
   @Test func optionsNotGivenHaveTheContractsDefaults() throws {
     let play = try parsed("play a.flac")
     #expect(play[Arguments.input] == "a.flac")

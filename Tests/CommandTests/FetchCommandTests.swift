@@ -44,8 +44,8 @@ import Testing
     return String(repeating: "G" + String(repeating: letter, count: 187), count: 40)
   }
 
-  private func arguments(_ name: String = "m.m3u8", wait: Double = 0) -> [String] {
-    ["fetch", "http://127.0.0.1:\(port)/in/\(wait)/\(name)", "-o", output]
+  private func arguments(_ name: String = "m.m3u8") -> [String] {
+    ["fetch", "http://127.0.0.1:\(port)/in/\(name)", "-o", output]
   }
 
   private func fails(_ arguments: [String], _ reason: String) throws {
@@ -125,11 +125,13 @@ import Testing
 
   @Test func aSignalEndsItAtOnceAndItGoesOnFromThere() throws {
     try make(20)
-    let run = try RunningProgram([Stillstage.path] + arguments(wait: 0.2))
+    try source.write("0.2", to: "delay")
+    let run = try RunningProgram([Stillstage.path] + arguments())
     #expect(waitUntil(seconds: 20) { names("stereo-128k").count >= 4 })
     try fails(arguments(), "is in use")
     kill(run.pid, SIGINT)
     #expect(run.wait(seconds: 2) == 130)
+    unlink(source.file("delay"))
     let there = names("stereo-128k").count { $0.hasSuffix(".ts") }
     let playlist = try String(
       decoding: Data(contentsOf: URL(filePath: output + "/stereo-128k/playlist.m3u8")),
@@ -142,10 +144,12 @@ import Testing
 
   @Test func aKilledRunLeavesAPresentation() throws {
     try make(20)
-    let run = try RunningProgram([Stillstage.path] + arguments(wait: 0.1))
+    try source.write("0.1", to: "delay")
+    let run = try RunningProgram([Stillstage.path] + arguments())
     #expect(waitUntil(seconds: 20) { names("stereo-128k").count { $0.hasSuffix(".ts") } >= 15 })
     kill(run.pid, SIGKILL)
     run.wait()
+    unlink(source.file("delay"))
     let copy = try Stillstage.succeed(["fetch", output, "-o", made.file("copy")])
     #expect(copy.errors.isEmpty && copy.output.contains("segments are whole"))
     let rest = try Stillstage.succeed(arguments())

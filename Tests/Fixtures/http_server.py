@@ -7,7 +7,8 @@
 /silent/N     sends half of N bytes, then nothing           /hang       no answer
 /slow/N       N bytes, a tenth every 0.1 s                  /endless    no length, never ends
 /reset        resets the connection after the headers       /log        what was asked for
-/in/S/NAME    S seconds later the file NAME of the folder that is the argument
+/in/NAME      the file NAME of the folder that is the argument, after as many seconds as its file
+              "delay" says
 """
 import http.server
 import os
@@ -78,15 +79,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             for end in (self.rfile, self.wfile, self.connection):
                 end.close()
         elif word == "in":
-            wait, _, name = number.partition("/")
-            time.sleep(float(wait))
-            self.file(name)
+            self.file(number)
         elif word == "log":
             self.answer(200, "\n".join(LOG).encode())
         else:
             self.answer(404)
 
     def file(self, name):
+        delay = os.path.join(sys.argv[1], "delay")
+        if os.path.isfile(delay):
+            with open(delay) as seconds:
+                time.sleep(float(seconds.read()))
         path = os.path.join(sys.argv[1], os.path.basename(name))
         if not os.path.isfile(path):
             self.answer(404)

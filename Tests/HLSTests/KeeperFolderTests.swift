@@ -133,6 +133,9 @@ import Testing
     #expect(
       throws: KeepingError.holdsAnother(path: path, source: "http://h/m.m3u8")
     ) { try PresentationKeeper(folder: path, source: "http://h/other.m3u8") }
+    _ = try PresentationKeeper(folder: path, source: "http://me:secret@h/m.m3u8#x")
+    #expect("http://me:secret@h:1/a@b".withoutUser == "http://h:1/a@b")
+    #expect("/srv/a@b/c".withoutUser == "/srv/a@b/c")
   }
 
   @Test func oneAtATimeWritesIntoAFolder() throws {
@@ -170,24 +173,66 @@ import Testing
     }
   }
 
-  /// A disk that is full is told of once; what was kept before stays valid, and what fits again is kept.
-  @Test func aFullDiskIsToldOfOnce() throws {
+  /// What cannot be written is told of once; what was kept before stays valid, and what can be written
+  /// again is kept.
+  @Test func aDiskThatRefusesIsToldOfOnce() throws {
     let keeper = try PresentationKeeper(folder: path, source: source, now: { 0 })
     let rendition = KeptPieces.rendition()
-    keeper.keep(KeptPieces.segment(0), body: KeptPieces.stream(0), of: rendition)
-    // What stands in for a full disk is a folder in the place of each further file.
-    for number in 1..<4 { mkdir(path + "/stereo-128k/0000\(number).ts", 0o700) }
-    let error = keeper.keep(KeptPieces.segment(1), body: KeptPieces.stream(1), of: rendition)
+    for number in 0..<2 {
+      keeper.keep(
+        KeptPieces.segment(number), body: KeptPieces.stream(UInt64(number)), of: rendition)
+    }
+    for number in 2..<4 { mkdir(path + "/stereo-128k/0000\(number).ts", 0o700) }
+    let error = keeper.keep(KeptPieces.segment(2), body: KeptPieces.stream(2), of: rendition)
     #expect(error == keeper.problem)
     let told = try #require(error)
-    #expect("\(told)" == "cannot write \(path)/stereo-128k/00001.ts: Is a directory")
-    for number in 2..<4 {
-      #expect(
-        keeper.keep(KeptPieces.segment(number), body: KeptPieces.stream(2), of: rendition) == nil)
-    }
+    #expect("\(told)" == "cannot write \(path)/stereo-128k/00002.ts: Is a directory")
+    // The playlists are up to date at once: nobody knows what else cannot be written.
+    #expect(try expectValidPresentation(path).values.first?.count == 2)
+    #expect(keeper.keep(KeptPieces.segment(3), body: KeptPieces.stream(3), of: rendition) == nil)
     keeper.keep(KeptPieces.segment(4), body: KeptPieces.stream(4), of: rendition)
     #expect(keeper.finish() == nil)
     let found = try expectValidPresentation(path)
-    #expect(found.values.first?.map(\.isGap) == [false, true, true, true, false])
+    #expect(found.values.first?.map(\.isGap) == [false, false, true, true, false])
+  }
+
+  @Test func whatFailsBeforeTheFirstSegmentIsToldWithIt() throws {
+    let keeper = try PresentationKeeper(folder: path, source: source)
+    try made.write("in the way", to: "kept/stereo-128k")
+    let rendition = KeptPieces.rendition()
+    keeper.follow(MediaPlaylist(), of: rendition)
+    let error = KeepingError.cannotWrite(path: path + "/stereo-128k", reason: "Not a directory")
+    #expect(keeper.problem == error)
+    let segment = KeptPieces.segment(0)
+    #expect(keeper.keep(segment, body: KeptPieces.stream(0), of: rendition) == error)
+    #expect(keeper.keep(segment, body: KeptPieces.stream(0), of: rendition) == nil)
+    #expect(keeper.finish() == nil)
+  }
+
+  /// A small file system of its own, where the test may mount one.
+  @Test func onAFullDiskTheNewestSegmentMakesRoomForThePlaylists() throws {
+    mkdir(path, 0o700)
+    let mounted = try ProgramRun.of(
+      "mount", ["-t", "tmpfs", "-o", "size=64k", "stillstage-test", path])
+    guard mounted.exitCode == 0 else { return }
+    defer { _ = try? ProgramRun.of("umount", [path]) }
+    do {
+      let keeper = try PresentationKeeper(folder: path, source: source, now: { 0 })
+      let rendition = KeptPieces.rendition()
+      var errors: [KeepingError] = []
+      for number in 0..<40 {
+        let body = KeptPieces.stream(UInt64(number), packets: 21)
+        let error = keeper.keep(KeptPieces.segment(number), body: body, of: rendition)
+        errors += [error].compactMap(\.self)
+      }
+      #expect(errors.count == 1)
+      #expect(errors.first?.description.hasSuffix("No space left on device") == true)
+      let kept = try #require(try expectValidPresentation(path).values.first)
+      #expect(kept.count >= 8)
+      keeper.finish()
+      try expectValidPresentation(path)
+    }
+    let keeper = try PresentationKeeper(folder: path, source: source)
+    #expect((0..<8).allSatisfy { keeper.has(KeptPieces.segment($0), of: KeptPieces.rendition()) })
   }
 }

@@ -87,6 +87,15 @@ import Testing
     }
   }
 
+  /// Foundation must not be answered about what was refused, or given up, at the same moment.
+  @Test func refusalsAndEndsAtAnyMomentAreSurvived() {
+    for round in 0..<60 {
+      #expect(throws: FetchError.self) {
+        try fetch(round % 2 == 0 ? "/to?http://10.0.0.1/" : "/loop") { _ in round % 3 != 0 }
+      }
+    }
+  }
+
   @Test func brokenBodiesAreNotTaken() {
     #expect(throws: FetchError.tooShort(expected: 1000, got: 500)) { try fetch("/short/1000") }
     #expect(throws: FetchError.self) { try fetch("/reset") }

@@ -29,7 +29,11 @@ final class KeptFolder: Sendable {
     self.descriptor = descriptor
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child that is being started may have the descriptor for a moment longer, and the lock with it.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   /// A name as the keeper makes them: nothing that leads elsewhere, or that a shell or a server would
   /// have to quote.

@@ -112,4 +112,12 @@ extension KeptRendition {
 extension String {
   /// An address up to its query or fragment.
   var withoutQuery: String { String(prefix { $0 != "?" && $0 != "#" }) }
+
+  /// An address without the name and the password in it.
+  var withoutUser: String {
+    guard let start = firstRange(of: "://")?.upperBound else { return self }
+    let host = self[start...].prefix { $0 != "/" }
+    guard let mark = host.lastIndex(of: "@") else { return self }
+    return String(self[..<start] + self[index(after: mark)...])
+  }
 }

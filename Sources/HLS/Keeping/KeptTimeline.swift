@@ -53,6 +53,15 @@ struct KeptTimeline {
     for segment in playlist.segments { told[segment.sequence] = KeptTime(segment) }
   }
 
+  /// The gaps in a playlist of an earlier run tell how long they are.
+  mutating func followGaps(ofWritten bytes: [UInt8]) {
+    guard case .media(let playlist)? = try? Playlist(bytes) else { return }
+    for segment in playlist.segments where segment.isGap {
+      guard let number = Int(segment.uri.prefix { $0 != "." }), number >= 0 else { continue }
+      told[number] = KeptTime(segment)
+    }
+  }
+
   /// bit/s of what is kept: of the richest segment, and in the mean.
   var bitRates: (peak: Double, mean: Double) {
     var (peak, bits, seconds) = (0.0, 0.0, 0.0)

@@ -27,42 +27,6 @@ private import Synchronization
 /// Everything may be called from any thread; calls wait for each other, and for the disk. It is not for
 /// the thread that renders.
 public final class PresentationKeeper: Sendable {
-  struct Kept {
-    let folder: KeptFolder
-    let name: String
-    var rendition: KeptRendition
-    var timeline: KeptTimeline
-    /// Numbers of segments whose files were found to be whole.
-    var verified: Set<Int> = []
-    /// Names of initialisation sections that were.
-    var verifiedMaps: Set<String> = []
-    /// Names of files that the playlist on the disk may still name, but no newer one.
-    var obsolete: [String] = []
-    /// The playlist on the disk is older than what is known.
-    var isStale = false
-  }
-
-  struct State {
-    var record: KeptRecord
-    var renditions: [Kept] = []
-    var isStale = false
-    /// When the playlists were written last, and how long it took: seconds.
-    var written = -Double.infinity
-    var writing = 0.0
-    var problem: KeepingError?
-    /// The first segment of any rendition, when the playlists were written.
-    var first: Int?
-
-    /// The rendition of this address, else the one that it likely is.
-    func place(of rendition: KeptRendition) -> Int? {
-      if let index = renditions.firstIndex(where: { $0.rendition.uri == rendition.uri }) {
-        return index
-      }
-      let likely = renditions.indices.filter { renditions[$0].rendition.isLikely(rendition) }
-      return likely.count == 1 ? likely[0] : nil
-    }
-  }
-
   static let playlistName = "playlist.m3u8"
   static let masterName = "master.m3u8"
   /// Bytes that a segment may have.
@@ -71,9 +35,7 @@ public final class PresentationKeeper: Sendable {
 
   /// As it was given.
   public let path: String
-  private let folder: KeptFolder
-  private let now: @Sendable () -> Double
-  private let state: Mutex<State>
+  private let state: Mutex<KeeperState>
 
   /// Opens a folder, which is made where there is none; the folder it lies in must be there.
   ///
@@ -81,7 +43,8 @@ public final class PresentationKeeper: Sendable {
   ///
   /// - Parameters:
   ///   - path: a folder that is new, empty, or was kept before.
-  ///   - source: where the presentation is from: its address, of which the query does not count.
+  ///   - source: where the presentation is from: its address, of which neither a query counts nor a
+  ///     user's name and password.
   /// - Throws: why nothing can be kept there. Nothing has been written then, but perhaps the empty folder.
   public convenience init(folder path: String, source: String) throws(KeepingError) {
     try self.init(folder: path, source: source, now: Self.monotonicSeconds)
@@ -90,50 +53,14 @@ public final class PresentationKeeper: Sendable {
   init(
     folder path: String, source: String, now: @escaping @Sendable () -> Double
   ) throws(KeepingError) {
-    let folder = try KeptFolder(path: path)
-    guard folder.lock() else { throw .isInUse(path: path) }
-    let source = source.withoutQuery
-    var state = State(record: KeptRecord(source: source))
-    if let old = folder.read(KeptRecord.file, limit: Self.mostRecordBytes).flatMap(KeptRecord.init)
-    {
-      guard old.source == source else { throw .holdsAnother(path: path, source: old.source) }
-      state.record = old
-    } else if folder.names.contains(where: { !$0.hasPrefix(".") && $0 != "lost+found" }) {
-      throw .isForeign(path: path)
-    }
-    folder.removeUnfinished()
-    // Also a test of whether the folder can be written at all.
-    try folder.write(state.record.bytes, to: KeptRecord.file)
-    for entry in state.record.renditions {
-      state.renditions.append(try Self.opened(entry, in: folder))
-    }
+    state = Mutex(try KeeperState(path, source: source.withoutQuery.withoutUser, now: now))
     self.path = path
-    self.folder = folder
-    self.now = now
-    self.state = Mutex(state)
   }
 
   private static let monotonicSeconds: @Sendable () -> Double = {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-  }
-
-  /// What an earlier run kept of a rendition, as far as the files are still there.
-  private static func opened(
-    _ entry: KeptRecord.Entry, in parent: KeptFolder
-  ) throws(KeepingError) -> Kept {
-    let folder = try KeptFolder(entry.folder, in: parent)
-    folder.removeUnfinished()
-    let read = folder.read(KeptRecord.file, limit: mostRecordBytes).flatMap(KeptSegments.init)
-    let there = (read?.segments ?? []).filter { segment in
-      folder.size(of: segment.file.name) == segment.file.bytes
-        && segment.map.map { folder.size(of: $0.name) == $0.bytes } ?? true
-    }
-    return Kept(
-      folder: folder, name: entry.folder, rendition: entry.rendition,
-      timeline: KeptTimeline(there.prefix(PlaylistLimits.segments).map(\.self)),
-      isStale: there.count != read?.segments.count)
   }
 
   /// A name of digits and a word.
@@ -150,8 +77,8 @@ public final class PresentationKeeper: Sendable {
   /// Tells the durations of a rendition's segments, so that gaps have the right length. To be called
   /// with each newer copy of a live playlist, too.
   public func follow(_ playlist: MediaPlaylist, of rendition: KeptRendition) {
-    _ = guarded { (state) throws(KeepingError) in
-      let index = try place(of: rendition, &state)
+    _ = guarded(tells: false) { (state) throws(KeepingError) in
+      let index = try state.open(rendition)
       state.renditions[index].timeline.follow(playlist)
     }
   }
@@ -173,11 +100,7 @@ public final class PresentationKeeper: Sendable {
       body.count <= Self.mostSegmentBytes, KeptTime(segment) != nil
     else { return nil }
     return guarded { (state) throws(KeepingError) in
-      let index = try place(of: rendition, &state)
-      try state.renditions[index].keep(segment, body, format, map: map)
-      state.isStale = true
-      let pause = max(1, 20 * state.writing)
-      if now() - state.written >= pause { try write(&state) }
+      try state.keep(segment, body, format, map: map, of: rendition)
     }
   }
 
@@ -186,20 +109,22 @@ public final class PresentationKeeper: Sendable {
   /// - Returns: why that failed, the first time only.
   @discardableResult
   public func finish() -> KeepingError? {
-    guarded { (state) throws(KeepingError) in try write(&state) }
+    guarded { (state) throws(KeepingError) in try state.writeMakingRoom() }
   }
 
-  /// Does something that may fail; tells only of the first failure.
-  private func guarded(_ body: (inout State) throws(KeepingError) -> Void) -> KeepingError? {
+  /// Does something that may fail.
+  ///
+  /// - Returns: the first failure, unless it was returned before.
+  private func guarded(
+    tells: Bool = true, _ body: (inout KeeperState) throws(KeepingError) -> Void
+  ) -> KeepingError? {
     state.withLock { state in
-      do throws(KeepingError) {
-        try body(&state)
-        return nil
-      } catch {
-        if state.problem != nil { return nil }
-        state.problem = error
-        return error
+      do throws(KeepingError) { try body(&state) } catch {
+        state.problem = state.problem ?? error
       }
+      guard tells, !state.isTold, let problem = state.problem else { return nil }
+      state.isTold = true
+      return problem
     }
   }
 
@@ -225,62 +150,5 @@ public final class PresentationKeeper: Sendable {
       if !damaged.isEmpty { state.isStale = true }
       return damaged
     }
-  }
-
-  // MARK: Files
-
-  /// Where a rendition is among those that are kept; a new one gets a folder.
-  private func place(
-    of rendition: KeptRendition, _ state: inout State
-  ) throws(KeepingError) -> Int {
-    if let index = state.place(of: rendition) {
-      let known = state.renditions[index].rendition
-      guard known.uri != rendition.uri else { return index }
-      state.renditions[index].rendition.uri = rendition.uri
-      state.record.renditions[index].rendition.uri = rendition.uri
-      try folder.write(state.record.bytes, to: KeptRecord.file)
-      return index
-    }
-    var name = rendition.label
-    var count = 1
-    while state.renditions.contains(where: { $0.name == name }) {
-      count += 1
-      name = "\(rendition.label)-\(count)"
-    }
-    let kept = Kept(
-      folder: try KeptFolder(name, in: folder), name: name, rendition: rendition,
-      timeline: KeptTimeline())
-    state.renditions.append(kept)
-    state.record.renditions.append(.init(folder: name, rendition: rendition))
-    try folder.write(state.record.bytes, to: KeptRecord.file)
-    return state.renditions.count - 1
-  }
-
-  private func write(_ state: inout State) throws(KeepingError) {
-    let start = now()
-    // Also after a failure: what cannot be written now is not tried with every segment.
-    defer {
-      state.written = now()
-      state.writing = state.written - start
-    }
-    guard state.isStale || state.renditions.contains(where: \.isStale) else { return }
-    let first = state.renditions.compactMap(\.timeline.first).min()
-    for index in state.renditions.indices
-    where state.renditions[index].isStale || first != state.first {
-      try state.renditions[index].write(from: first ?? 0)
-    }
-    state.first = first
-    let rows = state.renditions.filter { $0.timeline.first != nil }.map { kept in
-      KeptPlaylists.Row(
-        folder: kept.name, rendition: kept.rendition, bitRates: kept.timeline.bitRates)
-    }
-    if rows.isEmpty {
-      folder.remove(Self.masterName)
-    } else {
-      let text = KeptPlaylists(rows: rows).multivariant.text
-      try folder.write(Array(text.utf8), to: Self.masterName)
-    }
-    folder.sync()
-    state.isStale = false
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension PresentationKeeper.Kept {
+extension KeptFiles {
   /// Writes a segment, and its initialisation section where it is not there yet.
   mutating func keep(
     _ segment: MediaSegment, _ body: [UInt8], _ format: SegmentFormat, map: [UInt8]?
@@ -70,6 +70,13 @@ extension PresentationKeeper.Kept {
     }
     for number in damaged { forget(number) }
     return damaged
+  }
+
+  /// Takes a segment away with its file.
+  mutating func drop(_ number: Int) {
+    guard let segment = timeline.segments[number] else { return }
+    folder.remove(segment.file.name)
+    forget(number)
   }
 
   private mutating func forget(_ number: Int) {
