@@ -32,6 +32,8 @@ public final class ConstantBusSource: SoundSource {
   private var ownWarnings: [String] = []
 
   private static let blockFrames = 4096
+  /// Small, so that no more is asked of a source than is needed.
+  private static let stepFrames = 1024
 
   /// The way of a run, as it was prepared, to the bus.
   private final class Way {
@@ -137,7 +139,7 @@ public final class ConstantBusSource: SoundSource {
       guard let next = try source.nextLayout() else { return hasEnded = true }
       return try begin(next)
     }
-    let count = try readRun(Self.blockFrames)
+    let count = try readRun(Self.stepFrames)
     guard count > 0 else { return way = nil }
     join.fade(mixed.planes, count)
     line.append(UnsafePointer(mixed.planes), frames: count)

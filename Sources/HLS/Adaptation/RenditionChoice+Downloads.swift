@@ -18,6 +18,7 @@ extension RenditionChoice {
     if ladder.tiers[tier].isMultichannel, !ladder.tiers[rescue].isMultichannel {
       degrade(.downloadTooSlow, situation)
     }
+    if ladder.tiers[tier].isMultichannel { loweredAt = situation.now }
     current = rescue
     return .abandon(tier: rescue)
   }

@@ -25,6 +25,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   /// s.
   var hold: Double
   var returnedAt: Double?
+  /// When a multichannel tier had to be left for a lower one.
+  var loweredAt: Double?
   /// Queued segments are being replaced.
   var isReplacing = false
 
@@ -52,6 +54,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     settleTreatment(estimate, situation)
     if treatment == .multichannel {
       if let tier = multichannelTier(estimate, situation) {
+        if let current, tier < current { loweredAt = situation.now }
         current = tier
         return tier
       }
@@ -103,7 +106,9 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     let room = situation.hasStarted ? situation.buffer - parameters.reserve : 3
     let share = min(
       max(situation.buffer / 30, parameters.leastShare), parameters.greatestShare)
+    let isHeld = loweredAt.map { situation.now - $0 < parameters.raisingHold } ?? false
     for tier in ladder.tiers.indices.dropFirst(first + 1).reversed() {
+      if isHeld, tier > current ?? first { continue }
       let ratio = (current.map { $0 >= tier } ?? false ? 1 : parameters.raising) / share
       if estimate >= ratio * ladder.tiers[tier].bitRate,
         seconds(tier, estimate, situation) <= room - 1.5

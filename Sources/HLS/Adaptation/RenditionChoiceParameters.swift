@@ -17,6 +17,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   public var greatestShare = 2.0 / 3
   /// A tier above the one that plays needs this much more.
   public var raising = 1.2
+  /// s for which no dearer multichannel tier is taken after one had to be left.
+  public var raisingHold = 30.0
 
   /// A download is given up for a lower tier when the buffer falls to what that tier needs: this
   /// many s at least, and this many segments at most. Where it needs more it would come too late

@@ -11,6 +11,8 @@ public final class SegmentSupply: Sendable {
     public var bufferSeconds = 30.0
     /// The same live, in target durations.
     public var liveTargetDurations = 3.0
+    /// s at the end of what is there that cannot be heard before more comes.
+    public var unreadable = 0.35
     /// s without a byte after which a request is made anew.
     public var silence = 5.0
     /// s for which a server that fails is asked again once nothing is left to be heard.

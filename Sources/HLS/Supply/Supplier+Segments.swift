@@ -215,7 +215,11 @@ extension Supplier {
     let bits = presentation.ladder.tiers[tier].bitRate * segment.duration
     let seconds = (rule as? RenditionChoice)?.seconds(forBits: bits) ?? 0.1
     let left = last.start + last.duration - queue.snapshot.read - 0.75
-    guard 1.5 * seconds < min(left, situation.buffer - 4) else { return }
+    let tiers = presentation.ladder.tiers
+    let isOther = tiers[tier].isMultichannel != tiers[last.tier ?? tier].isMultichannel
+    // Within a treatment it is worth less.
+    let reserve = isOther ? 4 : 0.6 * fullBuffer
+    guard 1.5 * seconds < min(left, situation.buffer - reserve) else { return }
     if case .here(let supplied) = download(segment, tier, in: timeline, replacing: last.id) {
       queue.add(supplied, tier: tier, to: last.id, isHeard: false)
     }

@@ -67,7 +67,7 @@ struct Supplier {
   }
 
   /// s that are fetched ahead.
-  private var fullBuffer: Double {
+  var fullBuffer: Double {
     guard isLive, let tier, let playlist = timelines[tier]?.playlist else {
       return conditions.bufferSeconds
     }
@@ -111,8 +111,9 @@ struct Supplier {
     let usual = timeline.map { timeline in
       timeline.playlist.segments.first?.duration ?? timeline.playlist.targetDuration
     }
+    let kept = snapshot.mayStart ? conditions.unreadable : 0
     return PlaySituation(
-      now: now, elapsed: now - opened, buffer: max(0, end - snapshot.heard),
+      now: now, elapsed: now - opened, buffer: max(0, end - snapshot.heard - kept),
       segmentSeconds: max(usual ?? 4, 0.5), hasStarted: snapshot.mayStart, isWaiting: isWaiting,
       liveDistance: timeline.flatMap { $0.playlist.hasEnded ? nil : $0.end - snapshot.heard })
   }

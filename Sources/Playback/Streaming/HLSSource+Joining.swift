@@ -36,6 +36,8 @@ extension HLSSource {
     }
     do throws(PlaybackError) {
       try join(segment, target.tier, at: found, fade: fade)
+      let reason = target.isAtEnd ? supply.queue.item(item + 1)?.reason : found.reason
+      successor?.reason = reason
     } catch {
       if case .interrupted = error { throw error }
     }
@@ -69,7 +71,7 @@ extension HLSSource {
     guard start < position, other.position + other.ahead.count >= position + fade else { return }
     try media { () throws(MediaError) in try other.drop(start - other.position) }
     runEnd = position + fade
-    successor = (other, joint: position + fade - other.position)
+    successor = Successor(reader: other, joint: position + fade - other.position)
   }
 
   /// Moves another version to where it lies over what is heard, and makes it as loud.

@@ -71,7 +71,7 @@ extension HLSSource {
   func beginNext() throws(PlaybackError) {
     if let successor {
       self.successor = nil
-      return begin(successor.reader, joint: successor.joint)
+      return begin(successor.reader, joint: successor.joint, reason: successor.reason)
     }
     while let found = try wait(for: item) {
       supply.queue.release(before: item)
@@ -124,12 +124,12 @@ extension HLSSource {
       let surplus = max(unclean, before - longestOverlap)
       try media { () throws(MediaError) in try reader.drop(surplus) }
     }
-    begin(reader, joint: position - reader.position)
+    begin(reader, joint: position - reader.position, reason: supply.queue.item(item)?.reason)
   }
 
-  private func begin(_ reader: RenditionReader, joint: Int) {
+  private func begin(_ reader: RenditionReader, joint: Int, reason: String?) {
     noteHole(-joint)
-    noteTier(reader, at: reader.position + max(0, joint))
+    noteTier(reader, at: reader.position + max(0, joint), reason)
     levels.hears(reader.tier)
     self.reader = reader
     self.joint = joint
@@ -151,10 +151,10 @@ extension HLSSource {
     gapReason = nil
   }
 
-  private func noteTier(_ reader: RenditionReader, at frame: Int) {
+  private func noteTier(_ reader: RenditionReader, at frame: Int, _ reason: String?) {
     guard reader.tier != heardTier else { return }
     let tier = supply.presentation.ladder.tiers[reader.tier]
-    let reason = heardTier == nil ? nil : supply.queue.item(item)?.reason
+    let reason = heardTier == nil ? nil : reason
     heardTier = reader.tier
     let change = RenditionNews(
       name: "\(reader.layout.name) at \(Int((tier.bitRate / 1000).rounded())) kbit/s",

@@ -35,7 +35,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   /// The run that is read, and the one that takes over from it.
   var reader: RenditionReader?
-  var successor: (reader: RenditionReader, joint: Int)?
+  var successor: Successor?
   /// The item that the run's segment is of.
   var item = 0
   /// The frame that comes next.
@@ -58,6 +58,12 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   var news: [(frame: Int, news: SourceNews)] = []
   /// An item in which a join was tried in vain.
   var unjoinable: Int?
+
+  struct Successor {
+    var reader: RenditionReader
+    var joint: Int
+    var reason: String?
+  }
 
   /// s that runs overlap.
   static let fadeSeconds = 0.15
@@ -207,7 +213,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   public func isHeard(frame: Int) { supply.queue.advance(heard: seconds(frame)) }
 
   /// s that may be read beyond a request.
-  private static let readAheadSeconds = 0.3
+  private static let readAheadSeconds = 0.1
 
   public var isReady: Bool {
     let queue = supply.queue
