@@ -34,6 +34,7 @@ final class Conductor: @unchecked Sendable {
   private var isAtEnd = false
   private var toldWarnings = 0
   private var wasStarved = true
+  private var hasRead = false
   private var silentSince: Int64?
   private var isCorked = false
   private var heardLayout: ChannelLayout
@@ -148,6 +149,7 @@ final class Conductor: @unchecked Sendable {
       do throws(PlaybackError) {
         let count = try source.read(into: planes.planes, frames: Self.readFrames)
         if count == 0 { end() }
+        hasRead = true
         feed.ring.write(from: UnsafePointer(planes.planes), frames: count)
       } catch {
         fail(error)
@@ -187,6 +189,8 @@ final class Conductor: @unchecked Sendable {
   }
 
   private func noteState() {
+    // Before the first sound there is nothing that could stop.
+    guard hasRead else { return }
     let isStarved = feed.isStarved
     guard isStarved != wasStarved else { return }
     wasStarved = isStarved

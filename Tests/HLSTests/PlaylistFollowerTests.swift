@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct PlaylistFollowerTests {
   private func playlist(
-    _ numbers: Range<Int>, target: Double = 4, hasEnded: Bool = false, start: PlaylistStart? = nil
+    _ numbers: Range<Int>, target: Double = 4, seconds: Double? = nil, hasEnded: Bool = false, start: PlaylistStart? = nil
   ) -> MediaPlaylist {
     var playlist = MediaPlaylist()
     playlist.targetDuration = target
@@ -14,7 +14,7 @@ import Testing
     playlist.hasEnded = hasEnded
     playlist.start = start
     playlist.segments = numbers.map {
-      MediaSegment(uri: "\($0).ts", duration: target, sequence: $0)
+      MediaSegment(uri: "\($0).ts", duration: seconds ?? target, sequence: $0)
     }
     return playlist
   }
@@ -27,11 +27,29 @@ import Testing
     follower.take(playlist(0..<5), at: 106)
     #expect(follower.nextLoad == 108)
     follower.take(playlist(1..<6), at: 108)
-    #expect(follower.nextLoad == 112)
+    // A little after the last time that nothing was new.
+    #expect(follower.nextLoad == 110.25)
     follower.fail(at: 112)
     #expect(follower.nextLoad == 114)
     follower.take(playlist(2..<7, hasEnded: true), at: 114)
     #expect(follower.nextLoad == nil)
+  }
+
+  /// A server publishes a segment every 3.84 s; the player is sometimes busy for a while.
+  @Test func loadsComeSoonAfterWhatTheyAreFor() throws {
+    var follower = PlaylistFollower(playlist(0..<3, seconds: 3.84), at: 0.01)
+    var now = 0.01
+    var late: [Double] = []
+    for round in 0..<200 {
+      now = max(now, try #require(follower.nextLoad)) + 0.03
+      if round % 20 == 10 { now += 9 }
+      let newest = 3 + Int(now / 3.84)
+      let before = follower.playlist.end
+      follower.take(playlist(newest - 3..<newest, seconds: 3.84), at: now)
+      if follower.playlist.end == before + 1 { late.append(now - Double(newest - 3) * 3.84) }
+    }
+    let usual = late.sorted()[late.count * 8 / 10]
+    #expect(usual < 0.7, "late by \(late)")
   }
 
   @Test func aStaleOneIsSeen() {

@@ -276,6 +276,7 @@ import Testing
         return tier
       }
       var (rule, now) = rule([900, 900, 60, 60, 60, 900, 900, 900], ladder: Ladder(tiers))
+      now += rule.parameters.raisingHold
       #expect(rule.next(situation(now, buffer: 10)) > 0)
       rule.record(timing(now + 4, kilobits: 30), tier: 0)
       #expect(rule.next(situation(now + 4, buffer: 1)) == 0)

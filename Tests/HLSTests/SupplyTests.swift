@@ -202,6 +202,16 @@ private final class MadeWorld: ResourceFetcher {
     #expect(world.now > 15 && world.now < 60)
   }
 
+  @Test func aSegmentThatAlwaysBreaksOffIsAGap() throws {
+    publish(8)
+    for tier in ["low", "high"] {
+      world.fail("\(tier)/3.ts", [], always: .tooShort(expected: 1000, got: 10))
+    }
+    let (items, queue) = try run { RenditionChoice(ladder: $0) }
+    #expect(items.map { $0.tier == nil } == (0..<8).map { $0 == 3 })
+    #expect(queue.failure == nil)
+  }
+
   @Test func manyGapsInSequenceEndIt() throws {
     publish(40)
     for tier in ["low", "high"] {

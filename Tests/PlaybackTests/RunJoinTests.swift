@@ -165,6 +165,37 @@ private final class RunsSource: SoundSource {
   }
 }
 
+@Suite struct SignalExtensionTests {
+  /// Whatever the past, what follows is finite, not louder, and has no edge that the past had not.
+  @Test func nothingGrows() {
+    var random = SeededGenerator(7)
+    for round in 0..<200 {
+      let burst = Int.random(in: 0..<1024, using: &random)
+      let hertz = Float.random(in: 50...5000, using: &random)
+      let past = (0..<1024).map { i -> Float in
+        let noise = Float.random(in: -0.3...0.3, using: &random) * (i >= burst ? 1 : 0.01)
+        return noise + (round % 2 == 0 ? 0.2 * sinf(2 * .pi * hertz * Float(i) / 48000) : 0)
+      }
+      let next = SignalExtension.after(past, frames: 1920)
+      let limit = past.map(abs).max() ?? 0
+      #expect(next.count == 1920 && next.allSatisfy { abs($0) <= limit })
+      func energy(_ sound: ArraySlice<Float>) -> Float { sound.reduce(0) { $0 + $1 * $1 } }
+      // Noise dies away, tones go on.
+      #expect(energy(next[960...]) <= 1.6 * energy(past[64...]))
+    }
+  }
+
+  @Test(arguments: [100.0, 997, 3000, 9000]) func aToneGoesOn(_ hertz: Double) {
+    let whole = tone(hertz, 0..<2500)
+    let next = SignalExtension.after(Array(whole[..<1024]), frames: 1476)
+    for i in next.indices { #expect(abs(next[i] - whole[1024 + i]) < 0.003) }
+  }
+
+  private func tone(_ hertz: Double, _ range: Range<Int>) -> [Float] {
+    range.map { Float(0.3 * sin(2 * .pi * hertz * Double($0) / 48000)) }
+  }
+}
+
 @Suite struct SoundAlignmentTests {
   private func programme(_ count: Int, seed: UInt64) -> [Float] {
     var state = seed

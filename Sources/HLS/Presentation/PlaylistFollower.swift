@@ -9,6 +9,10 @@ public struct PlaylistFollower: Sendable {
   private var due: Double
   /// When it changed last.
   private var changed: Double
+  /// When it was last found unchanged since then.
+  private var unchanged: Double?
+  /// s after a moment at which nothing was new yet: then there should be.
+  private var margin = Self.leastMargin
 
   public init(_ playlist: MediaPlaylist, at now: Double) {
     self.playlist = playlist
@@ -21,11 +25,27 @@ public struct PlaylistFollower: Sendable {
   /// A copy whose end lies before the last one's is an older one, from a cache: it changes nothing.
   public mutating func take(_ newer: MediaPlaylist?, at now: Double) {
     let isOlder = newer.map { $0.end < playlist.end && !$0.hasEnded && $0.end + 100 > playlist.end }
-    guard let newer, newer != playlist, isOlder != true else { return due = now + shortPause }
+    guard let newer, newer != playlist, isOlder != true else {
+      unchanged = now
+      return due = now + shortPause
+    }
     playlist = newer
     changed = now
-    // Loads keep their beat: what each is late by is not added up.
-    due = max(due + pause, now + pause - Self.mostHaste)
+    keepBeat(now)
+  }
+
+  /// Loads keep a beat: one that is late, because something else was loaded, makes the next ones no
+  /// later. The beat was too early where nothing was new; it is then put a little later, not as late as
+  /// the second try happened to be.
+  private mutating func keepBeat(_ now: Double) {
+    if let unchanged {
+      due = unchanged + margin
+      margin = min(2 * margin, shortPause)
+    } else {
+      margin = max(Self.leastMargin, margin * 0.9)
+    }
+    unchanged = nil
+    while due < now + 0.3 * pause { due += pause }
   }
 
   /// It could not be loaded.
@@ -34,8 +54,7 @@ public struct PlaylistFollower: Sendable {
   /// When to load it again; nil where it has ended.
   public var nextLoad: Double? { playlist.hasEnded ? nil : due }
 
-  /// s by which a load may be sooner after the one before than segments are long.
-  private static let mostHaste = 0.25
+  private static let leastMargin = 0.25
 
   /// After a change: until its last segment is over, if that is before the target duration which the
   /// standard names. Where segments are a little shorter than the target, who waits for the target comes

@@ -3,6 +3,8 @@
 /// Why a segment cannot be had.
 enum LoadProblem: Error, Equatable, CustomStringConvertible {
   case fetch(FetchError)
+  /// The playlist it stands in, with the whole of the reason.
+  case playlist(FetchError, String)
   /// What came is no sound, or not all of it, with the reason.
   case content(String)
   /// Encrypted in a way that cannot be undone.
@@ -12,7 +14,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
   /// Whether asking again may help.
   var isPassing: Bool {
     switch self {
-    case .fetch(let error): error.isPassing
+    case .fetch(let error), .playlist(let error, _): error.isPassing
     case .content: true
     case .encryption, .address: false
     }
@@ -29,7 +31,9 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
   var description: String {
     switch self {
     case .fetch(let error): error.description
-    case .content(let reason), .encryption(let reason), .address(let reason): reason
+    case .playlist(_, let reason), .content(let reason), .encryption(let reason),
+      .address(let reason):
+      reason
     }
   }
 }

@@ -78,8 +78,8 @@ extension Supplier {
   private static func outcome(of error: PresentationError) -> Outcome {
     switch error {
     case .interrupted: .ended
-    case .fetch(_, let reason): .failed(.fetch(reason))
-    case .refused(let refusal): .failed(.fetch(.refused(refusal)))
+    case .fetch(_, let reason): .failed(.playlist(reason, error.description))
+    case .refused(let refusal): .failed(.playlist(.refused(refusal), error.description))
     case .playlist, .nothing: .failed(.address(error.description))
     }
   }
@@ -87,6 +87,7 @@ extension Supplier {
   private mutating func take(_ segment: SuppliedSegment, tier: Int, _ failures: [Int: Int]) {
     guard let cursor, let (known, start) = timelines[tier]?.segment(at: cursor) else { return }
     flushGaps()
+    lineFailures = 0
     let before = self.tier
     let hasChanged = before != nil && before != tier && queue.snapshot.end != nil
     var item = SupplyItem(id: 0, start: start, duration: known.duration, tier: tier)
@@ -134,12 +135,17 @@ extension Supplier {
     guard presentation.isRemote, problem.isPassing else { return false }
     if case .content = problem { return false }
     let left = situation(isWaiting: false).buffer
-    return clock() - began < conditions.patience || left > 4
+    let patience = conditions.patience / (lineFailures == 0 ? 1 : 3)
+    return clock() - began < patience || left > 4
   }
 
   private mutating func giveUp(_ problem: LoadProblem) {
-    if case .fetch(let error) = problem, error.isOfTheLine {
-      return queue.fail("the server does not answer any more: \(problem)")
+    if problem.isOfTheLine {
+      // It may be only this one.
+      guard lineFailures == 0 else {
+        return queue.fail("the server does not answer any more: \(problem)")
+      }
+      lineFailures += 1
     }
     guard let cursor, let tier, let (segment, start) = timelines[tier]?.segment(at: cursor) else {
       return queue.fail("\(problem)")
@@ -289,11 +295,12 @@ extension SegmentTiming {
   }
 }
 
-extension FetchError {
+extension LoadProblem {
   /// Nobody answers, or answers come to no end.
   fileprivate var isOfTheLine: Bool {
     switch self {
-    case .connection, .timedOut, .tooShort: true
+    case .fetch(.connection), .fetch(.timedOut), .fetch(.tooShort): true
+    case .playlist(.connection, _), .playlist(.timedOut, _), .playlist(.tooShort, _): true
     default: false
     }
   }

@@ -18,6 +18,8 @@ struct Supplier {
   var cursor: Double?
   /// Gaps that are not told of before something comes after them.
   var gaps: [SupplyItem] = []
+  /// Segments in sequence for which nobody answered.
+  var lineFailures = 0
   /// Tiers that cannot be decrypted.
   var unusable: Set<Int> = []
   let opened: Double

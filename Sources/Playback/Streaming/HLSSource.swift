@@ -170,9 +170,10 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
     return 0
   }
 
-  /// Goes on with the run's next segment; false where none follows.
+  /// Goes on with the run's next segment; false where none follows. Where that is to be heard in another
+  /// tier, the change is within it, if both versions are there.
   private func goOn(_ reader: RenditionReader) throws(PlaybackError) -> Bool {
-    guard let following = try wait(for: item + 1), following.tier == reader.tier,
+    guard let following = try wait(for: item + 1), following.tier != nil,
       let segment = following.versions[reader.tier],
       (try? reader.append(segment)) == .follows
     else { return false }

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Glibc
+import HLS
+import Media
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Playback
+
+/// Presentations that the program ffmpeg packs, read as one sound.
+@Suite struct HLSSourceTests {
+  private static let packed = Packed()
+  /// They are there for as long as the test.
+  private let folders = Folders()
+
+  private final class Folders: Sendable {
+    private let all = Mutex<[TemporaryFolder]>([])
+    func keep(_ folder: TemporaryFolder) { all.withLock { $0.append(folder) } }
+  }
+
+  /// Twelve seconds of bursts and tones: 5.1 as E-AC-3, its stereo fold-down as AAC, 6 dB louder.
+  private final class Packed: Sendable {
+    let folder = TemporaryFolder()
+    let problem: String?
+
+    init() {
+      let tones = [500, 700, 900, 50, 1100, 1300]
+      let channels = tones.enumerated().map { c, hertz in
+        "0.1*sin(2*PI*\(hertz)*t)+0.15*(random(\(c))-0.5)*lt(mod(t*3.7+\(c)*0.3\\,1)\\,0.2)"
+      }
+      let fold = "pan=stereo|c0=0.8*c0+0.57*c2+0.57*c4|c1=0.8*c1+0.57*c2+0.57*c5"
+      let source = "aevalsrc=\(channels.joined(separator: "|")):c=5.1:s=48000:d=12"
+      var commands = [
+        ["-f", "lavfi", "-i", source, "-c:a", "pcm_f32le", folder.file("a.wav")],
+        ["-i", folder.file("a.wav"), "-c:a", "eac3", "-b:a", "256k", folder.file("six.eac3")],
+        [
+          "-i", folder.file("a.wav"), "-af", "\(fold),volume=6dB", "-c:a", "aac", "-b:a", "128k",
+          folder.file("two.m4a"),
+        ],
+      ]
+      for (name, file) in [("six", "six.eac3"), ("two", "two.m4a")] {
+        mkdir(folder.file(name), 0o700)
+        commands.append([
+          "-i", folder.file(file), "-c", "copy", "-f", "hls", "-hls_time", "1.92",
+          "-hls_list_size", "0", "-hls_playlist_type", "vod", "-hls_segment_filename",
+          folder.file("\(name)/s%02d.ts"), folder.file("\(name)/p.m3u8"),
+        ])
+      }
+      var problem: String?
+      for command in commands where problem == nil {
+        let run = try? ProgramRun.of("ffmpeg", ["-v", "error", "-y"] + command, timeoutSeconds: 60)
+        if run?.exitCode != 0 { problem = run?.errors ?? "ffmpeg cannot be started" }
+      }
+      let master = """
+        #EXTM3U
+        #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="s",NAME="a",CHANNELS="6",URI="six/p.m3u8"
+        #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="t",NAME="a",CHANNELS="2",URI="two/p.m3u8"
+        #EXT-X-STREAM-INF:BANDWIDTH=280000,CODECS="ec-3",AUDIO="s"
+        six/p.m3u8
+        #EXT-X-STREAM-INF:BANDWIDTH=140000,CODECS="mp4a.40.2",AUDIO="t"
+        two/p.m3u8
+        """
+      _ = try? folder.write(master, to: "master.m3u8")
+      self.problem = problem
+    }
+  }
+
+  /// Tiers by plan; some segments are fetched a second time in another one.
+  private struct Plan: AdaptationRule {
+    var tiers: [Int]
+    var again: [Int: Int] = [:]
+    var asked = 0
+
+    mutating func next(_ situation: PlaySituation) -> Int {
+      defer { asked += 1 }
+      return tiers[min(asked, tiers.count - 1)]
+    }
+    mutating func record(_ timing: SegmentTiming, tier: Int) {}
+    mutating func replacement(
+      _ situation: PlaySituation, queue: [QueuedSegment]
+    ) -> Replacement? {
+      for segment in queue {
+        if let tier = again.removeValue(forKey: segment.number) {
+          return Replacement(number: segment.number, tier: tier)
+        }
+      }
+      return nil
+    }
+  }
+
+  private func source(
+    _ plan: Plan, settings: RenderSettings = RenderSettings(),
+    change: (TemporaryFolder) throws -> Void = { _ in }
+  ) throws -> HLSSource {
+    #expect(Self.packed.problem == nil)
+    let copy = TemporaryFolder()
+    folders.keep(copy)
+    _ = try ProgramRun.of("cp", ["-r", Self.packed.folder.path + "/.", copy.path])
+    try change(copy)
+    let folder = try #require(PresentationFolder(copy.path))
+    let fetcher = FolderFetcher(folder)
+    let loader = PlaylistLoader(fetcher, folder: folder)
+    let presentation = try OpenPresentation(
+      loader.open(.file(folder.path + "/master.m3u8")), loader: loader, fetcher: fetcher,
+      wishes: TierWishes(), describe: { _ in nil }, goesOn: { true })
+    let supply = SegmentSupply(
+      presentation, clock: { Double(monotonic_nanoseconds()) * 1e-9 },
+      pause: { usleep(useconds_t($0 * 1e6)) }, rule: { plan })
+    return try HLSSource(supply, settings: settings)
+  }
+
+  /// All of it, on a bus.
+  private func sound(of source: HLSSource) throws -> [[Float]] {
+    let bus = try prepared(source, settings: source.settings)
+    var result = [[Float]](repeating: [], count: bus.layout.channelCount)
+    let scratch = PlanarScratch(channels: bus.layout.channelCount, frames: 1000)
+    while true {
+      let count = try bus.read(into: scratch.planes, frames: 1000)
+      if count == 0 { return result }
+      for c in result.indices {
+        result[c] += UnsafeBufferPointer(start: scratch.planes[c], count: count)
+      }
+    }
+  }
+
+  private func read(_ plan: Plan) throws -> (sound: [[Float]], news: [RenditionNews], HLSSource) {
+    let source = try source(plan)
+    source.loudnessAsHeard = { layout, planes in
+      let weights = layout.isMultichannel ? [1, 1, 1, 0, 1, 1] : [1, 1.0]
+      let energy = zip(planes, weights).reduce(0) { sum, plane in
+        sum + plane.1 * plane.0.reduce(0) { $0 + Double($1 * $1) }
+      }
+      return 10 * log10(energy / Double(planes[0].count))
+    }
+    let sound = try sound(of: source)
+    let news = source.takeNews(upTo: .max).compactMap { news -> RenditionNews? in
+      if case .rendition(let rendition) = news { rendition } else { nil }
+    }
+    return (sound, news, source)
+  }
+
+  private func decibels(_ sound: ArraySlice<Float>) -> Double {
+    10 * log10(sound.reduce(1e-12) { $0 + Double($1 * $1) } / Double(sound.count))
+  }
+
+  /// Of the difference against the second, dB.
+  private func difference(_ sound: ArraySlice<Float>, _ wanted: ArraySlice<Float>) -> Double {
+    let rest = zip(sound, wanted).map { $0 - $1 }
+    return decibels(rest[...]) - decibels(wanted)
+  }
+
+  @Test func aTierIsReadToTheFrameAsItsOwnFileIs() throws {
+    let six = try sound(of: source(Plan(tiers: [1])))
+    let file = try AudioFileReader(path: Self.packed.folder.file("six.eac3"))
+    #expect(six.count == 6 && six[0].count == 12 * 48000)
+    let scratch = PlanarScratch(channels: 6, frames: six[0].count)
+    #expect(try file.read(into: scratch.planes, frames: six[0].count) == six[0].count)
+    for c in 0..<6 {
+      #expect(six[c].indices.allSatisfy { six[c][$0] == scratch.planes[c][$0] })
+    }
+  }
+
+  @Test func aReplacedSegmentTakesOverWithinItAlignedAndAsLoud() throws {
+    let six = try sound(of: source(Plan(tiers: [1])))
+    let (sound, news, _) = try read(Plan(tiers: [0, 0, 0, 1], again: [2: 1]))
+    #expect(news.map(\.isMultichannel) == [false, true])
+    let change = try #require(news.last)
+    // Aligned to the frame though AAC and E-AC-3 lie 768 frames apart at equal time stamps.
+    #expect(change.shift.map { abs($0) } == 768)
+    #expect(try #require(change.agreement) > 0.9)
+    #expect((4.8...5.8).contains(change.at))
+    // The 5.1 behind the join is the 5.1 at its place, at one gain.
+    let start = Int((change.at + 0.2) * 48000)
+    let shift = try #require(change.shift)
+    let gain = Float(pow(10, change.gain / 20))
+    for c in [0, 1, 2, 4, 5] {
+      let wanted = six[c][(start - shift)..<(start - shift + 96000)].map { $0 * gain }
+      #expect(difference(sound[c][start..<start + 96000], wanted[...]) < -40)
+    }
+    // 6 dB, and what the fold-down loses of five equal channels.
+    #expect(abs(change.gain - 3.13) < 0.3)
+  }
+
+  @Test func noChangeOfTierClicksOrStepsInLevel() throws {
+    let plans = [
+      Plan(tiers: [0, 0, 0, 1], again: [2: 1]), Plan(tiers: [1, 1, 1, 0], again: [:]),
+      Plan(tiers: [0, 0, 1, 1, 0, 0]),
+    ]
+    for plan in plans {
+      let (sound, news, source) = try read(plan)
+      #expect(source.warnings.isEmpty)
+      #expect(news.count >= 2)
+      // All channels together, above the tones and where the bursts are few.
+      let sum = sound[0].indices.map { i in sound.reduce(0) { $0 + $1[i] } }
+      let edges = zip(sum, sum.dropFirst(2)).enumerated().map { i, pair in
+        abs(pair.0 - 2 * sum[i + 1] + pair.1)
+      }
+      let places = news.dropFirst().map { Int($0.at * 48000) }
+      let isNear = { (i: Int) in places.contains { abs($0 - i) < 12000 } }
+      let usual = try #require(edges.indices.filter { !isNear($0) }.map { edges[$0] }.max())
+      let sharpest = try #require(edges.indices.filter(isNear).max { edges[$0] < edges[$1] })
+      #expect(edges[sharpest] < 1.3 * usual, "at \(Double(sharpest) / 48000) s, \(news.map(\.at))")
+      for change in news.dropFirst() {
+        let place = Int(change.at * 48000)
+        guard place > 48000, place < sum.count - 60000 else { continue }
+        let before = sound.reduce(0) { $0 + pow(10, decibels($1[place - 38400..<place - 9600]) / 10) }
+        let after = sound.reduce(0) { $0 + pow(10, decibels($1[place + 9600..<place + 38400]) / 10) }
+        #expect(abs(10 * log10(after / before)) < 3)
+      }
+    }
+  }
+
+  @Test func aMissingSegmentKeepsItsTimeAndIsTold() throws {
+    let whole = try sound(of: source(Plan(tiers: [1])))
+    let source = try source(Plan(tiers: [1])) { folder in
+      for tier in ["six", "two"] { unlink(folder.file("\(tier)/s02.ts")) }
+    }
+    let sound = try sound(of: source)
+    #expect(sound[0].count == whole[0].count)
+    #expect(source.warnings.count == 1)
+    #expect(source.warnings.first?.contains("1.92 s are missing") == true)
+    let after = (6 * 48000)..<(10 * 48000)
+    for c in 0..<6 { #expect(difference(sound[c][after], whole[c][after]) < -40) }
+    #expect(sound[0][(4 * 48000)..<(5 * 48000)].allSatisfy { $0 == 0 })
+  }
+
+  @Test(arguments: [0, 1000, 48000 * 5 + 77, 48000 * 11, 48000 * 12, 48000 * 13])
+  func aSeekGoesToTheFrame(_ frame: Int) throws {
+    let whole = try sound(of: source(Plan(tiers: [1])))
+    let source = try source(Plan(tiers: [1]))
+    let bus = try prepared(source, settings: source.settings)
+    let scratch = PlanarScratch(channels: 6, frames: 20000)
+    _ = try bus.read(into: scratch.planes, frames: 20000)
+    try bus.seek(toFrame: frame)
+    let count = try bus.read(into: scratch.planes, frames: 20000)
+    #expect(count == max(0, min(20000, whole[0].count - frame)))
+    guard count > 0 else { return }
+    for c in 0..<6 {
+      let sound = Array(UnsafeBufferPointer(start: scratch.planes[c], count: count))
+      #expect(difference(sound[...], whole[c][frame..<frame + count]) < -40)
+    }
+  }
+
+  @Test func aWaitingReadIsGivenUp() throws {
+    let source = try source(Plan(tiers: [1]))
+    source.abandon()
+    #expect(throws: PlaybackError.self) { try sound(of: source) }
+  }
+}
