@@ -68,7 +68,7 @@ extension HLSSource {
     let isUpmixed = other.layout == .stereo && settings.upmix != .off
     let lead = isUpmixed ? frames(Self.upmixSeconds) : 0
     let start = max(other.position + other.warmUpFrames, position - lead)
-    guard start < position, other.position + other.ahead.count >= position + fade else { return }
+    guard start <= position, other.position + other.ahead.count >= position + fade else { return }
     try media { () throws(MediaError) in try other.drop(start - other.position) }
     runEnd = position + fade
     successor = Successor(reader: other, joint: position + fade - other.position)
@@ -81,12 +81,13 @@ extension HLSSource {
       other.position + other.ahead.count >= position
     else { return }
     let first = history.count - (position - start)
-    learn(
-      other.tier, other.ahead.sound((start - other.position)..<(position - other.position)),
-      other.layout, against: history.sound(first..<history.count), reader.layout,
-      gain: 1)
+    let difference = learn(
+      other, other.ahead.sound((start - other.position)..<(position - other.position)),
+      against: reader, history.sound(first..<history.count), heardAt: reader.level.now)
     if let comparison { other.position += comparison.shift }
-    other.gain = levels.gain(of: other.tier)
+    // As loud as what is heard now, and from there to where it should be.
+    other.level = .init(now: difference ?? levels.decibels(of: other.tier))
+    other.level.goal = levels.decibels(of: other.tier)
   }
 
   /// Where a segment was fetched twice before anything was heard: what that tells of the tier that is
@@ -107,30 +108,35 @@ extension HLSSource {
         reader.position + reader.ahead.count, other.position + other.ahead.count)
       guard end - start >= frames(Self.leastCompared) else { continue }
       levels.hears(reader.tier)
-      learn(
-        tier, other.ahead.sound((start - other.position)..<(end - other.position)), other.layout,
-        against: reader.ahead.sound((start - reader.position)..<(end - reader.position)),
-        reader.layout, gain: reader.gain)
+      _ = learn(
+        other, other.ahead.sound((start - other.position)..<(end - other.position)),
+        against: reader, reader.ahead.sound((start - reader.position)..<(end - reader.position)),
+        heardAt: 0)
       comparison = nil
     }
   }
 
+  /// Takes what two versions of one time tell of each other.
+  ///
   /// - Parameters:
-  ///   - sound: of the tier, channels x frames.
-  ///   - heard: the same time as it is heard.
-  ///   - gain: at which `heard` is still to be played.
+  ///   - sound: of the other tier, channels x frames.
+  ///   - heard: the same time of the tier that is heard.
+  ///   - level: at which `heard` is given, dB.
+  /// - Returns: the level at which the other one is as loud as `heard`, dB; nil where that is not known.
   private func learn(
-    _ tier: Int, _ sound: [[Float]], _ layout: ChannelLayout, against heard: [[Float]],
-    _ heardLayout: ChannelLayout, gain: Float
-  ) {
+    _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
+    _ heard: [[Float]], heardAt level: Double
+  ) -> Double? {
     comparison = SoundAlignment(
-      of: Self.mono(sound, layout), to: Self.mono(heard, heardLayout), within: Self.furthestShift)
-    guard let comparison else { return }
-    levels.move(tier, by: comparison.shift)
-    guard let loudnessAsHeard, let now = loudnessAsHeard(heardLayout, heard),
-      let then = loudnessAsHeard(layout, sound)
-    else { return }
-    levels.set(tier, decibels: now + TierLevels.decibels(gain) - then)
+      of: Self.mono(sound, other.layout), to: Self.mono(heard, reader.layout),
+      within: Self.furthestShift)
+    guard let comparison else { return nil }
+    levels.move(other.tier, by: comparison.shift)
+    guard let loudnessAsHeard, let now = loudnessAsHeard(reader.layout, heard),
+      let then = loudnessAsHeard(other.layout, sound)
+    else { return nil }
+    levels.compare(other.tier, with: reader.tier, isSofterBy: now - level - then)
+    return now - then
   }
 
   /// One signal in which everything is heard.

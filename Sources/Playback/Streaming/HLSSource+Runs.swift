@@ -111,7 +111,7 @@ extension HLSSource {
       of: reader.startTime, cycle: segment.timeCycle, discontinuity: segment.discontinuity,
       expected: goesOn && !isAgain ? seconds(position) : found.start)
     reader.position = frames(start) + levels.shift(of: tier)
-    reader.gain = levels.gain(of: tier)
+    reader.level = .init(now: levels.decibels(of: tier))
     return reader
   }
 
@@ -160,7 +160,7 @@ extension HLSSource {
       name: "\(reader.layout.name) at \(Int((tier.bitRate / 1000).rounded())) kbit/s",
       layout: reader.layout, bitRate: tier.bitRate, reason: reason, at: seconds(frame),
       shift: comparison?.shift, agreement: comparison?.agreement,
-      gain: levels.decibels(of: reader.tier))
+      gain: reader.level.now)
     comparison = nil
     news.append((frame, .rendition(change)))
   }

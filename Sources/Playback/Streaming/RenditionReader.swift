@@ -10,8 +10,7 @@ final class RenditionReader {
   let layout: ChannelLayout
   /// The frame of the presentation that `read` gives next.
   var position: Int
-  /// Linear.
-  var gain: Float = 1
+  var level = TierLevel(now: 0)
   private let decoder: PieceDecoder
   private let initialisation: [UInt8]
   private let discontinuity: Int
@@ -88,11 +87,7 @@ final class RenditionReader {
     } else {
       count = try decoder.read(into: planes, frames: frames)
     }
-    if gain != 1 {
-      for c in 0..<decoder.channels {
-        for i in 0..<count { planes[c][i] *= gain }
-      }
-    }
+    level.apply(to: planes, channels: decoder.channels, frames: count, sampleRate: sampleRate)
     position += count
     return count
   }

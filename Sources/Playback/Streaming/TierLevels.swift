@@ -2,11 +2,12 @@
 
 private import Glibc
 
-/// What was learnt of the tiers: how far each lies behind its time stamps, and the gain that makes it as
-/// loud as the first one.
+/// What was learnt of the tiers: how far each lies behind its time stamps, and at which level it is as
+/// loud as the one heard first, in the mean of all comparisons.
 struct TierLevels {
   private var shifts: [Int: Int] = [:]
-  private var gains: [Int: Double] = [:]
+  private var levels: [Int: (sum: Double, count: Double)] = [:]
+  private var reference: Int?
   private var latest: Int?
   /// dB either way.
   private static let most = 20.0
@@ -16,24 +17,61 @@ struct TierLevels {
 
   /// dB; of a tier that was never compared that of the one heard last.
   func decibels(of tier: Int) -> Double {
-    gains[tier] ?? latest.flatMap { gains[$0] } ?? 0
+    known(tier) ?? latest.flatMap(known) ?? 0
   }
 
-  /// Linear.
-  func gain(of tier: Int) -> Float { Float(pow(10, decibels(of: tier) / 20)) }
+  private func known(_ tier: Int) -> Double? {
+    if tier == reference { return 0 }
+    guard let level = levels[tier] else { return nil }
+    return min(Self.most, max(-Self.most, level.sum / level.count))
+  }
 
   mutating func move(_ tier: Int, by frames: Int) { shifts[tier, default: 0] += frames }
 
   mutating func hears(_ tier: Int) {
-    if gains.isEmpty { gains[tier] = 0 }
+    reference = reference ?? tier
     latest = tier
   }
 
-  mutating func set(_ tier: Int, decibels: Double) {
-    gains[tier] = min(Self.most, max(-Self.most, decibels))
+  /// A tier was found to be softer than another one, dB, both as they are.
+  mutating func compare(_ tier: Int, with other: Int, isSofterBy difference: Double) {
+    if tier == reference {
+      add(-difference, to: other)
+    } else {
+      add(decibels(of: other) + difference, to: tier)
+    }
   }
 
-  static func decibels(_ gain: Float) -> Double { 20 * log10(Double(max(gain, 1e-6))) }
+  private mutating func add(_ level: Double, to tier: Int) {
+    levels[tier, default: (0, 0)].sum += level
+    levels[tier]?.count += 1
+  }
+}
+
+/// A level that goes slowly to where it should be.
+struct TierLevel {
+  /// dB.
+  private(set) var now: Double
+  var goal: Double
+  /// dB/s: not heard.
+  private static let slope = 0.5
+
+  init(now: Double) { (self.now, goal) = (now, now) }
+
+  mutating func apply(
+    to planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, channels: Int, frames: Int,
+    sampleRate: Int
+  ) {
+    guard frames > 0, now != 0 || goal != 0 else { return }
+    let step = Self.slope * Double(frames) / Double(sampleRate)
+    let end = now + min(step, max(-step, goal - now))
+    let (first, last) = (Float(pow(10, now / 20)), Float(pow(10, end / 20)))
+    for i in 0..<frames {
+      let gain = first + (last - first) * Float(i + 1) / Float(frames)
+      for c in 0..<channels { planes[c][i] *= gain }
+    }
+    now = end
+  }
 }
 
 /// Times and numbers as the listener is told them.
