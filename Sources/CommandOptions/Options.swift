@@ -252,7 +252,8 @@ public enum Options {
     "language", "TAG", .text, shown: "what the presentation begins with",
     help: "Language of the sound, such as en or de-AT, where there are several.")
   public static let root = CommandOption<String?>(
-    "root", "DIR", .folder, shown: "the playlist's own folder, or that of the playlist that names it",
+    "root", "DIR", .folder,
+    shown: "the playlist's own folder, or that of the playlist that names it",
     help: "Folder in which the files of a downloaded presentation may lie.")
   public static let keep = CommandOption<String?>(
     "keep", "DIR", .folder,

@@ -136,11 +136,14 @@ public final class ConstantBusSource: SoundSource {
   /// Puts more frames on the line.
   private func extend() throws(PlaybackError) {
     guard way != nil else {
-      guard let next = try source.nextLayout() else { return hasEnded = true }
-      return try begin(next)
+      if let next = try source.nextLayout() { try begin(next) } else { hasEnded = true }
+      return
     }
     let count = try readRun(Self.stepFrames)
-    guard count > 0 else { return way = nil }
+    guard count > 0 else {
+      way = nil
+      return
+    }
     join.fade(mixed.planes, count)
     line.append(UnsafePointer(mixed.planes), frames: count)
     join.remember(mixed.planes, count)

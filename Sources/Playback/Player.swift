@@ -143,6 +143,9 @@ public final class Player: @unchecked Sendable {
       }
     }
     if let offer = made.multichannelOffer { declareMultichannelContent(offer) }
+    if let start = streamed?.startFrame, start > 0 {
+      conductor.wishes.withLock { $0.seek = start }
+    }
   }
 
   deinit { stop() }

@@ -77,7 +77,8 @@ private func measureLoudness(
   plain.gainDecibels = 0
   let offline = try playing { () throws(PlaybackError) in
     try OfflineRenderer(
-      source: input.open(command[Options.rate]), head: head ?? HeadTrajectory(.identity), hrtf: hrtf, settings: plain,
+      source: input.open(command[Options.rate]), head: head ?? HeadTrajectory(.identity),
+      hrtf: hrtf, settings: plain,
       isLimited: false)
   }
   var progress = Progress(total: offline.frames, doing: "measured")

@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct PlaylistFollowerTests {
   private func playlist(
-    _ numbers: Range<Int>, target: Double = 4, seconds: Double? = nil, hasEnded: Bool = false, start: PlaylistStart? = nil
+    _ numbers: Range<Int>, target: Double = 4, seconds: Double? = nil, hasEnded: Bool = false,
+    start: PlaylistStart? = nil
   ) -> MediaPlaylist {
     var playlist = MediaPlaylist()
     playlist.targetDuration = target

@@ -22,7 +22,9 @@ private final class MadeWorld: ResourceFetcher {
   let state = Mutex(State())
   static let segmentSeconds = 4.0
 
-  func set(_ name: String, _ body: [UInt8]) { state.withLock { $0.bodies["http://h/" + name] = body } }
+  func set(_ name: String, _ body: [UInt8]) {
+    state.withLock { $0.bodies["http://h/" + name] = body }
+  }
   func set(_ name: String, _ text: String) { set(name, Array(text.utf8)) }
   func fail(_ name: String, _ errors: [FetchError], always: FetchError? = nil) {
     state.withLock { state in
@@ -62,7 +64,9 @@ private final class MadeWorld: ResourceFetcher {
 
   /// A playlist that moves on with the clock.
   private func liveText(_ address: String) -> [UInt8]? {
-    guard address.hasSuffix("/p.m3u8"), let start = state.withLock({ $0.liveStart }) else { return nil }
+    guard address.hasSuffix("/p.m3u8"), let start = state.withLock({ $0.liveStart }) else {
+      return nil
+    }
     let newest = 3 + Int((now - start) / Self.segmentSeconds)
     let first = max(0, newest - 5)
     var text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-MEDIA-SEQUENCE:\(first)\n"
@@ -283,6 +287,23 @@ private final class MadeWorld: ResourceFetcher {
     }
     let tiers = Set(items.compactMap(\.tier))
     #expect(tiers == [0, 1])
+  }
+
+  @Test func whatALiveServerNoLongerHasIsLeftOut() throws {
+    publish(200)
+    world.state.withLock { ($0.liveStart, $0.rate) = (0, 900e3) }
+    let world = world
+    let (items, queue) = try run(
+      until: 260, rule: { RenditionChoice(ladder: $0) },
+      meanwhile: { _, _ in
+        world.state.withLock { $0.rate = (60..<130).contains($0.now) ? 900 : 900e3 }
+      })
+    #expect(queue.failure == nil && items.allSatisfy { $0.tier != nil })
+    for (item, next) in zip(items, items.dropFirst()) { #expect(abs(item.end - next.start) < 1e-6) }
+    let numbers = items.compactMap { $0.versions.values.first?.sequence }
+    #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(zip(numbers, numbers.dropFirst()).contains { $1 > $0 + 5 })
+    #expect(queue.takeNotes().contains { $0.contains("left out") })
   }
 
   @Test func aLivePlaylistThatStandsStillEndsIt() throws {

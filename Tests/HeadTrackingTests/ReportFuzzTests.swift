@@ -17,7 +17,7 @@ extension VirtualDevices {
     }
 
     private static func corpus() throws -> [[UInt8]] {
-      let folder = VirtualSensor.root + "/Tests/Fuzz/corpus"
+      let folder = VirtualSensor.root + "/Tests/Fuzz/trackers"
       guard let directory = opendir(folder) else { throw HelperFailure(description: "no corpus") }
       defer { closedir(directory) }
       var found: [[UInt8]] = []

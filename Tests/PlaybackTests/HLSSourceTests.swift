@@ -207,8 +207,12 @@ import Testing
       for change in news.dropFirst() {
         let place = Int(change.at * 48000)
         guard place > 48000, place < sum.count - 60000 else { continue }
-        let before = sound.reduce(0) { $0 + pow(10, decibels($1[place - 38400..<place - 9600]) / 10) }
-        let after = sound.reduce(0) { $0 + pow(10, decibels($1[place + 9600..<place + 38400]) / 10) }
+        let before = sound.reduce(0) {
+          $0 + pow(10, decibels($1[place - 38400..<place - 9600]) / 10)
+        }
+        let after = sound.reduce(0) {
+          $0 + pow(10, decibels($1[place + 9600..<place + 38400]) / 10)
+        }
         #expect(abs(10 * log10(after / before)) < 3)
       }
     }

@@ -241,7 +241,8 @@ private final class RunsSource: SoundSource {
   @Test func tiersShareAClock() {
     var clock = SegmentClock()
     #expect(clock.position(of: 1.4, cycle: nil, discontinuity: 0, expected: 0) == 0)
-    #expect(abs(clock.position(of: 9.08, cycle: nil, discontinuity: 0, expected: 7.6) - 7.68) < 1e-9)
+    #expect(
+      abs(clock.position(of: 9.08, cycle: nil, discontinuity: 0, expected: 7.6) - 7.68) < 1e-9)
     // Another clock altogether is not believed.
     #expect(clock.position(of: 500, cycle: nil, discontinuity: 0, expected: 11.5) == 11.5)
     #expect(clock.position(of: nil, cycle: nil, discontinuity: 0, expected: 12) == 12)

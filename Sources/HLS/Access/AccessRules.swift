@@ -77,7 +77,8 @@ public struct AccessRules: Sendable {
     }
     let root = folder.hasSuffix("/") ? folder : folder + "/"
     guard path.hasPrefix(root) else {
-      throw AccessRefusal(address, "it lies outside the presentation's folder; --root names a wider one")
+      throw AccessRefusal(
+        address, "it lies outside the presentation's folder; --root names a wider one")
     }
   }
 }

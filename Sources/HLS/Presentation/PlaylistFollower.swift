@@ -27,7 +27,8 @@ public struct PlaylistFollower: Sendable {
     let isOlder = newer.map { $0.end < playlist.end && !$0.hasEnded && $0.end + 100 > playlist.end }
     guard let newer, newer != playlist, isOlder != true else {
       unchanged = now
-      return due = now + shortPause
+      due = now + shortPause
+      return
     }
     playlist = newer
     changed = now

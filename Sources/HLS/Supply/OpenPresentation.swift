@@ -17,6 +17,8 @@ public struct OpenPresentation: Sendable {
   public let renditions: [KeptRendition]
   /// Whether there are multichannel tiers that were not wanted.
   public let hasMultichannelBeyond: Bool
+  /// Where the multivariant playlist wishes playing to begin.
+  let start: PlaylistStart?
   let places: [Place]
   let variables: PlaylistVariables
   let loader: PlaylistLoader
@@ -40,9 +42,16 @@ public struct OpenPresentation: Sendable {
     switch presentation {
     case .multivariant(let playlist, let address):
       variables = playlist.variables
-      ladder = Ladder(
+      start = playlist.start
+      let offered = Ladder(
         from: playlist, language: wishes.language, maximumBitRate: wishes.maximumBitRate,
         prefer: wishes.preference)
+      ladder = Ladder(offered.tiers.filter { Self.isThere($0.uri, address, loader) })
+      guard !ladder.tiers.isEmpty || offered.tiers.isEmpty else {
+        throw .nothing(
+          address: address.description,
+          reason: "none of the playlists that it names is in the folder")
+      }
       try Self.requireTiers(ladder, address, wishes)
       hasMultichannelBeyond =
         Ladder(from: playlist, language: wishes.language).firstMultichannel != nil
@@ -57,6 +66,7 @@ public struct OpenPresentation: Sendable {
       }
     case .media(let all):
       variables = PlaylistVariables()
+      start = nil
       let found = try Self.tiers(all, loader, fetcher, describe, goesOn)
       ladder = Ladder(
         found.map(\.tier), maximumBitRate: wishes.maximumBitRate, prefer: wishes.preference)
@@ -72,6 +82,14 @@ public struct OpenPresentation: Sendable {
         return rendition
       }
     }
+  }
+
+  /// Whether a playlist can be had: of a downloaded presentation often only one was kept.
+  private static func isThere(
+    _ uri: String, _ playlist: ResourceAddress, _ loader: PlaylistLoader
+  ) -> Bool {
+    guard let folder = loader.folder, case .file(let path) = playlist else { return true }
+    return folder.file(for: uri, from: path) != nil
   }
 
   private static func requireTiers(
@@ -93,7 +111,9 @@ public struct OpenPresentation: Sendable {
     var found: [(tier: Tier, loaded: PlaylistLoader.Loaded, isBinaural: Bool)] = []
     var problem: LoadProblem?
     for loaded in all {
-      guard case .media(let playlist) = loaded.playlist, !playlist.hasOnlyKeyFrames else { continue }
+      guard case .media(let playlist) = loaded.playlist, !playlist.hasOnlyKeyFrames else {
+        continue
+      }
       // The first that is there.
       for segment in playlist.segments.filter({ !$0.isGap }).prefix(20) {
         if !goesOn() { throw .interrupted }

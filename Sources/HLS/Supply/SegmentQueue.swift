@@ -20,6 +20,7 @@ public final class SegmentQueue: Sendable {
     var seek: Double?
     var notes: [String] = []
     var duration: Double?
+    var start = 0.0
   }
 
   private let state = Mutex(State())
@@ -60,6 +61,9 @@ public final class SegmentQueue: Sendable {
 
   /// s in all; nil live, and before the first playlist is there.
   public var duration: Double? { state.withLock { $0.duration } }
+
+  /// s at which the presentation wishes to be begun.
+  public var start: Double { state.withLock { $0.start } }
 
   /// Asks for other times, in s; what is there is given up.
   ///
@@ -138,7 +142,9 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  func setDuration(_ seconds: Double) { state.withLock { $0.duration = seconds } }
+  func setDuration(_ seconds: Double, start: Double) {
+    state.withLock { ($0.duration, $0.start) = (seconds, start) }
+  }
   func setMayStart() { state.withLock { $0.mayStart = true } }
   func setEnded() { state.withLock { if $0.seek == nil { $0.hasEnded = true } } }
   func note(_ text: String) { state.withLock { $0.notes.append(text) } }

@@ -65,7 +65,11 @@ extension Supplier {
       return nil
     }
     if start > cursor + 0.25 {
-      skip(to: start, "the server no longer has it")
+      if timeline.playlist.hasEnded {
+        skip(to: start, "the server no longer has it")
+      } else {
+        leaveOut(start - cursor)
+      }
       return attempt(tier)
     }
     if segment.isGap {
@@ -156,6 +160,12 @@ extension Supplier {
     }
   }
 
+  /// What a live server no longer has is not waited through: what it has is heard next.
+  private mutating func leaveOut(_ seconds: Double) {
+    for tier in timelines.keys { timelines[tier]?.move(by: -seconds) }
+    queue.note("\(Int(seconds.rounded())) s are left out: the server no longer has them")
+  }
+
   /// Leaves out what is up to there.
   private mutating func skip(to time: Double, _ problem: String) {
     guard let cursor, time > cursor else { return }
@@ -198,7 +208,8 @@ extension Supplier {
       let read = queue.snapshot.read
       let inTime = read <= item.start + item.duration - 0.75
       if rule.replaced(inTime: inTime, situation(isWaiting: false)), inTime {
-        queue.add(supplied, tier: tier, to: item.id, isHeard: true,
+        queue.add(
+          supplied, tier: tier, to: item.id, isHeard: true,
           reason: reason([:], from: item.tier ?? tier, to: tier))
         if snapshot.items.last?.id == item.id { self.tier = tier }
       }

@@ -143,10 +143,11 @@ struct Supplier {
     let place = presentation.places[tier]
     var loaded = place.loaded
     if loaded == nil { loaded = try load(place.address, nil) }
-    guard let loaded, case .media(let playlist) = loaded.playlist else {
+    guard let loaded, case .media(var playlist) = loaded.playlist else {
       throw .nothing(
         address: place.address.description, reason: "a playlist of segments is expected there")
     }
+    playlist.start = playlist.start ?? presentation.start
     let reference = self.tier.flatMap { timelines[$0] } ?? timelines.values.first
     let made: TierTimeline
     if let reference {
@@ -157,13 +158,15 @@ struct Supplier {
       made = TierTimeline(playlist, address: loaded.address, origin: -skipped, at: clock())
     }
     timelines[tier] = made
-    if playlist.hasEnded, queue.duration == nil { queue.setDuration(made.end) }
+    if playlist.hasEnded, queue.duration == nil {
+      queue.setDuration(made.end, start: Self.offset(ofStart: playlist))
+    }
     timelines[tier]?.validator = loaded.validator
     cursor = cursor ?? 0
     return timelines[tier] ?? made
   }
 
-  /// s from the beginning of a live playlist to where playing begins.
+  /// s from the beginning of a playlist to where playing should begin.
   private static func offset(ofStart playlist: MediaPlaylist) -> Double {
     let start = PlaylistFollower(playlist, at: 0).start
     let count = start.sequence - playlist.mediaSequence
@@ -181,7 +184,8 @@ struct Supplier {
     guard var timeline = timelines[tier] else { return }
     guard let loaded = try load(timeline.address, timeline.validator) else {
       timeline.take(nil, at: clock())
-      return timelines[tier] = timeline
+      timelines[tier] = timeline
+      return
     }
     guard case .media(let playlist) = loaded.playlist else {
       throw .nothing(

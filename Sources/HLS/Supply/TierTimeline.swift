@@ -35,6 +35,8 @@ struct TierTimeline {
   /// Lays it over another tier's, which has been followed more closely.
   mutating func align(to other: TierTimeline) { origin = other.origin(of: playlist) }
 
+  mutating func move(by seconds: Double) { origin += seconds }
+
   mutating func fail(at now: Double) { follower.fail(at: now) }
 
   /// s, where the last segment ends.

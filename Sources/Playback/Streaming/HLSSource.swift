@@ -2,8 +2,8 @@
 
 public import Ambisonics
 private import CRealtime
-private import HeadTracking
 public import HLS
+private import HeadTracking
 public import Media
 private import Synchronization
 
@@ -210,6 +210,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   // MARK: Where it is
 
   public func abandon() { isAbandoned.store(true, ordering: .relaxed) }
+
+  public var startFrame: Int { frames(supply.queue.start) }
 
   public func isHeard(frame: Int) { supply.queue.advance(heard: seconds(frame)) }
 

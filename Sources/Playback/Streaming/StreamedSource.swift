@@ -6,6 +6,8 @@ public import Ambisonics
 public protocol StreamedSource: SoundSource {
   /// Whether `read` would give sound at once.
   var isReady: Bool { get }
+  /// The frame at which it wishes to be begun.
+  var startFrame: Int { get }
   /// What is heard by now, a frame of the source.
   func isHeard(frame: Int)
   /// What happened up to a frame that is heard, since the last call, oldest first.
