@@ -55,7 +55,10 @@ import Testing
     let rules = AccessRules(.folder("/music/show"))
     #expect(throws: Never.self) { try rules.checkFile("/music/show/a.ts", address: "a.ts") }
     for path in ["/music/shower/a.ts", "/music/a.ts", "/etc/passwd", "/music/show"] {
-      #expect(throws: AccessRefusal(path, "it lies outside the presentation's folder")) {
+      #expect(
+        throws: AccessRefusal(
+          path, "it lies outside the presentation's folder; --root names a wider one")
+      ) {
         try rules.checkFile(path, address: path)
       }
     }

@@ -71,8 +71,10 @@ import Testing
       }
     }
     #expect(problem("a.ts") == nil && problem("good.ts") == nil)
-    #expect(problem("link.ts") == "it lies outside the presentation's folder")
-    #expect(problem("../out.ts") == "it lies outside the presentation's folder")
+    #expect(
+      problem("link.ts") == "it lies outside the presentation's folder; --root names a wider one")
+    #expect(
+      problem("../out.ts") == "it lies outside the presentation's folder; --root names a wider one")
     #expect(problem("pipe.ts") == "it is no regular file")
     #expect(problem(".") == "it is no regular file")
     #expect(problem("none") == "No such file or directory")

@@ -16,6 +16,9 @@ private final class MadeWorld: ResourceFetcher {
     var asked: [String] = []
     /// bit/s.
     var rate = 1e6
+    /// When the line carries another rate.
+    var slow: (when: Range<Double>, rate: Double)?
+    var rateNow: Double { slow.map { $0.when.contains(now) ? $0.rate : rate } ?? rate }
     var liveStart: Double?
   }
 
@@ -40,24 +43,26 @@ private final class MadeWorld: ResourceFetcher {
     _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
   ) throws(FetchError) -> FetchedResource {
     let address = request.address.description
-    let (body, error, rate) = state.withLock { state -> ([UInt8]?, FetchError?, Double) in
+    let (body, error) = state.withLock { state -> ([UInt8]?, FetchError?) in
       state.asked.append(address)
       state.now += 0.02
       if state.faults[address]?.isEmpty == false {
-        return (nil, state.faults[address]?.removeFirst(), 1)
+        return (nil, state.faults[address]?.removeFirst())
       }
-      return (state.bodies[address], state.lasting[address], state.rate)
+      return (state.bodies[address], state.lasting[address])
     }
     if let error { throw error }
     guard var bytes = body else { throw .status(404, retryAfter: nil) }
     if let live = liveText(address) { bytes = live }
     let start = now
+    var sent = 0.0
     var timing = FetchTiming(bytes: 0, seconds: 0, firstByte: 0.0, expected: bytes.count)
     while timing.bytes < bytes.count {
       guard goesOn(timing) else { throw .abandoned(timing) }
       wait(0.1)
       timing.seconds = now - start
-      timing.bytes = min(bytes.count, Int(timing.seconds * rate / 8))
+      sent += 0.1 * state.withLock { $0.rateNow } / 8
+      timing.bytes = min(bytes.count, Int(sent))
     }
     return FetchedResource(bytes: bytes, timing: timing, address: request.address)
   }
@@ -271,13 +276,8 @@ private final class MadeWorld: ResourceFetcher {
   @Test func aLivePresentationIsFollowedWithoutGapsAndTiersStayInLine() throws {
     publish(200)
     world.state.withLock { $0.liveStart = 0 }
-    world.state.withLock { $0.rate = 900e3 }
-    let world = world
-    let (items, queue) = try run(
-      until: 200, rule: { RenditionChoice(ladder: $0) },
-      meanwhile: { _, heard in
-        world.state.withLock { $0.rate = (60..<100).contains(heard) ? 90e3 : 900e3 }
-      })
+    world.state.withLock { ($0.rate, $0.slow) = (900e3, (60..<100, 90e3)) }
+    let (items, queue) = try run(until: 200) { RenditionChoice(ladder: $0) }
     #expect(queue.failure == nil)
     #expect(items.allSatisfy { $0.tier != nil }, "gaps")
     for (item, next) in zip(items, items.dropFirst()) { #expect(abs(item.end - next.start) < 1e-6) }
@@ -291,13 +291,8 @@ private final class MadeWorld: ResourceFetcher {
 
   @Test func whatALiveServerNoLongerHasIsLeftOut() throws {
     publish(200)
-    world.state.withLock { ($0.liveStart, $0.rate) = (0, 900e3) }
-    let world = world
-    let (items, queue) = try run(
-      until: 260, rule: { RenditionChoice(ladder: $0) },
-      meanwhile: { _, _ in
-        world.state.withLock { $0.rate = (60..<130).contains($0.now) ? 900 : 900e3 }
-      })
+    world.state.withLock { ($0.liveStart, $0.rate, $0.slow) = (0, 900e3, (60..<130, 900)) }
+    let (items, queue) = try run(until: 260) { RenditionChoice(ladder: $0) }
     #expect(queue.failure == nil && items.allSatisfy { $0.tier != nil })
     for (item, next) in zip(items, items.dropFirst()) { #expect(abs(item.end - next.start) < 1e-6) }
     let numbers = items.compactMap { $0.versions.values.first?.sequence }
