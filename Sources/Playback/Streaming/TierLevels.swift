@@ -54,7 +54,7 @@ struct TierLevel {
   private(set) var now: Double
   var goal: Double
   /// dB/s: not heard.
-  private static let slope = 0.5
+  private static let slope = 0.15
 
   init(now: Double) { (self.now, goal) = (now, now) }
 
