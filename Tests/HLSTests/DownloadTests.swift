@@ -180,9 +180,10 @@ private final class MadeServer: ResourceFetcher {
   }
 
   @Test(arguments: [
-    (15, "its key has 15 bytes, not 16"), (17, "its key has 17 bytes, not 16"),
-    (5000, "its key has more than 16 bytes"),
-    (-1, "its key: the server answers 404"),
+    (15, "a key has exactly 16 bytes; its own has 15"),
+    (17, "a key has exactly 16 bytes; its own has 17"),
+    (5000, "a key has exactly 16 bytes; its own has more"),
+    (-1, "its key cannot be had: the server answers 404"),
     (16, "it does not decrypt: the key or the vector is wrong, or it is damaged"),
   ])
   func keysMustBeKeys(count: Int, reason: String) throws {

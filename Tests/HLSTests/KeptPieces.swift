@@ -89,10 +89,10 @@ func expectValidPresentation(_ path: String) throws -> [String: [MediaSegment]] 
       throw KeptPieces.Unexpected()
     }
     #expect(media.hasEnded && !media.segments.isEmpty)
-    var segments = SegmentFetcher(FolderFetcher(folder), loader, playlist: address)
+    var segments = SegmentLoader(loader, fetcher: FolderFetcher(folder))
     for segment in media.segments {
       #expect(segment.duration <= media.targetDuration + 0.5 && segment.keys.isEmpty)
-      if !segment.isGap { _ = try segments.fetch(segment, goesOn: { true }) }
+      if !segment.isGap { _ = try segments.load(segment, in: address, goesOn: { _ in true }) }
     }
     found[uri] = media.segments
   }

@@ -44,6 +44,8 @@ public struct PresentationDownload {
 
   /// After so many segments in a row without an answer nothing more is asked for.
   static let patience = 4
+  /// Of a body that is not what it should be.
+  private static let attempts = 2
 
   private let fetcher: any ResourceFetcher
   private let loader: PlaylistLoader
@@ -70,7 +72,7 @@ public struct PresentationDownload {
     var silent = 0
     for job in jobs {
       keeper.follow(job.playlist, of: job.rendition)
-      var segments = SegmentFetcher(fetcher, loader, playlist: job.address)
+      var segments = SegmentLoader(loader, fetcher: fetcher, leavesFolder: true)
       for segment in job.playlist.segments where outcome.error == nil {
         guard !outcome.isInterrupted, goesOn() else {
           outcome.isInterrupted = true
@@ -88,7 +90,7 @@ public struct PresentationDownload {
   }
 
   private func take(
-    _ segment: MediaSegment, of job: Job, _ segments: inout SegmentFetcher,
+    _ segment: MediaSegment, of job: Job, _ segments: inout SegmentLoader,
     _ outcome: inout Outcome, _ silent: inout Int, _ goesOn: () -> Bool
   ) {
     if segment.isGap {
@@ -98,17 +100,20 @@ public struct PresentationDownload {
     } else if silent >= Self.patience {
       outcome.miss(segment, of: job, "the server does not answer any more")
     } else {
-      do throws(SegmentProblem) {
-        let (body, map) = try segments.fetch(segment, goesOn: goesOn)
+      do throws(LoadProblem) {
+        let (supplied, _) = try segments.load(
+          segment, in: job.address, attempts: Self.attempts, goesOn: { _ in goesOn() })
         silent = 0
-        keeper.keep(segment, body: body, map: map, of: job.rendition)
+        let map = supplied.initialisation
+        keeper.keep(
+          segment, body: supplied.bytes, map: map.isEmpty ? nil : map, of: job.rendition)
         outcome.error = keeper.problem
         guard outcome.error == nil else { return }
         outcome.fetched += 1
-        outcome.bytes += body.count
+        outcome.bytes += supplied.bytes.count
       } catch {
-        silent = error.isOfLine ? silent + 1 : 0
-        if error == .interrupted {
+        silent = error.isOfTheLine ? silent + 1 : 0
+        if error.isOwn {
           outcome.isInterrupted = true
         } else {
           outcome.miss(segment, of: job, error.description)

@@ -28,6 +28,15 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     }
   }
 
+  /// Nobody answers, or answers come to no end.
+  var isOfTheLine: Bool {
+    switch self {
+    case .fetch(.connection), .fetch(.timedOut), .fetch(.tooShort): true
+    case .playlist(.connection, _), .playlist(.timedOut, _), .playlist(.tooShort, _): true
+    default: false
+    }
+  }
+
   var description: String {
     switch self {
     case .fetch(let error): error.description
@@ -46,6 +55,8 @@ struct SegmentLoader {
 
   let fetcher: any ResourceFetcher
   let playlists: PlaylistLoader
+  /// What is not in the folder may be asked for where the playlist leads.
+  let leavesFolder: Bool
   private var keys: [ResourceAddress: [UInt8]] = [:]
   private var maps: [MapPlace: [UInt8]] = [:]
 
@@ -55,8 +66,11 @@ struct SegmentLoader {
     var length: Int?
   }
 
-  init(_ playlists: PlaylistLoader, fetcher: any ResourceFetcher) {
+  init(
+    _ playlists: PlaylistLoader, fetcher: any ResourceFetcher, leavesFolder: Bool = false
+  ) {
     self.playlists = playlists
+    self.leavesFolder = leavesFolder
     self.fetcher = fetcher
   }
 
@@ -64,14 +78,31 @@ struct SegmentLoader {
   ///
   /// - Parameters:
   ///   - playlist: where the playlist is that names it.
+  ///   - attempts: requests for what turns out not to be what it should be.
   ///   - goesOn: asked for the segment's own body; false gives up.
   /// - Returns: the segment, and how its body came.
+  mutating func load(
+    _ segment: MediaSegment, in playlist: ResourceAddress, attempts: Int,
+    goesOn: (FetchTiming) -> Bool
+  ) throws(LoadProblem) -> (SuppliedSegment, FetchTiming) {
+    for _ in 1..<max(1, attempts) {
+      do throws(LoadProblem) {
+        return try load(segment, in: playlist, goesOn: goesOn)
+      } catch {
+        guard case .content = error else { throw error }
+        // A key that changed without a new address is the likeliest reason.
+        keys = [:]
+      }
+    }
+    return try load(segment, in: playlist, goesOn: goesOn)
+  }
+
   mutating func load(
     _ segment: MediaSegment, in playlist: ResourceAddress, goesOn: (FetchTiming) -> Bool
   ) throws(LoadProblem) -> (SuppliedSegment, FetchTiming) {
     let key = try Self.usable(segment.keys)
     let map = try segment.map.map { (map) throws(LoadProblem) in
-      try initialisation(map, in: playlist, goesOn: goesOn)
+      try initialisation(map, of: segment, in: playlist, goesOn: goesOn)
     }
     let place = try address(segment.uri, in: playlist)
     let secret = try key.map { (key) throws(LoadProblem) in
@@ -97,7 +128,7 @@ struct SegmentLoader {
   ) throws(LoadProblem) -> ResourceAddress {
     do throws(PresentationError) {
       let place = try playlists.address(of: uri, in: playlist)
-      if playlists.folder != nil, case .network = place {
+      if playlists.folder != nil, !leavesFolder, case .network = place {
         throw PresentationError.nothing(address: place.name, reason: "")
       }
       return place
@@ -120,17 +151,16 @@ struct SegmentLoader {
   }
 
   private mutating func initialisation(
-    _ map: MediaMap, in playlist: ResourceAddress, goesOn: (FetchTiming) -> Bool
+    _ map: MediaMap, of segment: MediaSegment, in playlist: ResourceAddress,
+    goesOn: (FetchTiming) -> Bool
   ) throws(LoadProblem) -> [UInt8] {
     let address = try address(map.uri, in: playlist)
     let place = MapPlace(address: address, offset: map.range?.offset, length: map.range?.length)
     if let known = maps[place] { return known }
     var bytes = try fetch(address, map.range, Self.mostBytes) { _ in goesOn(FetchTiming()) }.bytes
     if let key = try Self.usable(map.keys) {
-      guard let vector = key.initialisationVector else {
-        throw .encryption("its initialisation section is encrypted without a vector")
-      }
-      bytes = try Self.decrypted(bytes, self.key(key, in: playlist, goesOn: goesOn), vector)
+      let secret = try self.key(key, in: playlist, goesOn: goesOn)
+      bytes = try Self.decrypted(bytes, secret, key.vector(forSequence: segment.sequence))
     }
     guard MP4Box(bytes, at: 0) != nil else {
       throw .content("its initialisation section is no MP4" + Self.guess(bytes))
@@ -147,8 +177,11 @@ struct SegmentLoader {
     if let known = keys[address] { return known }
     let bytes: [UInt8]
     do throws(LoadProblem) {
-      bytes = try fetch(address, nil, 1024) { _ in goesOn(FetchTiming()) }.bytes
+      bytes = try fetch(address, nil, 4096) { _ in goesOn(FetchTiming()) }.bytes
     } catch {
+      if case .fetch(.tooLong) = error {
+        throw .encryption("a key has exactly 16 bytes; its own has more")
+      }
       guard case .fetch(let reason) = error else { throw error }
       if error.isPassing || error.isOwn { throw error }
       throw .encryption("its key cannot be had: \(reason)")
@@ -163,14 +196,9 @@ struct SegmentLoader {
 
   /// The way to decrypt; nil for what is in the clear.
   private static func usable(_ keys: [SegmentKey]) throws(LoadProblem) -> SegmentKey? {
-    guard let first = keys.first else { return nil }
-    if let key = keys.first(where: { $0.method == .aes128 && $0.format == "identity" }) {
-      return key
-    }
-    if case .other(let method) = first.method {
-      throw .encryption("it is encrypted by \(method); only AES-128 can be undone")
-    }
-    throw .encryption("its key comes in the format '\(first.format)'; only 'identity' is known")
+    guard !keys.isEmpty else { return nil }
+    guard let key = keys.first(where: \.isUsable) else { throw .encryption(keys.problem) }
+    return key
   }
 
   private static func decrypted(
@@ -186,5 +214,23 @@ struct SegmentLoader {
     let start = String(decoding: bytes.prefix(200), as: UTF8.self).lowercased()
     if bytes.isEmpty { return ": it is empty" }
     return start.contains("<html") || start.contains("<!doctype") ? " but a page of HTML" : ""
+  }
+}
+
+extension SegmentKey {
+  /// 16 bytes, given as they are.
+  var isUsable: Bool { method == .aes128 && format == "identity" }
+}
+
+extension [SegmentKey] {
+  /// Why none of them is of use.
+  var problem: String {
+    let names = map { key in
+      switch key.method {
+      case .aes128: "AES-128 with keys of \(key.format.prefix(60))"
+      case .other(let name): String(name.prefix(60))
+      }
+    }
+    return "it is encrypted by \(names.joined(separator: ", ")), which only licensed players read"
   }
 }

@@ -306,17 +306,6 @@ extension SegmentTiming {
   }
 }
 
-extension LoadProblem {
-  /// Nobody answers, or answers come to no end.
-  fileprivate var isOfTheLine: Bool {
-    switch self {
-    case .fetch(.connection), .fetch(.timedOut), .fetch(.tooShort): true
-    case .playlist(.connection, _), .playlist(.timedOut, _), .playlist(.tooShort, _): true
-    default: false
-    }
-  }
-}
-
 extension TreatmentChange.Reason {
   /// As the listener is told.
   public var text: String {

@@ -18,6 +18,8 @@ struct Supplier {
   var cursor: Double?
   /// Gaps that are not told of before something comes after them.
   var gaps: [SupplyItem] = []
+  /// Why the live playlist could not be loaded the last time.
+  private var reloadProblem: String?
   /// Segments in sequence for which nobody answered.
   var lineFailures = 0
   /// Tiers that cannot be decrypted.
@@ -91,7 +93,7 @@ struct Supplier {
     }
     let still = timeline.follower.staleness(at: clock())
     if still > conditions.patience, situation(isWaiting: true).buffer <= 0.01 {
-      queue.fail("the live playlist has not changed for \(Int(still)) s")
+      queue.fail(reloadProblem ?? "the live playlist has not changed for \(Int(still)) s")
     }
   }
 
@@ -198,10 +200,16 @@ struct Supplier {
 
   private mutating func reloadIfDue(_ tier: Int) {
     guard let due = timelines[tier]?.follower.nextLoad, clock() >= due else { return }
-    do throws(PresentationError) { try reload(tier) } catch {
+    do throws(PresentationError) {
+      try reload(tier)
+      reloadProblem = nil
+    } catch {
       let now = clock()
       timelines[tier]?.fail(at: now)
-      if error != .interrupted { queue.note("\(error); it is asked for again") }
+      guard error != .interrupted else { return }
+      // Once, until it can be had again.
+      if reloadProblem == nil { queue.note("\(error); it is asked for again") }
+      reloadProblem = error.description
     }
   }
 }
