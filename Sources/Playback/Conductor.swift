@@ -40,7 +40,8 @@ final class Conductor: @unchecked Sendable {
   private var heardLayout: ChannelLayout
 
   init(
-    source: any SoundSource, streamed: (any StreamedSource)? = nil, feed: RenderFeed, output: AudioOutput,
+    source: any SoundSource, streamed: (any StreamedSource)? = nil, feed: RenderFeed,
+    output: AudioOutput,
     tell: @escaping @Sendable (PlayerEvent) -> Void
   ) {
     self.source = source
