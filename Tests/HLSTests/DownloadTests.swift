@@ -94,7 +94,7 @@ private final class MadeServer: ResourceFetcher {
     #expect(!outcome.isComplete && outcome.fetched == 4)
     #expect(
       outcome.missing.map { "\($0.number): \($0.reason)" } == [
-        "2: the server answers 404", "4: it is no sound that HLS carries",
+        "2: the server answers 404", "4: it is no sound but a page of HTML",
         "5: it ends within a transport packet", "6: it has more than 64 MB",
       ])
     let kept = try #require(try expectValidPresentation(path).values.first)
