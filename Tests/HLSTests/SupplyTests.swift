@@ -170,6 +170,28 @@ private final class MadeWorld: ResourceFetcher {
     #expect(!world.asked.contains { $0.hasPrefix("high") })
   }
 
+  /// The second segment takes 6 s, the first one is there after 1 s.
+  @Test func theFirstSoundDoesNotWaitForASegmentThatComes() throws {
+    publish(6)
+    world.state.withLock { ($0.rate, $0.slow) = (256e3, (1.3..<20, 80e3)) }
+    let world = world
+    let presentation = try opened()
+    let began = Mutex<Double?>(nil)
+    let supply = Mutex<SegmentSupply?>(nil)
+    let made = SegmentSupply(
+      presentation,
+      clock: {
+        let now = world.now
+        if supply.withLock({ $0?.queue.mayStart }) == true {
+          began.withLock { $0 = $0 ?? now }
+        }
+        return now
+      }, pause: { world.wait($0) }, rule: { RenditionChoice(ladder: presentation.ladder) })
+    supply.withLock { $0 = made }
+    made.run { world.now > 15 }
+    #expect(try #require(began.withLock { $0 }) < 3)
+  }
+
   @Test func aSegmentThatIsGoneComesInTheOtherTier() throws {
     publish(6)
     world.fail("high/3.ts", [], always: .status(404, retryAfter: nil))

@@ -259,6 +259,7 @@ extension Supplier {
     do throws(LoadProblem) {
       let (supplied, timing) = try segments.load(segment, in: timeline.address) { timing in
         guard goesOn else { return false }
+        tellStart()
         latest = timing
         let now = clock()
         if timing.bytes > newest.bytes { newest = (timing.bytes, now) }

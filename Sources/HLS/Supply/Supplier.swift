@@ -97,7 +97,8 @@ struct Supplier {
     }
   }
 
-  private mutating func tellStart() {
+  /// Tells when enough is there to begin; also asked while more comes.
+  mutating func tellStart() {
     guard !hasToldStart, queue.snapshot.end != nil else { return }
     if rule.mayStart(situation(isWaiting: false)) {
       hasToldStart = true
