@@ -34,8 +34,8 @@ demo: build runtime-packages
 test: lint build test-swift test-realtime test-install
 
 # The debug build is the strict one for real-time attributes; the tests run as users do, optimised.
-# Those that measure times run by themselves: with virtual devices, and end to end. A filter or a broken discovery that finds no
-# test still passes, so the count is looked at.
+# Those that measure times run by themselves: with virtual devices, and end to end. A filter or a
+# broken discovery that finds no test still passes, so the count is looked at.
 SWIFT_TEST := STILLSTAGE_CACHE=off swift test -c release -Xswiftc -enable-testing --disable-xctest \
   --scratch-path .build/tests
 test-swift: toolchain build-packages runtime-packages test-packages

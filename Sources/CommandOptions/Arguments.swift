@@ -3,7 +3,11 @@
 /// The positional arguments of all commands.
 public enum Arguments {
   public static let input = ArgumentSpecification(
-    name: "INPUT", grammar: .file, help: "Any audio file that FFmpeg reads.")
+    name: "INPUT", grammar: .file,
+    help: """
+      Any audio file that FFmpeg reads; an HLS playlist, by its address or path; or a folder with a \
+      downloaded presentation.
+      """)
   public static let presentation = ArgumentSpecification(
     name: "URL", grammar: .file,
     help: "An HLS playlist, by its address or path, or a folder with one.")

@@ -97,7 +97,9 @@ final class Transfer: Sendable {
   func begin(_ response: URLResponse) -> Bool {
     state.withLock { state in
       state.response = response as? HTTPURLResponse
-      state.latest = monotonic_nanoseconds()
+      let now = monotonic_nanoseconds()
+      // Data is handed on in pieces; the first of them has been coming for a while.
+      (state.firstByte, state.latest) = (now, now)
       if response.expectedContentLength > Int64(limit) { state.failure = .tooLong(limit: limit) }
       return state.failure == nil
     }
@@ -106,9 +108,7 @@ final class Transfer: Sendable {
   /// Some of its body.
   func take(_ data: Data) -> Bool {
     state.withLock { state in
-      let now = monotonic_nanoseconds()
-      state.firstByte = state.firstByte ?? now
-      state.latest = now
+      state.latest = monotonic_nanoseconds()
       guard state.bytes.count + data.count <= limit else {
         state.failure = state.failure ?? .tooLong(limit: limit)
         return false
@@ -147,7 +147,7 @@ final class Transfer: Sendable {
 
   private static func failure(_ error: any Error, _ state: State) -> FetchError {
     let expected = state.response.map { Int($0.expectedContentLength) } ?? -1
-    if expected > state.bytes.count, state.firstByte != nil {
+    if expected > state.bytes.count, !state.bytes.isEmpty {
       return .tooShort(expected: expected, got: state.bytes.count)
     }
     guard let error = error as? URLError else { return .connection("\(error)") }

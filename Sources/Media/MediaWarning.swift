@@ -69,7 +69,7 @@ struct WarningCollector {
 }
 
 /// A decimal number without Foundation; `decimals` 0 to 6.
-func fixed(_ value: Double, decimals: Int) -> String {
+package func fixed(_ value: Double, decimals: Int) -> String {
   guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
   var scale = 1
   for _ in 0..<decimals { scale *= 10 }

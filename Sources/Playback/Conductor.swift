@@ -41,8 +41,7 @@ final class Conductor: @unchecked Sendable {
 
   init(
     source: any SoundSource, streamed: (any StreamedSource)? = nil, feed: RenderFeed,
-    output: AudioOutput,
-    tell: @escaping @Sendable (PlayerEvent) -> Void
+    output: AudioOutput, tell: @escaping @Sendable (PlayerEvent) -> Void
   ) {
     self.source = source
     self.streamed = streamed
@@ -69,7 +68,7 @@ final class Conductor: @unchecked Sendable {
       noteLayout()
       noteState()
       if !isFinished { endIfExhausted() }
-      worker.sleep(milliseconds: 12)
+      worker.sleep(milliseconds: 5)
     }
   }
 

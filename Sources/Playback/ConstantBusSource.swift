@@ -27,6 +27,8 @@ public final class ConstantBusSource: SoundSource {
   /// The frame behind the line's last one.
   private var position = 0
   private var hasEnded = false
+  /// Why nothing more can be read; told when what was read before has been given.
+  private var failure: PlaybackError?
   private var join: RunJoin
   private let mixed: PlanarScratch
   private var ownWarnings: [String] = []
@@ -114,6 +116,7 @@ public final class ConstantBusSource: SoundSource {
     position = frame
     way = nil
     hasEnded = false
+    failure = nil
     line.removeAll()
     join.forget()
     marks.removeAll { $0.frame > frame }
@@ -125,7 +128,8 @@ public final class ConstantBusSource: SoundSource {
     try readPieces(
       into: planes, channels: layout.channelCount, frames: frames, atMost: Self.blockFrames
     ) { (planes, wanted) throws(PlaybackError) in
-      while !hasEnded, line.count <= source.longestOverlap { try extend() }
+      while !hasEnded, line.count <= source.longestOverlap { extendOrEnd() }
+      if let failure, line.count == 0 { throw failure }
       let count = min(wanted, hasEnded ? line.count : line.count - source.longestOverlap)
       line.copy(count, into: planes)
       line.removeFirst(count)
@@ -133,7 +137,15 @@ public final class ConstantBusSource: SoundSource {
     }
   }
 
-  /// Puts more frames on the line.
+  /// Puts more frames on the line, or fades out where there are none because something is wrong.
+  private func extendOrEnd() {
+    do throws(PlaybackError) { try extend() } catch {
+      failure = error
+      hasEnded = true
+      if line.count > 0 { position += join.bridge(2 * sampleRate / 50, on: &line) }
+    }
+  }
+
   private func extend() throws(PlaybackError) {
     guard way != nil else {
       if let next = try source.nextLayout() { try begin(next) } else { hasEnded = true }

@@ -39,11 +39,12 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     [command[Arguments.input], settings.hrtfPath, command[Options.motion]],
     by: [command[Options.events]])
   let input = try SoundInput(command, settings, follows: true)
+  // Also where playing is ended or fails.
+  defer { input.finish() }
   let events = try EventLog(path: command[Options.events])
   try play(
     options, events: events, sets: HRTFChoices(command), atEnd: { fronts.keep($0.front) },
     source: input.open)
-  input.finish()
 }
 
 private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {

@@ -4,6 +4,7 @@ import Ambisonics
 import CommandOptions
 import Geometry
 import Glibc
+import HLS
 import HeadTracking
 import Media
 import Playback
@@ -52,7 +53,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   try renderToFile(sound, path: output)
   for change in sound.layoutChanges {
-    let place = StatusLine.clock(change.seconds)
+    let place = clockText(change.seconds)
     printNote("at \(place) the source's channels change to \(change.layout.name)")
     events.write(
       "layout", ["layout": .text(change.layout.name), "seconds": .number(change.seconds)])

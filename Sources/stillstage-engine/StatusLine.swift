@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Geometry
+import HLS
 import HeadTracking
 import Playback
 import PulseAudio
@@ -19,7 +20,7 @@ enum StatusLine {
 
   private static func state(_ status: PlayerStatus) -> String {
     let time =
-      clock(status.position) + (status.duration.map { " / " + clock($0) } ?? "")
+      clockText(status.position) + (status.duration.map { " / " + clockText($0) } ?? "")
     return switch status.state {
     case .playing: time
     case .paused: "\(time) paused"
@@ -27,12 +28,6 @@ enum StatusLine {
     case .waitingForOutput: "\(time) no output"
     case .finished, .stopped: time
     }
-  }
-
-  static func clock(_ seconds: Double) -> String {
-    let whole = Int(max(0, seconds))
-    let (minutes, rest) = (whole / 60, whole % 60)
-    return "\(minutes):\(rest < 10 ? "0" : "")\(rest)"
   }
 
   private static func mode(_ status: PlayerStatus) -> String {

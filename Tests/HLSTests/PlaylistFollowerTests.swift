@@ -20,20 +20,45 @@ import Testing
     return playlist
   }
 
-  @Test func itIsLoadedAgainAfterATargetDurationAndAfterHalfOfOneWhenUnchanged() {
+  @Test func itIsLoadedAgainWhenASegmentShouldHaveCome() {
     var follower = PlaylistFollower(playlist(0..<5), at: 100)
+    // Somewhen in the next 4 s; the middle of them is looked at first, then their end.
+    #expect(follower.nextLoad == 102)
+    follower.take(nil, at: 102)
     #expect(follower.nextLoad == 104)
-    follower.take(nil, at: 104)
-    #expect(follower.nextLoad == 106)
-    follower.take(playlist(0..<5), at: 106)
-    #expect(follower.nextLoad == 108)
-    follower.take(playlist(1..<6), at: 108)
-    // A little after the last time that nothing was new.
-    #expect(follower.nextLoad == 110.25)
-    follower.fail(at: 112)
-    #expect(follower.nextLoad == 114)
-    follower.take(playlist(2..<7, hasEnded: true), at: 114)
+    follower.take(playlist(0..<5), at: 104)
+    #expect(follower.nextLoad == 104.25)
+    follower.take(playlist(0..<5), at: 104.25)
+    #expect(follower.nextLoad == 104.75)
+    follower.take(playlist(1..<6), at: 104.75)
+    follower.fail(at: 109)
+    #expect(follower.nextLoad == 111)
+    follower.take(playlist(2..<7, hasEnded: true), at: 111)
     #expect(follower.nextLoad == nil)
+  }
+
+  /// The player's first look comes at any moment; soon it sees what appears when it appears, with
+  /// hardly more than one look for each segment, and never many in a row.
+  @Test(arguments: [0.05, 0.4, 1, 1.9, 3, 3.8], [0.9995, 1, 1.0005])
+  func whenSegmentsAppearIsLearned(first: Double, clock: Double) throws {
+    let pause = 3.84 * clock
+    var now = first
+    func newest() -> Int { 3 + Int(now / pause) }
+    var follower = PlaylistFollower(playlist(newest() - 3..<newest(), seconds: 3.84), at: now)
+    var late: [Double] = []
+    var looks: [Double] = []
+    while now < 600 {
+      now = max(now, try #require(follower.nextLoad)) + 0.02
+      looks.append(now)
+      let before = follower.playlist.end
+      follower.take(playlist(newest() - 3..<newest(), seconds: 3.84), at: now)
+      if follower.playlist.end > before { late.append(now - Double(newest() - 3) * pause) }
+    }
+    let learned = late.dropFirst(6)
+    #expect(learned.reduce(0, +) / Double(learned.count) < 0.35, "late by \(late)")
+    #expect(learned.allSatisfy { $0 < 0.8 }, "late by \(late)")
+    #expect(Double(looks.count) < 1.4 * 600 / 3.84, "\(looks.count) looks")
+    #expect(zip(looks, looks.dropFirst(4)).allSatisfy { $1 - $0 > 1 })
   }
 
   /// A server publishes a segment every 3.84 s; the player is sometimes busy for a while.

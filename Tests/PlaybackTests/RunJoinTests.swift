@@ -13,6 +13,8 @@ private final class RunsSource: SoundSource {
   let duration: Int? = nil
   let title: String? = nil
   let warnings: [String] = []
+  /// Reading fails after the last run.
+  var fails = false
   private var run = -1
   private var place = 0
   private(set) var joint = 0
@@ -28,7 +30,10 @@ private final class RunsSource: SoundSource {
   var expectedLayouts: [ChannelLayout] { runs.map(\.layout) }
 
   func nextLayout() throws(PlaybackError) -> ChannelLayout? {
-    guard run + 1 < runs.count else { return nil }
+    guard run + 1 < runs.count else {
+      if fails { throw .stream("gone") }
+      return nil
+    }
     run += 1
     place = 0
     joint = runs[run].joint
@@ -141,6 +146,26 @@ private final class RunsSource: SoundSource {
     // No step anywhere is larger than the tone's own.
     let steps = zip(sound[0], sound[0].dropFirst()).map { abs($0 - $1) }
     #expect(try #require(steps.max()) < 0.3 * Float(2 * Double.pi * 1000 / 48000) * 1.05)
+  }
+
+  @Test func whatWasReadBeforeAFailureIsHeardAndFadesOut() throws {
+    let source = RunsSource([(.mono, 0, [tone(997, 0..<48000)])], longestOverlap: 7200)
+    source.fails = true
+    let bus = try ConstantBusSource(source)
+    let scratch = PlanarScratch(channels: 1, frames: 1000)
+    var sound: [Float] = []
+    var error: PlaybackError?
+    while error == nil {
+      do throws(PlaybackError) {
+        let count = try bus.read(into: scratch.planes, frames: 1000)
+        sound += UnsafeBufferPointer(start: scratch.planes[0], count: count)
+      } catch let problem { error = problem }
+    }
+    #expect(error.map { "\($0)" } == "gone")
+    #expect(self.error(Array(sound[..<48000]), tone(997, 0..<48000)) < -100)
+    #expect((48900...50000).contains(sound.count) && abs(sound.last ?? 1) < 1e-6)
+    let steps = zip(sound, sound.dropFirst()).map { abs($0 - $1) }
+    #expect(try #require(steps.max()) < 0.3 * Float(2 * Double.pi * 997 / 48000) * 1.05)
   }
 
   @Test func stereoGoesOverIntoSurroundAtTheSamePlaces() throws {

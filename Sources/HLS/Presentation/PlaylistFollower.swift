@@ -5,19 +5,16 @@
 public struct PlaylistFollower: Sendable {
   /// As it was loaded last.
   public private(set) var playlist: MediaPlaylist
-  /// When to load it next.
-  private var due: Double
+  private var beat: PublicationBeat
   /// When it changed last.
   private var changed: Double
-  /// When it was last found unchanged since then.
-  private var unchanged: Double?
-  /// s after a moment at which nothing was new yet: then there should be.
-  private var margin = Self.leastMargin
+  /// It could not be loaded: not before this.
+  private var notBefore = -Double.infinity
 
   public init(_ playlist: MediaPlaylist, at now: Double) {
     self.playlist = playlist
-    (due, changed) = (now, now)
-    due += pause
+    changed = now
+    beat = PublicationBeat(at: now, pause: Self.pause(playlist))
   }
 
   /// Takes a newer copy; nil where the server says that nothing has changed.
@@ -26,46 +23,36 @@ public struct PlaylistFollower: Sendable {
   public mutating func take(_ newer: MediaPlaylist?, at now: Double) {
     let isOlder = newer.map { $0.end < playlist.end && !$0.hasEnded && $0.end + 100 > playlist.end }
     guard let newer, newer != playlist, isOlder != true else {
-      unchanged = now
-      due = now + shortPause
+      beat.foundNothing(at: now, pause: pause)
       return
     }
+    beat.found(max(1, newer.end - playlist.end), at: now, pause: pause)
     playlist = newer
     changed = now
-    keepBeat(now)
   }
 
-  /// Loads keep a beat: one that is late, because something else was loaded, makes the next ones no
-  /// later. The beat was too early where nothing was new; it is then put a little later, not as late as
-  /// the second try happened to be.
-  private mutating func keepBeat(_ now: Double) {
-    if let unchanged {
-      due = unchanged + margin
-      margin = min(2 * margin, shortPause)
-    } else {
-      margin = max(Self.leastMargin, margin * 0.9)
-    }
-    unchanged = nil
-    while due < now + 0.3 * pause { due += pause }
+  /// Takes over what is known of another rendition, whose segments appear with these; this one was
+  /// loaded just now, and has so many more.
+  public mutating func follow(_ other: PlaylistFollower, ahead: Int, at now: Double) {
+    guard ahead >= 0 else { return }
+    beat = other.beat.seen(ahead, at: now, pause: pause)
   }
 
   /// It could not be loaded.
-  public mutating func fail(at now: Double) { due = now + shortPause }
+  public mutating func fail(at now: Double) { notBefore = now + max(pause / 2, 0.5) }
 
   /// When to load it again; nil where it has ended.
-  public var nextLoad: Double? { playlist.hasEnded ? nil : due }
+  public var nextLoad: Double? { playlist.hasEnded ? nil : max(beat.next, notBefore) }
 
-  private static let leastMargin = 0.25
+  private var pause: Double { Self.pause(playlist) }
 
-  /// After a change: until its last segment is over, if that is before the target duration which the
-  /// standard names. Where segments are a little shorter than the target, who waits for the target comes
-  /// later to each segment than to the one before.
-  private var pause: Double {
+  /// s from one segment to the next: the last one's length, if that is less than the target duration
+  /// which the standard names. Where segments are a little shorter than the target, who waits for the
+  /// target comes later to each segment than to the one before.
+  private static func pause(_ playlist: MediaPlaylist) -> Double {
     let last = playlist.segments.last?.duration ?? playlist.targetDuration
     return max(min(playlist.targetDuration, last), 0.5)
   }
-
-  private var shortPause: Double { max(pause / 2, 0.5) }
 
   /// Seconds for which the server has given nothing new, beyond what may be expected.
   public func staleness(at now: Double) -> Double {

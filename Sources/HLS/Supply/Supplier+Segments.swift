@@ -30,7 +30,6 @@ extension Supplier {
       }
       if case .encryption = problem { unusable.insert(wanted) }
       failures[wanted, default: 0] += 1
-      if failures[wanted] == 1 { tell(problem, tier: wanted) }
       guard let next = afterFailure(problem, wanted, failures) else {
         if unusable.count == presentation.ladder.tiers.count { return queue.fail("\(problem)") }
         if isWorthWaiting(problem, since: began) {
@@ -40,7 +39,11 @@ extension Supplier {
         }
         return giveUp(problem)
       }
-      if next == wanted { wait(0.25 * Double(1 << min(failures[wanted] ?? 0, 4))) }
+      if next == wanted {
+        wait(0.25 * Double(1 << min(failures[wanted] ?? 0, 4)))
+      } else {
+        tell(problem)
+      }
       wanted = next
     }
   }
@@ -57,8 +60,7 @@ extension Supplier {
     do throws(PresentationError) { timeline = try self.timeline(of: tier) } catch {
       return Self.outcome(of: error)
     }
-    let isFirst = self.tier == nil
-    if isFirst { self.tier = tier }
+    self.tier = self.tier ?? tier
     guard let cursor, let (segment, start) = timeline.segment(at: cursor) else {
       // Its end is the end of all.
       if self.tier != tier, timeline.playlist.hasEnded { self.tier = tier }
@@ -117,10 +119,11 @@ extension Supplier {
 
   // MARK: Failures
 
-  private func tell(_ problem: LoadProblem, tier: Int) {
+  /// Tells why another tier is asked.
+  private func tell(_ problem: LoadProblem) {
     guard presentation.isRemote else { return }
-    let place = cursor.map { " at \(Self.clock($0))" } ?? ""
-    queue.note("the segment\(place) cannot be had: \(problem)")
+    let place = cursor.map { " at \(clockText($0))" } ?? ""
+    queue.note("the segment\(place) cannot be had in this rendition: \(problem)")
   }
 
   /// The tier to be asked next; nil where none is left.
@@ -183,12 +186,6 @@ extension Supplier {
   private func wait(_ seconds: Double) {
     let end = clock() + seconds
     while goesOn, clock() < end { pause(min(0.1, max(0.01, end - clock()))) }
-  }
-
-  static func clock(_ seconds: Double) -> String {
-    let whole = Int(max(0, seconds))
-    let rest = whole % 60
-    return "\(whole / 60):\(rest < 10 ? "0" : "")\(rest)"
   }
 
   // MARK: Again in another tier

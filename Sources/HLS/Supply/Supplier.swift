@@ -140,7 +140,10 @@ struct Supplier {
       let isBehind = !known.playlist.hasEnded && known.segment(at: cursor ?? 0) == nil
       guard isBehind, tier != self.tier else { return known }
       try reload(tier)
-      if let own = self.tier.flatMap({ timelines[$0] }) { timelines[tier]?.align(to: own) }
+      if let own = self.tier.flatMap({ timelines[$0] }) {
+        let now = clock()
+        timelines[tier]?.align(to: own, at: now)
+      }
       return timelines[tier] ?? known
     }
     let place = presentation.places[tier]
@@ -152,14 +155,9 @@ struct Supplier {
     }
     playlist.start = playlist.start ?? presentation.start
     let reference = self.tier.flatMap { timelines[$0] } ?? timelines.values.first
-    let made: TierTimeline
-    if let reference {
-      made = TierTimeline(
-        playlist, address: loaded.address, origin: reference.origin(of: playlist), at: clock())
-    } else {
-      let skipped = playlist.hasEnded ? 0 : Self.offset(ofStart: playlist)
-      made = TierTimeline(playlist, address: loaded.address, origin: -skipped, at: clock())
-    }
+    let skipped = playlist.hasEnded ? 0 : Self.offset(ofStart: playlist)
+    var made = TierTimeline(playlist, address: loaded.address, origin: -skipped, at: clock())
+    if let reference { made.align(to: reference, at: clock()) }
     timelines[tier] = made
     if playlist.hasEnded, queue.duration == nil {
       queue.setDuration(made.end, start: Self.offset(ofStart: playlist))

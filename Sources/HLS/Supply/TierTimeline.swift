@@ -32,8 +32,13 @@ struct TierTimeline {
     origin += known + Double(max(0, gone - old.segments.count)) * usual
   }
 
-  /// Lays it over another tier's, which has been followed more closely.
-  mutating func align(to other: TierTimeline) { origin = other.origin(of: playlist) }
+  /// Lays it over another tier's, which has been followed more closely; it was loaded just now.
+  mutating func align(to other: TierTimeline, at now: Double) {
+    origin = other.origin(of: playlist)
+    guard let usual = playlist.segments.last?.duration, usual > 0 else { return }
+    let ahead = Int(((end - other.end) / usual).rounded())
+    follower.follow(other.follower, ahead: ahead, at: now)
+  }
 
   mutating func move(by seconds: Double) { origin += seconds }
 

@@ -11,7 +11,7 @@ extension HLSSource {
   /// s that are compared at least, and that are left of a segment where another version takes over.
   private static let leastCompared = 0.4
   private static let leastLeft = 0.1
-  /// s of a segment that are heard in both versions before the other one takes over.
+  /// s of a segment that are heard before another version takes over, in whose beginning it settles.
   private static let comparedSeconds = 1.0
   /// s for which an upmix listens before it is heard.
   private static let upmixSeconds = 1.5
@@ -62,8 +62,11 @@ extension HLSSource {
   ) throws(PlaybackError) {
     guard let reader else { return }
     let other = try open(segment, tier, at: found)
-    let needed = position + fade + Self.furthestShift - other.position
-    try media { () throws(MediaError) in try other.decodeAhead(needed) }
+    let needed = max(position + fade + Self.furthestShift, frames(found.end)) - other.position
+    try media { () throws(MediaError) in
+      try other.decodeAhead(needed)
+      try reader.decodeAhead(frames(found.end) - position)
+    }
     compare(other, with: reader)
     let isUpmixed = other.layout == .stereo && settings.upmix != .off
     let lead = isUpmixed ? frames(Self.upmixSeconds) : 0
@@ -80,14 +83,22 @@ extension HLSSource {
     guard position - start >= frames(Self.leastCompared),
       other.position + other.ahead.count >= position
     else { return }
-    let first = history.count - (position - start)
+    let end = min(position + reader.ahead.count, other.position + other.ahead.count)
     let difference = learn(
-      other, other.ahead.sound((start - other.position)..<(position - other.position)),
-      against: reader, history.sound(first..<history.count), heardAt: reader.level.now)
+      other, other.ahead.sound((start - other.position)..<(end - other.position)),
+      against: reader, heard(start..<end, from: reader), heardAt: reader.level.now)
     if let comparison { other.position += comparison.shift }
     // As loud as what is heard now, and from there to where it should be.
     other.level = .init(now: difference ?? levels.decibels(of: other.tier))
     other.level.goal = levels.decibels(of: other.tier)
+  }
+
+  /// What is heard: of the past as it was given, of what comes as it will be, channels x frames.
+  private func heard(_ range: Range<Int>, from reader: RenditionReader) -> [[Float]] {
+    let past = history.sound(history.count - (position - range.lowerBound)..<history.count)
+    let coming = reader.ahead.sound(0..<range.upperBound - position)
+    let gain = reader.level.gain
+    return zip(past, coming).map { past, coming in past + coming.map { gain * $0 } }
   }
 
   /// Where a segment was fetched twice before anything was heard: what that tells of the tier that is

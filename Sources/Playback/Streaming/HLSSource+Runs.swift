@@ -144,9 +144,9 @@ extension HLSSource {
   private func noteHole(_ frames: Int) {
     let length = seconds(frames)
     if length >= 0.03 {
-      let place = StreamText.clock(seconds(position))
+      let place = clockText(seconds(position))
       let reason = gapReason.map { ": \($0)" } ?? ""
-      warnings.append("from \(place) on \(StreamText.decimal(length)) s are missing\(reason)")
+      warnings.append("from \(place) on \(fixed(length, decimals: 2)) s are missing\(reason)")
     }
     gapReason = nil
   }

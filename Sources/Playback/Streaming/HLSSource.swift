@@ -160,7 +160,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   /// The run is over.
   private func end(of reader: RenditionReader) -> Int {
     if reader.damages > 0 {
-      let place = StreamText.clock(seconds(position))
+      let place = clockText(seconds(position))
       warnings.append(
         "before \(place) some of what came did not decode; silence was put in its place")
     }

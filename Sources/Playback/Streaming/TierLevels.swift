@@ -58,6 +58,11 @@ struct TierLevel {
 
   init(now: Double) { (self.now, goal) = (now, now) }
 
+  /// As a factor.
+  var gain: Float { Self.gain(now) }
+
+  private static func gain(_ decibels: Double) -> Float { Float(pow(10, decibels / 20)) }
+
   mutating func apply(
     to planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, channels: Int, frames: Int,
     sampleRate: Int
@@ -65,26 +70,11 @@ struct TierLevel {
     guard frames > 0, now != 0 || goal != 0 else { return }
     let step = Self.slope * Double(frames) / Double(sampleRate)
     let end = now + min(step, max(-step, goal - now))
-    let (first, last) = (Float(pow(10, now / 20)), Float(pow(10, end / 20)))
+    let (first, last) = (Self.gain(now), Self.gain(end))
     for i in 0..<frames {
       let gain = first + (last - first) * Float(i + 1) / Float(frames)
       for c in 0..<channels { planes[c][i] *= gain }
     }
     now = end
-  }
-}
-
-/// Times and numbers as the listener is told them.
-enum StreamText {
-  static func clock(_ seconds: Double) -> String {
-    let whole = Int(max(0, seconds))
-    let rest = whole % 60
-    return "\(whole / 60):\(rest < 10 ? "0" : "")\(rest)"
-  }
-
-  static func decimal(_ value: Double) -> String {
-    let hundredths = Int((value * 100).rounded())
-    let rest = hundredths % 100
-    return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
   }
 }
