@@ -20,7 +20,7 @@ final class LatencyRun {
     var end: Int64 = 0
     var isToTheLeft: Bool
     var isDelayed: Bool
-    /// When that report was read, CLOCK_MONOTONIC [ns].
+    /// When the first report that shows it was read, CLOCK_MONOTONIC [ns].
     var arrival: Int64?
     /// How the renderer took it, or one that came soon after and was taken with it.
     var use: SampleUse?
@@ -96,14 +96,24 @@ final class LatencyRun {
     }
   }
 
-  /// When reports were read.
+  /// When reports were read, and what they said.
   private final class Arrivals: Sendable {
-    let times = Mutex<[Int64]>([])
+    private let samples = Mutex<[HeadSample]>([])
     func hear(_ measurement: TrackerMeasurement) {
-      times.withLock { $0.append(measurement.head.time) }
+      samples.withLock { $0.append(measurement.head) }
     }
-    func first(after time: Int64) -> Int64? { times.withLock { $0.first { $0 >= time } } }
-    func forget() { times.withLock { $0.removeAll() } }
+    /// The first report that shows a turn from where the head was before a moment.
+    func turn(after time: Int64) -> Int64? {
+      samples.withLock { samples in
+        guard let before = samples.last(where: { $0.time < time })?.headToWorld else { return nil }
+        let least = LatencyRun.angle / 2 * .pi / 180
+        return samples.first {
+          $0.time >= time && Quaternion.angle(between: before, $0.headToWorld) > least
+        }?.time
+      }
+    }
+    /// All but the newest.
+    func forget() { samples.withLock { $0.removeFirst(max(0, $0.count - 1)) } }
   }
 
   private func waitForTheTracker(_ failures: Failures) throws(CommandFailure) {
@@ -145,7 +155,7 @@ final class LatencyRun {
       arrivals.forget()
       let sent = try head.turn(toYaw: isToTheLeft ? Self.angle : 0, meanwhile: look)
       try pause(span)
-      let arrival = arrivals.first(after: sent)
+      let arrival = arrivals.turn(after: sent)
       let use = arrival.flatMap { arrival in uses.first { $0.arrival >= arrival } }
       steps.append(
         Step(
