@@ -6,7 +6,7 @@ public import Geometry
 /// Predicts a head's motion by up to 200 ms.
 ///
 /// The mean velocity until a look-ahead is a linear combination of the present velocity and the
-/// mean velocities of the last 200 ms, the same for all three axes of the head. The coefficients
+/// mean velocities of the last 200 ms, for each axis of the head by itself. The coefficients
 /// are learned while the head moves: each past moment is compared with what came of it, with a
 /// memory of three seconds, so that the prediction follows how this head moves now, and predicts
 /// little where little can be predicted. Until then, and where the head has hardly moved, they are

@@ -2,15 +2,21 @@
 
 import CRealtime
 
-/// Five coefficients shared by the three axes, learned by least squares with a fading memory and
+/// Five coefficients for each of the three axes, learned by least squares with a fading memory and
 /// drawn to a prior (Bayesian ridge regression, D. MacKay, Neural Computation 1992; exponential
 /// forgetting as in recursive least squares).
+///
+/// A head nods otherwise than it turns: an axis learns from its own motion, and a little from that of
+/// the other two, which counts where it has moved little itself.
 ///
 /// The prior weighs as much as what the coefficients leave unexplained while the head moves, times
 /// the look-ahead, over which errors hang together: a motion that cannot be foreseen, as the
 /// beginning of a turn, changes the coefficients little, and one that can changes them at once.
 struct RidgeLearner: Sendable {
-  typealias Coefficients = InlineArray<5, Double>
+  /// Of each axis.
+  typealias Coefficients = InlineArray<5, SIMD3<Double>>
+  private typealias Row = InlineArray<5, Double>
+  private typealias Matrix = InlineArray<25, Double>
 
   /// Time constant of the memory, seconds.
   static let memory = 3.0
@@ -20,15 +26,18 @@ struct RidgeLearner: Sendable {
   static let leastWeight = 0.003
   /// Slower motion than this is none, rad/s.
   static let slow = 0.17
+  /// Weight of the other axes' motion.
+  static let share = 0.1
 
-  private let prior: Coefficients
+  private let prior: Row
   private let lookAhead: Double
   private(set) var coefficients: Coefficients
-  /// Sum of feature products, rad^2/s, and of features times what the prior left unexplained.
-  private var products = InlineArray<25, Double>(repeating: 0)
-  private var rests = Coefficients(repeating: 0)
+  /// For each axis the sum of feature products, rad^2/s, and of features times what the prior left
+  /// unexplained.
+  private var products = InlineArray<25, SIMD3<Double>>(repeating: .zero)
+  private var rests = Coefficients(repeating: .zero)
   /// Of the squares of what the prior left unexplained, rad^2/s.
-  private var unexplained = 0.0
+  private var unexplained = SIMD3<Double>.zero
   /// Seconds of motion in the memory.
   private var motion = 0.0
 
@@ -36,9 +45,13 @@ struct RidgeLearner: Sendable {
   ///   - prior: the coefficients to begin with.
   ///   - lookAhead: seconds.
   init(prior: [Double], lookAhead: Double) {
-    var coefficients = Coefficients(repeating: 0)
-    for index in 0..<5 { coefficients[index] = prior[index] }
-    self.prior = coefficients
+    var row = Row(repeating: 0)
+    var coefficients = Coefficients(repeating: .zero)
+    for index in 0..<5 {
+      row[index] = prior[index]
+      coefficients[index] = SIMD3(repeating: row[index])
+    }
+    self.prior = row
     self.coefficients = coefficients
     self.lookAhead = lookAhead
   }
@@ -54,13 +67,11 @@ struct RidgeLearner: Sendable {
     var rest = mean
     for i in 0..<5 { rest -= features[i] * prior[i] }
     for i in 0..<5 {
-      for j in 0...i {
-        let product = (features[i] * features[j]).sum()
-        products[5 * i + j] = keep * products[5 * i + j] + weight * product
-      }
-      rests[i] = keep * rests[i] + weight * (features[i] * rest).sum()
+      let weighted = features[i] * weight
+      for j in 0...i { products[5 * i + j] = products[5 * i + j] * keep + weighted * features[j] }
+      rests[i] = rests[i] * keep + weighted * rest
     }
-    unexplained = keep * unexplained + weight * (rest * rest).sum()
+    unexplained = unexplained * keep + rest * rest * weight
     var square = (mean * mean).sum()
     for i in 0..<5 { square = max(square, (features[i] * features[i]).sum()) }
     motion = keep * motion + (square > Self.slow * Self.slow ? weight : 0)
@@ -68,26 +79,50 @@ struct RidgeLearner: Sendable {
 
   /// Renews the coefficients from what was learned.
   mutating func solve() {
-    let error = residual / (motion + 0.05)
-    let change = solution(ridge: Self.caution * lookAhead * error + Self.leastWeight)
-    for i in 0..<5 { coefficients[i] = prior[i] + change[i] }
+    var change = Coefficients(repeating: .zero)
+    for i in 0..<5 { change[i] = coefficients[i] - prior[i] }
+    let left = residual(change)
+    let weight = Self.caution * lookAhead / (motion + 0.05)
+    for axis in 0..<3 {
+      let own = solution(
+        matrix { Self.part($0, axis) }, row { Self.part($0, axis) },
+        ridge: weight * Self.part(left, axis) + Self.leastWeight)
+      for i in 0..<5 { coefficients[i][axis] = prior[i] + own[i] }
+    }
+  }
+
+  /// What an axis learns from: itself, and a share of the others.
+  private static func part(_ value: SIMD3<Double>, _ axis: Int) -> Double {
+    let own = value[axis]
+    return own + Self.share * (value.sum() - own)
   }
 
   /// Of the squares of what the present coefficients leave unexplained, rad^2/s.
-  private var residual: Double {
+  private func residual(_ change: Coefficients) -> SIMD3<Double> {
     var sum = unexplained
     for i in 0..<5 {
-      let change = coefficients[i] - prior[i]
-      sum -= 2 * change * rests[i]
-      for j in 0..<5 {
-        sum += change * (coefficients[j] - prior[j]) * products[5 * max(i, j) + min(i, j)]
-      }
+      sum -= change[i] * rests[i] * 2
+      for j in 0..<5 { sum += change[i] * change[j] * products[5 * max(i, j) + min(i, j)] }
     }
-    return max(0, sum)
+    return SIMD3(max(0, sum.x), max(0, sum.y), max(0, sum.z))
+  }
+
+  private func matrix(_ part: (SIMD3<Double>) -> Double) -> Matrix {
+    var result = Matrix(repeating: 0)
+    for i in 0..<5 {
+      for j in 0...i { result[5 * i + j] = part(products[5 * i + j]) }
+    }
+    return result
+  }
+
+  private func row(_ part: (SIMD3<Double>) -> Double) -> Row {
+    var result = Row(repeating: 0)
+    for i in 0..<5 { result[i] = part(rests[i]) }
+    return result
   }
 
   /// (products + ridge) x = rests by Cholesky's decomposition; the ridge keeps it positive definite.
-  private func solution(ridge: Double) -> Coefficients {
+  private func solution(_ products: Matrix, _ rests: Row, ridge: Double) -> Row {
     var lower = products
     for i in 0..<5 { lower[6 * i] += ridge }
     var x = rests
