@@ -20,7 +20,11 @@ public struct RewritePolicy: Sendable {
   public var longestTailSeconds = 0.1
   /// A step is taken within this, seconds.
   public var stepSeconds = 0.008
-  /// What a moving head was predicted wrongly is taken back within this at least, seconds.
+  /// So much is noise of a tracker, radians,
+  public var jitterAngle = 0.6 * Double.pi / 180
+  /// and what the head turns in so many seconds the jitter of its stamps.
+  public var jitterSeconds = 0.004
+  /// What is explained by these is taken back within this at least, seconds.
   public var correctionSeconds = 0.015
   /// And within so many intervals of the tracker,
   public var correctionIntervals = 1.5
@@ -50,8 +54,9 @@ public struct RewritePolicy: Sendable {
 
   /// How long the pose takes to where it ought to be, seconds.
   ///
-  /// A head in motion is predicted wrongly by a share of what it turns meanwhile; more is a step, which
-  /// wants to be heard at once.
+  /// What a tracker's noise and the jitter of its stamps explain is taken back slowly, so that it is not
+  /// heard. More is true: the head was predicted wrongly, or steps, and the stage should be there
+  /// soon.
   ///
   /// - Parameters:
   ///   - angle: that is wrong, radians.
@@ -61,8 +66,7 @@ public struct RewritePolicy: Sendable {
   public func turnSeconds(angle: Double, speed: Double, interval: Double) -> Double {
     let wanted = correctionIntervals * interval
     let usual = min(longestCorrectionSeconds, max(correctionSeconds, wanted))
-    // 3 degrees, and what a head at 800 degrees a second at most does in 40 ms.
-    let expected = 0.05 + 0.04 * min(speed, 14)
+    let expected = jitterAngle + jitterSeconds * speed
     return max(stepSeconds, usual / max(1, angle / expected))
   }
 }
