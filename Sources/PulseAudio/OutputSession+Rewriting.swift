@@ -9,6 +9,8 @@ extension OutputSession {
   /// Until rewriting is tried again where it got lost [ns].
   private static let patienceAfterLosses: Int64 = 60_000_000_000
   private static let patienceBeyondLimit: Int64 = 4_000_000_000
+  /// Between two questions after rewrites [ns]: an answer wakes the thread once more.
+  private static let leastBetweenQuestions: Int64 = 25_000_000
 
   /// Somebody asked for the queue to be looked at.
   func refreshWanted() {
@@ -35,7 +37,9 @@ extension OutputSession {
     switch outcome {
     case .written(let start):
       board.counters.pointee.rewrites.add(1, ordering: .relaxed)
-      askTiming(stream, start: start)
+      if monotonic_nanoseconds() - lastQuestion > Self.leastBetweenQuestions {
+        askTiming(stream, start: start)
+      }
     case .late: board.counters.pointee.lateRewrites.add(1, ordering: .relaxed)
     case .nothing, .short: break
     }
@@ -57,6 +61,7 @@ extension OutputSession {
     guard !isTimingAwaited else { return }
     let operation = pa_stream_update_timing_info(stream, sessionTimingArrives, userdata)
     isTimingAwaited = operation != nil
+    lastQuestion = monotonic_nanoseconds()
     awaitedStart = isTimingAwaited ? start : nil
     release(operation)
   }

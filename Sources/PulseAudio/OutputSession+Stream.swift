@@ -88,6 +88,8 @@ extension OutputSession {
       Double(configuration.sampleRate * StreamRenderer.bytesPerFrame) / 1000
     board.draft.queueMilliseconds = Double(granted.tlength) / bytesPerMillisecond
     board.draft.minimumRequestMilliseconds = Double(granted.minreq) / bytesPerMillisecond
+    renderer.pointee.leastFill = Int(
+      bytes(milliseconds: min(20, board.draft.queueMilliseconds / 8)))
     readLatency()
   }
 

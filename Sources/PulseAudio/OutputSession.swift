@@ -66,6 +66,8 @@ final class OutputSession {
   /// Where the piece begins whose arrival the server was asked about.
   var awaitedStart: Int64?
   var isTimingAwaited = false
+  /// When the server was asked last [ns].
+  var lastQuestion: Int64 = 0
   var queueDepth: QueueDepth
   var rewritingRetry: Int64 = 0
   /// When the sink last read no further ahead than it may.

@@ -26,6 +26,9 @@ struct StreamRenderer {
   var isHeld = false
   /// Depth of the queue and the sink together, as granted [ns]: the latency until one is reported.
   var grantedLatency: Int64 = 0
+  /// Requests are answered once they are for so many bytes: a server with a shallow sink asks every few
+  /// milliseconds, and a deep queue need not be topped up as often.
+  var leastFill = 0
 
   /// The least that was queued when more was written, since this was last set to `.max` [ns].
   var leastQueued = Int64.max
@@ -152,6 +155,8 @@ struct StreamRenderer {
 func streamWantsAudio(
   _ stream: OpaquePointer?, _ byteCount: Int, _ renderer: UnsafeMutableRawPointer?
 ) {
-  guard let stream, let renderer else { return }
-  renderer.assumingMemoryBound(to: StreamRenderer.self).pointee.fill(stream, byteCount: byteCount)
+  guard let stream, let renderer = renderer?.assumingMemoryBound(to: StreamRenderer.self),
+    byteCount >= renderer.pointee.leastFill
+  else { return }
+  renderer.pointee.fill(stream, byteCount: byteCount)
 }

@@ -16,8 +16,9 @@ import Geometry
 /// Samples older than `staleAfter` hold the pose; then it eases to the front within
 /// `easeToFront`, and back within `easeBack` when samples return.
 ///
-/// Time goes forward while the stream is written. Asking for an earlier time, or one far ahead,
-/// begins a new pass (a rewritten queue, a seek), which starts at the newest truth.
+/// Time goes forward while the stream is written. Asking for an earlier time, or one far ahead (a seek),
+/// begins anew at the newest truth. A pass over a piece of the queue that is rendered again asks beside
+/// that, and leaves what is appended as smooth as it is.
 ///
 /// ## Threading
 /// A value that belongs to one thread; all functions are real-time safe.
@@ -69,6 +70,8 @@ struct HeadPoseTrack: Sendable {
   var prediction = PosePrediction.automatic
   /// What the questions ask beyond the prediction, nanoseconds.
   private var excess = 0.0
+  /// The same of the questions of a pass.
+  private var passExcess = 0.0
   /// How far ahead of the present the last question was, nanoseconds.
   private var lead: Int64 = 0
   /// How far the questions before the newest sample were, about; while no sample comes it stays,
@@ -132,7 +135,7 @@ struct HeadPoseTrack: Sendable {
     noteStaleness(time, now)
     lead = time - now
     connect(time, now)
-    let pose = base(time) * comeback.smooth(time) * correction.linear(time)
+    let pose = base(time, excess) * comeback.smooth(time) * correction.linear(time)
     lastOutput = pose.normalized
     return lastOutput
   }
@@ -176,7 +179,7 @@ extension HeadPoseTrack {
     // Slowly, because the moments at which blocks are asked for jitter.
     let change = wantedExcess(lastTime - now) - excess
     excess += abs(change) > 20_000_000 ? change : 0.1 * change
-    let missing = base(lastTime).conjugate * lastOutput
+    let missing = base(lastTime, excess).conjugate * lastOutput
     switch pending {
     case .nothing: return
     case .ease(let duration):
@@ -239,17 +242,16 @@ extension HeadPoseTrack {
   ///   - now: the present moment.
   @_noLocks
   mutating func beginPass(from start: Int64, to end: Int64, played: Quaternion, now: Int64) {
-    (lastTime, lastOutput, hasOutput) = (start, played, true)
     if history.isEmpty { return }
+    let wasStale = isStale
     noteStaleness(start, now)
+    if isStale, !wasStale { pending = .correction }
     lead = end - now
-    excess = wantedExcess(start - now)
-    correction = Fade()
-    if case .ease(let duration) = pending {
-      let missing = base(start).conjugate * played
-      comeback = Fade(missing.rotationVector, from: start, over: Double(duration))
-    }
-    pending = .nothing
+    passExcess = wantedExcess(start - now)
+    guard case .ease(let duration) = pending else { return }
+    let missing = base(start, passExcess).conjugate * played
+    comeback = Fade(missing.rotationVector, from: start, over: Double(duration))
+    pending = .correction
   }
 
   /// Of the tracker, nanoseconds; 0 before the first sample.
@@ -261,7 +263,7 @@ extension HeadPoseTrack {
   @_noLocks
   func truth(at time: Int64) -> Quaternion {
     if history.isEmpty { return lastOutput }
-    return (base(time) * comeback.smooth(time)).normalized
+    return (base(time, passExcess) * comeback.smooth(time)).normalized
   }
 }
 
@@ -270,27 +272,24 @@ extension HeadPoseTrack {
 extension HeadPoseTrack {
   /// The path, or the way from its last known point to the front.
   @_noLocks
-  private func base(_ time: Int64) -> Quaternion {
-    let here = reach(time)
+  private func base(_ time: Int64, _ excess: Double) -> Quaternion {
+    let here = reach(time - Int64(excess))
     guard isStale else { return here }
     let share = Fade.minimumJerk(Double(time - staleSince) / Double(settings.easeToFront))
     return Quaternion.slerp(here, Quaternion(w: 1, x: 0, y: 0, z: 0), share)
   }
 
   @_noLocks
-  private func reach(_ time: Int64) -> Quaternion {
-    let newest = history.newest
-    let meant = time - Int64(excess)
-    let ahead = Double(meant - newest.time) * 1e-9
+  private func reach(_ meant: Int64) -> Quaternion {
+    let ahead = Double(meant - history.newestTime) * 1e-9
     guard ahead > 0 else { return history.interpolate(meant) }
-    let turn = newest.forecast.turn(after: HeadPoseTrack.braked(ahead, lookAhead))
-    return newest.headToWorld * Quaternion(rotationVector: turn)
+    return history.foreseen(after: HeadPoseTrack.braked(ahead, lookAhead))
   }
 
   /// Seconds after the newest sample at which the next one is overdue.
   private var lookAhead: Double {
     @_noLocks get {
-      let update = Double(history.newest.interval) + updateInterval
+      let update = Double(history.newestInterval) + updateInterval
       let asked = Double(max(0, prediction.lookAhead(usualLead))) + 1.25 * update
       return min(asked, Double(settings.maximumLookAhead)) * 1e-9
     }

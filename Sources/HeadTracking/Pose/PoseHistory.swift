@@ -25,6 +25,25 @@ struct PoseHistory: Sendable {
     @_noLocks get { poses[head] }
   }
 
+  /// The newest sample's time.
+  var newestTime: Int64 {
+    @_noLocks get { poses[head].time }
+  }
+
+  /// The newest sample's interval.
+  var newestInterval: Int64 {
+    @_noLocks get { poses[head].interval }
+  }
+
+  /// Where the head is a time after the newest sample, as that one foresees it.
+  ///
+  /// - Parameter seconds: not negative.
+  @_noLocks
+  func foreseen(after seconds: Double) -> Quaternion {
+    let turn = poses[head].forecast.turn(after: seconds)
+    return poses[head].headToWorld * Quaternion(rotationVector: turn)
+  }
+
   @_noLocks
   mutating func append(_ pose: StampedPose) {
     head = (head + 1) & (Self.capacity - 1)
@@ -40,18 +59,20 @@ struct PoseHistory: Sendable {
   /// The pose between the samples around a time; the oldest before them, the newest after them.
   @_noLocks
   func interpolate(_ time: Int64) -> Quaternion {
-    var later = poses[head]
-    guard time < later.time else { return later.headToWorld }
+    var later = head
+    guard time < poses[later].time else { return poses[later].headToWorld }
     var age = 1
     while age < count {
-      let earlier = poses[(head &- age) & (Self.capacity - 1)]
-      if earlier.time <= time {
-        let fraction = Double(time - earlier.time) / Double(max(1, later.time - earlier.time))
-        return Quaternion.slerp(earlier.headToWorld, later.headToWorld, fraction)
+      let earlier = (head &- age) & (Self.capacity - 1)
+      if poses[earlier].time <= time {
+        let span = max(1, poses[later].time - poses[earlier].time)
+        return Quaternion.slerp(
+          poses[earlier].headToWorld, poses[later].headToWorld,
+          Double(time - poses[earlier].time) / Double(span))
       }
       later = earlier
       age += 1
     }
-    return later.headToWorld
+    return poses[later].headToWorld
   }
 }
