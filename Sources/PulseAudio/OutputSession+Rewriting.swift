@@ -9,7 +9,7 @@ extension OutputSession {
   /// Until rewriting is tried again where it got lost [ns].
   private static let patienceAfterLosses: Int64 = 60_000_000_000
   private static let patienceBeyondLimit: Int64 = 4_000_000_000
-  /// Between two questions after rewrites [ns]: an answer wakes the thread once more.
+  /// Between two questions after rewrites, once the margin is known [ns]: an answer wakes the thread.
   private static let leastBetweenQuestions: Int64 = 25_000_000
 
   /// Somebody asked for the queue to be looked at.
@@ -37,7 +37,8 @@ extension OutputSession {
     switch outcome {
     case .written(let start):
       board.counters.pointee.rewrites.add(1, ordering: .relaxed)
-      if monotonic_nanoseconds() - lastQuestion > Self.leastBetweenQuestions {
+      let isAskedOften = !renderer.pointee.rewriter.margin.isSettled
+      if isAskedOften || monotonic_nanoseconds() - lastQuestion > Self.leastBetweenQuestions {
         askTiming(stream, start: start)
       }
     case .late: board.counters.pointee.lateRewrites.add(1, ordering: .relaxed)

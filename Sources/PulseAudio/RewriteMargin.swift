@@ -12,6 +12,8 @@ struct RewriteMargin {
   private static let reserve: Int64 = 1_000_000
   /// No single answer moves the margin up by more: it may be a server that stood still for once.
   private static let largestStep: Int64 = 4_000_000
+  /// A step down that is hardly one.
+  private static let leastStep: Int64 = 250_000
   /// Answers between two steps down.
   private static let answersPerStep = 64
   /// Answers after a step up that do not move it again: one stall loses many heads.
@@ -55,6 +57,9 @@ struct RewriteMargin {
   /// True once writes are lost though the margin is as large as it may be.
   var isLosingAtLimit: Bool { lossAtLimit > Self.largestLossAtLimit }
 
+  /// True while little is to be learned: the last answers moved it by next to nothing.
+  private(set) var isSettled = false
+
   /// Takes how much the sink says to have read of what is not heard yet.
   mutating func learn(readAhead: Int64) {
     nextPeak = max(nextPeak, readAhead)
@@ -95,13 +100,16 @@ struct RewriteMargin {
     if leastSlack < Self.reserve {
       grow(by: Self.reserve - leastSlack)
     } else {
-      extra -= (leastSlack - Self.reserve) / 2
+      let step = (leastSlack - Self.reserve) / 2
+      extra -= step
+      isSettled = step < Self.leastStep
       forget()
     }
   }
 
   private mutating func grow(by step: Int64) {
     extra = min(extra + step, limit)
+    isSettled = false
     forget()
   }
 
