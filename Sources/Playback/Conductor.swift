@@ -68,7 +68,7 @@ final class Conductor: @unchecked Sendable {
       noteLayout()
       noteState()
       if !isFinished { endIfExhausted() }
-      worker.sleep(milliseconds: 10)
+      worker.sleep(milliseconds: 20)
     }
   }
 

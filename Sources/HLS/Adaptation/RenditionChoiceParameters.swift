@@ -24,7 +24,7 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// many s at least, and this many segments at most. Where it needs more it would come too late
   /// anyway, and the download is given up at `hopelessRescue` segments.
   public var leastRescue = 1.5
-  public var earliestRescue = 0.65
+  public var earliestRescue = 0.75
   public var hopelessRescue = 0.55
 
   /// Ratio at which a line counts as recovered.

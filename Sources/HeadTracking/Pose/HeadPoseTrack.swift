@@ -281,7 +281,7 @@ extension HeadPoseTrack {
 
   @_noLocks
   private func reach(_ meant: Int64) -> Quaternion {
-    let ahead = Double(meant - history.newestTime) * 1e-9
+    let ahead = Double(meant - history.newest.time) * 1e-9
     guard ahead > 0 else { return history.interpolate(meant) }
     return history.foreseen(after: HeadPoseTrack.braked(ahead, lookAhead))
   }
@@ -289,7 +289,7 @@ extension HeadPoseTrack {
   /// Seconds after the newest sample at which the next one is overdue.
   private var lookAhead: Double {
     @_noLocks get {
-      let update = Double(history.newestInterval) + updateInterval
+      let update = Double(history.newest.interval) + updateInterval
       let asked = Double(max(0, prediction.lookAhead(usualLead))) + 1.25 * update
       return min(asked, Double(settings.maximumLookAhead)) * 1e-9
     }

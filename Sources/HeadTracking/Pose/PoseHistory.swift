@@ -20,34 +20,23 @@ struct PoseHistory: Sendable {
     @_noLocks get { count == 0 }
   }
 
-  /// The newest sample; a still head at time 0 when there is none.
-  var newest: StampedPose {
-    @_noLocks get { poses[head] }
-  }
-
-  /// The newest sample's time.
-  var newestTime: Int64 {
-    @_noLocks get { poses[head].time }
-  }
-
-  /// The newest sample's interval.
-  var newestInterval: Int64 {
-    @_noLocks get { poses[head].interval }
-  }
+  /// The newest sample; a still head at time 0 when there is none. By itself, because who asks the ring
+  /// for one of its samples is given a copy of all.
+  private(set) var newest = PoseHistory.none
 
   /// Where the head is a time after the newest sample, as that one foresees it.
   ///
   /// - Parameter seconds: not negative.
   @_noLocks
   func foreseen(after seconds: Double) -> Quaternion {
-    let turn = poses[head].forecast.turn(after: seconds)
-    return poses[head].headToWorld * Quaternion(rotationVector: turn)
+    newest.headToWorld * Quaternion(rotationVector: newest.forecast.turn(after: seconds))
   }
 
   @_noLocks
   mutating func append(_ pose: StampedPose) {
     head = (head + 1) & (Self.capacity - 1)
     poses[head] = pose
+    newest = pose
     count = min(count + 1, Self.capacity)
   }
 
@@ -60,7 +49,7 @@ struct PoseHistory: Sendable {
   @_noLocks
   func interpolate(_ time: Int64) -> Quaternion {
     var later = head
-    guard time < poses[later].time else { return poses[later].headToWorld }
+    guard time < newest.time else { return newest.headToWorld }
     var age = 1
     while age < count {
       let earlier = (head &- age) & (Self.capacity - 1)
