@@ -29,11 +29,15 @@ extension OutputSession {
 
   /// With early requests the sink is set to `minreq`, and all the rest is in the stream's own
   /// queue, which can be written over. Otherwise the server would give half to the sink.
+  ///
+  /// The stream begins, and begins again after it ran dry, with three quarters of its queue: what
+  /// `leastFill` leaves open is never waited for.
   var attributes: pa_buffer_attr {
     let asked = queueDepth.milliseconds
     let request = min(isRewriting && !board.draft.isLatencyApproximate ? 5 : 10, asked / 4)
     return pa_buffer_attr(
-      maxlength: .max, tlength: bytes(milliseconds: asked - request), prebuf: .max,
+      maxlength: .max, tlength: bytes(milliseconds: asked - request),
+      prebuf: bytes(milliseconds: 0.75 * (asked - request)),
       minreq: bytes(milliseconds: request), fragsize: .max)
   }
 
@@ -88,8 +92,9 @@ extension OutputSession {
       Double(configuration.sampleRate * StreamRenderer.bytesPerFrame) / 1000
     board.draft.queueMilliseconds = Double(granted.tlength) / bytesPerMillisecond
     board.draft.minimumRequestMilliseconds = Double(granted.minreq) / bytesPerMillisecond
-    renderer.pointee.leastFill = Int(
-      bytes(milliseconds: min(20, board.draft.queueMilliseconds / 8)))
+    let spare = Int(granted.tlength) - Int(min(granted.prebuf, granted.tlength))
+    let wanted = bytes(milliseconds: min(20, board.draft.queueMilliseconds / 8))
+    renderer.pointee.leastFill = min(spare, Int(wanted))
     readLatency()
   }
 

@@ -84,12 +84,13 @@ extension HLSSource {
       other.position + other.ahead.count >= position
     else { return }
     let end = min(position + reader.ahead.count, other.position + other.ahead.count)
-    let difference = learn(
+    let level = learn(
       other, other.ahead.sound((start - other.position)..<(end - other.position)),
-      against: reader, heard(start..<end, from: reader), heardAt: reader.level.now)
+      against: reader, heard(start..<end, from: reader), past: position - start,
+      heardAt: reader.level.now)
     if let comparison { other.position += comparison.shift }
-    // As loud as what is heard now, and from there to where it should be.
-    other.level = .init(now: difference ?? levels.decibels(of: other.tier))
+    // As loud as what was heard just now, and from there to where it should be.
+    other.level = .init(now: level ?? levels.decibels(of: other.tier))
     other.level.goal = levels.decibels(of: other.tier)
   }
 
@@ -122,7 +123,7 @@ extension HLSSource {
       _ = learn(
         other, other.ahead.sound((start - other.position)..<(end - other.position)),
         against: reader, reader.ahead.sound((start - reader.position)..<(end - reader.position)),
-        heardAt: 0)
+        past: 0, heardAt: 0)
       comparison = nil
     }
   }
@@ -132,22 +133,35 @@ extension HLSSource {
   /// - Parameters:
   ///   - sound: of the other tier, channels x frames.
   ///   - heard: the same time of the tier that is heard.
+  ///   - past: frames of it that have been given.
   ///   - level: at which `heard` is given, dB.
-  /// - Returns: the level at which the other one is as loud as `heard`, dB; nil where that is not known.
+  /// - Returns: the level at which the other one is as loud as what has been given, dB; nil where that is
+  ///   not known.
   private func learn(
     _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
-    _ heard: [[Float]], heardAt level: Double
+    _ heard: [[Float]], past: Int, heardAt level: Double
   ) -> Double? {
     comparison = SoundAlignment(
       of: Self.mono(sound, other.layout), to: Self.mono(heard, reader.layout),
       within: Self.furthestShift)
     guard let comparison else { return nil }
     levels.move(other.tier, by: comparison.shift)
-    guard let loudnessAsHeard, let now = loudnessAsHeard(reader.layout, heard),
-      let then = loudnessAsHeard(other.layout, sound)
+    guard let softer = softer(sound, other.layout, than: heard, reader.layout) else { return nil }
+    levels.compare(other.tier, with: reader.tier, isSofterBy: softer - level)
+    return self.softer(
+      sound.map { Array($0.prefix(past)) }, other.layout,
+      than: heard.map { Array($0.prefix(past)) },
+      reader.layout)
+  }
+
+  /// By how much one version of a stretch is softer than another one, dB; nil where that is not known.
+  private func softer(
+    _ sound: [[Float]], _ layout: ChannelLayout, than heard: [[Float]], _ heardLayout: ChannelLayout
+  ) -> Double? {
+    guard let loudnessAsHeard, let own = loudnessAsHeard(layout, sound),
+      let other = loudnessAsHeard(heardLayout, heard)
     else { return nil }
-    levels.compare(other.tier, with: reader.tier, isSofterBy: now - level - then)
-    return now - then
+    return other - own
   }
 
   /// One signal in which everything is heard.
