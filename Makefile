@@ -38,13 +38,16 @@ test: lint build test-swift test-realtime test-install
 # broken discovery that finds no test still passes, so the count is looked at.
 SWIFT_TEST := STILLSTAGE_CACHE=off swift test -c release -Xswiftc -enable-testing --disable-xctest \
   --scratch-path .build/tests
+# What failed is told once more at the end, where it is looked for.
+FAILED = { grep -A 3 'recorded an issue' $(1) >&2; false; }
 test-swift: toolchain build-packages runtime-packages test-packages
 	swift build
 	set -o pipefail; $(SWIFT_TEST) --skip EndToEndTests --skip VirtualDevices 2>&1 \
-	  | tee .build/test.log
+	  | tee .build/test.log || $(call FAILED,.build/test.log)
 	set -o pipefail; $(SWIFT_TEST) --skip-build --filter VirtualDevices 2>&1 \
-	  | tee .build/devices.log
-	set -o pipefail; $(SWIFT_TEST) --skip-build --filter EndToEndTests 2>&1 | tee .build/end-to-end.log
+	  | tee .build/devices.log || $(call FAILED,.build/devices.log)
+	set -o pipefail; $(SWIFT_TEST) --skip-build --filter EndToEndTests 2>&1 \
+	  | tee .build/end-to-end.log || $(call FAILED,.build/end-to-end.log)
 	@for log in test devices end-to-end; do \
 	  grep -Eq 'Test run with [1-9][0-9]* test' .build/$$log.log \
 	    || { echo "No test was run: see .build/$$log.log." >&2; exit 1; }; \

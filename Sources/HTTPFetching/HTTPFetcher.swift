@@ -39,10 +39,22 @@ public final class HTTPFetcher: ResourceFetcher {
     // Ours are shorter and come first.
     configuration.timeoutIntervalForRequest = patience.silence + 5
     configuration.timeoutIntervalForResource = patience.total + 5
-    session = URLSession(configuration: configuration, delegate: router, delegateQueue: nil)
+    session = URLSession(
+      configuration: configuration, delegate: router, delegateQueue: Self.answers())
   }
 
-  deinit { session.invalidateAndCancel() }
+  deinit { router.end(session) }
+
+  /// Has a thread of its own, however busy the pool is. An operation queue does not keep its queue alive.
+  private static let answering = DispatchQueue(label: "HTTPFetching.answering")
+
+  /// The queue on which the session tells of answers.
+  private static func answers() -> OperationQueue {
+    let result = OperationQueue()
+    result.maxConcurrentOperationCount = 1
+    result.underlyingQueue = answering
+    return result
+  }
 
   public func fetch(
     _ request: FetchRequest, goesOn: (FetchTiming) -> Bool

@@ -95,33 +95,33 @@ final class Transfer: Sendable {
 
   /// The answer's head; false where it is not to go on.
   func begin(_ response: URLResponse) -> Bool {
-    state.withLock { state in
+    change { state in
       state.response = response as? HTTPURLResponse
       let now = monotonic_nanoseconds()
       // Data is handed on in pieces; the first of them has been coming for a while.
       (state.firstByte, state.latest) = (now, now)
       if response.expectedContentLength > Int64(limit) { state.failure = .tooLong(limit: limit) }
-      return state.failure == nil
     }
   }
 
-  /// Some of its body.
-  func take(_ data: Data) -> Bool {
-    state.withLock { state in
+  /// Some of its body; what comes after a failure is let go.
+  func take(_ data: Data) {
+    _ = change { state in
+      guard state.failure == nil else { return }
       state.latest = monotonic_nanoseconds()
-      guard state.bytes.count + data.count <= limit else {
-        state.failure = state.failure ?? .tooLong(limit: limit)
-        return false
+      if state.bytes.count + data.count <= limit {
+        state.bytes.append(contentsOf: data)
+      } else {
+        state.failure = .tooLong(limit: limit)
+        state.bytes = []
       }
-      state.bytes.append(contentsOf: data)
-      return true
     }
   }
 
   /// A redirection.
   func follow(_ address: String) -> Bool {
     let refusal = refusal(address)
-    let goesOn = state.withLock { state in
+    return change { state in
       state.redirections += 1
       let most = HTTPFetcher.mostRedirections
       if state.redirections > most {
@@ -129,9 +129,15 @@ final class Transfer: Sendable {
       } else if let refusal {
         state.failure = .refused(refusal)
       }
+    }
+  }
+
+  /// Changes the state; false where it has failed, which ends the wait: nothing else may come of it.
+  private func change(_ body: (inout sending State) -> Void) -> Bool {
+    let goesOn = state.withLock { state in
+      body(&state)
       return state.failure == nil
     }
-    // Nothing else may come of it.
     if !goesOn { ended.signal() }
     return goesOn
   }

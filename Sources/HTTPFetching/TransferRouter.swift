@@ -8,9 +8,13 @@ import Synchronization
 /// not called by Foundation on Linux.)
 ///
 /// Foundation ends the process when it is answered about a task that was cancelled in the meantime. So
-/// answers are given, and tasks are cancelled, under one lock, and nothing is answered after that.
+/// answers are given under one lock, and a task is cancelled when nothing is answered about it any more.
+///
+/// A task that is cancelled is waited for by Foundation, for as long as a server pours faster than can be
+/// read. So that is done on a queue of its own; what still comes is let go.
 final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
   private let transfers = Mutex<[Int: Transfer]>([:])
+  private let ending = DispatchQueue(label: "HTTPFetching.ending")
 
   func add(_ transfer: Transfer, for task: URLSessionTask) {
     transfers.withLock { $0[task.taskIdentifier] = transfer }
@@ -18,11 +22,11 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
 
   /// Cancels a task; nothing of it is handed on any more.
   func cancel(_ task: URLSessionTask) {
-    transfers.withLock { transfers in
-      transfers[task.taskIdentifier] = nil
-      task.cancel()
-    }
+    transfers.withLock { $0[task.taskIdentifier] = nil }
+    ending.async { task.cancel() }
   }
+
+  func end(_ session: URLSession) { ending.async { session.invalidateAndCancel() } }
 
   /// Answers what Foundation waits for, unless the task was cancelled.
   private func answer(_ task: URLSessionTask, _ body: () -> Void) {
@@ -42,7 +46,7 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    if transfer(dataTask)?.take(data) != true { dataTask.cancel() }
+    transfer(dataTask)?.take(data)
   }
 
   func urlSession(

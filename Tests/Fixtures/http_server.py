@@ -6,6 +6,7 @@
 /loop         redirects to itself                           /short/N    promises N bytes, sends half
 /silent/N     sends half of N bytes, then nothing           /hang       no answer
 /slow/N       N bytes, a tenth every 0.1 s                  /endless    no length, never ends
+/late/N       the headers, and 0.5 s later N bytes
 /reset        resets the connection after the headers       /log        what was asked for
 /in/NAME      the file NAME of the folder that is the argument, after as many seconds as its file
               "delay" says
@@ -65,12 +66,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(body(count)[i * count // 10:(i + 1) * count // 10])
                 self.wfile.flush()
                 time.sleep(0.1)
+        elif word == "late":
+            self.answer(200, length=count)
+            time.sleep(0.5)
+            self.wfile.write(body(count))
         elif word == "endless":
             self.send_response(200)
             self.send_header("Connection", "close")
             self.end_headers()
             while True:
                 self.wfile.write(bytes(65536))
+                time.sleep(0.001)
         elif word == "reset":
             self.answer(200, length=1000)
             self.connection.setsockopt(

@@ -37,6 +37,17 @@ private struct ReadingSink {
     #expect(!margin.isLosingAtLimit)
   }
 
+  /// Who knows the margin asks seldom; a lost head makes it unknown again.
+  @Test func itIsKnownWhenAnswersMoveItNoMore() {
+    var margin = RewriteMargin(
+      readAhead: 0, extra: 20 * Self.millisecond, limit: 150 * Self.millisecond)
+    #expect(!margin.isSettled)
+    for _ in 0..<1000 { margin.learn(slack: margin.nanoseconds - 5 * Self.millisecond) }
+    #expect(margin.isSettled)
+    margin.learn(slack: -Self.millisecond)
+    #expect(!margin.isSettled)
+  }
+
   @Test func oneStallMovesItLittleAndNotForLong() {
     var margin = RewriteMargin(
       readAhead: 0, extra: 6 * Self.millisecond, limit: 150 * Self.millisecond)

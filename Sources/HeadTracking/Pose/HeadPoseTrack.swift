@@ -16,9 +16,8 @@ import Geometry
 /// Samples older than `staleAfter` hold the pose; then it eases to the front within
 /// `easeToFront`, and back within `easeBack` when samples return.
 ///
-/// Time goes forward while the stream is written. Asking for an earlier time, or one far ahead (a seek),
-/// begins anew at the newest truth. A pass over a piece of the queue that is rendered again asks beside
-/// that, and leaves what is appended as smooth as it is.
+/// Time goes forward while the stream is written. Asking for an earlier time, or one far ahead,
+/// begins a new pass (a rewritten queue, a seek), which starts at the newest truth.
 ///
 /// ## Threading
 /// A value that belongs to one thread; all functions are real-time safe.
@@ -70,8 +69,6 @@ struct HeadPoseTrack: Sendable {
   var prediction = PosePrediction.automatic
   /// What the questions ask beyond the prediction, nanoseconds.
   private var excess = 0.0
-  /// The same of the questions of a pass.
-  private var passExcess = 0.0
   /// How far ahead of the present the last question was, nanoseconds.
   private var lead: Int64 = 0
   /// How far the questions before the newest sample were, about; while no sample comes it stays,
@@ -135,7 +132,7 @@ struct HeadPoseTrack: Sendable {
     noteStaleness(time, now)
     lead = time - now
     connect(time, now)
-    let pose = base(time, excess) * comeback.smooth(time) * correction.linear(time)
+    let pose = base(time) * comeback.smooth(time) * correction.linear(time)
     lastOutput = pose.normalized
     return lastOutput
   }
@@ -179,7 +176,7 @@ extension HeadPoseTrack {
     // Slowly, because the moments at which blocks are asked for jitter.
     let change = wantedExcess(lastTime - now) - excess
     excess += abs(change) > 20_000_000 ? change : 0.1 * change
-    let missing = base(lastTime, excess).conjugate * lastOutput
+    let missing = base(lastTime).conjugate * lastOutput
     switch pending {
     case .nothing: return
     case .ease(let duration):
@@ -242,16 +239,17 @@ extension HeadPoseTrack {
   ///   - now: the present moment.
   @_noLocks
   mutating func beginPass(from start: Int64, to end: Int64, played: Quaternion, now: Int64) {
+    (lastTime, lastOutput, hasOutput) = (start, played, true)
     if history.isEmpty { return }
-    let wasStale = isStale
     noteStaleness(start, now)
-    if isStale, !wasStale { pending = .correction }
     lead = end - now
-    passExcess = wantedExcess(start - now)
-    guard case .ease(let duration) = pending else { return }
-    let missing = base(start, passExcess).conjugate * played
-    comeback = Fade(missing.rotationVector, from: start, over: Double(duration))
-    pending = .correction
+    excess = wantedExcess(start - now)
+    correction = Fade()
+    if case .ease(let duration) = pending {
+      let missing = base(start).conjugate * played
+      comeback = Fade(missing.rotationVector, from: start, over: Double(duration))
+    }
+    pending = .nothing
   }
 
   /// Of the tracker, nanoseconds; 0 before the first sample.
@@ -263,7 +261,7 @@ extension HeadPoseTrack {
   @_noLocks
   func truth(at time: Int64) -> Quaternion {
     if history.isEmpty { return lastOutput }
-    return (base(time, passExcess) * comeback.smooth(time)).normalized
+    return (base(time) * comeback.smooth(time)).normalized
   }
 }
 
@@ -272,15 +270,16 @@ extension HeadPoseTrack {
 extension HeadPoseTrack {
   /// The path, or the way from its last known point to the front.
   @_noLocks
-  private func base(_ time: Int64, _ excess: Double) -> Quaternion {
-    let here = reach(time - Int64(excess))
+  private func base(_ time: Int64) -> Quaternion {
+    let here = reach(time)
     guard isStale else { return here }
     let share = Fade.minimumJerk(Double(time - staleSince) / Double(settings.easeToFront))
     return Quaternion.slerp(here, Quaternion(w: 1, x: 0, y: 0, z: 0), share)
   }
 
   @_noLocks
-  private func reach(_ meant: Int64) -> Quaternion {
+  private func reach(_ time: Int64) -> Quaternion {
+    let meant = time - Int64(excess)
     let ahead = Double(meant - history.newest.time) * 1e-9
     guard ahead > 0 else { return history.interpolate(meant) }
     return history.foreseen(after: HeadPoseTrack.braked(ahead, lookAhead))

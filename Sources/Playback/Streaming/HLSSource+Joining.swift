@@ -84,14 +84,20 @@ extension HLSSource {
       other.position + other.ahead.count >= position
     else { return }
     let end = min(position + reader.ahead.count, other.position + other.ahead.count)
-    let level = learn(
-      other, other.ahead.sound((start - other.position)..<(end - other.position)),
-      against: reader, heard(start..<end, from: reader), past: position - start,
-      heardAt: reader.level.now)
-    if let comparison { other.position += comparison.shift }
+    let sound = other.ahead.sound((start - other.position)..<(end - other.position))
+    let heard = self.heard(start..<end, from: reader)
+    learn(other, sound, against: reader, heard, heardAt: reader.level.now)
+    let goal = levels.decibels(of: other.tier)
+    other.level = .init(now: goal)
+    guard let comparison else { return }
+    other.position += comparison.shift
     // As loud as what was heard just now, and from there to where it should be.
-    other.level = .init(now: level ?? levels.decibels(of: other.tier))
-    other.level.goal = levels.decibels(of: other.tier)
+    let past = position - start
+    other.level = .init(
+      now: softer(
+        sound.map { Array($0.prefix(past)) }, other.layout,
+        than: heard.map { Array($0.prefix(past)) }, reader.layout) ?? goal)
+    other.level.goal = goal
   }
 
   /// What is heard: of the past as it was given, of what comes as it will be, channels x frames.
@@ -120,10 +126,10 @@ extension HLSSource {
         reader.position + reader.ahead.count, other.position + other.ahead.count)
       guard end - start >= frames(Self.leastCompared) else { continue }
       levels.hears(reader.tier)
-      _ = learn(
+      learn(
         other, other.ahead.sound((start - other.position)..<(end - other.position)),
         against: reader, reader.ahead.sound((start - reader.position)..<(end - reader.position)),
-        past: 0, heardAt: 0)
+        heardAt: 0)
       comparison = nil
     }
   }
@@ -133,25 +139,19 @@ extension HLSSource {
   /// - Parameters:
   ///   - sound: of the other tier, channels x frames.
   ///   - heard: the same time of the tier that is heard.
-  ///   - past: frames of it that have been given.
   ///   - level: at which `heard` is given, dB.
-  /// - Returns: the level at which the other one is as loud as what has been given, dB; nil where that is
-  ///   not known.
   private func learn(
     _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
-    _ heard: [[Float]], past: Int, heardAt level: Double
-  ) -> Double? {
+    _ heard: [[Float]], heardAt level: Double
+  ) {
     comparison = SoundAlignment(
       of: Self.mono(sound, other.layout), to: Self.mono(heard, reader.layout),
       within: Self.furthestShift)
-    guard let comparison else { return nil }
+    guard let comparison else { return }
     levels.move(other.tier, by: comparison.shift)
-    guard let softer = softer(sound, other.layout, than: heard, reader.layout) else { return nil }
-    levels.compare(other.tier, with: reader.tier, isSofterBy: softer - level)
-    return self.softer(
-      sound.map { Array($0.prefix(past)) }, other.layout,
-      than: heard.map { Array($0.prefix(past)) },
-      reader.layout)
+    if let softer = softer(sound, other.layout, than: heard, reader.layout) {
+      levels.compare(other.tier, with: reader.tier, isSofterBy: softer - level)
+    }
   }
 
   /// By how much one version of a stretch is softer than another one, dB; nil where that is not known.
