@@ -67,10 +67,20 @@ public final class LoudnessMeter {
   public var integrated: Double? { value(ebur128_loudness_global) }
 
   /// LUFS of the last 3 s; nil for silence.
-  public var shortTerm: Double? { value(ebur128_loudness_shortterm) }
+  public var shortTerm: Double? { loudness(ofLast: Self.longestWindow) }
 
   /// LUFS of the last 400 ms; nil for silence.
-  public var momentary: Double? { value(ebur128_loudness_momentary) }
+  public var momentary: Double? { loudness(ofLast: 0.4) }
+
+  /// s of the past that the meter keeps. (The library can be asked for more, and takes a thousand times the
+  /// memory: version 1.2.6.)
+  public static let longestWindow = 3.0
+
+  /// LUFS of the last so many seconds, at most `longestWindow`, not gated; nil for silence.
+  public func loudness(ofLast seconds: Double) -> Double? {
+    let milliseconds = UInt((1000 * min(Self.longestWindow, max(0, seconds))).rounded())
+    return value { ebur128_loudness_window($0, milliseconds, $1) }
+  }
 
   /// The highest true peak of all channels, dBTP; nil for silence, and where it is not measured.
   public var truePeak: Double? {

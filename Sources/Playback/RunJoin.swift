@@ -5,17 +5,21 @@ private import Glibc
 /// Joins runs of sound so that nothing clicks.
 struct RunJoin {
   private let fadeFrames: Int
+  private let longestFadeFrames: Int
   /// What was heard last, of which what follows is predicted.
   private var past: SoundLine
-  /// What fades out over the run that begins.
+  /// What fades out over the run that begins: channels x frames, each channel as long as it can be predicted.
   private var tail: [[Float]] = []
   private var tailPosition = 0
 
   private static let fadeSeconds = 0.02
+  /// s for tones, in whose spectrum a short fade would be heard.
+  private static let longestFadeSeconds = 0.18
   private static let pastFrames = 1024
 
   init(channels: Int, sampleRate: Int) {
     fadeFrames = Int(Self.fadeSeconds * Double(sampleRate))
+    longestFadeFrames = Int(Self.longestFadeSeconds * Double(sampleRate))
     past = SoundLine(channels: channels)
   }
 
@@ -44,34 +48,51 @@ struct RunJoin {
       line.appendSilence(missing)
       return missing
     }
-    let predicted = past.sound(0..<past.count).map {
-      SignalExtension.after($0, frames: min(missing, fadeFrames) + fadeFrames)
-    }
     let isShort = missing <= fadeFrames
     let bridged = isShort ? missing : fadeFrames
+    let predicted = past.sound(0..<past.count).map {
+      SignalExtension.after($0, frames: bridged + (isShort ? longestFadeFrames : 0))
+    }
     line.append(
       predicted.map { plane in
         (0..<bridged).map { plane[$0] * (isShort ? 1 : 1 - share($0, of: bridged)) }
       })
     line.appendSilence(missing - bridged)
-    tail = predicted.map { plane in
-      isShort ? Array(plane.dropFirst(bridged)) : [Float](repeating: 0, count: fadeFrames)
+    tail = zip(predicted, past.sound(0..<past.count)).map { plane, past in
+      guard isShort else { return [Float](repeating: 0, count: fadeFrames) }
+      let coming = plane.dropFirst(bridged)
+      return Array(coming.prefix(goesOn(coming, after: past)))
     }
     if !isShort { past.removeAll() }
     return missing
   }
 
+  /// Frames for which what is predicted is as strong as the past was.
+  private func goesOn(_ coming: ArraySlice<Float>, after past: [Float]) -> Int {
+    func power(_ sound: ArraySlice<Float>) -> Float {
+      sound.reduce(0) { $0 + $1 * $1 } / Float(sound.count)
+    }
+    let (least, step) = (0.5 * power(past[...]), fadeFrames / 2)
+    var length = fadeFrames
+    while length + step <= coming.count,
+      power(coming.dropFirst(length - step).prefix(2 * step)) >= least
+    {
+      length += step
+    }
+    return length
+  }
+
   /// From what the past predicts to what has come.
   mutating func fade(_ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ count: Int) {
-    guard let length = tail.first?.count, tailPosition < length else { return }
-    let frames = min(count, length - tailPosition)
+    guard !tail.isEmpty, tailPosition < longestFadeFrames else { return }
     for (c, past) in tail.enumerated() {
-      for i in 0..<frames {
+      for i in 0..<max(0, min(count, past.count - tailPosition)) {
         let predicted = past[tailPosition + i]
-        planes[c][i] = predicted + (planes[c][i] - predicted) * share(tailPosition + i, of: length)
+        planes[c][i] =
+          predicted + (planes[c][i] - predicted) * share(tailPosition + i, of: past.count)
       }
     }
-    tailPosition += frames
+    tailPosition += count
   }
 
   /// Goes smoothly from 0 to 1.

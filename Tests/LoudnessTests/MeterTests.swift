@@ -53,6 +53,13 @@ import Testing
     expect(meter.shortTerm, -33)
   }
 
+  @Test func aWindowIsOfAnyLengthAndNotGated() {
+    let meter = measure([(-20, 5), (-70, 1), (-20, 1)])
+    expect(meter.loudness(ofLast: 1), -20)
+    expect(meter.loudness(ofLast: 2), -23)
+    expect(meter.loudness(ofLast: 100), -21.8)
+  }
+
   @Test func case3RelativeGate() {
     expect(measure([(-36, 10), (-23, 60), (-36, 10)]).integrated, -23)
   }

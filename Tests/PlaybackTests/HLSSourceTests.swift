@@ -21,7 +21,8 @@ import Testing
     func keep(_ folder: TemporaryFolder) { all.withLock { $0.append(folder) } }
   }
 
-  /// Twelve seconds of bursts and tones: 5.1 as E-AC-3, its stereo fold-down as AAC, 6 dB louder.
+  /// Twelve seconds of bursts and tones: 5.1 as E-AC-3, its stereo fold-down as AAC, 6 dB louder. The
+  /// LFE, which the fold-down lacks, is twice as strong in the last third of a segment.
   private final class Packed: Sendable {
     let folder = TemporaryFolder()
     let problem: String?
@@ -29,7 +30,8 @@ import Testing
     init() {
       let tones = [500, 700, 900, 50, 1100, 1300]
       let channels = tones.enumerated().map { c, hertz in
-        "0.1*sin(2*PI*\(hertz)*t)+0.15*(random(\(c))-0.5)*lt(mod(t*3.7+\(c)*0.3\\,1)\\,0.2)"
+        (c == 3 ? "(1+gt(mod(t\\,1.92)\\,1.3))*" : "")
+          + "0.1*sin(2*PI*\(hertz)*t)+0.15*(random(\(c))-0.5)*lt(mod(t*3.7+\(c)*0.3\\,1)\\,0.2)"
       }
       let fold = "pan=stereo|c0=0.8*c0+0.57*c2+0.57*c4|c1=0.8*c1+0.57*c2+0.57*c5"
       let source = "aevalsrc=\(channels.joined(separator: "|")):c=5.1:s=48000:d=12"
@@ -126,15 +128,20 @@ import Testing
     }
   }
 
-  private func read(_ plan: Plan) throws -> (sound: [[Float]], news: [RenditionNews], HLSSource) {
-    let source = try source(plan)
-    source.loudnessAsHeard = { layout, planes in
-      let weights = layout.isMultichannel ? [1, 1, 1, 0, 1, 1] : [1, 1.0]
-      let energy = zip(planes, weights).reduce(0) { sum, plane in
-        sum + plane.1 * plane.0.reduce(0) { $0 + Double($1 * $1) }
-      }
-      return 10 * log10(energy / Double(planes[0].count))
+  /// dB, the LFE as strong as that.
+  private func loudness(_ planes: [[Float]], lfe: Double) -> Double {
+    let weights = planes.count == 6 ? [1, 1, 1, lfe, 1, 1] : [1, 1]
+    let energy = zip(planes, weights).reduce(0) { sum, plane in
+      sum + plane.1 * plane.0.reduce(0) { $0 + Double($1 * $1) }
     }
+    return 10 * log10(energy / Double(planes[0].count))
+  }
+
+  private func read(
+    _ plan: Plan, lfe: Double = 0
+  ) throws -> (sound: [[Float]], news: [RenditionNews], HLSSource) {
+    let source = try source(plan)
+    source.loudnessAsHeard = { loudness($1, lfe: lfe) }
     let sound = try sound(of: source)
     let news = source.takeNews(upTo: .max).compactMap { news -> RenditionNews? in
       if case .rendition(let rendition) = news { rendition } else { nil }
@@ -154,12 +161,18 @@ import Testing
 
   @Test func aTierIsReadToTheFrameAsItsOwnFileIs() throws {
     let six = try sound(of: source(Plan(tiers: [1])))
-    let file = try AudioFileReader(path: Self.packed.folder.file("six.eac3"))
     #expect(six.count == 6 && six[0].count == 12 * 48000)
-    let scratch = PlanarScratch(channels: 6, frames: six[0].count)
-    #expect(try file.read(into: scratch.planes, frames: six[0].count) == six[0].count)
-    for c in 0..<6 {
-      #expect(six[c].indices.allSatisfy { six[c][$0] == scratch.planes[c][$0] })
+    #expect(try six == decoded("six.eac3"))
+  }
+
+  /// A packed file by itself.
+  private func decoded(_ name: String) throws -> [[Float]] {
+    let file = try AudioFileReader(path: Self.packed.folder.file(name))
+    let channels = file.layout.channelCount
+    let scratch = PlanarScratch(channels: channels, frames: 13 * 48000)
+    let count = try file.read(into: scratch.planes, frames: 13 * 48000)
+    return (0..<channels).map { c in
+      Array(UnsafeBufferPointer(start: scratch.planes[c], count: count))
     }
   }
 
@@ -171,8 +184,8 @@ import Testing
     // Aligned to the frame though AAC and E-AC-3 lie 768 frames apart at equal time stamps.
     #expect(change.shift.map { abs($0) } == 768)
     #expect(try #require(change.agreement) > 0.9)
-    // A second into the segment, and a fade.
-    #expect(abs(change.at - 4.99) < 0.03)
+    // A fade and a tenth of a second before the segment's end: two seconds of it would be better.
+    #expect(abs(change.at - 5.66) < 0.03)
     // The 5.1 behind the join is the 5.1 at its place, at one gain.
     let start = Int((change.at + 0.1) * 48000)
     let shift = try #require(change.shift)
@@ -183,6 +196,32 @@ import Testing
     }
     // 6 dB, and what the fold-down loses of five equal channels.
     #expect(abs(change.gain - 3.13) < 0.3)
+  }
+
+  /// What is heard as stereo is as loud as the 5.1 would have been in that time, where that is known.
+  @Test(arguments: [
+    (Plan(tiers: [1, 1, 1, 0]), 2, false), (Plan(tiers: [0, 0, 0, 1], again: [2: 1]), 2, true),
+  ])
+  private func stereoIsAsLoudAsMultichannelInItsPlace(
+    _ plan: Plan, segment: Int, isReturn: Bool
+  ) throws {
+    let change = try #require(read(plan, lfe: 5).news.last)
+    let (start, end) = (Double(segment) * 1.92, Double(segment + 1) * 1.92)
+    let join = change.at - 0.15
+    #expect(start < join && join < end)
+    func softer(_ range: Range<Double>) throws -> Double {
+      let frames = Int(range.lowerBound * 48000)..<Int(range.upperBound * 48000)
+      let versions = try ["six.eac3", "two.m4a"].map { name in
+        try loudness(decoded(name).map { Array($0[frames]) }, lfe: 5)
+      }
+      return versions[0] - versions[1]
+    }
+    let known = isReturn ? start..<join : join..<end
+    let (exact, mean) = try (softer(known), softer(start..<end))
+    #expect(abs(exact - mean) > 0.3)
+    let share = (known.upperBound - known.lowerBound) / 3
+    let stereo = mean + share * (exact - mean)
+    #expect(abs(change.gain - (isReturn ? -stereo : stereo)) < 0.2)
   }
 
   @Test func noChangeOfTierClicksOrStepsInLevel() throws {

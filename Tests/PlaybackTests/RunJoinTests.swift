@@ -133,6 +133,51 @@ private final class RunsSource: SoundSource {
     #expect(error(Array(sound[0][place]), Array(whole[place])) < -50)
   }
 
+  /// Another version of tones, at other phases: what lies 50 Hz and more beside them stays 50 dB below.
+  @Test(arguments: [60.0, 440, 2300]) func tonesThatMeetLeaveTheirNeighboursAlone(
+    _ hertz: Double
+  ) throws {
+    for phase in [100, 7000, 12345] {
+      let tones = { (range: Range<Int>) -> [Float] in
+        zip(self.tone(hertz, range), self.tone(1.7 * hertz, range, gain: 0.2)).map { $0 + $1 }
+      }
+      let sound = try joined(
+        [(.mono, 0, [tones(0..<48000)]), (.mono, 0, [tones((48000 + phase)..<(96000 + phase))])],
+        overlap: 7200)
+      for start in stride(from: 48000 - 9600, through: 48000 + 4800, by: 480) {
+        let piece = sound[0][start..<start + 9600].map(Double.init)
+        let spurious = spurious(in: piece, beside: [hertz, 1.7 * hertz])
+        #expect(spurious < -50, "\(start)")
+      }
+    }
+  }
+
+  /// Energy 50 Hz and more beside tones against theirs, dB, under a Hann window of 0.2 s.
+  private func spurious(in sound: [Double], beside tones: [Double]) -> Double {
+    let count = sound.count
+    let windowed = sound.enumerated().map { i, x in
+      x * (0.5 - 0.5 * cos(2 * .pi * (Double(i) + 0.5) / Double(count)))
+    }
+    // The energy of bins 5 Hz apart around the tones; the rest of all energy lies beside them.
+    var bins = Set<Int>()
+    for hertz in tones {
+      let bin = Int((hertz / 5).rounded())
+      bins.formUnion(max(1, bin - 10)...(bin + 10))
+    }
+    var near = 0.0
+    for bin in bins {
+      var (re, im) = (0.0, 0.0)
+      for (i, x) in windowed.enumerated() {
+        let turn = 2 * .pi * Double(bin * i % count) / Double(count)
+        re += x * cos(turn)
+        im += x * sin(turn)
+      }
+      near += 2 * (re * re + im * im) / Double(count)
+    }
+    let all = windowed.reduce(0) { $0 + $1 * $1 }
+    return 10 * log10(max(1e-12, all - near) / near)
+  }
+
   @Test func aLongHoleIsSilentBetweenFadesAndKeepsItsLength() throws {
     let whole = tone(1000, 0..<96000)
     let hole = 20000

@@ -83,6 +83,9 @@ final class EarMeter {
   /// The next frames do not follow on those before.
   func cut() { renderer.reset() }
 
+  /// LUFS at the ears, not gated; nil for silence.
+  func loudness(ofLast seconds: Double) -> Double? { ears.loudness(ofLast: seconds) }
+
   /// Of all that was measured; nil while nothing was above the gate.
   var measurement: LoudnessMeasurement? {
     guard let loudness = ears.integrated else { return nil }

@@ -11,10 +11,13 @@ extension HLSSource {
   /// s that are compared at least, and that are left of a segment where another version takes over.
   private static let leastCompared = 0.4
   private static let leastLeft = 0.1
-  /// s of a segment that are heard before another version takes over, in whose beginning it settles.
-  private static let comparedSeconds = 1.0
-  /// s for which an upmix listens before it is heard.
-  private static let upmixSeconds = 1.5
+  /// s of a segment that are heard before stereo takes over, for which its upmix listens, and before
+  /// multichannel does. The stereo's level is that of the time in which it is heard, on this side of the
+  /// change or on that.
+  private static let stereoSeconds = 1.25
+  private static let multichannelSeconds = 2.0
+  /// s over which the level on both sides of a change is to be the same.
+  private static let levelSeconds = 3.0
 
   /// Prepares the change to another version of the segment that is read, where one is wanted.
   ///
@@ -24,11 +27,11 @@ extension HLSSource {
       let found = supply.queue.item(item), found.versions.count > 1,
       let target = joinTarget(of: found, from: reader)
     else { return nil }
-    let end = frames(found.end)
+    let isStereo = !supply.presentation.ladder.tiers[target.tier].isMultichannel
+    let settled = frames(isStereo ? Self.stereoSeconds : Self.multichannelSeconds)
     let fade = longestOverlap
-    let latest = end - fade - frames(Self.leastLeft)
-    let earliest = frames(found.start) + frames(Self.comparedSeconds)
-    let wanted = target.isAtEnd ? latest : max(position, min(earliest, latest))
+    let latest = frames(found.end) - fade - frames(Self.leastLeft)
+    let wanted = max(position, target.isAtEnd ? latest : min(frames(found.start) + settled, latest))
     if position < wanted { return wanted }
     unjoinable = item
     guard position <= latest + frames(0.05), let segment = found.versions[target.tier] else {
@@ -36,25 +39,25 @@ extension HLSSource {
     }
     do throws(PlaybackError) {
       try join(segment, target.tier, at: found, fade: fade)
-      let reason = target.isAtEnd ? supply.queue.item(item + 1)?.reason : found.reason
-      successor?.reason = reason
+      successor?.reason = target.reason
     } catch {
       if case .interrupted = error { throw error }
     }
     return nil
   }
 
-  /// The tier that takes over within an item, and whether only at its end.
+  /// The tier that takes over within an item, and why; at its end where the next one may still be fetched
+  /// again.
   private func joinTarget(
     of found: SupplyItem, from reader: RenditionReader
-  ) -> (tier: Int, isAtEnd: Bool)? {
+  ) -> (tier: Int, reason: String?, isAtEnd: Bool)? {
     if let tier = found.tier, tier != reader.tier, found.versions[tier] != nil {
-      return (tier, false)
+      return (tier, found.reason, false)
     }
-    guard let tier = supply.queue.item(item + 1)?.tier, tier != reader.tier,
+    guard let next = supply.queue.item(item + 1), let tier = next.tier, tier != reader.tier,
       found.versions[tier] != nil
     else { return nil }
-    return (tier, true)
+    return (tier, next.reason, true)
   }
 
   private func join(
@@ -69,7 +72,7 @@ extension HLSSource {
     }
     compare(other, with: reader)
     let isUpmixed = other.layout == .stereo && settings.upmix != .off
-    let lead = isUpmixed ? frames(Self.upmixSeconds) : 0
+    let lead = isUpmixed ? frames(Self.stereoSeconds) : 0
     let start = max(other.position + other.warmUpFrames, position - lead)
     guard start <= position, other.position + other.ahead.count >= position + fade else { return }
     try media { () throws(MediaError) in try other.drop(start - other.position) }
@@ -91,12 +94,17 @@ extension HLSSource {
     other.level = .init(now: goal)
     guard let comparison else { return }
     other.position += comparison.shift
-    // As loud as what was heard just now, and from there to where it should be.
-    let past = position - start
-    other.level = .init(
-      now: softer(
-        sound.map { Array($0.prefix(past)) }, other.layout,
-        than: heard.map { Array($0.prefix(past)) }, reader.layout) ?? goal)
+    let split = position - start
+    let heardAsStereo =
+      other.layout.isMultichannel ? 0..<split : split..<end - start
+    func part(_ sound: [[Float]]) -> [[Float]] { sound.map { Array($0[heardAsStereo]) } }
+    guard heardAsStereo.count >= frames(Self.leastCompared),
+      let exact = softer(part(sound), other.layout, than: part(heard), reader.layout)
+    else { return }
+    // What is not known of that time is as in the mean of all times.
+    let mean = goal + reader.level.now - levels.decibels(of: reader.tier)
+    let known = min(1, Double(heardAsStereo.count) / Double(frames(Self.levelSeconds)))
+    other.level = .init(now: mean + known * (exact - mean))
     other.level.goal = goal
   }
 

@@ -2,11 +2,12 @@
 
 internal import Ambisonics
 internal import Binaural
+private import Glibc
 private import Loudness
 private import Surround
 
 /// How loud a piece of sound is as it is heard: prepared, put on the bus, and rendered for a head that
-/// looks ahead.
+/// looks ahead. It is not gated: a gate opens for other parts of each version of a programme.
 ///
 /// - Parameters:
 ///   - planes: channels x frames, at the filters' rate.
@@ -14,23 +15,26 @@ private import Surround
 ///   - bus: of what is rendered.
 ///   - filters: of the decoder.
 ///   - settings: how it is rendered.
-/// - Returns: LUFS; nil for silence, and for less than 0.4 s.
+/// - Returns: LUFS; nil for silence.
 func loudness(
   ofSnippet planes: [[Float]], _ layout: ChannelLayout, on bus: ChannelLayout,
   filters: BinauralFilters, settings: RenderSettings
 ) -> Double? {
   let rate = Int(filters.sampleRate)
-  let blockFrames = 4096
+  let blockFrames = rate / 10
   let memory = MemorySource(planes, layout: layout, sampleRate: rate)
   guard let source = try? prepared(memory, settings: settings) else { return nil }
   let inputs = source.layout.channelCount
   let matrix = MixMatrix(gains: LayoutBus.gains(from: source.layout, to: bus), inputs: inputs)
   let meter = EarMeter(layout: bus, content: layout, filters: filters, settings: settings)
+  var energy = 0.0
   let input = PlanarScratch(channels: inputs, frames: blockFrames)
   let mixed = PlanarScratch(channels: bus.channelCount, frames: blockFrames)
   while let count = try? source.read(into: input.planes, frames: blockFrames), count > 0 {
     matrix.mix(UnsafePointer(input.planes), into: UnsafePointer(mixed.planes), frames: count)
     meter.add(UnsafePointer(mixed.planes), frames: count)
+    let loudness = meter.loudness(ofLast: Double(count) / Double(rate)) ?? -.infinity
+    energy += Double(count) * pow(10, loudness / 10)
   }
-  return meter.measurement?.ears
+  return energy > 0 ? 10 * log10(energy / Double(meter.frames)) : nil
 }
