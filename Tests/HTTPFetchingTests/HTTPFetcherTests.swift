@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import HLS
 import TestSupport
 import Testing
@@ -110,6 +111,15 @@ import Testing
   @Test func bodiesThatAreTooLongAreGivenUp() {
     #expect(throws: FetchError.tooLong(limit: 1000)) { try fetch("/body/1001", limit: 1000) }
     #expect(throws: FetchError.tooLong(limit: 1 << 20)) { try fetch("/endless") }
+  }
+
+  /// A server that pours without end may be read on for a while until Foundation notices the end.
+  @Test func whatComesBeyondTheLimitIsLetGo() {
+    let transfer = Transfer(limit: 1000, start: 0) { _ in nil }
+    transfer.take(Data(count: 999))
+    #expect(transfer.timing.bytes == 999 && !transfer.waitForEnd(seconds: 0))
+    for _ in 0..<100 { transfer.take(Data(count: 1 << 20)) }
+    #expect(transfer.timing.bytes == 0 && transfer.waitForEnd(seconds: 0))
   }
 
   @Test func silenceIsNotWaitedForLong() {
