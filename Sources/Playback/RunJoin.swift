@@ -74,6 +74,7 @@ struct RunJoin {
     }
     let (least, step) = (0.5 * power(past[...]), fadeFrames / 2)
     var length = fadeFrames
+    guard least > 0 else { return length }
     while length + step <= coming.count,
       power(coming.dropFirst(length - step).prefix(2 * step)) >= least
     {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import PulseAudio
@@ -7,10 +8,11 @@ import Testing
 /// A sink that reads ahead by a time that varies from write to write.
 private struct ReadingSink {
   let readsAhead: ClosedRange<Int64>
+  var random = SeededGenerator(1)
   var lost = 0
 
   mutating func write(_ margin: inout RewriteMargin) {
-    let slack = margin.nanoseconds - Int64.random(in: readsAhead)
+    let slack = margin.nanoseconds - Int64.random(in: readsAhead, using: &random)
     if slack < 0 { lost += 1 }
     margin.learn(slack: slack)
   }
@@ -31,7 +33,8 @@ private struct ReadingSink {
     sink.lost = 0
     for _ in 0..<2000 { sink.write(&margin) }
     let excess = margin.nanoseconds - ahead.upperBound * scale
-    #expect(excess > 0)
+    // The farthest is rare: of 64 answers none may have come near it.
+    #expect(excess > -scale, "\(excess)")
     #expect(excess < 5 * scale / 2, "\(excess)")
     #expect(sink.lost < 10)
     #expect(!margin.isLosingAtLimit)

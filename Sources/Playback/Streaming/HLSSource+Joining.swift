@@ -90,22 +90,27 @@ extension HLSSource {
     let sound = other.ahead.sound((start - other.position)..<(end - other.position))
     let heard = self.heard(start..<end, from: reader)
     learn(other, sound, against: reader, heard, heardAt: reader.level.now)
-    let goal = levels.decibels(of: other.tier)
-    other.level = .init(now: goal)
+    other.level = .init(at: levels.decibels(of: other.tier))
     guard let comparison else { return }
     other.position += comparison.shift
+    // On this side of the change or on that, where it is heard as stereo.
     let split = position - start
-    let heardAsStereo =
-      other.layout.isMultichannel ? 0..<split : split..<end - start
-    func part(_ sound: [[Float]]) -> [[Float]] { sound.map { Array($0[heardAsStereo]) } }
-    guard heardAsStereo.count >= frames(Self.leastCompared),
-      let exact = softer(part(sound), other.layout, than: part(heard), reader.layout)
+    let side = other.layout.isMultichannel ? 0..<split : split..<end - start
+    func part(_ sound: [[Float]]) -> [[Float]] { sound.map { Array($0[side]) } }
+    guard side.count >= frames(Self.leastCompared),
+      let softer = softer(part(sound), other.layout, than: part(heard), reader.layout)
     else { return }
-    // What is not known of that time is as in the mean of all times.
-    let mean = goal + reader.level.now - levels.decibels(of: reader.tier)
-    let known = min(1, Double(heardAsStereo.count) / Double(frames(Self.levelSeconds)))
-    other.level = .init(now: mean + known * (exact - mean))
-    other.level.goal = goal
+    other.level.begin(at: mixed(softer, over: side.count, other, reader))
+  }
+
+  /// The level at which a change is not heard, dB: as a part of the time shows that counts, and for the
+  /// rest as in the mean of all times.
+  private func mixed(
+    _ softer: Double, over count: Int, _ other: RenditionReader, _ reader: RenditionReader
+  ) -> Double {
+    let mean = other.level.goal + reader.level.now - levels.decibels(of: reader.tier)
+    let known = min(1, Double(count) / Double(frames(Self.levelSeconds)))
+    return mean + known * (softer - mean)
   }
 
   /// What is heard: of the past as it was given, of what comes as it will be, channels x frames.

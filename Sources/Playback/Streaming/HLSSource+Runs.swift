@@ -111,7 +111,7 @@ extension HLSSource {
       of: reader.startTime, cycle: segment.timeCycle, discontinuity: segment.discontinuity,
       expected: goesOn && !isAgain ? seconds(position) : found.start)
     reader.position = frames(start) + levels.shift(of: tier)
-    reader.level = .init(now: levels.decibels(of: tier))
+    reader.level = .init(at: levels.decibels(of: tier))
     return reader
   }
 

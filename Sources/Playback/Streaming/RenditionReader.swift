@@ -10,7 +10,7 @@ final class RenditionReader {
   let layout: ChannelLayout
   /// The frame of the presentation that `read` gives next.
   var position: Int
-  var level = TierLevel(now: 0)
+  var level = TierLevel(at: 0)
   private let decoder: PieceDecoder
   private let initialisation: [UInt8]
   private let discontinuity: Int

@@ -52,11 +52,14 @@ struct TierLevels {
 struct TierLevel {
   /// dB.
   private(set) var now: Double
-  var goal: Double
+  let goal: Double
   /// dB/s: not heard.
   private static let slope = 0.15
 
-  init(now: Double) { (self.now, goal) = (now, now) }
+  init(at level: Double) { (now, goal) = (level, level) }
+
+  /// Goes to its goal from elsewhere.
+  mutating func begin(at level: Double) { now = level }
 
   /// As a factor.
   var gain: Float { Self.gain(now) }
