@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs RealtimeSafetyTests with RealtimeSanitizer linked: any allocation, lock or system call within
 # a real-time section ends the run with a stack trace. Builds only these tests, in a scratch path of
-# its own (default .build/rtsan).
+# its own (default .build/rtsan), optimised as what is shipped.
 set -eu
 cd "$(dirname "$0")/.."
 scratch=${1:-.build/rtsan}
@@ -15,7 +15,7 @@ if [ -z "$runtime" ]; then
   exit 1
 fi
 export STILLSTAGE_ONLY=RealtimeSafetyTests STILLSTAGE_EXPECT_REALTIME_SANITIZER=1
-set -- --scratch-path "$scratch" \
+set -- -c release -Xswiftc -enable-testing --scratch-path "$scratch" \
   -Xcc -DSTILLSTAGE_REALTIME_SANITIZER -Xswiftc -use-ld=lld \
   -Xlinker --whole-archive -Xlinker "$runtime" -Xlinker --no-whole-archive -Xlinker -lstdc++
 swift build --product StillstagePackageTests "$@"
