@@ -34,24 +34,9 @@ demo: build runtime-packages
 test: lint build test-swift test-realtime test-install
 
 # The debug build is the strict one for real-time attributes; the tests run as users do, optimised.
-# Those that measure times run by themselves: with virtual devices, and end to end. A filter or a
-# broken discovery that finds no test still passes, so the count is looked at.
-SWIFT_TEST := STILLSTAGE_CACHE=off swift test -c release -Xswiftc -enable-testing --disable-xctest \
-  --scratch-path .build/tests
-# What failed is told once more at the end, where it is looked for.
-FAILED = { grep -A 3 'recorded an issue' $(1) >&2; false; }
 test-swift: toolchain build-packages runtime-packages test-packages
 	swift build
-	set -o pipefail; $(SWIFT_TEST) --skip EndToEndTests --skip VirtualDevices 2>&1 \
-	  | tee .build/test.log || $(call FAILED,.build/test.log)
-	set -o pipefail; $(SWIFT_TEST) --skip-build --filter VirtualDevices 2>&1 \
-	  | tee .build/devices.log || $(call FAILED,.build/devices.log)
-	set -o pipefail; $(SWIFT_TEST) --skip-build --filter EndToEndTests 2>&1 \
-	  | tee .build/end-to-end.log || $(call FAILED,.build/end-to-end.log)
-	@for log in test devices end-to-end; do \
-	  grep -Eq 'Test run with [1-9][0-9]* test' .build/$$log.log \
-	    || { echo "No test was run: see .build/$$log.log." >&2; exit 1; }; \
-	done
+	Tests/run-tests
 
 test-realtime: toolchain build-packages
 	Tests/realtime-sanitizer.sh
@@ -89,7 +74,8 @@ soak: export STILLSTAGE_SOAK_MINUTES = $(MINUTES)
 soak: export STILLSTAGE_ONLY = EndToEndTests stillstage-counted
 soak: toolchain build-packages runtime-packages test-packages
 	@mkdir -p .build
-	set -o pipefail; $(SWIFT_TEST) --filter SoakTests 2>&1 | tee .build/soak.log
+	set -o pipefail; STILLSTAGE_CACHE=off swift test -c release -Xswiftc -enable-testing \
+	  --disable-xctest --scratch-path .build/tests --filter SoakTests 2>&1 | tee .build/soak.log
 	@grep -q 'Test run with 1 test' .build/soak.log || { echo "Nothing was played." >&2; exit 1; }
 
 # Report decoding and descriptor parsing, by libFuzzer; not part of `test`, which runs the corpus.

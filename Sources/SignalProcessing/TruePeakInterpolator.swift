@@ -25,6 +25,9 @@ struct TruePeakInterpolator {
   private let magnitudes: UnsafeMutablePointer<Float>
   /// No estimate exceeds this factor times the largest sample of the context.
   let worstCaseGain: Float
+  /// No estimate exceeds the largest sample of the context by more than this factor times the largest
+  /// second difference of its samples.
+  let bendGain: Float
 
   init() {
     let count = Self.taps * Self.phases
@@ -40,11 +43,64 @@ struct TruePeakInterpolator {
       }
     }
     worstCaseGain = Float(largest) * Self.parabolaGain * 1.0001
+    bendGain = Float(Self.largestBendGain()) * 1.0001
   }
 
   func deallocate() {
     coefficients.deallocate()
     magnitudes.deallocate()
+  }
+
+  /// What no estimate of a context exceeds, without looking at the waveform.
+  ///
+  /// - Parameters:
+  ///   - peak: the largest magnitude of the context's samples.
+  ///   - bend: the largest magnitude of their second differences, x[n - 1] - 2 x[n] + x[n + 1].
+  @_noLocks
+  func bound(peak: Float, bend: Float) -> Float {
+    // Rounding, and the window's taps, whose moments are not quite those of a delay.
+    min(worstCaseGain * peak, 1.001 * peak + bendGain * bend)
+  }
+
+  /// A filter whose taps sum to nothing, about a centre that they do not move, is a sum of second
+  /// differences. What a phase has beyond the straight line between its two neighbours is such a
+  /// filter, and so is the second difference at four times the rate, an eighth of which is the most
+  /// that a parabola adds.
+  private static func largestBendGain() -> Double {
+    let centre = taps / 2
+    /// One tap more on each side, and `quarters` of a frame from the tap at `centre`.
+    func phase(_ quarters: Int) -> [Double] {
+      let (whole, rest) = (Int((Double(quarters) / 4).rounded(.down)), quarters & 3)
+      var filter = [Double](repeating: 0, count: taps + 2)
+      let inner =
+        rest > 0
+        ? response(fraction: Double(rest) / 4) : (0..<taps).map { $0 == centre - 1 ? 1 : 0 }
+      for (tap, value) in inner.enumerated() where filter.indices ~= tap + 1 + whole {
+        filter[tap + 1 + whole] += value
+      }
+      return filter
+    }
+    /// The sum of the magnitudes of the weights of the second differences, after as much of the first
+    /// difference at the centre was taken out as leaves no first moment.
+    func weights(_ filter: [Double]) -> Double {
+      var rest = filter
+      let sum = filter.reduce(0, +)
+      let moment = filter.enumerated().reduce(0) { $0 + $1.element * Double($1.offset - centre) }
+      rest[centre] -= sum - moment
+      rest[centre + 1] -= moment
+      var (first, second, total) = (0.0, 0.0, 0.0)
+      for value in rest {
+        first += value
+        second += first
+        total += abs(second)
+      }
+      return total
+    }
+    return (0...3).map { quarters in
+      let bend = zip(phase(quarters - 1), zip(phase(quarters), phase(quarters + 1)))
+        .map { 2 * $1.0 - $0 - $1.1 }
+      return weights(phase(quarters)) + weights(bend) / 8
+    }.max() ?? 0
   }
 
   /// Taps that read the signal `fraction` of a frame after the tap at index `taps / 2 - 1`.

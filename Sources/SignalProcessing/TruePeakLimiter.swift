@@ -23,6 +23,18 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   /// The size of what `saveState` writes, in bytes (about 5 kB at 48 kHz).
   public let stateByteCount: Int
 
+  /// Of the cells of one context, each of which keeps the largest of something.
+  private struct CellMaxima {
+    var values: (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
+
+    /// The largest of the context, after `newest` has come and the oldest has gone.
+    @_noLocks
+    mutating func take(_ newest: Float) -> Float {
+      values = (newest, values.0, values.1, values.2, values.3)
+      return max(newest, max(max(values.1, values.2), max(values.3, values.4)))
+    }
+  }
+
   private struct State {
     var gain = LimiterGain.State()
     var fill = 0
@@ -30,7 +42,9 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     var leftNyquist: Float = 0
     var rightNyquist: Float = 0
     /// The largest sample of each of the last five cells.
-    var cellPeaks: (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
+    var peaks = CellMaxima()
+    /// The largest second difference of each.
+    var bends = CellMaxima()
   }
 
   private let cell = TruePeakInterpolator.cellFrames
@@ -154,15 +168,16 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
 
   @_noLocks
   private func processCell() {
-    let peak = store()
-    let old = state.pointee.cellPeaks
-    state.pointee.cellPeaks = (peak, old.0, old.1, old.2, old.3)
-    let contextPeak = max(peak, max(max(old.0, old.1), max(old.2, old.3)))
+    let cellMaxima = store()
+    let peak = state.pointee.peaks.take(cellMaxima.peak)
+    let bend = state.pointee.bends.take(cellMaxima.bend)
     state.pointee.leftNyquist = decayed(state.pointee.leftNyquist)
     state.pointee.rightNyquist = decayed(state.pointee.rightNyquist)
 
     var harmless = true
-    if contextPeak > harmlessPeak { harmless = !measure() }
+    if peak > harmlessPeak {
+      harmless = !measure(bound: interpolator.bound(peak: peak, bend: bend))
+    }
     let source = state.pointee.historyEnd - latencyFrames
     if harmless, gain.isSettled(&state.pointee.gain) {
       Samples.copy(leftHistory + source, exchange, cell)
@@ -179,9 +194,9 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Appends the cell in `exchange` to the histories and gives its largest magnitude.
+  /// Appends the cell in `exchange` to the histories; its largest magnitude and second difference.
   @_noLocks
-  private func store() -> Float {
+  private func store() -> (peak: Float, bend: Float) {
     if state.pointee.historyEnd == historyCapacity {
       let kept = historyCapacity - historySpan
       Samples.copy(leftHistory + kept, leftHistory, historySpan)
@@ -201,7 +216,17 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
       peak = max(peak, max(abs(cleanLeft), abs(cleanRight)))
     }
     state.pointee.historyEnd = end + cell
-    return peak
+    return (peak, max(largestBend(leftHistory + end), largestBend(rightHistory + end)))
+  }
+
+  /// Of a cell, the one at its last sample left out for the one at the last sample before it.
+  @_noLocks
+  private func largestBend(_ samples: UnsafePointer<Float>) -> Float {
+    var largest: Float = 0
+    for i in 0..<cell {
+      largest = max(largest, abs(samples[i - 2] - 2 * samples[i - 1] + samples[i]))
+    }
+    return largest
   }
 
   @_noLocks
@@ -211,11 +236,13 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   }
 
   /// Estimates `peaks` of the cell before the last two; true if any is above the target.
+  ///
+  /// - Parameter bound: what no estimate exceeds, but for what hides near half the rate.
   @_noLocks
-  private func measure() -> Bool {
+  private func measure(bound: Float) -> Bool {
     for i in 0..<cell { peaks[i] = 0 }
-    state.pointee.leftNyquist = measure(leftHistory, state.pointee.leftNyquist)
-    state.pointee.rightNyquist = measure(rightHistory, state.pointee.rightNyquist)
+    state.pointee.leftNyquist = measure(leftHistory, state.pointee.leftNyquist, bound)
+    state.pointee.rightNyquist = measure(rightHistory, state.pointee.rightNyquist, bound)
     var largest: Float = 0
     for i in 0..<cell { largest = max(largest, peaks[i]) }
     return largest > target
@@ -223,9 +250,12 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
 
   /// Raises `peaks` by one channel's and returns its amplitude near half the rate, as held.
   @_noLocks
-  private func measure(_ history: UnsafePointer<Float>, _ nyquist: Float) -> Float {
+  private func measure(
+    _ history: UnsafePointer<Float>, _ nyquist: Float, _ bound: Float
+  ) -> Float {
     let end = history + state.pointee.historyEnd
     let held = max(nyquist, nyquistBand.amplitude(end - NyquistBandDetector.frames))
+    if bound + nyquistShare * held <= target { return held }
     interpolator.measure(
       end - TruePeakInterpolator.contextFrames, raising: peaks, above: target,
       margin: nyquistShare * held)
