@@ -29,6 +29,8 @@ final class Conductor: @unchecked Sendable {
   private let planes: PlanarScratch
   private let finished = Atomic(false)
   private static let readFrames = 2048
+  /// A wish is seen to at once; all else may wait so long.
+  private static let lookMilliseconds = 40
 
   // The thread's own.
   private var isAtEnd = false
@@ -52,6 +54,12 @@ final class Conductor: @unchecked Sendable {
     planes = PlanarScratch(channels: feed.renderer.channels, frames: Self.readFrames)
   }
 
+  /// Takes what the listener wishes.
+  func wish(_ change: (inout Wishes) -> Void) {
+    wishes.withLock { change(&$0) }
+    worker.wake()
+  }
+
   var isFinished: Bool { finished.load(ordering: .acquiring) }
 
   func start() { worker.start { [self] in run() } }
@@ -68,7 +76,7 @@ final class Conductor: @unchecked Sendable {
       noteLayout()
       noteState()
       if !isFinished { endIfExhausted() }
-      worker.sleep(milliseconds: 20)
+      worker.sleep(milliseconds: Self.lookMilliseconds)
     }
   }
 

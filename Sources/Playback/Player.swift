@@ -144,7 +144,7 @@ public final class Player: @unchecked Sendable {
     }
     if let offer = made.multichannelOffer { declareMultichannelContent(offer) }
     if let start = streamed?.startFrame, start > 0 {
-      conductor.wishes.withLock { $0.seek = start }
+      conductor.wish { $0.seek = start }
     }
   }
 
@@ -167,10 +167,10 @@ public final class Player: @unchecked Sendable {
   }
 
   /// Fades out, then holds; nothing of the source is lost.
-  public func pause() { conductor.wishes.withLock { $0.isPaused = true } }
+  public func pause() { conductor.wish { $0.isPaused = true } }
 
   /// Goes on after `pause`, from silence within 50 ms.
-  public func resume() { conductor.wishes.withLock { $0.isPaused = false } }
+  public func resume() { conductor.wish { $0.isPaused = false } }
 
   public var isPaused: Bool { conductor.wishes.withLock { $0.isPaused } }
 
@@ -178,7 +178,7 @@ public final class Player: @unchecked Sendable {
   public func seek(toSeconds seconds: Double) {
     let limited = max(0, min(seconds, duration ?? seconds))
     guard limited.isFinite else { return }
-    conductor.wishes.withLock { $0.seek = Int(limited * Double(sampleRate)) }
+    conductor.wish { $0.seek = Int(limited * Double(sampleRate)) }
   }
 
   /// Goes forwards, or backwards where negative.

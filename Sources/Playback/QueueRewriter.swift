@@ -201,25 +201,51 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
       history.load(ear == 0 ? .stillLeft : .stillRight, at: first, sum, count)
       for i in 0..<count { sum[i] += turned[i] * gains.planes[0][i] }
       history.load(ear == 0 ? .sumLeft : .sumRight, at: first, kept, count)
-      for i in 0..<count {
-        let share = self.share(plan, first + i + plan.latency)
-        kept[i] += (sum[i] - kept[i]) * share
-      }
+      goOver(kept, to: sum, plan, at: first + plan.latency, 0..<count)
       history.store(ear == 0 ? .sumLeft : .sumRight, at: first, kept, count)
     }
     limiter.process(sums.planes[0], sums.planes[1], frames: count)
     let skipped = max(0, plan.start - first)
     guard skipped < count else { return }
     for ear in 0..<2 {
-      let (sum, kept) = (sums.planes[ear], old.planes[ear])
-      let out = interleaved + 2 * (first - plan.start) + ear
+      let kept = old.planes[ear]
       history.load(ear == 0 ? .outputLeft : .outputRight, at: first, kept, count)
-      for i in skipped..<count {
-        kept[i] += (sum[i] - kept[i]) * share(plan, first + i)
-        out[2 * i] = kept[i]
-      }
+      goOver(kept, to: sums.planes[ear], plan, at: first, skipped..<count)
       history.store(ear == 0 ? .outputLeft : .outputRight, at: first, kept, count)
     }
+    let (left, right) = (old.planes[0], old.planes[1])
+    var out = interleaved + 2 * (first - plan.start + skipped)
+    for i in skipped..<count {
+      out[0] = left[i]
+      out[1] = right[i]
+      out += 2
+    }
+  }
+
+  /// Some frames of what was played go over to the new rendering.
+  ///
+  /// - Parameter at: the frame of the output of which `kept` and `new` are the first.
+  @_noLocks
+  private func goOver(
+    _ kept: UnsafeMutablePointer<Float>, to new: UnsafePointer<Float>, _ plan: RewritePlan,
+    at first: Int, _ frames: Range<Int>
+  ) {
+    let joined = plan.start + joinLength(plan) - first
+    let wholeFrom = min(max(joined, frames.lowerBound), frames.upperBound)
+    let wholeTo = min(max(plan.fadeOut - first, wholeFrom), frames.upperBound)
+    for i in frames.lowerBound..<wholeFrom {
+      kept[i] += (new[i] - kept[i]) * share(plan, first + i)
+    }
+    for i in wholeFrom..<wholeTo { kept[i] = new[i] }
+    for i in wholeTo..<frames.upperBound {
+      kept[i] += (new[i] - kept[i]) * share(plan, first + i)
+    }
+  }
+
+  /// Frames of the output in which the new rendering comes in.
+  @_noLocks
+  private func joinLength(_ plan: RewritePlan) -> Int {
+    plan.isJoined ? plan.first + plan.latency - plan.start : mixFrames
   }
 
   /// Of the new rendering at a frame of the output, 0 to 1.
@@ -228,7 +254,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     if frame >= plan.fadeOut {
       return smooth(plan.end - frame, fadeFrames)
     }
-    let join = plan.isJoined ? plan.first + plan.latency - plan.start : mixFrames
+    let join = joinLength(plan)
     let done = frame - plan.start + 1
     if done <= 0 { return 0 }
     return done >= join ? 1 : smooth(done, join)

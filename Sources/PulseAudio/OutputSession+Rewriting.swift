@@ -10,24 +10,37 @@ extension OutputSession {
   private static let patienceAfterLosses: Int64 = 60_000_000_000
   private static let patienceBeyondLimit: Int64 = 4_000_000_000
   /// Between two questions after rewrites, once the margin is known [ns]: an answer wakes the thread.
-  private static let leastBetweenQuestions: Int64 = 25_000_000
+  private static let leastBetweenQuestions: Int64 = 40_000_000
 
   /// Somebody asked for the queue to be looked at.
   func refreshWanted() {
     schedule.ask()
     attendRewriting()
+    setAlarm()
   }
 
-  /// Rewrites if that is due, and sees to it that this is called when it is due next.
-  func attendRewriting() {
+  /// It is time for something that was put off.
+  func attendAlarm() {
+    if phase == .running, let stream { topUp(stream, isAwake: false) }
+    attendRewriting()
+    setAlarm()
+  }
+
+  /// Rewrites if that is due.
+  private func attendRewriting() {
     guard phase == .running, let stream, isRewriting, isRequestDue else { return schedule.clear() }
-    guard let due = schedule.dueTime else { return }
-    if monotonic_nanoseconds() >= due { rewrite(stream) }
-    if let next = schedule.dueTime { loop.setAlarm(at: next) }
+    if let due = schedule.dueTime, monotonic_nanoseconds() >= due { rewrite(stream) }
+  }
+
+  /// For whatever is due next.
+  func setAlarm() {
+    let next = min(schedule.dueTime ?? .max, topUpTime ?? .max)
+    if next < .max { loop.setAlarm(at: next) }
   }
 
   private func rewrite(_ stream: OpaquePointer) {
     // What is missing at the end comes first.
+    topUp(stream, isAwake: true)
     feedIfMuchIsMissing(stream)
     let processorTime = threadProcessorTime()
     let outcome = renderer.pointee.rewrite(stream)
@@ -69,6 +82,7 @@ extension OutputSession {
 
   /// What is on its way tells of a queue that is gone.
   func forgetTiming() {
+    queueFill.forget()
     isTimingAwaited = false
     awaitedStart = nil
   }
@@ -82,6 +96,7 @@ extension OutputSession {
     else { return }
     let queued =
       (timing.write_index - timing.read_index) / Int64(StreamRenderer.bytesPerFrame)
+    noteFill(queued, isPlaying: timing.playing != 0)
     board.draft.queuedMilliseconds = Double(queued) * 1000 / Double(configuration.sampleRate)
     reportedSinkShare += (Double(timing.sink_usec) / 1000 - reportedSinkShare) / 16
     renderer.pointee.rewriter.margin.learn(readAhead: Int64(timing.sink_usec) * 1000)
@@ -90,6 +105,14 @@ extension OutputSession {
     awaitedStart = nil
     let written = board.counters.pointee.framesWritten.load(ordering: .relaxed)
     learn(slackFrames: start - (written - queued))
+  }
+
+  /// The queue of a stream that does not move yet waits to be filled at the server's request.
+  private func noteFill(_ queued: Int64, isPlaying: Bool) {
+    guard isPlaying else { return queueFill.forget() }
+    queueFill.learn(
+      queued: queued, written: board.counters.pointee.framesWritten.load(ordering: .relaxed),
+      now: monotonic_nanoseconds())
   }
 
   // MARK: The margin
@@ -154,7 +177,8 @@ extension OutputSession {
 
   /// Every tick: whether the queue is deep enough, and what the server's clock says.
   func attendQueue(_ stream: OpaquePointer, _ now: Int64) {
-    if isRequestDue { askTiming(stream) }
+    if isRequestDue, now - lastQuestion > Self.leastBetweenQuestions { askTiming(stream) }
+    setAlarm()
     let least = renderer.pointee.leastQueued
     renderer.pointee.leastQueued = .max
     if least < Int64(queueDepth.milliseconds * 1e6) / 5, now >= lowCountsFrom {

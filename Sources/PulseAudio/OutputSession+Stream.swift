@@ -21,24 +21,29 @@ extension OutputSession {
     guard let stream else { return lose(.sink, reason: lastError(of: context)) }
     listen(to: stream)
     renderer.pointee.beginQueue()
+    queueFill.forget()
+    isToppedUp = isRewriting && !board.draft.isLatencyApproximate
     var attributes = attributes
     _ = pa_stream_connect_playback(
       stream, configuration.sinkName, &attributes, flags, nil, nil)
     loop.kick()
   }
 
-  /// With early requests the sink is set to `minreq`, and all the rest is in the stream's own
-  /// queue, which can be written over. Otherwise the server would give half to the sink.
+  /// The sink is to read little ahead, so that the rest stays in the stream's own queue, which can
+  /// be written over: a server that is left to itself would give half to the sink.
+  ///
+  /// With early requests the sink reads as far ahead as a request is large. With the latency
+  /// adjusted it gets half of what two requests leave: large requests make it small.
   ///
   /// The stream begins, and begins again after it ran dry, with three quarters of its queue: what
   /// `leastFill` leaves open is never waited for.
   var attributes: pa_buffer_attr {
     let asked = queueDepth.milliseconds
-    let request = min(isRewriting && !board.draft.isLatencyApproximate ? 5 : 10, asked / 4)
+    let sink = min(isToppedUp && isRewriting ? 5 : 10, asked / 4)
     return pa_buffer_attr(
-      maxlength: .max, tlength: bytes(milliseconds: asked - request),
-      prebuf: bytes(milliseconds: 0.75 * (asked - request)),
-      minreq: bytes(milliseconds: request), fragsize: .max)
+      maxlength: .max, tlength: bytes(milliseconds: isToppedUp ? asked : asked - sink),
+      prebuf: bytes(milliseconds: 0.75 * (asked - sink)),
+      minreq: bytes(milliseconds: isToppedUp ? asked / 2 - sink : sink), fragsize: .max)
   }
 
   private func bytes(milliseconds: Double) -> UInt32 {
@@ -49,7 +54,7 @@ extension OutputSession {
   private var flags: pa_stream_flags_t {
     var flags =
       PA_STREAM_INTERPOLATE_TIMING.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
-      | PA_STREAM_EARLY_REQUESTS.rawValue
+      | (isToppedUp ? PA_STREAM_ADJUST_LATENCY : PA_STREAM_EARLY_REQUESTS).rawValue
     if wantsPause { flags |= PA_STREAM_START_CORKED.rawValue }
     return pa_stream_flags_t(rawValue: flags)
   }

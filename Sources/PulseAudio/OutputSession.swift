@@ -69,6 +69,9 @@ final class OutputSession {
   /// When the server was asked last [ns].
   var lastQuestion: Int64 = 0
   var queueDepth: QueueDepth
+  var queueFill: QueueFill
+  /// Whether this stream is topped up before the server asks.
+  var isToppedUp = false
   var rewritingRetry: Int64 = 0
   /// When the sink last read no further ahead than it may.
   var withinLimit: Int64 = 0
@@ -102,13 +105,14 @@ final class OutputSession {
     queueDepth = QueueDepth(
       fixed: configuration.latencyMilliseconds, isRewritten: rewriting == .active,
       rules: configuration.queueRules)
+    queueFill = QueueFill(sampleRate: configuration.sampleRate)
     board.draft.rewriting = rewriting
     board.draft.sampleRate = configuration.sampleRate
     board.draft.requestedLatencyMilliseconds = queueDepth.milliseconds
     board.publish()
     loop.onTick = { [unowned self] in attend() }
     loop.onWake = { [unowned self] in refreshWanted() }
-    loop.onAlarm = { [unowned self] in attendRewriting() }
+    loop.onAlarm = { [unowned self] in attendAlarm() }
   }
 
   deinit {

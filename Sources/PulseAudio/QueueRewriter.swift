@@ -26,7 +26,7 @@ struct QueueRewriter {
 
   private static let windowNanoseconds: Int64 = 40_000_000
   /// Written in one go at least, window and copy together.
-  private static let coverNanoseconds: Int64 = 100_000_000
+  private static let coverNanoseconds: Int64 = 70_000_000
   /// Shorter pieces are not worth writing.
   private static let leastNanoseconds: Int64 = 5_000_000
   /// What a sink may hold besides, and still be followed.

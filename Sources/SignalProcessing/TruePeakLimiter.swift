@@ -204,29 +204,45 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
       state.pointee.historyEnd = historySpan
     }
     let end = state.pointee.historyEnd
-    var peak: Float = 0
-    for i in 0..<cell {
-      let left = exchange[i]
-      let right = exchange[cell + i]
-      // A comparison with a NaN is false, so it becomes 0 as well.
-      let cleanLeft = abs(left) <= largestSample ? left : 0
-      let cleanRight = abs(right) <= largestSample ? right : 0
-      leftHistory[end + i] = cleanLeft
-      rightHistory[end + i] = cleanRight
-      peak = max(peak, max(abs(cleanLeft), abs(cleanRight)))
-    }
     state.pointee.historyEnd = end + cell
-    return (peak, max(largestBend(leftHistory + end), largestBend(rightHistory + end)))
+    let left = keep(exchange, leftHistory + end)
+    let right = keep(exchange + cell, rightHistory + end)
+    return (max(left.peak, right.peak), max(left.bend, right.bend))
   }
 
-  /// Of a cell, the one at its last sample left out for the one at the last sample before it.
+  /// Appends one channel's cell to its history, without what is no sample.
+  ///
+  /// - Returns: its largest magnitude, and the largest second difference about the samples from the
+  ///   last one before it to the last but one of it.
   @_noLocks
-  private func largestBend(_ samples: UnsafePointer<Float>) -> Float {
-    var largest: Float = 0
-    for i in 0..<cell {
-      largest = max(largest, abs(samples[i - 2] - 2 * samples[i - 1] + samples[i]))
-    }
-    return largest
+  private func keep(
+    _ samples: UnsafePointer<Float>, _ history: UnsafeMutablePointer<Float>
+  ) -> (peak: Float, bend: Float) {
+    let raw = UnsafeRawPointer(samples).loadUnaligned(as: SIMD16<Float>.self)
+    // A comparison with a NaN is false, so it becomes 0 as well.
+    let isSound = magnitude(raw) .<= largestSample
+    let clean = SIMD16<Float>().replacing(with: raw, where: isSound)
+    UnsafeMutableRawPointer(history).storeBytes(of: clean, as: SIMD16<Float>.self)
+    let before = UnsafeRawPointer(history)
+    let one = before.loadUnaligned(fromByteOffset: -4, as: SIMD16<Float>.self)
+    let two = before.loadUnaligned(fromByteOffset: -8, as: SIMD16<Float>.self)
+    return (largest(of: magnitude(clean)), largest(of: magnitude(two - 2 * one + clean)))
+  }
+
+  @_noLocks
+  @inline(__always)
+  private func largest(of values: SIMD16<Float>) -> Float {
+    let eight = pointwiseMax(values.lowHalf, values.highHalf)
+    let four = pointwiseMax(eight.lowHalf, eight.highHalf)
+    let two = pointwiseMax(four.lowHalf, four.highHalf)
+    return max(two[0], two[1])
+  }
+
+  @_noLocks
+  @inline(__always)
+  private func magnitude(_ values: SIMD16<Float>) -> SIMD16<Float> {
+    let bits = unsafeBitCast(values, to: SIMD16<UInt32>.self) & 0x7fff_ffff
+    return unsafeBitCast(bits, to: SIMD16<Float>.self)
   }
 
   @_noLocks

@@ -65,6 +65,9 @@ struct HeadPoseTrack: Sendable {
 
   private let settings: Settings
   private var history = PoseHistory()
+  /// A still head at time 0 when there is no sample. By itself, because who asks the history for it
+  /// copies all samples.
+  private var newest = PoseHistory.none
   /// How far ahead of the present is predicted.
   var prediction = PosePrediction.automatic
   /// What the questions ask beyond the prediction, nanoseconds.
@@ -94,7 +97,7 @@ struct HeadPoseTrack: Sendable {
   /// Adds the next sample.
   @_noLocks
   mutating func append(_ pose: StampedPose) {
-    let previous = history.newest
+    let previous = newest
     let gap = pose.time - previous.time
     if history.isEmpty || pose.reference != previous.reference {
       demand(ease: settings.easeBack)
@@ -115,6 +118,7 @@ struct HeadPoseTrack: Sendable {
     let change = lead - usualLead
     usualLead += abs(change) > 20_000_000 ? change : change / 8
     history.append(pose)
+    newest = pose
   }
 
   /// The head's pose relative to the front of the stage.
@@ -140,7 +144,7 @@ struct HeadPoseTrack: Sendable {
   @_noLocks
   private mutating func noteStaleness(_ time: Int64, _ now: Int64) {
     if isStale { return }
-    guard now - history.newest.arrival > staleLimit else { return }
+    guard now - newest.arrival > staleLimit else { return }
     isStale = true
     staleSince = time
   }
@@ -148,7 +152,7 @@ struct HeadPoseTrack: Sendable {
   /// How old the newest sample may be, nanoseconds.
   private var staleLimit: Int64 {
     @_noLocks get {
-      settings.staleLimit(history.newest.interval)
+      settings.staleLimit(newest.interval)
     }
   }
 }
@@ -185,7 +189,7 @@ extension HeadPoseTrack {
     case .correction:
       let residual = (comeback.smooth(lastTime).conjugate * missing).rotationVector
       let size = realtime_sqrt((residual * residual).sum())
-      let rate = history.newest.forecast.means[0]
+      let rate = newest.forecast.means[0]
       let speed = realtime_sqrt((rate * rate).sum())
       // No faster than the head and two degrees in 20 ms, unless that takes long. An interval and a
       // quarter at least, so that a late sample does not stop the motion.
@@ -215,7 +219,7 @@ extension HeadPoseTrack {
   /// Nanoseconds of stream time between two updates: a block may span several samples.
   @_noLocks
   private mutating func noteUpdate() -> Double {
-    let own = Double(history.newest.interval)
+    let own = Double(newest.interval)
     let measured = Double(min(max(lastTime - lastUpdate, 0), settings.passJump))
     lastUpdate = lastTime
     updateInterval += 0.2 * (measured - updateInterval)
@@ -254,7 +258,7 @@ extension HeadPoseTrack {
 
   /// Of the tracker, nanoseconds; 0 before the first sample.
   var sampleInterval: Int64 {
-    @_noLocks get { history.isEmpty ? 0 : history.newest.interval }
+    @_noLocks get { history.isEmpty ? 0 : newest.interval }
   }
 
   /// The newest truth of a pass at a time.
@@ -280,15 +284,15 @@ extension HeadPoseTrack {
   @_noLocks
   private func reach(_ time: Int64) -> Quaternion {
     let meant = time - Int64(excess)
-    let ahead = Double(meant - history.newest.time) * 1e-9
+    let ahead = Double(meant - newest.time) * 1e-9
     guard ahead > 0 else { return history.interpolate(meant) }
-    return history.foreseen(after: HeadPoseTrack.braked(ahead, lookAhead))
+    return newest.foreseen(after: HeadPoseTrack.braked(ahead, lookAhead))
   }
 
   /// Seconds after the newest sample at which the next one is overdue.
   private var lookAhead: Double {
     @_noLocks get {
-      let update = Double(history.newest.interval) + updateInterval
+      let update = Double(newest.interval) + updateInterval
       let asked = Double(max(0, prediction.lookAhead(usualLead))) + 1.25 * update
       return min(asked, Double(settings.maximumLookAhead)) * 1e-9
     }

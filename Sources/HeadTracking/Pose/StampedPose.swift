@@ -44,4 +44,12 @@ struct StampedPose: Sendable, Equatable {
     self.fronts = fronts
     self.forecast = forecast
   }
+
+  /// Where the head is a time after this sample, as it foresees it.
+  ///
+  /// - Parameter seconds: not negative.
+  @_noLocks
+  func foreseen(after seconds: Double) -> Quaternion {
+    headToWorld * Quaternion(rotationVector: forecast.turn(after: seconds))
+  }
 }

@@ -6,6 +6,7 @@ import Synchronization
 /// A thread of its own that can be asked to end and is waited for.
 public final class Worker: Sendable {
   private let isStopping = Atomic<Bool>(false)
+  private let isWoken = Atomic<Bool>(false)
   private let wakeReader: Int32
   private let wakeWriter: Int32
   private let thread = Mutex<pthread_t?>(nil)
@@ -38,8 +39,7 @@ public final class Worker: Sendable {
   /// Asks the thread to end, and waits until it has.
   public func stop() {
     isStopping.store(true, ordering: .relaxed)
-    var token: UInt8 = 1
-    _ = write(wakeWriter, &token, 1)
+    sendToken()
     thread.withLock { thread in
       guard let id = thread else { return }
       if pthread_equal(id, pthread_self()) == 0 {
@@ -52,11 +52,25 @@ public final class Worker: Sendable {
     }
   }
 
-  /// Sleeps, or less when asked to end.
+  /// Ends the sleep that the thread is in, or its next one.
+  public func wake() {
+    guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    sendToken()
+  }
+
+  private func sendToken() {
+    var token: UInt8 = 1
+    _ = write(wakeWriter, &token, 1)
+  }
+
+  /// Sleeps, or less when woken or asked to end.
   public func sleep(milliseconds: Int) {
     guard !isStopped else { return }
     var request = pollfd(fd: wakeReader, events: Int16(POLLIN), revents: 0)
     poll(&request, 1, Int32(milliseconds))
+    guard isWoken.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    var token: UInt8 = 0
+    _ = read(wakeReader, &token, 1)
   }
 
   private final class Body {
