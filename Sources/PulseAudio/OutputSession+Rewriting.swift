@@ -195,6 +195,10 @@ extension OutputSession {
   private func applyQueueDepth() {
     board.draft.requestedLatencyMilliseconds = queueDepth.milliseconds
     postQueue()
+    setAttributes()
+  }
+
+  func setAttributes() {
     guard phase == .running, let stream else { return }
     var attributes = attributes
     release(pa_stream_set_buffer_attr(stream, &attributes, sessionBufferIsSet, userdata))

@@ -22,6 +22,7 @@ extension OutputSession {
     listen(to: stream)
     renderer.pointee.beginQueue()
     queueFill.forget()
+    configuredSinkMilliseconds = 0
     isToppedUp = isRewriting && !board.draft.isLatencyApproximate
     var attributes = attributes
     _ = pa_stream_connect_playback(
@@ -33,17 +34,21 @@ extension OutputSession {
   /// be written over: a server that is left to itself would give half to the sink.
   ///
   /// With early requests the sink reads as far ahead as a request is large. With the latency
-  /// adjusted it gets half of what two requests leave: large requests make it small.
+  /// adjusted it gets half of what two requests leave, so that large requests make it small; a sink
+  /// that takes more all the same is granted it, or the queue would be deeper than asked.
   ///
   /// The stream begins, and begins again after it ran dry, with three quarters of its queue: what
   /// `leastFill` leaves open is never waited for.
   var attributes: pa_buffer_attr {
     let asked = queueDepth.milliseconds
-    let sink = min(isToppedUp && isRewriting ? 5 : 10, asked / 4)
+    let request = min(isToppedUp && isRewriting ? 5 : 10, asked / 4)
+    let queue = asked - request
+    let sink = max(request, configuredSinkMilliseconds)
     return pa_buffer_attr(
-      maxlength: .max, tlength: bytes(milliseconds: isToppedUp ? asked : asked - sink),
-      prebuf: bytes(milliseconds: 0.75 * (asked - sink)),
-      minreq: bytes(milliseconds: isToppedUp ? asked / 2 - sink : sink), fragsize: .max)
+      maxlength: .max, tlength: bytes(milliseconds: isToppedUp ? queue + sink : queue),
+      prebuf: bytes(milliseconds: 0.75 * queue),
+      minreq: bytes(milliseconds: isToppedUp ? max(request, (queue - sink) / 2) : request),
+      fragsize: .max)
   }
 
   private func bytes(milliseconds: Double) -> UInt32 {
@@ -110,10 +115,19 @@ extension OutputSession {
     let queue = board.draft.queueMilliseconds
     var sink = max(0, queueDepth.milliseconds - queue)
     if let timing = pa_stream_get_timing_info(stream)?.pointee {
-      sink = max(Double(timing.configured_sink_usec) / 1000, reportedSinkShare)
+      let configured = Double(timing.configured_sink_usec) / 1000
+      noteConfiguredSink(configured)
+      sink = max(configured, reportedSinkShare)
       board.draft.sinkLatencyMilliseconds = sink
     }
     renderer.pointee.grantedLatency = Int64((queue + sink) * 1e6)
+  }
+
+  /// Asks for the queue again where the sink turns out to read further ahead than it was asked to.
+  private func noteConfiguredSink(_ milliseconds: Double) {
+    guard isToppedUp, milliseconds > max(10, configuredSinkMilliseconds) + 1 else { return }
+    configuredSinkMilliseconds = milliseconds
+    setAttributes()
   }
 
   /// Where the stream is now.
@@ -128,6 +142,10 @@ extension OutputSession {
   // MARK: What befalls the stream
 
   func streamMoved() {
+    if configuredSinkMilliseconds > 0 {
+      configuredSinkMilliseconds = 0
+      setAttributes()
+    }
     readPlace()
     readBuffer()
     startRewriting()

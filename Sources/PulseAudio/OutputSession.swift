@@ -72,6 +72,8 @@ final class OutputSession {
   var queueFill: QueueFill
   /// Whether this stream is topped up before the server asks.
   var isToppedUp = false
+  /// How far a sink reads ahead that was asked for less, as the server tells [ms].
+  var configuredSinkMilliseconds = 0.0
   var rewritingRetry: Int64 = 0
   /// When the sink last read no further ahead than it may.
   var withinLimit: Int64 = 0
