@@ -21,15 +21,17 @@ extension OutputSession {
 
   /// It is time for something that was put off.
   func attendAlarm() {
-    if phase == .running, let stream { topUp(stream, isAwake: false) }
     attendRewriting()
+    if let stream { topUp(stream, isAwake: false) }
     setAlarm()
   }
 
   /// Rewrites if that is due.
   private func attendRewriting() {
     guard phase == .running, let stream, isRewriting, isRequestDue else { return schedule.clear() }
-    if let due = schedule.dueTime, monotonic_nanoseconds() >= due { rewrite(stream) }
+    guard let due = schedule.dueTime, monotonic_nanoseconds() >= due else { return }
+    rewrite(stream)
+    topUp(stream, isAwake: true)
   }
 
   /// For whatever is due next.
@@ -39,8 +41,7 @@ extension OutputSession {
   }
 
   private func rewrite(_ stream: OpaquePointer) {
-    // What is missing at the end comes first.
-    topUp(stream, isAwake: true)
+    // What is missing at the end comes first, if it is much.
     feedIfMuchIsMissing(stream)
     let processorTime = threadProcessorTime()
     let outcome = renderer.pointee.rewrite(stream)

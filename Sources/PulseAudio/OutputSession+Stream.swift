@@ -162,8 +162,9 @@ extension OutputSession {
     queueRanLow()
   }
 
-  /// Until it starts, a null sink is two seconds deep.
+  /// Until it starts, a null sink is two seconds deep, and what it then takes at once leaves little.
   func streamStarted() {
+    lowCountsFrom = max(lowCountsFrom, monotonic_nanoseconds() + Self.settling)
     renderer.pointee.clock.relock()
     renderer.pointee.rewriter.margin.forgetReports()
     loop.kick()

@@ -30,6 +30,8 @@ final class OutputSession {
 
   static let retryInterval: Int64 = 95_000_000
   static let beginning: Int64 = 2_500_000_000
+  /// From the first sound of a stream on.
+  static let settling: Int64 = 500_000_000
   /// From this long without a request on, a sink that calls itself suspended is believed.
   static let quietOfSuspension: Int64 = 300_000_000
 
