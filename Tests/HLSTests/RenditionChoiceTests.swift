@@ -166,7 +166,7 @@ import Testing
         break
       }
     }
-    #expect((abandoned ?? 0) <= 0.55 * segment && (abandoned ?? 0) > 1.5)
+    #expect((abandoned ?? 0) <= 0.45 * segment + 1e-9 && (abandoned ?? 0) > 1.5)
     #expect(rule.lastChange?.reason == .downloadTooSlow)
   }
 

@@ -25,7 +25,7 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// anyway, and the download is given up at `hopelessRescue` segments.
   public var leastRescue = 1.5
   public var earliestRescue = 0.75
-  public var hopelessRescue = 0.55
+  public var hopelessRescue = 0.45
 
   /// Ratio at which a line counts as recovered.
   public var recovery = 1.3
