@@ -9,8 +9,11 @@ extension OutputSession {
   /// Until rewriting is tried again where it got lost [ns].
   private static let patienceAfterLosses: Int64 = 60_000_000_000
   private static let patienceBeyondLimit: Int64 = 4_000_000_000
-  /// Between two questions after rewrites, once the margin is known [ns]: an answer wakes the thread.
-  private static let leastBetweenQuestions: Int64 = 40_000_000
+  /// Between two questions, once the margin is known [ns]: an answer wakes the thread. Reports that
+  /// are early by up to a request need more of them.
+  private var leastBetweenQuestions: Int64 {
+    board.draft.isLatencyApproximate ? 25_000_000 : 40_000_000
+  }
 
   /// Somebody asked for the queue to be looked at.
   func refreshWanted() {
@@ -52,7 +55,7 @@ extension OutputSession {
     case .written(let start):
       board.counters.pointee.rewrites.add(1, ordering: .relaxed)
       let isAskedOften = !renderer.pointee.rewriter.margin.isSettled
-      if isAskedOften || monotonic_nanoseconds() - lastQuestion > Self.leastBetweenQuestions {
+      if isAskedOften || monotonic_nanoseconds() - lastQuestion > leastBetweenQuestions {
         askTiming(stream, start: start)
       }
     case .late: board.counters.pointee.lateRewrites.add(1, ordering: .relaxed)
@@ -178,7 +181,8 @@ extension OutputSession {
 
   /// Every tick: whether the queue is deep enough, and what the server's clock says.
   func attendQueue(_ stream: OpaquePointer, _ now: Int64) {
-    if isRequestDue, now - lastQuestion > Self.leastBetweenQuestions { askTiming(stream) }
+    let isDue = board.draft.isLatencyApproximate || now - lastQuestion > leastBetweenQuestions
+    if isRequestDue, isDue { askTiming(stream) }
     setAlarm()
     let least = renderer.pointee.leastQueued
     renderer.pointee.leastQueued = .max
