@@ -12,6 +12,8 @@ import Synchronization
 extension OutputSession {
   /// Of what is missing when the thread wakes for it, how much is written if it is awake anyway.
   private static let shareWhenAwake = 0.75
+  /// That a wake-up never finds a frame too little missing [ns].
+  private static let wakeSlack: Int64 = 100_000
 
   /// Writes what the queue has room for, if that is worth it.
   ///
@@ -27,7 +29,8 @@ extension OutputSession {
   var topUpTime: Int64? {
     guard let missing = missingFrames() else { return nil }
     let frames = Double(max(0, leastTopUp - missing))
-    return monotonic_nanoseconds() + Int64(frames * 1e9 / Double(configuration.sampleRate))
+    let wait = Int64(frames * 1e9 / Double(configuration.sampleRate))
+    return monotonic_nanoseconds() + wait + Self.wakeSlack
   }
 
   private var leastTopUp: Int64 {

@@ -151,10 +151,10 @@ import Testing
   @Test func aDownloadThatWouldComeTooLateIsAbandonedInTime() {
     var (rule, now) = rule([900, 900, 900])
     #expect(rule.next(situation(now, buffer: 10)) == 2)
-    var download = DownloadProgress(requestTime: now, totalBytes: 100_000)
+    var download = DownloadProgress(requestTime: now, totalBytes: 150_000)
     var abandoned: Double?
     for tenth in 1...100 {
-      // 80 kbit/s: the 100 kB need 10 s; the cheapest tier's segment needs 2.65 s.
+      // 80 kbit/s: the 150 kB need 15 s; the cheapest tier's segment needs 2.65 s.
       let time = now + Double(tenth) / 10
       download.received(Double(tenth) * 1000, at: time)
       let buffer = 9 - Double(tenth) / 10

@@ -41,6 +41,33 @@ extension ServerTests {
       }
     }
 
+    /// The server asks when nearly half of the queue is missing; it hardly ever comes to that.
+    @Test func itIsToppedUpBeforeTheServerAsks() throws {
+      try PrivatePulseServer.withServer { server in
+        let source = VersionedSource()
+        let output = try AudioOutput(adaptive(server.address), render: source.callback)
+        defer { output.stop() }
+        try output.start()
+        // A null sink takes two seconds to begin.
+        sleepMilliseconds(3500)
+        var depths: [Double] = []
+        for _ in 0..<40 {
+          sleepMilliseconds(27)
+          depths.append(try #require(output.status.queuedMilliseconds))
+        }
+        let status = output.status
+        depths.sort()
+        print(
+          "topped up: in it \(depths[0]) to \(depths[39]), the server asks for",
+          "\(status.minimumRequestMilliseconds), the sink has \(status.sinkLatencyMilliseconds)")
+        #expect(abs(status.minimumRequestMilliseconds - status.queueMilliseconds / 2) < 5)
+        #expect(status.sinkLatencyMilliseconds < 12)
+        // Half of them, so that a busy machine may be late now and then.
+        #expect(depths[20] > 0.8 * status.queueMilliseconds)
+        #expect(depths[39] < status.queueMilliseconds + 25)
+      }
+    }
+
     @Test func aFixedDepthIsReached() throws {
       try PrivatePulseServer.withServer { server in
         for asked in [40.0, 100, 200, 300] {
