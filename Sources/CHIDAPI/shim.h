@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <hidapi.h>
 #include <linux/hidraw.h>
-#include <locale.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -19,16 +18,4 @@ static inline int hidraw_check(const char *path) {
   int result = ioctl(fd, HIDIOCGRDESCSIZE, &size) < 0 ? errno : 0;
   close(fd);
   return result;
-}
-
-/// Has this thread read names as UTF-8; answers what `hid_names_end` takes back.
-static inline locale_t hid_names_begin(void) {
-  locale_t names = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-  return names ? uselocale(names) : (locale_t)0;
-}
-
-static inline void hid_names_end(locale_t before) {
-  if (!before) return;
-  locale_t names = uselocale(before);
-  freelocale(names);
 }

@@ -51,6 +51,31 @@ final class TemporaryFolder {
   }
 }
 
+/// Folders, files and links of the test's own, gone with it.
+class FileTree {
+  let root: String
+
+  init() throws {
+    var name = Array("/tmp/stillstage-tree-XXXXXX".utf8CString)
+    guard mkdtemp(&name) != nil else { throw HelperFailure(description: "no folder") }
+    root = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit { _ = try? run("/bin/rm", ["-r", root]) }
+
+  func folder(_ path: String) throws { try run("/bin/mkdir", ["-p", "\(root)/\(path)"]) }
+
+  func link(_ path: String, to target: String) { symlink("\(root)/\(target)", "\(root)/\(path)") }
+
+  func write(_ path: String, _ text: String) { write(path, Array((text + "\n").utf8)) }
+
+  func write(_ path: String, _ bytes: [UInt8]) {
+    guard let file = fopen(root + "/" + path, "wb") else { return }
+    fwrite(bytes, 1, bytes.count, file)
+    fclose(file)
+  }
+}
+
 /// Runs a program to its end.
 func run(_ program: String, _ arguments: [String]) throws {
   let process = try ChildProcess([program] + arguments)
@@ -66,15 +91,16 @@ final class ChildProcess: Sendable {
 
   private final class Output {
     let descriptor: Int32
-    let take: @Sendable (String) -> Void
-    init(_ descriptor: Int32, _ take: @escaping @Sendable (String) -> Void) {
+    let box: Box
+    init(_ descriptor: Int32, _ box: Box) {
       self.descriptor = descriptor
-      self.take = take
+      self.box = box
     }
   }
 
   private final class Box: Sendable {
     let lines = Mutex<[String]>([])
+    let isClosed = Atomic(false)
   }
   private let box: Box
 
@@ -96,14 +122,21 @@ final class ChildProcess: Sendable {
     var arguments = words.map { strdup($0) }
     defer { for argument in arguments { free(argument) } }
     arguments.append(nil)
-    // The threads of the test runner hold signals back, and children inherit that.
+    // A program that has ended must not take the test with it when it is written to.
+    signal(SIGPIPE, SIG_IGN)
+    // Children inherit that, and the signals that the threads of the test runner hold back.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     var none = sigset_t()
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    var pipes = sigset_t()
+    sigemptyset(&pipes)
+    sigaddset(&pipes, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &pipes)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     var id = pid_t()
     let result = posix_spawnp(&id, words[0], &actions, &attributes, arguments, environ)
     close(toChild[0])
@@ -116,19 +149,19 @@ final class ChildProcess: Sendable {
     input = toChild[1]
     let box = Box()
     self.box = box
-    let output = Output(fromChild[0]) { line in box.lines.withLock { $0.append(line) } }
+    let output = Output(fromChild[0], box)
     var thread = pthread_t()
     pthread_create(
       &thread, nil,
       {
         let output = Unmanaged<Output>.fromOpaque($0!).takeRetainedValue()
-        ChildProcess.follow(output.descriptor, output.take)
+        ChildProcess.follow(output.descriptor, into: output.box)
         return nil
       }, Unmanaged.passRetained(output).toOpaque())
     reader = thread
   }
 
-  private static func follow(_ descriptor: Int32, _ take: (String) -> Void) {
+  private static func follow(_ descriptor: Int32, into box: Box) {
     var pending: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 4096)
     while true {
@@ -136,15 +169,20 @@ final class ChildProcess: Sendable {
       guard count > 0 else { break }
       pending += part[..<count]
       while let end = pending.firstIndex(of: 10) {
-        take(String(decoding: pending[..<end], as: UTF8.self))
+        let line = String(decoding: pending[..<end], as: UTF8.self)
+        box.lines.withLock { $0.append(line) }
         pending.removeSubrange(...end)
       }
     }
     close(descriptor)
+    box.isClosed.store(true, ordering: .releasing)
   }
 
   /// All lines so far.
   var output: [String] { box.lines.withLock { $0 } }
+
+  /// Whether no more lines come.
+  private var hasEnded: Bool { box.isClosed.load(ordering: .acquiring) }
 
   func send(_ line: String) {
     let bytes = Array((line + "\n").utf8)
@@ -157,7 +195,10 @@ final class ChildProcess: Sendable {
   ) throws -> String {
     let end = monotonic_nanoseconds() + Int64(seconds * 1e9)
     while monotonic_nanoseconds() < end {
+      // Asked before the lines are looked at: so none is missed.
+      let isLast = hasEnded
       if let line = output.dropFirst(start).first(where: fits) { return line }
+      if isLast { break }
       usleep(5000)
     }
     throw HelperFailure(

@@ -11,29 +11,18 @@ import Testing
 @Suite struct IndustrialSensorTests {
   /// A tree of the test's own: a sensor hub whose gyroscope and accelerometer are two devices, a
   /// chip that is one, and a light sensor.
-  private final class Tree {
-    let root: String
+  private final class Tree: FileTree {
     var devices: String { root + "/bus" }
 
-    init() throws {
-      var name = Array("/tmp/stillstage-iio-XXXXXX".utf8CString)
-      guard mkdtemp(&name) != nil else { throw HelperFailure(description: "no folder") }
-      root = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    override init() throws {
+      try super.init()
       mkdir(devices, 0o755)
-    }
-
-    deinit { _ = try? run("/bin/rm", ["-r", root]) }
-
-    func write(_ path: String, _ text: String) {
-      let file = fopen(root + "/" + path, "wb")
-      fputs(text + "\n", file)
-      fclose(file)
     }
 
     func device(_ number: Int, at place: String, _ files: [String: String]) throws {
       let folder = "\(place)/iio:device\(number)"
-      try run("/bin/mkdir", ["-p", "\(root)/\(folder)"])
-      symlink("\(root)/\(folder)", "\(devices)/iio:device\(number)")
+      try self.folder(folder)
+      link("bus/iio:device\(number)", to: folder)
       for (name, text) in files { write("\(folder)/\(name)", text) }
     }
 

@@ -147,7 +147,7 @@ enum ReportFuzz {
 
 /// A device that answers every question with its next record, and then is gone.
 final class PretendedLink: TrackerLink {
-  static let node = HIDLibrary.Node(
+  static let node = HIDNode(
     path: "", vendorID: 0, productID: 0, serial: "", manufacturer: "", product: "", bus: .usb,
     interface: 4, usages: [])
 

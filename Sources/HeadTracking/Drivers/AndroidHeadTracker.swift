@@ -8,7 +8,7 @@ import Geometry
 /// Ids, widths, order and scale of the fields come from the device's report descriptor.
 struct AndroidHeadTracker: Sendable {
   static let usage = HIDUsage(page: 0x20, usage: 0xE1)
-  static func matches(_ node: HIDLibrary.Node) -> Bool { node.usages.contains(usage) }
+  static func matches(_ node: HIDNode) -> Bool { node.usages.contains(usage) }
   static let mark = "#AndroidHeadTracker#"
 
   /// The device's description of itself, such as `#AndroidHeadTracker#1.0`.

@@ -17,7 +17,7 @@ struct DualSense: TrackerDriver {
   private var clock = DeviceClock(nanosecondsPerTick: 1000.0 / 3, bits: 32)
   private var isPressed = false
 
-  static func matches(_ node: HIDLibrary.Node) -> Bool {
+  static func matches(_ node: HIDNode) -> Bool {
     node.vendorID == 0x054C && [0x0CE6, 0x0DF2].contains(node.productID)
   }
 

@@ -18,7 +18,7 @@ struct DualShock4: TrackerDriver {
   private var clock = DeviceClock(nanosecondsPerTick: 16_000.0 / 3, bits: 16)
   private var isPressed = false
 
-  static func matches(_ node: HIDLibrary.Node) -> Bool {
+  static func matches(_ node: HIDNode) -> Bool {
     node.vendorID == 0x054C && [0x05C4, 0x09CC, 0x0BA0].contains(node.productID)
   }
 

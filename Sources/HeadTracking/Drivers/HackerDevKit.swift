@@ -18,7 +18,7 @@ struct HackerDevKit: TrackerDriver {
   /// Of the head in the sensor: 90 degrees nose up.
   private static let mounting = Quaternion(rotationVector: SIMD3(0, -Double.pi / 2, 0))
 
-  static func matches(_ node: HIDLibrary.Node) -> Bool {
+  static func matches(_ node: HIDNode) -> Bool {
     node.vendorID == 0x1532 && node.productID == 0x0B00
   }
 

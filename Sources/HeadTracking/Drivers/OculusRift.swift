@@ -31,7 +31,7 @@ struct OculusRift: TrackerDriver {
   /// Counts of 1e-4 rad/s and 1e-4 m/s2.
   private static let step = 1e-4
 
-  static func matches(_ node: HIDLibrary.Node) -> Bool {
+  static func matches(_ node: HIDNode) -> Bool {
     guard node.vendorID == 0x2833, let model = products[node.productID] else { return false }
     return model != .cv1 || node.interface <= 0
   }

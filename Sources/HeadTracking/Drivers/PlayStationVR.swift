@@ -11,7 +11,7 @@
 struct PlayStationVR: TrackerDriver {
   let protocolDescription = "PlayStation VR"
   private let axes: AxisMap
-  private let control: HIDLibrary.Node?
+  private let control: HIDNode?
   private var clock = DeviceClock(nanosecondsPerTick: 1000, bits: 24)
   private var times = ReadingTimes()
 
@@ -22,18 +22,18 @@ struct PlayStationVR: TrackerDriver {
   private static let powerOn: [UInt8] = [0x17, 0x00, 0xAA, 0x04, 0x01, 0x00, 0x00, 0x00]
   private static let mode: [UInt8] = [0x23, 0x00, 0xAA, 0x04, 0x01, 0x00, 0x00, 0x00]
 
-  static func isHeadset(_ node: HIDLibrary.Node) -> Bool {
+  static func isHeadset(_ node: HIDNode) -> Bool {
     node.vendorID == 0x054C && node.productID == 0x09AF
   }
 
-  static func matches(_ node: HIDLibrary.Node) -> Bool {
+  static func matches(_ node: HIDNode) -> Bool {
     isHeadset(node) && node.interface == sensorInterface
   }
 
   /// - Parameters:
   ///   - node: the sensor's.
   ///   - nodes: all; the control interface of the same headset is among them.
-  init(_ node: HIDLibrary.Node, among nodes: [HIDLibrary.Node], axes: AxisMap? = nil) {
+  init(_ node: HIDNode, among nodes: [HIDNode], axes: AxisMap? = nil) {
     control = nodes.first {
       Self.isHeadset($0) && $0.interface == Self.controlInterface && $0.serial == node.serial
     }

@@ -29,7 +29,7 @@ struct SwitchController: TrackerDriver {
     0x200E: "Joy-Con grip",
   ]
 
-  static func matches(_ node: HIDLibrary.Node) -> Bool {
+  static func matches(_ node: HIDNode) -> Bool {
     node.vendorID == vendor && names[node.productID] != nil
   }
 

@@ -3,7 +3,7 @@
 /// A line of the table that finds the driver for a HID device.
 struct TrackerModel: Sendable {
   var kind: TrackerKind
-  var matches: @Sendable (HIDLibrary.Node) -> Bool
+  var matches: @Sendable (HIDNode) -> Bool
   var open: @Sendable (TrackerContext) throws(HeadTrackingError) -> any TrackerDriver
 
   /// All drivers; the first line that fits decides.
@@ -33,7 +33,7 @@ struct TrackerModel: Sendable {
   ]
 
   /// The line for a node. A profile goes before the drivers: somebody has chosen it.
-  static func find(_ node: HIDLibrary.Node, _ settings: TrackerSettings) -> TrackerModel? {
+  static func find(_ node: HIDNode, _ settings: TrackerSettings) -> TrackerModel? {
     if let profile = settings.profiles.first(where: { $0.matches(node) }) {
       return TrackerModel(kind: profile.kind, matches: profile.matches) {
         context throws(HeadTrackingError) in
@@ -47,7 +47,7 @@ struct TrackerModel: Sendable {
 }
 
 extension TrackerProfile {
-  func matches(_ node: HIDLibrary.Node) -> Bool {
+  func matches(_ node: HIDNode) -> Bool {
     guard node.vendorID == vendorID else { return false }
     if let productID, node.productID != productID { return false }
     if let usage, !node.usages.contains(usage) { return false }
@@ -57,11 +57,11 @@ extension TrackerProfile {
 
 /// What a driver is made from.
 struct TrackerContext {
-  var node: HIDLibrary.Node
+  var node: HIDNode
   var device: HIDDevice
   var settings: TrackerSettings
   /// All HID nodes, for devices that consist of several.
-  var nodes: [HIDLibrary.Node]
+  var nodes: [HIDNode]
 
   var axes: AxisMap? { settings.axes }
 }

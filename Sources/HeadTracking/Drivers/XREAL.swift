@@ -24,7 +24,7 @@ struct XREAL: TrackerDriver {
   private static let biasSigns = SIMD3<Double>(-1, 1, 1)
   private static let ultra: UInt16 = 0x0426
 
-  static func matches(_ node: HIDLibrary.Node) -> Bool {
+  static func matches(_ node: HIDNode) -> Bool {
     guard node.vendorID == 0x3318, [0x0424, 0x0428, 0x0432, ultra].contains(node.productID) else {
       return false
     }

@@ -62,13 +62,7 @@ final class HIDDevice: TrackerLink {
     }
   }
 
-  var kernelDriver: String {
-    let lines = (try? Self.contents(systemFolder + "/uevent", limit: 4096)) ?? []
-    let mark = "DRIVER="
-    let line = String(decoding: lines, as: UTF8.self).split(separator: "\n")
-      .first { $0.hasPrefix(mark) }
-    return line.map { String($0.dropFirst(mark.count)) } ?? ""
-  }
+  var kernelDriver: String { SystemFile.values(systemFolder + "/uevent")["DRIVER"] ?? "" }
 
   private var systemFolder: String {
     let node = path.split(separator: "/").last.map(String.init) ?? path
@@ -78,31 +72,6 @@ final class HIDDevice: TrackerLink {
   /// The report descriptor; hidapi 0.13 has no call for it.
   func reportDescriptor() throws(HeadTrackingError) -> HIDReportDescriptor {
     // The kernel's own limit (HID_MAX_DESCRIPTOR_SIZE) is 4096.
-    HIDReportDescriptor(try Self.contents(systemFolder + "/report_descriptor", limit: 4096))
+    HIDReportDescriptor(try SystemFile.contents(systemFolder + "/report_descriptor", limit: 4096))
   }
-
-  private static func contents(
-    _ file: String, limit: Int
-  ) throws(HeadTrackingError) -> [UInt8] {
-    let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw .cannotOpen(path: file, reason: errorText(errno))
-    }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: limit)
-    var length = 0
-    while length < bytes.count {
-      let count = bytes.withUnsafeMutableBytes {
-        Glibc.read(descriptor, $0.baseAddress! + length, $0.count - length)
-      }
-      guard count > 0 else { break }
-      length += count
-    }
-    return Array(bytes.prefix(length))
-  }
-}
-
-/// The system's words for an error number.
-func errorText(_ error: Int32) -> String {
-  error == 0 ? "no answer" : String(cString: strerror(error))
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CHIDAPI
-
 /// How a tracker is connected.
 public enum TrackerBus: String, Sendable, Equatable {
   case usb
@@ -12,13 +10,14 @@ public enum TrackerBus: String, Sendable, Equatable {
   case iio
   case unknown
 
-  init(_ type: hid_bus_type) {
+  /// - Parameter kernelNumber: BUS_USB and its like of the kernel's linux/input.h.
+  init(kernelNumber: UInt32) {
     self =
-      switch type {
-      case HID_API_BUS_USB: .usb
-      case HID_API_BUS_BLUETOOTH: .bluetooth
-      case HID_API_BUS_I2C: .i2c
-      case HID_API_BUS_SPI: .spi
+      switch kernelNumber {
+      case 0x03: .usb
+      case 0x05: .bluetooth
+      case 0x18: .i2c
+      case 0x1C: .spi
       default: .unknown
       }
   }

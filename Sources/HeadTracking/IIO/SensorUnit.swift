@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-
 /// The industrial I/O devices that are one piece of hardware: often gyroscope and accelerometer are
 /// two.
 struct SensorUnit: Sendable, Equatable {
@@ -17,7 +15,7 @@ struct SensorUnit: Sendable, Equatable {
 
   /// The units below a folder that have both a gyroscope and an accelerometer.
   static func all(in folder: String) -> [SensorUnit] {
-    let entries = names(in: folder).filter { $0.hasPrefix("iio:device") }.sorted()
+    let entries = SystemFile.names(in: folder).filter { $0.hasPrefix("iio:device") }.sorted()
     var places: [String] = []
     var groups: [String: [String]] = [:]
     for entry in entries {
@@ -53,9 +51,7 @@ struct SensorUnit: Sendable, Equatable {
 
   /// The folder of the hardware: what stands before a sensor hub's part, or else the parent.
   private static func hardware(of path: String) -> String {
-    guard let resolved = realpath(path, nil) else { return path }
-    defer { free(resolved) }
-    var parts = String(cString: resolved).split(separator: "/").dropLast()
+    var parts = SystemFile.resolved(path).split(separator: "/").dropLast()
     if let hub = parts.firstIndex(where: { $0.hasPrefix("HID-SENSOR-") }) {
       parts = parts[..<hub]
     }
@@ -69,19 +65,6 @@ struct SensorUnit: Sendable, Equatable {
       let product = UInt16(words[2], radix: 16)
     else { return nil }
     return (vendor, product)
-  }
-
-  private static func names(in folder: String) -> [String] {
-    guard let directory = opendir(folder) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      names.append(
-        withUnsafeBytes(of: entry.pointee.d_name) {
-          String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-        })
-    }
-    return names
   }
 }
 

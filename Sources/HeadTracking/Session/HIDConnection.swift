@@ -14,7 +14,7 @@ struct HIDConnection: TrackerConnection {
 
   /// - Throws: what the device refuses.
   init(
-    _ node: HIDLibrary.Node, _ settings: TrackerSettings
+    _ node: HIDNode, _ settings: TrackerSettings
   ) throws(HeadTrackingError) {
     let device: HIDDevice
     do throws(HIDOpenFailure) {
@@ -26,7 +26,7 @@ struct HIDConnection: TrackerConnection {
       throw .notAHeadTracker(path: node.path, reason: "no driver knows it")
     }
     let context = TrackerContext(
-      node: node, device: device, settings: settings, nodes: HIDLibrary.nodes())
+      node: node, device: device, settings: settings, nodes: HIDNode.all())
     self.device = device
     driver = try model.open(context)
     try driver.start(device)

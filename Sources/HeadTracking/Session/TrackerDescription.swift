@@ -60,7 +60,7 @@ public struct TrackerDescription: Sendable, Equatable {
       else { throw .cannotOpen(path: path, reason: errorText(ENODEV)) }
       return try SensorConnection(unit, axes: settings.axes)
     }
-    guard let node = HIDLibrary.nodes().first(where: { $0.path == path }) else {
+    guard let node = HIDNode.all().first(where: { $0.path == path }) else {
       throw .cannotOpen(path: path, reason: errorText(ENODEV))
     }
     return try HIDConnection(node, settings)

@@ -9,7 +9,7 @@ public struct TrackerList: Sendable {
 
   /// Looks at every HID device, and into those that may be head trackers (some milliseconds).
   public static func current(_ settings: TrackerSettings = TrackerSettings()) -> TrackerList {
-    let nodes = HIDLibrary.nodes()
+    let nodes = HIDNode.all()
     let sensors = SensorUnit.all(in: settings.sensorFolder).map(TrackerDescription.init)
     return TrackerList(trackers: nodes.compactMap { describe($0, settings, nodes) } + sensors)
   }
@@ -47,7 +47,7 @@ public struct TrackerList: Sendable {
 
   /// The description of a node, or nil where it is something else.
   private static func describe(
-    _ node: HIDLibrary.Node, _ settings: TrackerSettings, _ nodes: [HIDLibrary.Node]
+    _ node: HIDNode, _ settings: TrackerSettings, _ nodes: [HIDNode]
   ) -> TrackerDescription? {
     guard let model = TrackerModel.find(node, settings) else { return nil }
     var tracker = TrackerDescription(

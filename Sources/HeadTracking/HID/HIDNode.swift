@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A hidraw node and what the kernel tells of its device.
+///
+/// Read from sysfs, which needs no permission: `hid_enumerate` of hidapi 0.13.1 reads the same
+/// files, but ends the program when a device is pulled out meanwhile (libhidapi's pull request 580).
+struct HIDNode: Sendable, Equatable {
+  /// Such as `/dev/hidraw0`.
+  var path: String
+  var vendorID: UInt16
+  var productID: UInt16
+  var serial: String
+  var manufacturer: String
+  var product: String
+  var bus: TrackerBus
+  /// The USB interface; -1 elsewhere.
+  var interface: Int
+  /// Of the top-level collections.
+  var usages: [HIDUsage]
+
+  /// All nodes, by their numbers. One that goes meanwhile is left out.
+  static func all(in folder: String = "/sys/class/hidraw") -> [HIDNode] {
+    let mark = "hidraw"
+    let numbers = SystemFile.names(in: folder).filter { $0.hasPrefix(mark) }
+      .compactMap { Int($0.dropFirst(mark.count)) }
+    return numbers.sorted().compactMap { HIDNode("\(mark)\($0)", in: folder) }
+  }
+}
+
+extension HIDNode {
+  /// Nil where the device has gone.
+  private init?(_ name: String, in folder: String) {
+    let device = SystemFile.resolved("\(folder)/\(name)/device")
+    let values = SystemFile.values(device + "/uevent")
+    // Bus, vendor and product, such as 0003:000005AC:00008242.
+    let id = (values["HID_ID"] ?? "").split(separator: ":").compactMap { UInt32($0, radix: 16) }
+    guard id.count == 3 else { return nil }
+    let descriptor = try? SystemFile.contents(device + "/report_descriptor")
+    let interface = Self.nearest(to: device, with: "bInterfaceNumber")
+    let usb = Self.nearest(to: device, with: "idVendor")
+    self.init(
+      path: "/dev/\(name)", vendorID: UInt16(truncatingIfNeeded: id[1]),
+      productID: UInt16(truncatingIfNeeded: id[2]), serial: Self.cleaned(values["HID_UNIQ"]),
+      manufacturer: Self.cleaned(usb.flatMap { Self.text($0 + "/manufacturer") }),
+      product: Self.cleaned(usb.flatMap { Self.text($0 + "/product") } ?? values["HID_NAME"]),
+      bus: TrackerBus(kernelNumber: id[0]),
+      interface: interface.flatMap { Int(Self.text($0 + "/bInterfaceNumber") ?? "", radix: 16) }
+        ?? -1,
+      usages: HIDReportDescriptor(descriptor ?? []).applications)
+  }
+
+  /// Of the folders above one, the nearest that has a file.
+  private static func nearest(to folder: String, with file: String) -> String? {
+    var parts = folder.split(separator: "/")
+    while parts.popLast() != nil, !parts.isEmpty {
+      let path = parts.map { "/" + $0 }.joined()
+      if text("\(path)/\(file)") != nil { return path }
+    }
+    return nil
+  }
+
+  private static func text(_ file: String) -> String? {
+    guard let bytes = try? SystemFile.contents(file), !bytes.isEmpty else { return nil }
+    return String(decoding: bytes, as: UTF8.self).trimmingBlanks
+  }
+
+  /// The text without the control characters a device could smuggle into a terminal.
+  private static func cleaned(_ text: String?) -> String {
+    let scalars = (text ?? "").unicodeScalars.lazy.filter {
+      $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
+    }
+    return String(String.UnicodeScalarView(scalars.prefix(256))).trimmingBlanks
+  }
+}
