@@ -15,17 +15,21 @@ let surround51 = ChannelLayout.speakers([
 ])
 
 func noise(channels: Int, frames: Int, amplitude: Float = 0.2) -> PlanarSignal {
-  PlanarSignal(channelCount: channels, frames: frames) { _, _ in
-    Float.random(in: -amplitude...amplitude)
+  var random = SeededGenerator(1)
+  return PlanarSignal(channelCount: channels, frames: frames) { _, _ in
+    Float.random(in: -amplitude...amplitude, using: &random)
   }
 }
 
 /// Filters of which nothing is known but that they are all different and die away.
 func noiseFilters(order: Int, taps: Int = 300) -> BinauralFilters {
   let channels = SphericalHarmonics.channelCount(order: order)
+  var random = SeededGenerator(2)
   func ear() -> [[Float]] {
     (0..<channels).map { _ in
-      (0..<taps).map { 0.3 * exp(-4 * Float($0) / Float(taps)) * Float.random(in: -1...1) }
+      (0..<taps).map {
+        0.3 * exp(-4 * Float($0) / Float(taps)) * Float.random(in: -1...1, using: &random)
+      }
     }
   }
   return BinauralFilters(order: order, sampleRate: 48_000, left: ear(), right: ear())

@@ -49,6 +49,7 @@ final class QueueServer {
   private var lastLook = 0
   private var turn = 0
   private var isBad = false
+  private var random = SeededGenerator(4)
   private let buffer = UnsafeMutablePointer<Float>.allocate(capacity: 2 * 8_192)
 
   private let policy: RewritePolicy
@@ -123,8 +124,8 @@ final class QueueServer {
 
   private func look() {
     lastLook = now
-    let start = now + (margins.randomElement() ?? 0)
-    let frames = min(windows.randomElement() ?? 0, written - start)
+    let start = now + (margins.randomElement(using: &random) ?? 0)
+    let frames = min(windows.randomElement(using: &random) ?? 0, written - start)
     guard frames > 0 else { return }
     let count = feed.rewrite(
       buffer, framesBack: written - start, frames: frames, time: time(start) + clockError())

@@ -2,6 +2,7 @@
 
 import Geometry
 import HeadTracking
+import TestSupport
 
 /// A tracker in simulated time: samples of a known motion that arrive late and unevenly.
 struct SimulatedTracker {
@@ -14,6 +15,7 @@ struct SimulatedTracker {
   var noise = 0.0
   let motion: (Double) -> Quaternion
   private var next = 0
+  private var random = SeededGenerator(3)
   private var waiting: (arrival: Double, taken: Double)?
 
   init(_ motion: @escaping (Double) -> Quaternion) { self.motion = motion }
@@ -38,14 +40,17 @@ struct SimulatedTracker {
     }
   }
 
-  private func disturbance() -> Quaternion {
-    func normal() -> Double { (0..<12).reduce(-6) { sum, _ in sum + Double.random(in: 0..<1) } }
-    return Quaternion(rotationVector: SIMD3(normal(), normal(), normal()) * (noise * .pi / 180))
+  private mutating func disturbance() -> Quaternion {
+    let normal = (0..<3).map { _ in
+      (0..<12).reduce(-6) { sum, _ in sum + Double.random(in: 0..<1, using: &random) }
+    }
+    return Quaternion(
+      rotationVector: SIMD3(normal[0], normal[1], normal[2]) * (noise * .pi / 180))
   }
 
   private mutating func make() -> (arrival: Double, taken: Double) {
     let taken = (Double(next) + 0.37) / rate
     next += 1
-    return (taken + transport + Double.random(in: 0...jitter), taken)
+    return (taken + transport + Double.random(in: 0...jitter, using: &random), taken)
   }
 }

@@ -8,10 +8,6 @@ struct HIDConnection: TrackerConnection {
   private var driver: any TrackerDriver
   private var buffer: [UInt8]
 
-  /// hidraw keeps the oldest 63 reports: a queue that was full ends long before now.
-  private static let fullQueue = 60
-  private static let mostAtOnce = 4096
-
   /// - Throws: what the device refuses.
   init(
     _ node: HIDNode, _ settings: TrackerSettings
@@ -41,36 +37,14 @@ struct HIDConnection: TrackerConnection {
 
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews {
     driver.keepAlive(device, now: monotonic_nanoseconds())
-    var readings: [TrackerReading] = []
-    var rejected = 0
-    var count = 0
-    while count < Self.mostAtOnce {
-      switch device.read(into: &buffer, timeoutMilliseconds: count == 0 ? timeoutMilliseconds : 0) {
-      case .gone: return .gone
-      case .nothing:
-        if count == 0 { return .nothing }
-        return .readings(Self.newest(readings, count), rejected: rejected)
+    return ReportBurst(clock: monotonic_nanoseconds) { isFirst in
+      switch device.read(into: &buffer, timeoutMilliseconds: isFirst ? timeoutMilliseconds : 0) {
+      case .gone: .gone
+      case .nothing: .nothing
       case .report(let length):
-        count += 1
-        let report = Array(buffer.prefix(length))
-        if let found = driver.decode(report, arrival: monotonic_nanoseconds()) {
-          readings += found
-        } else {
-          rejected += 1
-        }
+        driver.decode(Array(buffer.prefix(length)), arrival: monotonic_nanoseconds())
+          .map(ReportBurst.Report.readings) ?? .nonsense
       }
-    }
-    return .readings([], rejected: rejected)
-  }
-
-  /// Of fused orientations only the newest is of use after a stall of this thread, and not even
-  /// that one when the queue was full. Raw readings are all needed, and carry their own times.
-  private static func newest(_ readings: [TrackerReading], _ count: Int) -> [TrackerReading] {
-    guard count > 1 else { return readings }
-    let last = readings.lastIndex { if case .head = $0 { true } else { false } }
-    return readings.indices.filter { index in
-      guard case .head = readings[index] else { return true }
-      return index == last && count < fullQueue
-    }.map { readings[$0] }
+    }.news
   }
 }
