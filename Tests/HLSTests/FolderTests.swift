@@ -52,6 +52,28 @@ import Testing
     #expect(PresentationFolder(made.path + "/none") == nil)
   }
 
+  /// Segments of one number have one name in all renditions: one that is missing is missing.
+  @Test func aSegmentOfAnotherRenditionIsNotTakenForOneThatIsMissing() throws {
+    let made = try folder([
+      "master.m3u8", "a/p.m3u8", "a/seg0.ts", "b/p.m3u8", "b/seg0.ts", "b/seg1.ts", "all/seg2.ts",
+      "c/p.m3u8",
+    ])
+    let media = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\nseg0.ts\n#EXTINF:4,\nseg1.ts\n"
+    for name in ["a", "b"] { try write(media, to: "\(made.path)/\(name)/p.m3u8") }
+    let folder = try #require(PresentationFolder(made.path))
+    let root = folder.path
+    let a = root + "/a/p.m3u8"
+    #expect(folder.file(for: "seg0.ts", from: a) == root + "/a/seg0.ts")
+    #expect(folder.file(for: "seg1.ts", from: a) == nil)
+    #expect(folder.file(for: "https://old.example/seg1.ts", from: a) == nil)
+    // Who names the folder means it, a folder of segments alone is nobody's, and playlists are all.
+    #expect(folder.file(for: "https://old.example/b/seg1.ts", from: a) == root + "/b/seg1.ts")
+    #expect(folder.file(for: "seg2.ts", from: a) == root + "/all/seg2.ts")
+    #expect(
+      folder.file(for: "https://old.example/c/p.m3u8", from: root + "/master.m3u8")
+        == root + "/c/p.m3u8")
+  }
+
   @Test func onlyRegularFilesWithinAreOpened() throws {
     let made = try folder(["in/a.ts", "out.ts"])
     let root = try #require(PresentationFolder(made.path + "/in")).path

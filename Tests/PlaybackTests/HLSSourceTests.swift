@@ -13,6 +13,8 @@ import Testing
 /// Presentations that the program ffmpeg packs, read as one sound.
 @Suite struct HLSSourceTests {
   private static let packed = Packed()
+  /// The programme is 14 dB louder from 7 s on, the LFE is not.
+  private static let swelling = Packed(programme: "if(lt(t\\,7)\\,0.2\\,1)", effects: "1")
   /// They are there for as long as the test.
   private let folders = Folders()
 
@@ -27,11 +29,12 @@ import Testing
     let folder = TemporaryFolder()
     let problem: String?
 
-    init() {
+    init(programme: String = "1", effects: String = "(1+gt(mod(t\\,1.92)\\,1.3))") {
       let tones = [500, 700, 900, 50, 1100, 1300]
       let channels = tones.enumerated().map { c, hertz in
-        (c == 3 ? "(1+gt(mod(t\\,1.92)\\,1.3))*" : "")
-          + "0.1*sin(2*PI*\(hertz)*t)+0.15*(random(\(c))-0.5)*lt(mod(t*3.7+\(c)*0.3\\,1)\\,0.2)"
+        let bursts = "0.15*(random(\(c))-0.5)*lt(mod(t*3.7+\(c)*0.3\\,1)\\,0.2)"
+        return c == 3
+          ? "\(effects)*0.1*sin(2*PI*50*t)" : "\(programme)*(0.1*sin(2*PI*\(hertz)*t)+\(bursts))"
       }
       let fold = "pan=stereo|c0=0.8*c0+0.57*c2+0.57*c4|c1=0.8*c1+0.57*c2+0.57*c5"
       let source = "aevalsrc=\(channels.joined(separator: "|")):c=5.1:s=48000:d=12"
@@ -94,13 +97,13 @@ import Testing
   }
 
   private func source(
-    _ plan: Plan, settings: RenderSettings = RenderSettings(),
+    _ plan: Plan, of packed: Packed = packed, settings: RenderSettings = RenderSettings(),
     change: (TemporaryFolder) throws -> Void = { _ in }
   ) throws -> HLSSource {
-    #expect(Self.packed.problem == nil)
+    #expect(packed.problem == nil)
     let copy = TemporaryFolder()
     folders.keep(copy)
-    _ = try ProgramRun.of("cp", ["-r", Self.packed.folder.path + "/.", copy.path])
+    _ = try ProgramRun.of("cp", ["-r", packed.folder.path + "/.", copy.path])
     try change(copy)
     let folder = try #require(PresentationFolder(copy.path))
     let fetcher = FolderFetcher(folder)
@@ -138,9 +141,11 @@ import Testing
   }
 
   private func read(
-    _ plan: Plan, lfe: Double = 0
+    _ plan: Plan, of packed: Packed = packed, lfe: Double = 0,
+    settings: RenderSettings = RenderSettings(),
+    change: (TemporaryFolder) throws -> Void = { _ in }
   ) throws -> (sound: [[Float]], news: [RenditionNews], HLSSource) {
-    let source = try source(plan)
+    let source = try source(plan, of: packed, settings: settings, change: change)
     source.loudnessAsHeard = { loudness($1, lfe: lfe) }
     let sound = try sound(of: source)
     let news = source.takeNews(upTo: .max).compactMap { news -> RenditionNews? in
@@ -166,8 +171,8 @@ import Testing
   }
 
   /// A packed file by itself.
-  private func decoded(_ name: String) throws -> [[Float]] {
-    let file = try AudioFileReader(path: Self.packed.folder.file(name))
+  private func decoded(_ name: String, of packed: Packed = packed) throws -> [[Float]] {
+    let file = try AudioFileReader(path: packed.folder.file(name))
     let channels = file.layout.channelCount
     let scratch = PlanarScratch(channels: channels, frames: 13 * 48000)
     let count = try file.read(into: scratch.planes, frames: 13 * 48000)
@@ -222,6 +227,26 @@ import Testing
     let share = (known.upperBound - known.lowerBound) / 3
     let stereo = mean + share * (exact - mean)
     #expect(abs(change.gain - (isReturn ? -stereo : stereo)) < 0.2)
+  }
+
+  /// Where the runs only meet, its level is foretold: the programme is 14 dB louder than where the two
+  /// were compared, and the LFE that the fold-down lacks is as strong as it was.
+  @Test func stereoIsAsLoudAsMultichannelWhereTheyOnlyMeet() throws {
+    var settings = RenderSettings()
+    settings.upmix = .off
+    let plan = Plan(tiers: [0, 0, 0, 1, 1, 0], again: [2: 1])
+    let (sound, news, _) = try read(plan, of: Self.swelling, lfe: 20, settings: settings) {
+      truncate($0.file("two/s04.ts"), 0)
+    }
+    #expect(news.map(\.isMultichannel) == [false, true, false])
+    let change = try #require(news.last)
+    #expect(abs(change.at - 9.6) < 0.05)
+    let frames = Int(change.at * 48000) + 12000..<Int((change.at + 1.8) * 48000)
+    let wanted = try decoded("six.eac3", of: Self.swelling).map { Array($0[frames]) }
+    let first = try #require(news.first { $0.isMultichannel }).gain
+    let step =
+      loudness(sound.map { Array($0[frames]) }, lfe: 20) - loudness(wanted, lfe: 20) - first
+    #expect(abs(step) < 0.5)
   }
 
   @Test func noChangeOfTierClicksOrStepsInLevel() throws {

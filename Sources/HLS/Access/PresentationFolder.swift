@@ -5,7 +5,8 @@ private import Glibc
 /// A folder with what a downloader left, in which the files that playlists mean are looked for.
 ///
 /// Playlists often still name the server's addresses: such a one is taken for the local file whose path
-/// ends like it, the longer the better; where several fit equally well, none is taken.
+/// ends like it, the longer the better; where several fit equally well, none is taken, nor is what lies
+/// beside the media playlist of another rendition, which likes to use the same names.
 public struct PresentationFolder: Sendable {
   /// Absolute, without symbolic links.
   public let path: String
@@ -77,18 +78,14 @@ public struct PresentationFolder: Sendable {
       }
     }
     for spelling in spellings {
-      if let match = match(spelling) { return match }
+      if let match = match(spelling, from: playlist) { return match }
     }
     return nil
   }
 
   /// Whether one of its playlists is a multivariant one that leads to a file.
   public func names(_ file: String, in playlist: String) -> Bool {
-    guard
-      let resource = try? FolderFetcher(self).fetch(
-        FetchRequest(.file(playlist), limit: PlaylistLimits.bytes), goesOn: { _ in true }),
-      case .multivariant(let presentation)? = try? Playlist(resource.bytes)
-    else { return false }
+    guard case .multivariant(let presentation)? = contents(of: playlist) else { return false }
     let uris = presentation.variants.map(\.uri) + presentation.renditions.compactMap(\.uri)
     return uris.contains { uri in
       guard let path = self.file(for: uri, from: playlist), let real = realpath(path, nil) else {
@@ -97,6 +94,14 @@ public struct PresentationFolder: Sendable {
       defer { free(real) }
       return String(cString: real) == file
     }
+  }
+
+  private func contents(of playlist: String) -> Playlist? {
+    let request = FetchRequest(.file(playlist), limit: PlaylistLimits.bytes)
+    guard let resource = try? FolderFetcher(self).fetch(request, goesOn: { _ in true }) else {
+      return nil
+    }
+    return try? Playlist(resource.bytes)
   }
 
   /// As it stands, without its query, and both without percent signs: downloaders do it in every way.
@@ -111,17 +116,32 @@ public struct PresentationFolder: Sendable {
   }
 
   /// The one file whose path ends in the most parts of the URI's.
-  private func match(_ uri: String) -> String? {
+  private func match(_ uri: String, from playlist: String) -> String? {
     let parts = uri.split(separator: "/").map(String.init)
     guard let name = parts.last, let candidates = files[name] else { return nil }
     let lengths = candidates.map { path in
       zip(path.split(separator: "/").reversed(), parts.reversed()).prefix { $0 == $1 }.count
     }
-    guard let best = lengths.max(), lengths.count(where: { $0 == best }) == 1 else { return nil }
-    return lengths.firstIndex(of: best).map { candidates[$0] }
+    guard let best = lengths.max(), lengths.count(where: { $0 == best }) == 1,
+      let found = lengths.firstIndex(of: best).map({ candidates[$0] }),
+      best > 1 || !isOthers(found, than: playlist)
+    else { return nil }
+    return found
+  }
+
+  /// Whether a file is a segment of a rendition in another folder than a playlist's.
+  private func isOthers(_ file: String, than playlist: String) -> Bool {
+    let folder = file.parentFolder
+    guard folder != playlist.parentFolder, !playlists.contains(file) else { return false }
+    return playlists.contains { other in
+      guard other.parentFolder == folder, case .media? = contents(of: other) else { return false }
+      return true
+    }
   }
 }
 
 extension String {
   fileprivate func count(of character: Character) -> Int { count { $0 == character } }
+
+  fileprivate var parentFolder: Substring { self[..<(lastIndex(of: "/") ?? startIndex)] }
 }

@@ -162,9 +162,39 @@ extension HLSSource {
       within: Self.furthestShift)
     guard let comparison else { return }
     levels.move(other.tier, by: comparison.shift)
-    if let softer = softer(sound, other.layout, than: heard, reader.layout) {
-      levels.compare(other.tier, with: reader.tier, isSofterBy: softer - level)
+    if let own = loudness(sound, other.layout), let its = loudness(heard, reader.layout) {
+      levels.compare(other.tier, own, with: reader.tier, its, at: level)
     }
+  }
+
+  /// The level at which stereo takes over where its version of what was heard is not at hand; nil where
+  /// too little is known. It lacks the low-frequency effects, which no fold-down holds: they are taken
+  /// to go on as they were.
+  func levelOfMeeting(_ reader: RenditionReader) throws(PlaybackError) -> Double? {
+    guard let previous, previous.tier != reader.tier, !isCut,
+      previous.layout.hasLowFrequencyEffects, !reader.layout.hasLowFrequencyEffects,
+      history.count >= frames(Self.leastCompared)
+    else { return nil }
+    try media { () throws(MediaError) in try reader.decodeAhead(frames(Self.levelSeconds)) }
+    let coming = reader.ahead.sound(0..<min(reader.ahead.count, frames(Self.levelSeconds)))
+    guard (coming.first?.count ?? 0) >= frames(Self.leastCompared),
+      let past = loudness(history.sound(0..<history.count), previous.layout),
+      let own = loudness(coming, reader.layout)
+    else { return nil }
+    return levels.decibels(
+      of: reader.tier, coming: own, after: previous.tier, past: past, at: previous.level.now)
+  }
+
+  /// How loud a stretch is as it is heard; nil for silence, and where that is not known.
+  private func loudness(_ sound: [[Float]], _ layout: ChannelLayout) -> HeardLoudness? {
+    guard let loudnessAsHeard, let whole = loudnessAsHeard(layout, sound) else { return nil }
+    guard case .speakers(let speakers) = layout, layout.hasLowFrequencyEffects else {
+      return HeardLoudness(whole: whole, mains: whole)
+    }
+    let mains = zip(speakers, sound).map { speaker, plane in
+      speaker.isLowFrequency ? [Float](repeating: 0, count: plane.count) : plane
+    }
+    return HeardLoudness(whole: whole, mains: loudnessAsHeard(layout, mains) ?? -.infinity)
   }
 
   /// By how much one version of a stretch is softer than another one, dB; nil where that is not known.
@@ -186,5 +216,12 @@ extension HLSSource {
       if gain != 0 { for i in plane.indices { sum[i] += gain * plane[i] } }
     }
     return sum
+  }
+}
+
+extension ChannelLayout {
+  fileprivate var hasLowFrequencyEffects: Bool {
+    guard case .speakers(let speakers) = self else { return false }
+    return speakers.contains(where: \.isLowFrequency)
   }
 }

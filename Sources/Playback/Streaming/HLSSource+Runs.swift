@@ -124,6 +124,7 @@ extension HLSSource {
       let surplus = max(unclean, before - longestOverlap)
       try media { () throws(MediaError) in try reader.drop(surplus) }
     }
+    if let level = try levelOfMeeting(reader) { reader.level.begin(at: level) }
     begin(reader, joint: position - reader.position, reason: supply.queue.item(item)?.reason)
   }
 
@@ -131,6 +132,7 @@ extension HLSSource {
     noteHole(-joint)
     noteTier(reader, at: reader.position + max(0, joint), reason)
     levels.hears(reader.tier)
+    previous = nil
     self.reader = reader
     self.joint = joint
     position = reader.position

@@ -36,6 +36,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   /// The run that is read, and the one that takes over from it.
   var reader: RenditionReader?
   var successor: Successor?
+  /// The run that is over, until the next one begins.
+  var previous: RenditionReader?
   /// The item that the run's segment is of.
   var item = 0
   /// The frame that comes next.
@@ -164,6 +166,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
       warnings.append(
         "before \(place) some of what came did not decode; silence was put in its place")
     }
+    previous = reader
     self.reader = nil
     runEnd = nil
     isDraining = false
@@ -237,7 +240,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   public func seek(toFrame frame: Int) throws(PlaybackError) {
     let target = max(0, min(frame, duration ?? frame))
     item = supply.queue.seek(to: max(0, seconds(target) - Self.prerollSeconds))
-    (reader, successor, runEnd, gapReason, unjoinable) = (nil, nil, nil, nil, nil)
+    (reader, successor, previous) = (nil, nil, nil)
+    (runEnd, gapReason, unjoinable) = (nil, nil, nil)
     isDraining = false
     isCut = true
     position = target

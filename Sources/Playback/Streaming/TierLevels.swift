@@ -2,49 +2,96 @@
 
 private import Glibc
 
+/// How loud a piece of sound is as it is heard, LUFS: with low-frequency effects and without, which may
+/// be silence.
+struct HeardLoudness {
+  var whole: Double
+  var mains: Double
+
+  /// The power of the effects alone, of which nothing else knows.
+  var effects: Double { max(0, pow(10, whole / 10) - pow(10, mains / 10)) }
+}
+
 /// What was learnt of the tiers: how far each lies behind its time stamps, and at which level it is as
 /// loud as the one heard first, in the mean of all comparisons.
 struct TierLevels {
   private var shifts: [Int: Int] = [:]
-  private var levels: [Int: (sum: Double, count: Double)] = [:]
-  private var reference: Int?
+  private var whole = Means()
+  private var mains = Means()
   private var latest: Int?
-  /// dB either way.
-  private static let most = 20.0
 
   /// Frames to be added to a tier's time.
   func shift(of tier: Int) -> Int { shifts[tier] ?? 0 }
 
   /// dB; of a tier that was never compared that of the one heard last.
   func decibels(of tier: Int) -> Double {
-    known(tier) ?? latest.flatMap(known) ?? 0
+    whole.decibels(of: tier) ?? latest.flatMap(whole.decibels) ?? 0
   }
 
-  private func known(_ tier: Int) -> Double? {
-    if tier == reference { return 0 }
-    guard let level = levels[tier] else { return nil }
-    return min(Self.most, max(-Self.most, level.sum / level.count))
+  /// The level at which a tier without low-frequency effects goes on as loud as one that has them would,
+  /// if its effects went on as they were; nil where the two were never compared.
+  ///
+  /// - Parameters:
+  ///   - coming: how loud the tier is in the time that comes, as it is.
+  ///   - past: how loud the other one was, as it was given.
+  ///   - level: at which it was given, dB.
+  func decibels(
+    of tier: Int, coming: HeardLoudness, after other: Int, past: HeardLoudness, at level: Double
+  ) -> Double? {
+    guard let own = mains.decibels(of: tier), let its = mains.decibels(of: other) else {
+      return nil
+    }
+    let wanted = pow(10, (coming.mains + own - its + level) / 10) + past.effects
+    return wanted > 0 ? Means.limited(10 * log10(wanted) - coming.whole) : nil
   }
 
   mutating func move(_ tier: Int, by frames: Int) { shifts[tier, default: 0] += frames }
 
   mutating func hears(_ tier: Int) {
-    reference = reference ?? tier
+    whole.reference = whole.reference ?? tier
+    mains.reference = mains.reference ?? tier
     latest = tier
   }
 
-  /// A tier was found to be softer than another one, dB, both as they are.
-  mutating func compare(_ tier: Int, with other: Int, isSofterBy difference: Double) {
-    if tier == reference {
-      add(-difference, to: other)
-    } else {
-      add(decibels(of: other) + difference, to: tier)
-    }
+  /// How loud a tier was found to be, and another one in the same time at a level, dB.
+  mutating func compare(
+    _ tier: Int, _ loudness: HeardLoudness, with other: Int, _ its: HeardLoudness, at level: Double
+  ) {
+    whole.compare(tier, loudness.whole, with: other, its.whole, at: level)
+    mains.compare(tier, loudness.mains, with: other, its.mains, at: level)
   }
 
-  private mutating func add(_ level: Double, to tier: Int) {
-    levels[tier, default: (0, 0)].sum += level
-    levels[tier]?.count += 1
+  /// Levels in the mean of all comparisons.
+  private struct Means {
+    /// The tier whose level is 0 dB.
+    var reference: Int?
+    private var levels: [Int: (sum: Double, count: Double)] = [:]
+    /// dB either way.
+    private static let most = 20.0
+
+    static func limited(_ level: Double) -> Double { min(most, max(-most, level)) }
+
+    func decibels(of tier: Int) -> Double? {
+      if tier == reference { return 0 }
+      return levels[tier].map { Self.limited($0.sum / $0.count) }
+    }
+
+    mutating func compare(
+      _ tier: Int, _ loudness: Double, with other: Int, _ its: Double, at level: Double
+    ) {
+      let difference = its - level - loudness
+      guard difference.isFinite else { return }
+      if tier == reference {
+        add(-difference, to: other)
+      } else {
+        add((decibels(of: other) ?? level) + difference, to: tier)
+      }
+    }
+
+    private mutating func add(_ level: Double, to tier: Int) {
+      levels[tier, default: (0, 0)].sum += level
+      levels[tier]?.count += 1
+    }
   }
 }
 
