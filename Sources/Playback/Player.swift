@@ -109,7 +109,7 @@ public final class Player: @unchecked Sendable {
     let ring = FrameRing(channelCount: source.layout.channelCount, capacity: rate * 2)
     feed = RenderFeed(ring: ring, renderer: renderer, head: head.stage)
     feed.volume = linearGain(decibels: settings.gainDecibels)
-    let output = try Self.makeOutput(options, rate, feed)
+    let output = try Self.makeOutput(options, rate, feed, isHeadKnown: !head.stage.becomesKnown)
     self.output = output
     redesigner = Redesigner(
       renderer: renderer, layout: source.layout, told: hrtf.notes, tell: events.add)
@@ -331,7 +331,7 @@ public final class Player: @unchecked Sendable {
   }
 
   private static func makeOutput(
-    _ options: PlayerOptions, _ rate: Int, _ feed: RenderFeed
+    _ options: PlayerOptions, _ rate: Int, _ feed: RenderFeed, isHeadKnown: Bool
   ) throws(PlaybackError) -> AudioOutput {
     var configuration = AudioOutputConfiguration()
     configuration.serverAddress = options.serverAddress
@@ -339,6 +339,7 @@ public final class Player: @unchecked Sendable {
     configuration.sampleRate = rate
     configuration.latencyMilliseconds = options.latencyMilliseconds
     configuration.rewriting = options.rewriting
+    configuration.latencyIsFree = isHeadKnown
     do throws(PulseAudioError) {
       let canRewrite = feed.renderer.isRewritable
       return try AudioOutput(

@@ -22,9 +22,13 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   public var sampleRate = 48_000
 
   /// Time from writing a frame to hearing it that is asked for [ms]; nil, the default: 150 where the
-  /// queue can be rewritten, 50 elsewhere, more (up to 200) after it ran dry, less again after quiet
+  /// queue can be rewritten or `latencyIsFree`, 50 elsewhere, more (up to 200) after it ran dry, less again after quiet
   /// minutes.
   public var latencyMilliseconds: Double?
+
+  /// Whether nothing becomes known that would change what is queued: it is as deep as one that is
+  /// rewritten. Default: false.
+  public var latencyIsFree = false
 
   /// Whether what is queued is written over. Default: automatic.
   public var rewriting = RewritingChoice.automatic

@@ -108,7 +108,7 @@ final class OutputSession {
       ? .unsupportedBySource : (configuration.rewriting == .never ? .switchedOff : .active)
     queueDepth = QueueDepth(
       fixed: configuration.latencyMilliseconds, isRewritten: rewriting == .active,
-      rules: configuration.queueRules)
+      rules: configuration.latencyIsFree ? configuration.queueRules.deep : configuration.queueRules)
     queueFill = QueueFill(sampleRate: configuration.sampleRate)
     board.draft.rewriting = rewriting
     board.draft.sampleRate = configuration.sampleRate

@@ -15,6 +15,13 @@ struct QueueDepth: Equatable {
     var quietNanoseconds: Int64 = 60_000_000_000
     /// One stall tells of itself more than once.
     var settlingNanoseconds: Int64 = 500_000_000
+
+    /// Depth costs nothing although the queue is not rewritten.
+    var deep: Rules {
+      var rules = self
+      (rules.appended, rules.shallowest) = (rewritten, rewritten)
+      return rules
+    }
   }
 
   private static let decay = 0.8

@@ -76,4 +76,28 @@ import Testing
     #expect(abs(try #require(found) - 3) < 1e-9)
     #expect(abs(levels.decibels(of: 0) - 3) < 1e-9)
   }
+
+  /// It stays for as long as the change is in the ear, and is smooth from there on, whatever is read at a
+  /// time.
+  @Test(arguments: [1, 480, 900, 200_000]) func aLevelRestsAndThenGoesSlowly(frames: Int) {
+    var level = TierLevel(at: 0)
+    level.begin(at: 3, seconds: 2)
+    let rate = 1_000
+    var heard: [Float] = []
+    while heard.count < 30 * rate {
+      var piece = [Float](repeating: 1, count: frames)
+      piece.withUnsafeMutableBufferPointer { buffer in
+        var plane = buffer.baseAddress!
+        level.apply(to: &plane, channels: 1, frames: frames, sampleRate: rate)
+      }
+      heard += piece
+    }
+    let decibels = heard.map { 20 * log10(Double($0)) }
+    guard frames < 5_000 else { return #expect(decibels.last! == 0) }
+    #expect(decibels[..<rate].allSatisfy { abs($0 - 3) < 1e-5 })
+    #expect(abs(decibels[10 * rate] - (3 - 0.15 * 8)) < 0.15 * Double(frames) / Double(rate) + 0.01)
+    #expect(abs(decibels[25 * rate]) < 1e-5)
+    let steps = zip(decibels, decibels.dropFirst()).map { abs($0 - $1) }
+    #expect(steps.allSatisfy { $0 < 0.16 / Double(rate) })
+  }
 }

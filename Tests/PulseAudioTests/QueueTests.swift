@@ -41,6 +41,21 @@ extension ServerTests {
       }
     }
 
+    @Test func itStartsDeepWhereNothingBecomesKnown() throws {
+      try PrivatePulseServer.withServer { server in
+        var asked = adaptive(server.address)
+        asked.latencyIsFree = true
+        let output = try AudioOutput(asked, render: CountingSource().callback)
+        defer { output.stop() }
+        try output.start()
+        sleepMilliseconds(700)
+        let status = output.status
+        #expect(status.rewriting == .unsupportedBySource)
+        #expect(status.requestedLatencyMilliseconds == 150)
+        #expect(try #require(status.queuedMilliseconds) > 110)
+      }
+    }
+
     /// The server asks when nearly half of the queue is missing; it hardly ever comes to that.
     @Test func itIsToppedUpBeforeTheServerAsks() throws {
       try PrivatePulseServer.withServer { server in

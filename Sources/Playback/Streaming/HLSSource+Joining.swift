@@ -17,7 +17,7 @@ extension HLSSource {
   private static let stereoSeconds = 1.25
   private static let multichannelSeconds = 2.0
   /// s over which the level on both sides of a change is to be the same.
-  private static let levelSeconds = 3.0
+  static let levelSeconds = 3.0
 
   /// Prepares the change to another version of the segment that is read, where one is wanted.
   ///
@@ -100,7 +100,8 @@ extension HLSSource {
     guard side.count >= frames(Self.leastCompared),
       let softer = softer(part(sound), other.layout, than: part(heard), reader.layout)
     else { return }
-    other.level.begin(at: mixed(softer, over: side.count, other, reader))
+    other.level.begin(
+      at: mixed(softer, over: side.count, other, reader), seconds: Self.levelSeconds)
   }
 
   /// The level at which a change is not heard, dB: as a part of the time shows that counts, and for the

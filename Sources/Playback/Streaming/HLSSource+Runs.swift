@@ -124,7 +124,9 @@ extension HLSSource {
       let surplus = max(unclean, before - longestOverlap)
       try media { () throws(MediaError) in try reader.drop(surplus) }
     }
-    if let level = try levelOfMeeting(reader) { reader.level.begin(at: level) }
+    if let level = try levelOfMeeting(reader) {
+      reader.level.begin(at: level, seconds: Self.levelSeconds)
+    }
     begin(reader, joint: position - reader.position, reason: supply.queue.item(item)?.reason)
   }
 

@@ -95,18 +95,20 @@ struct TierLevels {
   }
 }
 
-/// A level that goes slowly to where it should be.
+/// A level that goes slowly to where it should be, once a change has been heard.
 struct TierLevel {
   /// dB.
   private(set) var now: Double
   let goal: Double
   /// dB/s: not heard.
   private static let slope = 0.15
+  /// s until it begins to go.
+  private var rest = 0.0
 
   init(at level: Double) { (now, goal) = (level, level) }
 
-  /// Goes to its goal from elsewhere.
-  mutating func begin(at level: Double) { now = level }
+  /// Goes to its goal from elsewhere, where it stays for some seconds.
+  mutating func begin(at level: Double, seconds: Double) { (now, rest) = (level, seconds) }
 
   /// As a factor.
   var gain: Float { Self.gain(now) }
@@ -118,7 +120,9 @@ struct TierLevel {
     sampleRate: Int
   ) {
     guard frames > 0, now != 0 || goal != 0 else { return }
-    let step = Self.slope * Double(frames) / Double(sampleRate)
+    let seconds = Double(frames) / Double(sampleRate)
+    let step = Self.slope * max(0, seconds - rest)
+    rest = max(0, rest - seconds)
     let end = now + min(step, max(-step, goal - now))
     let (first, last) = (Self.gain(now), Self.gain(end))
     for i in 0..<frames {
