@@ -15,7 +15,7 @@ extension HLSSource {
   /// multichannel does. The stereo's level is that of the time in which it is heard, on this side of the
   /// change or on that.
   private static let stereoSeconds = 1.25
-  private static let multichannelSeconds = 2.0
+  private static let multichannelSeconds = 3.0
   /// s over which the level on both sides of a change is to be the same.
   static let levelSeconds = 3.0
 
