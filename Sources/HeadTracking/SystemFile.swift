@@ -26,7 +26,7 @@ enum SystemFile {
   /// The values of a file of lines such as `DRIVER=hid-generic`; none where it cannot be read.
   static func values(_ file: String) -> [String: String] {
     guard let bytes = try? contents(file) else { return [:] }
-    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
     let pairs = lines.map {
       $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     }

@@ -56,16 +56,26 @@ import Testing
   @Test func aSegmentOfAnotherRenditionIsNotTakenForOneThatIsMissing() throws {
     let made = try folder([
       "master.m3u8", "a/p.m3u8", "a/seg0.ts", "b/p.m3u8", "b/seg0.ts", "b/seg1.ts", "all/seg2.ts",
-      "c/p.m3u8",
+      "c/p.m3u8", "d/p.m3u8", "b/k.key", "a/only.ts",
     ])
     let media = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\nseg0.ts\n#EXTINF:4,\nseg1.ts\n"
-    for name in ["a", "b"] { try write(media, to: "\(made.path)/\(name)/p.m3u8") }
+    for name in ["a", "b", "d"] { try write(media, to: "\(made.path)/\(name)/p.m3u8") }
     let folder = try #require(PresentationFolder(made.path))
     let root = folder.path
     let a = root + "/a/p.m3u8"
     #expect(folder.file(for: "seg0.ts", from: a) == root + "/a/seg0.ts")
     #expect(folder.file(for: "seg1.ts", from: a) == nil)
     #expect(folder.file(for: "https://old.example/seg1.ts", from: a) == nil)
+    // However the playlist's own path is written.
+    for path in ["/./a/p.m3u8", "//a/p.m3u8", "/b/../a/p.m3u8"] {
+      #expect(
+        folder.file(for: "https://old.example/only.ts", from: root + path) == root + "/a/only.ts")
+      #expect(folder.file(for: "seg1.ts", from: root + path) == nil)
+    }
+    // A key may be all renditions'.
+    #expect(folder.file(for: "https://old.example/k.key", from: a) == root + "/b/k.key")
+    // A playlist without segments of its own has them elsewhere.
+    #expect(folder.file(for: "seg1.ts", from: root + "/d/p.m3u8") == root + "/b/seg1.ts")
     // Who names the folder means it, a folder of segments alone is nobody's, and playlists are all.
     #expect(folder.file(for: "https://old.example/b/seg1.ts", from: a) == root + "/b/seg1.ts")
     #expect(folder.file(for: "seg2.ts", from: a) == root + "/all/seg2.ts")

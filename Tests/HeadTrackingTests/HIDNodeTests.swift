@@ -59,14 +59,21 @@ import Testing
 
   @Test func aRadioDeviceIsNamedByTheKernel() throws {
     let tree = try Tree()
+    let adapter = "usb3/3-1"
     try tree.node(
-      11, at: "virtual/0005:057E:2009.0001", id: "0005:0000057E:00002009", name: "Pad = a pad",
+      11, at: "\(adapter)/3-1:1.0/bluetooth/hci0/hci0:70/0005:057E:2009.0001",
+      id: "0005:0000057E:00002009", name: "Pad = a pad",
       serial: "aa:bb")
+    tree.write(adapter + "/idVendor", "0a12")
+    tree.write(adapter + "/product", "Adapter")
+    tree.write(adapter + "/manufacturer", "Radio Inc.")
+    tree.write(adapter + "/3-1:1.0/bInterfaceNumber", "00")
     try tree.node(2, at: "virtual/0018:1.2", id: "0018:00000001:FFFF0002", name: "Touch")
     let nodes = HIDNode.all(in: tree.nodes)
     #expect(nodes.map(\.path) == ["/dev/hidraw2", "/dev/hidraw11"])
     #expect(nodes.map(\.bus) == [.i2c, .bluetooth])
     #expect(nodes.map(\.product) == ["Touch", "Pad = a pad"])
+    #expect(nodes.map(\.manufacturer) == ["", ""])
     #expect(nodes.map(\.productID) == [2, 0x2009])
     #expect(nodes.map(\.serial) == ["", "aa:bb"])
     #expect(nodes.map(\.interface) == [-1, -1])
@@ -83,12 +90,15 @@ import Testing
       try tree.node(3 + index, at: "damaged\(index)", id: id, name: "none")
     }
     try tree.node(20, at: "name", id: "0003:00000001:00000002", name: "")
-    tree.write("name/uevent", Array("HID_ID=0003:1:2\nHID_NAME=a".utf8) + [0xE9, 0x07, 0x62, 0x0A])
+    tree.write(
+      "name/uevent",
+      Array("HID_ID=0003:1:2\nHID_UNIQ=1\r\nHID_NAME=a".utf8) + [0xE9, 0x07, 0x62, 0x0A])
     tree.write("name/report_descriptor", [UInt8](repeating: 0xFE, count: 9000))
     for name in ["hidraw", "hidrawx", "hidraw-1", "mouse0"] { try tree.folder("class/" + name) }
     let nodes = HIDNode.all(in: tree.nodes)
     #expect(nodes.map(\.path) == ["/dev/hidraw20"])
     #expect(nodes.first?.product == "a\u{FFFD}b")
+    #expect(nodes.first?.serial == "1")
     #expect(HIDNode.all(in: tree.root + "/missing").isEmpty)
   }
 

@@ -52,7 +52,7 @@ import Testing
     while simulation.now < 2_000_000_000 {
       let before = (simulation.now, simulation.made)
       let found = readings(simulation.burst())
-      #expect(simulation.now - before.0 <= 5_000_000 + 2 * cost)
+      #expect(simulation.now - before.0 <= 20_000_000 + 2 * cost)
       #expect(found.count == (isRaw ? Int(simulation.made - before.1) : 1))
       taken += found.count
     }

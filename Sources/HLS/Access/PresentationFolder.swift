@@ -5,8 +5,8 @@ private import Glibc
 /// A folder with what a downloader left, in which the files that playlists mean are looked for.
 ///
 /// Playlists often still name the server's addresses: such a one is taken for the local file whose path
-/// ends like it, the longer the better; where several fit equally well, none is taken, nor is what lies
-/// beside the media playlist of another rendition, which likes to use the same names.
+/// ends like it, the longer the better; where several fit equally well, none is taken, nor is a
+/// segment of another rendition, which likes to use the same names.
 public struct PresentationFolder: Sendable {
   /// Absolute, without symbolic links.
   public let path: String
@@ -129,14 +129,28 @@ public struct PresentationFolder: Sendable {
     return found
   }
 
-  /// Whether a file is a segment of a rendition in another folder than a playlist's.
+  /// Whether a file is a segment of a rendition in another folder than a playlist's, which has segments of
+  /// its own beside it.
   private func isOthers(_ file: String, than playlist: String) -> Bool {
-    let folder = file.parentFolder
-    guard folder != playlist.parentFolder, !playlists.contains(file) else { return false }
-    return playlists.contains { other in
-      guard other.parentFolder == folder, case .media? = contents(of: other) else { return false }
-      return true
+    guard let real = realpath(playlist, nil) else { return false }
+    defer { free(real) }
+    let (own, folder) = (String(cString: real).parentFolder, file.parentFolder)
+    guard own != folder, segmentNames(of: playlist).contains(where: { has($0, in: own) }) else {
+      return false
     }
+    return playlists.contains { other in
+      other.parentFolder == folder && segmentNames(of: other).contains(file.lastPart)
+    }
+  }
+
+  private func has(_ name: String, in folder: Substring) -> Bool {
+    files[name]?.contains { $0.parentFolder == folder } ?? false
+  }
+
+  /// The names of the files that a media playlist's segments are in.
+  private func segmentNames(of playlist: String) -> Set<String> {
+    guard case .media(let media)? = contents(of: playlist) else { return [] }
+    return Set(media.segments.flatMap { Self.spellings($0.uri).map(\.lastPart) })
   }
 }
 
@@ -144,4 +158,8 @@ extension String {
   fileprivate func count(of character: Character) -> Int { count { $0 == character } }
 
   fileprivate var parentFolder: Substring { self[..<(lastIndex(of: "/") ?? startIndex)] }
+
+  fileprivate var lastPart: String {
+    String(self[(lastIndex(of: "/").map(index(after:)) ?? startIndex)...])
+  }
 }

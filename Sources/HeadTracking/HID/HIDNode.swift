@@ -36,14 +36,17 @@ extension HIDNode {
     let id = (values["HID_ID"] ?? "").split(separator: ":").compactMap { UInt32($0, radix: 16) }
     guard id.count == 3 else { return nil }
     let descriptor = try? SystemFile.contents(device + "/report_descriptor")
-    let interface = Self.nearest(to: device, with: "bInterfaceNumber")
-    let usb = Self.nearest(to: device, with: "idVendor")
+    let bus = TrackerBus(kernelNumber: id[0])
+    // Above a radio's device there is the adapter, whose strings are its own.
+    let usb = bus == .usb ? device : nil
+    let maker = usb.flatMap { Self.nearest(to: $0, with: "idVendor") }
+    let interface = usb.flatMap { Self.nearest(to: $0, with: "bInterfaceNumber") }
     self.init(
       path: "/dev/\(name)", vendorID: UInt16(truncatingIfNeeded: id[1]),
       productID: UInt16(truncatingIfNeeded: id[2]), serial: Self.cleaned(values["HID_UNIQ"]),
-      manufacturer: Self.cleaned(usb.flatMap { Self.text($0 + "/manufacturer") }),
-      product: Self.cleaned(usb.flatMap { Self.text($0 + "/product") } ?? values["HID_NAME"]),
-      bus: TrackerBus(kernelNumber: id[0]),
+      manufacturer: Self.cleaned(maker.flatMap { Self.text($0 + "/manufacturer") }),
+      product: Self.cleaned(maker.flatMap { Self.text($0 + "/product") } ?? values["HID_NAME"]),
+      bus: bus,
       interface: interface.flatMap { Int(Self.text($0 + "/bInterfaceNumber") ?? "", radix: 16) }
         ?? -1,
       usages: HIDReportDescriptor(descriptor ?? []).applications)

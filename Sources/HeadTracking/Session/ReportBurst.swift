@@ -15,7 +15,7 @@ struct ReportBurst {
   static let fullQueue = 60
   static let mostAtOnce = 64
   /// A queue that fills as fast as it is read is left for the next time, ns.
-  static let longest: Int64 = 5_000_000
+  static let longest: Int64 = 20_000_000
 
   /// - Parameters:
   ///   - clock: CLOCK_MONOTONIC, ns.

@@ -11,6 +11,8 @@ extension HLSSource {
   /// s that are compared at least, and that are left of a segment where another version takes over.
   private static let leastCompared = 0.4
   private static let leastLeft = 0.1
+  /// s that may be missing where what comes still follows on what was heard.
+  private static let longestHole = 0.1
   /// s of a segment that are heard before stereo takes over, for which its upmix listens, and before
   /// multichannel does. The stereo's level is that of the time in which it is heard, on this side of the
   /// change or on that.
@@ -168,14 +170,25 @@ extension HLSSource {
     }
   }
 
-  /// The level at which stereo takes over where its version of what was heard is not at hand; nil where
-  /// too little is known. It lacks the low-frequency effects, which no fold-down holds: they are taken
-  /// to go on as they were.
+  /// The level at which a run begins where its version of what was heard is not at hand; nil where it does
+  /// not follow on that. What was louder or softer than in the mean stays so, and a tier without
+  /// low-frequency effects, which no fold-down holds, makes up for them.
   func levelOfMeeting(_ reader: RenditionReader) throws(PlaybackError) -> Double? {
-    guard let previous, previous.tier != reader.tier, !isCut,
-      previous.layout.hasLowFrequencyEffects, !reader.layout.hasLowFrequencyEffects,
-      history.count >= frames(Self.leastCompared)
+    let hole = reader.position - position
+    guard let previous, !isCut, hole < frames(Self.longestHole),
+      previous.discontinuity == reader.discontinuity
     else { return nil }
+    let carried = levels.carried(to: reader.tier, from: previous.tier, at: previous.level.now)
+    guard previous.layout.hasLowFrequencyEffects, !reader.layout.hasLowFrequencyEffects else {
+      return carried
+    }
+    return try levelWithoutEffects(reader, after: previous) ?? carried
+  }
+
+  private func levelWithoutEffects(
+    _ reader: RenditionReader, after previous: RenditionReader
+  ) throws(PlaybackError) -> Double? {
+    guard history.count >= frames(Self.leastCompared) else { return nil }
     try media { () throws(MediaError) in try reader.decodeAhead(frames(Self.levelSeconds)) }
     let coming = reader.ahead.sound(0..<min(reader.ahead.count, frames(Self.levelSeconds)))
     guard (coming.first?.count ?? 0) >= frames(Self.leastCompared),

@@ -125,7 +125,8 @@ extension HLSSource {
       try media { () throws(MediaError) in try reader.drop(surplus) }
     }
     if let level = try levelOfMeeting(reader) {
-      reader.level.begin(at: level, seconds: Self.levelSeconds)
+      let isChange = previous?.tier != reader.tier
+      reader.level.begin(at: level, seconds: isChange ? Self.levelSeconds : 0)
     }
     begin(reader, joint: position - reader.position, reason: supply.queue.item(item)?.reason)
   }

@@ -13,7 +13,7 @@ final class RenditionReader {
   var level = TierLevel(at: 0)
   private let decoder: PieceDecoder
   private let initialisation: [UInt8]
-  private let discontinuity: Int
+  let discontinuity: Int
   /// Decoded ahead.
   private(set) var ahead: SoundLine
   private let scratch: PlanarScratch

@@ -19,6 +19,8 @@ struct TierLevels {
   private var whole = Means()
   private var mains = Means()
   private var latest: Int?
+  /// dB by which a soft programme is made louder than in the mean: the effects may have been a bang.
+  private static let mostExcess = 3.0
 
   /// Frames to be added to a tier's time.
   func shift(of tier: Int) -> Int { shifts[tier] ?? 0 }
@@ -42,7 +44,14 @@ struct TierLevels {
       return nil
     }
     let wanted = pow(10, (coming.mains + own - its + level) / 10) + past.effects
-    return wanted > 0 ? Means.limited(10 * log10(wanted) - coming.whole) : nil
+    guard wanted > 0 else { return nil }
+    let usual = carried(to: tier, from: other, at: level)
+    return min(usual + Self.mostExcess, Means.limited(10 * log10(wanted) - coming.whole))
+  }
+
+  /// The level at which a tier goes on as loud in the mean as another one was.
+  func carried(to tier: Int, from other: Int, at level: Double) -> Double {
+    decibels(of: tier) + level - decibels(of: other)
   }
 
   mutating func move(_ tier: Int, by frames: Int) { shifts[tier, default: 0] += frames }
