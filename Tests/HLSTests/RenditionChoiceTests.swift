@@ -170,6 +170,26 @@ import Testing
     #expect(rule.lastChange?.reason == .downloadTooSlow)
   }
 
+  /// A line that was dead for seconds is back: its last second is mostly of before.
+  @Test func aDownloadThatHasJustRevivedGoesOn() {
+    var (rule, now) = rule([900, 900, 900])
+    #expect(rule.next(situation(now, buffer: 10)) == 2)
+    var download = DownloadProgress(requestTime: now, totalBytes: 100_000)
+    var bytes = 20_000.0
+    download.received(bytes, at: now + 0.1)
+    for tick in 1...120 {
+      let time = now + 0.1 + Double(tick) * 0.05
+      let isBack = tick > 100
+      bytes += (isBack ? 900 : 24) * 125 * 0.05
+      download.received(min(bytes, 100_000), at: time)
+      let buffer = 6.7 - Double(tick) * 0.05
+      guard tick >= 104 else { continue }
+      let course = rule.course(
+        of: download, tier: 2, secondsLeft: nil, situation(time, buffer: buffer))
+      #expect(course == .goOn, "\(tick), buffer \(buffer)")
+    }
+  }
+
   @Test func aDownloadThatIsNearlyThereGoesOn() {
     var (rule, now) = rule([900, 900, 900])
     _ = rule.next(situation(now, buffer: 10))

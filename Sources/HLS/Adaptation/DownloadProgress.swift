@@ -26,11 +26,16 @@ public struct DownloadProgress: Sendable, Equatable {
   /// bit/s over the last second; nil before 0.3 s of it are seen.
   ///
   /// The time before the first byte counts only while there is none.
-  public func recentRate(at now: Double) -> Double? {
+  public func recentRate(at now: Double) -> Double? { rate(over: 1, at: now) }
+
+  /// bit/s over the last 0.4 s, of which at least 0.3 s are seen.
+  public func latestRate(at now: Double) -> Double? { rate(over: 0.4, at: now) }
+
+  private func rate(over seconds: Double, at now: Double) -> Double? {
     guard let first = marks.first else {
       return now - requestTime > 0.3 ? 0 : nil
     }
-    let start = marks.last { $0.time <= now - 1 } ?? first
+    let start = marks.last { $0.time <= now - seconds } ?? first
     let span = now - start.time
     return span > 0.3 ? (bytes - start.bytes) * 8 / span : nil
   }

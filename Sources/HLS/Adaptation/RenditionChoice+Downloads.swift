@@ -12,7 +12,10 @@ extension RenditionChoice {
     if let secondsLeft {
       return courseOfReplacement(remaining, rate, secondsLeft: secondsLeft, download, situation)
     }
-    guard tier > 0, remaining > situation.buffer - 0.7,
+    // A line that has just come back is not left for what it was before.
+    let latest = download.latestRate(at: situation.now).map { max($0, rate) } ?? rate
+    let left = download.remainingBytes * 8 / latest
+    guard tier > 0, left > situation.buffer - 0.7,
       let rescue = rescueTier(tier, download, rate, situation)
     else { return .goOn }
     if ladder.tiers[tier].isMultichannel, !ladder.tiers[rescue].isMultichannel {
