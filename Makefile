@@ -15,7 +15,8 @@ RUNTIME_PACKAGES := libmysofa1 liblo7 libebur128-1 libcurl4 gnuplot-nox
 TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
-.PHONY: all build demo test test-swift test-realtime test-install test-dependency lint bench soak
+.PHONY: all build demo test test-attributes test-swift test-realtime test-install test-dependency lint
+.PHONY: bench soak
 .PHONY: fuzz docs install install-udev uninstall clean
 .PHONY: toolchain build-packages runtime-packages test-packages
 
@@ -24,22 +25,26 @@ TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python
 
 all: build
 
-PROGRAMS := stillstage stillstage-engine stillstage-sofa
+PROGRAMS := stillstage stillstage-engine stillstage-bench stillstage-sofa
 build: toolchain build-packages
-	STILLSTAGE_ONLY="$(PROGRAMS)" swift build -c release --static-swift-stdlib
+	STILLSTAGE_ONLY="$(PROGRAMS)" swift build -c release --static-swift-stdlib \
+	  -debug-info-format none
 
 demo: build runtime-packages
 	$(BIN)/stillstage demo
 
-test: lint build test-swift test-realtime test-install
+# Its last line counts, and the line before it: see Tests/run-tests.
+test: lint build test-install test-attributes test-swift
 
-# The debug build is the strict one for real-time attributes; the tests run as users do, optimised.
+# A debug build is the strict one for real-time attributes. It need not have the modules that have none.
+test-attributes: toolchain build-packages
+	Tests/check-attributes
+
 test-swift: toolchain build-packages runtime-packages test-packages
-	swift build
 	Tests/run-tests
 
 test-realtime: toolchain build-packages
-	Tests/realtime-sanitizer.sh
+	Tests/run-tests sanitizer
 
 test-install: build
 	Tests/Install/test-install
@@ -50,10 +55,14 @@ test-dependency: toolchain build-packages runtime-packages
 
 lint: toolchain
 	swift format lint --strict -r Sources Tests Package.swift
+	Tests/Lint/test-check-structure
+	Tests/Lint/check-structure
 
 # Rivals are measured in the same run, by programs of their own; so is what the render call allocates,
-# by the engine with counters. BENCH is passed on, as in `make bench BENCH="--quick --json"`.
+# by the bench with counters. BENCH is passed on, as in `make bench BENCH="--quick --json"`.
 PEERS := .build/peers
+COUNTED := -c release --scratch-path .build/counted
+bench: export STILLSTAGE_ONLY = stillstage-bench stillstage-sofa
 bench: build
 	@.ci/install-packages libspatialaudio-dev libfftw3-dev g++
 	@mkdir -p $(PEERS)
@@ -63,20 +72,17 @@ bench: build
 	  -o $(PEERS)/peer-bare-loop -lfftw3f -lm
 	$(PEERS)/peer-bare-loop --check > $(PEERS)/check.txt || { cat $(PEERS)/check.txt; exit 1; }
 	install -m 755 -t $(PEERS) Tests/Peers/peer-vqf
-	STILLSTAGE_ONLY="stillstage-counted stillstage-sofa" swift build -c release \
-	  --scratch-path .build/counted
-	ln -sf ../counted/release/stillstage-counted $(PEERS)
+	swift build $(COUNTED)
+	Tests/link-variant counted stillstage-bench stillstage-bench stillstage-bench-counted $(COUNTED)
+	ln -sf ../counted/release/stillstage-bench-counted $(PEERS)
 	STILLSTAGE_PEERS=$(PEERS) $(BIN)/stillstage bench render $(BENCH)
 
 # Plays for so many minutes; fails when anything is allocated or locked in the render call.
 MINUTES ?= 10
 soak: export STILLSTAGE_SOAK_MINUTES = $(MINUTES)
-soak: export STILLSTAGE_ONLY = EndToEndTests stillstage-counted
+soak: export STILLSTAGE_ONLY = EndToEndTests
 soak: toolchain build-packages runtime-packages test-packages
-	@mkdir -p .build
-	set -o pipefail; STILLSTAGE_CACHE=off swift test -c release -Xswiftc -enable-testing \
-	  --disable-xctest --scratch-path .build/tests --filter SoakTests 2>&1 | tee .build/soak.log
-	@grep -q 'Test run with 1 test' .build/soak.log || { echo "Nothing was played." >&2; exit 1; }
+	Tests/run-tests soak
 
 # Report decoding and descriptor parsing, by libFuzzer; not part of `test`, which runs the corpus.
 FUZZ_SECONDS ?= 300
@@ -91,7 +97,7 @@ install:
 	@test -x $(BIN)/stillstage || { echo "Nothing is built: run 'make build' first." >&2; exit 1; }
 	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/bin" $(BIN)/stillstage
 	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/libexec/stillstage" \
-	  $(BIN)/stillstage-engine $(BIN)/stillstage-sofa
+	  $(BIN)/stillstage-engine $(BIN)/stillstage-bench $(BIN)/stillstage-sofa
 	install -d -m 755 "$(SHARE)/stillstage/HRTF" "$(SHARE)/stillstage/Calibration"
 	find HRTF Calibration -type f -printf '%h\0%p\0' 2>/dev/null | xargs -r -0 -n 2 \
 	  sh -c 'install -D -m 644 -t "$$0/stillstage/$$1" "$$2"' "$(SHARE)"

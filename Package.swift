@@ -30,8 +30,16 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
   #endif
 }
 
-/// The rooms of the house; docs/architecture.md tells what each is for.
-let rooms: [Target] = [
+/// What the programs and the laboratory are made of.
+let programDependencies: [Target.Dependency] = [
+  "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
+  "Binaural", "HeadTracking", "NetworkTracking", "Media", "PulseAudio", "Geometry", "Ambisonics",
+  "SignalProcessing", "Surround", "Charts", "System", "CRealtime", "HLS", "HTTPFetching",
+]
+
+/// docs/architecture.md says what each target is for.
+let modules: [Target] = [
+  .target(name: "System", dependencies: ["CRealtime", "CSpawn", "CZlib"]),
   .target(name: "Geometry", dependencies: ["CRealtime"]),
   .target(name: "Kernels"),
   .target(name: "KernelsAVX2", swiftSettings: wider("AVX2", "-march=x86-64-v3")),
@@ -45,62 +53,79 @@ let rooms: [Target] = [
     name: "Ambisonics", dependencies: ["Geometry", "SignalProcessing", "CRealtime"]),
   .target(
     name: "Binaural",
-    dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime", "CSpawn"]),
-  .target(name: "HeadTracking", dependencies: ["Geometry", "CHIDAPI", "CRealtime", "CZlib"]),
+    dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "System", "CRealtime"]),
   .target(
-    name: "NetworkTracking", dependencies: ["HeadTracking", "Geometry", "CLiblo", "CRealtime"]),
+    name: "HeadTracking",
+    dependencies: ["Geometry", "System", "CHIDAPI", "CRealtime", "CZlib"]),
+  .target(
+    name: "NetworkTracking",
+    dependencies: ["HeadTracking", "Geometry", "System", "CLiblo", "CRealtime"]),
   .target(
     name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime"]),
   .target(name: "Loudness", dependencies: ["Ambisonics", "Geometry", "CEBUR128"]),
-  .target(name: "Media", dependencies: ["Ambisonics", "CFFmpeg"]),
-  .target(name: "HLS", dependencies: ["CFFmpeg"]),
+  .target(name: "Media", dependencies: ["Ambisonics", "SignalProcessing", "CFFmpeg"]),
+  .target(name: "HLS", dependencies: ["System", "CFFmpeg"]),
   .target(name: "HTTPFetching", dependencies: ["HLS", "CRealtime"]),
+  .target(name: "Charts", dependencies: ["System"]),
+  .target(
+    name: "UserFiles", dependencies: ["HeadTracking", "Binaural", "SignalProcessing", "System"]),
   .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
+  .target(
+    name: "Rendering",
+    dependencies: [
+      "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking", "Surround",
+      "Media", "CRealtime",
+    ]),
+  .target(
+    name: "SoundSources",
+    dependencies: [
+      "Rendering", "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking",
+      "Surround", "Loudness", "Media", "HLS", "HTTPFetching", "System", "CRealtime",
+    ]),
   .target(
     name: "Playback",
     dependencies: [
-      "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking", "Surround",
-      "Loudness", "Media", "HLS", "PulseAudio", "CRealtime", "UserFiles",
+      "SoundSources", "Rendering", "Geometry", "SignalProcessing", "Ambisonics", "Binaural",
+      "HeadTracking", "Surround", "Loudness", "Media", "PulseAudio", "UserFiles", "System",
+      "CRealtime",
     ]),
   .target(name: "CommandOptions"),
-  .target(name: "Charts"),
-  .target(name: "PrivateServers"),
-  .target(name: "LatencyMeasurement", dependencies: ["Geometry", "HeadTracking", "Playback"]),
   .target(
-    name: "UserFiles",
-    dependencies: ["CommandOptions", "HeadTracking", "Binaural", "SignalProcessing"]),
-  .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
-  .executableTarget(
-    name: "stillstage-engine",
+    name: "CommandSupport",
     dependencies: [
-      "CommandOptions", "Playback", "Binaural", "HeadTracking", "NetworkTracking", "Media",
-      "PulseAudio", "Geometry",
-      "Ambisonics", "SignalProcessing", "Surround", "Charts", "CRealtime",
-      "HLS", "HTTPFetching", "UserFiles", "PrivateServers", "LatencyMeasurement",
+      "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "NetworkTracking",
+      "HeadTracking", "Media", "Binaural", "Geometry", "Ambisonics", "System", "CRealtime",
     ]),
+  .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
+  .executableTarget(name: "stillstage-engine", dependencies: programDependencies),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
+  .target(name: "Laboratory", dependencies: programDependencies),
+  .executableTarget(
+    name: "stillstage-bench", dependencies: programDependencies + ["Laboratory"]),
 ]
-
-let engine = rooms.first { $0.name == "stillstage-engine" }
 
 let tests: [Target] = [
   .target(
-    name: "TestSupport", dependencies: ["Geometry", "Ambisonics", "CRealtime", "PrivateServers"],
+    name: "TestSupport", dependencies: ["Geometry", "Ambisonics", "System", "CRealtime"],
     path: "Tests/TestSupport"),
+  .testTarget(name: "SystemTests", dependencies: ["System", "TestSupport"]),
   .testTarget(name: "GeometryTests", dependencies: ["Geometry", "TestSupport"]),
   .testTarget(name: "SignalProcessingTests", dependencies: ["SignalProcessing", "TestSupport"]),
   .testTarget(name: "AmbisonicsTests", dependencies: ["Ambisonics", "Geometry", "TestSupport"]),
   .testTarget(
     name: "BinauralTests",
     dependencies: [
-      "Binaural", "Ambisonics", "Geometry", "SignalProcessing", "TestSupport", "stillstage-sofa",
+      "Binaural", "Laboratory", "Ambisonics", "Geometry", "SignalProcessing", "TestSupport",
+      "stillstage-sofa",
     ]),
   .executableTarget(
     name: "tracker-probe", dependencies: ["HeadTracking", "Geometry", "CRealtime"],
     path: "Tests/TrackerProbe"),
   .testTarget(
     name: "HeadTrackingTests",
-    dependencies: ["HeadTracking", "Geometry", "CRealtime", "TestSupport", "tracker-probe"]),
+    dependencies: [
+      "HeadTracking", "Laboratory", "Geometry", "CRealtime", "TestSupport", "tracker-probe",
+    ]),
   .testTarget(
     name: "NetworkTrackingTests",
     dependencies: ["NetworkTracking", "HeadTracking", "Geometry", "TestSupport"]),
@@ -110,47 +135,57 @@ let tests: [Target] = [
   .testTarget(
     name: "PlaybackTests",
     dependencies: [
-      "Playback", "Ambisonics", "Binaural", "Geometry", "SignalProcessing", "Surround",
+      "Playback", "SoundSources", "Rendering", "Ambisonics", "Binaural", "Geometry",
+      "SignalProcessing", "Surround",
       "TestSupport",
     ]),
   .testTarget(
     name: "RewritingTests",
     dependencies: [
-      "Playback", "Ambisonics", "Binaural", "Geometry", "HeadTracking", "SignalProcessing",
+      "Playback", "SoundSources", "Rendering", "Ambisonics", "Binaural", "Geometry", "HeadTracking",
+      "SignalProcessing",
       "TestSupport",
     ]),
-  .testTarget(name: "HLSTests", dependencies: ["HLS", "TestSupport"]),
+  .testTarget(name: "HLSTests", dependencies: ["HLS", "Laboratory", "TestSupport"]),
   .testTarget(
     name: "HTTPFetchingTests", dependencies: ["HTTPFetching", "HLS", "TestSupport"]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
-  .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "TestSupport"]),
+  .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "Laboratory", "TestSupport"]),
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
   .testTarget(
     name: "PlayerTests",
     dependencies: [
-      "Playback", "Ambisonics", "Binaural", "Geometry", "HeadTracking", "Loudness", "Media",
-      "PulseAudio", "SignalProcessing", "Surround", "UserFiles", "TestSupport",
+      "Playback", "SoundSources", "Rendering", "Ambisonics", "Binaural", "Geometry", "HeadTracking",
+      "Loudness", "Media",
+      "PulseAudio", "SignalProcessing", "Surround", "UserFiles", "CommandSupport", "Laboratory",
+      "TestSupport",
     ]),
   .testTarget(
     name: "UserFilesTests",
     dependencies: [
-      "UserFiles", "CommandOptions", "HeadTracking", "Binaural", "SignalProcessing", "TestSupport",
+      "UserFiles", "CommandSupport", "CommandOptions", "HeadTracking", "Binaural",
+      "SignalProcessing", "TestSupport",
     ]),
   .testTarget(
-    name: "LatencyMeasurementTests",
-    dependencies: ["LatencyMeasurement", "HeadTracking", "Geometry", "TestSupport"]),
+    name: "LaboratoryTests",
+    dependencies: [
+      "Laboratory", "Rendering", "HLS", "HeadTracking", "Binaural", "Ambisonics",
+      "SignalProcessing",
+      "Geometry", "TestSupport",
+    ]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
   .testTarget(
     name: "CommandTests",
     dependencies: [
       "Ambisonics", "CommandOptions", "Loudness", "Media", "TestSupport", "stillstage",
-      "stillstage-engine", "stillstage-sofa",
+      "stillstage-engine", "stillstage-bench", "stillstage-sofa",
     ]),
   .testTarget(
     name: "DemoTests",
     dependencies: [
-      "Playback", "Ambisonics", "Geometry", "HeadTracking", "Media", "TestSupport",
+      "Playback", "SoundSources", "Rendering", "Ambisonics", "Geometry", "HeadTracking", "Media",
+      "TestSupport",
       "stillstage-engine", "stillstage-sofa",
     ]),
   .executableTarget(
@@ -158,28 +193,21 @@ let tests: [Target] = [
   .testTarget(
     name: "PlaybackLibraryTests",
     dependencies: [
-      "Playback", "CAllocationCounter", "TestSupport", "playback-example", "stillstage-sofa",
+      "Playback", "Laboratory", "CAllocationCounter", "TestSupport", "playback-example",
+      "stillstage-sofa",
     ]),
   .testTarget(
     name: "EndToEndTests",
     dependencies: [
-      "PulseAudio", "SignalProcessing", "CRealtime", "TestSupport", "stillstage",
-      "stillstage-engine", "stillstage-sofa",
+      "PulseAudio", "SignalProcessing", "Laboratory", "CRealtime", "TestSupport", "stillstage",
+      "stillstage-engine", "stillstage-bench", "stillstage-sofa",
     ]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
-  .target(
-    name: "CountedSections", dependencies: ["CAllocationCounter"], path: "Tests/CountedSections"),
-  // The engine again, with counters in its render call. It needs the dynamic standard library, whose
-  // reference counting can be replaced. SoakTests run it; were it a dependency of theirs, its counters
-  // would be linked into the test program.
-  .executableTarget(
-    name: "stillstage-counted", dependencies: (engine?.dependencies ?? []) + ["CountedSections"],
-    path: "Tests/CountedEngine"),
   .testTarget(
     name: "RealtimeSafetyTests",
     dependencies: [
       "CAllocationCounter", "CRealtime", "Ambisonics", "Binaural", "Geometry", "HeadTracking",
-      "Playback", "SignalProcessing", "TestSupport",
+      "Playback", "SoundSources", "Rendering", "SignalProcessing", "TestSupport",
     ]),
 ]
 
@@ -189,9 +217,10 @@ let package = Package(
     .library(name: "Playback", targets: ["Playback"]),
     .executable(name: "stillstage", targets: ["stillstage"]),
     .executable(name: "stillstage-engine", targets: ["stillstage-engine"]),
+    .executable(name: "stillstage-bench", targets: ["stillstage-bench"]),
     .executable(name: "stillstage-sofa", targets: ["stillstage-sofa"]),
   ],
-  targets: systemLibraries + rooms + tests,
+  targets: systemLibraries + modules + tests,
   swiftLanguageModes: [.v6]
 )
 
@@ -208,6 +237,16 @@ if let names = Context.environment["STILLSTAGE_ONLY"] {
   }
   package.targets.removeAll { !kept.contains($0.name) }
   package.products.removeAll { !kept.contains($0.name) }
+}
+
+/// Modules that spend no noticeable time: without the optimiser they compile several times as fast.
+let unoptimised: Set<String> = [
+  "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching", "NetworkTracking",
+  "UserFiles",
+  "stillstage", "stillstage-bench", "stillstage-engine",
+]
+for target in package.targets where unoptimised.contains(target.name) {
+  target.swiftSettings = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 }
 
 for target in package.targets where target.type != .system {

@@ -2,7 +2,8 @@
 
 private import SignalProcessing
 
-/// A matrix of gains that go from one point of the grid to the next in a straight line or a parabola.
+/// A matrix of gains that go from one point of the grid to the next in a straight line or a
+/// parabola.
 ///
 /// Inputs and outputs lie channel after channel; an input is readable up to the next multiple of 8
 /// frames.
@@ -12,65 +13,31 @@ private import SignalProcessing
 public struct RampedMatrix: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let outputs: Int
-  /// inputs x outputs: the gains that the present cell ends with, for the caller to set.
-  public var end: UnsafeMutablePointer<Float> { @_noLocks get { ends.pointer } }
-
-  /// inputs x outputs: the gains half way, for the caller to set before `setCurves`.
-  public var middle: UnsafeMutablePointer<Float> { @_noLocks get { curves.pointer } }
-
-  private let cellFrames = SoundfieldRotator.gridFrames
-  private let starts: AlignedFloats
-  private let slopes: AlignedFloats
-  private let ends: AlignedFloats
-  private let curves: AlignedFloats
+  /// inputs x outputs.
+  public let gains: RampedGains
 
   public init(inputs: Int, outputs: Int) {
     (self.inputs, self.outputs) = (inputs, outputs)
-    starts = AlignedFloats(count: inputs * outputs)
-    slopes = AlignedFloats(count: inputs * outputs)
-    ends = AlignedFloats(count: inputs * outputs)
-    curves = AlignedFloats(count: inputs * outputs)
-  }
-
-  /// The next cell begins with the gains that the last one ended with.
-  @_noLocks
-  public func beginCell() {
-    for i in 0..<(inputs * outputs) { starts.pointer[i] = ends.pointer[i] }
-  }
-
-  /// The gains at the cell's end have been set.
-  @_noLocks
-  public func setSlopes() {
-    let scale = 1 / Float(cellFrames)
-    for i in 0..<(inputs * outputs) {
-      slopes.pointer[i] = (ends.pointer[i] - starts.pointer[i]) * scale
-    }
-  }
-
-  /// The gains at the cell's end and half way have been set.
-  @_noLocks
-  public func setCurves() {
-    for i in 0..<(inputs * outputs) {
-      let chord = 0.5 * (starts.pointer[i] + ends.pointer[i])
-      curves.pointer[i] = 4 * (curves.pointer[i] - chord)
-    }
+    gains = RampedGains(count: inputs * outputs)
   }
 
   /// Mixes frames of one cell.
   ///
   /// - Parameters:
   ///   - input: inputs x frames.
-  ///   - inputStride: floats from one input to the next.
   ///   - output: outputs x frames, overwritten; not the same memory.
+  ///   - inputStride: floats from one input to the next.
   ///   - outputStride: floats from one output to the next.
-  ///   - frames: at most the rest of the cell.
-  ///   - offset: frames of the cell that are done.
+  ///   - cell: the frames.
   ///   - motion: whether the slopes and curves count.
   @_noLocks
   public func mix(
     _ input: UnsafePointer<Float>, inputStride: Int, _ output: UnsafeMutablePointer<Float>,
-    outputStride: Int, frames: Int, offset: Int, motion: GridMotion
+    outputStride: Int, cell: GridCell, motion: GridMotion
   ) {
+    let (frames, offset) = (cell.frames, cell.phase)
+    let (starts, slopes) = (gains.starts.pointer, gains.slopes.pointer)
+    let curves = gains.curves.pointer
     let ramp = SIMD8<Float>(0, 1, 2, 3, 4, 5, 6, 7)
     let (moves, bends) = (motion.moves, motion.bends)
     for o in 0..<outputs {
@@ -80,14 +47,14 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
         var bend = SIMD8<Float>(repeating: 0)
         for i in 0..<inputs {
           let x = load8(input + i * inputStride + n)
-          sum += x * starts.pointer[i * outputs + o]
-          if moves { change += x * slopes.pointer[i * outputs + o] }
-          if bends { bend += x * curves.pointer[i * outputs + o] }
+          sum += x * starts[i * outputs + o]
+          if moves { change += x * slopes[i * outputs + o] }
+          if bends { bend += x * curves[i * outputs + o] }
         }
         let time = ramp + Float(offset + n)
         if moves { sum += change * time }
         if bends {
-          let share = time * (1 / Float(cellFrames))
+          let share = time * (1 / Float(PoseGrid.cellFrames))
           sum += bend * (share - share * share)
         }
         store8(sum, output + o * outputStride + n, frames - n)

@@ -1,154 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Geometry
+private import Geometry
 public import SignalProcessing
 
-/// Turns a soundfield against the head, on a grid of its own in stream time.
+/// Turns a soundfield against the head.
 ///
-/// Matrices are computed for every 16th frame of the stream and ramped between (in a parabola where the
-/// head turns very fast), so that the output depends neither on the size of the calls nor on where
-/// they begin.
+/// Matrices are computed for the points of a `PoseGrid` and ramped between (in a parabola where the
+/// head turns very fast).
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
-  /// Frames between two grid points.
-  public static var gridFrames: Int {
-    @_noLocks get { 16 }
-  }
-
   public let order: Int
   public let channels: Int
 
   private let set: InstructionSet
   private let rotation: SphericalHarmonicRotation
-  private let start: AlignedFloats
-  private let slope: AlignedFloats
-  private let end: AlignedFloats
-  private let curve: AlignedFloats
-  private let state: UnsafeMutablePointer<State>
-
-  private struct State {
-    var grid = GridState()
-    var motion = GridMotion.still
-
-    @_noLocks init() {}
-  }
+  private let gains: RampedGains
+  private let motion: UnsafeMutablePointer<GridMotion>
 
   public init(order: Int, set: InstructionSet = .current) {
     self.order = order
     self.set = set
     channels = SphericalHarmonics.channelCount(order: order)
     rotation = SphericalHarmonicRotation(order: order, set: set)
-    start = AlignedFloats(count: rotation.coefficientCount)
-    slope = AlignedFloats(count: rotation.coefficientCount)
-    end = AlignedFloats(count: rotation.coefficientCount)
-    curve = AlignedFloats(count: rotation.coefficientCount)
-    state = .allocate(capacity: 1)
-    state.initialize(to: State())
+    gains = RampedGains(count: rotation.coefficientCount)
+    motion = .allocate(capacity: 1)
+    motion.initialize(to: .still)
   }
 
-  deinit { state.deallocate() }
+  deinit { motion.deallocate() }
 
-  /// The grid points whose poses the next `frames` frames need, in order.
-  ///
-  /// Point g lies at frame 16 g of the stream. At the start of a stream two points are needed for
-  /// the first frame, later one for every cell begun.
+  /// Forgets the last cell.
   @_noLocks
-  public func gridPoints(forNext frames: Int) -> Range<Int> {
-    state.pointee.grid.gridPoints(forNext: frames)
-  }
-
-  /// Back to the beginning of a stream.
-  @_noLocks
-  public func reset() { state.pointee = State() }
-
-  /// Where it stands on the grid; set, it goes on from there.
-  public var gridState: GridState {
-    @_noLocks get { state.pointee.grid }
-    @_noLocks nonmutating set {
-      if newValue.nextPoint > 0 {
-        setEnd(newValue.cellStart)
-        state.pointee.grid.cellEnd = newValue.cellStart
-        enterCell(to: newValue.cellEnd)
-      }
-      state.pointee.grid = newValue
-    }
-  }
-
-  /// Frames of the present grid cell that are done: 0 to 15.
-  public var phase: Int {
-    @_noLocks get { state.pointee.grid.phase }
-  }
+  public func reset() { gains.reset() }
 
   /// Rotates the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: channels in ACN order, `stride` apart; the next frame is at index `phase` and those
-  ///     before it are of no account. The memory is aligned to 64 bytes and readable up to the
-  ///     next multiple of 16 frames.
+  ///   - input: channels in ACN order, `stride` apart; the next frame is at index `poses.phase` and
+  ///     those before it are of no account. The memory is aligned to 64 bytes and readable up to
+  ///     the next multiple of 16 frames.
   ///   - output: laid out as the input; not the same memory.
   ///   - stride: floats from one channel to the next, a multiple of 16.
   ///   - frames: frames to do.
-  ///   - poses: head poses `headToWorld` for `gridPoints(forNext: frames)`.
+  ///   - poses: the head over these frames.
   @_noLocks
   public func process(
     input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, stride: Int, frames: Int,
-    poses: UnsafePointer<Quaternion>
+    poses: GridPoses
   ) {
-    var (cell, done, used) = (0, 0, 0)
-    while done < frames {
-      let offset = phase
-      if offset == 0 { used += beginCell(poses + used) }
-      let count = min(Self.gridFrames - offset, frames - done)
-      turn(input + cell, output + cell, stride, offset + count)
-      cell += Self.gridFrames
-      done += count
-      state.pointee.grid.position += count
-    }
-  }
-
-  /// Takes the pose at the end of the cell that begins; at the very start also that of its beginning.
-  @_noLocks
-  private func beginCell(_ poses: UnsafePointer<Quaternion>) -> Int {
-    var taken = 0
-    if state.pointee.grid.isAtStart {
-      setEnd(poses[0])
-      state.pointee.grid.cellEnd = poses[0]
-      taken = 1
-    }
-    enterCell(to: poses[taken])
-    state.pointee.grid.nextPoint += taken + 1
-    return taken + 1
-  }
-
-  /// From the last cell's end to the next pose.
-  @_noLocks
-  private func enterCell(to pose: Quaternion) {
-    let count = rotation.coefficientCount
-    for i in 0..<count { start.pointer[i] = end.pointer[i] }
-    state.pointee.grid.enterCell(to: pose)
-    state.pointee.motion = state.pointee.grid.motion(order: order)
-    if !state.pointee.motion.moves { return }
-    setEnd(pose)
-    let scale = 1 / Float(Self.gridFrames)
-    for i in 0..<count { slope.pointer[i] = (end.pointer[i] - start.pointer[i]) * scale }
-    if state.pointee.motion.bends { bend() }
-  }
-
-  /// The parabola through the matrix of the pose half way.
-  @_noLocks
-  private func bend() {
-    rotation.compute(RotationMatrix(state.pointee.grid.middle.conjugate), into: curve.pointer)
-    for i in 0..<rotation.coefficientCount {
-      let chord = 0.5 * (start.pointer[i] + end.pointer[i])
-      curve.pointer[i] = 4 * (curve.pointer[i] - chord)
+    var (at, done, poses) = (0, 0, poses)
+    while let cell = poses.nextCell(atMost: frames - done) {
+      enter(cell)
+      turn(input + at, output + at, stride, cell.phase + cell.frames)
+      at += PoseGrid.cellFrames
+      done += cell.frames
     }
   }
 
   @_noLocks
-  private func setEnd(_ pose: Quaternion) {
-    rotation.compute(RotationMatrix(pose.conjugate), into: end.pointer)
+  private func enter(_ cell: GridCell) {
+    let step = gains.enter(cell)
+    if case .none = step { return }
+    if case .both = step { compute(cell.start, into: gains.end) }
+    gains.beginCell()
+    motion.pointee = cell.motion(order: order)
+    if cell.isStill { return }
+    compute(cell.end, into: gains.end)
+    gains.setSlopes()
+    guard motion.pointee.bends else { return }
+    compute(cell.middle, into: gains.middle)
+    gains.setCurves()
+  }
+
+  @_noLocks
+  private func compute(_ pose: Quaternion, into matrix: UnsafeMutablePointer<Float>) {
+    rotation.compute(RotationMatrix(pose.conjugate), into: matrix)
   }
 
   /// From the beginning of a cell.
@@ -158,14 +86,14 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     _ frames: Int
   ) {
     for i in 0..<frames { output[i] = input[i] }
-    let (moves, bends) = (state.pointee.motion.moves, state.pointee.motion.bends)
+    let (moves, bends) = (motion.pointee.moves, motion.pointee.bends)
     var block = 0
     for l in 1...order {
       let (size, first) = (2 * l + 1, l * l * stride)
       set.turnDegree(
         input + first, output + first, stride: stride, size: size, frames: frames,
-        gains: start.pointer + block, slopes: moves ? slope.pointer + block : nil,
-        curves: bends ? curve.pointer + block : nil)
+        gains: gains.starts.pointer + block, slopes: moves ? gains.slopes.pointer + block : nil,
+        curves: bends ? gains.curves.pointer + block : nil)
       block += size * size
     }
   }

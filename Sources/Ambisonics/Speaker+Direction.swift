@@ -10,8 +10,9 @@ extension Speaker {
   ///
   /// ITU-R BS.775-4 (left and right +-30, surrounds +-110 degrees of azimuth) and BS.2051-3, system
   /// J (sides +-90, backs +-135, tops at 45 degrees of elevation). Where a layout has one pair of
-  /// surrounds only, whatever its name, it stands at +-110; in front of two loudspeakers alone (quad) at
-  /// +-135. In 22.2 (BS.2051-3, system H) left and right stand at +-60 and those of centre at +-30.
+  /// surrounds only, whatever its name, it stands at +-110; in front of two loudspeakers alone
+  /// (quad) at +-135. In 22.2 (BS.2051-3, system H) left and right stand at +-60 and those of
+  /// centre at +-30.
   public func direction(in layout: [Speaker]) -> Direction? {
     let hasSides = layout.contains(.sideLeft) || layout.contains(.sideRight)
     let hasBacks = layout.contains(.backLeft) || layout.contains(.backRight)

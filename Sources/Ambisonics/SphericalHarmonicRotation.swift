@@ -5,9 +5,10 @@ public import SignalProcessing
 
 /// Rotation matrices of real spherical harmonics by recurrence over the degree.
 ///
-/// Ivanic and Ruedenberg, J. Phys. Chem. 100 (1996) 6342, equations 6.2 to 8.1 with tables 1 and 2, and the
-/// corrections of J. Phys. Chem. A 102 (1998) 9099. Degree 1 is the 3x3 matrix itself, its axes in
-/// the order y, z, x. The matrices are the same for SN3D and N3D, which differ by degree only.
+/// Ivanic and Ruedenberg, J. Phys. Chem. 100 (1996) 6342, equations 6.2 to 8.1 with tables 1 and 2,
+/// and the corrections of J. Phys. Chem. A 102 (1998) 9099. Degree 1 is the 3x3 matrix itself, its
+/// axes in the order y, z, x. The matrices are the same for SN3D and N3D, which differ by degree
+/// only.
 ///
 /// ## Threading
 /// `compute` uses scratch memory: one caller at a time. It does not allocate, lock or wait.

@@ -5,8 +5,8 @@ private import CRealtime
 /// Real spherical harmonics in ACN order and SN3D scale, without the Condon-Shortley phase.
 ///
 /// Y_lm = N_l|m| P_l|m|(sin elevation) cos(m azimuth) for m >= 0, sin(|m| azimuth) for m < 0, with
-/// N = sqrt((2 - d_m0) (l - |m|)! / (l + |m|)!): Nachbar, Zotter, Deleflie, Sontacchi, "AmbiX", Ambisonics
-/// Symposium 2011, equations 2 to 5.
+/// N = sqrt((2 - d_m0) (l - |m|)! / (l + |m|)!): Nachbar, Zotter, Deleflie, Sontacchi, "AmbiX",
+/// Ambisonics Symposium 2011, equations 2 to 5.
 public enum SphericalHarmonics {
   /// The highest order that Stillstage works with.
   public static let maximumOrder = 7

@@ -16,11 +16,12 @@ public struct BinauralFilters: Sendable {
   /// Where a first-order soundfield is to be decoded by `ParametricDecoder`: the responses to its
   /// plane waves.
   public var planeWaves: PlaneWaveResponses?
-  /// The equaliser of the headphones, taps: folded into the filters already, but not into what is heard
-  /// past them. Nil for none.
+  /// The equaliser of the headphones, taps: folded into the filters already, but not into what is
+  /// heard past them. Nil for none.
   public internal(set) var equaliser: [Float]?
 
-  /// Seconds by which every filter is later than the HRIRs: the same for every set, order and design.
+  /// Seconds by which every filter is later than the HRIRs: the same for every set, order and
+  /// design.
   ///
   /// MagLS rings ahead of its main peak and needs that room.
   public static let delaySeconds = 0.001

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import System
 
 /// Runs gnuplot as a program of its own.
 enum Gnuplot {
@@ -10,10 +11,13 @@ enum Gnuplot {
       let errors = UnnamedFile()
     else { throw .gnuplotFailed(String(cString: strerror(errno))) }
     let process = try start(input: input, output: picture, errors: errors)
-    guard let status = wait(for: process, seconds: seconds) else {
+    guard let ending = process.wait(seconds: Double(seconds), pauseMilliseconds: 5) else {
+      process.destroy()
       throw .gnuplotTooSlow(seconds: seconds)
     }
-    guard status == 0 else { throw .gnuplotFailed(lastLine(of: errors) ?? "status \(status)") }
+    guard ending == .exited(0) else {
+      throw .gnuplotFailed(lastLine(of: errors) ?? "status \(ending.code ?? 0)")
+    }
     return picture
   }
 
@@ -25,46 +29,14 @@ enum Gnuplot {
 
   private static func start(
     input: UnnamedFile, output: UnnamedFile, errors: UnnamedFile
-  ) throws(ChartError) -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
+  ) throws(ChartError) -> ChildProcess {
+    var launch = ProgramLaunch(["gnuplot", "--default-settings"])
+    launch.input = .descriptor(input.descriptor)
+    launch.output = .descriptor(output.descriptor)
+    launch.errors = .descriptor(errors.descriptor)
+    do throws(SystemError) { return try launch.start() } catch {
+      throw error.number == ENOENT ? .gnuplotMissing : .gnuplotFailed(error.description)
     }
-    posix_spawn_file_actions_adddup2(&actions, input.descriptor, STDIN_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, output.descriptor, STDOUT_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, errors.descriptor, STDERR_FILENO)
-    // A player that blocks signals in its threads must not hand that down.
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    var arguments = [strdup("gnuplot"), strdup("--default-settings"), nil]
-    defer { for argument in arguments { free(argument) } }
-    var process = pid_t()
-    switch posix_spawnp(&process, "gnuplot", &actions, &attributes, &arguments, environ) {
-    case 0: return process
-    case ENOENT: throw .gnuplotMissing
-    case let code: throw .gnuplotFailed(String(cString: strerror(code)))
-    }
-  }
-
-  /// The wait status, or `nil` when the program took too long and was ended.
-  private static func wait(for process: pid_t, seconds: Int) -> Int32? {
-    let pauseMilliseconds = 5
-    var status: Int32 = 0
-    for _ in 0..<seconds * 1000 / pauseMilliseconds {
-      let ended = waitpid(process, &status, WNOHANG)
-      if ended == process { return status }
-      if ended < 0, errno != EINTR { return nil }
-      usleep(useconds_t(pauseMilliseconds * 1000))
-    }
-    kill(process, SIGKILL)
-    waitpid(process, &status, 0)
-    return nil
   }
 
   private static func lastLine(of file: UnnamedFile) -> String? {

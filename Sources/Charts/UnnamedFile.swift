@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A temporary file without a name: a program can be given it as any of its streams, and no pipe has
-/// to be drained while it runs.
+/// A temporary file without a name: a program can be given it as any of its streams, and no pipe
+/// has to be drained while it runs.
 final class UnnamedFile {
   let descriptor: Int32
 

@@ -23,10 +23,7 @@ public struct ProgramFiles: Sendable {
     return ProgramFiles(folder: String(path[..<slash]))
   }
 
-  /// The executable that does the work of all commands, or `nil` when it is missing.
-  public var engine: String? { executable("stillstage-engine") }
-
-  /// Beside this executable, or installed under the same prefix.
+  /// An executable beside this one, or installed under the same prefix; `nil` when it is missing.
   public func executable(_ name: String) -> String? {
     ["\(folder)/\(name)", "\(folder)/../libexec/stillstage/\(name)"].first { path in
       access(path, X_OK) == 0

@@ -7,7 +7,7 @@ public import CRealtime
 /// Axes are x front, y left, z up, right-handed. A head pose is the quaternion `headToWorld`: it
 /// takes a vector from the head's frame to the world's. Products compose from right to left, with
 /// adjacent frames identical: `aToC = bToC * aToB`.
-public struct Quaternion: Sendable, Equatable {
+public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
   public var w: Double
   public var x: Double
   public var y: Double

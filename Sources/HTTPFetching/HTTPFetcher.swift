@@ -45,7 +45,8 @@ public final class HTTPFetcher: ResourceFetcher {
 
   deinit { router.end(session) }
 
-  /// Has a thread of its own, however busy the pool is. An operation queue does not keep its queue alive.
+  /// Has a thread of its own, however busy the pool is. An operation queue does not keep its queue
+  /// alive.
   private static let answering = DispatchQueue(label: "HTTPFetching.answering")
 
   /// The queue on which the session tells of answers.

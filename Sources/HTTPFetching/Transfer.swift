@@ -132,7 +132,8 @@ final class Transfer: Sendable {
     }
   }
 
-  /// Changes the state; false where it has failed, which ends the wait: nothing else may come of it.
+  /// Changes the state; false where it has failed, which ends the wait: nothing else may come of
+  /// it.
   private func change(_ body: (inout sending State) -> Void) -> Bool {
     let goesOn = state.withLock { state in
       body(&state)

@@ -4,14 +4,15 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// The session's delegate: hands on to each transfer what is meant for it. (Delegates of single tasks are
-/// not called by Foundation on Linux.)
+/// The session's delegate: hands on to each transfer what is meant for it. (Delegates of single
+/// tasks are not called by Foundation on Linux.)
 ///
-/// Foundation ends the process when it is answered about a task that was cancelled in the meantime. So
-/// answers are given under one lock, and a task is cancelled when nothing is answered about it any more.
+/// Foundation ends the process when it is answered about a task that was cancelled in the meantime.
+/// So answers are given under one lock, and a task is cancelled when nothing is answered about it
+/// any more.
 ///
-/// A task that is cancelled is waited for by Foundation, for as long as a server pours faster than can be
-/// read. So that is done on a queue of its own; what still comes is let go.
+/// A task that is cancelled is waited for by Foundation, for as long as a server pours faster than
+/// can be read. So that is done on a queue of its own; what still comes is let go.
 final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
   private let transfers = Mutex<[Int: Transfer]>([:])
   private let ending = DispatchQueue(label: "HTTPFetching.ending")

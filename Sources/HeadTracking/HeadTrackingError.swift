@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import System
+
 /// What can go wrong between a head tracker, or a recorded head, and its pose.
 public enum HeadTrackingError: Error, Sendable, Equatable {
   /// No tracker is connected at all.
@@ -53,4 +55,9 @@ extension HeadTrackingError: CustomStringConvertible {
       "\(path), line \(line): \(reason)"
     }
   }
+}
+
+/// The system's words for an error number.
+func errorText(_ error: Int32) -> String {
+  error == 0 ? "no answer" : SystemError(number: error).description
 }

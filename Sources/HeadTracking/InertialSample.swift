@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One raw reading of an inertial measurement unit, in the axes of the house: x front, y left, z up.
+/// One raw reading of an inertial measurement unit, in the axes of the house: x front, y left, z
+/// up.
 public struct InertialSample: Sendable, Equatable {
   /// Nanoseconds; the sensor's own clock brought to CLOCK_MONOTONIC where it has one.
   public var time: Int64

@@ -6,7 +6,8 @@
 /// The gain of frame n is `gains` + n `slopes` + (n / 16) (1 - n / 16) `curves`.
 ///
 /// - Parameters:
-///   - input: size signals, `stride` floats apart, aligned; readable to the next multiple of 16 frames.
+///   - input: size signals, `stride` floats apart, aligned; readable to the next multiple of 16
+///     frames.
 ///   - output: size signals, `stride` floats apart; writable likewise. Not the same memory.
 ///   - stride: floats, a multiple of 16.
 ///   - size: signals of the degree, 2 l + 1, from 3.

@@ -4,8 +4,8 @@
 /// Ruedenberg 1996, equation 8.1).
 ///
 /// Column n of any row lies at 8 + n of its 16 values, the others are zero. Row m is
-/// b(n) times a sum of at most five terms c T_i(k): T is row i of degree 1 with row k of the degree below
-/// (table 2), c and (i, k) depend on m alone.
+/// b(n) times a sum of at most five terms c T_i(k): T is row i of degree 1 with row k of the degree
+/// below (table 2), c and (i, k) depend on m alone.
 ///
 /// - Parameters:
 ///   - first: 3 x 3, the matrix of degree 1, rows and columns in the order y, z, x.

@@ -3,8 +3,8 @@
 /// Products of spectra and filters, summed over quads and partitions, for two ears.
 ///
 /// For every chunk of four bins, items (a quad of one partition) lie one after the other: 16 real
-/// and 16 imaginary parts of a spectrum; 16 real and 16 imaginary parts of the left ear's filter, then
-/// of the right ear's.
+/// and 16 imaginary parts of a spectrum; 16 real and 16 imaginary parts of the left ear's filter,
+/// then of the right ear's.
 ///
 /// - Parameters:
 ///   - spectra: chunks x items x 32.

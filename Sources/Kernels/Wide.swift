@@ -7,11 +7,11 @@
 // Four rows are a chunk of 16 floats, whatever the width of a vector.
 
 #if AVX512
-  typealias Wide = SIMD16<Float>
+  package typealias Wide = SIMD16<Float>
 #elseif AVX2
-  typealias Wide = SIMD8<Float>
+  package typealias Wide = SIMD8<Float>
 #else
-  typealias Wide = SIMD4<Float>
+  package typealias Wide = SIMD4<Float>
 #endif
 
 typealias Row = SIMD4<Float>
@@ -25,7 +25,7 @@ var width: Int {
 /// a b + c, in one rounding where the processor has that.
 @_noLocks
 @inline(__always)
-func fused(_ a: Wide, _ b: Wide, _ c: Wide) -> Wide {
+package func fused(_ a: Wide, _ b: Wide, _ c: Wide) -> Wide {
   #if FUSED
     return c.addingProduct(a, b)
   #else

@@ -27,7 +27,8 @@ public enum ChannelWeight: Sendable, Equatable {
     self = isLevel && isBeside ? .surround : .main
   }
 
-  /// Of every channel of a layout; nil for a soundfield, for which the recommendation has no weights.
+  /// Of every channel of a layout; nil for a soundfield, for which the recommendation has no
+  /// weights.
   public static func all(_ layout: ChannelLayout) -> [ChannelWeight]? {
     guard case .speakers(let speakers) = layout else { return nil }
     return speakers.map { ChannelWeight($0, in: speakers) }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+private import Glibc
+
 /// A gain that goes to where it should be without ever being heard to move.
 ///
 /// While nothing has sounded yet it is set at once; after that it moves at an even rate in dB.
@@ -39,6 +41,6 @@ public struct GainPlanner: Sendable, Equatable {
     let before = gain
     let step = Self.rate * max(0, seconds)
     gain += max(-step, min(step, goal - gain))
-    return (Float(amplitude(decibels: before)), Float(amplitude(decibels: gain)))
+    return (Float(pow(10, before / 20)), Float(pow(10, gain / 20)))
   }
 }

@@ -19,15 +19,15 @@ public struct LoudnessMeasurement: Sendable, Equatable {
 /// All that speaks for how loud a source is, and what follows from it.
 ///
 /// What is normalised is the loudness at the ears. What a source states is the loudness of its
-/// channels; the difference between the two is always measured, for it depends on the sound as much as
-/// on the layout.
+/// channels; the difference between the two is always measured, for it depends on the sound as much
+/// as on the layout.
 public struct LoudnessEvidence: Sendable, Equatable {
   /// A statement of the source's own.
   public struct Statement: Sendable, Equatable {
     /// LUFS of the source's channels.
     public var loudness: Double
-    /// Whether it is often left at a value that says nothing, as dialnorm is: then it counts only as
-    /// far as it agrees with what is measured.
+    /// Whether it is often left at a value that says nothing, as dialnorm is: then it counts only
+    /// as far as it agrees with what is measured.
     public var needsAgreement: Bool
 
     public init(loudness: Double, needsAgreement: Bool) {

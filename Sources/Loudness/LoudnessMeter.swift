@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import CEBUR128
+private import Glibc
 
 /// Measures loudness by ITU-R BS.1770-5 and EBU Tech 3341, through libebur128.
 ///
-/// Numbers that are no sound (not finite, or beyond +80 dBFS) count as silence, for one of them would
-/// spoil the filters for good.
+/// Samples that are not finite or beyond +80 dBFS count as silence: one of them would spoil the
+/// filters for good.
 ///
 /// ## Threading
 /// Used by one thread at a time.
@@ -14,7 +15,7 @@ public final class LoudnessMeter {
   private let measuresPeak: Bool
   private var state: UnsafeMutablePointer<ebur128_state>?
   private let interleaved: UnsafeMutablePointer<Float>
-  private static let pieceFrames = 1024
+  private static let blockFrames = 1024
   private static let largest: Float = 1e4
 
   /// - Parameters:
@@ -31,7 +32,7 @@ public final class LoudnessMeter {
     for (channel, weight) in weights.enumerated() {
       ebur128_set_channel(state, UInt32(channel), Int32(weight.libraryChannel.rawValue))
     }
-    interleaved = .allocate(capacity: Self.pieceFrames * weights.count)
+    interleaved = .allocate(capacity: Self.blockFrames * weights.count)
   }
 
   deinit {
@@ -50,7 +51,7 @@ public final class LoudnessMeter {
   ) {
     var done = 0
     while done < frames {
-      let count = min(Self.pieceFrames, frames - done)
+      let count = min(Self.blockFrames, frames - done)
       for channel in 0..<channels {
         let plane = planes[channel] + offset + done
         for i in 0..<count {
@@ -72,8 +73,8 @@ public final class LoudnessMeter {
   /// LUFS of the last 400 ms; nil for silence.
   public var momentary: Double? { loudness(ofLast: 0.4) }
 
-  /// s of the past that the meter keeps. (The library can be asked for more, and takes a thousand times the
-  /// memory: version 1.2.6.)
+  /// s of the past that the meter keeps. (The library can be asked for more, and takes a thousand
+  /// times the memory: version 1.2.6.)
   public static let longestWindow = 3.0
 
   /// LUFS of the last so many seconds, at most `longestWindow`, not gated; nil for silence.
@@ -91,7 +92,7 @@ public final class LoudnessMeter {
       guard ebur128_true_peak(state, UInt32(channel), &peak) == 0 else { continue }
       highest = max(highest, peak)
     }
-    return highest > 0 ? decibels(amplitude: highest) : nil
+    return highest > 0 ? 20 * log10(highest) : nil
   }
 
   private func value(

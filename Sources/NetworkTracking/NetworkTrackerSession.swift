@@ -2,33 +2,35 @@
 
 import CRealtime
 import Geometry
+import Glibc
 public import HeadTracking
+import System
 
-/// Listens on a UDP port and keeps poses flowing into a `HeadPoseSource`.
+/// Listens on a UDP port and keeps poses flowing into a `HeadSampleSink`.
 ///
-/// Whoever sends is heard; where the head looks at first is the front. Datagrams that say nothing of
-/// a head are counted as rejected. Of several that came at once only the newest is of use.
+/// Whoever sends is heard; where the head looks at first is the front. Datagrams that say nothing
+/// of a head are counted as rejected. Of several that came at once only the newest is of use.
 ///
 /// ## Threading
 /// For any thread. Samples are told on the session's own thread.
 public final class NetworkTrackerSession: Sendable {
   private let worker = Worker()
   public let tracker: NetworkTracker
-  private let source: HeadPoseSource
+  private let sink: any HeadSampleSink
   private let record: (@Sendable (HeadSample) -> Void)?
 
   private static let readMilliseconds = 50
 
   /// - Parameters:
   ///   - tracker: protocol, port and signs.
-  ///   - source: takes the samples.
+  ///   - sink: takes the samples.
   ///   - record: hears every sample, on the session's thread.
   public init(
-    _ tracker: NetworkTracker, feeding source: HeadPoseSource,
+    _ tracker: NetworkTracker, feeding sink: any HeadSampleSink,
     record: (@Sendable (HeadSample) -> Void)? = nil
   ) {
     self.tracker = tracker
-    self.source = source
+    self.sink = sink
     self.record = record
   }
 
@@ -39,18 +41,18 @@ public final class NetworkTrackerSession: Sendable {
   /// - Throws: `cannotListen`.
   public func start() throws(NetworkTrackerError) {
     let port = try Port(tracker)
-    let (worker, source, record) = (worker, source, record)
-    source.beginReference()
+    let (worker, sink, record) = (worker, sink, record)
+    sink.beginReference()
     worker.start {
       while !worker.isStopped {
         for head in port.heads(timeoutMilliseconds: Self.readMilliseconds) {
           guard let head else {
-            source.reject()
+            sink.reject()
             continue
           }
           let sample = HeadSample(time: monotonic_nanoseconds(), headToWorld: head)
           record?(sample)
-          source.push(sample)
+          sink.push(sample)
         }
       }
     }
@@ -94,5 +96,46 @@ public final class NetworkTrackerSession: Sendable {
       }
       return all.filter { $0 == nil } + all.compactMap(\.self).suffix(1)
     }
+  }
+}
+
+/// A UDP port to listen on. Belongs to one thread.
+final class DatagramSocket {
+  private let descriptor: Int32
+
+  /// - Throws: `cannotListen`.
+  init(port: Int) throws(NetworkTrackerError) {
+    descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | O_CLOEXEC, 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 else {
+      let reason = String(cString: strerror(errno))
+      close(descriptor)
+      throw .cannotListen(port: port, reason: reason)
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// The datagrams that came within the time, oldest first.
+  func datagrams(timeoutMilliseconds: Int) -> [[UInt8]] {
+    var found: [[UInt8]] = []
+    var wait = Int32(timeoutMilliseconds)
+    var buffer = [UInt8](repeating: 0, count: 2048)
+    while found.count < 256 {
+      var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&request, 1, wait) > 0 else { break }
+      wait = 0
+      let length = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      guard length >= 0 else { break }
+      found.append(Array(buffer.prefix(length)))
+    }
+    return found
   }
 }

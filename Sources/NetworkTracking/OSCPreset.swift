@@ -18,8 +18,8 @@ public import Geometry
 /// `sparta`: the rotation matrix of the Spatial Audio Framework is passive,
 /// Rx(roll) Ry(pitch) Rz(yaw) with the sines of the other sign, which is the transpose of
 /// Rz(yaw) Ry(pitch) Rx(roll): the scene already turns against the head, and a positive pitch looks
-/// down. `iem`: the SceneRotator turns the scene, so it needs the inverse of the head; its angles in
-/// its default order (yaw, pitch, roll about fixed axes) are Rx(roll) Ry(pitch) Rz(yaw), active.
+/// down. `iem`: the SceneRotator turns the scene, so it needs the inverse of the head; its angles
+/// in its default order (yaw, pitch, roll about fixed axes) are Rx(roll) Ry(pitch) Rz(yaw), active.
 public enum OSCPreset: String, Sendable, CaseIterable {
   case ypr
   case quaternion

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@_exported public import Rendering
+@_exported public import SoundSources
+
 // What the public interface names, so that `import Playback` is enough; the rooms hold more.
 @_exported public import enum Ambisonics.AmbisonicConvention
 @_exported public import enum Ambisonics.ChannelLayout
@@ -14,6 +17,10 @@
 @_exported public import struct Geometry.Direction
 @_exported public import struct Geometry.Quaternion
 @_exported public import struct Geometry.YawPitchRoll
+@_exported public import enum HLS.KeepingError
+@_exported public import enum HLS.PresentationError
+@_exported public import struct HLS.RenditionWishes
+@_exported public import enum HLS.TreatmentPreference
 @_exported public import struct HeadTracking.AxisMap
 @_exported public import struct HeadTracking.FusionSettings
 @_exported public import struct HeadTracking.HIDUsage

@@ -5,9 +5,10 @@ private import Geometry
 
 /// Puts a sound between loudspeakers by their gains, its energy kept.
 ///
-/// Vector base amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997) over the triangles of the
-/// loudspeakers' convex hull. Where no loudspeaker is above or below, an imaginary one stands there,
-/// and what it would get goes to all in equal parts. Loudspeakers for low-frequency effects get nothing.
+/// Vector base amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997) over the triangles of
+/// the loudspeakers' convex hull. Where no loudspeaker is above or below, an imaginary one stands
+/// there, and what it would get goes to all in equal parts. Loudspeakers for low-frequency effects
+/// get nothing.
 public struct AmplitudePanner: Sendable {
   /// Gains of one direction, as many as there are loudspeakers.
   public let outputs: Int

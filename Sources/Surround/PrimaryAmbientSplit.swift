@@ -2,15 +2,16 @@
 
 internal import SignalProcessing
 
-/// For each frame's spectra of left and right: what belongs to the centre and what to the surrounds.
+/// For each frame's spectra of left and right: what belongs to the centre and what to the
+/// surrounds.
 ///
-/// The covariance of the channels, smoothed over time and neighbouring bins, has two eigenvalues: the
-/// smaller one is the power of the ambience in each channel, which is alike and unrelated on both
-/// sides, and the direction of the other one's vector is where the strongest source stands. Coherence
-/// tells ambience, and the balance of the sides a place, as in Avendano and Jot, "A frequency-domain
-/// approach to multichannel upmix", J. Audio Eng. Soc. 52, 740, 2004. What chance makes coherent is
-/// taken off first, and what stands out of the ambience's own neighbourhood in time and frequency is
-/// no ambience.
+/// The covariance of the channels, smoothed over time and neighbouring bins, has two eigenvalues:
+/// the smaller one is the power of the ambience in each channel, which is alike and unrelated on
+/// both sides, and the direction of the other one's vector is where the strongest source stands.
+/// Coherence tells ambience, and the balance of the sides a place, as in Avendano and Jot, "A
+/// frequency-domain approach to multichannel upmix", J. Audio Eng. Soc. 52, 740, 2004. What chance
+/// makes coherent is taken off first, and what stands out of the ambience's own neighbourhood in
+/// time and frequency is no ambience.
 struct PrimaryAmbientSplit: ~Copyable {
   /// Spectra of one frame, bins apart.
   struct Spectra: ~Copyable {

@@ -18,8 +18,8 @@ func store(_ v: SIMD8<Float>, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).storeBytes(of: v, as: SIMD8<Float>.self)
 }
 
-/// Eight numbers chosen bit by bit: the standard library's own choice, least and greatest of vectors
-/// go through the numbers one after another.
+/// Eight numbers chosen bit by bit: the standard library's own choice, least and greatest of
+/// vectors go through the numbers one after another.
 @inline(__always)
 func select(
   _ mask: SIMDMask<SIMD8<Int32>>, _ yes: SIMD8<Float>, _ no: SIMD8<Float>

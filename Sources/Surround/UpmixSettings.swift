@@ -27,14 +27,14 @@ public struct UpmixSettings: Sendable, Equatable {
   /// Share of ambience in a channel from which the surrounds begin to be taken, and from which they
   /// are taken wholly.
   public var ambienceShare: ClosedRange<Float> = 0.2...0.45
-  /// Part of a channel's amplitude that goes to the surround where it is nothing but ambience. At 2/3
-  /// the energy of front and surround together is the channel's own, beyond it is more.
+  /// Part of a channel's amplitude that goes to the surround where it is nothing but ambience. At
+  /// 2/3 the energy of front and surround together is the channel's own, beyond it is more.
   public var ambienceAmount: Float = 1.12
   /// Weight of the estimate that takes the strongest direction out of the surrounds, beside the one
   /// that only weighs the channels.
   public var ambienceProjection: Float = 0.25
-  /// The surrounds' phases swing about zero along the frequency axis, against each other: by so much,
-  /// radians, and once in 1 / `phaseDelay` Hz.
+  /// The surrounds' phases swing about zero along the frequency axis, against each other: by so
+  /// much, radians, and once in 1 / `phaseDelay` Hz.
   public var phaseSwing = 0.4
   /// Seconds.
   public var phaseDelay = 0.88e-3

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import CommandOptions
 import FoundationEssentials
 
-/// `config.json`: the user's defaults for the options of `play` and `render`, and what is allowed on
-/// which output.
+/// `config.json`: the user's defaults for the options of `play` and `render`, and what is allowed
+/// on which output.
 ///
 /// One JSON object: option names without their dashes, and values as text, number, `true` or
 /// `false` (on or off), or a list of numbers for what the command line separates by commas. Beside
 /// them `sinks`, an object with a word for each sink, by the sound server's name.
 public enum ConfigFile {
-  /// The defaults that a folder's `config.json` sets; none where there is no such file.
-  ///
-  /// - Throws: the file, the option's name and the reason.
-  public static func read(in folder: UserFolder) throws(UserFileError) -> OptionDefaults {
-    let path = folder.configPath
-    guard let bytes = try UserFolder.read(path) else { return OptionDefaults() }
-    return try parse(bytes, path: path)
-  }
-
   /// The words that a folder's `config.json` has for sinks; none where there is no such file.
   ///
   /// - Parameter words: those that there are.
@@ -42,15 +32,15 @@ public enum ConfigFile {
     let sinks: [String: String]?
   }
 
-  /// What a folder's `config.json` says of each option, as it would stand on the command line; nothing
-  /// where there is no such file.
+  /// What a folder's `config.json` says of each option, as it would stand on the command line;
+  /// nothing where there is no such file.
   public static func texts(in folder: UserFolder) throws(UserFileError) -> [String: String] {
     let path = folder.configPath
     guard let bytes = try UserFolder.read(path) else { return [:] }
     return try texts(bytes, path: path)
   }
 
-  private static func texts(
+  package static func texts(
     _ bytes: [UInt8], path: String
   ) throws(UserFileError) -> [String: String] {
     var texts: [String: String] = [:]
@@ -63,13 +53,6 @@ public enum ConfigFile {
       texts[name] = text
     }
     return texts
-  }
-
-  static func parse(_ bytes: [UInt8], path: String) throws(UserFileError) -> OptionDefaults {
-    let texts = try texts(bytes, path: path)
-    do throws(OptionDefaults.Problem) {
-      return try OptionDefaults(texts)
-    } catch { throw UserFileError(path: path, reason: error.description) }
   }
 }
 

@@ -4,9 +4,10 @@ public import Binaural
 import FoundationEssentials
 import Glibc
 import SignalProcessing
+private import System
 
-/// Profiles of headphones, in files of two forms: JSON (`Calibration/headphone.schema.json`), and the text
-/// of parametric equalisers (`ParametricText`).
+/// Profiles of headphones, in files of two forms: JSON (`Calibration/headphone.schema.json`), and
+/// the text of parametric equalisers (`ParametricText`).
 public enum HeadphoneFile {
   public static let schema = 1
 
@@ -26,8 +27,8 @@ public enum HeadphoneFile {
     } catch { throw UserFileError(path: path, reason: error.description) }
   }
 
-  /// The file that a word on the command line means: a path, or the name of a profile in a folder, whatever
-  /// its capitals.
+  /// The file that a word on the command line means: a path, or the name of a profile in a folder,
+  /// whatever its capitals.
   ///
   /// - Parameters:
   ///   - word: as it was given.
@@ -60,19 +61,11 @@ public enum HeadphoneFile {
   }
 
   private static func files(in folder: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var found: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
+    let names = SystemFile.names(in: folder) ?? []
+    return names.sorted().filter { name in
       let ending = name.lowercased()
-      if !name.hasPrefix("."), ending.hasSuffix(".json") || ending.hasSuffix(".txt") {
-        found.append(name)
-      }
+      return !name.hasPrefix(".") && (ending.hasSuffix(".json") || ending.hasSuffix(".txt"))
     }
-    return found.sorted()
   }
 
   private static func name(of path: String) -> String {

@@ -3,8 +3,8 @@
 import FoundationEssentials
 
 /// JSON with errors for people.
-enum JSONFile {
-  static func decode<Value: Decodable>(
+package enum JSONFile {
+  package static func decode<Value: Decodable>(
     _ type: Value.Type, _ bytes: [UInt8], path: String
   ) throws(UserFileError) -> Value {
     do {

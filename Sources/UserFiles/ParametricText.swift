@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+private import Glibc
 public import SignalProcessing
 
 /// The widely used text form of parametric equalisers, a filter a line:
@@ -11,9 +12,10 @@ public import SignalProcessing
 /// Filter 3: OFF HP Fc 20 Hz
 /// ```
 ///
-/// Types are PK and PEQ; LS, LSC, LSQ and HS, HSC, HSQ, whose steepness may also stand as dB per octave after
-/// the type; LP, LPQ, HP, HPQ; NO. Decimal commas, CRLF, comments after `#`, `;` or `//`, capitals and
-/// tabs are as anybody writes them. A preamplifier's gain is checked and not used: the level is ours.
+/// Types are PK and PEQ; LS, LSC, LSQ and HS, HSC, HSQ, whose steepness may also stand as dB per
+/// octave after the type; LP, LPQ, HP, HPQ; NO. Decimal commas, CRLF, comments after `#`, `;` or
+/// `//`, capitals and tabs are as anybody writes them. A preamplifier's gain is checked and not
+/// used: the level is ours.
 public enum ParametricText {
   /// What a line is that cannot be read.
   public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
@@ -146,19 +148,8 @@ private struct LineScanner {
 
   /// 1/Q = 2 sinh(ln 2 / 2 * octaves), of the analogue prototype.
   private static func quality(octaves: Double) -> Double {
-    let power = raisedTwo(octaves / 2)
+    let power = exp2(octaves / 2)
     return 1 / (power - 1 / power)
-  }
-
-  private static func raisedTwo(_ exponent: Double) -> Double {
-    // 2^x by halving: sums of whole and broken powers.
-    var (result, root, rest) = (1.0, 2.0, exponent)
-    while rest >= 1 { (result, rest) = (result * 2, rest - 1) }
-    for _ in 0..<52 {
-      (root, rest) = (root.squareRoot(), rest * 2)
-      if rest >= 1 { (result, rest) = (result * root, rest - 1) }
-    }
-    return result
   }
 
   private mutating func number(

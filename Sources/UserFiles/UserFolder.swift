@@ -39,7 +39,7 @@ public struct UserFolder: Sendable, Equatable {
   /// The bytes of a small file; nil where there is none.
   ///
   /// - Throws: `UserFileError` with the file and the reason.
-  static func read(_ path: String) throws(UserFileError) -> [UInt8]? {
+  package static func read(_ path: String) throws(UserFileError) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }

@@ -3,32 +3,32 @@
 import CommandOptions
 import Glibc
 
-/// Answers everything that needs no audio, and hands the rest to the engine's executable. The two
-/// are apart because loading FFmpeg takes longer than all that is done here.
+/// Answers everything that needs no audio, and hands the rest to the executable that does the
+/// command. They are apart because loading FFmpeg takes longer than all that is done here.
 func run() -> Never {
   do throws(UsageError) {
     switch try CommandParser.parse(Array(CommandLine.arguments.dropFirst())) {
     case .help(let topic): answer(HelpText.about(topic))
     case .version: answer("\(Program.name) \(Program.version)\n")
     case .manualPage: answer(ManualPage.text)
-    case .completion(let shell): answer(Completion.script(for: shell))
-    case .run: becomeEngine()
+    case .completion(let shell): answer(shell.completion)
+    case .run(let command): become(command.name.executable)
     }
   } catch {
     fail(error.description, exitCode: 2)
   }
 }
 
-private func becomeEngine() -> Never {
-  guard let engine = ProgramFiles.ofThisProcess?.engine else {
+private func become(_ name: String) -> Never {
+  guard let path = ProgramFiles.ofThisProcess?.executable(name) else {
     fail(
       """
-      stillstage-engine is neither beside this executable nor in ../libexec/stillstage; run \
+      \(name) is neither beside this executable nor in ../libexec/stillstage; run \
       'make build' or 'make install' again.
       """, exitCode: 1)
   }
-  execv(engine, CommandLine.unsafeArgv)
-  fail("\(engine) cannot be started: \(String(cString: strerror(errno))).", exitCode: 1)
+  execv(path, CommandLine.unsafeArgv)
+  fail("\(path) cannot be started: \(String(cString: strerror(errno))).", exitCode: 1)
 }
 
 private func answer(_ text: String) -> Never {

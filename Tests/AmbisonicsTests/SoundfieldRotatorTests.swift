@@ -10,7 +10,7 @@ import Testing
 @Suite struct SoundfieldRotatorTests {
   /// The trajectory of a head that turns at 1000 degrees a second and nods.
   static func pose(atGridPoint g: Int) -> Quaternion {
-    pose(atFrame: Double(g * SoundfieldRotator.gridFrames))
+    pose(atFrame: Double(g * PoseGrid.cellFrames))
   }
 
   static func pose(atFrame frame: Double, speed: Double = 1) -> Quaternion {
@@ -25,18 +25,18 @@ import Testing
     let rotator = SoundfieldRotator(order: order, set: set)
     let total = x[0].count
     let stride = 8192
+    let grid = PoseGrid(longestCall: total)
     let input = AlignedFloats(count: stride * x.count)
     let output = AlignedFloats(count: stride * x.count)
     var result = x.map { _ in [Float]() }
     var (done, turn) = (0, 0)
     while done < total {
       let n = min(calls[turn % calls.count], total - done)
-      let phase = rotator.phase
+      let points = grid.points(forNext: n).map { pose(atFrame: Double(16 * $0), speed: speed) }
+      let poses = grid.take(points, forNext: n)
+      let phase = poses.phase
       for c in 0..<x.count {
         for i in 0..<n { input.pointer[c * stride + phase + i] = x[c][done + i] }
-      }
-      let poses = rotator.gridPoints(forNext: n).map {
-        pose(atFrame: Double(16 * $0), speed: speed)
       }
       rotator.process(
         input: input.pointer, output: output.pointer, stride: stride, frames: n, poses: poses)
@@ -51,8 +51,11 @@ import Testing
 
   @Test(arguments: 1...7)
   func theCallSizeDoesNotMatter(order: Int) {
+    var random = SeededGenerator.forTest()
     let channels = SphericalHarmonics.channelCount(order: order)
-    let x = (0..<channels).map { _ in (0..<1500).map { _ in Float.random(in: -1...1) } }
+    let x = (0..<channels).map { _ in
+      (0..<1500).map { _ in Float.random(in: -1...1, using: &random) }
+    }
     let whole = Self.rotate(x, order: order, calls: [1500])
     for calls in [[1], [64], [1000], [31, 33, 7], [1200, 1]] {
       #expect(Self.rotate(x, order: order, calls: calls) == whole)
@@ -62,8 +65,11 @@ import Testing
   /// Against the definition: the matrices of the grid points, mixed in double precision.
   @Test(arguments: 1...7, InstructionSet.allCases.filter { $0 <= .widest })
   func everyKernelRampsTheMatricesOfTheGrid(order: Int, set: InstructionSet) {
+    var random = SeededGenerator.forTest()
     let channels = SphericalHarmonics.channelCount(order: order)
-    let x = (0..<channels).map { _ in (0..<200).map { _ in Float.random(in: -1...1) } }
+    let x = (0..<channels).map { _ in
+      (0..<200).map { _ in Float.random(in: -1...1, using: &random) }
+    }
     let y = Self.rotate(x, order: order, calls: [200], set: set, speed: 0.1)
     let rotation = SphericalHarmonicRotation(order: order, set: .baseline)
     var matrices = (0...13).map { _ in [Float](repeating: 0, count: rotation.coefficientCount) }
@@ -94,8 +100,11 @@ import Testing
   /// A head faster than any: still within -90 dB of the matrix of every frame's own pose.
   @Test(arguments: 1...7, InstructionSet.allCases.filter { $0 <= .widest })
   func everyKernelFollowsAFastHead(order: Int, set: InstructionSet) {
+    var random = SeededGenerator.forTest()
     let channels = SphericalHarmonics.channelCount(order: order)
-    let x = (0..<channels).map { _ in (0..<320).map { _ in Float.random(in: -1...1) } }
+    let x = (0..<channels).map { _ in
+      (0..<320).map { _ in Float.random(in: -1...1, using: &random) }
+    }
     let speed = 12 / Double(order)
     let y = Self.rotate(x, order: order, calls: [320], set: set, speed: speed)
     let rotation = SphericalHarmonicRotation(order: order, set: .baseline)
@@ -125,8 +134,9 @@ import Testing
   }
 
   @Test func aSourceIsMetWhereTheHeadSeesIt() {
-    let q = randomTurn()
-    let d = randomDirection()
+    var random = SeededGenerator.forTest()
+    let q = randomTurn(using: &random)
+    let d = randomDirection(using: &random)
     let x = SphericalHarmonics.evaluate(order: 3, d).map {
       [Float](repeating: Float($0), count: 64)
     }
@@ -134,10 +144,12 @@ import Testing
     let input = AlignedFloats(count: 64 * 16)
     let output = AlignedFloats(count: 64 * 16)
     for c in 0..<16 { for i in 0..<64 { input.pointer[c * 64 + i] = x[c][i] } }
-    let poses = rotator.gridPoints(forNext: 64).map { _ in q }
-    #expect(poses.count == 64 / SoundfieldRotator.gridFrames + 1)
-    rotator.process(
-      input: input.pointer, output: output.pointer, stride: 64, frames: 64, poses: poses)
+    let poses = [Quaternion](repeating: q, count: 64 / PoseGrid.cellFrames + 1)
+    poses.withUnsafeBufferPointer {
+      rotator.process(
+        input: input.pointer, output: output.pointer, stride: 64, frames: 64,
+        poses: GridPoses(frame: 0, poses: $0.baseAddress!))
+    }
     let truth = SphericalHarmonics.evaluate(order: 3, q.conjugate.rotate(d))
     for c in 0..<16 {
       for i in 0..<64 { #expect(abs(Double(output.pointer[c * 64 + i]) - truth[c]) < 2e-6) }

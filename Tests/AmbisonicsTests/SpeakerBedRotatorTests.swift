@@ -16,17 +16,22 @@ import Testing
   ) -> [[Float]] {
     let rotator = SpeakerBedRotator(order: order, directions: directions)
     let stride = 2048
+    let grid = PoseGrid(longestCall: x[0].count)
     let input = AlignedFloats(count: stride * x.count)
     let output = AlignedFloats(count: stride * rotator.channels)
     var result = [[Float]](repeating: [], count: rotator.channels)
     var (done, turn) = (0, 0)
     while done < x[0].count {
       let n = min(calls[turn % calls.count], x[0].count - done)
-      for c in 0..<x.count { for i in 0..<n { input.pointer[c * stride + i] = x[c][done + i] } }
-      let poses = rotator.gridPoints(forNext: n).map(pose)
+      let poses = grid.take(grid.points(forNext: n).map(pose), forNext: n)
+      for c in 0..<x.count {
+        for i in 0..<n { input.pointer[c * stride + poses.phase + i] = x[c][done + i] }
+      }
       rotator.process(
         input: input.pointer, output: output.pointer, stride: stride, frames: n, poses: poses)
-      for c in result.indices { result[c] += (0..<n).map { output.pointer[c * stride + $0] } }
+      for c in result.indices {
+        result[c] += (0..<n).map { output.pointer[c * stride + poses.phase + $0] }
+      }
       done += n
       turn += 1
     }
@@ -36,8 +41,9 @@ import Testing
   /// The bed as a soundfield, turned by the rotator of soundfields.
   @Test(arguments: 1...7)
   func itDoesWhatEncodingAndTurningDo(order: Int) {
-    let directions = (0..<5).map { _ in randomDirection() }
-    let x = directions.map { _ in (0..<1500).map { _ in Float.random(in: -1...1) } }
+    var random = SeededGenerator.forTest()
+    let directions = (0..<5).map { _ in randomDirection(using: &random) }
+    let x = directions.map { _ in (0..<1500).map { _ in Float.random(in: -1...1, using: &random) } }
     let gains = directions.map { SphericalHarmonics.evaluate(order: order, $0) }
     let field = gains[0].indices.map { c in
       x[0].indices.map { n in
@@ -57,8 +63,9 @@ import Testing
 
   @Test(arguments: [1, 3, 7])
   func theCallSizeDoesNotMatter(order: Int) {
-    let directions = (0..<11).map { _ in randomDirection() }
-    let x = directions.map { _ in (0..<1200).map { _ in Float.random(in: -1...1) } }
+    var random = SeededGenerator.forTest()
+    let directions = (0..<11).map { _ in randomDirection(using: &random) }
+    let x = directions.map { _ in (0..<1200).map { _ in Float.random(in: -1...1, using: &random) } }
     let poses: [(Int) -> Quaternion] = [
       SoundfieldRotatorTests.pose, { _ in .identity },
       { YawPitchRoll(yaw: 30 * Double($0 / 8)).quaternion },
@@ -72,11 +79,12 @@ import Testing
   }
 
   @Test func theEvaluatorHasTheGainsOfTheHarmonics() {
+    var random = SeededGenerator.forTest()
     for order in 0...7 {
       let evaluator = HarmonicEvaluator(order: order)
       let gains = AlignedFloats(count: SphericalHarmonics.channelCount(order: order))
       for _ in 0..<50 {
-        let v = randomDirection()
+        let v = randomDirection(using: &random)
         evaluator.evaluate(v, into: gains.pointer)
         for (c, truth) in SphericalHarmonics.evaluate(order: order, v).enumerated() {
           #expect(gains.pointer[c] == Float(truth))

@@ -10,8 +10,9 @@ import Testing
 @Suite struct SphericalHarmonicsTests {
   /// Order 1 and 2 written out (AmbiX paper, table 1).
   @Test func agreesWithTheWrittenFormulas() {
+    var random = SeededGenerator.forTest()
     for _ in 0..<100 {
-      let v = randomDirection()
+      let v = randomDirection(using: &random)
       let y = SphericalHarmonics.evaluate(order: 2, v)
       let r3 = 3.0.squareRoot()
       let truth = [
@@ -25,8 +26,9 @@ import Testing
   /// Each degree's SN3D energy is 1 in every direction (addition theorem), order 1 to 7.
   @Test(arguments: 1...7)
   func everyDegreeHasUnitEnergy(order: Int) {
+    var random = SeededGenerator.forTest()
     for _ in 0..<50 {
-      let y = SphericalHarmonics.evaluate(order: order, randomDirection())
+      let y = SphericalHarmonics.evaluate(order: order, randomDirection(using: &random))
       for l in 0...order {
         let energy = y[(l * l)..<((l + 1) * (l + 1))].reduce(0) { $0 + $1 * $1 }
         #expect(abs(energy - 1) < 1e-12)
@@ -36,8 +38,9 @@ import Testing
 
   /// The addition theorem again, now with two directions: sum = P_l(cos angle).
   @Test func obeysTheAdditionTheorem() {
+    var random = SeededGenerator.forTest()
     for _ in 0..<50 {
-      let (a, b) = (randomDirection(), randomDirection())
+      let (a, b) = (randomDirection(using: &random), randomDirection(using: &random))
       let (ya, yb) = (
         SphericalHarmonics.evaluate(order: 7, a), SphericalHarmonics.evaluate(order: 7, b)
       )
@@ -56,12 +59,13 @@ import Testing
   /// The defining property for random turns and every order: y(R d) = M y(d).
   @Test(arguments: 1...7)
   func theRotationMatrixTurnsSources(order: Int) {
+    var random = SeededGenerator.forTest()
     let rotation = SphericalHarmonicRotation(order: order)
     var blocks = [Float](repeating: 0, count: rotation.coefficientCount)
     for _ in 0..<50 {
-      let q = randomTurn()
+      let q = randomTurn(using: &random)
       rotation.compute(RotationMatrix(q), into: &blocks)
-      let d = randomDirection()
+      let d = randomDirection(using: &random)
       let before = SphericalHarmonics.evaluate(order: order, d)
       let after = SphericalHarmonics.evaluate(order: order, q.rotate(d))
       #expect(maximumError(of: blocks, from: before, to: after, order: order) < 2e-6)
@@ -73,10 +77,11 @@ import Testing
     Quaternion(w: 0, x: 1, y: 0, z: 0), Quaternion(w: 0, x: 0, y: 1, z: 0),
   ])
   func rightAnglesAreNoSpecialCase(q: Quaternion) {
+    var random = SeededGenerator.forTest()
     let rotation = SphericalHarmonicRotation(order: 7)
     var blocks = [Float](repeating: 0, count: rotation.coefficientCount)
     rotation.compute(RotationMatrix(q), into: &blocks)
-    let d = randomDirection()
+    let d = randomDirection(using: &random)
     let before = SphericalHarmonics.evaluate(order: 7, d)
     let after = SphericalHarmonics.evaluate(order: 7, q.rotate(d))
     #expect(maximumError(of: blocks, from: before, to: after, order: 7) < 2e-6)

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Binaural
+@testable import Laboratory
 
 /// Loudspeakers that each ear hears its own signal from.
 @Suite struct CrosstalkTests {
@@ -70,8 +71,8 @@ import Testing
     #expect(mean > 15, "\(mean) dB")
   }
 
-  /// Through the loudspeakers the ears get what the filters for headphones would give them, at the same
-  /// time: the modelling delay is made up for.
+  /// Through the loudspeakers the ears get what the filters for headphones would give them, at the
+  /// same time: the modelling delay is made up for.
   @Test func theEarsHearTheDecoder() throws {
     let set = Self.sphere.normalized()
     let plain = try DecoderDesign(order: 3).filters(for: set)
@@ -87,7 +88,8 @@ import Testing
     }
     let (feedLeft, feedRight) = (ear(crossed.left), ear(crossed.right))
     let wanted = [ear(plain.left), ear(plain.right)]
-    // The way from the loudspeakers has a gain and a delay, which are none of the filters' business.
+    // The way from the loudspeakers has a gain and a delay, which are none of the filters'
+    // business.
     var (error, energy) = (0.0, 0.0)
     var slope = Complex(0)
     var last: Complex?
@@ -128,7 +130,8 @@ import Testing
       }
     }
     #expect(10 * log10(error / energy) < -15, "\(10 * log10(error / energy)) dB")
-    // Seconds of the way: from the sphere's centre, 1.25 ms into its responses, less than to the near ear.
+    // Seconds of the way: from the sphere's centre, 1.25 ms into its responses, less than to the
+    // near ear.
     let seconds = -step / (2 * .pi * plant.binWidth)
     #expect(abs(seconds - 1.25e-3) < 0.3e-3, "\(seconds * 1000) ms")
     #expect(crossed.taps <= plain.taps + cancelling.leftEar[0].count)
@@ -150,18 +153,19 @@ import Testing
     let bank = try DirectDesign().bank(for: set)
     let plain = BinauralFilters(direct: bank, sampleRate: 48000)
     let crossed = plain.crossed(by: cancelling)
-    func play(_ filters: BinauralFilters) throws -> [[Float]] {
-      let decoder = DirectDecoder(
-        bank: try #require(filters.direct), sampleRate: 48000, directions: [SIMD3(0.6, 0.8, 0)],
-        partition: 64)
+    func play(_ filters: BinauralFilters) -> [[Float]] {
+      let decoder = BinauralDecoder(
+        filters: filters, speakers: [SIMD3(0.6, 0.8, 0)], partition: 64)
       let x = PlanarSignal(channelCount: 1, frames: 3000) { $1 == 100 ? 1 : 0 }
       let ears = PlanarSignal(channelCount: 2, frames: 3000)
-      let poses = decoder.gridPoints(forNext: 3000).map { _ in Quaternion.identity }
+      let grid = PoseGrid(longestCall: 3000)
+      let poses = grid.points(forNext: 3000).map { _ in Quaternion.identity }
       decoder.process(
-        input: x.channels, frames: 3000, poses: poses, left: ears[0], right: ears[1])
+        input: x.channels, frames: 3000, poses: grid.take(poses, forNext: 3000), left: ears[0],
+        right: ears[1])
       return ears.arrays
     }
-    let (ears, feeds) = (try play(plain), try play(crossed))
+    let (ears, feeds) = (play(plain), play(crossed))
     let truth = cancelling.behind([ears[0]], [ears[1]])
     for (found, wanted) in [(feeds[0], truth.left[0]), (feeds[1], truth.right[0])] {
       var (error, energy) = (0.0, 0.0)

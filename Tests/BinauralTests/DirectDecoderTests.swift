@@ -20,16 +20,18 @@ import Testing
     _ x: [[Float]], from directions: [SIMD3<Double>], calls: [Int] = [256], partition: Int = 64,
     pose: (Int) -> Quaternion = { _ in .identity }
   ) throws -> [[Float]] {
-    let decoder = DirectDecoder(
-      bank: try Self.bank.get(), sampleRate: Self.rate, directions: directions,
-      partition: partition)
+    let decoder = BinauralDecoder(
+      filters: BinauralFilters(direct: try Self.bank.get(), sampleRate: Self.rate),
+      speakers: directions, partition: partition)
+    let grid = PoseGrid(longestCall: x[0].count)
     let input = PlanarSignal(channelCount: x.count, frames: x[0].count) { x[$0][$1] }
     let ears = PlanarSignal(channelCount: 2, frames: x[0].count)
     var done = 0
     input.forEachPiece(of: calls) { input, count in
-      let poses = decoder.gridPoints(forNext: count).map(pose)
+      let poses = grid.points(forNext: count).map(pose)
       decoder.process(
-        input: input, frames: count, poses: poses, left: ears[0] + done, right: ears[1] + done)
+        input: input, frames: count, poses: grid.take(poses, forNext: count),
+        left: ears[0] + done, right: ears[1] + done)
       done += count
     }
     return ears.arrays
@@ -51,7 +53,7 @@ import Testing
   }
 
   private func turning(_ gridPoint: Int) -> Quaternion {
-    let t = Double(gridPoint * SoundfieldRotator.gridFrames) / Self.rate
+    let t = Double(gridPoint * PoseGrid.cellFrames) / Self.rate
     return YawPitchRoll(yaw: 1000 * t, pitch: 30 * t, roll: -200 * t).quaternion
   }
 
@@ -77,8 +79,9 @@ import Testing
 
   @Test(arguments: [[1], [64], [500], [31, 33, 7]])
   func theCallSizeDoesNotMatter(calls: [Int]) throws {
-    let directions = (0..<3).map { _ in randomDirection() }
-    let x = directions.map { _ in (0..<900).map { _ in Float.random(in: -1...1) } }
+    var random = SeededGenerator.forTest()
+    let directions = (0..<3).map { _ in randomDirection(using: &random) }
+    let x = directions.map { _ in (0..<900).map { _ in Float.random(in: -1...1, using: &random) } }
     let poses: [(Int) -> Quaternion] = [
       turning, { YawPitchRoll(yaw: 30 * Double($0 / 8)).quaternion },
     ]
@@ -92,9 +95,10 @@ import Testing
   }
 
   @Test func turningTheHeadIsTurningTheLoudspeakersTheOtherWay() throws {
-    let x = [(0..<2000).map { _ in Float.random(in: -1...1) }]
+    var random = SeededGenerator.forTest()
+    let x = [(0..<2000).map { _ in Float.random(in: -1...1, using: &random) }]
     for _ in 0..<10 {
-      let (v, q) = (randomDirection(), randomTurn())
+      let (v, q) = (randomDirection(using: &random), randomTurn(using: &random))
       let turned = try play(x, from: [v], pose: { _ in q })
       let moved = try play(x, from: [q.conjugate.rotate(v)])
       #expect(decibels(turned, against: moved) < -120)
@@ -113,7 +117,7 @@ import Testing
     let tone = (0..<frames).map { Float(sin(2 * .pi * 1000 * Double($0) / Self.rate)) }
     let ears = try play([tone], from: [SIMD3(1, 0, 0)]) { point in
       YawPitchRoll(
-        yaw: degreesPerSecond * Double(point * SoundfieldRotator.gridFrames) / Self.rate
+        yaw: degreesPerSecond * Double(point * PoseGrid.cellFrames) / Self.rate
       ).quaternion
     }
     for ear in ears {
@@ -138,19 +142,24 @@ import Testing
   }
 
   @Test func resettingForgetsThePast() throws {
-    let decoder = DirectDecoder(
-      bank: try Self.bank.get(), sampleRate: Self.rate, directions: [SIMD3(0, 1, 0)],
-      partition: 64)
+    var random = SeededGenerator.forTest()
+    let decoder = BinauralDecoder(
+      filters: BinauralFilters(direct: try Self.bank.get(), sampleRate: Self.rate),
+      speakers: [SIMD3(0, 1, 0)], partition: 64)
     func pass(_ signal: PlanarSignal) -> [[Float]] {
       let ears = PlanarSignal(channelCount: 2, frames: signal.frames)
       signal.forEachPiece(of: [signal.frames]) { input, count in
-        let poses = decoder.gridPoints(forNext: count).map(turning)
+        let grid = PoseGrid(longestCall: count)
+        let poses = grid.points(forNext: count).map(turning)
         decoder.process(
-          input: input, frames: count, poses: poses, left: ears[0], right: ears[1])
+          input: input, frames: count, poses: grid.take(poses, forNext: count), left: ears[0],
+          right: ears[1])
       }
       return ears.arrays
     }
-    let noise = PlanarSignal(channelCount: 1, frames: 777) { _, _ in Float.random(in: -1...1) }
+    let noise = PlanarSignal(channelCount: 1, frames: 777) { _, _ in
+      Float.random(in: -1...1, using: &random)
+    }
     let first = pass(noise)
     decoder.reset()
     #expect(pass(noise) == first)
@@ -200,9 +209,10 @@ import Testing
   }
 
   @Test func componentsSpanWhatTheyAreMadeOf() {
-    let basis = (0..<3).map { _ in (0..<40).map { _ in Double.random(in: -1...1) } }
+    var random = SeededGenerator.forTest()
+    let basis = (0..<3).map { _ in (0..<40).map { _ in Double.random(in: -1...1, using: &random) } }
     let rows = (0..<60).map { _ in
-      let shares = (0..<3).map { _ in Double.random(in: -1...1) }
+      let shares = (0..<3).map { _ in Double.random(in: -1...1, using: &random) }
       return (0..<40).map { n in (0..<3).reduce(0.0) { $0 + shares[$1] * basis[$1][n] } }
     }
     let flat = rows.joined().map(Float.init)

@@ -49,7 +49,7 @@ struct HRTFAreaWeightTests {
       default: RigidSphereHead.rings(spacing: 30) + Self.scattered(50)
       }
     let areas = SphericalVoronoi(directions).areas
-    #expect(abs(areas.reduce(0, +) - 4 * .pi) < 1e-9)
+    #expect(abs(areas.reduce(0, +) - 4 * Double.pi) < 1e-9)
     #expect(areas.allSatisfy { $0 > 0 })
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Binaural
@@ -19,8 +20,8 @@ struct HRTFFixtures {
     let made = mkdtemp(&template).map { String(cString: $0) }
     directory = made ?? ""
     let script = #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
-    let process = ChildProcess(
-      executable: "/usr/bin/python3", arguments: [script + "/Fixtures/make_sofa.py", directory],
+    let process = CapturedProgram(
+      ["/usr/bin/python3", script + "/Fixtures/make_sofa.py", directory],
       timeoutSeconds: 60, maximumBytes: 1 << 16)
     let ending = process.run()?.ending
     failure =
@@ -56,15 +57,11 @@ struct HRTFFixtures {
   }
 
   private func removeAll() {
-    guard !directory.isEmpty, let folder = opendir(directory) else { return }
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
+    guard !directory.isEmpty else { return }
+    for name in SystemFile.names(in: directory) ?? [] {
       unlink("\(directory)/\(name)")
       if name.hasPrefix("own-") { rmdir("\(directory)/\(name)") }
     }
-    closedir(folder)
     rmdir(directory)
   }
 }
@@ -76,12 +73,9 @@ struct FixtureError: Error, CustomStringConvertible {
 
 /// All bytes of a file.
 func fileBytes(_ path: String) throws -> [UInt8] {
-  let process = ChildProcess(
-    executable: "/bin/cat", arguments: [path], timeoutSeconds: 10, maximumBytes: 1 << 26)
-  guard let result = process.run(), result.ending == .exited(0) else {
-    throw FixtureError(text: "cannot read \(path)")
+  do { return try SystemFile.contents(path, limit: 1 << 26) } catch {
+    throw FixtureError(text: "cannot read \(path): \(error)")
   }
-  return result.output
 }
 
 /// The default set's path; libmysofa1 must be installed.

@@ -91,12 +91,12 @@ struct HRTFPreparedTests {
   }
 
   private func interauralDelay(_ set: HRTFSet, frequency: Double) -> Double {
-    let (left, right) = (
+    func ear(_ ear: Int) -> (re: Double, im: Double) {
       transfer(
-        set.impulseResponse(direction: 0, ear: 0), sampleRate: set.sampleRate, frequency: frequency),
-      transfer(
-        set.impulseResponse(direction: 0, ear: 1), sampleRate: set.sampleRate, frequency: frequency)
-    )
+        set.impulseResponse(direction: 0, ear: ear), sampleRate: set.sampleRate,
+        frequency: frequency)
+    }
+    let (left, right) = (ear(0), ear(1))
     let cross = (
       re: left.re * right.re + left.im * right.im, im: left.im * right.re - left.re * right.im
     )

@@ -68,26 +68,6 @@ struct HRTFReaderProcessTests {
     }
   }
 
-  @Test("Output is bounded")
-  func bounded() throws {
-    let process = ChildProcess(
-      executable: "yes", arguments: [], searchesPath: true, timeoutSeconds: 10, maximumBytes: 1000)
-    #expect(process.run()?.ending == .tooMuchOutput)
-  }
-
-  @Test("Descriptors of the program are not passed on")
-  func closedDescriptors() throws {
-    let open = dup(2)
-    defer { close(open) }
-    let process = ChildProcess(
-      executable: "/bin/sh", arguments: ["-c", "ls /proc/$$/fd; true"],
-      timeoutSeconds: 10, maximumBytes: 1000)
-    let result = try #require(process.run())
-    #expect(result.ending == .exited(0))
-    let numbers = String(decoding: result.output, as: UTF8.self).split(separator: "\n")
-    #expect(Set(numbers).isSubset(of: ["0", "1", "2"]))
-  }
-
   /// True once a process has ended, waiting for it up to 2 s.
   private static func isGone(_ pid: String) -> Bool {
     for _ in 0..<200 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Binaural
@@ -99,13 +100,8 @@ struct HRTFReaderTests {
   @Test("Damaged bytes end in a set or an error, and never stop the player")
   func damaged() throws {
     let bytes = try fileBytes(HRTFFixtures.shared.path("contiguous"))
-    var state: UInt64 = 0x9e37_79b9_7f4a_7c15
-    func random(_ limit: Int) -> Int {
-      state ^= state << 13
-      state ^= state >> 7
-      state ^= state << 17
-      return Int(state % UInt64(limit))
-    }
+    var generator = SeededGenerator(1)
+    func random(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
     for round in 0..<60 {
       var copy = bytes
       for _ in 0...random(6) { copy[random(bytes.count)] = UInt8(random(256)) }

@@ -73,9 +73,11 @@ struct HRTFSetTests {
   @Test("Delays are kept, one pair for all or one a measurement, and follow their ears")
   func delays() throws {
     let pair = try load("delays-per-ear")
-    #expect(pair.delays == (0..<pair.directions.count).flatMap { _ in [3, 5.5] })
+    let twice: [Double] = (0..<pair.directions.count).flatMap { _ in [3, 5.5] }
+    #expect(pair.delays == twice)
     let each = try load("delays-per-measurement")
-    #expect(each.delays == (0..<each.directions.count * 2).map { Double($0) / 4 })
+    let quarters: [Double] = (0..<each.directions.count * 2).map { Double($0) / 4 }
+    #expect(each.delays == quarters)
   }
 
   @Test("Of several distances the one with the most directions is used")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Ambisonics
 import Geometry
 import Glibc
 import SignalProcessing
@@ -38,11 +39,13 @@ import Testing
     func play(_ filters: BinauralFilters, _ x: PlanarSignal) -> [[Float]] {
       let decoder = BinauralDecoder(filters: filters, partition: 128)
       let ears = PlanarSignal(channelCount: 2, frames: frames)
-      let poses = decoder.gridPoints(forNext: frames).map {
+      let grid = PoseGrid(longestCall: frames)
+      let poses = grid.points(forNext: frames).map {
         YawPitchRoll(yaw: Double($0), pitch: 3, roll: 0).quaternion
       }
       decoder.process(
-        input: x.channels, frames: frames, poses: poses, left: ears[0], right: ears[1])
+        input: x.channels, frames: frames, poses: grid.take(poses, forNext: frames),
+        left: ears[0], right: ears[1])
       return ears.arrays
     }
     let x = PlanarSignal(channelCount: 9, frames: frames) { _, n in
@@ -59,18 +62,19 @@ import Testing
     let plain = BinauralFilters(
       direct: try DirectDesign().bank(for: Self.set), sampleRate: Self.rate)
     let folded = plain.equalised(by: taps)
-    func play(_ filters: BinauralFilters) throws -> [[Float]] {
-      let decoder = DirectDecoder(
-        bank: try #require(filters.direct), sampleRate: Self.rate,
-        directions: [SIMD3(0.6, 0.8, 0)], partition: 64)
+    func play(_ filters: BinauralFilters) -> [[Float]] {
+      let decoder = BinauralDecoder(
+        filters: filters, speakers: [SIMD3(0.6, 0.8, 0)], partition: 64)
       let x = PlanarSignal(channelCount: 1, frames: 4000) { $1 == 0 ? 1 : 0 }
       let ears = PlanarSignal(channelCount: 2, frames: 4000)
-      let poses = decoder.gridPoints(forNext: 4000).map { _ in Quaternion.identity }
+      let grid = PoseGrid(longestCall: 4000)
+      let poses = grid.points(forNext: 4000).map { _ in Quaternion.identity }
       decoder.process(
-        input: x.channels, frames: 4000, poses: poses, left: ears[0], right: ears[1])
+        input: x.channels, frames: 4000, poses: grid.take(poses, forNext: 4000), left: ears[0],
+        right: ears[1])
       return ears.arrays
     }
-    let (found, before) = (try play(folded), try play(plain))
+    let (found, before) = (play(folded), play(plain))
     for ear in 0..<2 {
       #expect(decibels(found[ear], convolve(Array(before[ear].prefix(1200)), taps)) < -80)
     }
@@ -85,9 +89,9 @@ import Testing
     let taps = profile.taps(sampleRate: Self.rate, field: DiffuseField(set))
     var heard = set
     heard.taps = set.taps + taps.count - 1
-    heard.impulseResponses = (0..<set.directions.count * 2).flatMap {
-      convolve(Array(set.impulseResponses[$0 * set.taps..<($0 + 1) * set.taps]), taps).map(
-        Float.init)
+    heard.impulseResponses = (0..<set.directions.count * 2).flatMap { row -> [Float] in
+      let response = set.impulseResponses[row * set.taps..<(row + 1) * set.taps]
+      return convolve(Array(response), taps).map { Float($0) }
     }
     #expect(abs(heard.diffuseFieldLevelDecibels - set.diffuseFieldLevelDecibels) < 0.1)
   }

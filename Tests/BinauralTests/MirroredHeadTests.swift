@@ -39,6 +39,7 @@ import Testing
   }
 
   @Test func aDifferentResponseDelayOrDirectionIsSeen() {
+    var random = SeededGenerator.forTest()
     var other = Self.set()
     other.impulseResponses[100] += 0.01
     #expect(!other.isMirrored)
@@ -46,7 +47,7 @@ import Testing
     other.delays[7] = 0.5
     #expect(!other.isMirrored)
     other = Self.set()
-    other.directions[4] = randomDirection()
+    other.directions[4] = randomDirection(using: &random)
     #expect(!other.isMirrored)
   }
 

@@ -60,7 +60,8 @@ import Testing
     #expect(residual < residualDecibels(try scene.linear(), scene.truth) - 5)
   }
 
-  /// Waves that carry the same sound have no second eigenvector; what is made of them must stand still.
+  /// Waves that carry the same sound have no second eigenvector; what is made of them must stand
+  /// still.
   @Test(arguments: [500.0, 1000, 3000])
   func aToneFromTwoSidesStaysATone(hertz: Double) throws {
     let tone = (0..<40_000).map { 0.2 * Float(sin(2 * .pi * hertz * Double($0) / 48_000)) }
@@ -125,12 +126,14 @@ import Testing
     #expect(try nothing.decoded().joined().allSatisfy { $0 == 0 })
   }
 
-  /// What has no direction at all is left to the linear decoder, and no direction is made up for it.
+  /// What has no direction at all is left to the linear decoder, and no direction is made up for
+  /// it.
   @Test func soundInWAlone() throws {
+    var random = SeededGenerator.forTest()
     var scene = ParametricScene([(0, noise(8000))])
     let faint: Float = 1e-4
     scene.field = PlanarSignal(channelCount: 4, frames: 8000) { [field = scene.field] c, n in
-      c == 0 ? field[0][n] : Float.random(in: -faint...faint)
+      c == 0 ? field[0][n] : Float.random(in: -faint...faint, using: &random)
     }
     #expect(residualDecibels(try scene.decoded(), try scene.linear()) < -25)
   }
@@ -160,7 +163,8 @@ import Testing
 
   /// A field turned to the left is what a head hears that is turned to the right.
   @Test func turningTheHeadIsTurningTheField() throws {
-    let turn = randomTurn()
+    var random = SeededGenerator.forTest()
+    let turn = randomTurn(using: &random)
     let (a, b) = Self.randomPair()
     let scene = ParametricScene([
       (a, noise(6000)), (b, noise(6000)), (Self.randomSource(), noise(6000)),
@@ -170,9 +174,10 @@ import Testing
     let from = AlignedFloats(count: 4 * 6000)
     let to = AlignedFloats(count: 4 * 6000)
     for c in 0..<4 { for n in 0..<6000 { from.pointer[c * 6000 + n] = scene.field[c][n] } }
+    let grid = PoseGrid(longestCall: 6000)
     rotator.process(
       input: from.pointer, output: to.pointer, stride: 6000, frames: 6000,
-      poses: rotator.gridPoints(forNext: 6000).map { _ in turn })
+      poses: grid.take(grid.points(forNext: 6000).map { _ in turn }, forNext: 6000))
     turned.field = PlanarSignal(channelCount: 4, frames: 6000) { to.pointer[$0 * 6000 + $1] }
     let byHead = try scene.decoded { _ in turn }
     #expect(residualDecibels(try turned.decoded(), byHead) < -80)

@@ -53,13 +53,14 @@ struct ParametricScene {
   ) throws -> [[Float]] {
     let decoder = ParametricDecoder(filters: try Self.filters.get(), waves: Self.waves)
     let latency = decoder.latencyFrames
+    let grid = PoseGrid(longestCall: field.frames + latency)
     let input = PlanarSignal(channelCount: 4, frames: field.frames + latency) {
       $1 < field.frames ? field[$0][$1] : 0
     }
     let ears = PlanarSignal(channelCount: 2, frames: input.frames)
     var done = 0
     input.forEachPiece(of: sizes) { piece, count in
-      let poses = decoder.gridPoints(forNext: count).map(head)
+      let poses = grid.take(grid.points(forNext: count).map(head), forNext: count)
       decoder.process(
         input: piece, frames: count, poses: poses, left: ears[0] + done, right: ears[1] + done)
       done += count
@@ -71,10 +72,11 @@ struct ParametricScene {
   func linear() throws -> [[Float]] {
     let decoder = BinauralDecoder(filters: try Self.filters.get(), partition: 256)
     let ears = PlanarSignal(channelCount: 2, frames: field.frames)
-    let poses = decoder.gridPoints(forNext: field.frames).map { _ in Quaternion.identity }
+    let grid = PoseGrid(longestCall: field.frames)
+    let poses = grid.points(forNext: field.frames).map { _ in Quaternion.identity }
     decoder.process(
-      input: UnsafePointer(field.channels), frames: field.frames, poses: poses, left: ears[0],
-      right: ears[1])
+      input: UnsafePointer(field.channels), frames: field.frames,
+      poses: grid.take(poses, forNext: field.frames), left: ears[0], right: ears[1])
     return ears.arrays
   }
 }

@@ -8,6 +8,8 @@ import SignalProcessing
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 /// The fast decoder against the definition.
 @Suite struct ReferenceDecoderTests {
   static let sets = InstructionSet.allCases.filter { $0 <= .widest }
@@ -16,15 +18,16 @@ import Testing
   /// a head that jumps to another pose with every grid point and one that turns as heads do.
   @Test(arguments: 1...7, sets)
   func theDecoderAgrees(order: Int, set: InstructionSet) {
+    var random = SeededGenerator.forTest()
     for (isMirrored, calls) in [(false, [64]), (true, [64]), (false, [50, 7]), (true, [1, 90])] {
       let filters = Self.filters(order: order, taps: 190, isMirrored: isMirrored)
       let decoder = BinauralDecoder(filters: filters, partition: 32, set: set)
       let isSymmetric = decoder.isSymmetric
       #expect(isSymmetric == isMirrored)
       let input = PlanarSignal(channelCount: decoder.channels, frames: 417) { _, _ in
-        .random(in: -1...1)
+        .random(in: -1...1, using: &random)
       }
-      let turn = RandomTurn(isFast: calls != [64])
+      let turn = RandomTurn(isFast: calls != [64], using: &random)
       let poses = (0..<ReferenceDecoder.poseCount(frames: 417)).map(turn.pose)
       let ears = Self.decode(decoder, input, poses, calls)
       let truth = ReferenceDecoder(filters: filters).decode(input.arrays, poses: poses)
@@ -36,14 +39,15 @@ import Testing
   /// The mirrored path and the one with two filters a channel are the same decoder.
   @Test(arguments: [1, 4, 7])
   func mirroredEarsMayBeLeftUnused(order: Int) {
+    var random = SeededGenerator.forTest()
     let filters = Self.filters(order: order, taps: 100, isMirrored: true)
     let decoder = BinauralDecoder(filters: filters, partition: 64, usesSymmetry: false)
     let isSymmetric = decoder.isSymmetric
     #expect(!isSymmetric)
     let input = PlanarSignal(channelCount: decoder.channels, frames: 256) { _, _ in
-      .random(in: -1...1)
+      .random(in: -1...1, using: &random)
     }
-    let poses = (0..<17).map { _ in randomTurn() }
+    let poses = (0..<17).map { _ in randomTurn(using: &random) }
     let ears = Self.decode(decoder, input, poses, [64])
     let truth = ReferenceDecoder(filters: filters).decode(input.arrays, poses: poses)
     #expect(Self.residual(ears[0], truth.left) < 1e-12)
@@ -53,12 +57,13 @@ import Testing
   /// The reference itself: a plane wave is heard from where it is, seen from the head.
   @Test(arguments: 1...7)
   func theReferenceTurnsAPlaneWave(order: Int) {
+    var random = SeededGenerator.forTest()
     let channels = SphericalHarmonics.channelCount(order: order)
-    let look = SphericalHarmonics.evaluate(order: order, randomDirection())
+    let look = SphericalHarmonics.evaluate(order: order, randomDirection(using: &random))
     // A filter of one tap a channel: the ear hears one sum of the turned channels.
     let filters = BinauralFilters(
       order: order, sampleRate: 48000, left: look.map { [Float($0)] }, right: look.map { _ in [0] })
-    let (source, pose) = (randomDirection(), randomTurn())
+    let (source, pose) = (randomDirection(using: &random), randomTurn(using: &random))
     let wave = SphericalHarmonics.evaluate(order: order, source)
     let input = wave.map { [Float](repeating: Float($0), count: 40) }
     let heard = ReferenceDecoder(filters: filters).decode(
@@ -71,12 +76,21 @@ import Testing
 
   /// Jumps, or 300 degrees a second about an axis.
   private struct RandomTurn {
-    let isFast: Bool
-    let start = randomTurn()
-    let axis = randomDirection()
+    private let isFast: Bool
+    private let start: Quaternion
+    private let axis: SIMD3<Double>
+    private let seed: UInt64
+
+    init(isFast: Bool, using random: inout SeededGenerator) {
+      self.isFast = isFast
+      start = randomTurn(using: &random)
+      axis = randomDirection(using: &random)
+      seed = random.next()
+    }
 
     func pose(at gridPoint: Int) -> Quaternion {
-      if isFast { return randomTurn() }
+      var random = SeededGenerator(seed &+ UInt64(gridPoint))
+      if isFast { return randomTurn(using: &random) }
       let half = 0.5 * Double(gridPoint) * 0.1 * Double.pi / 180
       let v = sin(half) * axis
       return start * Quaternion(w: cos(half), x: v.x, y: v.y, z: v.z)
@@ -99,11 +113,13 @@ import Testing
     _ calls: [Int]
   ) -> [[Float]] {
     let ears = PlanarSignal(channelCount: 2, frames: input.frames)
+    let grid = PoseGrid(longestCall: input.frames)
     var done = 0
     input.forEachPiece(of: calls) { piece, frames in
-      let needed = Array(poses[decoder.gridPoints(forNext: frames)])
+      let needed = Array(poses[grid.points(forNext: frames)])
       decoder.process(
-        input: piece, frames: frames, poses: needed, left: ears[0] + done, right: ears[1] + done)
+        input: piece, frames: frames, poses: grid.take(needed, forNext: frames),
+        left: ears[0] + done, right: ears[1] + done)
       done += frames
     }
     return ears.arrays

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Ambisonics
+import Geometry
 import TestSupport
 import Testing
 
@@ -29,8 +30,11 @@ import Testing
   }
 
   @Test(arguments: 0..<50) func eigenvectorsBuildTheMatrixAgain(_: Int) {
-    let waves = (0..<4).map { _ in (randomDirection(), Double.random(in: 0...1)) }
-    let rows = Self.covariance(waves, diffuse: .random(in: 0...0.1))
+    var random = SeededGenerator.forTest()
+    let waves = (0..<4).map { _ in
+      (randomDirection(using: &random), Double.random(in: 0...1, using: &random))
+    }
+    let rows = Self.covariance(waves, diffuse: .random(in: 0...0.1, using: &random))
     let eigen = Self.eigen(rows)
     for i in 0..<4 {
       for j in 0..<4 {
@@ -43,10 +47,13 @@ import Testing
   }
 
   @Test(arguments: 0..<50) func twoWavesAreFound(_: Int) {
-    let a = randomDirection()
-    var b = randomDirection()
-    while (a * b).sum() > 0.9 { b = randomDirection() }
-    let (p, q) = (Double.random(in: 0.2...1), Double.random(in: 0.2...1))
+    var random = SeededGenerator.forTest()
+    let a = randomDirection(using: &random)
+    var b = randomDirection(using: &random)
+    while (a * b).sum() > 0.9 { b = randomDirection(using: &random) }
+    let (p, q) = (
+      Double.random(in: 0.2...1, using: &random), Double.random(in: 0.2...1, using: &random)
+    )
     let model = WaveModel(
       Self.eigen(Self.covariance([(a, p), (b, q)], diffuse: 0)), bins: 10)
     let isSwapped = (model.first * b).sum() > (model.first * a).sum()
@@ -76,7 +83,8 @@ import Testing
   }
 
   @Test(arguments: 0..<100) func gridPlacesLieAroundTheirDirection(_: Int) {
-    let v = randomDirection()
+    var random = SeededGenerator.forTest()
+    let v = randomDirection(using: &random)
     let place = DirectionGrid.place(v)
     #expect(abs(place.shares.sum() - 1) < 1e-6)
     var mean = SIMD3<Double>.zero
@@ -88,8 +96,9 @@ import Testing
   }
 
   @Test(arguments: 0..<20) func neighboursReproduceADirection(_: Int) {
+    var random = SeededGenerator.forTest()
     let directions = fibonacciLattice(count: 700)
-    let v = randomDirection()
+    let v = randomDirection(using: &random)
     var (mean, sum) = (SIMD3<Double>.zero, 0.0)
     for (d, weight) in PlaneWaveResponses.neighbours(of: v, in: directions) {
       mean += directions[d] * weight

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands before malloc, the pthread mutex and the Swift runtime's reference counting in the test
-// executable and counts per thread. Linked into tests only.
+// executable and counts per thread. Linked only into tests and what Tests/link-variant makes.
 #define _GNU_SOURCE
 #include "allocation_counter.h"
 
@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <malloc.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 static _Thread_local bool is_counting;
@@ -29,47 +30,49 @@ void *operation_counter_memalign(size_t alignment, size_t size) {
   return memalign(alignment, size);
 }
 
-#if defined(STILLSTAGE_REALTIME_SANITIZER) || __has_feature(address_sanitizer) \
-    || __has_feature(thread_sanitizer)
-bool operation_counter_sees_libc(void) { return false; }
-#else
-bool operation_counter_sees_libc(void) { return true; }
+// The C library's own functions. Where RealtimeSanitizer is linked, its functions come between, so that
+// both notice a call.
+#define NEXT(name) (__interceptor_##name ? __interceptor_##name : __libc_##name)
+#define DECLARE_NEXT(type, name, ...) \
+  extern type __libc_##name(__VA_ARGS__); \
+  extern type __interceptor_##name(__VA_ARGS__) __attribute__((weak))
 
-extern void *__libc_malloc(size_t);
-extern void *__libc_calloc(size_t, size_t);
-extern void *__libc_realloc(void *, size_t);
-extern void *__libc_memalign(size_t, size_t);
-extern void __libc_free(void *);
+DECLARE_NEXT(void *, malloc, size_t);
+DECLARE_NEXT(void *, calloc, size_t, size_t);
+DECLARE_NEXT(void *, realloc, void *, size_t);
+DECLARE_NEXT(void *, memalign, size_t, size_t);
+DECLARE_NEXT(void, free, void *);
+extern int __interceptor_pthread_mutex_lock(pthread_mutex_t *) __attribute__((weak));
 
 void *malloc(size_t size) {
   COUNT(allocations);
-  return __libc_malloc(size);
+  return NEXT(malloc)(size);
 }
 
 void *calloc(size_t count, size_t size) {
   COUNT(allocations);
-  return __libc_calloc(count, size);
+  return NEXT(calloc)(count, size);
 }
 
 void *realloc(void *old, size_t size) {
   COUNT(allocations);
-  return __libc_realloc(old, size);
+  return NEXT(realloc)(old, size);
 }
 
 void *memalign(size_t alignment, size_t size) {
   COUNT(allocations);
-  return __libc_memalign(alignment, size);
+  return NEXT(memalign)(alignment, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
   COUNT(allocations);
-  return __libc_memalign(alignment, size);
+  return NEXT(memalign)(alignment, size);
 }
 
 int posix_memalign(void **result, size_t alignment, size_t size) {
   COUNT(allocations);
   if (alignment < sizeof(void *) || (alignment & (alignment - 1))) return EINVAL;
-  void *memory = __libc_memalign(alignment, size);
+  void *memory = NEXT(memalign)(alignment, size);
   if (!memory) return ENOMEM;
   *result = memory;
   return 0;
@@ -77,16 +80,18 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
 
 void free(void *memory) {
   if (memory) COUNT(frees);
-  __libc_free(memory);
+  NEXT(free)(memory);
 }
 
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
   static int (*next)(pthread_mutex_t *);
-  if (!next) next = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+  if (!next) {
+    next = __interceptor_pthread_mutex_lock;
+    if (!next) next = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+  }
   COUNT(mutex_locks);
   return next(mutex);
 }
-#endif
 
 // Weak, so that a program with a static standard library can still be linked; its own are used then
 // and nothing of this is counted.

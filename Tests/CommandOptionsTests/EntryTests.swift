@@ -19,7 +19,7 @@ import Testing
     #expect(try ProgramRun.of(entry, ["--version"]).output == "stillstage \(Program.version)\n")
     #expect(try ProgramRun.of(entry, ["--man-page"]).output == ManualPage.text)
     #expect(
-      try ProgramRun.of(entry, ["completion", "zsh"]).output == Completion.script(for: .zsh))
+      try ProgramRun.of(entry, ["completion", "zsh"]).output == Shell.zsh.completion)
   }
 
   @Test(arguments: [

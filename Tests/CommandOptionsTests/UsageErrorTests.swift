@@ -52,6 +52,13 @@ import Testing
       "The value 'loud' is invalid for '--gain <DB>': it must be a number from -120 to 40."
     ),
     (
+      "play x --decoder virtual-speakers",
+      """
+      The value 'virtual-speakers' is invalid for '--decoder <DESIGN>': it must be one of magls, \
+      ls, magls-cov, direct, parametric.
+      """
+    ),
+    (
       "play x --latency -4",
       """
       The value '-4' is invalid for '--latency <auto|MS>': it must be auto or a number from 5 to \

@@ -11,14 +11,15 @@ import Testing
 
   /// Noise that swells and fades, so that its gates matter.
   private func programme(_ name: String, channels: Int, level: Float) throws -> String {
+    var random = SeededGenerator.forTest(#fileID, name)
     let samples = (0..<channels).map { channel in
       (0..<48_000 * 4).map { i in
         let swell = Float(pow(sin(Double(i + channel * 9000) / 40_000), 2))
-        return level * swell * Float.random(in: -1...1)
+        return level * swell * Float.random(in: -1...1, using: &random)
       }
     }
     let path = temporary.file(name)
-    try TestSupport.FloatWAV.write(samples, sampleRate: 48_000, to: path)
+    try FloatWAV(channels: samples).write(to: path)
     return path
   }
 
@@ -32,7 +33,7 @@ import Testing
   private func render(_ input: String, _ options: String...) throws -> [[Float]] {
     let output = temporary.file("out.wav")
     _ = try Stillstage.succeed(["render", input, "-o", output, "--order", "1"] + options)
-    return try TestSupport.FloatWAV.read(output)
+    return try FloatWAV(reading: output).channels
   }
 
   @Test func aRenderIsBroughtToTheLoudnessByOneGain() throws {

@@ -8,7 +8,9 @@ import Testing
 @Suite struct OutputLayoutTests {
   private let frames = 9000
 
-  private func noise() -> [Float] { (0..<frames).map { _ in Float.random(in: -0.3...0.3) } }
+  private func noise(_ random: inout SeededGenerator) -> [Float] {
+    (0..<frames).map { _ in Float.random(in: -0.3...0.3, using: &random) }
+  }
 
   private func render(
     _ channels: [[Float]], _ options: [String], in folder: TemporaryFolder
@@ -35,10 +37,11 @@ import Testing
     ] as [(String, Int, UInt32?)])
   func everyTargetHasItsChannelsAndLength(name: String, count: Int, mask wanted: UInt32?) throws {
     let folder = TemporaryFolder()
+    var random = SeededGenerator.forTest()
     for pose in [[], ["--pose", "30,10,-20"]] {
       for (channels, layout) in [(1, "mono"), (2, "stereo"), (6, "5.1"), (4, "foa"), (9, "hoa")] {
         let out = try render(
-          (0..<channels).map { _ in noise() }, ["--to", name, "--layout", layout] + pose,
+          (0..<channels).map { _ in noise(&random) }, ["--to", name, "--layout", layout] + pose,
           in: folder)
         #expect(out.count == count)
         #expect(out.allSatisfy { $0.count == frames })
@@ -51,7 +54,8 @@ import Testing
 
   @Test func stereoTo51IsTheUpmixAlone() throws {
     let folder = TemporaryFolder()
-    let (l, r) = (noise(), noise())
+    var random = SeededGenerator.forTest()
+    let (l, r) = (noise(&random), noise(&random))
     let half = Float(0.5.squareRoot())
     for upmix in ["on", "low-latency"] {
       let out = try render([l, r], ["--to", "5.1", "--upmix", upmix, "--block", "77"], in: folder)
@@ -75,7 +79,8 @@ import Testing
   /// A source at azimuth a, the head turned by y: it comes from a - y.
   @Test(arguments: [0.0, 30, -75, 180]) func aPoseTurnsTheField(yaw: Double) throws {
     let folder = TemporaryFolder()
-    let x = noise()
+    var random = SeededGenerator.forTest()
+    let x = noise(&random)
     let silence = [Float](repeating: 0, count: frames)
     var bed = [[Float]](repeating: silence, count: 6)
     bed[4] = x
@@ -98,10 +103,11 @@ import Testing
   /// Turned by 110 degrees, the left surround stands in front.
   @Test func aPoseTurnsABed() throws {
     let folder = TemporaryFolder()
-    let x = noise()
+    var random = SeededGenerator.forTest()
+    let x = noise(&random)
     let silence = [Float](repeating: 0, count: frames)
     var bed = [[Float]](repeating: silence, count: 6)
-    (bed[3], bed[4]) = (noise(), x)
+    (bed[3], bed[4]) = (noise(&random), x)
     let options = ["--layout", "5.1(side)", "--pose", "110,0,0"]
     let out = try render(bed, ["--to", "5.1"] + options, in: folder)
     for i in 0..<frames { #expect(abs(out[2][i] - x[i]) < 1e-6) }
@@ -113,7 +119,8 @@ import Testing
 
   @Test func theLimiterIsForEars() throws {
     let folder = TemporaryFolder()
-    let input = try folder.write(FloatWAV(channels: [noise()]).bytes(), to: "in.wav")
+    var random = SeededGenerator.forTest()
+    let input = try folder.write(FloatWAV(channels: [noise(&random)]).bytes(), to: "in.wav")
     let run = try Stillstage.run([
       "render", input, "-o", folder.file("out.wav"), "--to", "5.1", "--limiter", "on",
     ])

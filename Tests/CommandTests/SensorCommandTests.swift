@@ -71,9 +71,10 @@ import Testing
     #expect(numbers.count > 200 && numbers.allSatisfy { $0.count == 11 })
     #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0[0] < $1[0] })
     for row in numbers {
-      let force = row[4...6].reduce(0) { $0 + $1 * $1 }.squareRoot()
-      #expect(abs(force - 9.80665) < 0.02)
-      #expect(abs(row[7...10].reduce(0) { $0 + $1 * $1 } - 1) < 1e-9)
+      let force: Double = row[4...6].reduce(0) { $0 + $1 * $1 }
+      let norm: Double = row[7...10].reduce(0) { $0 + $1 * $1 }
+      #expect(abs(force.squareRoot() - 9.80665) < 0.02)
+      #expect(abs(norm - 1) < 1e-9)
     }
   }
 

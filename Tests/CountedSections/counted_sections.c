@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts what every thread does within the real-time sections that CRealtime marks, in the place of
-// RealtimeSanitizer, and prints the sums at the end of the process.
-#include "counted_sections.h"
-
+// RealtimeSanitizer, and prints the sums at the end of the process. Linked into a program by
+// Tests/link-variant.
 #include <allocation_counter.h>
 
 #include <pthread.h>

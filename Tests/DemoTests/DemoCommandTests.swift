@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// The built program, from the command line to the files.
 @Suite(.serialized) struct DemoCommandTests {
@@ -28,8 +30,8 @@ import Testing
     try withoutServerAndGnuplot(sameAs: ears)
   }
 
-  /// The wood stays at the left: beside the left ear at first, in front of it when the head looks to
-  /// the left, behind it when the head looks to the right.
+  /// The wood stays at the left: beside the left ear at first, in front of it when the head looks
+  /// to the left, behind it when the head looks to the right.
   private func expectStandingStage(_ ears: EarRecording) throws {
     let left = DemoScenePart.percussion.direction
     #expect(left?.azimuth == 90)

@@ -7,6 +7,8 @@ import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 @Suite struct DemoSceneTests {
   @Test func theWholeSceneIsSoundWithRoomAboveItAndSilenceAtBothEnds() throws {

@@ -65,7 +65,8 @@ struct SceneRecording {
     return sum / Double(signal.frames)
   }
 
-  /// Where the energy comes from, x front, y left, z up: a plane wave has length 1, a diffuse field 0.
+  /// Where the energy comes from, x front, y left, z up: a plane wave has length 1, a diffuse field
+  /// 0.
   var intensity: SIMD3<Double> {
     var sum = SIMD3<Double>()
     for i in 0..<signal.frames {

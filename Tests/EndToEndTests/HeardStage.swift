@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Reads from a recording of a `Scene` where the stage stood, how loud it was and which moment of the
-/// source was heard, 2 ms by 2 ms: what the scene's three renders explain best.
+/// Reads from a recording of a `Scene` where the stage stood, how loud it was and which moment of
+/// the source was heard, 2 ms by 2 ms: what the scene's three renders explain best.
 struct HeardStage {
   struct Moment {
     /// The middle, in frames of the recording and CLOCK_MONOTONIC [ns].

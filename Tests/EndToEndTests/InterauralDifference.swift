@@ -5,7 +5,8 @@ import SignalProcessing
 
 /// What tells two ears the direction of a source.
 struct InterauralDifference {
-  /// By how much the left ear hears later, from the maximum of the cross-correlation below 1.5 kHz [s].
+  /// Delay of the left ear after the right one, from the maximum of the cross-correlation below
+  /// 1.5 kHz [s].
   let time: Double
   /// Left over right by octave, 125 Hz to 16 kHz [dB].
   let levels: [Double]
@@ -21,10 +22,10 @@ struct InterauralDifference {
     levels = Self.bands.map { center in
       let first = Int(center / 2.0.squareRoot() / binWidth)
       let last = min(Self.frames / 2, Int(center * 2.0.squareRoot() / binWidth))
-      let powers = spectra.map { spectrum in
-        (first...last).reduce(0.0) {
-          $0 + spectrum.real[$1] * spectrum.real[$1]
-            + spectrum.imaginary[$1] * spectrum.imaginary[$1]
+      let powers = spectra.map { spectrum -> Double in
+        (first...last).reduce(0.0) { sum, bin in
+          let (real, imaginary) = (spectrum.real[bin], spectrum.imaginary[bin])
+          return sum + real * real + imaginary * imaginary
         }
       }
       return 10 * log10(powers[0] / powers[1])

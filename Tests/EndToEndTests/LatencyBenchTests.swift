@@ -69,8 +69,8 @@ extension EndToEndTests {
       #expect(stages.report.minimum > 0 && stages.fusion.minimum > 0)
       #expect(abs(chain.capture.differenceMilliseconds) < 5)
       for row in report.renderer {
-        // What the limiter looks ahead, the ramp between two points of the grid, and the way from the
-        // source to the ear that is in the filters; none of them depends on the block.
+        // The limiter's look-ahead, the ramp between two points of the grid, and the delay from the
+        // source to the ear that is in the filters. None of them depends on the block.
         let filters = row.halfFrames - Double(row.soundLatencyFrames)
         #expect(filters > 8 && filters < 240, "\(row)")
         #expect(abs(row.halfFrames - report.renderer[0].halfFrames) < 12, "\(row)")
@@ -120,12 +120,7 @@ extension EndToEndTests {
 
     private static func descendants(of root: pid_t) -> [pid_t] {
       var parents: [pid_t: pid_t] = [:]
-      guard let stream = opendir("/proc") else { return [] }
-      defer { closedir(stream) }
-      while let entry = readdir(stream) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) {
-          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
+      for name in SystemFile.names(in: "/proc") ?? [] {
         if let pid = pid_t(name), let stat = stat(of: pid) { parents[pid] = stat.parent }
       }
       var found: [pid_t] = []

@@ -4,6 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 extension EndToEndTests {
   @Suite(.serialized) struct ModeTests {
     /// A recording during which the head turns by 90 degrees, and when it did.
@@ -34,9 +36,9 @@ extension EndToEndTests {
 
     @Test func plainStereoOfAMonoFileIsTheSameInBothEars() throws {
       let folder = TemporaryFolder()
-      var generator = NoiseGenerator(seed: 3)
-      let mono = (0..<10 * Scene.sampleRate).map { _ in 0.05 * generator.next() }
-      try FloatWAV.write([mono], sampleRate: Scene.sampleRate, to: folder.file("mono.wav"))
+      var generator = SeededGenerator(3)
+      let mono = (0..<10 * Scene.sampleRate).map { _ in 0.05 * Float(generator.gaussian()) }
+      try FloatWAV(rate: Scene.sampleRate, channels: [mono]).write(to: folder.file("mono.wav"))
       let (recording, turned) = try playTurning(
         .noise, path: folder.file("mono.wav"), ["--mode", "off"])
       let end = recording.frame(at: turned + 400_000_000)

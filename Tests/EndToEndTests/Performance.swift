@@ -189,7 +189,7 @@ private final class HeadControl {
 func whileBroken(_ attempt: () throws -> Bool) throws {
   for _ in 1...2 {
     if try !attempt() { return }
-    print("the sound was broken, the machine is busy: again")
+    recordRetry("the sound was broken")
   }
   _ = try attempt()
 }

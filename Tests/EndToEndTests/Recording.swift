@@ -51,8 +51,8 @@ struct Recording {
     return anchor.frame + Int((Double(time - anchor.time) * 1e-9 * Self.sampleRate).rounded())
   }
 
-  /// Largest share of the energy further than 100 Hz from `frequency` in any 50 ms between two times
-  /// [dB].
+  /// Largest share of the energy further than 100 Hz from `frequency` in any 50 ms between two
+  /// times [dB].
   func worstSpuriousDecibels(_ frequency: Double, from start: Int64, to end: Int64) -> Double {
     let count = 2400
     let frames = max(0, frame(at: start))..<min(self.frames - count, frame(at: end))

@@ -5,8 +5,10 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 extension EndToEndTests {
-  /// A tone on the left alone: in plain stereo the right ear is silent, in binaural sound it is not.
+  /// A tone on the left alone: the right ear is silent in plain stereo, not in binaural sound.
   @Suite(.serialized) struct RouteTests {
     private let folder = TemporaryFolder()
     private let tone: String
@@ -17,7 +19,7 @@ extension EndToEndTests {
       }
       let right = [Float](repeating: 0, count: left.count)
       tone = folder.file("left.wav")
-      try FloatWAV.write([left, right], sampleRate: Scene.sampleRate, to: tone)
+      try FloatWAV(rate: Scene.sampleRate, channels: [left, right]).write(to: tone)
     }
 
     private func loadSinks(_ server: PrivatePulseServer) throws {

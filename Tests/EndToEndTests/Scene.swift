@@ -31,7 +31,7 @@ final class Scene: Sendable {
     path = sceneFolder.file(name + ".wav")
     let mono = (0..<frames).map(sample)
     let silence = [Float](repeating: 0, count: frames)
-    try FloatWAV.write([mono, silence, silence, mono], sampleRate: Self.sampleRate, to: path)
+    try FloatWAV(rate: Self.sampleRate, channels: [mono, silence, silence, mono]).write(to: path)
     ahead = try Self.render(path, yaw: 0, frames)
     lookingLeft = try Self.render(path, yaw: 90, frames)
     lookingRight = try Self.render(path, yaw: -90, frames)
@@ -49,7 +49,7 @@ final class Scene: Sendable {
       timeoutSeconds: 120)
     guard run.exitCode == 0 else { throw Unrendered(text: run.errors) }
     defer { unlink(output) }
-    return try FloatWAV.read(output).map { Array($0.prefix(frames)) }
+    return try FloatWAV(reading: output).channels.map { Array($0.prefix(frames)) }
   }
 
   struct Unrendered: Error {
@@ -69,8 +69,8 @@ enum Product {
 }
 
 private let noiseScene = SceneHolder {
-  var generator = NoiseGenerator(seed: 7)
-  return try Scene(named: "noise", seconds: 30) { _ in 0.05 * generator.next() }
+  var generator = SeededGenerator(7)
+  return try Scene(named: "noise", seconds: 30) { _ in 0.05 * Float(generator.gaussian()) }
 }
 
 private let toneScene = SceneHolder {
@@ -95,21 +95,3 @@ private let sceneFolder: TemporaryFolder = {
   return TemporaryFolder()
 }()
 private var scenePath: String { sceneFolder.path }
-
-/// Gaussian noise that is the same in every run.
-struct NoiseGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
-
-  private mutating func uniform() -> Double {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return (Double(state >> 11) + 0.5) / Double(1 << 53)
-  }
-
-  mutating func next() -> Float {
-    Float((-2 * log(uniform())).squareRoot() * cos(2 * Double.pi * uniform()))
-  }
-}

@@ -4,9 +4,12 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 extension EndToEndTests {
   @Suite(.serialized) struct ServerTests {
-    /// Killed and started again: the sound goes on where it was, from silence, with the head as it is.
+    /// Killed and started again: the sound goes on where it was, from silence, for the head's
+    /// present pose.
     @Test func playingGoesOnWhereItWasWhenTheServerReturns() throws {
       let server = try PrivatePulseServer()
       defer { server.stop() }
@@ -46,6 +49,7 @@ extension EndToEndTests {
         let settled = after.between(first.time + 100_000_000, .max)
         #expect(settled.allSatisfy { abs($0.yaw - 30) < 0.5 && abs($0.gain - 1) < 0.01 })
         hasSeenRamp = try checkRamp(recording, after)
+        if !hasSeenRamp { recordRetry("the recorder came after the sound") }
       }
       #expect(hasSeenRamp, "the recorder always came after the sound")
       #expect(performance.end().code == 143)
@@ -162,6 +166,7 @@ extension EndToEndTests {
             #expect(heard.allSatisfy { $0.residualDecibels < -60 })
             return
           }
+          recordRetry("\(underruns) underruns")
         }
         Issue.record("the queue ran dry in each of three runs")
       }

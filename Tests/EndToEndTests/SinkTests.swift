@@ -4,6 +4,8 @@ import CRealtime
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 extension EndToEndTests {
   @Suite(.serialized) struct SinkTests {
     private static let plain = ["--tracker", "none", "--loudness", "off"]

@@ -5,6 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 extension EndToEndTests {
   /// The whole program, playing: nothing is allocated, locked or counted in its render call.
   ///

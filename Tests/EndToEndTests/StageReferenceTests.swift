@@ -4,8 +4,10 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 extension EndToEndTests {
-  /// What the stage stands still in: a seat that has a tracker of its own, a front from another day.
+  /// What the stage stands still in: a seat with a tracker of its own, a front from another day.
   @Suite(.serialized) struct StageReferenceTests {
     private struct Ride {
       var begin: Int64 = 0
@@ -14,8 +16,8 @@ extension EndToEndTests {
       var last: Int64 = 0
     }
 
-    /// The seat turns to the left under a head that rests in the room: for the stage, which goes with
-    /// the seat, the head turns to the right.
+    /// The seat turns to the left under a head that rests in the room: for the stage, which goes
+    /// with the seat, the head turns to the right.
     @Test func theStageGoesWithTheSeat() throws {
       var (ride, read): (Ride, HeardStage?) = (Ride(), nil)
       try whileBroken {

@@ -3,6 +3,8 @@
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 extension EndToEndTests {
   @Suite(.serialized) struct TerminalTests {
     private static let arrow = (up: "\u{1B}[A", right: "\u{1B}[C", left: "\u{1B}[D")

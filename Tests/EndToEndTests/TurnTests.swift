@@ -4,6 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 /// `stillstage play` with a real sound server, a real HID path and a virtual head.
 @Suite(.serialized) struct EndToEndTests {}
 
@@ -92,8 +94,8 @@ extension EndToEndTests {
         return milliseconds(turns.turn + headTime(yaw), heard.time)
       }
       print("\(name), turn of 90 degrees in 0.5 s: the stage follows the head", lags, "ms later")
-      // Predicted by the latency that the server reports, which PipeWire gets wrong, by 45 ms in its first
-      // seconds.
+      // The prediction uses the latency that the server reports. PipeWire's is wrong by 45 ms in
+      // its first seconds.
       #expect(lags.allSatisfy { $0 > -60 && $0 < limit })
 
       try compare(stage, recording, before: turns.step, Scene.noise.ahead, name + ", ahead")

@@ -3,6 +3,8 @@
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 extension EndToEndTests {
   @Suite(.serialized) struct UnplugTests {
     private struct Times {

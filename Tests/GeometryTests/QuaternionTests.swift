@@ -10,8 +10,11 @@ import Testing
   }
 
   @Test func composesLikeTheTurnsItStandsFor() {
+    var random = SeededGenerator.forTest()
     for _ in 0..<200 {
-      let (a, b, v) = (randomTurn(), randomTurn(), randomDirection())
+      let (a, b, v) = (
+        randomTurn(using: &random), randomTurn(using: &random), randomDirection(using: &random)
+      )
       #expect(distance((a * b).rotate(v), a.rotate(b.rotate(v))) < 1e-12)
       #expect(distance(RotationMatrix(a).rotate(v), a.rotate(v)) < 1e-12)
       #expect(distance(a.conjugate.rotate(a.rotate(v)), v) < 1e-12)
@@ -19,15 +22,17 @@ import Testing
   }
 
   @Test func theLogarithmUndoesTheExponential() {
+    var random = SeededGenerator.forTest()
     for scale in [1e-12, 1e-7, 1e-3, 1, 3.14] {
-      let v = randomDirection() * scale
+      let v = randomDirection(using: &random) * scale
       #expect(distance(Quaternion(rotationVector: v).rotationVector, v) < 1e-9 * scale + 1e-15)
     }
   }
 
   @Test func slerpGoesAtConstantSpeedAlongTheShorterArc() {
+    var random = SeededGenerator.forTest()
     for _ in 0..<200 {
-      let (a, b) = (randomTurn(), randomTurn())
+      let (a, b) = (randomTurn(using: &random), randomTurn(using: &random))
       let whole = Quaternion.angle(between: a, b)
       let flipped = Quaternion(w: -b.w, x: -b.x, y: -b.y, z: -b.z)
       for f in [0, 0.1, 0.5, 0.9, 1] {
@@ -48,9 +53,11 @@ import Testing
   }
 
   @Test func anglesComeBack() {
+    var random = SeededGenerator.forTest()
     for _ in 0..<200 {
       let angles = YawPitchRoll(
-        yaw: .random(in: -179...179), pitch: .random(in: -89...89), roll: .random(in: -179...179))
+        yaw: .random(in: -179...179, using: &random), pitch: .random(in: -89...89, using: &random),
+        roll: .random(in: -179...179, using: &random))
       let back = YawPitchRoll(angles.quaternion)
       #expect(abs(back.yaw - angles.yaw) < 1e-9)
       #expect(abs(back.pitch - angles.pitch) < 1e-9)
@@ -65,8 +72,9 @@ import Testing
   }
 
   @Test func directionsComeBack() {
+    var random = SeededGenerator.forTest()
     for _ in 0..<200 {
-      let v = randomDirection()
+      let v = randomDirection(using: &random)
       #expect(distance(Direction(v).unitVector, v) < 1e-12)
     }
   }

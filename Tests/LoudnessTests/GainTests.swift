@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Loudness
@@ -8,16 +9,18 @@ import Testing
 @Suite struct GainPlannerTests {
   private func level(_ gain: Float) -> Double { 20 * log10(Double(gain)) }
 
-  /// Whatever is asked for and however long the stretches are: 1 dB/s at most, no jump between them.
+  /// Whatever is asked for and however long the stretches are: 1 dB/s at most, no jump between
+  /// them.
   @Test func neverFasterThanOneDecibelASecond() {
+    var random = SeededGenerator.forTest()
     for _ in 0..<200 {
-      var planner = GainPlanner(gain: .random(in: -20...20))
+      var planner = GainPlanner(gain: .random(in: -20...20, using: &random))
       _ = planner.advance(seconds: 0.01, isSilent: false)
       var last = planner.gain
       for _ in 0..<300 {
-        if Bool.random() { planner.aim(at: .random(in: -60...60)) }
-        let seconds = Double.random(in: 0.0001...0.2)
-        let step = planner.advance(seconds: seconds, isSilent: .random())
+        if Bool.random(using: &random) { planner.aim(at: .random(in: -60...60, using: &random)) }
+        let seconds = Double.random(in: 0.0001...0.2, using: &random)
+        let step = planner.advance(seconds: seconds, isSilent: .random(using: &random))
         #expect(abs(level(step.start) - last) < 1e-4)
         #expect(abs(level(step.end) - level(step.start)) <= seconds * 1.0 + 1e-4)
         last = level(step.end)
@@ -68,9 +71,11 @@ import Testing
 
   /// The limiter never has to take off more than its share because of the gain.
   @Test func theTruePeakCapsTheGain() {
+    var random = SeededGenerator.forTest()
     for _ in 0..<1000 {
       let knowledge = LoudnessKnowledge(
-        origin: .scan, loudness: .random(in: -70...5), truePeak: .random(in: -60...12))
+        origin: .scan, loudness: .random(in: -70...5, using: &random),
+        truePeak: .random(in: -60...12, using: &random))
       let gain = target.gain(for: knowledge)
       #expect(gain <= 0 || gain + (knowledge.truePeak ?? 0) <= -1 + target.limiterShare + 1e-9)
       #expect((-40.0...20).contains(gain))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Media
@@ -138,11 +139,12 @@ import Testing
   }
 
   @Test func chanceAndDamageAreNotTakenForLevels() {
+    var random = SeededGenerator.forTest()
     var levels = AACLevels()
     // Starts with a channel, so that only what seems to lie at the end could be found.
     for _ in 0..<50_000 {
-      let count = Int.random(in: 0...60)
-      levels.add([0x21] + (0..<count).map { _ in UInt8.random(in: 0...255) })
+      let count = Int.random(in: 0...60, using: &random)
+      levels.add([0x21] + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
     }
     #expect(levels.newest == nil)
     let whole = bytes(of: element(reference: 80, gains: [(true, 24)], excluded: true) + [1, 1, 1])
@@ -153,7 +155,10 @@ import Testing
     }
     for _ in 0..<50_000 {
       var any = AACLevels()
-      any.add((0..<Int.random(in: 0...80)).map { _ in UInt8.random(in: 0...255) })
+      any.add(
+        (0..<Int.random(in: 0...80, using: &random)).map { _ in
+          UInt8.random(in: 0...255, using: &random)
+        })
       #expect(any.newest.map { ($0.reference ?? 0) <= 0 } ?? true)
     }
     var found = AACLevels()

@@ -4,8 +4,8 @@
 
 /// Puts words on level into streams of FFmpeg's encoders, which write dialnorm only.
 ///
-/// An AC-3 stream of 384 kbit/s becomes one of 448 kbit/s, and an E-AC-3 frame four bytes longer; so
-/// there is room for the words, and the coded sound stays as it is.
+/// An AC-3 stream of 384 kbit/s becomes one of 448 kbit/s, and an E-AC-3 frame four bytes longer;
+/// so there is room for the words, and the coded sound stays as it is.
 struct BroadcastFrames {
   /// `dialnorm`, 1 to 31.
   var dialogue: Int
@@ -54,9 +54,9 @@ struct BroadcastFrames {
     return checked(bytes(of: written))
   }
 
-  /// Both checksums of an AC-3 frame: over its first 5/8, and over the rest. The first stands at the
-  /// front of what it is of: it is the number that leaves no remainder, found by stepping back over as
-  /// many bits as come behind it.
+  /// Both checksums of an AC-3 frame: over its first 5/8, and over the rest. The first stands at
+  /// the front of what it is of: it is the number that leaves no remainder, found by stepping back
+  /// over as many bits as come behind it.
   private func checked(_ frame: [UInt8]) -> [UInt8] {
     var frame = frame
     let words = frame.count / 2

@@ -100,12 +100,13 @@ import Testing
     let scratch = Scratch()
     let words = BroadcastFrames(dialogue: 24, heavy: [0xD5], line: [0xE8])
     let bytes = try patched(kind, stream(kind, scratch, seconds: 0.2), words)
+    let header = SyncframeHeader(bytes)
+    #expect(header?.levels.first?.dialogue == -24)
+    #expect(header?.levels.first?.heavyCompression == SyncframeHeader.heavyGain(0xD5))
+    #expect(header?.isEnhanced == (kind == "eac3"))
     let path = scratch.write(bytes, to: "a")
     for mode in DynamicRange.allCases {
       let reader = try AudioFileReader(path: path, dynamicRange: mode)
-      #expect(reader.syncframe?.levels.first?.dialogue == -24)
-      #expect(reader.syncframe?.levels.first?.heavyCompression == SyncframeHeader.heavyGain(0xD5))
-      #expect(reader.syncframe?.isEnhanced == (kind == "eac3"))
       let level = mode == .rf ? -20.0 : -31
       #expect(reader.statedLoudness == StatedLoudness(origin: .dialnorm, loudness: level))
     }

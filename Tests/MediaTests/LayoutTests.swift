@@ -2,6 +2,7 @@
 
 import Ambisonics
 import Media
+import TestSupport
 import Testing
 
 @Suite struct LayoutTests {
@@ -70,11 +71,8 @@ import Testing
       signal: noise(channels: 4, frames: 100),
       box: big(24, 4) + Array("chan".utf8) + big(0, 4) + Self.tag(190, 4)
     ).bytes
-    var state: UInt64 = 1
-    func random(below limit: Int) -> Int {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int(state >> 33) % limit
-    }
+    var generator = SeededGenerator(1)
+    func random(below limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
     for _ in 0..<300 {
       var bytes = whole
       for _ in 0..<4 { bytes[random(below: bytes.count)] = UInt8(random(below: 256)) }

@@ -81,15 +81,15 @@ import Testing
 
   @Test func layoutRefusalsNameBothCounts() throws {
     let cases: [(option: LayoutOption, channels: Int, text: String)] = [
-      (.foa, 2, "--layout foa needs 4 or 6 channels, the track has 2"),
-      (.fuMa, 5, "--layout fuma needs 4, 9 or 16 channels, the track has 5"),
+      (.foa, 2, "the layout foa needs 4 or 6 channels, the track has 2"),
+      (.fuMa, 5, "the layout fuma needs 4, 9 or 16 channels, the track has 5"),
       (
         .hoa, 5,
-        "--layout hoa needs 4, 6, 9, 11, 16, 18, 25, 27, 36, 38, 49, 51, 64 or 66 channels, "
-          + "the track has 5"
+        "the layout hoa needs 4, 6, 9, 11, 16, 18, 25, 27, 36, 38, 49, 51, 64 or 66 "
+          + "channels, the track has 5"
       ),
-      (try LayoutOption("5.1"), 2, "--layout 5.1 needs 6 channels, the track has 2"),
-      (.auto, 8, "the file does not say what its 8 channels are; say so with --layout"),
+      (try LayoutOption("5.1"), 2, "the layout 5.1 needs 6 channels, the track has 2"),
+      (.auto, 8, "the file does not say what its 8 channels are; say so with the layout"),
     ]
     for (option, channels, text) in cases {
       let error = #expect(throws: MediaError.self) {

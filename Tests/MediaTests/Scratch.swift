@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import TestSupport
 import Testing
 
 /// A folder of a test's own, gone when the test is over.
@@ -20,18 +21,7 @@ final class Scratch {
 
   static func / (folder: Scratch, name: String) -> String { folder.path + "/" + name }
 
-  var names: [String] {
-    guard let directory = opendir(path) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-        String(cString: $0.assumingMemoryBound(to: CChar.self).baseAddress!)
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
-  }
+  var names: [String] { SystemFile.names(in: path)?.sorted() ?? [] }
 
   @discardableResult
   func write(_ bytes: [UInt8], to name: String) -> String {
@@ -57,15 +47,10 @@ final class Scratch {
     let words =
       ["ffmpeg", "-nostdin", "-v", "error", "-y"]
       + arguments.map { $0.hasPrefix("@") ? self / String($0.dropFirst()) : $0 }
-    var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-    defer { for pointer in pointers { free(pointer) } }
-    var process: pid_t = 0
-    let result = posix_spawnp(&process, "ffmpeg", nil, nil, &pointers, environ)
+    let process = try #require(
+      try? ProgramLaunch(words).start(),
+      "install the Debian package ffmpeg, which the tests need", sourceLocation: location)
     try #require(
-      result == 0, "install the Debian package ffmpeg, which the tests need",
-      sourceLocation: location)
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    try #require(status == 0, "\(words.joined(separator: " "))", sourceLocation: location)
+      process.wait() == .exited(0), "\(words.joined(separator: " "))", sourceLocation: location)
   }
 }

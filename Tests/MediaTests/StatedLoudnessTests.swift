@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import Media
@@ -89,12 +90,15 @@ import Testing
   }
 
   @Test func damagedBoxesAreNotReadBeyondTheirEnd() {
+    var random = SeededGenerator.forTest()
     let whole = big(0, 4) + entry(truePeak: 672, [(2, 100), (1, 167)]).bytes
     for count in 0..<whole.count {
       #expect(LoudnessBox(Array(whole.prefix(count))).loudness == nil)
     }
     for _ in 0..<5000 {
-      let bytes = (0..<Int.random(in: 0...300)).map { _ in UInt8.random(in: 0...255) }
+      let bytes = (0..<Int.random(in: 0...300, using: &random)).map { _ in
+        UInt8.random(in: 0...255, using: &random)
+      }
       if let loudness = LoudnessBox(bytes).loudness {
         #expect((-57.75...6).contains(loudness))
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Media
@@ -134,6 +135,7 @@ struct WrittenHeader {
   }
 
   @Test func whatIsCutShortOrDamagedIsNotReadBeyondItsEnd() {
+    var random = SeededGenerator.forTest()
     let whole = WrittenHeader(timeCodes: true, additional: 64).basic
     let read = SyncframeHeader(whole)
     #expect(read != nil)
@@ -142,8 +144,12 @@ struct WrittenHeader {
       #expect(cut == nil || cut == read)
     }
     for _ in 0..<20_000 {
-      var bytes = (0..<Int.random(in: 0...160)).map { _ in UInt8.random(in: 0...255) }
-      if bytes.count > 1, Bool.random() { bytes.replaceSubrange(0..<2, with: [0x0B, 0x77]) }
+      var bytes = (0..<Int.random(in: 0...160, using: &random)).map { _ in
+        UInt8.random(in: 0...255, using: &random)
+      }
+      if bytes.count > 1, Bool.random(using: &random) {
+        bytes.replaceSubrange(0..<2, with: [0x0B, 0x77])
+      }
       guard let header = SyncframeHeader(bytes) else { continue }
       #expect((1...4096).contains(header.byteCount))
       #expect(header.levels.allSatisfy { (-31 ... -1).contains($0.dialogue) })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Geometry
+import TestSupport
 import Testing
 
 @testable import NetworkTracking
@@ -108,9 +109,10 @@ import Testing
   }
 
   @Test func datagramsOfAnyKindAreTaken() {
-    var generator = SystemRandomNumberGenerator()
+    var random = SeededGenerator.forTest()
+    var generator = SeededGenerator.forTest()
     for _ in 0..<20_000 {
-      let bytes = (0..<Int.random(in: 0...70)).map { _ in
+      let bytes = (0..<Int.random(in: 0...70, using: &random)).map { _ in
         UInt8.random(in: 0...255, using: &generator)
       }
       for head in [AngleDatagram.opentrack(bytes, .rightUp), AngleDatagram.freepie(bytes, .leftUp)]

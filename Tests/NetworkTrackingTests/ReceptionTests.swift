@@ -4,6 +4,7 @@ import Geometry
 import Glibc
 import HeadTracking
 import NetworkTracking
+import TestSupport
 import Testing
 
 /// Real datagrams over the loopback interface.
@@ -66,6 +67,7 @@ import Testing
 
   /// Bytes of an OSC message from its specification, not from liblo.
   @Test func messagesOfOtherProgramsAreUnderstood() throws {
+    var random = SeededGenerator.forTest()
     let port = try freePort()
     let source = HeadPoseSource()
     let session = NetworkTrackerSession(NetworkTracker(.osc(.ypr), port: port), feeding: source)
@@ -80,7 +82,7 @@ import Testing
     }
     let rejected = source.status.rejectedCount
     for length in [0, 1, 7, 64, 1500] {
-      send((0..<length).map { _ in UInt8.random(in: 0...255) }, port: port)
+      send((0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }, port: port)
     }
     send(Array("/volume\0,i\0\0".utf8) + [0, 0, 0, 1], port: port)
     expect(YawPitchRoll(yaw: 30, pitch: 20, roll: -10).quaternion, from: source) {

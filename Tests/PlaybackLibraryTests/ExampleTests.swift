@@ -4,6 +4,8 @@ import Playback
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 /// The example program does what its comments say.
 @Suite struct ExampleTests {
   private let program = "\(ProgramRun.builtProducts)/playback-example"

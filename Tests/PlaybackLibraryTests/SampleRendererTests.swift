@@ -21,7 +21,7 @@ import Testing
   }
 
   private func noise(channels: Int, frames: Int) -> [Float] {
-    var generator = LinearCongruence()
+    var generator = SeededGenerator(1)
     return (0..<channels * frames).map { _ in Float.random(in: -0.5...0.5, using: &generator) }
   }
 

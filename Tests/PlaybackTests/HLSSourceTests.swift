@@ -4,11 +4,14 @@ import CRealtime
 import Glibc
 import HLS
 import Media
+import SignalProcessing
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// Presentations that the program ffmpeg packs, read as one sound.
 @Suite struct HLSSourceTests {
@@ -23,8 +26,8 @@ import Testing
     func keep(_ folder: TemporaryFolder) { all.withLock { $0.append(folder) } }
   }
 
-  /// Twelve seconds of bursts and tones: 5.1 as E-AC-3, its stereo fold-down as AAC, 6 dB louder. The
-  /// LFE, which the fold-down lacks, is twice as strong in the last third of a segment.
+  /// Twelve seconds of bursts and tones: 5.1 as E-AC-3, its stereo fold-down as AAC, 6 dB louder.
+  /// The LFE, which the fold-down lacks, is twice as strong in the last third of a segment.
   private final class Packed: Sendable {
     let folder = TemporaryFolder()
     let problem: String?
@@ -73,23 +76,23 @@ import Testing
     }
   }
 
-  /// Tiers by plan; some segments are fetched a second time in another one.
+  /// Renditions by plan; some segments are fetched a second time in another one.
   private struct Plan: AdaptationRule {
-    var tiers: [Int]
+    var renditions: [Int]
     var again: [Int: Int] = [:]
     var asked = 0
 
     mutating func next(_ situation: PlaySituation) -> Int {
       defer { asked += 1 }
-      return tiers[min(asked, tiers.count - 1)]
+      return renditions[min(asked, renditions.count - 1)]
     }
-    mutating func record(_ timing: SegmentTiming, tier: Int) {}
+    mutating func record(_ timing: SegmentTiming, rendition: Int) {}
     mutating func replacement(
-      _ situation: PlaySituation, queue: [QueuedSegment]
+      _ situation: PlaySituation, queue: [ReplaceableSegment]
     ) -> Replacement? {
       for segment in queue {
-        if let tier = again.removeValue(forKey: segment.number) {
-          return Replacement(number: segment.number, tier: tier)
+        if let rendition = again.removeValue(forKey: segment.number) {
+          return Replacement(number: segment.number, rendition: rendition)
         }
       }
       return nil
@@ -110,7 +113,7 @@ import Testing
     let loader = PlaylistLoader(fetcher, folder: folder)
     let presentation = try OpenPresentation(
       loader.open(.file(folder.path + "/master.m3u8")), loader: loader, fetcher: fetcher,
-      wishes: TierWishes(), describe: { _ in nil }, goesOn: { true })
+      wishes: RenditionWishes(), describe: { _ in nil }, goesOn: { true })
     let supply = SegmentSupply(
       presentation, clock: { Double(monotonic_nanoseconds()) * 1e-9 },
       pause: { usleep(useconds_t($0 * 1e6)) }, rule: { plan })
@@ -164,8 +167,8 @@ import Testing
     return decibels(rest[...]) - decibels(wanted)
   }
 
-  @Test func aTierIsReadToTheFrameAsItsOwnFileIs() throws {
-    let six = try sound(of: source(Plan(tiers: [1])))
+  @Test func aRenditionIsReadToTheFrameAsItsOwnFileIs() throws {
+    let six = try sound(of: source(Plan(renditions: [1])))
     #expect(six.count == 6 && six[0].count == 12 * 48000)
     #expect(try six == decoded("six.eac3"))
   }
@@ -182,8 +185,8 @@ import Testing
   }
 
   @Test func aReplacedSegmentTakesOverWithinItAlignedAndAsLoud() throws {
-    let six = try sound(of: source(Plan(tiers: [1])))
-    let (sound, news, _) = try read(Plan(tiers: [0, 0, 0, 1], again: [2: 1]))
+    let six = try sound(of: source(Plan(renditions: [1])))
+    let (sound, news, _) = try read(Plan(renditions: [0, 0, 0, 1], again: [2: 1]))
     #expect(news.map(\.isMultichannel) == [false, true])
     let change = try #require(news.last)
     // Aligned to the frame though AAC and E-AC-3 lie 768 frames apart at equal time stamps.
@@ -203,9 +206,11 @@ import Testing
     #expect(abs(change.gain - 3.13) < 0.3)
   }
 
-  /// What is heard as stereo is as loud as the 5.1 would have been in that time, where that is known.
+  /// What is heard as stereo is as loud as the 5.1 would have been in that time, where that is
+  /// known.
   @Test(arguments: [
-    (Plan(tiers: [1, 1, 1, 0]), 2, false), (Plan(tiers: [0, 0, 0, 1], again: [2: 1]), 2, true),
+    (Plan(renditions: [1, 1, 1, 0]), 2, false),
+    (Plan(renditions: [0, 0, 0, 1], again: [2: 1]), 2, true),
   ])
   private func stereoIsAsLoudAsMultichannelInItsPlace(
     _ plan: Plan, segment: Int, isReturn: Bool
@@ -229,12 +234,12 @@ import Testing
     #expect(abs(change.gain - (isReturn ? -stereo : stereo)) < 0.2)
   }
 
-  /// Where the runs only meet, its level is foretold: the programme is 14 dB louder than where the two
-  /// were compared, and the LFE that the fold-down lacks is as strong as it was.
+  /// Where the runs only meet, its level is foretold: the programme is 14 dB louder than where the
+  /// two were compared, and the LFE that the fold-down lacks is as strong as it was.
   @Test func stereoIsAsLoudAsMultichannelWhereTheyOnlyMeet() throws {
     var settings = RenderSettings()
     settings.upmix = .off
-    let plan = Plan(tiers: [0, 0, 0, 1, 1, 0], again: [2: 1])
+    let plan = Plan(renditions: [0, 0, 0, 1, 1, 0], again: [2: 1])
     let (sound, news, _) = try read(plan, of: Self.swelling, lfe: 20, settings: settings) {
       truncate($0.file("two/s04.ts"), 0)
     }
@@ -249,10 +254,10 @@ import Testing
     #expect(abs(step) < 0.5)
   }
 
-  @Test func noChangeOfTierClicksOrStepsInLevel() throws {
+  @Test func noChangeOfRenditionClicksOrStepsInLevel() throws {
     let plans = [
-      Plan(tiers: [0, 0, 0, 1], again: [2: 1]), Plan(tiers: [1, 1, 1, 0], again: [:]),
-      Plan(tiers: [0, 0, 1, 1, 0, 0]),
+      Plan(renditions: [0, 0, 0, 1], again: [2: 1]), Plan(renditions: [1, 1, 1, 0], again: [:]),
+      Plan(renditions: [0, 0, 1, 1, 0, 0]),
     ]
     for plan in plans {
       let (sound, news, source) = try read(plan)
@@ -283,9 +288,9 @@ import Testing
   }
 
   @Test func aMissingSegmentKeepsItsTimeAndIsTold() throws {
-    let whole = try sound(of: source(Plan(tiers: [1])))
-    let source = try source(Plan(tiers: [1])) { folder in
-      for tier in ["six", "two"] { unlink(folder.file("\(tier)/s02.ts")) }
+    let whole = try sound(of: source(Plan(renditions: [1])))
+    let source = try source(Plan(renditions: [1])) { folder in
+      for rendition in ["six", "two"] { unlink(folder.file("\(rendition)/s02.ts")) }
     }
     let sound = try sound(of: source)
     #expect(sound[0].count == whole[0].count)
@@ -298,8 +303,8 @@ import Testing
 
   @Test(arguments: [0, 1000, 48000 * 5 + 77, 48000 * 11, 48000 * 12, 48000 * 13])
   func aSeekGoesToTheFrame(_ frame: Int) throws {
-    let whole = try sound(of: source(Plan(tiers: [1])))
-    let source = try source(Plan(tiers: [1]))
+    let whole = try sound(of: source(Plan(renditions: [1])))
+    let source = try source(Plan(renditions: [1]))
     let bus = try prepared(source, settings: source.settings)
     let scratch = PlanarScratch(channels: 6, frames: 20000)
     _ = try bus.read(into: scratch.planes, frames: 20000)
@@ -314,7 +319,7 @@ import Testing
   }
 
   @Test func aWaitingReadIsGivenUp() throws {
-    let source = try source(Plan(tiers: [1]))
+    let source = try source(Plan(renditions: [1]))
     source.abandon()
     #expect(throws: PlaybackError.self) { try sound(of: source) }
   }

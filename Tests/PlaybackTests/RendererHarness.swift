@@ -12,7 +12,7 @@ let testRate = 16_000.0
 
 /// A head that turns left at 1000 degrees a second while it nods and tilts.
 func turningHead(_ gridPoint: Int) -> Quaternion {
-  let seconds = Double(gridPoint * SoundfieldRotator.gridFrames) / testRate
+  let seconds = Double(gridPoint * PoseGrid.cellFrames) / testRate
   return YawPitchRoll(yaw: 1000 * seconds, pitch: 20 * seconds, roll: -50 * seconds).quaternion
 }
 

@@ -8,7 +8,8 @@ import SignalProcessing
 import TestSupport
 import Testing
 
-/// Headphones' equalisers reach everything that is heard, and loudspeakers take over while sound goes on.
+/// Headphones' equalisers reach everything that is heard, and loudspeakers take over while sound
+/// goes on.
 @Suite struct RendererHeadphonesTests {
   private static let taps: [Float] = (0..<150).map { n in
     n == 0 ? 1 : 0.3 * Float.random(in: -1...1) * (1 - Float(n) / 150)
@@ -46,10 +47,11 @@ import Testing
   }
 
   @Test func effectsAlone() {
+    var random = SeededGenerator.forTest()
     equalisedIsBehind(
       noiseFilters(order: 3), .speakers(surround51),
       PlanarSignal(channelCount: 6, frames: 4000) { c, _ in
-        c == 3 ? .random(in: -0.5...0.5) : 0
+        c == 3 ? .random(in: -0.5...0.5, using: &random) : 0
       })
   }
 

@@ -27,8 +27,9 @@ import Testing
   /// What does not turn, and plain stereo, come out as with the linear decoder, only later.
   @Test(arguments: [Renderer.Mode.spatial, .plain])
   func everythingIsEquallyLate(mode: Renderer.Mode) throws {
+    var random = SeededGenerator.forTest()
     let field = PlanarSignal(channelCount: 6, frames: 3000) { channel, _ in
-      channel >= 4 || mode == .plain ? Float.random(in: -0.5...0.5) : 0
+      channel >= 4 || mode == .plain ? Float.random(in: -0.5...0.5, using: &random) : 0
     }
     let linear = Self.renderer(try SyntheticHead.filters.get(), headLocked: true, mode: mode)
     let late = Self.renderer(try Self.parametric(), headLocked: true, mode: mode)

@@ -37,8 +37,11 @@ import Testing
   /// A head that has turned by y hears a source at azimuth a as one at rest hears it at a - y.
   @Test(arguments: [1, 3, 5, 7])
   func turningTheHeadIsTurningTheSourceBack(order: Int) {
-    let (azimuth, yaw) = (Double.random(in: -180...180), Double.random(in: -180...180))
-    let (turn, place) = (randomTurn(), randomDirection())
+    var random = SeededGenerator.forTest()
+    let (azimuth, yaw) = (
+      Double.random(in: -180...180, using: &random), Double.random(in: -180...180, using: &random)
+    )
+    let (turn, place) = (randomTurn(using: &random), randomDirection(using: &random))
     let cases = [
       (
         YawPitchRoll(yaw: yaw).quaternion, Direction(azimuth: azimuth).unitVector,

@@ -16,10 +16,11 @@ import Testing
 
   @Test(arguments: calls)
   func anImpulseComesOutAfterTheConstantDelay(size: Int, frames: Int, at: Int) throws {
+    var random = SeededGenerator.forTest()
     let filters = try SyntheticHead.filters.get()
     let delay = SyntheticHead.delayFrames + Int(BinauralFilters.delaySeconds * testRate)
     let impulse = PlanarSignal(channelCount: 1, frames: frames) { $1 == at ? 1 : 0 }
-    let source = randomDirection()
+    let source = randomDirection(using: &random)
     let field = planeWave(impulse, order: 1, from: source)
     let renderer = Renderer(layout: ambiX(1), filters: filters, busOrder: 1, blockFrames: 64)
     let ears = render(field, with: renderer, sizes: [size])
@@ -32,8 +33,9 @@ import Testing
   /// The whole response against the defining sum, wherever the impulse lies in call and partition.
   @Test(arguments: calls)
   func theResponseIsTheFilters(size: Int, frames: Int, at: Int) {
+    var random = SeededGenerator.forTest()
     let filters = noiseFilters(order: 2, taps: 90)
-    let gains = SphericalHarmonics.evaluate(order: 2, randomDirection())
+    let gains = SphericalHarmonics.evaluate(order: 2, randomDirection(using: &random))
     let field = PlanarSignal(channelCount: 9, frames: frames) { channel, frame in
       frame == at ? Float(gains[channel]) : 0
     }
@@ -54,6 +56,7 @@ import Testing
   /// After the tail there is nothing more to come, neither of the filters nor past them.
   @Test(arguments: tails.indices, [Renderer.Finish.linear, .safe])
   func nothingComesAfterTheTail(at index: Int, finish: Renderer.Finish) {
+    var random = SeededGenerator.forTest()
     let (layout, taps) = Self.tails[index]
     for mode in Renderer.Mode.allCases {
       let renderer = Renderer(
@@ -63,7 +66,7 @@ import Testing
       let end = frames + renderer.latencyFrames + renderer.tailFrames
       let field = PlanarSignal(channelCount: layout.channelCount, frames: end + 500) {
         // Not a constant, which a filter's random taps may cancel.
-        $1 < frames ? .random(in: -0.2...0.2) * Float($0 + 1) : 0
+        $1 < frames ? .random(in: -0.2...0.2, using: &random) * Float($0 + 1) : 0
       }
       for ear in render(field, with: renderer) {
         #expect(peak(ear[..<(frames + renderer.latencyFrames)]) > 0.001)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SignalProcessing
 import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// Runs that are told beforehand, each of a layout, and by how much each overlaps the one before.
 private final class RunsSource: SoundSource {
@@ -133,7 +136,8 @@ private final class RunsSource: SoundSource {
     #expect(error(Array(sound[0][place]), Array(whole[place])) < -50)
   }
 
-  /// Another version of tones, at other phases: what lies 50 Hz and more beside them stays 50 dB below.
+  /// Another version of tones, at other phases: what lies 50 Hz and more beside them stays 50 dB
+  /// below.
   @Test(arguments: [60.0, 440, 2300]) func tonesThatMeetLeaveTheirNeighboursAlone(
     _ hertz: Double
   ) throws {
@@ -266,7 +270,7 @@ private final class RunsSource: SoundSource {
   }
 }
 
-@Suite struct SoundAlignmentTests {
+@Suite struct RenditionAlignmentTests {
   private func programme(_ count: Int, seed: UInt64) -> [Float] {
     var state = seed
     var low: Float = 0
@@ -290,25 +294,25 @@ private final class RunsSource: SoundSource {
       // A codec's noise, and another level.
       for i in other.indices { other[i] = 0.5 * other[i] + 0.002 * own[i] }
       let found = try #require(
-        SoundAlignment(of: other, to: Array(whole[5000..<53000]), within: 2400))
+        RenditionAlignment(of: other, to: Array(whole[5000..<53000]), within: 2400))
       #expect(found.shift == shift)
       #expect(found.agreement > 0.9)
     }
   }
 
   @Test func soundsThatAreNotTheSameAreNotAligned() {
-    var random = SystemRandomNumberGenerator()
+    var random = SeededGenerator.forTest()
     let noise = { (0..<48000).map { _ in Float.random(in: -1...1, using: &random) } }
-    #expect(SoundAlignment(of: noise(), to: noise(), within: 2400) == nil)
+    #expect(RenditionAlignment(of: noise(), to: noise(), within: 2400) == nil)
     let silence = [Float](repeating: 0, count: 48000)
-    #expect(SoundAlignment(of: silence, to: silence, within: 2400) == nil)
-    #expect(SoundAlignment(of: silence, to: noise(), within: 2400) == nil)
-    #expect(SoundAlignment(of: [0.1], to: [0.1], within: 2400) == nil)
+    #expect(RenditionAlignment(of: silence, to: silence, within: 2400) == nil)
+    #expect(RenditionAlignment(of: silence, to: noise(), within: 2400) == nil)
+    #expect(RenditionAlignment(of: [0.1], to: [0.1], within: 2400) == nil)
   }
 }
 
 @Suite struct SegmentClockTests {
-  @Test func tiersShareAClock() {
+  @Test func renditionsShareAClock() {
     var clock = SegmentClock()
     #expect(clock.position(of: 1.4, cycle: nil, discontinuity: 0, expected: 0) == 0)
     #expect(

@@ -2,10 +2,14 @@
 
 import Ambisonics
 import Foundation
+import SignalProcessing
 import Surround
+import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// A pair of which something is alike and something not, read in pieces of any size.
 private final class PairSource: SoundSource {
@@ -24,10 +28,8 @@ private final class PairSource: SoundSource {
     let t = Double(frame) / 16_000
     let voice = sin(2 * .pi * 220 * t) * (1 + 0.5 * sin(2 * .pi * 3 * t))
     // Noise that is known at every frame.
-    var z = UInt64(frame) &* 2 &+ UInt64(channel) &+ 0x9E37_79B9_7F4A_7C15
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    let noise = Double((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1
+    var random = SeededGenerator(UInt64(frame) &* 2 &+ UInt64(channel))
+    let noise = Double(random.next() >> 11) * 0x1p-52 - 1
     return Float(0.2 * voice + 0.1 * noise)
   }
 

@@ -2,9 +2,12 @@
 
 import Ambisonics
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 @Suite struct ConstantBusTests {
   private static let surround = ChannelLayout.speakers([
@@ -12,8 +15,16 @@ import Testing
   ])
   private static let fade = 960
 
-  private func noise(_ channels: Int, _ frames: Int) -> [[Float]] {
-    (0..<channels).map { _ in (0..<frames).map { _ in Float.random(in: -0.5...0.5) } }
+  /// Parts of so many channels and frames.
+  private func noise(
+    _ sizes: (channels: Int, frames: Int)..., name: String = #function
+  ) -> [[[Float]]] {
+    var random = SeededGenerator.forTest(#fileID, name)
+    return sizes.map { size in
+      (0..<size.channels).map { _ in
+        (0..<size.frames).map { _ in Float.random(in: -0.5...0.5, using: &random) }
+      }
+    }
   }
 
   private func tone(_ hertz: Double, _ frames: Range<Int>) -> [Float] {
@@ -23,7 +34,7 @@ import Testing
   /// 5.1, an advert in stereo, 5.1 again.
   @Test func everyFrameComesAtItsPlace() throws {
     let lengths = [20_011, 7_001, 15_013]
-    let parts = [noise(6, lengths[0]), noise(2, lengths[1]), noise(6, lengths[2])]
+    let parts = noise((6, lengths[0]), (2, lengths[1]), (6, lengths[2]))
     let bus = try ConstantBusSource(
       SegmentSource([
         .init(layout: Self.surround, sound: parts[0]), .init(layout: .stereo, sound: parts[1]),
@@ -108,7 +119,7 @@ import Testing
   }
 
   @Test func aSeekLandsOnTheSameFrames() throws {
-    let parts = [noise(6, 9000), noise(2, 5000), noise(1, 4000), noise(6, 9000)]
+    let parts = noise((6, 9000), (2, 5000), (1, 4000), (6, 9000))
     let segments = zip([Self.surround, .stereo, .mono, Self.surround], parts).map {
       SegmentSource.Segment(layout: $0, sound: $1)
     }
@@ -151,7 +162,7 @@ import Testing
       }
       func seek(toFrame frame: Int) throws(PlaybackError) { try source.seek(toFrame: frame) }
     }
-    let parts = [noise(6, 6000), noise(2, 5000)]
+    let parts = noise((6, 6000), (2, 5000))
     let bus = try ConstantBusSource(
       SegmentSource(
         [.init(layout: Self.surround, sound: parts[0]), .init(layout: .stereo, sound: parts[1])],
@@ -169,8 +180,8 @@ import Testing
   @Test func whatIsUnknownIsSilentAndToldOf() throws {
     let bus = try ConstantBusSource(
       SegmentSource([
-        .init(layout: .stereo, sound: noise(2, 3000)),
-        .init(layout: .unknown(channels: 3), sound: noise(3, 3000)),
+        .init(layout: .stereo, sound: noise((2, 3000))[0]),
+        .init(layout: .unknown(channels: 3), sound: noise((3, 3000))[0]),
       ]))
     let heard = try readAll(bus)
     #expect(heard[0].count == 6000)

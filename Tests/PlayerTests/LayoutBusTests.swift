@@ -7,6 +7,8 @@ import Surround
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 @Suite struct LayoutBusTests {
   private static let five: [Speaker] = [
@@ -45,10 +47,13 @@ import Testing
     .speakers([.frontLeft, .frontRight, .backLeft, .backRight]),
   ]
 
-  /// Every loudspeaker there is, in the bus's own company: its energy is kept, and it comes from where
-  /// it stands as far as the bus reaches.
+  /// Every loudspeaker, in the bus's own company: its energy is kept, and it comes from where it
+  /// stands as far as the bus reaches.
   @Test(arguments: wide) func energyAndDirectionAreKept(bus: ChannelLayout) {
-    guard case .speakers(let targets) = bus else { return }
+    guard case .speakers(let targets) = bus else {
+      Issue.record("\(bus.name) is no bed of loudspeakers")
+      return
+    }
     let places = targets.map { $0.direction(in: targets)?.unitVector }
     for speaker in Speaker.allCases {
       let layout = [speaker, .frontCenter, .sideLeft, .backLeft].removingDuplicates

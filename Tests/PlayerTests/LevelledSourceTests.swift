@@ -10,7 +10,10 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Laboratory
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// Loudness as it is heard: what `play` does, without a sound server.
 @Suite struct LevelledSourceTests {
@@ -75,7 +78,7 @@ import Testing
   private func programme(
     _ layout: ChannelLayout, seconds: Int, gain: Float = 1
   ) -> SignalSource {
-    var generator = SplitMix(state: 7)
+    var generator = SeededGenerator(7)
     let frames = seconds * Self.rate
     var parts = (0..<5).map { _ in brown(frames, &generator) }
     for i in 0..<frames {
@@ -116,22 +119,11 @@ import Testing
     .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,
   ]
 
-  private func brown(_ frames: Int, _ generator: inout SplitMix) -> [Float] {
+  private func brown(_ frames: Int, _ generator: inout SeededGenerator) -> [Float] {
     var state: Float = 0
     return (0..<frames).map { _ in
       state = 0.95 * state + Float.random(in: -0.08...0.08, using: &generator)
       return state
-    }
-  }
-
-  private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-      return z ^ z >> 31
     }
   }
 

@@ -4,9 +4,12 @@ import Ambisonics
 import Glibc
 import Media
 import Surround
+import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 @Suite struct MatrixDecodedTests {
   /// Lt and Rt of given sounds.
@@ -38,8 +41,13 @@ import Testing
     func seek(toFrame frame: Int) throws(PlaybackError) { next = frame }
   }
 
-  private func noise(_ frames: Int) -> [Float] {
-    (0..<frames).map { _ in Float.random(in: -0.5...0.5) }
+  private func noise(
+    _ channels: Int, _ frames: Int, name: String = #function
+  ) -> [[Float]] {
+    var random = SeededGenerator.forTest(#fileID, name)
+    return (0..<channels).map { _ in
+      (0..<frames).map { _ in Float.random(in: -0.5...0.5, using: &random) }
+    }
   }
 
   /// FL, FR, FC, BL, BR of the whole.
@@ -53,7 +61,7 @@ import Testing
 
   @Test(arguments: [MatrixEncoding.dolbySurround, .proLogicII, .proLogicIIx, .proLogicIIz])
   func theFoldDownIsTheStereoAgain(encoding: MatrixEncoding) throws {
-    let sound = [noise(10_000), noise(10_000)]
+    let sound = noise(2, 10_000)
     let channels = try decoded(sound, encoding)
     let layout = ChannelLayout.speakers([
       .frontLeft, .frontRight, .frontCenter, .backLeft, .backRight,
@@ -70,7 +78,7 @@ import Testing
   /// What the encoder puts into one channel is loudest there, neighbours 3 dB below or less.
   @Test func eachChannelIsLoudestWhereItWas() throws {
     let half = Float(0.5.squareRoot())
-    let x = noise(10_000)
+    let x = noise(1, 10_000)[0]
     let none = [Float](repeating: 0, count: x.count)
     let center = try decoded([x.map { $0 * half }, x.map { $0 * half }], .dolbySurround).map(level)
     #expect(center[2] > center[0] + 2.9 && center[3] < -100)
@@ -87,7 +95,7 @@ import Testing
   }
 
   @Test func onlyFlaggedStereoIsUnfolded() throws {
-    let sound = [noise(100), noise(100)]
+    let sound = noise(2, 100)
     var settings = RenderSettings()
     settings.upmix = .off
     func layout(_ source: Stereo) throws -> ChannelLayout {

@@ -9,7 +9,10 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Laboratory
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// What happens near the end of a source.
 @Suite(.serialized) struct PlayerEndTests {
@@ -73,7 +76,7 @@ private final class Stage: Sendable {
     let source = MadeSource(sampleRate: 48_000, seconds: seconds, canSeek: canSeek)
     feed = RenderFeed(
       ring: FrameRing(channelCount: 2, capacity: 96_000), renderer: plainRenderer(),
-      head: StageHead(.none))
+      head: HeadToStageSource(.none))
     var configuration = AudioOutputConfiguration()
     configuration.serverAddress = server.address
     configuration.sampleRate = 48_000

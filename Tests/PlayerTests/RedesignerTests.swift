@@ -4,15 +4,19 @@ import Ambisonics
 import Binaural
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 @Suite struct RedesignerTests {
   /// A design under way is not waited for.
   @Test func stoppingEndsTheDesign() {
+    var random = SeededGenerator.forTest()
     // No design for such a rate is kept from another run.
-    let rate = Double.random(in: 40_000...60_000)
+    let rate = Double.random(in: 40_000...60_000, using: &random)
     let ear = [[Float]](repeating: [1] + [Float](repeating: 0, count: 63), count: 4)
     let renderer = Renderer(
       layout: .stereo,

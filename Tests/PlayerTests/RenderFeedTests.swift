@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// What the audio thread and the conductor promise each other: no frame of the source is taken
 /// unheard, and silence is told only when it is silence for the newest wish.
@@ -15,7 +17,7 @@ import Testing
   private let output = PlanarSignal(channelCount: 1, frames: 9_600)
 
   init() {
-    feed = RenderFeed(ring: ring, renderer: plainRenderer(), head: StageHead(.none))
+    feed = RenderFeed(ring: ring, renderer: plainRenderer(), head: HeadToStageSource(.none))
   }
 
   /// Renders so many frames; the largest sample of them.

@@ -7,7 +7,11 @@ import TestSupport
 import Testing
 import UserFiles
 
+@testable import CommandSupport
+@testable import Laboratory
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// What other programs are told of the routes.
 @Suite(.serialized) struct RouteMonitorTests {
@@ -123,7 +127,7 @@ import UserFiles
     #expect(throws: UserFileError.self) { try RoutePolicy.ofUser(in: user) }
     // Beside the list the file is what it was.
     try folder.write(#"{"sinks": {"a": "auto"}, "gain": -3}"#, to: "config.json")
-    #expect(throws: Never.self) { try ConfigFile.read(in: user) }
+    #expect(throws: Never.self) { _ = try ConfigFile.texts(in: user) }
   }
 
   private func monotonicNow() -> Int64 {

@@ -5,6 +5,8 @@ import PulseAudio
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// The table of docs/routes.md, over all combinations.
 @Suite struct RoutePolicyTests {

@@ -8,13 +8,15 @@ import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// Which filters are heard where, as a route changes.
 @Suite struct RoutedRenderingTests {
   /// Renders as an output does, so that exchanges of decoders arrive.
   private final class Stage {
     let renderer: Renderer
-    let head = StageHead(.none)
+    let head = HeadToStageSource(.none)
     let redesigner: Redesigner
     let rendering: RoutedRendering
     private let output = PlanarSignal(channelCount: 2, frames: 1024)

@@ -9,9 +9,11 @@ import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
-/// Every layout that FFmpeg names, and those with heights that it does not: each channel alone is heard
-/// from where the recommendations put it.
+/// Every layout that FFmpeg names, and those with heights that it does not: each channel alone is
+/// heard from where the recommendations put it.
 @Suite struct StandardLayoutTests {
   /// Name and channels, as the installed `ffmpeg` lists them, and the beds with heights.
   private static func layouts() throws -> [(name: String, channels: [String])] {
@@ -85,8 +87,8 @@ import Testing
 
   private func energy(_ x: [Float]) -> Double { x.reduce(0) { $0 + Double($1 * $1) } }
 
-  /// Frames by which the left ear hears it earlier, by the peak of the correlation below 1 kHz, where
-  /// phases tell of time.
+  /// Frames by which the left ear hears it earlier, by the peak of the correlation below 1 kHz,
+  /// where phases tell of time.
   private func lead(_ ears: [[Float]]) -> Int {
     let low = ears.map { smoothed(smoothed($0.map(Double.init))) }
     func correlation(_ lag: Int) -> Double {

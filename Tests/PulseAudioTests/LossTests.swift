@@ -5,6 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 extension ServerTests {
   @Suite(.serialized) struct LossTests {
     @Test func goesOnAfterTheServerDiesAndReturns() throws {

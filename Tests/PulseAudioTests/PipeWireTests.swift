@@ -5,6 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 extension ServerTests {
   @Suite(
     .serialized,
@@ -97,7 +99,7 @@ extension ServerTests {
         let told = playing.log.await(limit: 1000, after: before) { $0 == .moved(sink: sink) }
         if told != nil { return }
         let place = try sinkOfOnlyInput(server)
-        print("PipeWire: request \(attempt) to move to \(sink): stream is on \(place)")
+        recordRetry("PipeWire: request \(attempt) to move to \(sink): stream is on \(place)")
         #expect(place == playing.output.status.sinkName)
       }
       Issue.record("PipeWire did not move the stream to \(sink)")

@@ -5,6 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Laboratory
+
 extension ServerTests {
   @Suite(.serialized) struct PlaybackTests {
     @Test func sineArrivesUnchanged() throws {
@@ -34,6 +36,7 @@ extension ServerTests {
       try PrivatePulseServer.withServer { server in
         var attempt = try LatencyAttempt(server, requested: requested)
         for _ in 0..<2 where !attempt.isPlausible {
+          recordRetry("\(attempt)")
           attempt = try LatencyAttempt(server, requested: requested)
         }
         #expect(attempt.isPlausible, "\(attempt)")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import PulseAudio
@@ -28,7 +29,7 @@ import Testing
 
   @Test func jitterIsSmoothedAndTimeNeverSteps() {
     var clock = PresentationClock(sampleRate: 48_000)
-    var random = SystemRandomNumberGenerator()
+    var random = SeededGenerator.forTest()
     let jitter = (0..<500).map { _ in Int64.random(in: -5...5, using: &random) * Self.millisecond }
     let times = times(jitter: { jitter[$0] }, into: &clock)
     #expect(zip(times, times.dropFirst()).allSatisfy { $1 >= $0 })

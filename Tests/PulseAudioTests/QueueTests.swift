@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Laboratory
 @testable import PulseAudio
 
 extension ServerTests {

@@ -146,3 +146,41 @@ private struct ReadingSink {
     #expect(times.count >= 5)
   }
 }
+
+@Suite struct RewriteJudgeTests {
+  static let second: Int64 = 1_000_000_000
+
+  func margin(readAhead: Int64) -> RewriteMargin {
+    RewriteMargin(readAhead: readAhead, extra: 0, limit: 100)
+  }
+
+  @Test func aSinkBeyondTheLimitIsGivenUpAfterAWhile() {
+    var judge = RewriteJudge()
+    judge.restart(now: 10 * Self.second)
+    let looks: [(readAhead: Int64, hasBegun: Bool, now: Int64)] = [
+      (101, true, 14 * Self.second), (101, false, 15 * Self.second),
+      (100, true, 15 * Self.second), (101, true, 19 * Self.second),
+      (101, true, 19 * Self.second + 1),
+    ]
+    let isGivenUp = looks.map {
+      judge.givesUp(margin(readAhead: $0.readAhead), hasBegun: $0.hasBegun, now: $0.now)
+    }
+    #expect(isGivenUp == [false, false, false, false, true])
+    let isTried = [101, 100].map {
+      judge.triesAgain(margin(readAhead: $0), now: 20 * Self.second)
+    }
+    #expect(isTried == [false, true])
+  }
+
+  @Test func lossesAtTheLimitKeepItAwayForAMinute() {
+    var judge = RewriteJudge()
+    var losing = margin(readAhead: 100)
+    for _ in 0..<20 { losing.learn(slack: -1) }
+    let isGivenUp = judge.givesUp(losing, hasBegun: false, now: Self.second)
+    #expect(isGivenUp)
+    let isTried = [61 * Self.second - 1, 61 * Self.second].map {
+      judge.triesAgain(margin(readAhead: 0), now: $0)
+    }
+    #expect(isTried == [false, true])
+  }
+}

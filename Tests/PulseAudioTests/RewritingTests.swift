@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Laboratory
 @testable import PulseAudio
 
 extension ServerTests {
@@ -89,7 +90,8 @@ extension ServerTests {
       }
     }
 
-    /// A source that takes long: its pieces are still joined, or left out, and the end is fed first.
+    /// A source that takes long: its pieces are still joined, or left out, and the end is fed
+    /// first.
     @Test func aSlowSourceRewritesLessOftenAndLosesNothing() throws {
       try PrivatePulseServer.withServer { server in
         let source = VersionedSource()
@@ -107,7 +109,7 @@ extension ServerTests {
     @Test func aBusyMachineHearsNoGap() throws {
       let seconds = getenv("STILLSTAGE_OVERLOAD_SECONDS").flatMap { Double(String(cString: $0)) }
       try PrivatePulseServer.withServer { server in
-        let spinners = (0..<2).map { _ in Spinner() }
+        let spinners = (0..<2).map { _ in TestThread { while !$0.isStopped {} } }
         defer { for spinner in spinners { spinner.stop() } }
         var asked = configuration(server.address)
         asked.latencyMilliseconds = nil
@@ -201,7 +203,14 @@ extension ServerTests {
         for _ in 0..<5 {
           let source = VersionedSource()
           let output = try AudioOutput(configuration(server.address), render: source.callback)
-          let refresher = Refresher(output, source)
+          // Turns the head as fast as it can.
+          let refresher = TestThread { thread in
+            while !thread.isStopped {
+              source.turn()
+              output.refresh()
+              usleep(100)
+            }
+          }
           try output.start()
           sleepMilliseconds(150)
           output.stop()

@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 
+@testable import Laboratory
 @testable import PulseAudio
 
 extension ServerTests {

@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Laboratory
 @testable import PulseAudio
 
 /// A click every 100 ms, and when it was said to be heard.
@@ -98,6 +99,7 @@ extension ServerTests {
         sleepMilliseconds(300)
         var best = Double.infinity
         for _ in 0..<3 where best > 2 {
+          if best.isFinite { recordRetry("off by \(best) ms") }
           let audio = CapturedAudio()
           let capture = try MonitorCapture(
             serverAddress: server.address, sinkName: "place", sampleRate: sinkRate,
@@ -113,8 +115,8 @@ extension ServerTests {
           let errors = errors(clicks(audio, rate: sinkRate).dropFirst(5).map { $0 }, source)
           print(
             "\(sinkRate) Hz sink (\(output.status.sinkSampleRate)): \(errors.count) clicks,",
-            "later than said by p5 \(errors.sorted()[errors.count / 20]), median \(median(errors)),",
-            "p95 \(errors.sorted()[errors.count * 19 / 20]) ms")
+            "later than said by p5 \(errors.sorted()[errors.count / 20]),",
+            "median \(median(errors)), p95 \(errors.sorted()[errors.count * 19 / 20]) ms")
           best = median(errors.map(\.magnitude))
         }
         #expect(best < 2)
@@ -126,6 +128,7 @@ extension ServerTests {
       try PrivatePulseServer.withServer { server in
         var best = Double.infinity
         for _ in 0..<3 where best > 2 {
+          if best.isFinite { recordRetry("off by \(best) ms") }
           let (audio, capture) = try capture(server.address, fragment: 5)
           let source = ClickingSource()
           let output = try AudioOutput(

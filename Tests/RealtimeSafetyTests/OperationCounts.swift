@@ -10,9 +10,6 @@ struct OperationCounts: Equatable {
   var objects = 0
   var retains = 0
   var releases = 0
-
-  /// False where a sanitizer owns malloc and the locks.
-  static var seesLibrary: Bool { operation_counter_sees_libc() }
 }
 
 /// Runs the body and counts what it does on this thread.

@@ -10,6 +10,8 @@ import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// All that the server's write request runs: ring, head, renderer, in every state of a player.
 @Suite struct RenderFeedSafetyTests {
@@ -87,7 +89,7 @@ import Testing
   func withoutATracker(isRecorded: Bool) {
     let trajectory = HeadTrajectory(
       times: [0, 0.1], poses: [.identity, Quaternion(w: 0.8, x: 0, y: 0, z: 0.6)])
-    let live = LiveFeed(isRecorded ? .recorded(trajectory) : StageHead.Origin.none)
+    let live = LiveFeed(isRecorded ? .recorded(trajectory) : HeadToStageSource.Origin.none)
     live.expectSafe(turns: 20) {}
   }
 }
@@ -96,7 +98,7 @@ import Testing
 private final class LiveFeed {
   let ring = FrameRing(channelCount: 6, capacity: 48_000)
   let feed: RenderFeed
-  let head: StageHead
+  let head: HeadToStageSource
   var isFilled = true
   private let poses = HeadPoseSource()
   private var time: Int64
@@ -108,7 +110,7 @@ private final class LiveFeed {
   private var rendered = 0
   private(set) var rewrittenFrames = 0
 
-  init(_ origin: StageHead.Origin? = nil, rewritableSeconds: Double = 0) {
+  init(_ origin: HeadToStageSource.Origin? = nil, rewritableSeconds: Double = 0) {
     let response = [Float](unsafeUninitializedCapacity: 512) { taps, count in
       for i in 0..<512 { taps[i] = i == 48 ? 0.5 : 0 }
       count = 512
@@ -121,7 +123,7 @@ private final class LiveFeed {
       layout: bed, filters: BinauralFilters(order: 5, sampleRate: 48_000, left: ear, right: ear),
       busOrder: 5, blockFrames: 256, mode: .spatial, finish: .safe,
       rewritableSeconds: rewritableSeconds)
-    head = StageHead(origin ?? .source(poses))
+    head = HeadToStageSource(origin ?? .source(poses))
     feed = RenderFeed(ring: ring, renderer: renderer, head: head)
     time = monotonic_nanoseconds()
   }

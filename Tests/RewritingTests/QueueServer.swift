@@ -8,9 +8,11 @@ import SignalProcessing
 import TestSupport
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
-/// A sound server in simulated time: it pulls blocks into a deep queue, has pieces of it rendered again
-/// when the tracker reports, and keeps what is heard.
+/// A sound server in simulated time: it pulls blocks into a deep queue, has pieces of it rendered
+/// again when the tracker reports, and keeps what is heard.
 final class QueueServer {
   static let rate = 48_000.0
   static let origin: Int64 = 1_000_000_000_000
@@ -19,7 +21,7 @@ final class QueueServer {
   let renderer: Renderer
   let feed: RenderFeed
   let head = HeadPoseSource()
-  let stage: StageHead
+  let stage: HeadToStageSource
   /// Of every frame written, 2 x frames; what has been heard does not change any more.
   private(set) var output: [[Float]] = [[], []]
   /// The poses that were heard, by points of the grid.
@@ -63,7 +65,7 @@ final class QueueServer {
     renderer = Renderer(
       layout: layout, filters: filters, busOrder: busOrder, blockFrames: 256, mode: .spatial,
       finish: .safe, rewritableSeconds: 0.5, policy: policy)
-    stage = StageHead(.source(head))
+    stage = HeadToStageSource(.source(head))
     feed = RenderFeed(
       ring: FrameRing(channelCount: layout.channelCount, capacity: 48_000), renderer: renderer,
       head: stage, policy: policy)
@@ -142,7 +144,7 @@ final class QueueServer {
   private func notePoses() {
     let end = (now + 48 - renderer.latencyFrames) / Renderer.gridFrames
     while poses.count < end {
-      poses.append(feed.trail[poses.count].pose)
+      poses.append(feed.played[poses.count].headToStage)
       isPure.append(renderer.isPure(at: isPure.count * Renderer.gridFrames))
     }
   }
@@ -184,8 +186,8 @@ extension QueueServer {
     return isPure[cell - 1...cell + 1].allSatisfy { $0 }
   }
 
-  /// Angles between the poses that were heard and the head's at that time, radians; the head's first pose
-  /// is the front.
+  /// Angles between the poses that were heard and the head's at that time, radians; the head's
+  /// first pose is the front.
   func errors(_ motion: (Double) -> Quaternion) -> [Double] {
     poses.indices.map { Quaternion.angle(between: poses[$0], motion(heardSeconds($0))) }
   }

@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// What is heard of a queue that is rendered again while the head moves.
 @Suite struct RewritingTests {
@@ -56,8 +58,8 @@ import Testing
     #expect(scene.amplitude < 0.5 ? limited < 0.85 : limited > 0.7)
   }
 
-  /// Where the queue is good as it is, a piece's end is heard: two renderings for heads less than the
-  /// band apart, for a moment.
+  /// Where the queue is good as it is, a piece's end is heard: two renderings for heads less than
+  /// the band apart, for a moment.
   @Test(arguments: scenes.indices, [0.2, 1])
   func whereNothingIsWorthRewritingTheTwoAreNearlyOne(at index: Int, speed: Double) {
     let scene = Self.scenes[index]

@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// How a rewritten queue sounds.
 @Suite struct SoundTests {
@@ -50,7 +52,8 @@ import Testing
     }
   }
 
-  /// Another decoder while the head moves: neither a click nor a frame that is not the one or the other.
+  /// Another decoder while the head moves: neither a click nor a frame that is not the one or the
+  /// other.
   @Test func aDecoderIsExchangedWhileTheHeadMoves() {
     let (old, new) = (noiseFilters(order: 1, taps: 300), noiseFilters(order: 1, taps: 500))
     let sound = noise(channels: 4, frames: 120_000, amplitude: 0.05)

@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 
 @testable import Playback
+@testable import Rendering
+@testable import SoundSources
 
 /// Rendering again for a head that has not moved changes nothing, whatever happens to the sound.
 @Suite struct UnchangedTests {

@@ -15,7 +15,6 @@ import Testing
     let output = clean(signal, with: finite)
     #expect(output == signal.arrays)
     #expect(finite.badFrameCount == 0)
-    #expect(finite.muteCount == 0)
   }
 
   @Test(arguments: bad)
@@ -25,7 +24,6 @@ import Testing
     let finite = Self.newGuard()
     let output = clean(signal, with: finite)
     #expect(finite.badFrameCount == 1)
-    #expect(finite.muteCount == 1)
     for c in 0..<3 {
       #expect(output[c][..<1_000].elementsEqual(signal.arrays[c][..<1_000]))
       #expect(output[c][1_240...].elementsEqual(signal.arrays[c][1_240...]))
@@ -34,13 +32,12 @@ import Testing
     }
   }
 
-  @Test func aLongBadStretchIsSilentAndCountsOnce() {
+  @Test func aLongBadStretchIsSilent() {
     let signal = steady(20_000)
     for i in 1_000..<15_000 { signal[0][i] = i.isMultiple(of: 3) ? .nan : 1e20 }
     let finite = Self.newGuard()
     let output = clean(signal, with: finite)
     #expect(finite.badFrameCount == 14_000)
-    #expect(finite.muteCount == 1)
     for c in 0..<3 {
       #expect(output[c][2_000..<15_000].allSatisfy { abs($0) < 1e-6 })
       #expect(largestStep(output[c]) < 0.1)
@@ -54,7 +51,6 @@ import Testing
     for i in stride(from: 1_000, to: 15_000, by: distance) { signal[2][i] = .infinity }
     let finite = Self.newGuard()
     let output = clean(signal, with: finite)
-    #expect(finite.muteCount == 1)
     #expect(output[0].allSatisfy { abs($0) <= 1 })
     #expect(largestStep(output[0]) < 0.1)
     if distance <= 10 { #expect(output[0][3_000..<15_000].allSatisfy { abs($0) < 0.02 }) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import TestSupport
 import Testing
 
 @testable import SignalProcessing
@@ -25,9 +26,10 @@ import Testing
 
   @Test(arguments: shapes)
   func agreesWithTheDefinition(size: Int, batch: Int) {
+    var random = SeededGenerator.forTest()
     let fft = RealFFT(size: size, batch: batch)
     let time = AlignedFloats(count: size * batch)
-    for i in 0..<(size * batch) { time.pointer[i] = Float.random(in: -1...1) }
+    for i in 0..<(size * batch) { time.pointer[i] = Float.random(in: -1...1, using: &random) }
     let re = AlignedFloats(count: fft.bins * batch)
     let im = AlignedFloats(count: fft.bins * batch)
     fft.forward(time.pointer, real: re.pointer, imaginary: im.pointer)
@@ -41,10 +43,11 @@ import Testing
 
   @Test(arguments: shapes)
   func theInverseUndoesIt(size: Int, batch: Int) {
+    var random = SeededGenerator.forTest()
     let fft = RealFFT(size: size, batch: batch)
     let time = AlignedFloats(count: size * batch)
     let back = AlignedFloats(count: size * batch)
-    for i in 0..<(size * batch) { time.pointer[i] = Float.random(in: -1...1) }
+    for i in 0..<(size * batch) { time.pointer[i] = Float.random(in: -1...1, using: &random) }
     let re = AlignedFloats(count: fft.bins * batch)
     let im = AlignedFloats(count: fft.bins * batch)
     fft.forward(time.pointer, real: re.pointer, imaginary: im.pointer)

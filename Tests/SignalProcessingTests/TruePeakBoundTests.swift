@@ -6,7 +6,8 @@ import Testing
 
 @testable import SignalProcessing
 
-/// The limiter does not look at a waveform that its bound calls harmless: the bound must hold for all.
+/// The limiter does not look at a waveform that its bound calls harmless: the bound must hold for
+/// all.
 @Suite struct TruePeakBoundTests {
   @Test func noEstimateExceedsItsBound() {
     let interpolator = TruePeakInterpolator()

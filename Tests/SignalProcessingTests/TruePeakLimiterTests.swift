@@ -202,11 +202,8 @@ private func sine(_ frequency: Double, _ frame: Int) -> Float {
 
 private func sign(_ x: Float) -> Float { x < 0 ? -1 : 1 }
 
-/// White noise, uniform in -1 to 1: a hash of seed and frame (the finaliser of SplitMix64).
+/// White noise, uniform in -1 to 1: a hash of seed and frame.
 private func noise(_ seed: UInt64, _ frame: Int) -> Float {
-  var z = (seed << 32 &+ UInt64(frame)) &* 0x9e37_79b9_7f4a_7c15
-  z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-  z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-  z ^= z >> 31
+  let z = SeededGenerator.value(at: seed << 32 &+ UInt64(frame))
   return Float(z >> 40) / 8_388_608 - 1
 }

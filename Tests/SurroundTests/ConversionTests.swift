@@ -21,9 +21,10 @@ import Testing
   ]
 
   @Test(arguments: layouts) func panningKeepsEnergyAndIsExactAtTheSpeakers(speakers: [Speaker]) {
+    var random = SeededGenerator.forTest()
     let panner = AmplitudePanner(speakers: speakers)
     for _ in 0..<500 {
-      let gains = panner.gains(randomDirection())
+      let gains = panner.gains(randomDirection(using: &random))
       #expect(abs(gains.reduce(0) { $0 + $1 * $1 } - 1) < 1e-9)
       #expect(gains.allSatisfy { $0 >= 0 })
     }
@@ -91,11 +92,12 @@ import Testing
   }
 
   @Test(arguments: 1...5) func soundfieldsKeepTheirEnergyAndPlace(order: Int) {
+    var random = SeededGenerator.forTest()
     for speakers in Self.layouts {
       let decoder = FieldSpeakerDecoder.gains(order: order, speakers: speakers)
       var mean = 0.0
       for _ in 0..<400 {
-        let v = randomDirection()
+        let v = randomDirection(using: &random)
         let field = SphericalHarmonics.evaluate(order: order, v)
         mean += decoder.reduce(0) { sum, row in
           let gain = zip(row, field).reduce(0) { $0 + $1.0 * $1.1 }

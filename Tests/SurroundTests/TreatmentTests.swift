@@ -25,9 +25,10 @@ import Testing
 
   /// FuMa's scale by its definition: every component but W reaches 1 where it is loudest.
   @Test func fuMaReachesOneInEveryComponent() {
+    var random = SeededGenerator.forTest()
     var loudest = [Double](repeating: 0, count: 16)
     for _ in 0..<200_000 {
-      let y = SphericalHarmonics.evaluate(order: 3, randomDirection())
+      let y = SphericalHarmonics.evaluate(order: 3, randomDirection(using: &random))
       for c in 0..<16 { loudest[c] = max(loudest[c], abs(y[c])) }
     }
     for (channel, gain) in AmbisonicConvention.fuMa.conversion(order: 3).dropFirst() {
@@ -38,7 +39,8 @@ import Testing
 
   /// A source from the left above, written in FuMa's published formulas, comes out as ACN/SN3D.
   @Test func fuMaFormulasAreRead() {
-    let v = randomDirection()
+    var random = SeededGenerator.forTest()
+    let v = randomDirection(using: &random)
     let (w, x, y, z) = (0.5.squareRoot(), v.x, v.y, v.z)
     let fuMa = [
       w, x, y, z, 1.5 * z * z - 0.5, 2 * z * x, 2 * y * z, x * x - y * y, 2 * x * y,
@@ -81,9 +83,10 @@ import Testing
   }
 
   @Test func theMatrixMixes() {
-    let gains = (0..<3).map { _ in (0..<4).map { _ in Double.random(in: -1...1) } }
+    var random = SeededGenerator.forTest()
+    let gains = (0..<3).map { _ in (0..<4).map { _ in Double.random(in: -1...1, using: &random) } }
     let matrix = MixMatrix(gains: gains, inputs: 4)
-    let x = (0..<4).map { _ in (0..<10).map { _ in Float.random(in: -1...1) } }
+    let x = (0..<4).map { _ in (0..<10).map { _ in Float.random(in: -1...1, using: &random) } }
     let input = x.map { row in
       let p = UnsafeMutablePointer<Float>.allocate(capacity: 10)
       p.initialize(from: row, count: 10)

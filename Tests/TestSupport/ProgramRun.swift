@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+private import System
 
 /// A program that was run to its end: how it ended and what it wrote.
 public struct ProgramRun: Sendable {
@@ -15,7 +16,8 @@ public struct ProgramRun: Sendable {
   }
 
   /// Runs `program` (a path, or a name that is looked for in PATH) with the environment of this
-  /// process changed by `environment`; a `nil` takes the variable away. Its standard input is empty.
+  /// process changed by `environment`; a `nil` takes the variable away. Its standard input is
+  /// empty.
   public static func of(
     _ program: String, _ arguments: [String] = [], environment: [String: String?] = [:],
     timeoutSeconds: Double = 20
@@ -26,20 +28,19 @@ public struct ProgramRun: Sendable {
       close(output)
       close(errors)
     }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-    var process = pid_t()
-    let status = withCStrings([program] + arguments) { argv in
-      withCStrings(merged(environment)) { envp in
-        posix_spawnp(&process, program, &actions, nil, argv, envp)
-      }
+    var launch = ProgramLaunch([program] + arguments)
+    launch.environment = merged(environment)
+    launch.output = .descriptor(output)
+    launch.errors = .descriptor(errors)
+    let process: ChildProcess
+    do throws(SystemError) { process = try launch.start() } catch {
+      throw Failure.cannotStart(program, errno: error.number)
     }
-    guard status == 0 else { throw Failure.cannotStart(program, errno: status) }
-    let exitCode = try wait(for: process, named: program, seconds: timeoutSeconds)
+    guard let ending = process.wait(seconds: timeoutSeconds) else {
+      process.destroy()
+      throw Failure.tookTooLong(program)
+    }
+    let exitCode = ending.code ?? 0
     return ProgramRun(exitCode: exitCode, output: text(of: output), errors: text(of: errors))
   }
 
@@ -50,22 +51,6 @@ public struct ProgramRun: Sendable {
     let path = buffer[..<count].map { UInt8(bitPattern: $0) }
     return String(
       decoding: path.prefix(upTo: path.lastIndex(of: UInt8(ascii: "/")) ?? 0), as: UTF8.self)
-  }
-
-  private static func wait(for process: pid_t, named name: String, seconds: Double) throws -> Int32
-  {
-    let pause: useconds_t = 2000
-    var status: Int32 = 0
-    for _ in 0..<Int(seconds * 1_000_000 / Double(pause)) {
-      if waitpid(process, &status, WNOHANG) == process {
-        let signal = status & 0x7f
-        return signal == 0 ? (status >> 8) & 0xff : -signal
-      }
-      usleep(pause)
-    }
-    kill(process, SIGKILL)
-    waitpid(process, &status, 0)
-    throw Failure.tookTooLong(name)
   }
 
   static func merged(_ changes: [String: String?]) -> [String] {
@@ -101,13 +86,5 @@ public struct ProgramRun: Sendable {
       guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
       bytes += buffer[..<count]
     }
-  }
-
-  private static func withCStrings<Result>(
-    _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
-  ) -> Result {
-    var pointers = strings.map { strdup($0) } + [nil]
-    defer { for pointer in pointers { free(pointer) } }
-    return body(&pointers)
   }
 }

@@ -22,15 +22,27 @@ public final class TemporaryFolder: Sendable {
   /// Writes a file and gives its path.
   @discardableResult
   public func write(_ text: String, to name: String, mode: UInt32 = 0o644) throws -> String {
-    let descriptor = open(file(name), O_WRONLY | O_CREAT | O_TRUNC, mode)
-    defer { close(descriptor) }
-    guard descriptor >= 0, Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count else {
-      throw Unwritable(path: file(name))
-    }
+    try write(Array(text.utf8), to: name, mode: mode)
+  }
+
+  /// Writes a file and gives its path.
+  @discardableResult
+  public func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws -> String {
+    try writeFile(bytes, to: file(name), mode: mode)
     return file(name)
   }
 
-  public struct Unwritable: Error {
-    let path: String
+  /// The names of what is in the folder, hidden files too.
+  public var names: Set<String> {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var names: Set<String> = []
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != "." && name != ".." { names.insert(name) }
+    }
+    return names
   }
 }

@@ -4,11 +4,12 @@ import CommandOptions
 import TestSupport
 import Testing
 
+@testable import CommandSupport
 @testable import UserFiles
 
 @Suite struct ConfigFileTests {
   private func defaults(_ text: String) throws -> OptionDefaults {
-    try ConfigFile.parse(Array(text.utf8), path: "c.json")
+    try OptionDefaults(Array(text.utf8), path: "c.json")
   }
 
   private func command(_ line: String, _ config: String) throws -> ParsedCommand {
@@ -59,7 +60,7 @@ import Testing
     (#"{"order": "x"}"#, "the value 'x' of 'order' must be a whole number from 1 to 7"),
     (
       #"{"decoder": "magl"}"#,
-      "the value 'magl' of 'decoder' must be one of magls, ls, magls-cov, virtual-speakers, direct, "
+      "the value 'magl' of 'decoder' must be one of magls, ls, magls-cov, direct, "
         + "parametric; did you mean 'magls'?"
     ),
     (#"{"limiter": 1}"#, "the value '1' of 'limiter' must be one of on, off"),
@@ -91,16 +92,16 @@ import Testing
 
   @Test func withoutAFileThereAreNoDefaults() throws {
     let folder = TemporaryFolder()
-    #expect(try ConfigFile.read(in: UserFolder(path: folder.path)) == OptionDefaults())
+    #expect(try OptionDefaults(in: UserFolder(path: folder.path)) == OptionDefaults())
     try folder.write(#"{"order": 2}"#, to: "config.json")
-    #expect(try ConfigFile.read(in: UserFolder(path: folder.path)) != OptionDefaults())
+    #expect(try OptionDefaults(in: UserFolder(path: folder.path)) != OptionDefaults())
   }
 
   @Test func aFolderInThePlaceOfTheFileIsRefused() throws {
     let folder = TemporaryFolder()
     _ = try ProgramRun.of("mkdir", [folder.file("config.json")])
     #expect(throws: UserFileError.self) {
-      try ConfigFile.read(in: UserFolder(path: folder.path))
+      try OptionDefaults(in: UserFolder(path: folder.path))
     }
   }
 

@@ -83,13 +83,15 @@ import Testing
 
   /// Whatever stands in a file: filters that make sense, or a line's number.
   @Test func anyTextIsReadOrRefused() {
+    var random = SeededGenerator.forTest()
     let words = [
       "Filter", "Filter 1", ":", ":", " ", "ON", "OFF", "PK", "LSC", "Fc", "Gain", "Q", "Hz", "dB",
       "100", "-3,5", "0", "1e400", "\n", "\r\n", "#", "nan", "Preamp", "BW", "oct", "é",
     ]
     for _ in 0..<3000 {
-      let text = (0..<Int.random(in: 0...25)).map { _ in words.randomElement()! }
-        .joined(separator: Bool.random() ? " " : "")
+      let count = Int.random(in: 0...25, using: &random)
+      let text = (0..<count).map { _ in words.randomElement(using: &random)! }
+        .joined(separator: Bool.random(using: &random) ? " " : "")
       guard let found = try? filters(text) else { continue }
       #expect(found.allSatisfy { $0.frequency >= 1 && $0.quality > 0 && $0.gain.isFinite })
     }

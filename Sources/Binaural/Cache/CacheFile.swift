@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import System
 
 /// Files of a cache: read with care, replaced in one step.
 enum CacheFile {
@@ -94,13 +95,8 @@ enum CacheFile {
 
   /// The regular files of a folder.
   static func list(_ folder: String) -> [Found] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
     var found: [Found] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
+    for name in SystemFile.names(in: folder) ?? [] {
       var status = stat()
       guard lstat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
         continue

@@ -4,9 +4,9 @@ import Glibc
 
 /// Finished designs on disk, so that they need not be made again.
 ///
-/// Nothing that goes wrong here is an error: what cannot be read is designed, what cannot be written
-/// is not kept. Several programs may use one folder at once: an entry is written aside, brought to
-/// the disk and given its name in one step, so that a reader meets all of it or none.
+/// Nothing that goes wrong here is an error: what cannot be read is designed, what cannot be
+/// written is not kept. Several programs may use one folder at once: an entry is written aside,
+/// brought to the disk and given its name in one step, so that a reader meets all of it or none.
 ///
 /// ## Threading
 /// May be used from any thread.

@@ -5,13 +5,14 @@ private import SignalProcessing
 
 /// Designs filters that cancel what each of two loudspeakers in front brings to the other ear.
 ///
-/// The head's responses to both loudspeakers, taken to be alike on both sides, fall into a sum and a
-/// difference, each of which is inverted by itself (Cooper and Bauck, J. Audio Eng. Soc. 37, 3, 1989, the
-/// shuffler). The inverse is regularised so that it never amplifies by more than `largestBoost`: S* / (|S|^2 + b)
-/// with b = 1 / (4 boost^2) (Kirkeby, Nelson, Hamada, Orduna-Bustamante, IEEE Trans. Speech Audio Process.
-/// 6, 189, 1998). Loudspeakers that are close together sound alike to both ears at low frequencies, so
-/// there the difference, and with it the cancelling, gives way first; the sum, and with it the bass,
-/// stays (compare Takeuchi and Nelson, J. Acoust. Soc. Am. 112, 2786, 2002, on what such inversion costs).
+/// The head's responses to both loudspeakers, taken to be alike on both sides, fall into a sum and
+/// a difference, each of which is inverted by itself (Cooper and Bauck, J. Audio Eng. Soc. 37, 3,
+/// 1989, the shuffler). The inverse is regularised so that it never amplifies by more than
+/// `largestBoost`: S* / (|S|^2 + b) with b = 1 / (4 boost^2) (Kirkeby, Nelson, Hamada,
+/// Orduna-Bustamante, IEEE Trans. Speech Audio Process. 6, 189, 1998). Loudspeakers that are close
+/// together sound alike to both ears at low frequencies, so there the difference, and with it the
+/// cancelling, gives way first; the sum, and with it the bass, stays (compare Takeuchi and Nelson,
+/// J. Acoust. Soc. Am. 112, 2786, 2002, on what such inversion costs).
 public struct CrosstalkDesign: Sendable, Equatable {
   /// Radians from the front to either loudspeaker, 3 to 60 degrees.
   public var angle: Double
@@ -49,8 +50,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
     let boost = realtime_exp(largestBoost / 20 * realtime_log(10))
     let floor = 1 / (4 * boost * boost)
     let width = modes.binWidth
-    // What the difference loses at low frequencies is a high-pass. Of minimum phase it needs no time
-    // ahead; the sum gets the same phase, so that both stay together.
+    // What the difference loses at low frequencies is a high-pass. Of minimum phase it needs no
+    // time ahead; the sum gets the same phase, so that both stay together.
     let loss = modes.difference.indices.map { k -> Double in
       let power = modes.difference[k].squaredMagnitude
       let share = 1 - octaveStep(Double(k) * width, from: 700, to: 2000)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import CRealtime
-internal import SignalProcessing
+package import SignalProcessing
 
 /// Filters from two ear signals to two loudspeakers, such that each ear hears its own signal.
 public struct CrosstalkFilters: Sendable, Equatable {
@@ -36,18 +36,18 @@ public struct CrosstalkFilters: Sendable, Equatable {
 }
 
 /// What two loudspeakers in front of a listener bring to the ears, bin by bin.
-struct LoudspeakerPlant {
+package struct LoudspeakerPlant {
   /// Hz.
   let sampleRate: Double
   let size: Int
   /// 2 loudspeakers x 2 ears x bins.
-  var values: [[[Complex]]]
+  package let values: [[[Complex]]]
 
-  var binWidth: Double { sampleRate / Double(size) }
-  var bins: Int { size / 2 + 1 }
+  package var binWidth: Double { sampleRate / Double(size) }
+  package var bins: Int { size / 2 + 1 }
 
   /// Where the loudspeakers and the head are.
-  struct Placement: Sendable, Equatable {
+  package struct Placement: Sendable, Equatable {
     /// Radians from the front to either side.
     var angle: Double
     /// Metres from the middle of the head's intended place.
@@ -56,14 +56,18 @@ struct LoudspeakerPlant {
     var offset = SIMD2(0.0, 0.0)
     /// Radians by which the head is turned to the left.
     var turn = 0.0
+
+    package init(angle: Double, offset: SIMD2<Double> = SIMD2(0, 0), turn: Double = 0) {
+      (self.angle, self.offset, self.turn) = (angle, offset, turn)
+    }
   }
 
   /// - Parameters:
-  ///   - set: prepared for the playing rate; responses between its directions are interpolated, each
-  ///     advanced by its arrival time at a sphere.
+  ///   - set: prepared for the playing rate; responses between its directions are interpolated,
+  ///     each advanced by its arrival time at a sphere.
   ///   - placement: the response falls with the distance and comes later with it; at the intended
   ///     place it is the set's own.
-  init(_ set: HRTFSet, _ placement: Placement, size: Int) {
+  package init(_ set: HRTFSet, _ placement: Placement, size: Int) {
     sampleRate = set.sampleRate
     self.size = size
     let between = SphericalInterpolation(set.directions)

@@ -3,7 +3,8 @@
 private import CRealtime
 internal import SignalProcessing
 
-/// What the ears hear of two loudspeakers that play alike (sum) and against each other (difference).
+/// What the ears hear of two loudspeakers that play alike (sum) and against each other
+/// (difference).
 struct LoudspeakerModes {
   /// Hz.
   let binWidth: Double
@@ -26,8 +27,9 @@ struct LoudspeakerModes {
     difference = bins.map { (near[$0] + far[$0] * -1) * turns[$0] }
   }
 
-  /// Below a frequency the sum goes on level and the difference falls with the frequency, as those of a
-  /// head that is small against the wavelength do; their delays go on as they are in the octave above.
+  /// Below a frequency the sum goes on level and the difference falls with the frequency, as those
+  /// of a head that is small against the wavelength do; their delays go on as they are in the
+  /// octave above.
   mutating func extend(below frequency: Double) {
     let octave = Int(frequency / binWidth)..<Int(2 * frequency / binWidth)
     let count = Double(octave.count)
@@ -68,9 +70,9 @@ struct LoudspeakerModes {
     }
   }
 
-  /// Divides by the colour that both have in common, smoothed over a third of an octave and of minimum
-  /// phase, and returns it, its mean power over 200 Hz to 8 kHz brought to 1: so sound that comes to both ears
-  /// unprocessed is as loud as sound that is cancelled.
+  /// Divides by the colour that both have in common, smoothed over a third of an octave and of
+  /// minimum phase, and returns it, its mean power over 200 Hz to 8 kHz brought to 1: so sound that
+  /// comes to both ears unprocessed is as loud as sound that is cancelled.
   ///
   /// - Parameter limit: dB that the colour may be off its mean.
   mutating func takeColour(limit: Double) -> [Complex] {

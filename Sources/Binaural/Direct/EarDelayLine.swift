@@ -4,8 +4,8 @@ private import Ambisonics
 private import CRealtime
 private import SignalProcessing
 
-/// Delays loudspeakers by fractions of frames that change linearly from one point of the grid to the
-/// next, each loudspeaker twice: for either ear.
+/// Delays loudspeakers by fractions of frames that change linearly from one point of the grid to
+/// the next, each loudspeaker twice: for either ear.
 ///
 /// A Kaiser-windowed sinc (beta 8, 16 frames a side at 44.1 kHz and above) reads between frames:
 /// level to 0.01 dB up to 0.84 of half the rate.
@@ -23,7 +23,7 @@ struct EarDelayLine: ~Copyable {
   /// Frames to either side that count.
   private let reach: Int
   private let phases: Int
-  private let cell = SoundfieldRotator.gridFrames
+  private let cell = PoseGrid.cellFrames
   /// (phases + 1) x 2 reach.
   private let kernel: AlignedFloats
   private let length: Int

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Geometry
+
 /// The orthonormal vectors that weighted rows are sums of with the least squared error.
 ///
-/// They span the dominant eigenvectors' space of the rows' covariance, found by orthogonal iteration
-/// (Golub and Van Loan, Matrix Computations, 4th edition, section 8.2.4); no mean is taken off.
+/// They span the dominant eigenvectors' space of the rows' covariance, found by orthogonal
+/// iteration (Golub and Van Loan, Matrix Computations, 4th edition, section 8.2.4); no mean is
+/// taken off.
 struct PrincipalComponents {
   /// count x columns.
   let vectors: [[Double]]
@@ -23,10 +26,10 @@ struct PrincipalComponents {
         return Double(seed >> 40) / Double(1 << 24) - 0.5
       }
     }
-    Self.orthonormalise(&vectors)
+    orthonormalise(&vectors)
     for _ in 0..<Self.iterations {
       vectors = Self.multiply(covariance, columns, vectors)
-      Self.orthonormalise(&vectors)
+      orthonormalise(&vectors)
     }
     self.vectors = vectors
   }
@@ -100,21 +103,6 @@ struct PrincipalComponents {
       }
     }
     return result
-  }
-
-  /// Gram and Schmidt, modified, twice.
-  private static func orthonormalise(_ vectors: inout [[Double]]) {
-    for i in vectors.indices {
-      for _ in 0..<2 {
-        for j in 0..<i {
-          let share = zip(vectors[i], vectors[j]).reduce(0) { $0 + $1.0 * $1.1 }
-          for n in vectors[i].indices { vectors[i][n] -= share * vectors[j][n] }
-        }
-        let length = vectors[i].reduce(0) { $0 + $1 * $1 }.squareRoot()
-        guard length > 1e-200 else { break }
-        for n in vectors[i].indices { vectors[i][n] /= length }
-      }
-    }
   }
 }
 

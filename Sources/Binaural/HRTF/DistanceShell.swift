@@ -45,7 +45,7 @@ struct DistanceShell {
 func metres(_ value: Double) -> String { decimal(value, digits: 2) }
 
 /// A number with a fixed number of digits after the point.
-func decimal(_ value: Double, digits: Int) -> String {
+package func decimal(_ value: Double, digits: Int) -> String {
   guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
   let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
   let scaled = Int((abs(value) * scale).rounded())

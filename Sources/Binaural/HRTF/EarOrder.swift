@@ -4,8 +4,8 @@ import Glibc
 
 /// Which channel is the left ear, told by the levels of lateral sources.
 ///
-/// ReceiverPosition is not believed: many public sets (CIPIC, LISTEN, MIT KEMAR large pinna, TH Koeln
-/// KU100) declare channel 0 on the right although it is the left ear.
+/// ReceiverPosition is not believed: many public sets (CIPIC, LISTEN, MIT KEMAR large pinna, TH
+/// Koeln KU100) declare channel 0 on the right although it is the left ear.
 struct EarOrder {
   enum Ear: String {
     case left, right

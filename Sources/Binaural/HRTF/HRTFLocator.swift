@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import System
+
 /// Finds libmysofa's `default.sofa`, the HRTF set that is there without asking.
 public struct HRTFLocator: Sendable {
   private let variable: @Sendable (String) -> String?
@@ -53,9 +55,9 @@ public struct HRTFLocator: Sendable {
 }
 
 private func pkgConfigVariable(_ name: String) -> String? {
-  let process = ChildProcess(
-    executable: "pkg-config", arguments: ["--variable=\(name)", "libmysofa"], searchesPath: true,
-    timeoutSeconds: 2, maximumBytes: 4096)
+  let process = CapturedProgram(
+    ["pkg-config", "--variable=\(name)", "libmysofa"],
+    environment: ProgramLaunch.readerEnvironment, timeoutSeconds: 2, maximumBytes: 4096)
   guard let (output, ending) = process.run(), ending == .exited(0) else { return nil }
   let line = output.prefix { $0 != UInt8(ascii: "\n") }
   return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)

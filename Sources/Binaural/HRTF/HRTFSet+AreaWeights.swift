@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// The share of the sphere each direction stands for; sums to 1. See `areaWeights(limitingCaps:)`.
+  /// The share of the sphere each direction stands for; sums to 1. See
+  /// `areaWeights(limitingCaps:)`.
   public var areaWeights: [Double] { areaWeights(limitingCaps: true) }
 
   /// Areas of the directions' Voronoi cells on the sphere, scaled to sum to 1.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// Whether every direction has a mirror image in the median plane at which the other ear hears the
-  /// same (to -100 dB), as in sets of which one ear was measured.
+  /// Whether every direction has a mirror image in the median plane at which the other ear hears
+  /// the same (to -100 dB), as in sets of which one ear was measured.
   public var isMirrored: Bool {
     guard let images = mirrorImages else { return false }
     for (direction, image) in images.enumerated() {
@@ -38,11 +38,11 @@ extension HRTFSet {
 }
 
 extension BinauralFilters {
-  /// The left ear's filters for both ears: what a channel that changes its sign in the mirror (m < 0)
-  /// brings to the left ear comes to the right one with the opposite sign.
+  /// The left ear's filters for both ears: what a channel that changes its sign in the mirror (m <
+  /// 0) brings to the left ear comes to the right one with the opposite sign.
   ///
-  /// A set that is its own mirror image leads to such filters but for rounding, which magnitude least
-  /// squares carries far; exact ones cost half (`PartitionedConvolver.isSymmetric`).
+  /// A set that is its own mirror image leads to such filters but for rounding, which magnitude
+  /// least squares carries far; exact ones cost half (`PartitionedConvolver.isSymmetric`).
   public func mirrored() -> BinauralFilters {
     let right = left.enumerated().map { channel, filter in
       let degree = Int(Double(channel).squareRoot())

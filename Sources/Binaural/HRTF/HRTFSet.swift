@@ -16,8 +16,8 @@ public struct HRTFSet: Sendable {
   public var taps: Int
   /// directions x 2 ears (left, right) x taps, flat.
   public var impulseResponses: [Float]
-  /// directions x 2 ears, flat: samples at `sampleRate` by which a response comes later still; negative:
-  /// earlier.
+  /// directions x 2 ears, flat: samples at `sampleRate` by which a response comes later still;
+  /// negative: earlier.
   public var delays: [Double]
   /// What the user should be told of the set, a sentence each.
   public var notes: [String]

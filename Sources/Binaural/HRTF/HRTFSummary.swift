@@ -44,7 +44,8 @@ public struct HRTFSummary: Sendable, Equatable {
     public var diffuseFieldLevelDecibels: Double
     /// Degrees from the farthest point of the sphere to its nearest direction.
     public var largestGapDegrees: Double
-    /// Metres, of the sphere whose ears are as far apart in time; nil where the delays are no head's.
+    /// Metres, of the sphere whose ears are as far apart in time; nil where the delays are no
+    /// head's.
     public var headCircumference: Double?
   }
 

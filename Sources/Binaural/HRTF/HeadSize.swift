@@ -5,10 +5,10 @@ private import SignalProcessing
 
 /// The size of the sphere whose ears are as far apart in time as those of a head.
 ///
-/// The time between the ears of a sphere grows with the sine of the direction's angle from the median
-/// plane, by 3 a / c at low frequencies and less above (Kuhn, J. Acoust. Soc. Am. 62, 157, 1977). The
-/// factor of the band in which delays are measured comes from the sphere's exact transfer function
-/// (`SphereTransferFunction`). Circumference is that of the sphere, 2 pi a.
+/// The time between the ears of a sphere grows with the sine of the direction's angle from the
+/// median plane, by 3 a / c at low frequencies and less above (Kuhn, J. Acoust. Soc. Am. 62, 157,
+/// 1977). The factor of the band in which delays are measured comes from the sphere's exact
+/// transfer function (`SphereTransferFunction`). Circumference is that of the sphere, 2 pi a.
 public struct HeadSize: Sendable, Equatable {
   /// Metres.
   public let radius: Double
@@ -66,9 +66,10 @@ extension HRTFSet {
   /// The set for a head of another size: all times between the ears `factor` times as long, every
   /// magnitude as it was.
   ///
-  /// Each ear's responses are moved by half of the difference. Up to 600 Hz it is measured (`InterauralDelays`);
-  /// from 2 kHz it is less in the ratio that a sphere's have (Kuhn 1977: 3 a / c sin below; Woodworth 1938:
-  /// a / c (angle + sin) above), and between the two it goes over smoothly.
+  /// Each ear's responses are moved by half of the difference. Up to 600 Hz it is measured
+  /// (`InterauralDelays`); from 2 kHz it is less in the ratio that a sphere's have (Kuhn 1977: 3 a
+  /// / c sin below; Woodworth 1938: a / c (angle + sin) above), and between the two it goes over
+  /// smoothly.
   ///
   /// - Parameter factor: above zero.
   public func withInterauralDelays(scaledBy factor: Double) -> HRTFSet {
@@ -103,7 +104,8 @@ private struct EarShift: ~Copyable {
   private let re: AlignedFloats
   private let im: AlignedFloats
   private let sampleRate: Double
-  /// Seconds of delay of a sphere over radius over speed of sound and sine, in the band of measuring.
+  /// Seconds of delay of a sphere over radius over speed of sound and sine, in the band of
+  /// measuring.
   private let lowFactor: Double
 
   init(size: Int, sampleRate: Double) {

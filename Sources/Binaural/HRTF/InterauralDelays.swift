@@ -3,7 +3,8 @@
 private import CRealtime
 internal import SignalProcessing
 
-/// The time between the ears of every direction of a set at low frequencies, where it is heard by phase.
+/// The time between the ears of every direction of a set at low frequencies, where it is heard by
+/// phase.
 struct InterauralDelays {
   /// Hz over which phases are compared.
   static let band = 300.0...800.0

@@ -4,9 +4,10 @@ import Glibc
 
 /// A head that is a rigid sphere with two points for ears: no pinnae, no torso, no file needed.
 ///
-/// Computed after Duda and Martens, J. Acoust. Soc. Am. 104, 3048 (1998). Level and time differences
-/// are right for a smooth head; elevation is told by them alone. The ears sit 10 degrees behind the
-/// sides (C. P. Brown and R. O. Duda, IEEE Trans. Speech Audio Process. 6(5), 1998).
+/// Computed after Duda and Martens, J. Acoust. Soc. Am. 104, 3048 (1998). Level and time
+/// differences are right for a smooth head; elevation is told by them alone. The ears sit 10
+/// degrees behind the sides (C. P. Brown and R. O. Duda, IEEE Trans. Speech Audio Process. 6(5),
+/// 1998).
 public struct RigidSphereHead: Sendable {
   /// Metres.
   public var headRadius = 0.0875
@@ -22,7 +23,8 @@ public struct RigidSphereHead: Sendable {
   /// The time at which a response would begin at the centre of the head were it absent.
   static let centreArrivalMilliseconds = 1.25
   static let durationMilliseconds = 16.0 / 3
-  /// Hz: no response above, and a smooth end from 85 % of it; half the sample rate where that is less.
+  /// Hz: no response above, and a smooth end from 85 % of it; half the sample rate where that is
+  /// less.
   static let bandLimit = 24_000.0
   static let taperStart = 0.85
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import System
 
 /// Reads SOFA files through the separate program `stillstage-sofa`.
 ///
@@ -58,8 +59,9 @@ public struct SofaLoader: Sendable {
   func answer(_ path: String) throws(HRTFError) -> Answer {
     let reader = try locatedReader()
     // A name that starts with a dash or is empty still means a file.
-    let process = ChildProcess(
-      executable: reader, arguments: [path], timeoutSeconds: timeoutSeconds,
+    let process = CapturedProgram(
+      [reader.contains("/") ? reader : "./" + reader, path],
+      environment: ProgramLaunch.readerEnvironment, timeoutSeconds: timeoutSeconds,
       maximumBytes: SofaContents.largestAnswerBytes, isCancelled: isCancelled)
     guard !path.utf8.contains(0) else {
       throw .cannotOpen(path: path, reason: "its name holds a zero byte")
@@ -81,7 +83,7 @@ public struct SofaLoader: Sendable {
   }
 
   private func refusal(
-    _ path: String, _ output: [UInt8], _ ending: ChildProcess.Ending
+    _ path: String, _ output: [UInt8], _ ending: ProgramEnding
   ) throws(HRTFError) -> Answer {
     guard ending != .exited(0), output.count <= SofaContents.largestTextBytes else {
       throw .readerFailed(
@@ -108,6 +110,18 @@ public struct SofaLoader: Sendable {
       throw .readerNotFound(places: places)
     }
     return found
+  }
+}
+
+extension ProgramLaunch {
+  /// The few variables a loader or a sanitizer needs, and no hanging crash reporter.
+  static var readerEnvironment: [String] {
+    let names = [
+      "PATH", "HOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR",
+      "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS",
+    ]
+    return ["SWIFT_BACKTRACE=enable=no"]
+      + names.compactMap { name in environmentVariable(name).map { "\(name)=\($0)" } }
   }
 }
 

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Sound pressure on a rigid sphere over the free-field pressure at its centre, as a Legendre series
-/// in the cosine of the angle between the source and the point on the sphere.
+/// Sound pressure on a rigid sphere over the free-field pressure at its centre, as a Legendre
+/// series in the cosine of the angle between the source and the point on the sphere.
 ///
 /// R. O. Duda and W. L. Martens, "Range dependence of the response of a spherical head model",
 /// J. Acoust. Soc. Am. 104(5), 3048-3058 (1998): spherical Hankel functions are carried as their

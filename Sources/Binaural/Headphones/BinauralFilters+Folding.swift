@@ -5,8 +5,8 @@ private import SignalProcessing
 extension BinauralFilters {
   /// The filters with an equaliser for headphones in them.
   ///
-  /// What is heard past them (plain stereo, effects, the parametric decoder) is left to whoever plays
-  /// it; `equaliser` is there for that.
+  /// What is heard past them (plain stereo, effects, the parametric decoder) is left to whoever
+  /// plays it; `equaliser` is there for that.
   ///
   /// - Parameter taps: of the equaliser.
   public func equalised(by taps: [Float]) -> BinauralFilters {

@@ -24,8 +24,8 @@ public struct HeadphoneProfile: Sendable, Equatable {
 
   /// The equaliser's impulse response, of minimum phase, its level in a diffuse field 0 dB.
   ///
-  /// Filters at or above half the rate are left out. The level is that of `HRTFSet.normalized`: energy,
-  /// linear in frequency over 200 Hz to 8 kHz, as the set's diffuse field weights it.
+  /// Filters at or above half the rate are left out. The level is that of `HRTFSet.normalized`:
+  /// energy, linear in frequency over 200 Hz to 8 kHz, as the set's diffuse field weights it.
   ///
   /// - Parameters:
   ///   - sampleRate: Hz.

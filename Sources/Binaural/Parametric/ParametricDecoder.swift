@@ -2,17 +2,17 @@
 
 public import Ambisonics
 private import CRealtime
-public import Geometry
+private import Geometry
 private import SignalProcessing
 
 /// Decodes a first-order soundfield as two plane waves a band and what remains.
 ///
-/// Frames of Hann shape, one every half frame, are transformed; in each band the model of `WaveModel`
-/// is fitted to a covariance that forgets in 20 ms; two beams take the waves out, which are given the
-/// ears' responses to their directions; the rest goes through the linear decoder. `ParametricFrame`
-/// tells how. Directions are found in the room and turned against the head afterwards, by the pose at
-/// the frame's middle. All frames lie on a grid of their own in stream time, so that the output
-/// does not depend on the size of the calls by a single bit.
+/// Frames of Hann shape, one every half frame, are transformed; in each band the model of
+/// `WaveModel` is fitted to a covariance that forgets in 20 ms; two beams take the waves out, which
+/// are given the ears' responses to their directions; the rest goes through the linear decoder.
+/// `ParametricFrame` tells how. Directions are found in the room and turned against the head
+/// afterwards, by the pose at the frame's middle. All frames lie on a grid of their own in stream
+/// time, so that the output does not depend on the size of the calls by a single bit.
 ///
 /// An impulse that comes in at frame n comes out at n plus `latencyFrames` plus the filters' own
 /// delay.
@@ -20,8 +20,6 @@ private import SignalProcessing
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
-  /// Frames between two poses, as in `SoundfieldRotator`.
-  private static let gridFrames = 16
   /// Seconds in which the covariances forget.
   static let memory = 0.020
 
@@ -54,10 +52,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let memoryCount: Int
 
   private struct State {
-    /// Frames of the stream that are done.
-    var position = 0
-    /// The next grid point whose pose has not been given yet.
-    var nextGridPoint = 0
+    /// The frame of the stream that follows what has been decoded; -1 before anything has.
+    var next = -1
     /// Where the covariances become those to go on with; 0: nowhere.
     var resumption = 0
 
@@ -94,7 +90,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     earReal = AlignedFloats(count: fft.bins * 2)
     earImaginary = AlignedFloats(count: fft.bins * 2)
     sums = AlignedFloats(count: size * 2)
-    poseCount = waves.frame / Self.gridFrames + 2
+    poseCount = waves.frame / PoseGrid.cellFrames + 2
     poses = .allocate(capacity: poseCount)
     poses.initialize(repeating: .identity, count: poseCount)
     state = .allocate(capacity: 1)
@@ -111,35 +107,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     state.deallocate()
   }
 
-  /// The grid points whose poses the next `frames` frames need; as `SoundfieldRotator` has them.
-  @_noLocks
-  public func gridPoints(forNext frames: Int) -> Range<Int> {
-    let first = state.pointee.nextGridPoint
-    guard frames > 0 else { return first..<first }
-    let cell = (state.pointee.position + frames - 1) / Self.gridFrames
-    return first..<max(first, cell + 2)
-  }
-
-  /// Where it stands on the grid of head poses; set, it goes on from there.
-  public var gridState: GridState {
-    @_noLocks get {
-      var grid = GridState()
-      grid.position = state.pointee.position
-      grid.nextPoint = state.pointee.nextGridPoint
-      if grid.isAtStart { return grid }
-      grid.cellStart = poses[(grid.nextPoint - 2) % poseCount]
-      grid.cellEnd = poses[(grid.nextPoint - 1) % poseCount]
-      return grid
-    }
-    @_noLocks nonmutating set {
-      state.pointee.position = newValue.position
-      state.pointee.nextGridPoint = newValue.nextPoint
-      for i in 0..<poseCount { poses[i] = newValue.cellStart }
-      if !newValue.isAtStart { poses[(newValue.nextPoint - 1) % poseCount] = newValue.cellEnd }
-    }
-  }
-
-  /// Back to the beginning of a stream: the past is forgotten, the grid starts again.
+  /// Forgets the past; the stream may go on at any frame.
   @_noLocks
   public func reset() {
     state.pointee = State()
@@ -148,15 +116,15 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     synthesis.reset()
   }
 
-  /// Frames of the stream from one synthesis to the next: it begins again only at multiples of this,
-  /// and a pose is first heard so many frames after it was given.
+  /// Frames of the stream from one synthesis to the next: it begins again only at multiples of
+  /// this, and a pose is first heard so many frames after it was given.
   public var hopFrames: Int { @_noLocks get { hop } }
 
   /// What another decoder, made with the same filters, needs to begin again at a frame; nil where
   /// nothing is kept. It stays valid until the stream has gone on by `keptFrames`.
   ///
-  /// - Parameter frame: of the stream, a multiple of `hopFrames`, at least that long ago and no longer
-  ///   ago than `keptFrames`.
+  /// - Parameter frame: of the stream, a multiple of `hopFrames`, at least that long ago and no
+  ///   longer ago than `keptFrames`.
   @_noLocks
   public func memory(toBeginAt frame: Int) -> UnsafePointer<SIMD4<Float>>? {
     if memoryCount == 0 { return nil }
@@ -169,7 +137,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   /// `hopFrames + tailFrames` later on, for the same poses.
   ///
   /// - Parameters:
-  ///   - frame: of the stream, where the grid's state is to be set afterwards.
+  ///   - frame: of the stream, with which it goes on.
   ///   - memory: the other one's for the frame.
   @_noLocks
   public func beginAgain(at frame: Int, memory: UnsafePointer<SIMD4<Float>>) {
@@ -179,12 +147,10 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   }
 
   @_noLocks
-  private func keepMemory() {
-    if state.pointee.position == state.pointee.resumption {
-      synthesis.restoreMemory(from: memories)
-    }
+  private func keepMemory(at frame: Int) {
+    if frame == state.pointee.resumption { synthesis.restoreMemory(from: memories) }
     if memoryCount == 0 { return }
-    let slot = 1 + state.pointee.position / hop % memoryCount
+    let slot = 1 + frame / hop % memoryCount
     synthesis.saveMemory(into: memories + slot * synthesis.memoryCount)
   }
 
@@ -193,20 +159,22 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - input: 4 x frames, ACN/SN3D.
   ///   - frames: any number.
-  ///   - poses: head poses `headToWorld` for `gridPoints(forNext: frames)`.
+  ///   - poses: the head over these frames.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.
   @_noLocks
   public func process(
-    input: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int,
-    poses: UnsafePointer<Quaternion>, left: UnsafeMutablePointer<Float>,
-    right: UnsafeMutablePointer<Float>
+    input: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int, poses given: GridPoses,
+    left: UnsafeMutablePointer<Float>, right: UnsafeMutablePointer<Float>
   ) {
-    var (done, used) = (0, 0)
+    var (done, given) = (0, given)
+    if given.frame != state.pointee.next {
+      for i in 0..<poseCount { poses[i] = given.poses[0] }
+    }
     while done < frames {
-      let offset = state.pointee.position % hop
+      let offset = given.frame % hop
       let count = min(hop - offset, frames - done)
-      used += keepPoses(poses + used, forNext: count)
+      keepPoses(given, forNext: count)
       let start = history.pointer + (hop + offset) * 4
       for c in 0..<4 {
         let source = input[c] + done
@@ -217,25 +185,25 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
         right[done + i] = sums.pointer[2 * (offset + i) + 1]
       }
       done += count
-      state.pointee.position += count
+      given.advance(by: count)
       if offset + count == hop {
-        renderFrame()
-        keepMemory()
+        renderFrame(at: given.frame)
+        keepMemory(at: given.frame)
       }
     }
+    state.pointee.next = given.frame
   }
 
   @_noLocks
-  private func keepPoses(_ given: UnsafePointer<Quaternion>, forNext count: Int) -> Int {
-    let points = gridPoints(forNext: count)
-    for i in 0..<points.count { poses[(points.lowerBound + i) % poseCount] = given[i] }
-    state.pointee.nextGridPoint = points.upperBound
-    return points.count
+  private func keepPoses(_ given: GridPoses, forNext count: Int) {
+    let first = given.frame / PoseGrid.cellFrames
+    let last = (given.frame + count - 1) / PoseGrid.cellFrames + 1
+    for point in first...last { poses[point % poseCount] = given.poses[point - first] }
   }
 
   /// Adds what the frame that has just become whole sounds like; the next half frame moves up.
   @_noLocks
-  private func renderFrame() {
+  private func renderFrame(at end: Int) {
     let frame = 2 * hop
     for n in 0..<frame {
       let gain = window.pointer[n]
@@ -244,7 +212,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     for i in (4 * frame)..<(4 * size) { time.pointer[i] = 0 }
     fft.forward(time.pointer, real: real.pointer, imaginary: imaginary.pointer)
     synthesis.render(
-      real: real.pointer, imaginary: imaginary.pointer, pose: middlePose(),
+      real: real.pointer, imaginary: imaginary.pointer, pose: middlePose(of: end),
       earReal: earReal.pointer, earImaginary: earImaginary.pointer)
     earFFT.inverse(
       real: earReal.pointer, imaginary: earImaginary.pointer, time: earTime.pointer)
@@ -254,10 +222,10 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     for i in 0..<(4 * hop) { history.pointer[i] = history.pointer[i + 4 * hop] }
   }
 
-  /// The pose at the middle of the frame that ends now.
+  /// The pose at the middle of the frame that ends before one of the stream.
   @_noLocks
-  private func middlePose() -> Quaternion {
-    let point = max(0, (state.pointee.position - hop) / Self.gridFrames)
+  private func middlePose(of end: Int) -> Quaternion {
+    let point = max(0, (end - hop) / PoseGrid.cellFrames)
     return poses[point % poseCount]
   }
 }

@@ -7,13 +7,14 @@ private import SignalProcessing
 /// One frame of a first-order soundfield, band by band, from four spectra to those of two ears.
 ///
 /// With the model's B = (b1 b2), P = diag(p1, p2) and covariance C = B P B' + pd I the waves are
-/// estimated with the least mean square error, s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x, which is the
-/// pseudo-inverse of B where nothing is diffuse. The ears get y = H s + M (x - B s), H being the
-/// responses to the two directions and M the linear decoder. Where all is diffuse that is M x nearly.
-/// The estimate loses pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)' of the energy H P H' + pd M M' that the
-/// model asks of an ear; the residual's gain is raised until nothing is lost (the covariance is
-/// matched on its diagonal, after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework
-/// for time-frequency processing of spatial audio", JAES 61, 2013). Waves alone are not touched by it.
+/// estimated with the least mean square error, s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x, which is
+/// the pseudo-inverse of B where nothing is diffuse. The ears get y = H s + M (x - B s), H being
+/// the responses to the two directions and M the linear decoder. Where all is diffuse that is M x
+/// nearly. The estimate loses pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)' of the energy H P H' + pd
+/// M M' that the model asks of an ear; the residual's gain is raised until nothing is lost (the
+/// covariance is matched on its diagonal, after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance
+/// domain framework for time-frequency processing of spatial audio", JAES 61, 2013). Waves alone
+/// are not touched by it.
 struct ParametricFrame: ~Copyable {
   private let bins: Int
   private let bands: Int
@@ -139,8 +140,8 @@ struct ParametricFrame: ~Copyable {
     }
   }
 
-  /// Updates a band's covariance and puts it in N3D, order W X Y Z, before the eigenvalue solver; false
-  /// for silence.
+  /// Updates a band's covariance and puts it in N3D, order W X Y Z, before the eigenvalue solver;
+  /// false for silence.
   @_noLocks
   private func measure(
     _ band: Int, _ re: UnsafePointer<SIMD4<Float>>, _ im: UnsafePointer<SIMD4<Float>>,

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import CRealtime
+internal import Geometry
 internal import SignalProcessing
 
 /// What both ears hear of a plane wave from any direction, bin by bin, for `ParametricDecoder`.
 ///
-/// The measured responses, their gaps filled and each advanced by the arrival time at a rigid sphere,
-/// are brought to a grid of 5 degrees by the weights of least distance that reproduce a plane. The
-/// arrival times come back when a direction is looked up, so that the time between the ears follows
-/// every direction and is not interpolated (Brinkmann, Weinzierl, "Comparison of head-related
-/// transfer functions pre-processing techniques for spherical harmonics decomposition", AES AVAR 2018,
-/// compare such alignments).
+/// The measured responses, their gaps filled and each advanced by the arrival time at a rigid
+/// sphere, are brought to a grid of 5 degrees by the weights of least distance that reproduce a
+/// plane. The arrival times come back when a direction is looked up, so that the time between the
+/// ears follows every direction and is not interpolated (Brinkmann, Weinzierl, "Comparison of
+/// head-related transfer functions pre-processing techniques for spherical harmonics
+/// decomposition", AES AVAR 2018, compare such alignments).
 public final class PlaneWaveResponses: @unchecked Sendable {
   /// Frames that are analysed at a time.
   let frame: Int
@@ -50,7 +51,8 @@ public final class PlaneWaveResponses: @unchecked Sendable {
     return frame
   }
 
-  /// Directions x bins x 4: each response without the sphere's arrival time, later by `delay` seconds.
+  /// Directions x bins x 4: each response without the sphere's arrival time, later by `delay`
+  /// seconds.
   private static func aligned(_ responses: DirectionalResponses, delay: Double) -> [Float] {
     let bins = responses.bins
     var result = [Float](repeating: 0, count: responses.directions.count * bins * 4)
@@ -113,7 +115,7 @@ public final class PlaneWaveResponses: @unchecked Sendable {
     }
     // Where all neighbours lie on a line the smallest of ridges keeps the solution finite.
     for i in 1..<3 { gram[i * 4] += 1e-6 * gram[0] }
-    guard let inverse = inversePositiveDefinite(gram, size: 3) else {
+    guard let inverse = Cholesky.inverse(gram, size: 3) else {
       return [(nearest[0].index, 1)]
     }
     var weights = rows.map { row in
@@ -130,7 +132,8 @@ private func normalized(_ v: SIMD3<Double>) -> SIMD3<Double> {
 }
 
 extension HRTFSet {
-  /// The first `limit` samples of every response, the last eighth faded out; itself if it is no longer.
+  /// The first `limit` samples of every response, the last eighth faded out; itself if it is no
+  /// longer.
   func shortened(to limit: Int) -> HRTFSet {
     guard taps > limit else { return self }
     var result = self

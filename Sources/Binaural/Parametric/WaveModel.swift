@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import CRealtime
+internal import Geometry
 
 /// A band of a soundfield as two plane waves in a diffuse field.
 ///
@@ -8,10 +9,10 @@ private import CRealtime
 /// taken as C = p1 b1 b1' + p2 b2 b2' + pd I. The two strongest eigenvectors of the measured C span
 /// the waves; the vectors of that plane whose first part is 1 form a line, and it meets the sphere
 /// of directions in two points: the waves (the geometry of Barrett, Berge, "A new method for
-/// B-format to binaural transcoding", AES 40th conference, 2010, here on a smoothed covariance). What
-/// the two weakest eigenvalues hold is diffuse. The waves' powers are the least squares fit to
-/// b' C b, from which twice the diffuse part is taken: what only may be a wave is left to the linear
-/// decoder.
+/// B-format to binaural transcoding", AES 40th conference, 2010, here on a smoothed covariance).
+/// What the two weakest eigenvalues hold is diffuse. The waves' powers are the least squares fit to
+/// b' C b, from which twice the diffuse part is taken: what only may be a wave is left to the
+/// linear decoder.
 struct WaveModel {
   /// Unit vectors to the waves.
   var first: SIMD3<Double>
@@ -49,9 +50,9 @@ struct WaveModel {
     diffusePower += (1 - kept) * (power - diffusePower)
   }
 
-  /// From 0 where one wave, or waves that carry the same sound, make all that is not diffuse, to 1 where
-  /// there are two. The second eigenvector has no meaning in the first case and would send a wave
-  /// somewhere else with every frame.
+  /// From 0 where one wave, or waves that carry the same sound, make all that is not diffuse, to 1
+  /// where there are two. The second eigenvector has no meaning in the first case and would send a
+  /// wave somewhere else with every frame.
   @_noLocks
   private static func pairing(_ eigen: borrowing SymmetricEigen) -> Double {
     let weakest = (eigen.value(2) + eigen.value(3)) / 2

@@ -14,7 +14,8 @@ public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String { "'\(address.prefix(200))' is not read: \(rule)" }
 }
 
-/// What the playlists of one presentation may lead to. Playlists are hostile until proven otherwise.
+/// What the playlists of one presentation may lead to. Playlists are hostile until proven
+/// otherwise.
 public struct AccessRules: Sendable {
   /// Where the presentation was opened.
   public enum Origin: Sendable, Equatable {
@@ -25,8 +26,12 @@ public struct AccessRules: Sendable {
   }
 
   public let origin: Origin
+  /// How the user lets files outside of the folder be read; it ends the refusal of such a file.
+  private let remedy: String?
 
-  public init(_ origin: Origin) { self.origin = origin }
+  public init(_ origin: Origin, remedy: String? = nil) {
+    (self.origin, self.remedy) = (origin, remedy)
+  }
 
   /// The same by scheme and host.
   ///
@@ -77,8 +82,8 @@ public struct AccessRules: Sendable {
     }
     let root = folder.hasSuffix("/") ? folder : folder + "/"
     guard path.hasPrefix(root) else {
-      throw AccessRefusal(
-        address, "it lies outside the presentation's folder; --root names a wider one")
+      let rule = "it lies outside the presentation's folder"
+      throw AccessRefusal(address, remedy.map { "\(rule); \($0)" } ?? rule)
     }
   }
 }

@@ -16,8 +16,8 @@ public final class LocalFile: Sendable {
   public let size: Int
   private let descriptor: Int32
 
-  /// Opens a file. Its true path is looked at after it is open, so that no link can be put in its place
-  /// between.
+  /// Opens a file. Its true path is looked at after it is open, so that no link can be put in its
+  /// place between.
   ///
   /// - Parameters:
   ///   - path: absolute.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import Glibc
+private import System
 
 /// A folder with what a downloader left, in which the files that playlists mean are looked for.
 ///
-/// Playlists often still name the server's addresses: such a one is taken for the local file whose path
-/// ends like it, the longer the better; where several fit equally well, none is taken, nor is a
-/// segment of another rendition, which likes to use the same names.
+/// Playlists often still name the server's addresses: such a one is taken for the local file whose
+/// path ends like it, the longer the better; where several fit equally well, none is taken, nor is
+/// a segment of another rendition, which likes to use the same names.
 public struct PresentationFolder: Sendable {
   /// Absolute, without symbolic links.
   public let path: String
@@ -21,30 +22,25 @@ public struct PresentationFolder: Sendable {
   private let depth: Int
   static let mostFiles = 100_000
 
-  /// Looks through a folder; nil where it cannot be read. Links that lead elsewhere are not followed.
+  /// Looks through a folder; nil where it cannot be read. Links that lead elsewhere are not
+  /// followed.
   ///
   /// - Parameter depth: of folders in it that are looked through too.
   public init?(_ path: String, depth: Int = Self.deepest) {
     self.depth = depth
-    guard let real = realpath(path, nil) else { return nil }
-    defer { free(real) }
-    self.path = String(cString: real)
-    guard let directory = opendir(self.path) else { return nil }
-    closedir(directory)
+    guard let real = SystemFile.resolved(path) else { return nil }
+    self.path = real
     var count = 0
-    look(in: self.path, depth: 0, &count)
+    guard look(in: real, depth: 0, &count) else { return nil }
     playlists.sort { ($0.count(of: "/"), $0) < ($1.count(of: "/"), $1) }
   }
 
-  private mutating func look(in folder: String, depth: Int, _ count: inout Int) {
-    guard let directory = opendir(folder) else { return }
-    defer { closedir(directory) }
+  /// False where the folder cannot be listed.
+  @discardableResult
+  private mutating func look(in folder: String, depth: Int, _ count: inout Int) -> Bool {
+    guard let names = SystemFile.names(in: folder) else { return false }
     var folders: [String] = []
-    while let entry = readdir(directory), count < Self.mostFiles {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name == "." || name == ".." { continue }
+    for name in names where count < Self.mostFiles {
       var status = stat()
       let file = folder + "/" + name
       guard lstat(file, &status) == 0 else { continue }
@@ -59,8 +55,9 @@ public struct PresentationFolder: Sendable {
       default: break
       }
     }
-    guard depth < self.depth else { return }
+    guard depth < self.depth else { return true }
     for folder in folders.sorted() { look(in: folder, depth: depth + 1, &count) }
+    return true
   }
 
   /// The file that a playlist in this folder means; nil where there is none.
@@ -88,11 +85,7 @@ public struct PresentationFolder: Sendable {
     guard case .multivariant(let presentation)? = contents(of: playlist) else { return false }
     let uris = presentation.variants.map(\.uri) + presentation.renditions.compactMap(\.uri)
     return uris.contains { uri in
-      guard let path = self.file(for: uri, from: playlist), let real = realpath(path, nil) else {
-        return false
-      }
-      defer { free(real) }
-      return String(cString: real) == file
+      self.file(for: uri, from: playlist).flatMap(SystemFile.resolved) == file
     }
   }
 
@@ -104,11 +97,11 @@ public struct PresentationFolder: Sendable {
     return try? Playlist(resource.bytes)
   }
 
-  /// As it stands, without its query, and both without percent signs: downloaders do it in every way.
+  /// As it stands, without its query, and both without percent signs: downloaders do it in every
+  /// way.
   private static func spellings(_ uri: String) -> [String] {
-    let short = String(uri.prefix { $0 != "?" && $0 != "#" })
-    var spellings = [uri, short]
-    for text in [uri, short] {
+    var spellings = [uri, uri.withoutQuery]
+    for text in spellings {
       if let plain = text.percentDecoded { spellings.append(plain) }
     }
     var seen: Set<String> = []
@@ -129,12 +122,11 @@ public struct PresentationFolder: Sendable {
     return found
   }
 
-  /// Whether a file is a segment of a rendition in another folder than a playlist's, which has segments of
-  /// its own beside it.
+  /// Whether a file is a segment of a rendition in another folder than a playlist's, which has
+  /// segments of its own beside it.
   private func isOthers(_ file: String, than playlist: String) -> Bool {
-    guard let real = realpath(playlist, nil) else { return false }
-    defer { free(real) }
-    let (own, folder) = (String(cString: real).parentFolder, file.parentFolder)
+    guard let real = SystemFile.resolved(playlist) else { return false }
+    let (own, folder) = (real.parentFolder, file.parentFolder)
     guard own != folder, segmentNames(of: playlist).contains(where: { has($0, in: own) }) else {
       return false
     }

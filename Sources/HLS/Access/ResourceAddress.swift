@@ -17,7 +17,7 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// The last part of the path, without a query.
   public var name: String {
-    let path = String(description.prefix { $0 != "?" && $0 != "#" })
+    let path = description.withoutQuery
     return path.split(separator: "/").last.map(String.init) ?? path
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How far a segment's download has come. Times are on the clock of `SegmentTiming`.
-public struct DownloadProgress: Sendable, Equatable {
+public struct DownloadProgress: Sendable {
   public let requestTime: Double
-  /// What the whole body will have, by its Content-Length or by the tier's bit rate.
+  /// What the whole body will have, by its Content-Length or by the rendition's bit rate.
   public var totalBytes: Double
   private var marks: [(time: Double, bytes: Double)] = []
 
@@ -38,10 +38,5 @@ public struct DownloadProgress: Sendable, Equatable {
     let start = marks.last { $0.time <= now - seconds } ?? first
     let span = now - start.time
     return span > 0.3 ? (bytes - start.bytes) * 8 / span : nil
-  }
-
-  public static func == (first: DownloadProgress, second: DownloadProgress) -> Bool {
-    first.requestTime == second.requestTime && first.totalBytes == second.totalBytes
-      && first.marks.elementsEqual(second.marks) { $0 == $1 }
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Ladder {
-  /// The tiers that a multivariant playlist offers in one language.
+  /// The renditions that a multivariant playlist offers in one language.
   ///
   /// Of each kind of sound the cheapest carrier is taken: the rendition's own playlist, or the
-  /// variant with the fewest bits in whose segments it lies. Sound that is marked as BINAURAL is made
-  /// for headphones already; it is a tier only where there is nothing else.
+  /// variant with the fewest bits in whose segments it lies. Sound that is marked as BINAURAL is
+  /// made for headphones already; it is a rendition only where there is nothing else.
   ///
   /// - Parameters:
   ///   - language: a language tag (RFC 5646); `nil`, and one that nothing matches, is what the
@@ -28,7 +28,7 @@ extension Ladder {
     }
     if carriers.contains(where: { !$0.isBinaural }) { carriers.removeAll(where: \.isBinaural) }
     self.init(
-      AudioCarrier.cheapest(carriers).map(\.tier), maximumBitRate: maximumBitRate,
+      AudioCarrier.cheapest(carriers).map(\.rendition), maximumBitRate: maximumBitRate,
       prefer: preference)
   }
 }
@@ -44,7 +44,7 @@ struct SpokenLanguage {
       tag = wanted
       return
     }
-    let first = playlist.variants.lazy.compactMap { variant -> AudioRendition? in
+    let first = playlist.variants.lazy.compactMap { variant -> RenditionEntry? in
       let group = playlist.renditions(of: variant)
       return group.first(where: \.isDefault) ?? group.first(where: \.isAutoselected) ?? group.first
     }.first
@@ -53,17 +53,17 @@ struct SpokenLanguage {
 
   /// The renditions of a group that are to be heard: of each count of channels one. Those that are
   /// chosen by hand only, such as comments, are left out where there are others.
-  func choose(_ group: [AudioRendition]) -> [AudioRendition] {
+  func choose(_ group: [RenditionEntry]) -> [RenditionEntry] {
     var own = group.filter { rendition in
       guard let tag else { return true }
       return rendition.language == nil || Self.matches(rendition.language, tag)
     }
-    for isWanted in [\AudioRendition.isPlain, \.isAutoselected] {
+    for isWanted in [\RenditionEntry.isPlain, \.isAutoselected] {
       if own.contains(where: { $0[keyPath: isWanted] }) {
         own.removeAll { !$0[keyPath: isWanted] }
       }
     }
-    var chosen: [AudioRendition] = []
+    var chosen: [RenditionEntry] = []
     for rendition in own.filter(\.isDefault) + own.filter({ !$0.isDefault })
     where !chosen.contains(where: { $0.channels == rendition.channels }) {
       chosen.append(rendition)
@@ -79,7 +79,7 @@ struct SpokenLanguage {
   }
 }
 
-extension AudioRendition {
+extension RenditionEntry {
   /// It is not a description of pictures, nor otherwise for special needs.
   fileprivate var isPlain: Bool {
     !characteristics.contains { $0.hasPrefix("public.accessibility") }

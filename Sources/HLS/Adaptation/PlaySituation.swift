@@ -33,73 +33,81 @@ public struct PlaySituation: Sendable, Equatable {
 }
 
 /// A segment that was fetched and is not yet heard to its end.
-public struct QueuedSegment: Sendable, Equatable {
+public struct ReplaceableSegment: Sendable, Equatable {
   public var number: Int
-  public var tier: Int
-  /// s until a decoder could begin with another version of it: from now to its start, less what
+  public var rendition: Int
+  /// s until a decoder could begin with another rendition of it: from now to its start, less what
   /// is decoded ahead. Negative where it has begun.
   public var secondsLeft: Double
 
-  public init(number: Int, tier: Int, secondsLeft: Double) {
+  public init(number: Int, rendition: Int, secondsLeft: Double) {
     self.number = number
-    self.tier = tier
+    self.rendition = rendition
     self.secondsLeft = secondsLeft
   }
 }
 
-/// A queued segment that is to be fetched again in a better tier. The sound changes within it, where
-/// both versions are at hand to be aligned.
+/// A queued segment that is to be fetched again in a better rendition. The sound changes within it,
+/// where both renditions are at hand to be aligned.
 public struct Replacement: Sendable, Equatable {
   public var number: Int
-  public var tier: Int
+  public var rendition: Int
 
-  public init(number: Int, tier: Int) {
+  public init(number: Int, rendition: Int) {
     self.number = number
-    self.tier = tier
+    self.rendition = rendition
   }
 }
 
 /// What becomes of a running download.
 public enum DownloadCourse: Sendable, Equatable {
   case goOn
-  /// End it and fetch the same segment in this tier.
-  case abandon(tier: Int)
+  /// End it and fetch the same segment in this rendition.
+  case abandon(rendition: Int)
   /// End it; it was a replacement that will not come in time, or shows that the line is thin.
   case giveUp
 }
 
 /// Decides what is fetched, from nothing but what it has been told.
 public protocol AdaptationRule: Sendable {
-  /// The tier of the next segment.
+  /// The rendition of the next segment.
   mutating func next(_ situation: PlaySituation) -> Int
   /// A download has ended.
-  mutating func record(_ timing: SegmentTiming, tier: Int)
+  mutating func record(_ timing: SegmentTiming, rendition: Int)
   /// To be asked some ten times a second while a segment comes.
   ///
   /// - Parameter secondsLeft: of a replacement: s until it has to be there.
   mutating func course(
-    of download: DownloadProgress, tier: Int, secondsLeft: Double?, _ situation: PlaySituation
+    of download: DownloadProgress, rendition: Int, secondsLeft: Double?, _ situation: PlaySituation
   ) -> DownloadCourse
   /// To be asked before `next` and while waiting.
-  mutating func replacement(_ situation: PlaySituation, queue: [QueuedSegment]) -> Replacement?
+  mutating func replacement(_ situation: PlaySituation, queue: [ReplaceableSegment]) -> Replacement?
   /// A replacement has been fetched and recorded.
   ///
   /// - Returns: whether it is to be heard.
   mutating func replaced(inTime: Bool, _ situation: PlaySituation) -> Bool
   /// Whether playing may begin with what is buffered.
   func mayStart(_ situation: PlaySituation) -> Bool
+  /// The latest change between multichannel and stereo, and its reason; nil where none is known.
+  var lastChange: TreatmentChange? { get }
+  /// s that so many bits are expected to need. Default: 0.1.
+  func seconds(forBits bits: Double) -> Double
 }
 
 extension AdaptationRule {
   public mutating func course(
-    of download: DownloadProgress, tier: Int, secondsLeft: Double?, _ situation: PlaySituation
+    of download: DownloadProgress, rendition: Int, secondsLeft: Double?, _ situation: PlaySituation
   ) -> DownloadCourse { .goOn }
 
   public mutating func replacement(
-    _ situation: PlaySituation, queue: [QueuedSegment]
+    _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? { nil }
 
   public mutating func replaced(inTime: Bool, _ situation: PlaySituation) -> Bool { inTime }
 
   public func mayStart(_ situation: PlaySituation) -> Bool { situation.buffer > 0 }
+
+  public var lastChange: TreatmentChange? { nil }
+
+  public func seconds(forBits bits: Double) -> Double { 0.1 }
 }

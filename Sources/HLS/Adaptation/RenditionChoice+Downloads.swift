@@ -2,9 +2,9 @@
 
 extension RenditionChoice {
   public mutating func course(
-    of download: DownloadProgress, tier: Int, secondsLeft: Double?, _ situation: PlaySituation
+    of download: DownloadProgress, rendition: Int, secondsLeft: Double?, _ situation: PlaySituation
   ) -> DownloadCourse {
-    guard ladder.tiers.indices.contains(tier),
+    guard ladder.indices.contains(rendition),
       situation.now - download.requestTime >= 0.5,
       let rate = download.recentRate(at: situation.now).map({ max($0, 1) })
     else { return .goOn }
@@ -15,33 +15,34 @@ extension RenditionChoice {
     // A line that has just come back is not left for what it was before.
     let latest = download.latestRate(at: situation.now).map { max($0, rate) } ?? rate
     let left = download.remainingBytes * 8 / latest
-    guard tier > 0, left > situation.buffer - 0.7,
-      let rescue = rescueTier(tier, download, rate, situation)
+    guard rendition > 0, left > situation.buffer - 0.7,
+      let rescue = rescueRendition(rendition, download, rate, situation)
     else { return .goOn }
-    if ladder.tiers[tier].isMultichannel, !ladder.tiers[rescue].isMultichannel {
+    if ladder[rendition].isMultichannel, !ladder[rescue].isMultichannel {
       degrade(.downloadTooSlow, situation)
     }
-    if ladder.tiers[tier].isMultichannel { loweredAt = situation.now }
+    if ladder[rendition].isMultichannel { loweredAt = situation.now }
     current = rescue
-    return .abandon(tier: rescue)
+    return .abandon(rendition: rescue)
   }
 
-  /// The tier for which a download that comes too late is given up; nil where it is not, or not yet.
-  private func rescueTier(
-    _ tier: Int, _ download: DownloadProgress, _ rate: Double, _ situation: PlaySituation
+  /// The rendition for which a download that comes too late is given up; nil where it is not, or
+  /// not yet.
+  private func rescueRendition(
+    _ rendition: Int, _ download: DownloadProgress, _ rate: Double, _ situation: PlaySituation
   ) -> Int? {
     func seconds(_ lower: Int) -> Double {
-      1.2 * ladder.tiers[lower].bitRate * situation.segmentSeconds / rate
+      1.2 * ladder[lower].bitRate * situation.segmentSeconds / rate
     }
-    let lower = stereoTiers.prefix { $0 < tier }
+    let lower = stereoRenditions.prefix { $0 < rendition }
     let rescue = lower.last { seconds($0) < situation.buffer - 1 } ?? 0
-    let size = ladder.tiers[rescue].bitRate * situation.segmentSeconds
+    let size = ladder[rescue].bitRate * situation.segmentSeconds
     guard download.remainingBytes * 8 >= 1.2 * size else { return nil }
     guard situation.hasStarted else {
       return situation.now - download.requestTime >= 1.5 ? rescue : nil
     }
-    // As late as it can be: the line may come back before. Where even the lower tier would come too
-    // late, that is the only hope.
+    // As late as it can be: the line may come back before. Where even the lower rendition would
+    // come too late, that is the only hope.
     let needed = max(parameters.leastRescue, seconds(rescue) + 0.25)
     let isHopeless = needed > parameters.earliestRescue * situation.segmentSeconds
     let latest = parameters.hopelessRescue * situation.segmentSeconds
@@ -58,7 +59,7 @@ extension RenditionChoice {
       return end > parameters.startPatience + 0.2 ? .giveUp : .goOn
     }
     if treatment == .stereo, situation.now - download.requestTime > 0.8,
-      let first = ladder.firstMultichannel, rate < ladder.tiers[first].bitRate
+      let first = ladder.firstMultichannel, rate < ladder[first].bitRate
     {
       // It was not the recovery it looked like, and nobody has heard anything of it.
       recoveredSince = nil

@@ -18,7 +18,7 @@ public struct TreatmentChange: Sendable, Equatable {
 extension RenditionChoice {
   /// bit/s that show a recovered line.
   var recoveredRate: Double {
-    ladder.firstMultichannel.map { parameters.recovery * ladder.tiers[$0].bitRate } ?? .infinity
+    ladder.firstMultichannel.map { parameters.recovery * ladder[$0].bitRate } ?? .infinity
   }
 
   mutating func degrade(_ reason: TreatmentChange.Reason, _ situation: PlaySituation) {
@@ -46,7 +46,7 @@ extension RenditionChoice {
       let least = history.minimum(ofLast: neededSamples(situation)), least >= recoveredRate,
       let fast = history.mean(halfLife: parameters.fastHalfLife), fast >= recoveredRate
     else { return false }
-    let ratio = least / ladder.tiers[first].bitRate
+    let ratio = least / ladder[first].bitRate
     let strength =
       (ratio - parameters.recovery) / (parameters.strongRecovery - parameters.recovery)
     let needed = hold * (1 - 0.5 * min(max(strength, 0), 1))
@@ -65,7 +65,7 @@ extension RenditionChoice {
   /// A queued stereo segment that can still be heard in multichannel. The first one after a
   /// degradation is a proof too: only when it came fast enough the treatment changes.
   public mutating func replacement(
-    _ situation: PlaySituation, queue: [QueuedSegment]
+    _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {
     guard canChange, let first = ladder.firstMultichannel else { return nil }
     guard situation.hasStarted else { return betterStart(situation, queue: queue, first) }
@@ -86,21 +86,21 @@ extension RenditionChoice {
       return nil
     }
     let isSafe = situation.isWaiting || situation.buffer >= leastBuffer(situation)
-    return isSafe ? Replacement(number: candidate.number, tier: first) : nil
+    return isSafe ? Replacement(number: candidate.number, rendition: first) : nil
   }
 
-  /// The first segment comes in the cheapest tier; when it came fast, what is heard first can be
-  /// multichannel all the same.
+  /// The first segment comes in the cheapest rendition; when it came fast, what is heard first can
+  /// be multichannel all the same.
   private mutating func betterStart(
-    _ situation: PlaySituation, queue: [QueuedSegment], _ first: Int
+    _ situation: PlaySituation, queue: [ReplaceableSegment], _ first: Int
   ) -> Replacement? {
     guard treatment == .undecided, queue.count == 1, let segment = queue.first,
       !isMultichannel(segment), let rate = history.samples.last?.bitsPerSecond,
-      rate >= parameters.startRatio * ladder.tiers[first].bitRate,
+      rate >= parameters.startRatio * ladder[first].bitRate,
       situation.elapsed + seconds(first, rate, situation) <= parameters.startPatience
     else { return nil }
     treatment = .multichannel
-    return Replacement(number: segment.number, tier: first)
+    return Replacement(number: segment.number, rendition: first)
   }
 
   public mutating func replaced(inTime: Bool, _ situation: PlaySituation) -> Bool {
@@ -118,7 +118,7 @@ extension RenditionChoice {
     return true
   }
 
-  private func isMultichannel(_ segment: QueuedSegment) -> Bool {
-    ladder.tiers.indices.contains(segment.tier) && ladder.tiers[segment.tier].isMultichannel
+  private func isMultichannel(_ segment: ReplaceableSegment) -> Bool {
+    ladder.indices.contains(segment.rendition) && ladder[segment.rendition].isMultichannel
   }
 }

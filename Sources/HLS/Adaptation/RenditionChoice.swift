@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which tier of a ladder is fetched next: multichannel as long as the line carries it, stereo before
-/// the sound stalls, multichannel again when the line has reliably recovered.
+/// Which rendition of a ladder is fetched next: multichannel as long as the line carries it, stereo
+/// before the sound stalls, multichannel again when the line has reliably recovered.
 ///
-/// It is a value without a clock: the same calls give the same answers. docs/adaptation.md describes
-/// the rule and what it was measured to do.
+/// It is a value without a clock: the same calls give the same answers. docs/adaptation.md
+/// describes the rule and what it was measured to do.
 public struct RenditionChoice: AdaptationRule, Equatable {
   enum Treatment: Equatable {
     case undecided
@@ -18,14 +18,14 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   /// Why the treatment changed the last time.
   public internal(set) var lastChange: TreatmentChange?
   var treatment = Treatment.undecided
-  /// The tier that was chosen last.
+  /// The rendition that was chosen last.
   var current: Int?
   /// When the first of the segments began that show a recovered line in sequence.
   var recoveredSince: Double?
   /// s.
   var hold: Double
   var returnedAt: Double?
-  /// When a multichannel tier had to be left for a lower one.
+  /// When a multichannel rendition had to be left for a lower one.
   var loweredAt: Double?
   /// Queued segments are being replaced.
   var isReplacing = false
@@ -36,7 +36,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     hold = parameters.hold
   }
 
-  public mutating func record(_ timing: SegmentTiming, tier: Int) {
+  public mutating func record(_ timing: SegmentTiming, rendition: Int) {
     guard let rate = history.record(timing) else { return }
     if rate >= recoveredRate {
       recoveredSince = recoveredSince ?? timing.end - timing.seconds
@@ -45,24 +45,24 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     }
   }
 
-  /// An empty ladder has no tier: 0.
+  /// An empty ladder has no rendition: 0.
   public mutating func next(_ situation: PlaySituation) -> Int {
-    guard ladder.tiers.count > 1, let estimate else {
+    guard ladder.count > 1, let estimate else {
       current = 0
       return 0
     }
     settleTreatment(estimate, situation)
     if treatment == .multichannel {
-      if let tier = multichannelTier(estimate, situation) {
-        if let current, tier < current { loweredAt = situation.now }
-        current = tier
-        return tier
+      if let rendition = multichannelRendition(estimate, situation) {
+        if let current, rendition < current { loweredAt = situation.now }
+        current = rendition
+        return rendition
       }
       degrade(.lineTooThin, situation)
     }
-    let tier = stereoTier(estimate, situation)
-    current = tier
-    return tier
+    let rendition = stereoRendition(estimate, situation)
+    current = rendition
+    return rendition
   }
 
   /// bit/s; careful after a slow segment.
@@ -74,8 +74,12 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     return min(fast, slow, newest * 1.5)
   }
 
-  /// Tiers that count as a degradation; the cheapest of all where everything is multichannel.
-  var stereoTiers: Range<Int> { 0..<max(1, ladder.firstMultichannel ?? ladder.tiers.count) }
+  public func seconds(forBits bits: Double) -> Double {
+    estimate.map { history.firstByteSeconds + bits / $0 } ?? .infinity
+  }
+
+  /// Renditions that count as a degradation; the cheapest of all where everything is multichannel.
+  var stereoRenditions: Range<Int> { 0..<max(1, ladder.firstMultichannel ?? ladder.count) }
 
   var canChange: Bool { ladder.firstMultichannel.map { $0 > 0 } ?? false }
 
@@ -89,31 +93,31 @@ public struct RenditionChoice: AdaptationRule, Equatable {
       return
     }
     if treatment == .undecided {
-      let carries = estimate >= parameters.startRatio * ladder.tiers[first].bitRate
+      let carries = estimate >= parameters.startRatio * ladder[first].bitRate
       treatment = carries ? .multichannel : .stereo
     }
     if treatment == .stereo, !isReplacing, hasRecovered(situation) { restore(situation) }
   }
 
-  /// s until a segment of a tier has come.
-  func seconds(_ tier: Int, _ estimate: Double, _ situation: PlaySituation) -> Double {
-    history.firstByteSeconds + ladder.tiers[tier].bitRate * situation.segmentSeconds / estimate
+  /// s until a segment of a rendition has come.
+  func seconds(_ rendition: Int, _ estimate: Double, _ situation: PlaySituation) -> Double {
+    history.firstByteSeconds + ladder[rendition].bitRate * situation.segmentSeconds / estimate
   }
 
-  /// The richest multichannel tier that comes in time; nil where none does.
-  func multichannelTier(_ estimate: Double, _ situation: PlaySituation) -> Int? {
+  /// The richest multichannel rendition that comes in time; nil where none does.
+  func multichannelRendition(_ estimate: Double, _ situation: PlaySituation) -> Int? {
     guard let first = ladder.firstMultichannel else { return nil }
     let room = situation.hasStarted ? situation.buffer - parameters.reserve : 3
     let share = min(
       max(situation.buffer / 30, parameters.leastShare), parameters.greatestShare)
     let isHeld = loweredAt.map { situation.now - $0 < parameters.raisingHold } ?? false
-    for tier in ladder.tiers.indices.dropFirst(first + 1).reversed() {
-      if isHeld, tier > current ?? first { continue }
-      let ratio = (current.map { $0 >= tier } ?? false ? 1 : parameters.raising) / share
-      if estimate >= ratio * ladder.tiers[tier].bitRate,
-        seconds(tier, estimate, situation) <= room - 1.5
+    for rendition in ladder.indices.dropFirst(first + 1).reversed() {
+      if isHeld, rendition > current ?? first { continue }
+      let ratio = (current.map { $0 >= rendition } ?? false ? 1 : parameters.raising) / share
+      if estimate >= ratio * ladder[rendition].bitRate,
+        seconds(rendition, estimate, situation) <= room - 1.5
       {
-        return tier
+        return rendition
       }
     }
     let needed = seconds(first, estimate, situation)
@@ -123,11 +127,12 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     return situation.hasStarted && canFallBack && isWorthATrial ? first : nil
   }
 
-  /// The richest stereo tier that the line carries; the cheapest of all in need.
-  func stereoTier(_ estimate: Double, _ situation: PlaySituation) -> Int {
+  /// The richest stereo rendition that the line carries; the cheapest of all in need.
+  func stereoRendition(_ estimate: Double, _ situation: PlaySituation) -> Int {
     let room = situation.buffer - parameters.reserve - 0.5
-    return stereoTiers.last { tier in
-      estimate * 0.85 >= ladder.tiers[tier].bitRate && seconds(tier, estimate, situation) <= room
+    return stereoRenditions.last { rendition in
+      estimate * 0.85 >= ladder[rendition].bitRate
+        && seconds(rendition, estimate, situation) <= room
     } ?? 0
   }
 

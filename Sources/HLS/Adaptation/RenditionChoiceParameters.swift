@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The numbers of `RenditionChoice`. Ratios are of throughput to a tier's bit rate.
+/// The numbers of `RenditionChoice`. Ratios are of throughput to a rendition's bit rate.
 public struct RenditionChoiceParameters: Sendable, Equatable {
   /// s. Half-lives of the two means of throughput; the lower of both counts.
   public var fastHalfLife = 3.0
@@ -11,18 +11,18 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// A multichannel segment is tried while it seems to need less than this many times the buffer;
   /// the download is watched, so that a wrong guess costs little.
   public var trial = 1.5
-  /// Of the time of a segment: a tier above the cheapest of its treatment may take this share at an
-  /// empty buffer, and up to `greatestShare` at 30 s.
+  /// Of the time of a segment: a rendition above the cheapest of its treatment may take this share
+  /// at an empty buffer, and up to `greatestShare` at 30 s.
   public var leastShare = 1.0 / 3
   public var greatestShare = 2.0 / 3
-  /// A tier above the one that plays needs this much more.
+  /// A rendition above the one that plays needs this much more.
   public var raising = 1.2
-  /// s for which no dearer multichannel tier is taken after one had to be left.
+  /// s for which no dearer multichannel rendition is taken after one had to be left.
   public var raisingHold = 30.0
 
-  /// A download is given up for a lower tier when the buffer falls to what that tier needs: this
-  /// many s at least, and this many segments at most. Where it needs more it would come too late
-  /// anyway, and the download is given up at `hopelessRescue` segments.
+  /// A download is given up for a lower rendition when the buffer falls to what that rendition
+  /// needs: this many s at least, and this many segments at most. Where it needs more it would come
+  /// too late anyway, and the download is given up at `hopelessRescue` segments.
   public var leastRescue = 1.5
   public var earliestRescue = 0.75
   public var hopelessRescue = 0.45
@@ -40,7 +40,7 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// s. After a return to multichannel that lasted less, the hold doubles up to `longestHold`.
   public var shortReturn = 30.0
   public var longestHold = 32.0
-  /// Of a segment: how much of it may have been handed on when another version takes over.
+  /// Of a segment: how much of it may have been handed on when another rendition takes over.
   public var latestJoin = 0.7
 
   /// s after which playing begins with one segment; with two it begins at once.

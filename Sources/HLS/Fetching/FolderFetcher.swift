@@ -4,8 +4,9 @@
 public struct FolderFetcher: ResourceFetcher {
   private let rules: AccessRules
 
-  public init(_ folder: PresentationFolder) {
-    rules = AccessRules(.folder(folder.path))
+  /// - Parameter remedy: see `AccessRules`.
+  public init(_ folder: PresentationFolder, remedy: String? = nil) {
+    rules = AccessRules(.folder(folder.path), remedy: remedy)
   }
 
   public func fetch(

@@ -68,7 +68,7 @@ struct KeeperState {
     }
     folder.removeUnfinished()
     // Also a test of whether the folder can be written at all.
-    try folder.write(record.bytes, to: KeptRecord.file)
+    try folder.write(record.json, to: KeptRecord.file)
     for entry in record.renditions { renditions.append(try KeptFiles(entry, in: folder)) }
   }
 
@@ -87,7 +87,7 @@ struct KeeperState {
       guard renditions[index].rendition.uri != rendition.uri else { return index }
       renditions[index].rendition.uri = rendition.uri
       record.renditions[index].rendition.uri = rendition.uri
-      try folder.write(record.bytes, to: KeptRecord.file)
+      try folder.write(record.json, to: KeptRecord.file)
       return index
     }
     var name = rendition.label
@@ -99,7 +99,7 @@ struct KeeperState {
     let entry = KeptRecord.Entry(folder: name, rendition: rendition)
     renditions.append(try KeptFiles(entry, in: folder))
     record.renditions.append(entry)
-    try folder.write(record.bytes, to: KeptRecord.file)
+    try folder.write(record.json, to: KeptRecord.file)
     return renditions.count - 1
   }
 

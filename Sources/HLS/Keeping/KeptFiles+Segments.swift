@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+private import System
+
 extension KeptFiles {
   /// Writes a segment, and its initialisation section where it is not there yet.
   mutating func keep(
@@ -13,7 +15,7 @@ extension KeptFiles {
     }
     var mapFile: KeptFile?
     if let map {
-      let sum = String(CheckSum.of(map), radix: 16)
+      let sum = String(CRC32.of(map), radix: 16)
       let file = KeptFile(name: "init-\(sum)-\(map.count).mp4", map)
       if !verifiedMaps.contains(file.name), !isWhole(file) {
         try folder.write(map, to: file.name)
@@ -38,7 +40,7 @@ extension KeptFiles {
   mutating func write(from first: Int) throws(KeepingError) {
     folder.sync()
     let segments = timeline.segments.values.sorted { $0.number < $1.number }
-    try folder.write(KeptSegments(segments).bytes, to: KeptRecord.file)
+    try folder.write(KeptSegments(segments).json, to: KeptRecord.file)
     let text = timeline.playlist(from: first).text
     try folder.write(Array(text.utf8), to: PresentationKeeper.playlistName)
     folder.sync()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import Glibc
+private import System
 
 /// A folder that files are written into, each of which takes its name only when it is complete.
 ///
@@ -30,13 +31,14 @@ final class KeptFolder: Sendable {
   }
 
   deinit {
-    // A child that is being started may have the descriptor for a moment longer, and the lock with it.
+    // A child that is being started may have the descriptor for a moment longer, and the lock with
+    // it.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
-  /// A name as the keeper makes them: nothing that leads elsewhere, or that a shell or a server would
-  /// have to quote.
+  /// A name as the keeper makes them: nothing that leads elsewhere, or that a shell or a server
+  /// would have to quote.
   static func isOwnName(_ name: String) -> Bool {
     let isPlain = name.utf8.allSatisfy { byte in
       (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x2E
@@ -49,19 +51,7 @@ final class KeptFolder: Sendable {
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK }
 
   /// What is in it, but for `.` and `..`.
-  var names: [String] {
-    let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard again >= 0, let directory = fdopendir(again) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      names.append(
-        withUnsafeBytes(of: entry.pointee.d_name) {
-          String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-        })
-    }
-    return names.filter { $0 != "." && $0 != ".." }
-  }
+  var names: [String] { SystemFile.names(inDescriptor: descriptor) ?? [] }
 
   /// Takes away what writers that were killed have left. Only for who holds the lock.
   func removeUnfinished() {
@@ -82,7 +72,8 @@ final class KeptFolder: Sendable {
     let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard file >= 0 else { throw Self.failure(path + "/" + name, errno) }
     var reason = Self.write(bytes, to: file)
-    // What cannot be brought to the disk by itself, such as a pipe of FUSE, is none of our business.
+    // What cannot be brought to the disk by itself, such as a pipe of FUSE, is none of our
+    // business.
     if reason == 0, fdatasync(file) != 0, errno != EINVAL, errno != EROFS { reason = errno }
     if close(file) != 0, reason == 0, errno != EINTR { reason = errno }
     if reason == 0, renameat(descriptor, temporary, descriptor, name) != 0 { reason = errno }

@@ -58,17 +58,17 @@ struct KeptPlaylists {
     variant.score = row.rendition.score.flatMap { (0...1e9).contains($0) ? $0 : nil }
     let size = row.rendition.resolution
     if size.count == 2, size.allSatisfy({ (1...100_000).contains($0) }) {
-      variant.resolution = (size[0], size[1])
+      variant.resolution = .init(width: size[0], height: size[1])
     }
     return variant
   }
 }
 
 extension KeptPlaylists.Row {
-  fileprivate func entry(group: String) -> AudioRendition {
+  fileprivate func entry(group: String) -> RenditionEntry {
     var name = rendition.name.forAttribute
     if name.isEmpty { name = folder }
-    var entry = AudioRendition(
+    var entry = RenditionEntry(
       group: group, name: name, uri: folder + "/" + PresentationKeeper.playlistName)
     entry.language = rendition.language.map(\.forAttribute).flatMap { $0.isEmpty ? nil : $0 }
     entry.isAutoselected = rendition.isAutoselected

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import FoundationEssentials
+private import System
 
 /// What the keeper remembers of a folder: `kept.json` in it.
 struct KeptRecord: Codable {
@@ -32,19 +33,11 @@ struct KeptRecord: Codable {
 
 extension Encodable {
   /// As JSON with its keys in order; nothing of ours fails to be written so.
-  fileprivate var json: [UInt8] {
+  var json: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return (try? encoder.encode(self)).map(Array.init) ?? []
   }
-}
-
-extension KeptRecord {
-  var bytes: [UInt8] { json }
-}
-
-extension KeptSegments {
-  var bytes: [UInt8] { json }
 }
 
 /// What the keeper remembers of a rendition: `kept.json` in its folder.
@@ -73,10 +66,10 @@ struct KeptFile: Codable, Equatable {
   init(name: String, _ content: [UInt8]) {
     self.name = name
     bytes = content.count
-    sum = CheckSum.of(content)
+    sum = CRC32.of(content)
   }
 
-  func fits(_ content: [UInt8]) -> Bool { content.count == bytes && CheckSum.of(content) == sum }
+  func fits(_ content: [UInt8]) -> Bool { content.count == bytes && CRC32.of(content) == sum }
 }
 
 /// A segment that is there.

@@ -24,25 +24,21 @@ public struct KeptRendition: Sendable, Equatable, Codable {
   public var bitRate = 0.0
   public var score: Double?
 
-  public init(uri: String, name: String) {
-    self.uri = uri
-    self.name = name
-  }
-
   /// Its channels, as far as the presentation tells.
   public var channels: AudioChannels? { channelText.flatMap(AudioChannels.init) }
 }
 
 extension KeptRendition {
-  /// What a multivariant playlist tells of a tier.
-  public init(_ tier: Tier, in playlist: MultivariantPlaylist) {
-    self.init(uri: tier.uri, bitRate: tier.bitRate, in: playlist)
-    if channelText == nil { channelText = tier.channels.map { "\($0)" } }
-    score = tier.score ?? score
+  /// What a multivariant playlist tells of a rendition.
+  public init(_ rendition: Rendition, in playlist: MultivariantPlaylist) {
+    self.init(uri: rendition.uri, bitRate: rendition.bitRate, in: playlist)
+    if channelText == nil { channelText = rendition.channels.map { "\($0)" } }
+    score = rendition.score ?? score
   }
 
   /// All that a presentation has to hear: its audio renditions, and variants without pictures whose
-  /// sound is in their own segments; where there is neither, the cheapest carriers of each kind of sound.
+  /// sound is in their own segments; where there is neither, the cheapest carriers of each kind of
+  /// sound.
   public static func all(in playlist: MultivariantPlaylist) -> [KeptRendition] {
     var uris: [String] = []
     for uri in playlist.renditions.compactMap(\.uri) where !uris.contains(uri) { uris.append(uri) }
@@ -52,28 +48,28 @@ extension KeptRendition {
     }
     let all = uris.map { KeptRendition(uri: $0, bitRate: nil, in: playlist) }
     guard all.isEmpty else { return all }
-    return Ladder(from: playlist).tiers.map { KeptRendition($0, in: playlist) }
+    return Ladder(from: playlist).map { KeptRendition($0, in: playlist) }
   }
 
   private init(uri: String, bitRate: Double?, in playlist: MultivariantPlaylist) {
     let own = playlist.variants.filter { $0.uri == uri }
-    let rendition =
+    let entry =
       playlist.renditions.first { $0.uri == uri }
       ?? own.lazy.compactMap { variant in
         playlist.renditions(of: variant).first { $0.uri == nil }
       }.first
     // The variant that has it with the fewest bits besides.
     let carriers =
-      own.isEmpty ? playlist.variants.filter { $0.audioGroup == rendition?.group } : own
+      own.isEmpty ? playlist.variants.filter { $0.audioGroup == entry?.group } : own
     func rate(_ variant: Variant) -> Int { variant.averageBandwidth ?? variant.bandwidth }
     let carrier = carriers.min { rate($0) < rate($1) }
-    self.init(uri: uri, name: rendition?.name ?? own.first?.name ?? "")
-    group = rendition?.group
-    language = rendition?.language
-    channelText = rendition?.channels?.text
-    characteristics = rendition?.characteristics ?? []
-    isDefault = rendition?.isDefault ?? false
-    isAutoselected = rendition?.isAutoselected ?? false
+    self.init(uri: uri, name: entry?.name ?? own.first?.name ?? "")
+    group = entry?.group
+    language = entry?.language
+    channelText = entry?.channels?.text
+    characteristics = entry?.characteristics ?? []
+    isDefault = entry?.isDefault ?? false
+    isAutoselected = entry?.isAutoselected ?? false
     let isVariant = !own.isEmpty
     codecs = carrier?.codecs.filter { isVariant || AudioCodec.isAudio($0) } ?? []
     if isVariant, let size = carrier?.resolution { resolution = [size.width, size.height] }
@@ -101,8 +97,8 @@ extension KeptRendition {
     return tag.isEmpty ? text : text + "-" + tag
   }
 
-  /// Whether what was kept under another address of the same presentation is this rendition: servers
-  /// put words into addresses that change from day to day.
+  /// Whether what was kept under another address of the same presentation is this rendition:
+  /// servers put words into addresses that change from day to day.
   func isLikely(_ other: KeptRendition) -> Bool {
     uri.withoutQuery == other.uri.withoutQuery && name == other.name && group == other.group
       && language == other.language && channelText == other.channelText && codecs == other.codecs

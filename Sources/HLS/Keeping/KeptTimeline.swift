@@ -135,8 +135,8 @@ struct KeptTimeline {
   }
 }
 
-/// Numbers of discontinuities that grow by no more than one from a segment to the next, as those in a
-/// sound playlist do.
+/// Numbers of discontinuities that grow by no more than one from a segment to the next, as those in
+/// a sound playlist do.
 private struct DiscontinuityCount {
   private(set) var told: Int?
   private var written = 0

@@ -8,13 +8,6 @@ public struct PresentationDownload {
     public var playlist: MediaPlaylist
     /// Where the playlist was found.
     public var address: ResourceAddress
-
-    public init(_ rendition: KeptRendition, _ playlist: MediaPlaylist, at address: ResourceAddress)
-    {
-      self.rendition = rendition
-      self.playlist = playlist
-      self.address = address
-    }
   }
 
   /// A segment that could not be had.

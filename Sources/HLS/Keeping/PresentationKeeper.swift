@@ -3,29 +3,31 @@
 private import Glibc
 private import Synchronization
 
-/// Writes what is fetched of a presentation into a folder, as a presentation that plays without a server.
+/// Writes what is fetched of a presentation into a folder, as a presentation that plays without a
+/// server.
 ///
 /// The folder holds `master.m3u8`; a folder for each rendition, with the segments as they are after
 /// decryption, their initialisation sections and a media playlist; and the keeper's own record
 /// (`kept.json`), by which a later run knows what is there. All names are of the keeper's making. A
 /// segment that was not kept between two that were is a gap, so that time stays true.
 ///
-/// Files take their names when they are complete and on the disk, and playlists are written after what
-/// they name: whenever the process ends, what is in the folder is a valid presentation. Playlists are
-/// written with a segment, but no more than once a second (less often where writing takes long), and by
-/// ``finish()``. They always say that they have ended: nobody adds to the folder for who plays it later.
+/// Files take their names when they are complete and on the disk, and playlists are written after
+/// what they name: whenever the process ends, what is in the folder is a valid presentation.
+/// Playlists are written with a segment, but no more than once a second (less often where writing
+/// takes long), and by ``finish()``. They always say that they have ended: nobody adds to the
+/// folder for who plays it later.
 ///
 /// ```swift
 /// let keeper = try PresentationKeeper(folder: "kept", source: address.description)
-/// let rendition = KeptRendition(tier, in: playlist)
+/// let rendition = KeptRendition(rendition, in: playlist)
 /// keeper.follow(mediaPlaylist, of: rendition)
 /// if let error = keeper.keep(segment, body: body, map: map, of: rendition) { warn(error) }
 /// keeper.finish()
 /// ```
 ///
 /// ## Threading
-/// Everything may be called from any thread; calls wait for each other, and for the disk. It is not for
-/// the thread that renders.
+/// Everything may be called from any thread; calls wait for each other, and for the disk. It is not
+/// for the thread that renders.
 public final class PresentationKeeper: Sendable {
   static let playlistName = "playlist.m3u8"
   static let masterName = "master.m3u8"
@@ -45,7 +47,8 @@ public final class PresentationKeeper: Sendable {
   ///   - path: a folder that is new, empty, or was kept before.
   ///   - source: where the presentation is from: its address, of which neither a query counts nor a
   ///     user's name and password.
-  /// - Throws: why nothing can be kept there. Nothing has been written then, but perhaps the empty folder.
+  /// - Throws: why nothing can be kept there. Nothing has been written then, but perhaps the empty
+  ///   folder.
   public convenience init(folder path: String, source: String) throws(KeepingError) {
     try self.init(folder: path, source: source, now: Self.monotonicSeconds)
   }
@@ -74,8 +77,8 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Keeping
 
-  /// Tells the durations of a rendition's segments, so that gaps have the right length. To be called
-  /// with each newer copy of a live playlist, too.
+  /// Tells the durations of a rendition's segments, so that gaps have the right length. To be
+  /// called with each newer copy of a live playlist, too.
   public func follow(_ playlist: MediaPlaylist, of rendition: KeptRendition) {
     _ = guarded(tells: false) { (state) throws(KeepingError) in
       let index = try state.open(rendition)
@@ -85,8 +88,8 @@ public final class PresentationKeeper: Sendable {
 
   /// Keeps a segment. One that is kept already under this number is replaced where it is another.
   ///
-  /// What is no sound, or is not whole, is not kept. Where writing fails, playing goes on as if there
-  /// were no keeper, and the next segment is tried again.
+  /// What is no sound, or is not whole, is not kept. Where writing fails, playing goes on as if
+  /// there were no keeper, and the next segment is tried again.
   ///
   /// - Parameters:
   ///   - body: all of it, in the clear, 1 to 64 MB.
@@ -130,8 +133,8 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: What is there
 
-  /// Whether a segment is there and whole: its size, its check sum and its format are looked at, the
-  /// first time that it is asked for. One that is damaged is forgotten.
+  /// Whether a segment is there and whole: its size, its check sum and its format are looked at,
+  /// the first time that it is asked for. One that is damaged is forgotten.
   public func has(_ segment: MediaSegment, of rendition: KeptRendition) -> Bool {
     state.withLock { state in
       guard let index = state.place(of: rendition) else { return false }

@@ -12,11 +12,8 @@ public struct RenditionSelection: Sendable {
   }
 
   public var wish = Wish.best
-  /// A language tag (RFC 5646); nil for what the presentation begins with, or with `all` for every one.
-  public var language: String?
-  /// bit/s.
-  public var maximumBitRate = Double.infinity
-  public var preference = TreatmentPreference.multichannel
+  /// Without a language it is what the presentation begins with, or with `all` every one.
+  public var wishes = RenditionWishes()
 
   public init() {}
 
@@ -27,9 +24,10 @@ public struct RenditionSelection: Sendable {
     switch wish {
     case .best:
       let ladder = Ladder(
-        from: playlist, language: language, maximumBitRate: maximumBitRate, prefer: preference)
+        from: playlist, language: wishes.language, maximumBitRate: wishes.maximumBitRate,
+        prefer: wishes.preference)
       let best = [
-        ladder.tiers.last { !$0.isMultichannel }, ladder.tiers.last(where: \.isMultichannel),
+        ladder.last { !$0.isMultichannel }, ladder.last(where: \.isMultichannel),
       ]
       chosen = best.compactMap(\.self).map { KeptRendition($0, in: playlist) }
     case .all: chosen = all
@@ -43,10 +41,10 @@ public struct RenditionSelection: Sendable {
         chosen += fitting.filter { !chosen.contains($0) }
       }
     }
-    if let language, chosen.contains(where: { $0.speaks(language) }) {
+    if let language = wishes.language, chosen.contains(where: { $0.speaks(language) }) {
       chosen.removeAll { $0.language != nil && !$0.speaks(language) }
     }
-    chosen.removeAll { $0.bitRate > maximumBitRate }
+    chosen.removeAll { $0.bitRate > wishes.maximumBitRate }
     guard !chosen.isEmpty else {
       throw .nothing("no rendition that can be decoded fits the options")
     }
@@ -108,7 +106,7 @@ extension PlaylistLoader {
       for loaded in all {
         guard case .media(let playlist) = loaded.playlist else { continue }
         let rendition = KeptRendition(uri: loaded.address.name, name: "")
-        jobs.append(.init(rendition, playlist, at: loaded.address))
+        jobs.append(.init(rendition: rendition, playlist: playlist, address: loaded.address))
       }
     case .multivariant(let playlist, let address):
       for rendition in try selection.renditions(of: playlist) {
@@ -131,7 +129,7 @@ extension PlaylistLoader {
       guard let loaded, case .media(let media) = loaded.playlist else {
         throw .nothing(address: place.description, reason: "it holds no segments")
       }
-      return .init(rendition, media, at: loaded.address)
+      return .init(rendition: rendition, playlist: media, address: loaded.address)
     } catch { throw .presentation(error) }
   }
 

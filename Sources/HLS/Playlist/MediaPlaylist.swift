@@ -27,8 +27,6 @@ public struct MediaPlaylist: Sendable, Equatable {
   public var holdBack: Double?
   public var segments: [MediaSegment] = []
 
-  public init() {}
-
   /// Seconds of all segments.
   public var duration: Double { segments.reduce(0) { $0 + $1.duration } }
 }
@@ -39,11 +37,6 @@ public struct PlaylistStart: Sendable, Equatable {
   public var offset: Double
   /// Whether samples before it should not be heard.
   public var isPrecise: Bool
-
-  public init(offset: Double, isPrecise: Bool) {
-    self.offset = offset
-    self.isPrecise = isPrecise
-  }
 }
 
 /// A piece of sound.
@@ -69,12 +62,6 @@ public struct MediaSegment: Sendable, Equatable {
   public var programDate: ProgramDate?
   /// bit/s, where the playlist tells.
   public var bitRate: Int?
-
-  public init(uri: String, duration: Double, sequence: Int) {
-    self.uri = uri
-    self.duration = duration
-    self.sequence = sequence
-  }
 }
 
 /// Bytes of a resource.
@@ -96,13 +83,7 @@ public struct MediaMap: Sendable, Equatable {
   public var uri: String
   public var range: ByteRange?
   /// Ways to decrypt it.
-  public var keys: [SegmentKey]
-
-  public init(uri: String, range: ByteRange? = nil, keys: [SegmentKey] = []) {
-    self.uri = uri
-    self.range = range
-    self.keys = keys
-  }
+  public var keys: [SegmentKey] = []
 }
 
 /// How segments are encrypted (`EXT-X-KEY`).
@@ -119,16 +100,7 @@ public struct SegmentKey: Sendable, Equatable {
   /// 16 bytes; nil: the media sequence number, as a 128-bit integer, most significant byte first.
   public var initialisationVector: [UInt8]?
   /// `identity` for 16 bytes as they are.
-  public var format: String
-
-  public init(
-    method: Method, uri: String, initialisationVector: [UInt8]? = nil, format: String = "identity"
-  ) {
-    self.method = method
-    self.uri = uri
-    self.initialisationVector = initialisationVector
-    self.format = format
-  }
+  public var format = "identity"
 
   /// The vector with which a segment is decrypted.
   public func vector(forSequence sequence: Int) -> [UInt8] {

@@ -8,20 +8,24 @@ public struct MultivariantPlaylist: Sendable, Equatable {
   /// In the order in which they stand there.
   public var variants: [Variant] = []
   /// Of audio only.
-  public var renditions: [AudioRendition] = []
+  public var renditions: [RenditionEntry] = []
   /// For the media playlists that import them.
   public var variables = PlaylistVariables()
 
-  public init() {}
-
   /// The renditions of a variant's audio group.
-  public func renditions(of variant: Variant) -> [AudioRendition] {
+  public func renditions(of variant: Variant) -> [RenditionEntry] {
     renditions.filter { $0.group == variant.audioGroup }
   }
 }
 
 /// A version of the whole presentation.
 public struct Variant: Sendable, Equatable {
+  /// Of pictures.
+  public struct Resolution: Sendable, Equatable {
+    var width: Int
+    var height: Int
+  }
+
   public var uri: String
   /// Peak, bit/s, of everything that is played with it.
   public var bandwidth: Int
@@ -29,27 +33,12 @@ public struct Variant: Sendable, Equatable {
   public var averageBandwidth: Int?
   /// As RFC 6381 names them.
   public var codecs: [String] = []
-  /// Pictures' width and height.
-  public var resolution: (width: Int, height: Int)?
+  public var resolution: Resolution?
   public var audioGroup: String?
   /// The provider's preference: the higher the better.
   public var score: Double?
   public var stableID: String?
   public var name: String?
-
-  public init(uri: String, bandwidth: Int) {
-    self.uri = uri
-    self.bandwidth = bandwidth
-  }
-
-  public static func == (first: Variant, second: Variant) -> Bool {
-    first.uri == second.uri && first.bandwidth == second.bandwidth
-      && first.averageBandwidth == second.averageBandwidth && first.codecs == second.codecs
-      && first.resolution?.width == second.resolution?.width
-      && first.resolution?.height == second.resolution?.height
-      && first.audioGroup == second.audioGroup && first.score == second.score
-      && first.stableID == second.stableID && first.name == second.name
-  }
 
   /// Whether it holds pictures, as far as it tells.
   public var hasPictures: Bool {
@@ -60,7 +49,7 @@ public struct Variant: Sendable, Equatable {
 }
 
 /// One of the alternatives of an audio group (`EXT-X-MEDIA:TYPE=AUDIO`).
-public struct AudioRendition: Sendable, Equatable {
+public struct RenditionEntry: Sendable, Equatable {
   public var group: String
   public var name: String
   /// Nil: it is within the variants' own segments.
@@ -74,12 +63,6 @@ public struct AudioRendition: Sendable, Equatable {
   public var stableID: String?
   /// Hz.
   public var sampleRate: Int?
-
-  public init(group: String, name: String, uri: String?) {
-    self.group = group
-    self.name = name
-    self.uri = uri
-  }
 }
 
 /// The CHANNELS attribute: a count, coding identifiers, usage (RFC 8216bis, section 4.4.6.1).
@@ -89,25 +72,6 @@ public struct AudioChannels: Sendable, Equatable {
   public var codings: [String] = []
   /// `BINAURAL`, `IMMERSIVE`, `DOWNMIX`.
   public var usages: [String] = []
-
-  public init(count: Int, codings: [String] = [], usages: [String] = []) {
-    self.count = count
-    self.codings = codings
-    self.usages = usages
-  }
-
-  /// Nil where it does not begin with a count.
-  init?(_ text: String) {
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    guard let count = parts.first.flatMap(PlaylistNumber.integer), (1...1024).contains(count)
-    else { return nil }
-    let lists = parts.dropFirst().map { part in
-      part.split(separator: ",").map(String.init).filter { $0 != "-" }
-    }
-    self.count = count
-    codings = lists.first ?? []
-    usages = lists.dropFirst().first ?? []
-  }
 
   /// The attribute's value.
   public var text: String {
@@ -121,7 +85,17 @@ public struct AudioChannels: Sendable, Equatable {
 
   /// It is meant for headphones already, and must not be made spatial again.
   public var isBinaural: Bool { usages.contains("BINAURAL") }
+}
 
-  /// It was mixed down from more channels.
-  public var isDownmix: Bool { usages.contains("DOWNMIX") }
+extension AudioChannels {
+  /// Nil where it does not begin with a count.
+  init?(_ text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard let count = parts.first.flatMap(PlaylistNumber.integer), (1...1024).contains(count)
+    else { return nil }
+    let lists = parts.dropFirst().map { part in
+      part.split(separator: ",").map(String.init).filter { $0 != "-" }
+    }
+    self.init(count: count, codings: lists.first ?? [], usages: lists.dropFirst().first ?? [])
+  }
 }

@@ -48,3 +48,35 @@ public enum Playlist: Sendable, Equatable {
     return String(decoding: bytes, as: UTF8.self)
   }
 }
+
+/// Why a text is no playlist that can be played.
+public struct PlaylistError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// From 1; nil where it is not about one line.
+  public var line: Int?
+  public var reason: String
+
+  public init(line: Int? = nil, _ reason: String) {
+    self.line = line
+    self.reason = reason
+  }
+
+  public var description: String { line.map { "line \($0): \(reason)" } ?? reason }
+}
+
+/// How large a playlist may be; one that is larger is refused, since it is hostile or broken.
+public enum PlaylistLimits {
+  /// Bytes of a playlist.
+  public static let bytes = 8 << 20
+  /// Variants of a presentation.
+  public static let variants = 64
+  /// Renditions of a presentation, of all groups.
+  public static let renditions = 256
+  /// Segments of a media playlist: 55 hours of 2 s.
+  public static let segments = 100_000
+  /// Characters of a line.
+  static let lineCharacters = 16_384
+  /// Variables that a playlist may define.
+  static let variables = 256
+  /// Seconds of a segment, and of a target duration.
+  static let seconds = 86_400.0
+}

@@ -81,7 +81,7 @@ struct PlaylistReader {
     guard multivariant.renditions.count < PlaylistLimits.renditions else {
       throw PlaylistError("it has more than \(PlaylistLimits.renditions) renditions")
     }
-    multivariant.renditions.append(try AudioRendition(attributes))
+    multivariant.renditions.append(try RenditionEntry(attributes))
   }
 
   /// What the lines make.
@@ -115,11 +115,11 @@ extension Variant {
     name = attributes.text("NAME")
     let size = (attributes.word("RESOLUTION") ?? "").split(separator: "x")
       .compactMap(PlaylistNumber.integer)
-    if size.count == 2 { resolution = (size[0], size[1]) }
+    if size.count == 2 { resolution = Resolution(width: size[0], height: size[1]) }
   }
 }
 
-extension AudioRendition {
+extension RenditionEntry {
   init(_ attributes: AttributeList) throws(PlaylistError) {
     self.init(
       group: try attributes.required("GROUP-ID"), name: try attributes.required("NAME"),

@@ -110,7 +110,7 @@ extension PlaylistStart {
   }
 }
 
-extension AudioRendition {
+extension RenditionEntry {
   fileprivate var line: String {
     var parts = ["TYPE=AUDIO", "GROUP-ID=\"\(group)\"", "NAME=\"\(name)\""]
     if let language { parts.append("LANGUAGE=\"\(language)\"") }

@@ -46,9 +46,9 @@ public struct PlaylistFollower: Sendable {
 
   private var pause: Double { Self.pause(playlist) }
 
-  /// s from one segment to the next: the last one's length, if that is less than the target duration
-  /// which the standard names. Where segments are a little shorter than the target, who waits for the
-  /// target comes later to each segment than to the one before.
+  /// s from one segment to the next: the last one's length, if that is less than the target
+  /// duration which the standard names. Where segments are a little shorter than the target, who
+  /// waits for the target comes later to each segment than to the one before.
   private static func pause(_ playlist: MediaPlaylist) -> Double {
     let last = playlist.segments.last?.duration ?? playlist.targetDuration
     return max(min(playlist.targetDuration, last), 0.5)
@@ -65,8 +65,8 @@ public struct PlaylistFollower: Sendable {
     return playlist.segments.indices.contains(index) ? playlist.segments[index] : nil
   }
 
-  /// Where playing begins: what the playlist says, the beginning, or so far before the live end that
-  /// what comes late does not stop the sound.
+  /// Where playing begins: what the playlist says, the beginning, or so far before the live end
+  /// that what comes late does not stop the sound.
   ///
   /// - Returns: the segment's number, and seconds of it to be left out.
   public var start: (sequence: Int, skipped: Double) {

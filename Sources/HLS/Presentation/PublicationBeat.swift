@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When the next segment of a live playlist appears: an interval that every load narrows, and that moves
-/// on by a segment's length with every segment. All times are seconds of one steady clock.
+/// When the next segment of a live playlist appears: an interval that every load narrows, and that
+/// moves on by a segment's length with every segment. All times are seconds of one steady clock.
 ///
-/// Every second by which a segment is seen late is missing from the buffer, for as long as it plays.
+/// Every second by which a segment is seen late is missing from the buffer, for as long as it
+/// plays.
 struct PublicationBeat: Sendable {
   /// s. Before this the next segment was not there, nor can be expected.
   private var earliest: Double

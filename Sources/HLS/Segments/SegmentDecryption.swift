@@ -2,8 +2,8 @@
 
 private import CFFmpeg
 
-/// AES-128 in cipher block chaining mode with PKCS #7 padding (RFC 8216, section 4.3.2.4); the cipher
-/// itself is libavutil's.
+/// AES-128 in cipher block chaining mode with PKCS #7 padding (RFC 8216, section 4.3.2.4); the
+/// cipher itself is libavutil's.
 enum SegmentDecryption {
   enum Problem: Error, Equatable, CustomStringConvertible {
     case keyLength(Int)

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A presentation whose tiers are known.
+/// A presentation whose renditions are known.
 public struct OpenPresentation: Sendable {
-  /// Where a tier's playlist is.
+  /// Where a rendition's playlist is.
   struct Place: Sendable {
     var address: ResourceAddress
     /// Where it has been loaded already.
     var loaded: PlaylistLoader.Loaded?
   }
 
-  /// What may be fetched; tiers in everything else are counted in it.
+  private struct FoundRendition {
+    var rendition: Rendition
+    var loaded: PlaylistLoader.Loaded
+    var isBinaural: Bool
+  }
+
+  /// What may be fetched; renditions in everything else are counted in it.
   public let ladder: Ladder
-  /// Of each tier: whether it was made for headphones already.
+  /// Of each rendition: whether it was made for headphones already.
   public let areBinaural: [Bool]
-  /// Of each tier: what there is to be said of it where it is kept.
-  public let renditions: [KeptRendition]
-  /// Whether there are multichannel tiers that were not wanted.
+  /// Of each rendition: what there is to be said of it where it is kept.
+  public let keptRenditions: [KeptRendition]
+  /// Whether there are multichannel renditions that were not wanted.
   public let hasMultichannelBeyond: Bool
   /// Where the multivariant playlist wishes playing to begin.
   let start: PlaylistStart?
@@ -29,13 +35,14 @@ public struct OpenPresentation: Sendable {
 
   /// - Parameters:
   ///   - presentation: as it was opened by `loader`.
-  ///   - wishes: which of its tiers are wanted.
-  ///   - describe: tells what a media playlist without a multivariant one holds, by its first segment;
-  ///     nil where that cannot be played.
+  ///   - wishes: which of its renditions are wanted.
+  ///   - describe: tells what a media playlist without a multivariant one holds, by its first
+  ///     segment; nil where that cannot be played.
   ///   - goesOn: false ends it.
   public init(
     _ presentation: Presentation, loader: PlaylistLoader, fetcher: any ResourceFetcher,
-    wishes: TierWishes, describe: (SuppliedSegment) -> TierDescription?, goesOn: () -> Bool
+    wishes: RenditionWishes, describe: (SuppliedSegment) -> RenditionDescription?,
+    goesOn: () -> Bool
   ) throws(PresentationError) {
     self.loader = loader
     self.fetcher = fetcher
@@ -46,40 +53,42 @@ public struct OpenPresentation: Sendable {
       let offered = Ladder(
         from: playlist, language: wishes.language, maximumBitRate: wishes.maximumBitRate,
         prefer: wishes.preference)
-      ladder = Ladder(offered.tiers.filter { Self.isThere($0.uri, address, loader) })
-      guard !ladder.tiers.isEmpty || offered.tiers.isEmpty else {
+      ladder = Ladder(offered.filter { Self.isThere($0.uri, address, loader) })
+      guard !ladder.isEmpty || offered.isEmpty else {
         throw .nothing(
           address: address.description,
           reason: "none of the playlists that it names is in the folder")
       }
-      try Self.requireTiers(ladder, address, wishes)
+      try Self.requireRenditions(ladder, address, wishes)
       hasMultichannelBeyond =
         Ladder(from: playlist, language: wishes.language).firstMultichannel != nil
       var places: [Place] = []
-      for tier in ladder.tiers {
-        places.append(Place(address: try loader.address(of: tier.uri, in: address)))
+      for rendition in ladder {
+        places.append(Place(address: try loader.address(of: rendition.uri, in: address)))
       }
       self.places = places
-      renditions = ladder.tiers.map { KeptRendition($0, in: playlist) }
-      areBinaural = ladder.tiers.map { tier in
-        playlist.renditions.contains { $0.uri == tier.uri && $0.channels?.isBinaural == true }
+      keptRenditions = ladder.map { KeptRendition($0, in: playlist) }
+      areBinaural = ladder.map { rendition in
+        playlist.renditions.contains { $0.uri == rendition.uri && $0.channels?.isBinaural == true }
       }
     case .media(let all):
       variables = PlaylistVariables()
       start = nil
-      let found = try Self.tiers(all, loader, fetcher, describe, goesOn)
+      let found = try Self.renditions(all, loader, fetcher, describe, goesOn)
       ladder = Ladder(
-        found.map(\.tier), maximumBitRate: wishes.maximumBitRate, prefer: wishes.preference)
-      try Self.requireTiers(ladder, all[0].address, wishes)
-      hasMultichannelBeyond = found.contains { $0.tier.isMultichannel }
-      let chosen = ladder.tiers.compactMap { tier in found.first { $0.tier.uri == tier.uri } }
+        found.map(\.rendition), maximumBitRate: wishes.maximumBitRate, prefer: wishes.preference)
+      try Self.requireRenditions(ladder, all[0].address, wishes)
+      hasMultichannelBeyond = found.contains { $0.rendition.isMultichannel }
+      let chosen = ladder.compactMap { rendition in
+        found.first { $0.rendition.uri == rendition.uri }
+      }
       places = chosen.map { Place(address: $0.loaded.address, loaded: $0.loaded) }
       areBinaural = chosen.map(\.isBinaural)
-      renditions = ladder.tiers.map { tier in
-        var rendition = KeptRendition(uri: tier.uri, name: "\(tier.channels ?? 2) channels")
-        rendition.channelText = tier.channels.map(String.init)
-        rendition.bitRate = tier.bitRate
-        return rendition
+      keptRenditions = ladder.map { rendition in
+        var kept = KeptRendition(uri: rendition.uri, name: "\(rendition.channels ?? 2) channels")
+        kept.channelText = rendition.channels.map(String.init)
+        kept.bitRate = rendition.bitRate
+        return kept
       }
     }
   }
@@ -92,10 +101,10 @@ public struct OpenPresentation: Sendable {
     return folder.file(for: uri, from: path) != nil
   }
 
-  private static func requireTiers(
-    _ ladder: Ladder, _ address: ResourceAddress, _ wishes: TierWishes
+  private static func requireRenditions(
+    _ ladder: Ladder, _ address: ResourceAddress, _ wishes: RenditionWishes
   ) throws(PresentationError) {
-    guard ladder.tiers.isEmpty else { return }
+    guard ladder.isEmpty else { return }
     throw .nothing(
       address: address.description,
       reason: wishes.maximumBitRate.isFinite
@@ -103,12 +112,12 @@ public struct OpenPresentation: Sendable {
         : "it names no sound that can be decoded")
   }
 
-  private static func tiers(
+  private static func renditions(
     _ all: [PlaylistLoader.Loaded], _ loader: PlaylistLoader, _ fetcher: any ResourceFetcher,
-    _ describe: (SuppliedSegment) -> TierDescription?, _ goesOn: () -> Bool
-  ) throws(PresentationError) -> [(tier: Tier, loaded: PlaylistLoader.Loaded, isBinaural: Bool)] {
+    _ describe: (SuppliedSegment) -> RenditionDescription?, _ goesOn: () -> Bool
+  ) throws(PresentationError) -> [FoundRendition] {
     var segments = SegmentLoader(loader, fetcher: fetcher)
-    var found: [(tier: Tier, loaded: PlaylistLoader.Loaded, isBinaural: Bool)] = []
+    var found: [FoundRendition] = []
     var problem: LoadProblem?
     for loaded in all {
       guard case .media(let playlist) = loaded.playlist, !playlist.hasOnlyKeyFrames else {
@@ -121,10 +130,11 @@ public struct OpenPresentation: Sendable {
           let (supplied, _) = try segments.load(segment, in: loaded.address) { _ in goesOn() }
           guard let description = describe(supplied) else { break }
           let bits = Double(supplied.bytes.count * 8) / max(segment.duration, 0.1)
-          let tier = Tier(
+          let rendition = Rendition(
             uri: loaded.address.description, bitRate: max(1, bits),
             isMultichannel: description.channels > 2, channels: description.channels)
-          found.append((tier, loaded, description.isBinaural))
+          found.append(
+            .init(rendition: rendition, loaded: loaded, isBinaural: description.isBinaural))
           break
         } catch { problem = problem ?? error }
       }
@@ -137,7 +147,7 @@ public struct OpenPresentation: Sendable {
 }
 
 /// What of a presentation is wanted.
-public struct TierWishes: Sendable, Equatable {
+public struct RenditionWishes: Sendable, Equatable {
   /// A language tag (RFC 5646).
   public var language: String?
   /// bit/s.
@@ -148,7 +158,7 @@ public struct TierWishes: Sendable, Equatable {
 }
 
 /// What a segment turned out to hold.
-public struct TierDescription: Sendable {
+public struct RenditionDescription: Sendable {
   public var channels: Int
   public var isBinaural: Bool
 

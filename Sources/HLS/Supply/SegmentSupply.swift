@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fetches a presentation ahead of its reader, in the tier that the rule chooses.
+/// Fetches a presentation ahead of its reader, in the rendition that the rule chooses.
 ///
 /// ## Threading
 /// `run` is for one thread, which it keeps; the queue is for any.
@@ -17,7 +17,7 @@ public final class SegmentSupply: Sendable {
     public var silence = 5.0
     /// s for which a server that fails is asked again once nothing is left to be heard.
     public var patience = 15.0
-    /// Requests for a segment in one tier, where asking again may help.
+    /// Requests for a segment in one rendition, where asking again may help.
     public var attempts = 3
     /// Gaps in sequence after which it is given up.
     public var mostGaps = 8
@@ -38,21 +38,21 @@ public final class SegmentSupply: Sendable {
     /// In which it stands.
     public let playlist: MediaPlaylist
     public let supplied: SuppliedSegment
-    public let tier: Int
+    public let rendition: Int
   }
 
   public let queue = SegmentQueue()
   /// What is fetched from.
   public let presentation: OpenPresentation
-  private let conditions: Conditions
-  private let rule: @Sendable () -> any AdaptationRule
-  private let clock: Clock
-  private let pause: Pause
-  private let observer: Observer?
+  let conditions: Conditions
+  let rule: @Sendable () -> any AdaptationRule
+  let clock: Clock
+  let pause: Pause
+  let observer: Observer?
 
   /// - Parameters:
   ///   - presentation: what is fetched.
-  ///   - rule: which tier comes next.
+  ///   - rule: which rendition comes next.
   ///   - observer: sees all segments.
   public init(
     _ presentation: OpenPresentation, conditions: Conditions = Conditions(),
@@ -69,19 +69,17 @@ public final class SegmentSupply: Sendable {
 
   /// Fetches until told to stop.
   public func run(isStopped: @escaping @Sendable () -> Bool) {
-    var supplier = Supplier(
-      presentation, queue: queue, conditions: conditions, rule: rule(), clock: clock, pause: pause,
-      observer: observer, isStopped: isStopped)
+    var supplier = Supplier(of: self, isStopped: isStopped)
     while !isStopped() { supplier.step() }
   }
 }
 
-/// The same tier always.
-public struct FixedTier: AdaptationRule {
-  private let tier: Int
+/// The same rendition always.
+public struct FixedRendition: AdaptationRule {
+  private let rendition: Int
 
-  public init(_ tier: Int) { self.tier = tier }
+  public init(_ rendition: Int) { self.rendition = rendition }
 
-  public mutating func next(_ situation: PlaySituation) -> Int { tier }
-  public mutating func record(_ timing: SegmentTiming, tier: Int) {}
+  public mutating func next(_ situation: PlaySituation) -> Int { rendition }
+  public mutating func record(_ timing: SegmentTiming, rendition: Int) {}
 }

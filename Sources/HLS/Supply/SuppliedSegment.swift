@@ -7,23 +7,11 @@ public struct SuppliedSegment: Sendable, Equatable {
   /// Its media sequence number in its own playlist.
   public var sequence: Int
   /// Segments of one number share their time line, their coding and their format.
-  public var discontinuity: Int
+  public var discontinuity = 0
   /// What has to be read before it; empty for none. Segments with equal ones are one coded sound.
-  public var initialisation: [UInt8]
+  public var initialisation: [UInt8] = []
   public var bytes: [UInt8]
   public var format: SegmentFormat
-
-  public init(
-    name: String, sequence: Int, discontinuity: Int = 0, initialisation: [UInt8] = [],
-    bytes: [UInt8], format: SegmentFormat
-  ) {
-    self.name = name
-    self.sequence = sequence
-    self.discontinuity = discontinuity
-    self.initialisation = initialisation
-    self.bytes = bytes
-    self.format = format
-  }
 
   /// Time of the first frame by an ID3 tag, s; nil where the container itself has the time.
   public var taggedTime: Double? {
@@ -37,23 +25,4 @@ public struct SuppliedSegment: Sendable, Equatable {
   public var timeCycle: Double? {
     format == .fragmentedMP4 ? nil : Double(1 << 33) / 90_000
   }
-}
-
-/// A stretch of the presentation's time, in the versions that are at hand.
-public struct SupplyItem: Sendable {
-  /// Counts up without gaps.
-  public var id: Int
-  /// Of the presentation's time, s, by the playlist.
-  public var start: Double
-  public var duration: Double
-  /// Which version is to be heard; nil for a gap.
-  public var tier: Int?
-  /// By tier; where there are two the sound changes within it.
-  public var versions: [Int: SuppliedSegment] = [:]
-  /// Why there is a gap.
-  public var problem: String?
-  /// Why the tier is another one than before.
-  public var reason: String?
-
-  public var end: Double { start + duration }
 }

@@ -3,8 +3,8 @@
 extension Supplier {
   enum Outcome {
     case here(SuppliedSegment)
-    /// It is to be fetched in a lower tier.
-    case abandoned(tier: Int)
+    /// It is to be fetched in a lower rendition.
+    case abandoned(rendition: Int)
     /// It was a replacement that would not have come in time.
     case givenUp
     /// Something else is wanted now.
@@ -17,12 +17,12 @@ extension Supplier {
   mutating func fetchNext() {
     var wanted = usable(rule.next(situation(isWaiting: false)))
     var failures: [Int: Int] = [:]
-    let began = clock()
+    let began = now
     while goesOn {
       let problem: LoadProblem
       switch attempt(wanted) {
       case nil, .ended?, .givenUp?: return
-      case .here(let segment)?: return take(segment, tier: wanted, failures)
+      case .here(let segment)?: return take(segment, rendition: wanted, failures)
       case .abandoned(let lower)?:
         wanted = usable(lower)
         continue
@@ -31,7 +31,7 @@ extension Supplier {
       if case .encryption = problem { unusable.insert(wanted) }
       failures[wanted, default: 0] += 1
       guard let next = afterFailure(problem, wanted, failures) else {
-        if unusable.count == presentation.ladder.tiers.count { return queue.fail("\(problem)") }
+        if unusable.count == presentation.ladder.count { return queue.fail("\(problem)") }
         if isWorthWaiting(problem, since: began) {
           failures = [:]
           wait(2)
@@ -48,22 +48,23 @@ extension Supplier {
     }
   }
 
-  private func usable(_ tier: Int) -> Int {
-    let count = presentation.ladder.tiers.count
-    let tier = min(max(0, tier), count - 1)
-    return unusable.contains(tier) ? (0..<count).last { !unusable.contains($0) } ?? tier : tier
+  private func usable(_ rendition: Int) -> Int {
+    let count = presentation.ladder.count
+    let rendition = min(max(0, rendition), count - 1)
+    return unusable.contains(rendition)
+      ? (0..<count).last { !unusable.contains($0) } ?? rendition : rendition
   }
 
-  /// Fetches the segment at the cursor in a tier; nil where there is none yet.
-  private mutating func attempt(_ tier: Int) -> Outcome? {
-    let timeline: TierTimeline
-    do throws(PresentationError) { timeline = try self.timeline(of: tier) } catch {
+  /// Fetches the segment at the cursor in a rendition; nil where there is none yet.
+  private mutating func attempt(_ rendition: Int) -> Outcome? {
+    let timeline: RenditionTimeline
+    do throws(PresentationError) { timeline = try self.timeline(of: rendition) } catch {
       return Self.outcome(of: error)
     }
-    self.tier = self.tier ?? tier
+    self.rendition = self.rendition ?? rendition
     guard let cursor, let (segment, start) = timeline.segment(at: cursor) else {
       // Its end is the end of all.
-      if self.tier != tier, timeline.playlist.hasEnded { self.tier = tier }
+      if self.rendition != rendition, timeline.playlist.hasEnded { self.rendition = rendition }
       return nil
     }
     if start > cursor + 0.25 {
@@ -72,13 +73,13 @@ extension Supplier {
       } else {
         leaveOut(start - cursor)
       }
-      return attempt(tier)
+      return attempt(rendition)
     }
     if segment.isGap {
       skip(to: start + segment.duration, "the presentation has a gap there")
       return nil
     }
-    return download(segment, tier, in: timeline, replacing: nil)
+    return download(segment, rendition, in: timeline, replacing: nil)
   }
 
   private static func outcome(of error: PresentationError) -> Outcome {
@@ -90,51 +91,53 @@ extension Supplier {
     }
   }
 
-  private mutating func take(_ segment: SuppliedSegment, tier: Int, _ failures: [Int: Int]) {
-    guard let cursor, let (known, start) = timelines[tier]?.segment(at: cursor) else { return }
+  private mutating func take(_ segment: SuppliedSegment, rendition: Int, _ failures: [Int: Int]) {
+    guard let cursor, let (known, start) = timelines[rendition]?.segment(at: cursor) else { return }
     flushGaps()
     lineFailures = 0
-    let before = self.tier
-    let hasChanged = before != nil && before != tier && queue.snapshot.end != nil
-    var item = SupplyItem(id: 0, start: start, duration: known.duration, tier: tier)
-    item.versions[tier] = segment
-    if hasChanged, let before { item.reason = reason(failures, from: before, to: tier) }
-    let last = queue.snapshot.items.last
-    queue.append(item)
+    let before = self.rendition
+    let hasChanged = before != nil && before != rendition && queue.snapshot.end != nil
+    var queued = QueuedSegment(start: start, duration: known.duration, rendition: rendition)
+    queued.supplied[rendition] = segment
+    if hasChanged, let before { queued.reason = reason(failures, from: before, to: rendition) }
+    let last = queue.snapshot.segments.last
+    queue.append(queued)
     self.cursor = start + known.duration
-    self.tier = tier
-    if hasChanged, let last { overlap(last, in: tier) }
+    self.rendition = rendition
+    if hasChanged, let last { overlap(last, in: rendition) }
   }
 
-  private func reason(_ failures: [Int: Int], from before: Int, to tier: Int) -> String {
+  private func reason(_ failures: [Int: Int], from before: Int, to rendition: Int) -> String {
     guard failures.isEmpty else { return "a segment could not be had" }
-    let tiers = presentation.ladder.tiers
-    if tiers[before].isMultichannel != tiers[tier].isMultichannel,
-      let change = (rule as? RenditionChoice)?.lastChange
+    let ladder = presentation.ladder
+    if ladder[before].isMultichannel != ladder[rendition].isMultichannel,
+      let change = rule.lastChange
     {
       return change.reason.text
     }
-    return tier > before ? "the line carries more" : "the line carries less"
+    return rendition > before ? "the line carries more" : "the line carries less"
   }
 
   // MARK: Failures
 
-  /// Tells why another tier is asked.
+  /// Tells why another rendition is asked.
   private func tell(_ problem: LoadProblem) {
     guard presentation.isRemote else { return }
     let place = cursor.map { " at \(clockText($0))" } ?? ""
     queue.note("the segment\(place) cannot be had in this rendition: \(problem)")
   }
 
-  /// The tier to be asked next; nil where none is left.
+  /// The rendition to be asked next; nil where none is left.
   private func afterFailure(
-    _ problem: LoadProblem, _ tier: Int, _ failures: [Int: Int]
+    _ problem: LoadProblem, _ rendition: Int, _ failures: [Int: Int]
   ) -> Int? {
     let attempts = presentation.isRemote && problem.isPassing ? conditions.attempts : 1
-    if !unusable.contains(tier), failures[tier, default: 0] < attempts { return tier }
-    let others = presentation.ladder.tiers.indices.filter { failures[$0] == nil }
+    if !unusable.contains(rendition), failures[rendition, default: 0] < attempts {
+      return rendition
+    }
+    let others = presentation.ladder.indices.filter { failures[$0] == nil }
     let free = others.filter { !unusable.contains($0) }
-    return free.last { $0 < tier } ?? free.first
+    return free.last { $0 < rendition } ?? free.first
   }
 
   /// Whether the server may come back before the listener has lost patience.
@@ -143,7 +146,7 @@ extension Supplier {
     if case .content = problem { return false }
     let left = situation(isWaiting: false).buffer
     let patience = conditions.patience / (lineFailures == 0 ? 1 : 3)
-    return clock() - began < patience || left > 4
+    return now - began < patience || left > 4
   }
 
   private mutating func giveUp(_ problem: LoadProblem) {
@@ -154,7 +157,9 @@ extension Supplier {
       }
       lineFailures += 1
     }
-    guard let cursor, let tier, let (segment, start) = timelines[tier]?.segment(at: cursor) else {
+    guard let cursor, let rendition,
+      let (segment, start) = timelines[rendition]?.segment(at: cursor)
+    else {
       return queue.fail("\(problem)")
     }
     skip(to: start + segment.duration, "\(problem)")
@@ -165,15 +170,14 @@ extension Supplier {
 
   /// What a live server no longer has is not waited through: what it has is heard next.
   private mutating func leaveOut(_ seconds: Double) {
-    for tier in timelines.keys { timelines[tier]?.move(by: -seconds) }
+    for rendition in timelines.keys { timelines[rendition]?.move(by: -seconds) }
     queue.note("\(Int(seconds.rounded())) s are left out: the server no longer has them")
   }
 
   /// Leaves out what is up to there.
   private mutating func skip(to time: Double, _ problem: String) {
     guard let cursor, time > cursor else { return }
-    gaps.append(
-      SupplyItem(id: 0, start: cursor, duration: time - cursor, tier: nil, problem: problem))
+    gaps.append(QueuedSegment(start: cursor, duration: time - cursor, problem: problem))
     self.cursor = time
     if isLive { flushGaps() }
   }
@@ -184,31 +188,31 @@ extension Supplier {
   }
 
   private func wait(_ seconds: Double) {
-    let end = clock() + seconds
-    while goesOn, clock() < end { pause(min(0.1, max(0.01, end - clock()))) }
+    let end = now + seconds
+    while goesOn, now < end { pause(min(0.1, max(0.01, end - now))) }
   }
 
-  // MARK: Again in another tier
+  // MARK: Again in another rendition
 
   mutating func fetch(replacement: Replacement) {
     let snapshot = queue.snapshot
-    guard let item = snapshot.items.first(where: { $0.id == replacement.number }),
-      let timeline = try? timeline(of: usable(replacement.tier)),
-      let (segment, start) = timeline.segment(at: item.start), abs(start - item.start) < 0.1
+    guard let queued = snapshot.segment(replacement.number),
+      let timeline = try? timeline(of: usable(replacement.rendition)),
+      let (segment, start) = timeline.segment(at: queued.start), abs(start - queued.start) < 0.1
     else {
       _ = rule.replaced(inTime: false, situation(isWaiting: false))
       return pause(0.05)
     }
-    let tier = usable(replacement.tier)
-    switch download(segment, tier, in: timeline, replacing: item.id) {
+    let rendition = usable(replacement.rendition)
+    switch download(segment, rendition, in: timeline, replacing: queued.number) {
     case .here(let supplied):
       let read = queue.snapshot.read
-      let inTime = read <= item.start + item.duration - 0.75
+      let inTime = read <= queued.end - 0.75
       if rule.replaced(inTime: inTime, situation(isWaiting: false)), inTime {
         queue.add(
-          supplied, tier: tier, to: item.id, isHeard: true,
-          reason: reason([:], from: item.tier ?? tier, to: tier))
-        if snapshot.items.last?.id == item.id { self.tier = tier }
+          supplied, rendition: rendition, to: queued.number, isHeard: true,
+          reason: reason([:], from: queued.rendition ?? rendition, to: rendition))
+        if snapshot.segments.last?.number == queued.number { self.rendition = rendition }
       }
     case .failed:
       _ = rule.replaced(inTime: false, situation(isWaiting: false))
@@ -216,36 +220,35 @@ extension Supplier {
     }
   }
 
-  /// Fetches the last item in the new tier too, so that the two can be aligned and faded over, where
-  /// there is time for it.
-  private mutating func overlap(
-    _ last: (id: Int, tier: Int?, start: Double, duration: Double), in tier: Int
-  ) {
-    guard last.tier != nil, last.tier != tier, let timeline = timelines[tier],
+  /// Fetches the last segment in the new rendition too, so that the two can be aligned and faded
+  /// over, where there is time for it.
+  private mutating func overlap(_ last: QueuedSegment, in rendition: Int) {
+    guard let before = last.rendition, before != rendition, let timeline = timelines[rendition],
       let (segment, start) = timeline.segment(at: last.start), abs(start - last.start) < 0.1,
       !segment.isGap
     else { return }
     let situation = situation(isWaiting: false)
-    let bits = presentation.ladder.tiers[tier].bitRate * segment.duration
-    let seconds = (rule as? RenditionChoice)?.seconds(forBits: bits) ?? 0.1
-    let left = last.start + last.duration - queue.snapshot.read - 0.75
-    let tiers = presentation.ladder.tiers
-    let isOther = tiers[tier].isMultichannel != tiers[last.tier ?? tier].isMultichannel
+    let bits = presentation.ladder[rendition].bitRate * segment.duration
+    let seconds = rule.seconds(forBits: bits)
+    let left = last.end - queue.snapshot.read - 0.75
+    let ladder = presentation.ladder
+    let isOther = ladder[rendition].isMultichannel != ladder[before].isMultichannel
     // Within a treatment it is worth less.
     let reserve = isOther ? 4 : 0.6 * fullBuffer
     guard 1.5 * seconds < min(left, situation.buffer - reserve) else { return }
-    if case .here(let supplied) = download(segment, tier, in: timeline, replacing: last.id) {
-      queue.add(supplied, tier: tier, to: last.id, isHeard: false)
+    if case .here(let supplied) = download(segment, rendition, in: timeline, replacing: last.number)
+    {
+      queue.add(supplied, rendition: rendition, to: last.number, isHeard: false)
     }
   }
 
   // MARK: One body
 
   private mutating func download(
-    _ segment: MediaSegment, _ tier: Int, in timeline: TierTimeline, replacing id: Int?
+    _ segment: MediaSegment, _ rendition: Int, in timeline: RenditionTimeline,
+    replacing number: Int?
   ) -> Outcome {
-    let now = clock()
-    let bits = presentation.ladder.tiers[tier].bitRate * segment.duration
+    let bits = presentation.ladder[rendition].bitRate * segment.duration
     var progress = DownloadProgress(requestTime: now, totalBytes: bits / 8)
     var (rule, segments) = (rule, segments)
     var course = DownloadCourse.goOn
@@ -258,26 +261,26 @@ extension Supplier {
         guard goesOn else { return false }
         tellStart()
         latest = timing
-        let now = clock()
+        let now = now
         if timing.bytes > newest.bytes { newest = (timing.bytes, now) }
         if let expected = timing.expected { progress.totalBytes = Double(expected) }
         if timing.firstByte != nil { progress.received(Double(timing.bytes), at: now) }
         course = rule.course(
-          of: progress, tier: tier, secondsLeft: id.flatMap { secondsLeft($0) },
+          of: progress, rendition: rendition, secondsLeft: number.flatMap { secondsLeft($0) },
           situation(isWaiting: false))
         isSilent = now - newest.time > conditions.silence
         return course == .goOn && !isSilent
       }
-      rule.record(SegmentTiming(timing, end: clock()), tier: tier)
-      observer?(
+      rule.record(SegmentTiming(timing, end: now), rendition: rendition)
+      supply.observer?(
         SegmentSupply.Arrival(
-          segment: segment, playlist: timeline.playlist, supplied: supplied, tier: tier))
+          segment: segment, playlist: timeline.playlist, supplied: supplied, rendition: rendition))
       return .here(supplied)
     } catch {
       guard error.isOwn else { return .failed(error) }
-      rule.record(SegmentTiming(latest, end: clock(), isPartial: true), tier: tier)
+      rule.record(SegmentTiming(latest, end: now, isPartial: true), rendition: rendition)
       switch course {
-      case .abandon(let lower): return .abandoned(tier: lower)
+      case .abandon(let lower): return .abandoned(rendition: lower)
       case .giveUp: return .givenUp
       case .goOn:
         return isSilent
@@ -287,11 +290,11 @@ extension Supplier {
   }
 
   /// s until a replacement has to be there.
-  private func secondsLeft(_ id: Int) -> Double? {
+  private func secondsLeft(_ number: Int) -> Double? {
     let snapshot = queue.snapshot
-    guard let item = snapshot.items.first(where: { $0.id == id }) else { return 0 }
+    guard let queued = snapshot.segment(number) else { return 0 }
     guard snapshot.mayStart else { return .infinity }
-    return item.start + item.duration - 0.75 - snapshot.read
+    return queued.end - 0.75 - snapshot.read
   }
 }
 
@@ -312,12 +315,5 @@ extension TreatmentChange.Reason {
     case .downloadTooSlow: "the download became too slow"
     case .recovered: "the line has recovered"
     }
-  }
-}
-
-extension RenditionChoice {
-  /// s that so many bits are expected to need.
-  func seconds(forBits bits: Double) -> Double {
-    estimate.map { history.firstByteSeconds + bits / $0 } ?? .infinity
   }
 }

@@ -2,53 +2,44 @@
 
 /// The fetching thread's own part of a supply: what to do next, and the playlists.
 struct Supplier {
-  let presentation: OpenPresentation
-  let queue: SegmentQueue
-  let conditions: SegmentSupply.Conditions
-  let clock: SegmentSupply.Clock
-  let pause: SegmentSupply.Pause
-  let observer: SegmentSupply.Observer?
+  let supply: SegmentSupply
   let isStopped: @Sendable () -> Bool
   var rule: any AdaptationRule
   var segments: SegmentLoader
-  var timelines: [Int: TierTimeline] = [:]
-  /// The tier of the newest item.
-  var tier: Int?
-  /// s, where the next item begins; nil before the first playlist is there.
+  var timelines: [Int: RenditionTimeline] = [:]
+  /// The rendition of the newest segment.
+  var rendition: Int?
+  /// s, where the next segment begins; nil before the first playlist is there.
   var cursor: Double?
   /// Gaps that are not told of before something comes after them.
-  var gaps: [SupplyItem] = []
+  var gaps: [QueuedSegment] = []
   /// Why the live playlist could not be loaded the last time.
   private var reloadProblem: String?
   /// Segments in sequence for which nobody answered.
   var lineFailures = 0
-  /// Tiers that cannot be decrypted.
+  /// Renditions that cannot be decrypted.
   var unusable: Set<Int> = []
   let opened: Double
   private var hasToldStart = false
 
-  init(
-    _ presentation: OpenPresentation, queue: SegmentQueue, conditions: SegmentSupply.Conditions,
-    rule: any AdaptationRule, clock: @escaping SegmentSupply.Clock,
-    pause: @escaping SegmentSupply.Pause, observer: SegmentSupply.Observer?,
-    isStopped: @escaping @Sendable () -> Bool
-  ) {
-    self.presentation = presentation
-    self.queue = queue
-    self.conditions = conditions
-    self.rule = rule
-    self.clock = clock
-    self.pause = pause
-    self.observer = observer
+  init(of supply: SegmentSupply, isStopped: @escaping @Sendable () -> Bool) {
+    self.supply = supply
     self.isStopped = isStopped
-    segments = SegmentLoader(presentation.loader, fetcher: presentation.fetcher)
-    opened = clock()
+    rule = supply.rule()
+    segments = SegmentLoader(supply.presentation.loader, fetcher: supply.presentation.fetcher)
+    opened = supply.clock()
   }
+
+  var presentation: OpenPresentation { supply.presentation }
+  var queue: SegmentQueue { supply.queue }
+  var conditions: SegmentSupply.Conditions { supply.conditions }
+  var now: Double { supply.clock() }
+  func pause(_ seconds: Double) { supply.pause(seconds) }
 
   /// Whether what is being done is still wanted.
   var goesOn: Bool { !isStopped() && !queue.snapshot.isSeeking }
 
-  var isLive: Bool { tier.flatMap { timelines[$0] }.map { !$0.playlist.hasEnded } ?? false }
+  var isLive: Bool { rendition.flatMap { timelines[$0] }.map { !$0.playlist.hasEnded } ?? false }
 
   mutating func step() {
     if let time = queue.takeSeek() {
@@ -57,7 +48,7 @@ struct Supplier {
       hasToldStart = false
     }
     guard queue.failure == nil, !queue.hasEnded else { return pause(0.05) }
-    if isLive, let tier { reloadIfDue(tier) }
+    if isLive, let rendition { reloadIfDue(rendition) }
     let isWaiting = !hasNext || situation(isWaiting: false).buffer >= fullBuffer
     if let wish = rule.replacement(situation(isWaiting: isWaiting), queue: replaceable) {
       fetch(replacement: wish)
@@ -72,7 +63,7 @@ struct Supplier {
 
   /// s that are fetched ahead.
   var fullBuffer: Double {
-    guard isLive, let tier, let playlist = timelines[tier]?.playlist else {
+    guard isLive, let rendition, let playlist = timelines[rendition]?.playlist else {
       return conditions.bufferSeconds
     }
     return conditions.liveTargetDurations * max(1, playlist.targetDuration)
@@ -80,18 +71,18 @@ struct Supplier {
 
   /// Whether a segment is known that comes next.
   private var hasNext: Bool {
-    guard let cursor, let tier, let timeline = timelines[tier] else { return true }
+    guard let cursor, let rendition, let timeline = timelines[rendition] else { return true }
     return timeline.segment(at: cursor) != nil
   }
 
   private mutating func endIfOver() {
-    guard let tier, let timeline = timelines[tier], !hasNext else { return }
+    guard let rendition, let timeline = timelines[rendition], !hasNext else { return }
     if timeline.playlist.hasEnded {
       flushGaps()
       queue.setEnded()
       return
     }
-    let still = timeline.follower.staleness(at: clock())
+    let still = timeline.follower.staleness(at: now)
     if still > conditions.patience, situation(isWaiting: true).buffer <= 0.01 {
       queue.fail(reloadProblem ?? "the live playlist has not changed for \(Int(still)) s")
     }
@@ -111,8 +102,8 @@ struct Supplier {
   func situation(isWaiting: Bool) -> PlaySituation {
     let snapshot = queue.snapshot
     let end = snapshot.end ?? cursor ?? 0
-    let now = clock()
-    let timeline = tier.flatMap { timelines[$0] }
+    let now = now
+    let timeline = rendition.flatMap { timelines[$0] }
     let usual = timeline.map { timeline in
       timeline.playlist.segments.first?.duration ?? timeline.playlist.targetDuration
     }
@@ -123,30 +114,31 @@ struct Supplier {
       liveDistance: timeline.flatMap { $0.playlist.hasEnded ? nil : $0.end - snapshot.heard })
   }
 
-  /// What could be fetched again in another tier.
-  private var replaceable: [QueuedSegment] {
+  /// What could be fetched again in another rendition.
+  private var replaceable: [ReplaceableSegment] {
     let snapshot = queue.snapshot
-    return snapshot.items.compactMap { item in
-      guard let tier = item.tier, item.start + item.duration > snapshot.read else { return nil }
-      return QueuedSegment(number: item.id, tier: tier, secondsLeft: item.start - snapshot.read)
+    return snapshot.segments.compactMap { segment in
+      guard let rendition = segment.rendition, segment.end > snapshot.read else { return nil }
+      return ReplaceableSegment(
+        number: segment.number, rendition: rendition, secondsLeft: segment.start - snapshot.read)
     }
   }
 
   // MARK: Playlists
 
-  /// The playlist of a tier, loaded where it is not there yet.
-  mutating func timeline(of tier: Int) throws(PresentationError) -> TierTimeline {
-    if let known = timelines[tier] {
+  /// The playlist of a rendition, loaded where it is not there yet.
+  mutating func timeline(of rendition: Int) throws(PresentationError) -> RenditionTimeline {
+    if let known = timelines[rendition] {
       let isBehind = !known.playlist.hasEnded && known.segment(at: cursor ?? 0) == nil
-      guard isBehind, tier != self.tier else { return known }
-      try reload(tier)
-      if let own = self.tier.flatMap({ timelines[$0] }) {
-        let now = clock()
-        timelines[tier]?.align(to: own, at: now)
+      guard isBehind, rendition != self.rendition else { return known }
+      try reload(rendition)
+      if let own = self.rendition.flatMap({ timelines[$0] }) {
+        let now = now
+        timelines[rendition]?.align(to: own, at: now)
       }
-      return timelines[tier] ?? known
+      return timelines[rendition] ?? known
     }
-    let place = presentation.places[tier]
+    let place = presentation.places[rendition]
     var loaded = place.loaded
     if loaded == nil { loaded = try load(place.address, nil) }
     guard let loaded, case .media(var playlist) = loaded.playlist else {
@@ -154,17 +146,17 @@ struct Supplier {
         address: place.address.description, reason: "a playlist of segments is expected there")
     }
     playlist.start = playlist.start ?? presentation.start
-    let reference = self.tier.flatMap { timelines[$0] } ?? timelines.values.first
+    let reference = self.rendition.flatMap { timelines[$0] } ?? timelines.values.first
     let skipped = playlist.hasEnded ? 0 : Self.offset(ofStart: playlist)
-    var made = TierTimeline(playlist, address: loaded.address, origin: -skipped, at: clock())
-    if let reference { made.align(to: reference, at: clock()) }
-    timelines[tier] = made
+    var made = RenditionTimeline(playlist, address: loaded.address, origin: -skipped, at: now)
+    if let reference { made.align(to: reference, at: now) }
+    timelines[rendition] = made
     if playlist.hasEnded, queue.duration == nil {
       queue.setDuration(made.end, start: Self.offset(ofStart: playlist))
     }
-    timelines[tier]?.validator = loaded.validator
+    timelines[rendition]?.validator = loaded.validator
     cursor = cursor ?? 0
-    return timelines[tier] ?? made
+    return timelines[rendition] ?? made
   }
 
   /// s from the beginning of a playlist to where playing should begin.
@@ -181,30 +173,30 @@ struct Supplier {
       address, variables: presentation.variables, validator: validator, goesOn: { goesOn })
   }
 
-  private mutating func reload(_ tier: Int) throws(PresentationError) {
-    guard var timeline = timelines[tier] else { return }
+  private mutating func reload(_ rendition: Int) throws(PresentationError) {
+    guard var timeline = timelines[rendition] else { return }
     guard let loaded = try load(timeline.address, timeline.validator) else {
-      timeline.take(nil, at: clock())
-      timelines[tier] = timeline
+      timeline.take(nil, at: now)
+      timelines[rendition] = timeline
       return
     }
     guard case .media(let playlist) = loaded.playlist else {
       throw .nothing(
         address: timeline.address.description, reason: "a playlist of segments is expected there")
     }
-    timeline.take(playlist, at: clock())
+    timeline.take(playlist, at: now)
     timeline.validator = loaded.validator
-    timelines[tier] = timeline
+    timelines[rendition] = timeline
   }
 
-  private mutating func reloadIfDue(_ tier: Int) {
-    guard let due = timelines[tier]?.follower.nextLoad, clock() >= due else { return }
+  private mutating func reloadIfDue(_ rendition: Int) {
+    guard let due = timelines[rendition]?.follower.nextLoad, now >= due else { return }
     do throws(PresentationError) {
-      try reload(tier)
+      try reload(rendition)
       reloadProblem = nil
     } catch {
-      let now = clock()
-      timelines[tier]?.fail(at: now)
+      let now = now
+      timelines[rendition]?.fail(at: now)
       guard error != .interrupted else { return }
       // Once, until it can be had again.
       if reloadProblem == nil { queue.note("\(error); it is asked for again") }

@@ -10,7 +10,8 @@ public struct StillnessReport: Sendable, Equatable {
   /// Standard deviation of the time between samples, seconds, and the longest such time.
   public let jitter: Double
   public let longestInterval: Double
-  /// Mean angular velocity in the head's axes as delivered, rad/s; nil where the tracker tells none.
+  /// Mean angular velocity in the head's axes as delivered, rad/s; nil where the tracker tells
+  /// none.
   public let gyroBias: SIMD3<Double>?
   /// Standard deviation of one sample of it, rad/s.
   public let gyroNoise: SIMD3<Double>?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Oculus Rift DK1 (2833:0001), DK2 (2833:0021, 2021) and CV1 (2833:0031): nine-axis sensors at 1 kHz,
-/// two or three readings a report.
+/// Oculus Rift DK1 (2833:0001), DK2 (2833:0021, 2021) and CV1 (2833:0031): nine-axis sensors at 1
+/// kHz, two or three readings a report.
 ///
 /// The headset falls silent unless it is asked to go on: a feature report every few seconds. Axes:
 /// x right, y up, z back. Source: OpenHMD/OpenHMD, src/drv_oculus_rift (Boost licence).

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import System
+
 /// The factory calibration of a DualSense or DualShock 4, from its feature report.
 ///
 /// The report tells what the sensors read at a known rotation and at +1 g and -1 g on each axis.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import System
+
 /// PlayStation VR, first generation (054c:09af): a six-axis sensor at 2 kHz, two readings a report.
 ///
 /// The sensor is one USB interface, the switches are another: power and VR mode are written there.
@@ -45,10 +47,10 @@ struct PlayStationVR: TrackerDriver {
     clock = DeviceClock(nanosecondsPerTick: 1000, bits: 24)
     guard let control else { return }
     let switches: HIDDevice
-    do throws(HIDOpenFailure) {
+    do throws(SystemError) {
       switches = try HIDDevice(path: control.path)
     } catch {
-      throw .cannotOpen(path: control.path, reason: errorText(error.error))
+      throw .cannotOpen(path: control.path, reason: error.description)
     }
     try switches.write(Self.powerOn)
     try switches.write(Self.mode)

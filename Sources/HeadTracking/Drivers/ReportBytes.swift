@@ -28,19 +28,6 @@ extension Array where Element == UInt8 {
   }
 }
 
-/// The checksum of Ethernet and zip (IEEE 802.3), as many devices use it.
-struct CRC32 {
-  private static let table: [UInt32] = (0..<256).map { index in
-    (0..<8).reduce(UInt32(index)) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
-  }
-
-  static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
-    ~bytes.reduce(0xFFFF_FFFF) { crc, byte in
-      table[Int(UInt8(truncatingIfNeeded: crc) ^ byte)] ^ crc >> 8
-    }
-  }
-}
-
 /// m/s2 of the unit in which accelerometers count.
 let standardGravity = 9.80665
 /// rad/s of one degree a second.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// XREAL Air, Air 2, Air 2 Pro, Air 2 Ultra (3318:0424, 0428, 0432, 0426): glasses with a raw nine-axis
-/// sensor at 1 kHz and a nanosecond clock.
+import System
+
+/// XREAL Air, Air 2, Air 2 Pro, Air 2 Ultra (3318:0424, 0428, 0432, 0426): glasses with a raw
+/// nine-axis sensor at 1 kHz and a nanosecond clock.
 ///
 /// Commands and answers are frames with a checksum; the factory calibration is a JSON text that is
 /// read in segments while the stream is off. Sources: badicsalex/ar-drivers-rs (MIT), Monado's

@@ -3,8 +3,8 @@
 import CRealtime
 import Geometry
 
-/// The gyroscope's bias and how well it is known: a Kalman filter whose measurements are the rate at
-/// rest, and in motion the corrections that the inclination keeps needing (arXiv 2203.17024,
+/// The gyroscope's bias and how well it is known: a Kalman filter whose measurements are the rate
+/// at rest, and in motion the corrections that the inclination keeps needing (arXiv 2203.17024,
 /// section 3.6).
 ///
 /// The three measurements of a step have independent noise and are taken in one after the other,

@@ -5,8 +5,8 @@
 /// Quantities and defaults are those of [1] where nothing else is said. Rates and angles are in
 /// degrees, since these numbers are read by people.
 ///
-/// [1] D. Laidig, T. Seel, "VQF: Highly accurate IMU orientation estimation with bias estimation and
-/// magnetic disturbance rejection", Information Fusion 91, 2023, arXiv 2203.17024.
+/// [1] D. Laidig, T. Seel, "VQF: Highly accurate IMU orientation estimation with bias estimation
+/// and magnetic disturbance rejection", Information Fusion 91, 2023, arXiv 2203.17024.
 public struct FusionSettings: Sendable, Equatable {
   /// Time constant of the low-pass on the specific force in the almost-inertial frame, seconds.
   public var accelerometerTime = 3.0

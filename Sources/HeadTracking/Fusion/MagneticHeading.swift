@@ -2,8 +2,8 @@
 
 import CRealtime
 
-/// The heading that the magnetometer gives to an orientation that has none, and when it is not to be
-/// believed (arXiv 2203.17024, sections 3.3 and 3.7).
+/// The heading that the magnetometer gives to an orientation that has none, and when it is not to
+/// be believed (arXiv 2203.17024, sections 3.3 and 3.7).
 struct MagneticHeading: Sendable {
   /// The turn about z from the almost-inertial to the earth's frame (x east, y north), radians.
   private(set) var angle: Double

@@ -9,8 +9,8 @@ public import Geometry
 /// the specific force is low-passed, so that a head's accelerations, which cancel over seconds, do
 /// not look like gravity; what remains says how the frame is inclined. The gyroscope's bias is
 /// estimated at rest and in motion. Heading comes from the gyroscope alone, or follows the
-/// magnetometer as one angle. The method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023, arXiv
-/// 2203.17024); see docs/orientation-filter.md for what is ours.
+/// magnetometer as one angle. The method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023,
+/// arXiv 2203.17024); see docs/orientation-filter.md for what is ours.
 ///
 /// Whatever it is fed, `orientation` is a finite unit quaternion.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much time each sample stands for, whatever its stamp says: gaps, bursts after a stall, clocks
-/// that wrap or jump, and samples out of order.
+/// How much time each sample stands for, whatever its stamp says: gaps, bursts after a stall,
+/// clocks that wrap or jump, and samples out of order.
 struct SampleSpacing: Sendable {
   /// What a sample's stamp means for the filter.
   struct Step: Sendable {

@@ -3,9 +3,10 @@
 /// A second-order Butterworth low-pass of three values, for samples at any spacing.
 ///
 /// It is the trapezoidal state-variable form (A. Simper, "Linear trapezoidal integrated SVF", 2013;
-/// V. Zavalishin, "The Art of VA Filter Design", ch. 4): at a constant spacing it equals the bilinear
-/// biquad, and the spacing may change from sample to sample without a jump. Over the first time
-/// constant it answers with the mean of what it has heard, as arXiv 2203.17024, section 3.4 does.
+/// V. Zavalishin, "The Art of VA Filter Design", ch. 4): at a constant spacing it equals the
+/// bilinear biquad, and the spacing may change from sample to sample without a jump. Over the first
+/// time constant it answers with the mean of what it has heard, as arXiv 2203.17024, section 3.4
+/// does.
 struct VectorLowPass: Sendable {
   private var band: SIMD3<Double>
   private var low: SIMD3<Double>

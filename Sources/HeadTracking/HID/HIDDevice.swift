@@ -2,6 +2,8 @@
 
 import CHIDAPI
 import Glibc
+import Synchronization
+import System
 
 /// A driver's way to a device's features; tests put a pretended device behind it.
 protocol HIDFeatures {
@@ -21,7 +23,7 @@ final class HIDDevice: TrackerLink {
   let path: String
   private let handle: OpaquePointer
 
-  init(path: String) throws(HIDOpenFailure) {
+  init(path: String) throws(SystemError) {
     self.path = path
     handle = try HIDLibrary.open(path)
   }
@@ -72,6 +74,37 @@ final class HIDDevice: TrackerLink {
   /// The report descriptor; hidapi 0.13 has no call for it.
   func reportDescriptor() throws(HeadTrackingError) -> HIDReportDescriptor {
     // The kernel's own limit (HID_MAX_DESCRIPTOR_SIZE) is 4096.
-    HIDReportDescriptor(try SystemFile.contents(systemFolder + "/report_descriptor", limit: 4096))
+    let file = systemFolder + "/report_descriptor"
+    do throws(SystemError) { return HIDReportDescriptor(try SystemFile.contents(file)) } catch {
+      throw .cannotOpen(path: file, reason: error.description)
+    }
+  }
+}
+
+/// The process-wide part of hidapi. Opening shares global state (the error text), so only one
+/// thread at a time goes through here.
+enum HIDLibrary {
+  private static let lock = Mutex<Bool>(false)
+
+  /// Opens a node, after asking the kernel whether that can be done.
+  static func open(_ path: String) throws(SystemError) -> OpaquePointer {
+    let result: Result<OpaquePointer, SystemError> = lock.withLock { isReady in
+      if !isReady { isReady = hid_init() == 0 }
+      let error = hidraw_check(path)
+      guard error == 0 else { return .failure(SystemError(number: error)) }
+      guard let handle = hid_open_path(path) else { return .failure(SystemError(number: EIO)) }
+      nonisolated(unsafe) let opened = handle
+      return .success(opened)
+    }
+    return try result.get()
+  }
+}
+
+extension String {
+  var trimmingBlanks: String {
+    var text = self[...]
+    while text.first?.isWhitespace == true { text.removeFirst() }
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return String(text)
   }
 }

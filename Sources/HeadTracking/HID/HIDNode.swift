@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import System
+
 /// A hidraw node and what the kernel tells of its device.
 ///
 /// Read from sysfs, which needs no permission: `hid_enumerate` of hidapi 0.13.1 reads the same
-/// files, but ends the program when a device is pulled out meanwhile (libhidapi's pull request 580).
+/// files, but ends the program when a device is pulled out meanwhile (libhidapi's pull request
+/// 580).
 struct HIDNode: Sendable, Equatable {
   /// Such as `/dev/hidraw0`.
   var path: String
@@ -21,7 +24,7 @@ struct HIDNode: Sendable, Equatable {
   /// All nodes, by their numbers. One that goes meanwhile is left out.
   static func all(in folder: String = "/sys/class/hidraw") -> [HIDNode] {
     let mark = "hidraw"
-    let numbers = SystemFile.names(in: folder).filter { $0.hasPrefix(mark) }
+    let numbers = (SystemFile.names(in: folder) ?? []).filter { $0.hasPrefix(mark) }
       .compactMap { Int($0.dropFirst(mark.count)) }
     return numbers.sorted().compactMap { HIDNode("\(mark)\($0)", in: folder) }
   }
@@ -30,7 +33,8 @@ struct HIDNode: Sendable, Equatable {
 extension HIDNode {
   /// Nil where the device has gone.
   private init?(_ name: String, in folder: String) {
-    let device = SystemFile.resolved("\(folder)/\(name)/device")
+    let link = "\(folder)/\(name)/device"
+    let device = SystemFile.resolved(link) ?? link
     let values = SystemFile.values(device + "/uevent")
     // Bus, vendor and product, such as 0003:000005AC:00008242.
     let id = (values["HID_ID"] ?? "").split(separator: ":").compactMap { UInt32($0, radix: 16) }
@@ -73,5 +77,17 @@ extension HIDNode {
       $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
     }
     return String(String.UnicodeScalarView(scalars.prefix(256))).trimmingBlanks
+  }
+}
+
+extension SystemFile {
+  /// The values of a file of lines such as `DRIVER=hid-generic`; none where it cannot be read.
+  static func values(_ file: String) -> [String: String] {
+    guard let bytes = try? contents(file) else { return [:] }
+    let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+    let pairs = lines.map {
+      $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    }
+    return Dictionary(pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { first, _ in first }
   }
 }

@@ -5,9 +5,9 @@ import Glibc
 
 /// A gyroscope and an accelerometer of the kernel's industrial I/O, asked at a steady rate.
 ///
-/// Devices that `hid-sensor-hub` has taken have no hidraw node and are read this way, and so are the
-/// sensors that are built into laptops and tablets. The kernel's axes (x right, y front or up the
-/// screen, z out of it) are those of a device that lies on the table.
+/// Devices that `hid-sensor-hub` has taken have no hidraw node and are read this way, and so are
+/// the sensors that are built into laptops and tablets. The kernel's axes (x right, y front or up
+/// the screen, z out of it) are those of a device that lies on the table.
 struct SensorConnection: TrackerConnection {
   let keepsReference = false
   private let gyroscope: SensorTriad

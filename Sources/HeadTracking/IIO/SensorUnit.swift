@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import System
+
 /// The industrial I/O devices that are one piece of hardware: often gyroscope and accelerometer are
 /// two.
 struct SensorUnit: Sendable, Equatable {
@@ -15,7 +17,8 @@ struct SensorUnit: Sendable, Equatable {
 
   /// The units below a folder that have both a gyroscope and an accelerometer.
   static func all(in folder: String) -> [SensorUnit] {
-    let entries = SystemFile.names(in: folder).filter { $0.hasPrefix("iio:device") }.sorted()
+    let entries = (SystemFile.names(in: folder) ?? [])
+      .filter { $0.hasPrefix("iio:device") }.sorted()
     var places: [String] = []
     var groups: [String: [String]] = [:]
     for entry in entries {
@@ -51,7 +54,7 @@ struct SensorUnit: Sendable, Equatable {
 
   /// The folder of the hardware: what stands before a sensor hub's part, or else the parent.
   private static func hardware(of path: String) -> String {
-    var parts = SystemFile.resolved(path).split(separator: "/").dropLast()
+    var parts = (SystemFile.resolved(path) ?? path).split(separator: "/").dropLast()
     if let hub = parts.firstIndex(where: { $0.hasPrefix("HID-SENSOR-") }) {
       parts = parts[..<hub]
     }

@@ -4,15 +4,19 @@
 ///
 /// Other columns are ignored, and so are blank lines, blanks and quotes around a cell, and a byte
 /// order mark.
-struct ColumnTable {
+package struct ColumnTable {
   /// What is looked for.
-  struct Wanted {
+  package struct Wanted {
     /// Without these the file is refused.
-    var required: [String]
+    let required: [String]
     /// Groups that are taken where all of their names are there.
-    var optional: [[String]] = []
+    let optional: [[String]]
     /// Columns whose cells may be empty or no finite number: what was lost.
-    var gaps: Set<String> = []
+    let gaps: Set<String>
+
+    package init(required: [String], optional: [[String]] = [], gaps: Set<String> = []) {
+      (self.required, self.optional, self.gaps) = (required, optional, gaps)
+    }
   }
 
   /// The columns that are there: the required ones, then whole groups, each in the order asked for.
@@ -28,7 +32,7 @@ struct ColumnTable {
   /// - Parameter name: what the file goes by in errors.
   /// - Throws: `cannotReadMotion` where there are no rows, `badMotionRow` with the line and what is
   ///   wrong in it.
-  init(_ bytes: [UInt8], name: String, _ wanted: Wanted) throws(HeadTrackingError) {
+  package init(_ bytes: [UInt8], name: String, _ wanted: Wanted) throws(HeadTrackingError) {
     self.name = name
     self.wanted = wanted
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -46,18 +50,18 @@ struct ColumnTable {
     }
   }
 
-  var rowCount: Int { lines.count }
+  package var rowCount: Int { lines.count }
 
   /// The column's place in `row(_:)`; nil where the file has none of that name.
-  func place(of column: String) -> Int? { columns.firstIndex(of: column) }
+  package func place(of column: String) -> Int? { columns.firstIndex(of: column) }
 
   /// One row's numbers, as `columns` says.
-  func row(_ index: Int) -> ArraySlice<Double> {
+  package func row(_ index: Int) -> ArraySlice<Double> {
     cells[(index * columns.count)..<((index + 1) * columns.count)]
   }
 
   /// The error for what is wrong in a row.
-  func error(row: Int, _ reason: String) -> HeadTrackingError {
+  package func error(row: Int, _ reason: String) -> HeadTrackingError {
     .badMotionRow(path: name, line: lines[row], reason: reason)
   }
 

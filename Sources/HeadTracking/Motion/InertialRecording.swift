@@ -2,12 +2,13 @@
 
 public import Geometry
 
-/// Raw samples of an inertial sensor in a file, and the true orientation where somebody measured it.
+/// Raw samples of an inertial sensor in a file, and the true orientation where somebody measured
+/// it.
 ///
-/// CSV, plain or gzip, with columns found by name: `t` in seconds and rising, `gx,gy,gz` in rad/s, `ax,ay,az` in
-/// m/s2; where there are any, `mx,my,mz` in microtesla, `qw,qx,qy,qz` with the truth from sensor to
-/// earth (x east, y north, z up) and `movement`, 1 in the rows that count. A cell of a sensor or of the
-/// truth may be `nan` or empty: it was lost.
+/// CSV, plain or gzip, with columns found by name: `t` in seconds and rising, `gx,gy,gz` in rad/s,
+/// `ax,ay,az` in m/s2; where there are any, `mx,my,mz` in microtesla, `qw,qx,qy,qz` with the truth
+/// from sensor to earth (x east, y north, z up) and `movement`, 1 in the rows that count. A cell of
+/// a sensor or of the truth may be `nan` or empty: it was lost.
 public struct InertialRecording: Sendable {
   /// Seconds, one for each sample, as they stand in the file.
   public private(set) var times: [Double] = []

@@ -4,12 +4,12 @@ import CZlib
 import Glibc
 
 /// A whole text file, plain or gzip.
-enum TextFile {
+package enum TextFile {
   /// 256 MB of text: ten hours of a 285 Hz recording.
   static let maximumBytes = 256 << 20
 
   /// - Throws: `cannotReadMotion` with the reason.
-  static func read(_ path: String) throws(HeadTrackingError) -> [UInt8] {
+  package static func read(_ path: String) throws(HeadTrackingError) -> [UInt8] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw failure(path, errorText(errno)) }
     // A directory cannot be read, a FIFO or a terminal may wait for ever.

@@ -3,30 +3,31 @@
 import CRealtime
 public import Geometry
 import Synchronization
+import System
 
 /// Where the tracker's samples and the renderer's questions meet.
 ///
 /// The pose is relative to the front of the stage: the yaw of the first sample, and of each
-/// `recenter()`. Pitch and roll are gravity's. Where a second tracker feeds a source made with
-/// `init(deviceOf:)`, the stage stands still in what that one is fixed to: a screen, a seat. `StagePose` tells how a pose is made from
-/// samples, `HeadPoseTrack` how the way between them is.
+/// `recenter()`. Pitch and roll are gravity's. Where a second tracker feeds a `DeviceSampleSink`,
+/// the stage stands still in what that one is fixed to: a screen, a seat. `HeadToStageConditioner`
+/// makes poses from samples, `HeadToStageTimeline` connects them.
 ///
 /// ## Threading
-/// `push` and the `reference` functions are for any thread, the tracker's usually; `pose(at:)` is the audio
-/// thread's (one reader), allocates nothing, takes no lock and never waits; everything else is
-/// for any thread.
-public final class HeadPoseSource: @unchecked Sendable {
+/// `push` and the `reference` functions are for any thread, the tracker's usually; `pose(at:)` is
+/// the audio thread's (one reader), allocates nothing, takes no lock and never waits; everything
+/// else is for any thread.
+public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   private struct Producer {
-    var stage = StagePose()
+    var stage = HeadToStageConditioner()
     var latest: HeadSample?
     var accepted = 0
     var rejected = 0
   }
 
   private struct Reader {
-    var track = HeadPoseTrack()
+    var track = HeadToStageTimeline()
     /// Of what is rendered again.
-    var again = HeadPoseTrack()
+    var again = HeadToStageTimeline()
     var position = 0
     /// When a pass was begun last, CLOCK_MONOTONIC nanoseconds.
     var lastPass: Int64?
@@ -34,25 +35,15 @@ public final class HeadPoseSource: @unchecked Sendable {
 
   private typealias Observer = @Sendable () -> Bool
 
-  private let ring = PoseRing()
+  private let ring = SequenceRing(capacity: 256, blank: RecentPoses.none)
   private let producer = Mutex(Producer())
   private let reader: UnsafeMutablePointer<Reader>
   private let predictionCode = Atomic<Int64>(PosePrediction.automatic.code)
-  private let rendered = RenderedPose()
-  private let used = SampleUse.Board()
+  private let rendered = SequenceRing(blank: Quaternion.identity)
+  private let used = SequenceRing(blank: SampleUse())
   private let observers = Mutex<[Observer]>([])
-  /// The head's, where this is a device's.
-  private let head: HeadPoseSource?
 
-  public convenience init() { self.init(head: nil) }
-
-  /// A source for the tracker of the device that another source's stage stands still in.
-  ///
-  /// What is fed to it goes to `head`; it has a status of its own, and its pose is not for hearing.
-  public convenience init(deviceOf head: HeadPoseSource) { self.init(head: head) }
-
-  private init(head: HeadPoseSource?) {
-    self.head = head
+  public init() {
     reader = .allocate(capacity: 1)
     reader.initialize(to: Reader())
   }
@@ -71,7 +62,6 @@ public final class HeadPoseSource: @unchecked Sendable {
   /// - Returns: true where the tracker's reference frame jumped before the sample.
   @discardableResult
   public func push(_ sample: HeadSample) -> Bool {
-    head?.pushDevice(sample)
     defer { tellObservers() }
     return producer.withLock { producer in
       let breaks = producer.stage.conditioner.breaks
@@ -87,8 +77,8 @@ public final class HeadPoseSource: @unchecked Sendable {
     }
   }
 
-  /// Has a function called after every sample, on the thread that pushes it, for as long as it returns
-  /// true. It must not call this source.
+  /// Has a function called after every sample, on the thread that pushes it, for as long as it
+  /// returns true. It must not call this source.
   public func observe(_ observer: @escaping @Sendable () -> Bool) {
     observers.withLock { $0.append(observer) }
   }
@@ -105,13 +95,11 @@ public final class HeadPoseSource: @unchecked Sendable {
   /// The next sample comes from a tracker that has just been switched on: where the head looks
   /// then is the front.
   public func beginReference() {
-    head?.beginDeviceReference()
     producer.withLock { $0.stage.beginReference() }
   }
 
   /// The next sample comes after a pause, in the reference frame that was.
   public func resumeReference() {
-    head?.resumeDeviceReference()
     producer.withLock { $0.stage.resumeReference() }
   }
 
@@ -143,8 +131,11 @@ public final class HeadPoseSource: @unchecked Sendable {
   // MARK: The device
 
   /// Takes a sample of the device that the stage stands in.
-  func pushDevice(_ sample: HeadSample) {
-    producer.withLock { _ = $0.stage.device.push(sample) }
+  ///
+  /// - Returns: true where its tracker's reference frame jumped before the sample.
+  @discardableResult
+  func pushDevice(_ sample: HeadSample) -> Bool {
+    producer.withLock { $0.stage.device.push(sample) }
   }
 
   func beginDeviceReference() {
@@ -179,19 +170,19 @@ public final class HeadPoseSource: @unchecked Sendable {
     let pose = reader.pointee.track.pose(at: time, now: now)
     // Where the queue is rendered again, what is said first of its end is not what is heard.
     if let last = reader.pointee.lastPass, now - last < 100_000_000 { return pose }
-    rendered.store(pose)
+    rendered.push(pose)
     return pose
   }
 
   /// How the newest sample that the renderer has taken came to it; nil before the first.
-  public var latestUse: SampleUse? { used.load() }
+  public var latestUse: SampleUse? { used.latest }
 
   @_noLocks
   private func takeSamples(heard: Int64, now: Int64) {
     while let pose = ring.pop(&reader.pointee.position) {
       reader.pointee.track.append(pose)
       reader.pointee.again.append(pose)
-      used.store(SampleUse(arrival: pose.arrival, ready: pose.ready, used: now, heard: heard))
+      used.push(SampleUse(arrival: pose.arrival, ready: pose.ready, used: now, heard: heard))
     }
     let prediction = PosePrediction(code: predictionCode.load(ordering: .relaxed))
     reader.pointee.track.prediction = prediction
@@ -213,7 +204,7 @@ public final class HeadPoseSource: @unchecked Sendable {
     takeSamples(heard: start, now: now)
     reader.pointee.again.beginPass(from: start, to: end, played: played, now: now)
     reader.pointee.lastPass = now
-    rendered.store(reader.pointee.again.truth(at: start))
+    rendered.push(reader.pointee.again.truth(at: start))
   }
 
   /// Nanoseconds between two samples of the tracker; 0 before the first one.
@@ -236,7 +227,7 @@ public final class HeadPoseSource: @unchecked Sendable {
       let interval = producer.stage.conditioner.clock.interval
       let age = producer.latest.map { now - $0.time }
       return HeadPoseStatus(
-        freshness: Self.freshness(age: age, interval: interval), pose: rendered.load(),
+        freshness: Self.freshness(age: age, interval: interval), pose: rendered.latest ?? .identity,
         latestSample: producer.latest, rate: interval > 0 ? 1e9 / interval : 0,
         ageMilliseconds: age.map { Double($0) * 1e-6 }, acceptedCount: producer.accepted,
         rejectedCount: producer.rejected,
@@ -247,7 +238,7 @@ public final class HeadPoseSource: @unchecked Sendable {
 
   private static func freshness(age: Int64?, interval: Double) -> HeadPoseStatus.Freshness {
     guard let age else { return .waiting }
-    let settings = HeadPoseTrack.Settings.default
+    let settings = HeadToStageTimeline.Settings.default
     let limit = settings.staleLimit(Int64(interval))
     if age <= limit { return .fresh }
     return age <= limit + settings.easeToFront ? .stale : .lost

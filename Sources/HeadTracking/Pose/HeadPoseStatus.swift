@@ -32,3 +32,23 @@ public struct HeadPoseStatus: Sendable, Equatable {
   /// True while the stage stands still in a device, not in the room.
   public var isDeviceRelative: Bool
 }
+
+/// The stations of one tracker sample on its way to the ears, all CLOCK_MONOTONIC nanoseconds.
+public struct SampleUse: BitwiseCopyable, Sendable, Equatable {
+  /// When the report was read.
+  public var arrival: Int64
+  /// When its pose, filtered and with its forecast, was there for the renderer.
+  public var ready: Int64
+  /// When the renderer first asked for a pose after that.
+  public var used: Int64
+  /// The moment for which it asked: when the first sound made with the sample is to be heard.
+  public var heard: Int64
+
+  @_noLocks
+  init(arrival: Int64 = 0, ready: Int64 = 0, used: Int64 = 0, heard: Int64 = 0) {
+    self.arrival = arrival
+    self.ready = ready
+    self.used = used
+    self.heard = heard
+  }
+}

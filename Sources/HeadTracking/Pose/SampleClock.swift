@@ -8,9 +8,9 @@
 /// fading one later. Sources: F. Adriaensen, "Using a DLL to filter time", LAC 2005; E. Brookner,
 /// "Tracking and Kalman Filtering Made Easy", 1998, ch. 1.
 ///
-/// A sample can be late by much but early by no more than the jitter. So one that is late by most of
-/// an interval is late and does not come after a lost one, a single late one moves the loop little,
-/// and the times lie where the earliest arrivals do, never after the arrival itself.
+/// A sample can be late by much but early by no more than the jitter. So one that is late by most
+/// of an interval is late and does not come after a lost one, a single late one moves the loop
+/// little, and the times lie where the earliest arrivals do, never after the arrival itself.
 struct SampleClock: Sendable {
   /// The tracker's sampling interval in nanoseconds; 0 before the second sample.
   private(set) var interval = 0.0
@@ -66,8 +66,8 @@ struct SampleClock: Sendable {
       doubtful -= 1
       return 0
     }
-    // Where jitter is small nothing comes early; where it is large, one late sample is likelier than
-    // one lost.
+    // Where jitter is small nothing comes early; where it is large, one late sample is likelier
+    // than one lost.
     let spread = earliness / interval
     let limit = min(0.9, max(0.9 - 4 * spread, 0.5 + 5 * spread * spread, 0.55))
     let lost = max(0, (elapsed / interval - 1 - limit).rounded(.up))

@@ -5,7 +5,7 @@ import Geometry
 
 /// The first step from a tracker's sample: refuses garbage, regularises times, and carries the yaw
 /// across jumps of the tracker's reference frame.
-struct SampleConditioner: Sendable {
+package struct SampleConditioner: Sendable {
   private(set) var clock = SampleClock()
   private(set) var last: StampedPose?
   private var lastCount = 0
@@ -41,12 +41,9 @@ struct SampleConditioner: Sendable {
     if isBreak, let last { frame = Self.continuation(of: last, at: sample.time, in: turn) }
     var pose = StampedPose(
       time: clock.stamp(sample.time), arrival: sample.time, interval: interval,
-      headToWorld: frame * turn, angularVelocity: velocity ?? .zero,
+      orientation: frame * turn, angularVelocity: velocity ?? .zero,
       hasVelocity: velocity != nil, reference: reference, breaks: breaks)
-    if let last, Self.dot(last.headToWorld, pose.headToWorld) < 0 {
-      let q = pose.headToWorld
-      pose.headToWorld = Quaternion(w: -q.w, x: -q.x, y: -q.y, z: -q.z)
-    }
+    if let last { pose.takeSign(of: last) }
     isReferenceNew = false
     lastCount = sample.discontinuityCount
     last = pose
@@ -67,7 +64,7 @@ struct SampleConditioner: Sendable {
   }
 
   /// A gyroscope that may be believed for now.
-  static func finite(_ velocity: SIMD3<Double>?) -> SIMD3<Double>? {
+  package static func finite(_ velocity: SIMD3<Double>?) -> SIMD3<Double>? {
     velocity.flatMap { ($0 * $0).sum() < 1e4 ? $0 : nil }
   }
 
@@ -77,12 +74,8 @@ struct SampleConditioner: Sendable {
   ) -> Quaternion {
     let seconds = Double(min(time - last.arrival, 50_000_000)) * 1e-9
     let step = last.hasVelocity ? last.angularVelocity * seconds : .zero
-    let expected = last.headToWorld * Quaternion(rotationVector: step)
+    let expected = last.orientation * Quaternion(rotationVector: step)
     let jump = expected * turn.conjugate
     return Quaternion(w: jump.w, x: 0, y: 0, z: jump.z).normalized
-  }
-
-  private static func dot(_ a: Quaternion, _ b: Quaternion) -> Double {
-    a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z
   }
 }

@@ -2,8 +2,7 @@
 
 import Geometry
 
-/// A sample made fit for the renderer: its time smoothed, its reference frame continuous. On its way
-/// to the renderer it becomes relative to the stage.
+/// A sample made fit for the renderer: its time smoothed, its reference frame continuous.
 struct StampedPose: Sendable, Equatable {
   /// When the sample was taken by the tracker's own regular clock, CLOCK_MONOTONIC nanoseconds.
   var time: Int64
@@ -13,7 +12,9 @@ struct StampedPose: Sendable, Equatable {
   var ready: Int64 = 0
   /// The tracker's sampling interval, nanoseconds.
   var interval: Int64
-  var headToWorld: Quaternion
+  /// `headToWorld` as `SampleConditioner` makes it, `deviceToWorld` in `DeviceToWorldTimeline`,
+  /// `headToStage` as `HeadToStageConditioner` makes it.
+  var orientation: Quaternion
   /// Head frame, rad/s; means something only with `hasVelocity`.
   var angularVelocity: SIMD3<Double>
   var hasVelocity: Bool
@@ -29,14 +30,14 @@ struct StampedPose: Sendable, Equatable {
 
   @_noLocks
   init(
-    time: Int64, arrival: Int64, interval: Int64, headToWorld: Quaternion,
+    time: Int64, arrival: Int64, interval: Int64, orientation: Quaternion,
     angularVelocity: SIMD3<Double> = SIMD3(0, 0, 0), hasVelocity: Bool = false,
     reference: UInt16 = 0, breaks: UInt16 = 0, fronts: UInt16 = 0, forecast: Forecast = Forecast()
   ) {
     self.time = time
     self.arrival = arrival
     self.interval = interval
-    self.headToWorld = headToWorld
+    self.orientation = orientation
     self.angularVelocity = angularVelocity
     self.hasVelocity = hasVelocity
     self.reference = reference
@@ -50,6 +51,13 @@ struct StampedPose: Sendable, Equatable {
   /// - Parameter seconds: not negative.
   @_noLocks
   func foreseen(after seconds: Double) -> Quaternion {
-    headToWorld * Quaternion(rotationVector: forecast.turn(after: seconds))
+    orientation * Quaternion(rotationVector: forecast.turn(after: seconds))
+  }
+
+  /// Of the two quaternions that mean the same turn, takes the one that is nearer to another's.
+  mutating func takeSign(of other: StampedPose) {
+    let (a, b) = (other.orientation, orientation)
+    guard a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0 else { return }
+    orientation = Quaternion(w: -b.w, x: -b.x, y: -b.y, z: -b.z)
   }
 }

@@ -5,7 +5,7 @@
 ///
 /// ## Threading
 /// A plain value; all functions are real-time safe.
-public struct Forecast: Sendable, Equatable {
+public struct Forecast: BitwiseCopyable, Sendable, Equatable {
   /// Look-aheads at which the mean velocities are known, seconds.
   public static let lookAheads = [0.020, 0.050, 0.100, 0.200]
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CRealtime
+import Geometry
 
 /// Five coefficients for each of the three axes, learned by least squares with a fading memory and
 /// drawn to a prior (Bayesian ridge regression, D. MacKay, Neural Computation 1992; exponential
 /// forgetting as in recursive least squares).
 ///
-/// A head nods otherwise than it turns: an axis learns from its own motion, and a little from that of
-/// the other two, which counts where it has moved little itself.
+/// A head nods otherwise than it turns: an axis learns from its own motion, and a little from that
+/// of the other two, which counts where it has moved little itself.
 ///
 /// The prior weighs as much as what the coefficients leave unexplained while the head moves, times
 /// the look-ahead, over which errors hang together: a motion that cannot be foreseen, as the
@@ -121,26 +122,15 @@ struct RidgeLearner: Sendable {
     return result
   }
 
-  /// (products + ridge) x = rests by Cholesky's decomposition; the ridge keeps it positive definite.
+  /// (products + ridge) x = rests by Cholesky's decomposition; the ridge keeps it positive
+  /// definite.
   private func solution(_ products: Matrix, _ rests: Row, ridge: Double) -> Row {
-    var lower = products
+    var (lower, solution) = (products, rests)
     for i in 0..<5 { lower[6 * i] += ridge }
-    var x = rests
-    for j in 0..<5 {
-      for i in j..<5 {
-        var sum = lower[5 * i + j]
-        for k in 0..<j { sum -= lower[5 * i + k] * lower[5 * j + k] }
-        lower[5 * i + j] = i == j ? realtime_sqrt(max(sum, 1e-12)) : sum / lower[6 * j]
-      }
-    }
-    for i in 0..<5 {
-      for k in 0..<i { x[i] -= lower[5 * i + k] * x[k] }
-      x[i] /= lower[6 * i]
-    }
-    for i in stride(from: 4, through: 0, by: -1) {
-      for k in (i + 1)..<5 { x[i] -= lower[5 * k + i] * x[k] }
-      x[i] /= lower[6 * i]
-    }
-    return x
+    var factor = lower.mutableSpan
+    var x = solution.mutableSpan
+    _ = Cholesky.factor(&factor, size: 5, floor: 1e-12)
+    Cholesky.solve(factor, &x)
+    return solution
   }
 }

@@ -10,8 +10,8 @@ import CRealtime
 /// for what gathers while the head is busy; a head that rests beyond it looks at something else,
 /// for however long. Rest is a matter of yaw alone: a nod, or reading with the head bent, is rest.
 ///
-/// The front follows at an eighth of the gap a second, at most 0.8 degrees a second, and gains speed
-/// within seconds: below 1 degree a second a stage is not heard to move.
+/// The front follows at an eighth of the gap a second, at most 0.8 degrees a second, and gains
+/// speed within seconds: below 1 degree a second a stage is not heard to move.
 struct Recentring: Sendable {
   /// Radians from the front within which a resting head is taken to look ahead.
   static let near = 15.0 * .pi / 180

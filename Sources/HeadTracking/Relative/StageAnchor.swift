@@ -19,26 +19,28 @@ struct StageAnchor: Sendable {
   }
 
   private(set) var mode = Mode.world
-  private(set) var pose = Quaternion.identity
+  private(set) var anchorToWorld = Quaternion.identity
   /// rad/s, anchor frame.
   private(set) var angularVelocity = SIMD3<Double>.zero
-  /// From the anchor to the device, as set.
-  private var mount = Quaternion.identity
+  /// As set; the device carries the anchor.
+  private var anchorToDevice = Quaternion.identity
   private var reference: UInt16?
   private var bridge = Fade()
 
   private static let fastest = 0.8
 
   /// Sets the anchor level, with its x where the head looks.
-  mutating func set(front yaw: Double, device: DeviceTrack, at time: Int64, now: Int64) {
-    pose = Quaternion(w: realtime_cos(yaw / 2), x: 0, y: 0, z: realtime_sin(yaw / 2))
+  mutating func set(front yaw: Double, device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
+    anchorToWorld = Quaternion(
+      w: realtime_cos(yaw / 2), x: 0, y: 0, z: realtime_sin(yaw / 2))
     bridge = Fade()
     take(device, at: time, now: now)
   }
 
   /// Follows the device to the moment of a head's sample.
-  mutating func follow(_ device: DeviceTrack, at time: Int64, now: Int64) {
-    guard device.isFresh(now: now), let newest = device.newest, let turned = device.pose(at: time)
+  mutating func follow(_ device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
+    guard device.isFresh(now: now), let newest = device.newest,
+      let deviceToWorld = device.deviceToWorld(at: time)
     else {
       mode = .world
       angularVelocity = .zero
@@ -48,28 +50,29 @@ struct StageAnchor: Sendable {
       bridge = Fade()
       return take(device, at: time, now: now)
     }
-    let wanted = turned * mount
+    let wanted = deviceToWorld * anchorToDevice
     if mode == .world {
-      let gap = (wanted.conjugate * pose).rotationVector
+      let gap = (wanted.conjugate * anchorToWorld).rotationVector
       let angle = (gap * gap).sum().squareRoot()
       // Minimum jerk is 1.875 times faster in its middle than on average.
       bridge = Fade(gap, from: time, over: max(0.3, 1.875 * angle / Self.fastest) * 1e9)
     }
     mode = .device
-    pose = (wanted * bridge.smooth(time)).normalized
-    angularVelocity = mount.conjugate.rotate(device.velocity(at: time))
+    anchorToWorld = (wanted * bridge.smooth(time)).normalized
+    angularVelocity = anchorToDevice.conjugate.rotate(device.velocity(at: time))
   }
 
   /// The device carries the anchor from where it is.
-  private mutating func take(_ device: DeviceTrack, at time: Int64, now: Int64) {
-    guard device.isFresh(now: now), let newest = device.newest, let turned = device.pose(at: time)
+  private mutating func take(_ device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
+    guard device.isFresh(now: now), let newest = device.newest,
+      let deviceToWorld = device.deviceToWorld(at: time)
     else {
       (mode, reference, angularVelocity) = (.world, nil, .zero)
       return
     }
-    mount = turned.conjugate * pose
+    anchorToDevice = deviceToWorld.conjugate * anchorToWorld
     reference = newest.reference
     mode = .device
-    angularVelocity = mount.conjugate.rotate(device.velocity(at: time))
+    angularVelocity = anchorToDevice.conjugate.rotate(device.velocity(at: time))
   }
 }

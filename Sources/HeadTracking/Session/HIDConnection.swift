@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CRealtime
+import System
 
 /// A HID tracker that is open and started.
 struct HIDConnection: TrackerConnection {
@@ -13,10 +14,10 @@ struct HIDConnection: TrackerConnection {
     _ node: HIDNode, _ settings: TrackerSettings
   ) throws(HeadTrackingError) {
     let device: HIDDevice
-    do throws(HIDOpenFailure) {
+    do throws(SystemError) {
       device = try HIDDevice(path: node.path)
     } catch {
-      throw .cannotOpen(path: node.path, reason: errorText(error.error))
+      throw .cannotOpen(path: node.path, reason: error.description)
     }
     guard let model = TrackerModel.find(node, settings) else {
       throw .notAHeadTracker(path: node.path, reason: "no driver knows it")

@@ -4,7 +4,7 @@ import Geometry
 
 /// From a tracker's readings to poses: raw ones go through the orientation filter.
 struct TrackerIntake {
-  let source: HeadPoseSource
+  let sink: any HeadSampleSink
   let record: (@Sendable (TrackerMeasurement) -> Void)?
   let tell: @Sendable (TrackerEvent) -> Void
 
@@ -16,14 +16,14 @@ struct TrackerIntake {
   private static let poseInterval: Int64 = 3_500_000
 
   init(
-    source: HeadPoseSource, fusion: FusionSettings, calibration: TrackerCalibration? = nil,
+    sink: any HeadSampleSink, fusion: FusionSettings, calibration: TrackerCalibration? = nil,
     record: (@Sendable (TrackerMeasurement) -> Void)?,
     tell: @escaping @Sendable (TrackerEvent) -> Void
   ) {
     self.calibration = calibration
     filter = OrientationFilter(settings: fusion)
     if let bias = calibration?.filterBias { filter.seedBias(bias) }
-    self.source = source
+    self.sink = sink
     self.record = record
     self.tell = tell
   }
@@ -34,7 +34,7 @@ struct TrackerIntake {
       record?(TrackerMeasurement(head: sample))
       push(calibration?.applied(to: sample) ?? sample)
     case .inertial(let sample):
-      guard sample.isFinite else { return source.reject() }
+      guard sample.isFinite else { return sink.reject() }
       filter.update(calibration?.applied(to: sample) ?? sample)
       let head = HeadSample(
         time: sample.time, headToWorld: filter.orientation,
@@ -44,12 +44,12 @@ struct TrackerIntake {
       pushed = head.time
       push(head)
     case .recenterButton:
-      source.recenter()
+      sink.recenter()
       tell(.recentered)
     }
   }
 
   private func push(_ sample: HeadSample) {
-    if source.push(sample) { tell(.discontinuity) }
+    if sink.push(sample) { tell(.discontinuity) }
   }
 }

@@ -2,6 +2,7 @@
 
 import CHIDAPI
 import Glibc
+import System
 
 /// The head trackers that are connected now.
 public struct TrackerList: Sendable {
@@ -58,12 +59,12 @@ public struct TrackerList: Sendable {
       let device = try HIDDevice(path: node.path)
       let context = TrackerContext(node: node, device: device, settings: settings, nodes: nodes)
       tracker.protocolDescription = try model.open(context).protocolDescription
-    } catch let failure as HIDOpenFailure {
+    } catch let failure as SystemError {
       // Unplugged since it was listed.
-      if [ENOENT, ENODEV, ENXIO].contains(failure.error) { return nil }
+      if [ENOENT, ENODEV, ENXIO].contains(failure.number) { return nil }
       tracker.access =
-        failure.error == EACCES || failure.error == EPERM
-        ? .permissionDenied : .failed(errorText(failure.error))
+        failure.number == EACCES || failure.number == EPERM
+        ? .permissionDenied : .failed(failure.description)
     } catch HeadTrackingError.notAHeadTracker {
       return nil
     } catch {

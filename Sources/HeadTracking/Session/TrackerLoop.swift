@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CRealtime
-import Glibc
+import Synchronization
+import System
 
 /// What a session's thread does: find, open, read, and again.
 struct TrackerLoop: Sendable {
-  var choice: TrackerChoice
-  var source: HeadPoseSource
-  var settings: TrackerSettings
-  var calibration: @Sendable (TrackerDescription) -> TrackerCalibration?
-  var record: (@Sendable (TrackerMeasurement) -> Void)?
-  var tell: @Sendable (TrackerEvent) -> Void
-  var show: @Sendable (TrackerDescription?) -> Void
+  let selection: TrackerSelection
+  let sink: any HeadSampleSink
+  let settings: TrackerSettings
+  let calibration: @Sendable (TrackerDescription) -> TrackerCalibration?
+  let record: (@Sendable (TrackerMeasurement) -> Void)?
+  let tell: @Sendable (TrackerEvent) -> Void
+  /// The tracker that is open now, for other threads.
+  let current = Current()
+
+  final class Current: Sendable {
+    private let state = Mutex<TrackerDescription?>(nil)
+
+    var tracker: TrackerDescription? {
+      get { state.withLock { $0 } }
+      set { state.withLock { $0 = newValue } }
+    }
+  }
 
   private static let lookMilliseconds = 400
   /// The end of the thread is noticed as often.
@@ -44,7 +55,7 @@ struct TrackerLoop: Sendable {
         } else {
           tell(.lost(open.tracker))
         }
-        show(nil)
+        current.tracker = nil
         state.lostAt = monotonic_nanoseconds()
       } else {
         worker.sleep(milliseconds: Self.lookMilliseconds)
@@ -77,7 +88,7 @@ struct TrackerLoop: Sendable {
       if let same = list.trackers.first(where: previous.isSameDevice) { return same }
       if monotonic_nanoseconds() - state.lostAt < Self.loyalty { return nil }
     }
-    guard case .id(let id) = choice else {
+    guard case .id(let id) = selection else {
       let worn = list.trackers.filter { $0.kind == .head }
       return worn.first { $0.access == .ready } ?? worn.first
     }
@@ -91,14 +102,14 @@ struct TrackerLoop: Sendable {
   private func connected(_ open: Open, _ state: inout State) {
     let isBack = state.previous.map(open.tracker.isSameDevice) ?? false
     if isBack && open.tracker.bus == .bluetooth && open.connection.keepsReference {
-      source.resumeReference()
+      sink.resumeReference()
     } else {
-      source.beginReference()
+      sink.beginReference()
     }
     state.previous = open.tracker
     state.isWaiting = false
     state.told = []
-    show(open.tracker)
+    current.tracker = open.tracker
     tell(.connected(open.tracker))
   }
 
@@ -108,7 +119,7 @@ struct TrackerLoop: Sendable {
     _ connection: inout any TrackerConnection, _ calibration: TrackerCalibration?, _ worker: Worker
   ) {
     var intake = TrackerIntake(
-      source: source, fusion: settings.fusion, calibration: calibration, record: record,
+      sink: sink, fusion: settings.fusion, calibration: calibration, record: record,
       tell: tell)
     var heard = monotonic_nanoseconds()
     while !worker.isStopped {
@@ -121,9 +132,27 @@ struct TrackerLoop: Sendable {
         connection.restart()
       case .readings(let readings, let rejected):
         heard = monotonic_nanoseconds()
-        for _ in 0..<rejected { source.reject() }
+        for _ in 0..<rejected { sink.reject() }
         for reading in readings { intake.take(reading) }
       }
     }
   }
+}
+
+/// An open tracker, whatever it is connected by. Belongs to one thread.
+protocol TrackerConnection {
+  /// True where the tracker's own reference frame survives a break of a wireless link.
+  var keepsReference: Bool { get }
+  /// Waits for readings and takes all there are.
+  mutating func listen(timeoutMilliseconds: Int) -> TrackerNews
+  /// Starts a tracker that has fallen silent again.
+  mutating func restart()
+  mutating func close()
+}
+
+enum TrackerNews {
+  case gone
+  case nothing
+  /// Reports came; the readings in them, and how many reports held none.
+  case readings([TrackerReading], rejected: Int)
 }

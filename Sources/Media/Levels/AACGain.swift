@@ -4,7 +4,7 @@ private import Glibc
 
 /// Applies the levels of AAC to what is decoded.
 struct AACGain {
-  private let mode: DynamicRange
+  let mode: DynamicRange
   private var levels = AACLevels()
   private var last: Float?
 

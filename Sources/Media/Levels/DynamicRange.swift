@@ -16,8 +16,8 @@ public enum DynamicRange: String, Sendable, CaseIterable {
   /// LUFS.
   public var dialogueLevel: Int { self == .rf ? -20 : -31 }
 
-  /// libavcodec applies the words: to the spectrum of each block, as the standard has it, so that the
-  /// transform's window leads over from one gain to the next.
+  /// libavcodec applies the words: to the spectrum of each block, as the standard has it, so that
+  /// the transform's window leads over from one gain to the next.
   func set(on options: inout OpaquePointer?) {
     av_dict_set_int(&options, "target_level", Int64(dialogueLevel), 0)
     av_dict_set(&options, "drc_scale", self == .off ? "0" : "1", 0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CFFmpeg
 private import Glibc
 
 /// What a file says of how loud a track is as it is decoded.
@@ -63,4 +64,33 @@ public struct StatedLoudness: Sendable, Equatable {
   }
 
   private static func decibels(_ amplitude: Double) -> Double { 20 * log10(amplitude) }
+}
+
+extension StatedLoudness {
+  /// - Parameters:
+  ///   - track: of the file.
+  ///   - demuxer: that has the file open.
+  ///   - source: read for what libavformat does not report.
+  ///   - dialogueLevel: LUFS at which dialogue is decoded; nil where the codec has no word on it.
+  init?(
+    of track: AudioTrack, in demuxer: Demuxer, source: any ByteSource, dialogueLevel: Int?
+  ) {
+    let stream = demuxer.streams[track.streamIndex]
+    if let dialogueLevel {
+      let isAAC = stream.pointee.codecpar.pointee.codec_id == AV_CODEC_ID_AAC
+      self.init(
+        origin: isAAC ? .programmeReference : .dialnorm, loudness: Double(dialogueLevel))
+      return
+    }
+    if demuxer.format == .quickTime, source.byteCount != nil {
+      defer { demuxer.resume() }
+      let box = MovieBoxes(source).loudness(track: Int(stream.pointee.id))
+      if let loudness = box?.loudness, Self.plausible.contains(loudness) {
+        self.init(origin: .loudnessBox, loudness: loudness, peak: box?.peak)
+        return
+      }
+    }
+    guard let found = Self.tagged({ demuxer.tag($0, of: stream) }) else { return nil }
+    self = found
+  }
 }

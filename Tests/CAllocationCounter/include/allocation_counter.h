@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,9 +18,6 @@ void operation_counter_start(void);
 
 /// Ends counting and returns what was counted.
 struct operation_counts operation_counter_stop(void);
-
-/// False where a sanitizer owns malloc and the pthread locks; those counts are 0 then.
-bool operation_counter_sees_libc(void);
 
 /// memalign, which Swift does not import.
 void *operation_counter_memalign(size_t alignment, size_t size);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Geometry
+
+/// Head poses over the next frames of a stream, one at every point of the grid; see `PoseGrid`.
+public struct GridPoses {
+  /// The frame of the stream that comes next.
+  public private(set) var frame: Int
+  /// `headToWorld` at the grid point at or before it, and at all later points that are needed.
+  public private(set) var poses: UnsafePointer<Quaternion>
+
+  /// - Parameters:
+  ///   - frame: of the stream.
+  ///   - poses: for grid point `frame / 16` and those after it, one more than there are cells.
+  @_noLocks
+  public init(frame: Int, poses: UnsafePointer<Quaternion>) {
+    self.frame = frame
+    self.poses = poses
+  }
+
+  /// Frames of the present cell that are done: 0 to 15.
+  public var phase: Int {
+    @_noLocks get { frame % PoseGrid.cellFrames }
+  }
+
+  @_noLocks
+  public mutating func advance(by frames: Int) {
+    let point = frame / PoseGrid.cellFrames
+    frame += frames
+    poses += frame / PoseGrid.cellFrames - point
+  }
+
+  /// Takes the frames of the present cell, at most `limit`; nil where `limit` is 0.
+  @_noLocks
+  public mutating func nextCell(atMost limit: Int) -> GridCell? {
+    guard limit > 0 else { return nil }
+    let frames = min(PoseGrid.cellFrames - phase, limit)
+    let cell = GridCell(frame: frame, frames: frames, poses: poses)
+    advance(by: frames)
+    return cell
+  }
+}

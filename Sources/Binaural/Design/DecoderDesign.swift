@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Ambisonics
+private import CRealtime
+private import SignalProcessing
+private import Synchronization
+
+/// Designs the filters of a binaural decoder from an HRTF set.
+public struct DecoderDesign: Sendable {
+  /// How the set is brought to few channels.
+  public enum Method: String, Sendable, CaseIterable {
+    /// Least squares up to 1.5 kHz, above that magnitudes only, phases continued (Schoerkhuber,
+    /// Zaunschirm, Hoeldrich, "Binaural rendering of Ambisonic signals via magnitude least
+    /// squares", DAGA 2018).
+    case magnitudeLeastSquares = "magls"
+    /// Least squares of the complex responses at all frequencies.
+    case leastSquares = "ls"
+    /// `magnitudeLeastSquares` with the covariance of both ears in the diffuse field made the
+    /// set's in every bin; see `EarCoefficients.constrained(to:)`.
+    case covarianceConstrained = "magls-cov"
+  }
+
+  /// What becomes of the set's own colour.
+  public enum Equalisation: String, Sendable, CaseIterable {
+    /// Kept.
+    case none
+    /// Its diffuse field is made flat, by a filter of minimum phase common to both ears.
+    case diffuse
+  }
+
+  public var method: Method
+  /// 1 to 7.
+  public var order: Int
+  public var equalisation: Equalisation
+
+  /// Hz; the ear follows phase below, level above. It serves every order.
+  static let cutOn = 1500.0
+  /// Octaves over which magnitudes take over from complex responses.
+  static let blend = 0.5
+
+  public init(
+    method: Method = .magnitudeLeastSquares, order: Int, equalisation: Equalisation = .none
+  ) {
+    precondition((1...SphericalHarmonics.maximumOrder).contains(order))
+    self.method = method
+    self.order = order
+    self.equalisation = equalisation
+  }
+
+  /// The filters for a set that has been prepared for the playing rate and brought to level.
+  ///
+  /// The decoder's energy in the diffuse field is matched to the set's in every bin.
+  ///
+  /// - Parameter isCancelled: asked again and again; true ends the design. It may be called from
+  ///   another thread.
+  /// - Throws: `HRTFError.refused` where the directions do not suffice for the order;
+  ///   `HRTFError.interrupted` where it was cancelled.
+  public func filters(
+    for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws(HRTFError) -> BinauralFilters {
+    let taps = filterTaps(set)
+    var size = 1024
+    while size < 4 * taps { size *= 2 }
+    var responses = try Self.responses(of: set, size: size, isCancelled)
+    if equalisation == .diffuse { Self.flatten(&responses) }
+    let delay = responses.commonDelay
+    responses.advance(by: delay)
+    guard
+      let projection = HarmonicProjection(
+        order: order, directions: responses.directions, weights: responses.weights,
+        lanes: responses.lanes)
+    else {
+      throw .refused(
+        path: set.path ?? set.name,
+        check: "\(set.directions.count) directions do not suffice for order \(order)")
+    }
+    var coefficients = solve(responses, projection, isCancelled)
+    if isCancelled() { throw .interrupted }
+    match(&coefficients, to: responses)
+    let filters = finish(
+      coefficients, responses, taps: taps, delay: delay + BinauralFilters.delaySeconds)
+    return set.isMirrored ? filters.mirrored() : filters
+  }
+
+  /// The set's responses with its gaps filled and every direction weighted by its area.
+  static func responses(
+    of set: HRTFSet, size: Int, _ isCancelled: () -> Bool
+  ) throws(HRTFError) -> DirectionalResponses {
+    let areas = SphericalVoronoi(set.directions).areas
+    var filled = GapFilling.fill(
+      DirectionalResponses(
+        impulseResponses: set.impulseResponses, taps: set.taps, directions: set.directions,
+        weights: HRTFSet.areaWeights(areas, limitingCaps: true), sampleRate: set.sampleRate,
+        size: size))
+    if isCancelled() { throw .interrupted }
+    let isWhole = filled.directions.count == set.directions.count
+    filled.weights = HRTFSet.areaWeights(
+      isWhole ? areas : SphericalVoronoi(filled.directions).areas, limitingCaps: false)
+    return filled
+  }
+
+  /// 512 taps at 48 kHz, in proportion at other rates; more for responses that are much longer.
+  func filterTaps(_ set: HRTFSet) -> Int {
+    let usual = set.sampleRate * 512 / 48000
+    let needed = Double(set.effectiveTaps) + BinauralFilters.delaySeconds * set.sampleRate
+    return Int(((needed > 1.25 * usual ? needed : usual) / 64).rounded(.up)) * 64
+  }
+
+  /// Least squares of the complex responses, from the cut-on up of the magnitudes; an ear a thread.
+  private func solve(
+    _ responses: DirectionalResponses, _ projection: HarmonicProjection,
+    _ isCancelled: @escaping @Sendable () -> Bool
+  ) -> [EarCoefficients] {
+    let bins = responses.bins
+    let lastComplex =
+      method == .leastSquares ? bins : min(bins, max(2, Int(Self.cutOn / responses.binWidth)))
+    let (left, right) = both { ear in
+      (0..<lastComplex).map { k in
+        isCancelled() ? [] : projection.project(responses, bin: k, ear: ear)
+      }
+    }
+    guard !isCancelled() else { return [] }
+    let complex = zip(left, right).map { EarCoefficients(left: $0, right: $1) }
+    let advance = Self.phaseAdvance(complex, responses)
+    let width = responses.binWidth
+    let (leftAbove, rightAbove) = both { ear in
+      var previous = ear == 0 ? left[lastComplex - 1] : right[lastComplex - 1]
+      return (lastComplex..<bins).map { k in
+        guard !isCancelled() else { return [] }
+        let octaves = realtime_log(Double(k) * width / Self.cutOn) / realtime_log(2)
+        previous = projection.projectMagnitudes(
+          responses, bin: k, ear: ear,
+          following: .init(
+            previous: previous, advance: advance, share: min(1, max(0, octaves / Self.blend))))
+        return previous
+      }
+    }
+    return complex + zip(leftAbove, rightAbove).map { EarCoefficients(left: $0, right: $1) }
+  }
+
+  /// The work of both ears at once.
+  private func both(
+    _ body: @escaping @Sendable (_ ear: Int) -> [[Complex]]
+  ) -> ([[Complex]], [[Complex]]) {
+    let results = Mutex<[[[Complex]]]>([[], []])
+    withoutActuallyEscaping(body) { body in
+      concurrently(2) { ear in
+        let result = body(ear)
+        results.withLock { $0[ear] = result }
+      }
+    }
+    return results.withLock { ($0[0], $0[1]) }
+  }
+
+  /// Brings every bin's energy in the diffuse field, or the covariance of the ears, to the set's.
+  private func match(_ coefficients: inout [EarCoefficients], to responses: DirectionalResponses) {
+    for k in coefficients.indices {
+      let wanted = responses.diffuseCovariance(bin: k)
+      let gain = ((wanted.left + wanted.right) / max(coefficients[k].energy, 1e-20)).squareRoot()
+      coefficients[k] = coefficients[k].scaled(by: min(10, max(0.1, gain)))
+      if method == .covarianceConstrained {
+        coefficients[k] = coefficients[k].constrained(to: wanted)
+      }
+    }
+  }
+
+  /// The mean turn of the omnidirectional channel from bin to bin below the cut-on, which the
+  /// phases above go on with (Hold, Meyer-Kahlen, Pulkki, "Magnitude-least-squares binaural
+  /// ambisonic rendering with phase continuation", DAGA 2023).
+  private static func phaseAdvance(
+    _ coefficients: [EarCoefficients], _ responses: DirectionalResponses
+  ) -> Complex {
+    let count = max(5, Int(200 / responses.binWidth))
+    var sum = Complex(0)
+    for k in max(1, coefficients.count - count)..<coefficients.count {
+      let (now, before) = (coefficients[k], coefficients[k - 1])
+      sum += now.left[0] * before.left[0].conjugate
+      sum += now.right[0] * before.right[0].conjugate
+    }
+    return Complex(angle: sum.angle)
+  }
+
+  /// Back to time, with the delay that makes the filters causal.
+  private func finish(
+    _ coefficients: [EarCoefficients], _ responses: DirectionalResponses, taps: Int, delay: Double
+  ) -> BinauralFilters {
+    let channels = SphericalHarmonics.channelCount(order: order)
+    let fft = RealFFT(size: responses.size, batch: 2)
+    let re = AlignedFloats(count: fft.bins * 2)
+    let im = AlignedFloats(count: fft.bins * 2)
+    let time = AlignedFloats(count: responses.size * 2)
+    var ears = [[[Float]]](repeating: [], count: 2)
+    for c in 0..<channels {
+      let scale = SphericalHarmonics.n3dOverSN3D(channel: c)
+      for k in 0..<fft.bins {
+        let turn = Complex(angle: -2 * .pi * Double(k) * responses.binWidth * delay) * scale
+        for (ear, value) in [coefficients[k].left[c], coefficients[k].right[c]].enumerated() {
+          let shifted = value * turn
+          re.pointer[2 * k + ear] = Float(shifted.re)
+          im.pointer[2 * k + ear] = Float(shifted.im)
+        }
+      }
+      fft.inverse(real: re.pointer, imaginary: im.pointer, time: time.pointer)
+      for ear in 0...1 {
+        ears[ear].append(
+          Self.faded((0..<taps).map { time.pointer[2 * $0 + ear] }, responses.sampleRate))
+      }
+    }
+    return BinauralFilters(
+      order: order, sampleRate: responses.sampleRate, left: ears[0], right: ears[1])
+  }
+
+  /// Half a Hann window at both ends: a third of a millisecond in, two thirds out.
+  private static func faded(_ filter: [Float], _ sampleRate: Double) -> [Float] {
+    var filter = filter
+    let rise = Int((sampleRate / 3000).rounded())
+    let fall = min(2 * rise, filter.count / 8)
+    for i in 0..<rise {
+      filter[i] *= Float(0.5 - 0.5 * realtime_cos(.pi * Double(i) / Double(rise)))
+    }
+    for i in 0..<fall {
+      let at = filter.count - 1 - i
+      filter[at] *= Float(0.5 - 0.5 * realtime_cos(.pi * Double(i + 1) / Double(fall + 1)))
+    }
+    return filter
+  }
+
+  /// Makes the diffuse field of the set flat, 100 Hz to 16 kHz, by at most 15 dB.
+  static func flatten(_ responses: inout DirectionalResponses) {
+    let energy = (0..<responses.bins).map { responses.diffuseEnergy(bin: $0) / 2 }
+    let (low, high) = (responses.bin(ofFrequency: 100), responses.bin(ofFrequency: 16000))
+    let smooth = energy.indices.map { k in
+      let centre = min(high, max(low, k))
+      // A third of an octave about each bin.
+      let from = Int((Double(centre) * 0.891).rounded())
+      let to = min(responses.bins - 1, Int((Double(centre) * 1.122).rounded()))
+      return energy[from...max(from, to)].reduce(0, +) / Double(max(from, to) - from + 1)
+    }
+    let limit = 5.62
+    let magnitude = smooth.map { min(limit, max(1 / limit, 1 / max($0, 1e-12).squareRoot())) }
+    for (k, factor) in minimumPhaseResponse(magnitude: magnitude).enumerated() {
+      responses.multiply(bin: k, by: factor)
+    }
+  }
+}

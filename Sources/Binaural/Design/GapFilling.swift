@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Ambisonics
+private import CRealtime
+private import SignalProcessing
+
+/// Responses for directions that nobody measured, such as those below the floor of a laboratory.
+///
+/// A model of low order is fitted to the responses, each advanced by the arrival time at a rigid
+/// sphere, and evaluated where the nearest measurement is more than 15 degrees away (Ahrens,
+/// Thomas, Tashev, "HRTF magnitude modeling using a non-regularized least-squares fit of spherical
+/// harmonics coefficients on incomplete data", APSIPA 2012, uses a fit of low order likewise). What
+/// the model says beyond its data is held to the measured mean energy in every bin.
+enum GapFilling {
+  static let order = 4
+  static let gap = 15 / 180 * Double.pi
+  static let regularisation = 1e-3
+  /// Metres and metres per second of the sphere that gives the arrival times.
+  static var headRadius: Double { @_noLocks get { 0.0875 } }
+  static var speedOfSound: Double { @_noLocks get { 343 } }
+
+  /// Near-uniform directions (Fibonacci lattice) that lie in a gap.
+  static func gapDirections(of measured: [SIMD3<Double>]) -> [SIMD3<Double>] {
+    let limit = realtime_cos(gap)
+    return fibonacciLattice(count: 1000).filter { candidate in
+      !measured.contains { ($0 * candidate).sum() >= limit }
+    }
+  }
+
+  /// Arrival time at an ear in seconds, relative to the head's centre (Woodworth 1938: straight to
+  /// the lit side, along the sphere to the other).
+  @_noLocks
+  static func arrival(_ v: SIMD3<Double>, ear: Int) -> Double {
+    let cosine = min(1, max(-1, ear == 0 ? v.y : -v.y))
+    let path =
+      cosine >= 0 ? -cosine : realtime_atan2(-cosine, realtime_sqrt(1 - cosine * cosine))
+    return path * headRadius / speedOfSound
+  }
+
+  /// The arrival from the other side of the head, the latest there is.
+  static var latestArrival: Double { .pi / 2 * headRadius / speedOfSound }
+
+  /// The responses with those of the gaps appended; weights are left to the caller.
+  static func fill(_ responses: DirectionalResponses) -> DirectionalResponses {
+    let measured = responses.directions.count
+    let added = gapDirections(of: responses.directions)
+    guard !added.isEmpty,
+      let fit = HarmonicProjection(
+        order: order, directions: responses.directions, weights: responses.weights,
+        lanes: responses.lanes, regularisation: regularisation)
+    else { return responses }
+    let aligned = shifted(responses, by: 1)
+    var filled = DirectionalResponses(
+      directions: responses.directions + added,
+      weights: [Double](repeating: 0, count: measured + added.count),
+      sampleRate: responses.sampleRate, size: responses.size)
+    let harmonics = added.map { SphericalHarmonics.evaluateN3D(order: order, $0) }
+    for k in 0..<responses.bins {
+      let model = fit.project(aligned, bin: k)
+      var energy = 0.0
+      for (ear, coefficients) in [model.left, model.right].enumerated() {
+        for d in 0..<measured { filled[k, ear, d] = aligned[k, ear, d] }
+        for (i, y) in harmonics.enumerated() {
+          var sum = Complex(0)
+          for c in y.indices { sum += coefficients[c] * y[c] }
+          filled[k, ear, measured + i] = sum
+          energy += sum.squaredMagnitude
+        }
+      }
+      let excess = energy / Double(added.count) / max(responses.diffuseEnergy(bin: k), 1e-20)
+      if excess > 1 { filled.scale(bin: k, from: measured, by: 1 / excess.squareRoot()) }
+    }
+    return shifted(filled, by: -1)
+  }
+
+  /// Every response advanced by its arrival time at the sphere (`sign` 1) or delayed by it (-1).
+  static func shifted(
+    _ responses: DirectionalResponses, by sign: Double
+  ) -> DirectionalResponses {
+    var result = responses
+    for ear in 0...1 {
+      for (d, v) in responses.directions.enumerated() {
+        let step = Complex(
+          angle: sign * 2 * .pi * responses.binWidth * arrival(v, ear: ear))
+        var turn = Complex(1)
+        for k in 0..<responses.bins {
+          result[k, ear, d] = responses[k, ear, d] * turn
+          turn = turn * step
+        }
+      }
+    }
+    return result
+  }
+}
+
+/// `count` near-uniform directions (Fibonacci lattice; Gonzalez, Mathematical Geosciences 42,
+/// 2010).
+func fibonacciLattice(count: Int) -> [SIMD3<Double>] {
+  let golden = Double.pi * (1 + 5.0.squareRoot())
+  return (0..<count).map { i in
+    let z = 1 - (2 * Double(i) + 1) / Double(count)
+    let r = (1 - z * z).squareRoot()
+    let angle = golden * (Double(i) + 0.5)
+    return SIMD3(r * realtime_cos(angle), r * realtime_sin(angle), z)
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Help as `--help` and `help COMMAND` print it.
+public enum HelpText {
+  public static func about(_ topic: HelpTopic) -> String {
+    switch topic {
+    case .overview: overview
+    case .group(let word): list(Program.group(word), title: "COMMANDS OF '\(word)':")
+    case .command(let command): about(command)
+    }
+  }
+
+  private static var overview: String {
+    """
+    Stillstage: \(Program.summary).
+
+    USAGE: \(Program.name) COMMAND [options]
+
+    \(list(Program.commands, title: "COMMANDS:"))
+    \(options(standardOptions))
+    'stillstage help COMMAND' tells more about a command.
+    'stillstage demo' plays something at once.
+
+    """
+  }
+
+  private static func about(_ command: CommandSpecification) -> String {
+    var text = TextColumns.wrapped(command.discussion, width: 80).joined(separator: "\n")
+    text += "\n\nUSAGE: \(command.usage)\n"
+    if !command.arguments.isEmpty {
+      text += "\nARGUMENTS:\n"
+      for argument in command.arguments {
+        text += TextColumns.definition(argument.name, argument.sentence)
+      }
+    }
+    let rows = command.options.map { ($0.synopsis, $0.sentence) }
+    text += "\n" + options(rows + [standardOptions[0]])
+    let subcommands = Program.group(command.name.rawValue)
+    return subcommands.isEmpty ? text : text + "\n" + list(subcommands, title: "COMMANDS:")
+  }
+
+  private static func list(_ commands: [CommandSpecification], title: String) -> String {
+    commands.reduce("\(title)\n") { text, command in
+      let term = (command.path + command.arguments.map(\.usage)).joined(separator: " ")
+      return text + TextColumns.definition(term, command.summary)
+    }
+  }
+
+  private static func options(_ rows: [(String, String)]) -> String {
+    rows.reduce("OPTIONS:\n") { $0 + TextColumns.definition($1.0, $1.1) }
+  }
+
+  static let standardOptions = [
+    ("-h, --help", "Show help."), ("--version", "Show the version."),
+  ]
+}
+
+/// Sets text in lines of a width.
+enum TextColumns {
+  /// `text` in lines of at most `width` characters, broken at spaces.
+  static func wrapped(_ text: String, width: Int) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ") {
+      if !line.isEmpty, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = ""
+      }
+      line += line.isEmpty ? String(word) : " \(word)"
+    }
+    return line.isEmpty ? lines : lines + [line]
+  }
+
+  /// A term at the left and its explanation in a column at the right.
+  static func definition(_ term: String, _ text: String, column: Int = 26, width: Int = 80)
+    -> String
+  {
+    let lines = wrapped(text, width: width - column)
+    let margin = String(repeating: " ", count: column)
+    let head = "  \(term)"
+    let fits = head.count + 2 <= column
+    var result = fits ? head + String(repeating: " ", count: column - head.count) : head + "\n"
+    for (index, line) in lines.enumerated() {
+      result += (index == 0 && fits ? "" : margin) + line + "\n"
+    }
+    return lines.isEmpty ? head + "\n" : result
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Wrong usage, in the words of the command line as it was typed. Exit code 2.
+public enum UsageError: Error, Sendable, Equatable {
+  case missingCommand
+  case missingSubcommand(of: String)
+  case unknownCommand(String, near: String?)
+  case unknownOption(String, near: String?, command: String?)
+  case optionOfOthers(String, owners: [String], command: String)
+  case missingValue(option: String, placeholder: String, command: String)
+  case unexpectedValue(option: String, value: String)
+  case invalidValue(String, of: String, expectation: String, near: String?)
+  case missingArgument(String, command: String)
+  case unexpectedArguments([String], command: String)
+}
+
+extension UsageError: CustomStringConvertible {
+  /// One line: what is wrong and what to do.
+  public var description: String {
+    switch self {
+    case .missingCommand:
+      "Missing expected argument '<COMMAND>'. \(Self.see(nil))"
+    case .missingSubcommand(let group):
+      "Missing expected argument '<COMMAND>' after '\(group)'. \(Self.see(group))"
+    case .unknownCommand(let command, let near):
+      "Unknown command \(Self.quoted(command)). \(Self.advice(near, else: nil))"
+    case .unknownOption(let option, let near, let command):
+      "Unknown option \(Self.quoted(option)). \(Self.advice(near, else: command))"
+    case .optionOfOthers(let option, let owners, let command):
+      """
+      Unknown option \(Self.quoted(option)). It belongs to \
+      \(owners.map { "'stillstage \($0)'" }.joined(separator: " and ")). \(Self.see(command))
+      """
+    case .missingValue(let option, let placeholder, let command):
+      "Missing value for '\(option) <\(placeholder)>'. \(Self.see(command))"
+    case .unexpectedValue(let option, let value):
+      "The option '\(option)' does not take any value, but \(Self.quoted(value)) was specified."
+    case .invalidValue(let value, let owner, let expectation, let near):
+      """
+      The value \(Self.quoted(value)) is invalid for '\(owner)': it must be \(expectation).\
+      \(near.map { " Did you mean '\($0)'?" } ?? "")
+      """
+    case .missingArgument(let argument, let command):
+      "Missing expected argument '\(argument)'. \(Self.see(command))"
+    case .unexpectedArguments(let arguments, let command):
+      arguments.count == 1
+        ? "Unexpected argument \(Self.quoted(arguments[0])). \(Self.see(command))"
+        : """
+        \(arguments.count) unexpected arguments: \
+        \(arguments.map(Self.quoted).joined(separator: ", ")). \(Self.see(command))
+        """
+    }
+  }
+
+  private static func advice(_ near: String?, else command: String?) -> String {
+    near.map { "Did you mean '\($0)'?" } ?? see(command)
+  }
+
+  private static func see(_ command: String?) -> String {
+    command.map { "See 'stillstage help \($0)'." } ?? "See 'stillstage --help'."
+  }
+
+  /// What was typed, in quotes: control characters are escaped and long text is cut, so that the
+  /// error stays one line whatever the argument holds.
+  static func quoted(_ text: String) -> String {
+    var shown = ""
+    for (count, scalar) in text.unicodeScalars.enumerated() {
+      if count == 120 { return "'\(shown)...'" }
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator:
+        shown += scalar.escaped(asASCII: true)
+      default: shown.unicodeScalars.append(scalar)
+      }
+    }
+    return "'\(shown)'"
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The commands, each by the words that are typed for it.
+public enum CommandName: String, Sendable, CaseIterable {
+  case play
+  case render
+  case fetch
+  case demo
+  case routes
+  case trackers
+  case trackersWatch = "trackers watch"
+  case trackersBridge = "trackers bridge"
+  case hrtfInfo = "hrtf info"
+  case hrtfExport = "hrtf export"
+  case fuse
+  case calibrate
+  case benchRender = "bench render"
+  case benchFusion = "bench fusion"
+  case benchPrediction = "bench prediction"
+  case benchLatency = "bench latency"
+  case benchTrackingError = "bench tracking-error"
+  case benchSpeakers = "bench speakers"
+  case benchUpmix = "bench upmix"
+  case benchAdaptation = "bench adaptation"
+  case completion
+
+  /// The executable that does the command's work.
+  public var executable: String {
+    switch self {
+    case .play, .render, .fetch, .demo, .routes, .trackers, .trackersWatch, .trackersBridge,
+      .hrtfInfo, .hrtfExport, .fuse, .calibrate, .completion:
+      "stillstage-engine"
+    case .benchRender, .benchFusion, .benchPrediction, .benchLatency, .benchTrackingError,
+      .benchSpeakers, .benchUpmix, .benchAdaptation:
+      "stillstage-bench"
+    }
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an option or argument accepts. Parsing, error texts and shell completion all read it.
+public indirect enum ValueGrammar: Sendable, Equatable {
+  /// No value: the option's presence is the message.
+  case flag
+  /// Any text that is not empty.
+  case text
+  /// x, y and z once each in any order, each with a sign or without, separated by commas.
+  case axes
+  /// The path of a file, or anything else that stands where such a path does (a URL).
+  case file
+  /// The path of a folder.
+  case folder
+  /// One of these words.
+  case words([String])
+  /// A whole number in a range.
+  case integer(ClosedRange<Int>)
+  /// A finite decimal number in a range.
+  case number(ClosedRange<Double>)
+  /// bit/s in a range; `k` and `M` behind the number are thousands and millions.
+  case bitRate(ClosedRange<Double>)
+  /// Values separated by commas, as many as `count` allows.
+  case list(of: ValueGrammar, count: ClosedRange<Int>)
+  /// One of the words, or else what the second grammar takes.
+  case either([String], ValueGrammar)
+
+  /// The value that `text` says, or `nil` when it is outside of the grammar.
+  public func value(of text: String) -> OptionValue? {
+    switch self {
+    case .flag: nil
+    case .text, .file, .folder: text.isEmpty ? nil : .text(text)
+    case .axes: Self.isAxes(text) ? .text(text) : nil
+    case .words(let words): words.contains(text) ? .word(text) : nil
+    case .integer(let range):
+      Int(text).flatMap { range.contains($0) ? .integer($0) : nil }
+    case .number(let range):
+      Self.decimal(text).flatMap { range.contains($0) ? .number($0) : nil }
+    case .bitRate(let range):
+      Self.bitRate(text).flatMap { range.contains($0) ? .number($0) : nil }
+    case .list(let element, let count): Self.list(text, of: element, count: count)
+    case .either(let words, let other):
+      words.contains(text) ? .word(text) : other.value(of: text)
+    }
+  }
+
+  /// The words that may have been misspelt.
+  var spelledWords: [String] {
+    switch self {
+    case .words(let words), .either(let words, _): words
+    default: []
+    }
+  }
+
+  /// The words that can be typed, for completion.
+  public var words: [String] {
+    switch self {
+    case .words(let words): words
+    case .either(let words, let other): words + other.words
+    case .integer(let range) where range.count <= 16: range.map { String($0) }
+    default: []
+    }
+  }
+
+  /// Whether a value may begin with a minus sign, so that `--gain -6` is no option `-6`.
+  var isNumeric: Bool {
+    switch self {
+    case .integer, .number, .axes: true
+    case .list(let element, _): element.isNumeric
+    case .either(_, let other): other.isNumeric
+    default: false
+    }
+  }
+
+  private static func bitRate(_ text: String) -> Double? {
+    let factors: [Character: Double] = ["k": 1000, "K": 1000, "M": 1_000_000, "m": 1_000_000]
+    guard let factor = text.last.flatMap({ factors[$0] }) else { return decimal(text) }
+    return decimal(String(text.dropLast())).map { $0 * factor }
+  }
+
+  private static func isAxes(_ text: String) -> Bool {
+    let plain = text.lowercased().filter { $0 != " " }
+    let parts = plain.split(separator: ",", omittingEmptySubsequences: false)
+    let names = parts.map { $0.first == "-" || $0.first == "+" ? $0.dropFirst() : $0 }
+    return names.sorted() == ["x", "y", "z"]
+  }
+
+  private static func list(
+    _ text: String, of element: ValueGrammar, count: ClosedRange<Int>
+  ) -> OptionValue? {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    let values = parts.compactMap { element.value(of: String($0)) }
+    guard values.count == parts.count, count.contains(parts.count) else { return nil }
+    return .list(values)
+  }
+
+  /// `Double.init` alone would also take "nan", "inf" and hexadecimal.
+  private static func decimal(_ text: String) -> Double? {
+    let allowed = text.utf8.allSatisfy { byte in
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.eE".utf8.contains(byte)
+    }
+    guard allowed, let value = Double(text), value.isFinite else { return nil }
+    return value
+  }
+}
+
+extension ValueGrammar {
+  /// What is accepted, as the end of a sentence that begins "it must be".
+  public var expectation: String {
+    switch self {
+    case .flag: "given without a value"
+    case .text: "some text"
+    case .axes: "x, y and z once each, with or without a minus sign, such as y,-x,z"
+    case .file: "a path or URL"
+    case .folder: "the path of a folder"
+    case .words(let words): "one of \(words.joined(separator: ", "))"
+    case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+    case .number(let range):
+      "a number from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
+    case .bitRate(let range):
+      "bits a second from \(Self.plain(range.lowerBound / 1000))k to "
+        + "\(Self.plain(range.upperBound / 1_000_000))M, such as 256k or 1.5M"
+    case .list(let element, let count): Self.listExpectation(element, count)
+    case .either(let words, let other):
+      "\(words.joined(separator: ", ")) or \(other.expectation)"
+    }
+  }
+
+  private static func listExpectation(_ element: ValueGrammar, _ count: ClosedRange<Int>) -> String
+  {
+    let many =
+      count.count == 1 ? "\(count.lowerBound)" : "\(count.lowerBound) to \(count.upperBound)"
+    return "\(many) values separated by commas, each \(element.expectation)"
+  }
+
+  /// A number as people write it: "6", not "6.0".
+  static func plain(_ value: Double) -> String {
+    let text = String(value)
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+}
+
+/// A value from the command line after its ``ValueGrammar`` has accepted it.
+public enum OptionValue: Sendable, Equatable {
+  case flag
+  case text(String)
+  case word(String)
+  case integer(Int)
+  case number(Double)
+  case list([OptionValue])
+
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+  var word: String? { if case .word(let word) = self { word } else { nil } }
+  var integer: Int? { if case .integer(let number) = self { number } else { nil } }
+  var number: Double? { if case .number(let number) = self { number } else { nil } }
+  var list: [OptionValue]? { if case .list(let values) = self { values } else { nil } }
+}

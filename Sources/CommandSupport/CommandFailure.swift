@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import CommandOptions
+internal import Glibc
+
+/// Does what the command line says and ends the process with the exit code of the contract.
+///
+/// - Parameters:
+///   - program: the name of the executable.
+///   - perform: does a command.
+package func run(
+  _ program: String, _ perform: (ParsedCommand) throws(CommandFailure) -> Void
+) -> Never {
+  Signals.watch()
+  // A reader that goes away, or a file that may not grow, is an error to report.
+  signal(SIGPIPE, SIG_IGN)
+  signal(SIGXFSZ, SIG_IGN)
+  var code = ExitCode.done
+  do throws(CommandFailure) {
+    try perform(try givenCommand(program))
+    if Signals.received != nil { code = CommandFailure.interrupted.code }
+  } catch {
+    code = error.code
+    if let message = error.message { printError(message) }
+  }
+  exit(code.rawValue)
+}
+
+private func givenCommand(_ program: String) throws(CommandFailure) -> ParsedCommand {
+  let invocation: Invocation
+  do throws(UsageError) {
+    invocation = try CommandParser.parse(Array(CommandLine.arguments.dropFirst()))
+  } catch { throw .usage(error.description) }
+  guard case .run(let given) = invocation else {
+    throw .usage("\(program) does the work of stillstage; run that")
+  }
+  return try withUserDefaults(given)
+}
+
+/// How a command ended.
+package enum ExitCode: Int32 {
+  case done = 0
+  case failed = 1
+  case wrongUsage = 2
+  /// The terminal was closed.
+  case hungUp = 129
+  case interrupted = 130
+  case terminated = 143
+}
+
+/// What ends a command early: a line for stderr, if there is anything to say, and the exit code.
+package struct CommandFailure: Error {
+  package let message: String?
+  let code: ExitCode
+
+  package init(_ message: String) {
+    self.message = message
+    code = .failed
+  }
+
+  private init(message: String?, code: ExitCode) {
+    self.message = message
+    self.code = code
+  }
+
+  package static func usage(_ message: String) -> CommandFailure {
+    CommandFailure(message: message, code: .wrongUsage)
+  }
+
+  /// Ended by a signal.
+  package static var interrupted: CommandFailure {
+    let code = Signals.received.flatMap { ExitCode(rawValue: 128 + $0) }
+    return CommandFailure(message: nil, code: code ?? .interrupted)
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A number with a fixed count of decimals, 0 to 9.
+package func decimal(_ value: Double, _ decimals: Int) -> String {
+  guard value.isFinite, abs(value) < 9e9 else { return "\(value)" }
+  let scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
+  let units = Int((abs(value) * Double(scale)).rounded())
+  let sign = value < 0 && units > 0 ? "-" : ""
+  guard decimals > 0 else { return "\(sign)\(units)" }
+  let fraction = String(units % scale)
+  return "\(sign)\(units / scale)."
+    + String(repeating: "0", count: decimals - fraction.count) + fraction
+}
+
+extension String {
+  /// The text at the left of a field of so many characters.
+  func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(0, width - count))
+  }
+
+  /// The text at the right of a field of so many characters.
+  package func rightAligned(to width: Int) -> String {
+    String(repeating: " ", count: max(0, width - count)) + self
+  }
+
+  /// The text on one line, without what could steer a terminal.
+  package var withoutControls: String {
+    String(
+      String.UnicodeScalarView(
+        unicodeScalars.map { scalar in
+          switch scalar.properties.generalCategory {
+          case .control, .format, .lineSeparator, .paragraphSeparator: " "
+          default: scalar
+          }
+        }))
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import FoundationEssentials
+import Glibc
+import Media
+
+/// Text on stdout.
+package func printOutput(_ text: String) throws(CommandFailure) {
+  guard write(text, to: STDOUT_FILENO) else {
+    throw CommandFailure("standard output cannot be written: \(String(cString: strerror(errno)))")
+  }
+}
+
+/// A value on stdout as JSON with its keys in order.
+package func printJSON(_ value: some Encodable) throws(CommandFailure) {
+  let encoder = JSONEncoder()
+  encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+  let text: String
+  do {
+    text = String(decoding: try encoder.encode(value), as: UTF8.self)
+  } catch { throw CommandFailure("the result cannot be written as JSON: \(error)") }
+  try printOutput(text + "\n")
+}
+
+/// Tells that a WAV cannot be written before long work is done for it.
+package func checkWritable(_ path: String) throws(CommandFailure) {
+  // A FIFO or a device is written to by whoever opens it.
+  var status = stat()
+  if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return }
+  do throws(MediaError) {
+    try WAVWriter(path: path, layout: .mono, sampleRate: 48000).abort()
+  } catch { throw CommandFailure(error.description) }
+}
+
+/// Rows under a heading, each column as wide as its widest cell.
+package func table(_ rows: [[String]]) -> String {
+  let columns = rows.map(\.count).max() ?? 0
+  let widths = (0..<columns).map { column in
+    rows.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
+  }
+  return rows.reduce(into: "") { text, row in
+    var cells = zip(row, widths).map { $0.padded(to: $1) }
+    if let last = row.last { cells[cells.count - 1] = last }
+    text += cells.joined(separator: "  ") + "\n"
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Refuses a file that is to be written though it is also read, or written twice.
+///
+/// To be called before any of them is opened; a nil is an option that was not given.
+package func refuseOverwriting(
+  _ inputs: [String?], by outputs: [String?]
+) throws(CommandFailure) {
+  let written = outputs.compactMap(\.self)
+  for (index, path) in written.enumerated() {
+    let others = inputs.compactMap(\.self) + written[..<index]
+    for other in others where isSameFile(path, other) {
+      throw CommandFailure("'\(path)' would overwrite '\(other)'; choose another place")
+    }
+  }
+}
+
+/// Devices and pipes are never the same: writing them destroys nothing.
+private func isSameFile(_ path: String, _ other: String) -> Bool {
+  var (first, second) = (stat(), stat())
+  guard stat(path, &first) == 0 else { return path == other }
+  guard first.st_mode & S_IFMT == S_IFREG, stat(other, &second) == 0 else { return false }
+  return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// A text file that takes its name only when it is complete; a pipe or a device is written in
+/// place.
+package struct TextOutput {
+  package let path: String
+
+  package init(path: String) { self.path = path }
+
+  /// Tells that the file cannot be written before long work is done for it.
+  package func check() throws(CommandFailure) {
+    var status = stat()
+    if stat(path, &status) == 0 {
+      guard status.st_mode & S_IFMT != S_IFDIR else {
+        throw failure("it is a folder")
+      }
+      guard access(path, W_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
+      return
+    }
+    guard access(folder, W_OK | X_OK) == 0 else {
+      throw failure(String(cString: strerror(errno)))
+    }
+  }
+
+  /// - Parameter mode: permissions of a new file.
+  package func write(_ text: String, mode: UInt32 = 0o666) throws(CommandFailure) {
+    var status = stat()
+    let exists = stat(path, &status) == 0
+    if exists, status.st_mode & S_IFMT != S_IFREG {
+      try check()
+      try put(text, open(path, O_WRONLY | O_CLOEXEC))
+      return
+    }
+    // A link stays one: what it points to is replaced.
+    let target = exists ? resolved : path
+    let mark = String(UInt64.random(in: 0 ... .max), radix: 36)
+    let temporary = "\(target).\(mark).part"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    if descriptor >= 0, exists { _ = fchmod(descriptor, status.st_mode & 0o7777) }
+    do throws(CommandFailure) {
+      try put(text, descriptor)
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+    guard rename(temporary, target) == 0 else {
+      let reason = String(cString: strerror(errno))
+      unlink(temporary)
+      throw failure(reason)
+    }
+  }
+
+  private func put(_ text: String, _ descriptor: Int32) throws(CommandFailure) {
+    guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }
+    let isWritten = writeText(text, to: descriptor)
+    let reason = String(cString: strerror(errno))
+    // Network file systems tell of a full disk only here.
+    let isClosed = close(descriptor) == 0
+    guard isWritten, isClosed else { throw failure(reason) }
+  }
+
+  private var folder: String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private var resolved: String {
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  private func failure(_ reason: String) -> CommandFailure {
+    CommandFailure("cannot write \(path): \(reason)")
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Binaural
+package import CommandOptions
+import Glibc
+import System
+import UserFiles
+
+/// The SOFA file that `--hrtf` means: a path, or the bare name of a file in the data folder's
+/// `HRTF`.
+package func hrtfFile(_ command: ParsedCommand) -> String? {
+  guard let name = command[Options.hrtf] else { return nil }
+  guard !name.contains("/"), access(name, F_OK) != 0 else { return name }
+  guard let path = hrtfFolder(command).map({ "\($0)/\(name)" }), access(path, F_OK) == 0 else {
+    return name
+  }
+  return path
+}
+
+private func hrtfFolder(_ command: ParsedCommand) -> String? {
+  dataFolder(command).map { "\($0)/HRTF" }
+}
+
+private func dataFolder(_ command: ParsedCommand) -> String? {
+  let environment = getenv("STILLSTAGE_DATA").map { String(cString: $0) }
+  return ProgramFiles.ofThisProcess?.dataFolder(
+    option: command[Options.data], environment: environment)
+}
+
+/// The profile that `--headphones` means; nil for none.
+package func headphoneProfile(_ command: ParsedCommand) throws(CommandFailure) -> HeadphoneProfile?
+{
+  guard let word = command[Options.headphones], word.lowercased() != "none" else { return nil }
+  let folders = [
+    UserFolder.ofThisProcess?.headphonePath,
+    dataFolder(command).map { "\($0)/Calibration/headphones" },
+  ].compactMap { $0 }
+  do throws(UserFileError) {
+    return try HeadphoneFile.read(HeadphoneFile.find(word, in: folders))
+  } catch { throw CommandFailure(error.description.withoutControls) }
+}
+
+/// The HRTF sets between which a listener can change while playing: the one that was asked for,
+/// the default, and those in the data folder.
+package struct HRTFChoices {
+  private var paths: [String?] = [nil]
+
+  package init() {}
+
+  package init(_ command: ParsedCommand) {
+    if let wanted = hrtfFile(command) { paths.insert(wanted, at: 0) }
+    guard let folder = hrtfFolder(command) else { return }
+    let names = SystemFile.names(in: folder)?.filter { $0.hasSuffix(".sofa") } ?? []
+    for path in names.sorted().map({ "\(folder)/\($0)" }) where !paths.contains(path) {
+      paths.append(path)
+    }
+  }
+
+  package func next(after path: String?) -> String? {
+    paths[((paths.firstIndex(of: path) ?? 0) + 1) % paths.count]
+  }
+}

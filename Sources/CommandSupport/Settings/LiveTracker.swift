@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import CommandOptions
+import Glibc
+package import HeadTracking
+package import NetworkTracking
+
+/// What the command line and the data folder say of trackers.
+package func trackerSettings(_ command: ParsedCommand) throws(CommandFailure) -> TrackerSettings {
+  var settings = TrackerSettings()
+  if let axes = command[Options.trackerAxes] {
+    do throws(HeadTrackingError) { settings.axes = try AxisMap(axes) } catch {
+      throw .usage("--tracker-axes: \(error.description)")
+    }
+  }
+  let environment = getenv("STILLSTAGE_DATA").map { String(cString: $0) }
+  if let folder = ProgramFiles.ofThisProcess?.dataFolder(
+    option: command[Options.data], environment: environment)
+  {
+    settings.profiles = trackerProfiles(in: folder + "/Calibration/trackers")
+  }
+  return settings
+}
+
+/// The network tracker that an ID means, or nil where it is another ID.
+package func networkTracker(
+  _ id: String, _ command: ParsedCommand
+) throws(CommandFailure) -> NetworkTracker? {
+  let tracker: NetworkTracker?
+  do throws(NetworkTrackerError) {
+    tracker = try NetworkTracker(id, preset: command[Options.trackerPreset])
+  } catch { throw .usage(error.description) }
+  if tracker != nil, command.isGiven(Options.trackerAxes) {
+    throw .usage(
+      "--tracker-axes is for connected trackers; a network tracker's signs are --tracker-preset's")
+  }
+  return tracker
+}
+
+/// A tracker that feeds a pose source, wherever it is.
+package enum LiveTracker {
+  case local(TrackerSession)
+  case network(NetworkTrackerSession)
+
+  /// Finds and starts the tracker of an ID.
+  ///
+  /// - Parameters:
+  ///   - source: takes the samples.
+  ///   - events: hears what happens.
+  ///   - record: hears every sample, on the tracker's thread.
+  package static func start(
+    _ id: String, _ command: ParsedCommand, feeding source: HeadPoseSource,
+    events: @escaping @Sendable (TrackerEvent) -> Void,
+    record: (@Sendable (TrackerMeasurement) -> Void)? = nil
+  ) throws(CommandFailure) -> LiveTracker {
+    if let tracker = try networkTracker(id, command) {
+      let session = NetworkTrackerSession(tracker, feeding: source) { sample in
+        record?(TrackerMeasurement(head: sample))
+      }
+      do throws(NetworkTrackerError) { try session.start() } catch {
+        throw CommandFailure(error.description)
+      }
+      return .network(session)
+    }
+    let settings = try trackerSettings(command)
+    do throws(HeadTrackingError) {
+      let tracker = try TrackerList.current(settings).match(id)
+      if let error = tracker.accessError { throw error }
+    } catch { throw CommandFailure(error.description) }
+    let session = TrackerSession(
+      .id(id), feeding: source, settings: settings, onEvent: events,
+      calibration: userCalibration, record: record)
+    session.start()
+    return .local(session)
+  }
+
+  package func stop() {
+    switch self {
+    case .local(let session): session.stop()
+    case .network(let session): session.stop()
+    }
+  }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Geometry
+package import HeadTracking
+
+/// The orientation after each of the recording's samples, sensor to earth.
+package func fused(_ recording: InertialRecording, usesMagnetometer: Bool) -> [Quaternion] {
+  var settings = FusionSettings()
+  settings.usesMagnetometer = usesMagnetometer
+  var filter = OrientationFilter(settings: settings)
+  return recording.samples.map { sample in
+    filter.update(sample)
+    return filter.orientation
+  }
+}
+
+/// Reads a recording of an inertial sensor.
+package func readRecording(_ path: String) throws(CommandFailure) -> InertialRecording {
+  do throws(HeadTrackingError) {
+    return try InertialRecording(path: path)
+  } catch { throw CommandFailure(error.description) }
+}

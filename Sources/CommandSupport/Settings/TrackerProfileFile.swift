@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+package import HeadTracking
+import System
+
+/// A tracker profile as it stands in a file; docs/trackers.md tells the schema.
+package struct TrackerProfileFile: Decodable {
+  struct Signal: Decodable {
+    var byte: Int?
+    var type: String?
+    var usage: String?
+    var element: Int?
+    var scale: Double?
+    var offset: Double?
+  }
+  struct Clock: Decodable {
+    var tick: Double
+    var bits: Int?
+  }
+  struct Start: Decodable {
+    var features: [String]?
+    var outputs: [String]?
+  }
+
+  static let schema = 1
+
+  var schema: Int
+  var name: String
+  var vendor: String
+  var product: String?
+  var usage: String?
+  var kind: String?
+  var report: UInt8?
+  var axes: String?
+  var signals: [String: Signal]
+  var clock: Clock?
+  var start: Start?
+
+  /// Why a file is no profile.
+  struct Problem: Error {
+    var reason: String
+    init(_ reason: String) { self.reason = reason }
+  }
+
+  /// The profile of a file.
+  static func read(_ path: String) throws(Problem) -> TrackerProfile {
+    let file: TrackerProfileFile
+    do {
+      let data = try Data(contentsOf: URL(filePath: path))
+      file = try JSONDecoder().decode(TrackerProfileFile.self, from: data)
+    } catch let error as DecodingError {
+      throw Problem(text(error))
+    } catch { throw Problem("it cannot be read") }
+    return try file.profile()
+  }
+
+  private static func text(_ error: DecodingError) -> String {
+    switch error {
+    case .keyNotFound(let key, _): "it lacks '\(key.stringValue)'"
+    case .typeMismatch(_, let place), .valueNotFound(_, let place):
+      "'\(place.codingPath.map(\.stringValue).joined(separator: "."))' has the wrong type"
+    default: "it is not JSON"
+    }
+  }
+
+  private func profile() throws(Problem) -> TrackerProfile {
+    guard schema == Self.schema else {
+      throw Problem("its schema is \(schema), and \(Self.schema) is wanted")
+    }
+    guard let vendor = UInt16(vendor, radix: 16) else { throw Problem("its vendor is no number") }
+    guard let kind = TrackerKind(rawValue: kind ?? "head") else {
+      throw Problem("its kind is none of head, controller, device")
+    }
+    var profile = TrackerProfile(
+      name: name, vendorID: vendor, productID: try product.map(Self.hex), reportID: report,
+      kind: kind, signals: try numbers())
+    profile.usage = try usage.map(Self.usage)
+    if let axes {
+      do throws(HeadTrackingError) { profile.axes = try AxisMap(axes) } catch {
+        throw Problem(error.description)
+      }
+    }
+    profile.tickSeconds = clock?.tick ?? profile.tickSeconds
+    profile.clockBits = clock?.bits ?? profile.clockBits
+    profile.startFeatures = try Self.reports(start?.features)
+    profile.startOutputs = try Self.reports(start?.outputs)
+    if let problem = profile.problem { throw Problem(problem) }
+    return profile
+  }
+
+  private func numbers() throws(Problem) -> [TrackerProfile.Signal: TrackerProfile.Number] {
+    var numbers: [TrackerProfile.Signal: TrackerProfile.Number] = [:]
+    for (name, signal) in signals {
+      guard let key = TrackerProfile.Signal(rawValue: name) else {
+        throw Problem("there is no signal '\(name)'")
+      }
+      let place: TrackerProfile.Place
+      if let usage = signal.usage {
+        place = .usage(try Self.usage(usage), element: signal.element ?? 0)
+      } else if let byte = signal.byte,
+        let type = signal.type.flatMap(TrackerProfile.NumberType.init)
+      {
+        place = .byte(byte, type)
+      } else {
+        throw Problem("'\(name)' has neither a usage nor a byte and a type that is known")
+      }
+      numbers[key] = TrackerProfile.Number(
+        place, scale: signal.scale ?? 1, offset: signal.offset ?? 0)
+    }
+    return numbers
+  }
+
+  private static func hex(_ text: String) throws(Problem) -> UInt16 {
+    guard let number = UInt16(text, radix: 16) else {
+      throw Problem("'\(text)' is no hexadecimal number")
+    }
+    return number
+  }
+
+  /// `PAGE:USAGE`, hexadecimal.
+  private static func usage(_ text: String) throws(Problem) -> HIDUsage {
+    let parts = text.split(separator: ":").map(String.init)
+    guard parts.count == 2 else { throw Problem("'\(text)' is no usage such as 0001:0032") }
+    return HIDUsage(page: try hex(parts[0]), usage: try hex(parts[1]))
+  }
+
+  private static func reports(_ texts: [String]?) throws(Problem) -> [[UInt8]] {
+    var reports: [[UInt8]] = []
+    for text in texts ?? [] {
+      let bytes = text.split(separator: " ").map { UInt8($0, radix: 16) }
+      let known = bytes.compactMap(\.self)
+      guard known.count == bytes.count, !known.isEmpty, known.count <= 4096 else {
+        throw Problem("'\(text)' is no report such as 09 01")
+      }
+      reports.append(known)
+    }
+    return reports
+  }
+}
+
+/// The profiles of the data folder's `Calibration/trackers`, and a note on each that is wrong.
+package func trackerProfiles(in folder: String) -> [TrackerProfile] {
+  var profiles: [TrackerProfile] = []
+  for name in SystemFile.names(in: folder)?.sorted() ?? [] where name.hasSuffix(".json") {
+    do throws(TrackerProfileFile.Problem) {
+      profiles.append(try TrackerProfileFile.read("\(folder)/\(name)"))
+    } catch {
+      printNote("the tracker profile \(folder)/\(name) is not used: \(error.reason)")
+    }
+  }
+  return profiles
+}

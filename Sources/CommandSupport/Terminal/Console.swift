@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The terminal in front of the listener: single keys in, one line that is written over out.
+package final class Console {
+  package enum Key: Equatable {
+    case pause
+    case back
+    case forward
+    case louder
+    case softer
+    case recenter
+    case mode
+    /// The next decoder design.
+    case decoder
+    /// The next HRTF set.
+    case hrtf
+    /// An order for the bus of loudspeaker sources.
+    case order(Int)
+    case quit
+  }
+
+  /// Whether the status line is shown.
+  package let isInteractive = isTerminal(STDOUT_FILENO)
+  private var saved: termios?
+  private var isShown = false
+
+  /// Takes keys one by one, unseen, where the input is a terminal that belongs to us.
+  package init() {
+    guard isTerminal(STDIN_FILENO), tcgetpgrp(STDIN_FILENO) == getpgrp() else { return }
+    var mode = termios()
+    guard tcgetattr(STDIN_FILENO, &mode) == 0 else { return }
+    saved = mode
+    mode.c_lflag &= ~UInt32(ICANON | ECHO)
+    tcsetattr(STDIN_FILENO, TCSANOW, &mode)
+  }
+
+  deinit { restore() }
+
+  /// The terminal as it was.
+  package func restore() {
+    guard var mode = saved else { return }
+    tcsetattr(STDIN_FILENO, TCSANOW, &mode)
+    saved = nil
+  }
+
+  /// Waits so long for keys, and returns those pressed.
+  package func keys(waitMilliseconds: Int32) -> [Key] {
+    guard saved != nil else {
+      usleep(UInt32(waitMilliseconds) * 1000)
+      return []
+    }
+    var request = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    guard poll(&request, 1, waitMilliseconds) > 0 else { return [] }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = read(STDIN_FILENO, &bytes, bytes.count)
+    guard count > 0 else {
+      usleep(UInt32(waitMilliseconds) * 1000)
+      return []
+    }
+    return Self.keys(in: bytes[..<count])
+  }
+
+  static func keys(in bytes: ArraySlice<UInt8>) -> [Key] {
+    var keys: [Key] = []
+    var rest = bytes
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: " "), UInt8(ascii: "p"): keys.append(.pause)
+      case UInt8(ascii: "c"): keys.append(.recenter)
+      case UInt8(ascii: "t"): keys.append(.mode)
+      case UInt8(ascii: "d"): keys.append(.decoder)
+      case UInt8(ascii: "h"): keys.append(.hrtf)
+      case UInt8(ascii: "1")...UInt8(ascii: "7"):
+        keys.append(.order(Int(byte - UInt8(ascii: "0"))))
+      case UInt8(ascii: "q"): keys.append(.quit)
+      case 0x1B:
+        // An arrow: ESC, [ or O, and a letter.
+        guard let lead = rest.popFirst(), lead == UInt8(ascii: "[") || lead == UInt8(ascii: "O"),
+          let letter = rest.popFirst()
+        else { continue }
+        switch letter {
+        case UInt8(ascii: "A"): keys.append(.louder)
+        case UInt8(ascii: "B"): keys.append(.softer)
+        case UInt8(ascii: "C"): keys.append(.forward)
+        case UInt8(ascii: "D"): keys.append(.back)
+        default: break
+        }
+      default: break
+      }
+    }
+    return keys
+  }
+
+  /// Shows the line in place of the one before.
+  package func show(_ line: String) {
+    guard isInteractive else { return }
+    var size = winsize()
+    let width =
+      ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
+    isShown = true
+    write("\r\(line.prefix(width - 1))\u{1B}[K", to: STDOUT_FILENO)
+  }
+
+  /// Empties the status line, so that something else can be said.
+  package func clear() {
+    guard isShown else { return }
+    isShown = false
+    write("\r\u{1B}[K", to: STDOUT_FILENO)
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// One line on stderr.
+package func printError(_ message: String) { write("stillstage: \(message)\n", to: STDERR_FILENO) }
+
+/// Something the user should know, on stderr.
+package func printNote(_ message: String) {
+  write("stillstage: note: \(message)\n", to: STDERR_FILENO)
+}
+
+/// The same under a name that a method called `write` does not hide; the module's name would not
+/// do, since a second program is made of these files.
+@discardableResult
+package func writeText(_ text: String, to descriptor: Int32) -> Bool { write(text, to: descriptor) }
+
+/// All of a text; false where the other end is gone.
+@discardableResult
+package func write(_ text: String, to descriptor: Int32) -> Bool {
+  var bytes = Array(text.utf8)[...]
+  while !bytes.isEmpty {
+    let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if count < 0 && errno == EINTR { continue }
+    guard count > 0 else { return false }
+    bytes = bytes.dropFirst(count)
+  }
+  return true
+}
+
+/// Whether a person looks at a descriptor.
+package func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+package import Media
+import Synchronization
+
+/// SIGINT, SIGTERM and SIGHUP, awaited on a thread of their own.
+package enum Signals {
+  /// Raised by the first signal.
+  package static let interrupt = InterruptFlag()
+  private static let number = Atomic<Int32>(0)
+
+  /// The signal that asked for the end; nil before.
+  package static var received: Int32? {
+    let value = number.load(ordering: .acquiring)
+    return value == 0 ? nil : value
+  }
+
+  /// Keeps the signals from every thread started later and waits for them; a second one ends
+  /// the process at once.
+  static func watch() {
+    var set = Self.set
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+    _ = interrupt
+    var thread = pthread_t()
+    pthread_create(&thread, nil, { _ in Signals.wait() }, nil)
+    pthread_detach(thread)
+  }
+
+  private static var set: sigset_t {
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, SIGINT)
+    sigaddset(&set, SIGTERM)
+    if !isIgnored(SIGHUP) { sigaddset(&set, SIGHUP) }
+    return set
+  }
+
+  /// `nohup` has a signal ignored; awaited, it would arrive all the same.
+  private static func isIgnored(_ signal: Int32) -> Bool {
+    var action = sigaction()
+    sigaction(signal, nil, &action)
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+  }
+
+  private static func wait() -> UnsafeMutableRawPointer? {
+    var set = Self.set
+    while true {
+      var signal: Int32 = 0
+      guard sigwait(&set, &signal) == 0 else { continue }
+      if received != nil { _exit(128 + signal) }
+      number.store(signal, ordering: .releasing)
+      interrupt.raise()
+    }
+  }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+
+// Golub and Van Loan, Matrix Computations, 4th edition. Matrices are stored rows first.
+
+// MARK: Positive definite matrices (algorithm 4.2.1)
+
+/// Cholesky's decomposition L L' of symmetric positive definite matrices.
+public enum Cholesky {
+  /// Replaces a matrix by its factor L; only the lower triangle is read and written.
+  ///
+  /// - Parameters:
+  ///   - matrix: size x size values.
+  ///   - floor: the square of every diagonal element of L is raised to this; nil where the matrix
+  ///     may turn out not to be positive definite.
+  ///   - limit: the square of every diagonal element of L must be greater, without a floor.
+  /// - Returns: false where the matrix is not positive definite.
+  public static func factor(
+    _ matrix: inout MutableSpan<Double>, size: Int, floor: Double? = nil, limit: Double = 0
+  ) -> Bool {
+    for i in 0..<size {
+      for j in 0...i {
+        var sum = matrix[i * size + j]
+        for k in 0..<j { sum -= matrix[i * size + k] * matrix[j * size + k] }
+        if i != j {
+          matrix[i * size + j] = sum / matrix[j * size + j]
+        } else if let floor {
+          matrix[i * size + i] = realtime_sqrt(max(sum, floor))
+        } else {
+          guard sum > limit, sum.isFinite else { return false }
+          matrix[i * size + i] = realtime_sqrt(sum)
+        }
+      }
+    }
+    return true
+  }
+
+  /// Replaces a right-hand side x by the solution of L L' y = x.
+  ///
+  /// - Parameter start: the elements before it are 0.
+  public static func solve(
+    _ factor: borrowing MutableSpan<Double>, _ x: inout MutableSpan<Double>, from start: Int = 0
+  ) {
+    let size = x.count
+    for i in start..<size {
+      var sum = x[i]
+      for k in start..<i { sum -= factor[i * size + k] * x[k] }
+      x[i] = sum / factor[i * size + i]
+    }
+    for i in stride(from: size - 1, through: 0, by: -1) {
+      var sum = x[i]
+      for k in i + 1..<size { sum -= factor[k * size + i] * x[k] }
+      x[i] = sum / factor[i * size + i]
+    }
+  }
+
+  /// The inverse of a symmetric positive definite matrix.
+  ///
+  /// - Parameters:
+  ///   - matrix: size x size values; only the lower triangle is read.
+  ///   - size: rows and columns of the matrix.
+  /// - Returns: the inverse; nil where the matrix is not positive definite.
+  public static func inverse(_ matrix: [Double], size: Int) -> [Double]? {
+    precondition(matrix.count == size * size)
+    var factor = matrix
+    var lower = factor.mutableSpan
+    guard self.factor(&lower, size: size) else { return nil }
+    var inverse = [Double](repeating: 0, count: size * size)
+    for column in 0..<size {
+      var x = [Double](repeating: 0, count: size)
+      x[column] = 1
+      var side = x.mutableSpan
+      solve(lower, &side, from: column)
+      for i in 0..<size { inverse[i * size + column] = x[i] }
+    }
+    return inverse
+  }
+
+  /// The solution of a symmetric positive definite system; nil where there is none.
+  ///
+  /// - Parameter limit: how independent the rows must be; see `factor`.
+  public static func solution(
+    _ matrix: [Double], _ side: [Double], limit: Double = 0
+  ) -> [Double]? {
+    var (factor, solution) = (matrix, side)
+    var lower = factor.mutableSpan
+    guard self.factor(&lower, size: side.count, limit: limit) else { return nil }
+    var x = solution.mutableSpan
+    solve(lower, &x)
+    return solution
+  }
+}
+
+// MARK: Eigenvectors (section 8.5)
+
+/// Eigenvalues and eigenvectors of symmetric 4 x 4 matrices by Jacobi's rotations, in memory of its
+/// own.
+@frozen
+public struct SymmetricEigen: ~Copyable {
+  /// Destroyed by `decompose`, which leaves the eigenvalues on the diagonal.
+  public let matrix: UnsafeMutablePointer<Double>
+  /// Row i holds the eigenvector of eigenvalue i.
+  @usableFromInline let vectors: UnsafeMutablePointer<Double>
+
+  public init() {
+    matrix = .allocate(capacity: 32)
+    matrix.initialize(repeating: 0, count: 32)
+    vectors = matrix + 16
+  }
+
+  deinit { matrix.deallocate() }
+
+  @_noLocks
+  @inlinable
+  public func value(_ i: Int) -> Double { matrix[5 * i] }
+
+  @_noLocks
+  @inlinable
+  public func vector(_ i: Int) -> SIMD4<Double> {
+    SIMD4(vectors[4 * i], vectors[4 * i + 1], vectors[4 * i + 2], vectors[4 * i + 3])
+  }
+
+  /// Decomposes; the eigenvalues are in falling order afterwards.
+  @_noLocks
+  public func decompose() {
+    for i in 0..<16 { vectors[i] = i % 5 == 0 ? 1 : 0 }
+    let scale = matrix[0] + matrix[5] + matrix[10] + matrix[15]
+    for _ in 0..<8 {
+      var rest = 0.0
+      for i in 0..<3 { for j in (i + 1)..<4 { rest += matrix[4 * i + j] * matrix[4 * i + j] } }
+      if rest <= 1e-24 * scale * scale { break }
+      for i in 0..<3 { for j in (i + 1)..<4 { rotate(i, j) } }
+    }
+    for i in 0..<3 {
+      var best = i
+      for j in (i + 1)..<4 where value(j) > value(best) { best = j }
+      if best != i { exchange(i, best) }
+    }
+  }
+
+  @_noLocks
+  private func rotate(_ p: Int, _ q: Int) {
+    let off = matrix[4 * p + q]
+    if off == 0 { return }
+    let theta = (value(q) - value(p)) / (2 * off)
+    let t = (theta >= 0 ? 1.0 : -1.0) / (abs(theta) + realtime_sqrt(theta * theta + 1))
+    let c = 1 / realtime_sqrt(t * t + 1)
+    let s = t * c
+    for k in 0..<4 {
+      let (a, b) = (matrix[4 * k + p], matrix[4 * k + q])
+      matrix[4 * k + p] = c * a - s * b
+      matrix[4 * k + q] = s * a + c * b
+    }
+    for k in 0..<4 {
+      let (a, b) = (matrix[4 * p + k], matrix[4 * q + k])
+      matrix[4 * p + k] = c * a - s * b
+      matrix[4 * q + k] = s * a + c * b
+      let (u, v) = (vectors[4 * p + k], vectors[4 * q + k])
+      vectors[4 * p + k] = c * u - s * v
+      vectors[4 * q + k] = s * u + c * v
+    }
+  }
+
+  @_noLocks
+  private func exchange(_ i: Int, _ j: Int) {
+    let kept = value(i)
+    matrix[5 * i] = value(j)
+    matrix[5 * j] = kept
+    for k in 0..<4 {
+      let v = vectors[4 * i + k]
+      vectors[4 * i + k] = vectors[4 * j + k]
+      vectors[4 * j + k] = v
+    }
+  }
+}
+
+// MARK: Orthonormal vectors (section 5.2.8)
+
+/// Makes vectors orthonormal by the modified method of Gram and Schmidt, twice.
+public func orthonormalise(_ vectors: inout [[Double]]) {
+  for i in vectors.indices {
+    for _ in 0..<2 {
+      for j in 0..<i {
+        let share = zip(vectors[i], vectors[j]).reduce(0) { $0 + $1.0 * $1.1 }
+        for n in vectors[i].indices { vectors[i][n] -= share * vectors[j][n] }
+      }
+      let length = vectors[i].reduce(0) { $0 + $1 * $1 }.squareRoot()
+      guard length > 1e-200 else { break }
+      for n in vectors[i].indices { vectors[i][n] /= length }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+
+/// The last poses of the device that the listener looks at, or sits in.
+struct DeviceToWorldTimeline: Sendable {
+  private var conditioner = SampleConditioner()
+  private var poses: [StampedPose] = []
+
+  /// Half a second of a fast tracker.
+  private static let capacity = 256
+  /// A device's motion goes on for so long without a sample, nanoseconds.
+  private static let longest: Int64 = 60_000_000
+
+  var newest: StampedPose? { poses.last }
+
+  mutating func beginReference() { conditioner.beginReference() }
+  mutating func resumeReference() { conditioner.resumeReference() }
+
+  /// - Returns: true where the tracker's reference frame jumped before the sample.
+  mutating func push(_ sample: HeadSample) -> Bool {
+    let breaks = conditioner.breaks
+    guard let pose = conditioner.condition(sample) else { return false }
+    if let newest, newest.reference != pose.reference { poses.removeAll() }
+    if poses.count == Self.capacity { poses.removeFirst(Self.capacity / 2) }
+    poses.append(pose)
+    return pose.breaks != breaks
+  }
+
+  /// True while samples come.
+  func isFresh(now: Int64) -> Bool {
+    guard let newest else { return false }
+    return now - newest.arrival <= HeadToStageTimeline.Settings.default.staleLimit(newest.interval)
+  }
+
+  /// `deviceToWorld` at a time, interpolated between samples, a little beyond the newest; nil
+  /// without samples.
+  func deviceToWorld(at time: Int64) -> Quaternion? {
+    guard let newest else { return nil }
+    if time >= newest.time {
+      let seconds = Double(min(time - newest.time, Self.longest)) * 1e-9
+      return newest.orientation * Quaternion(rotationVector: velocity(at: time) * seconds)
+    }
+    guard let later = poses.firstIndex(where: { $0.time > time }), later > 0 else {
+      return poses.first?.orientation
+    }
+    let (a, b) = (poses[later - 1], poses[later])
+    let fraction = Double(time - a.time) / Double(max(1, b.time - a.time))
+    return .slerp(a.orientation, b.orientation, fraction)
+  }
+
+  /// Device frame, rad/s.
+  func velocity(at time: Int64) -> SIMD3<Double> {
+    guard let last = poses.last(where: { $0.time <= time }) ?? poses.first else { return .zero }
+    if last.hasVelocity { return last.angularVelocity }
+    // Over 50 ms, in which a sensor's noise is no turn.
+    guard let first = poses.last(where: { $0.time <= last.time - 50_000_000 }) else { return .zero }
+    let turn = (first.orientation.conjugate * last.orientation).rotationVector
+    return turn / (Double(last.time - first.time) * 1e-9)
+  }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HLS
+
+/// What GStreamer's adaptive demuxer does by default: the lower of the last download's throughput
+/// and the mean of the last three, of which 0.8 may be used. It begins with the cheapest rendition.
+struct GStreamerRule: AdaptationRule {
+  private let ladder: Ladder
+  private var rates: [Double] = []
+
+  init(ladder: Ladder) { self.ladder = ladder }
+
+  mutating func record(_ timing: SegmentTiming, rendition: Int) {
+    rates = rates.suffix(2) + [timing.overallRate]
+  }
+
+  mutating func next(_ situation: PlaySituation) -> Int {
+    guard let newest = rates.last else { return 0 }
+    let mean = rates.reduce(0, +) / Double(rates.count)
+    return ladder.richest(upTo: 0.8 * min(mean, newest))
+  }
+}

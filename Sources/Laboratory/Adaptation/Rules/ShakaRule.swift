@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HLS
+
+/// What Shaka Player does by default (`SimpleAbrManager`): the lower of two means of throughput
+/// with half-lives of 2 and 5 s over downloads of at least 16 kB, known after 128 kB; a rendition
+/// may play while the throughput lies between its own rate over 0.95 and the next one's over 0.85,
+/// the richest where several may; 8 s between changes. A running download is not ended.
+struct ShakaRule: AdaptationRule {
+  private let ladder: Ladder
+  private var fast = HalfLifeMean(halfLife: 2)
+  private var slow = HalfLifeMean(halfLife: 5)
+  private var bytes = 0
+  private var current: Int?
+  private var changeTime = -Double.infinity
+
+  init(ladder: Ladder) { self.ladder = ladder }
+
+  mutating func record(_ timing: SegmentTiming, rendition: Int) {
+    guard timing.bytes >= 16_000 else { return }
+    fast.add(timing.overallRate, weight: timing.seconds)
+    slow.add(timing.overallRate, weight: timing.seconds)
+    bytes += timing.bytes
+  }
+
+  mutating func next(_ situation: PlaySituation) -> Int {
+    if let current, situation.now - changeTime < 8 { return current }
+    let known =
+      bytes >= 128_000 ? fast.value.flatMap { fast in slow.value.map { min(fast, $0) } } : nil
+    let estimate = known ?? 1_000_000
+    let rendition =
+      ladder.indices.last { rendition in
+        let above = rendition + 1 < ladder.count ? ladder[rendition + 1].bitRate : .infinity
+        return ladder[rendition].bitRate / 0.95 <= estimate && estimate <= above / 0.85
+      } ?? 0
+    if rendition != current { changeTime = situation.now }
+    current = rendition
+    return rendition
+  }
+}

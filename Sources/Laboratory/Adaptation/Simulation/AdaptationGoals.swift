@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HLS
+
+extension AdaptationFigures {
+  /// The mean over several lines; the time to restore over those where there is one.
+  init(meanOf figures: [AdaptationFigures]) {
+    func mean(_ value: (AdaptationFigures) -> Double?) -> Double? {
+      let values = figures.compactMap(value)
+      return values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
+    }
+    stallPercent = mean(\.stallPercent) ?? 0
+    flipsPerMinute = mean(\.flipsPerMinute) ?? 0
+    multichannelPercent = mean(\.multichannelPercent) ?? 0
+    restoreSeconds = mean(\.restoreSeconds)
+    startSeconds = mean(\.startSeconds)
+  }
+
+  /// The goals that these means miss, in words; the others are the means of other players' rules.
+  func missedGoals(others: [ComparedRule: AdaptationFigures]) -> [String] {
+    var missed: [String] = []
+    if stallPercent > 0.25 { missed.append("stalls are above 0.25 %") }
+    if flipsPerMinute > 0.6 { missed.append("flips are above 0.6 a minute") }
+    if multichannelPercent < 70 { missed.append("multichannel is below 70 %") }
+    if restoreSeconds ?? 0 > 12 { missed.append("restoring takes more than 12 s") }
+    for rule in ComparedRule.allCases {
+      guard let other = others[rule] else { continue }
+      if other.isBetter(than: self) { missed.append("\(rule.rawValue) is better in everything") }
+    }
+    if let rival = others[.gstreamer], flipsPerMinute >= rival.flipsPerMinute {
+      missed.append("GStreamer's rule does not flip more")
+    }
+    return missed
+  }
+
+  /// Better in all of stalls, flips, multichannel and restoring.
+  func isBetter(than other: AdaptationFigures) -> Bool {
+    stallPercent < other.stallPercent && flipsPerMinute < other.flipsPerMinute
+      && multichannelPercent > other.multichannelPercent
+      && restoreSeconds ?? 0 < other.restoreSeconds ?? 0
+  }
+}

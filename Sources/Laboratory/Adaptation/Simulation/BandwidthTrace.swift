@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HLS
+
+/// What a line carries over time. After its end it begins again.
+struct BandwidthTrace: Sendable, Equatable {
+  let name: String
+  /// s at which each rate begins, ascending from 0.
+  let times: [Double]
+  /// bit/s.
+  let rates: [Double]
+  /// s of one round.
+  let seconds: Double
+
+  /// - Parameter kilobitsPerSecond: one for each second.
+  init(name: String, kilobitsPerSecond: [Double]) {
+    precondition(!kilobitsPerSecond.isEmpty, "a trace has at least one second")
+    self.name = name
+    times = kilobitsPerSecond.indices.map(Double.init)
+    rates = kilobitsPerSecond.map { $0 * 1000 }
+    seconds = Double(kilobitsPerSecond.count)
+  }
+
+  /// Rows `t,kbps` (s, kbit/s), the last as long as the one before it.
+  ///
+  /// A header and lines that begin with # are left out. Times ascend from 0, rates are not
+  /// negative, and some are positive.
+  init(name: String, csv: String) throws(BandwidthTraceError) {
+    var rows: [(time: Double, rate: Double)] = []
+    for (index, line) in csv.split(
+      omittingEmptySubsequences: false, whereSeparator: \.isNewline
+    ).enumerated() {
+      let cells = line.split(separator: ",", omittingEmptySubsequences: false).map(Self.trimmed)
+      guard let first = cells.first, let digit = first.first,
+        digit.isNumber || digit == "-" || digit == "."
+      else {
+        if line.allSatisfy(\.isWhitespace) || rows.isEmpty || line.hasPrefix("#") { continue }
+        throw BandwidthTraceError(line: index + 1, "it is no row t,kbps")
+      }
+      guard cells.count >= 2, let time = Double(first), let rate = Double(cells[1]), time.isFinite,
+        rate.isFinite, rate >= 0, rate < 1e9
+      else { throw BandwidthTraceError(line: index + 1, "it is no row t,kbps") }
+      guard rows.isEmpty ? time == 0 : time > rows[rows.count - 1].time else {
+        throw BandwidthTraceError(line: index + 1, "times ascend from 0")
+      }
+      rows.append((time, rate * 1000))
+    }
+    guard let last = rows.last, rows.contains(where: { $0.rate > 0 }) else {
+      throw BandwidthTraceError(line: nil, "there is no row t,kbps with a rate above 0")
+    }
+    self.name = name
+    times = rows.map(\.time)
+    rates = rows.map(\.rate)
+    seconds = rows.count > 1 ? 2 * last.time - rows[rows.count - 2].time : 1
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+  }
+
+  /// bit/s at a time, and when the rate may change next.
+  func rate(at time: Double) -> (bitsPerSecond: Double, until: Double) {
+    let round = (time / seconds).rounded(.down)
+    let place = time - round * seconds
+    var low = 0
+    var high = times.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if times[middle] <= place + 1e-9 { low = middle } else { high = middle }
+    }
+    let end = low + 1 < times.count ? times[low + 1] : seconds
+    return (rates[low], round * seconds + end)
+  }
+
+  /// Sends bits from `start` on, until all are through or it is `limit`.
+  func send(_ bits: Double, from start: Double, until limit: Double) -> (time: Double, bits: Double)
+  {
+    var time = start
+    var sent = 0.0
+    while time < limit - 1e-9 {
+      let (rate, change) = rate(at: time)
+      let end = min(max(change, time + 1e-6), limit)
+      let carried = rate * (end - time)
+      if sent + carried >= bits - 1e-6 {
+        return (rate > 0 ? min(end, time + (bits - sent) / rate) : end, bits)
+      }
+      sent += carried
+      time = end
+    }
+    return (time, sent)
+  }
+}
+
+/// Why a file is no trace.
+struct BandwidthTraceError: Error, Sendable, Equatable, CustomStringConvertible {
+  let line: Int?
+  let reason: String
+
+  init(line: Int?, _ reason: String) {
+    self.line = line
+    self.reason = reason
+  }
+
+  var description: String { (line.map { "line \($0): " } ?? "") + reason }
+}

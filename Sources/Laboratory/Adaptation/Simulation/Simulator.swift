@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HLS
+
+/// The world in which rules are compared.
+struct SimulationConditions: Sendable, Equatable {
+  /// s of a segment.
+  var segmentSeconds = 3.84
+  /// Three segments are there at first, and one more comes with every segment's time; otherwise
+  /// all are there.
+  var isLive = true
+  /// s; a segment is asked for while less than this is buffered. Three target durations.
+  var bufferSeconds = 12.0
+  /// s from a request to its first byte.
+  var roundTripSeconds = 0.05
+  /// s from opening to the end.
+  var seconds = 600.0
+  /// s that the player has decoded ahead; another rendition of a segment can take over only behind.
+  var decodedSeconds = 2.5
+  /// s between looks at the live playlist; nil: a segment is seen as soon as it exists.
+  var reloadSeconds: Double?
+
+  init() {}
+}
+
+/// Plays a presentation over a line that exists only as numbers. One thing is fetched at a time;
+/// bytes of an abandoned download are lost.
+struct Simulator<Rule: AdaptationRule> {
+  let trace: BandwidthTrace
+  let ladder: Ladder
+  let conditions: SimulationConditions
+  var rule: Rule
+  var time = 0.0
+  var player: SimulatedPlayer
+  var result = SimulationResult()
+
+  init(
+    trace: BandwidthTrace, ladder: Ladder, rule: Rule,
+    conditions: SimulationConditions = .init()
+  ) {
+    precondition(!ladder.isEmpty, "there is something to fetch")
+    self.trace = trace
+    self.ladder = ladder
+    self.rule = rule
+    self.conditions = conditions
+    player = SimulatedPlayer(
+      segmentSeconds: conditions.segmentSeconds, endTime: conditions.seconds)
+  }
+
+  mutating func run() -> SimulationResult {
+    // The two playlists.
+    advance(to: 2 * conditions.roundTripSeconds)
+    while time < conditions.seconds { step() }
+    advance(to: conditions.seconds)
+    result.heard = player.heard
+    result.startSeconds = player.started
+    return result
+  }
+
+  private mutating func step() {
+    let available = availability(of: player.segments.count)
+    let isWaiting = available > time + 1e-9 || player.buffer >= conditions.bufferSeconds
+    let queue = player.queue(decodedSeconds: conditions.decodedSeconds)
+    if let wish = rule.replacement(situation(isWaiting: isWaiting), queue: queue),
+      player.segments.indices.contains(wish.number)
+    {
+      return fetch(wish.rendition, replacing: wish.number)
+    }
+    guard isWaiting else {
+      return fetch(rule.next(situation(isWaiting: false)), replacing: nil)
+    }
+    var wake = time + 0.5
+    if available > time { wake = min(wake, available) }
+    let surplus = player.buffer - conditions.bufferSeconds
+    if surplus > 0 { wake = min(wake, time + surplus) }
+    advance(to: max(wake, time + 0.01))
+  }
+
+  /// When a segment can be seen by the player.
+  private func availability(of number: Int) -> Double {
+    guard conditions.isLive else { return 0 }
+    let exists = max(0, Double(number - 2) * conditions.segmentSeconds)
+    guard let reload = conditions.reloadSeconds else { return exists }
+    return (exists / reload - 1e-9).rounded(.up) * reload
+  }
+
+  private func situation(isWaiting: Bool) -> PlaySituation {
+    var distance: Double?
+    if conditions.isLive {
+      let edge = 3 + (time / conditions.segmentSeconds).rounded(.down)
+      distance = edge * conditions.segmentSeconds - player.position
+    }
+    return PlaySituation(
+      now: time, elapsed: time, buffer: player.buffer,
+      segmentSeconds: conditions.segmentSeconds, hasStarted: player.started != nil,
+      isWaiting: isWaiting, liveDistance: distance)
+  }
+
+  private mutating func advance(to end: Double) {
+    time = end
+    player.advance(to: end)
+    if player.started == nil, rule.mayStart(situation(isWaiting: false)) { player.start(at: time) }
+    result.buffer.append((time, player.buffer))
+  }
+
+  private mutating func fetch(_ wanted: Int, replacing number: Int?) {
+    var wanted = wanted
+    while time < conditions.seconds {
+      let rendition = ladder.indices.contains(wanted) ? wanted : 0
+      switch download(rendition, replacing: number) {
+      case .goOn: return
+      case .giveUp: return
+      case .abandon(let lower): wanted = lower
+      }
+    }
+  }
+
+  /// Fetches one body; tells how it ended.
+  private mutating func download(_ rendition: Int, replacing number: Int?) -> DownloadCourse {
+    let bits = ladder[rendition].bitRate * conditions.segmentSeconds
+    let request = time
+    result.requests.append(
+      .init(time: time, segment: number ?? player.segments.count, rendition: rendition))
+    var progress = DownloadProgress(requestTime: request, totalBytes: bits / 8)
+    advance(to: time + conditions.roundTripSeconds)
+    progress.received(0, at: time)
+    var sent = 0.0
+    while time < conditions.seconds {
+      let tick = ((time / 0.1 + 1e-6).rounded(.down) + 1) * 0.1
+      let reached = trace.send(bits - sent, from: time, until: tick)
+      sent += reached.bits
+      advance(to: reached.time)
+      progress.received(sent / 8, at: time)
+      if sent >= bits - 0.001 { break }
+      let course = rule.course(
+        of: progress, rendition: rendition, secondsLeft: number.map(secondsLeft),
+        situation(isWaiting: false))
+      if course != .goOn {
+        finish(bits: sent, request, rendition, isPartial: true)
+        return course
+      }
+    }
+    guard sent >= bits - 0.001 else { return .goOn }
+    finish(bits: bits, request, rendition, isPartial: false)
+    place(rendition, replacing: number)
+    return .goOn
+  }
+
+  private func secondsLeft(_ number: Int) -> Double {
+    guard player.started != nil else { return .infinity }
+    let latest = Double(number + 1) * conditions.segmentSeconds - SimulatedPlayer.leastJoinSeconds
+    return latest - player.position - conditions.decodedSeconds
+  }
+
+  private mutating func finish(bits: Double, _ request: Double, _ rendition: Int, isPartial: Bool) {
+    result.fetchedBits += bits
+    if isPartial { result.wastedBits += bits }
+    let timing = SegmentTiming(
+      end: time, bytes: Int(bits / 8), seconds: time - request,
+      firstByteSeconds: conditions.roundTripSeconds, isPartial: isPartial)
+    rule.record(timing, rendition: rendition)
+  }
+
+  private mutating func place(_ rendition: Int, replacing number: Int?) {
+    guard let number else {
+      player.append(rendition)
+      if player.started == nil, rule.mayStart(situation(isWaiting: false)) {
+        player.start(at: time)
+      }
+      return
+    }
+    let join = player.join(number, decodedSeconds: conditions.decodedSeconds)
+    let isHeard = rule.replaced(inTime: join != nil, situation(isWaiting: false))
+    if let join, isHeard {
+      player.replace(number, by: rendition, from: join)
+    } else {
+      result.wastedBits += ladder[rendition].bitRate * conditions.segmentSeconds
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Binaural
+private import CRealtime
+private import SignalProcessing
+
+/// How well the filters of `CrosstalkDesign` keep the ears apart, where the head is and beside it.
+struct CrosstalkTrial: Sendable {
+  /// Where the head is against its intended place.
+  struct Head: Sendable, Equatable {
+    /// Metres to the front and to the left.
+    var offset: SIMD2<Double>
+    /// Radians to the left.
+    var turn: Double
+
+    init(offset: SIMD2<Double> = SIMD2(0, 0), turn: Double = 0) {
+      (self.offset, self.turn) = (offset, turn)
+    }
+  }
+
+  struct Result: Sendable, Equatable {
+    /// Centres of the third octaves, Hz.
+    var frequencies: [Double]
+    /// dB by which an ear's own signal is above the other's at that ear, a value a third octave;
+    /// both ears' mean power.
+    var separation: [Double]
+    /// dB of an ear's own signal at that ear, a value a third octave, about their mean.
+    var colour: [Double]
+    /// dB: the greatest amplification in a third octave over what the same level at the ears would
+    /// take without cancelling.
+    var largestBoost: Double
+
+    /// dB.
+    var meanSeparation: Double { separation.reduce(0, +) / Double(separation.count) }
+    /// dB, root mean square.
+    var colouration: Double {
+      (colour.reduce(0) { $0 + $1 * $1 } / Double(colour.count)).squareRoot()
+    }
+  }
+
+  /// Third octaves from 315 Hz to 8 kHz.
+  static let frequencies: [Double] = [
+    315, 400, 500, 630, 800, 1000, 1250, 1600, 2000, 2500, 3150, 4000, 5000, 6300, 8000,
+  ]
+
+  private let set: HRTFSet
+  private let angle: Double
+  private let filters: CrosstalkFilters
+  private let size: Int
+
+  /// - Parameters:
+  ///   - set: prepared for the rate of playing.
+  ///   - angle: radians from the front to either loudspeaker.
+  init(set: HRTFSet, angle: Double) {
+    self.set = set
+    self.angle = angle
+    let made = CrosstalkDesign(angle: angle).filters(for: set)
+    filters = made
+    var size = 4096
+    while size < set.taps + made.leftEar[0].count { size *= 2 }
+    self.size = size
+  }
+
+  /// - Parameter isCancelling: false for the loudspeakers alone.
+  func result(_ head: Head, isCancelling: Bool) -> Result {
+    let plant = LoudspeakerPlant(
+      set, .init(angle: angle, offset: head.offset, turn: head.turn), size: size)
+    let straight = LoudspeakerPlant(set, .init(angle: angle), size: size)
+    let feeds = isCancelling ? spectra : plain
+    var own = [Double](repeating: 0, count: plant.bins)
+    var other = own
+    var gain = own
+    var colour = own
+    for k in 0..<plant.bins {
+      for ear in 0...1 {
+        // What the loudspeakers play for this ear, heard by it and by the other one.
+        let (near, far) = (feeds[ear][ear][k], feeds[ear][1 - ear][k])
+        let here = near * plant.values[ear][ear][k] + far * plant.values[1 - ear][ear][k]
+        let there = near * plant.values[ear][1 - ear][k] + far * plant.values[1 - ear][1 - ear][k]
+        own[k] += here.squaredMagnitude / 2
+        other[k] += there.squaredMagnitude / 2
+        for speaker in 0...1 { colour[k] += straight.values[speaker][ear][k].squaredMagnitude / 2 }
+      }
+      let sum = feeds[0][0][k] + feeds[0][1][k]
+      let difference = feeds[0][0][k] + feeds[0][1][k] * -1
+      gain[k] = max(sum.squaredMagnitude, difference.squaredMagnitude)
+    }
+    let width = plant.binWidth
+    func bands(_ values: [Double]) -> [Double] {
+      Self.frequencies.map { centre in
+        let bins = Int((centre * 0.891 / width).rounded())...Int((centre * 1.122 / width).rounded())
+        return 10 / realtime_log(10)
+          * realtime_log(max(1e-20, bins.reduce(0) { $0 + values[$1] } / Double(bins.count)))
+      }
+    }
+    let (level, crosstalk) = (bands(own), bands(other))
+    let mean = level.reduce(0, +) / Double(level.count)
+    let whole = Int(200 / width)...Int(8000 / width)
+    let usual = whole.reduce(0) { $0 + colour[$1] } / Double(whole.count)
+    let boosts = zip(bands(gain), bands(colour.map { $0 / usual })).map { $0 + $1 }
+    return Result(
+      frequencies: Self.frequencies, separation: zip(level, crosstalk).map { $0 - $1 },
+      colour: level.map { $0 - mean }, largestBoost: isCancelling ? boosts.max() ?? 0 : 0)
+  }
+
+  /// 2 ears x 2 loudspeakers x bins.
+  private var spectra: [[[Complex]]] {
+    let fft = RealFFT(size: size)
+    return [filters.leftEar, filters.rightEar].map { ear in
+      ear.map { taps in
+        let time = AlignedFloats(count: size)
+        let re = AlignedFloats(count: fft.bins)
+        let im = AlignedFloats(count: fft.bins)
+        for n in taps.indices { time.pointer[n] = taps[n] }
+        fft.forward(time.pointer, real: re.pointer, imaginary: im.pointer)
+        return (0..<fft.bins).map { Complex(Double(re.pointer[$0]), Double(im.pointer[$0])) }
+      }
+    }
+  }
+
+  /// Each ear's signal on its own loudspeaker.
+  private var plain: [[[Complex]]] {
+    let bins = size / 2 + 1
+    let (one, none) = (
+      [Complex](repeating: Complex(1), count: bins), [Complex](repeating: Complex(0), count: bins)
+    )
+    return [[one, none], [none, one]]
+  }
+}

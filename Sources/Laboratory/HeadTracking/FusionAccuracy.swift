@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import Glibc
+import HeadTracking
+
+/// How far an estimated orientation is from the truth.
+///
+/// The error is taken in the earth's frame, estimate * truth*, and split into inclination,
+/// 2 acos sqrt(w2 + z2), and heading, 2 atan(z / w) (D. Laidig, M. Caruso, A. Cereatti, T. Seel,
+/// "BROAD - A benchmark for robust inertial orientation estimation", Data 6(7):72, 2021, section
+/// 3.3).
+struct FusionAccuracy: Sendable, Equatable {
+  /// Root mean square of the inclination's error, degrees.
+  let inclinationDegrees: Double
+  /// Root mean square of the heading's error after its circular mean is taken away, degrees.
+  let headingDegrees: Double
+  /// Root mean square of the heading's error as it is, degrees.
+  let absoluteHeadingDegrees: Double
+  /// Magnitude of the slope of the straight line through the unwrapped heading error, degrees a
+  /// minute.
+  let driftDegreesPerMinute: Double
+
+  /// The error over time, for pictures: degrees, unwrapped heading.
+  struct Course: Sendable, Equatable {
+    private(set) var times: [Double] = []
+    private(set) var inclination: [Double] = []
+    private(set) var heading: [Double] = []
+
+    /// - Parameters:
+    ///   - estimate: sensor to earth, one for each of the recording's samples.
+    ///   - recording: with truth.
+    init(_ estimate: [Quaternion], against recording: InertialRecording) {
+      precondition(estimate.count == recording.times.count)
+      for (index, truth) in recording.truth.enumerated() where recording.isScored[index] {
+        guard let truth else { continue }
+        let error = estimate[index] * truth.conjugate
+        let cosine = min(1, (error.w * error.w + error.z * error.z).squareRoot())
+        let angle = 2 * atan2(error.z, error.w) * 180 / .pi
+        let before = heading.last ?? 0
+        times.append(recording.times[index])
+        inclination.append(2 * acos(cosine) * 180 / .pi)
+        heading.append(before + (angle - before).remainder(dividingBy: 360))
+      }
+    }
+  }
+
+  /// - Returns: nil where no sample counts.
+  init?(_ course: Course) {
+    let count = Double(course.times.count)
+    guard count > 1 else { return nil }
+    func rms(_ values: [Double]) -> Double {
+      (values.reduce(0) { $0 + $1 * $1 } / count).squareRoot()
+    }
+    let radians = course.heading.map { $0 * .pi / 180 }
+    let mean =
+      atan2(radians.reduce(0) { $0 + sin($1) }, radians.reduce(0) { $0 + cos($1) }) * 180 / .pi
+    inclinationDegrees = rms(course.inclination)
+    headingDegrees = rms(course.heading.map { ($0 - mean).remainder(dividingBy: 360) })
+    absoluteHeadingDegrees = rms(course.heading.map { $0.remainder(dividingBy: 360) })
+    driftDegreesPerMinute = abs(Self.slope(course.times, course.heading)) * 60
+  }
+
+  /// Of the straight line of least squares.
+  private static func slope(_ x: [Double], _ y: [Double]) -> Double {
+    let count = Double(x.count)
+    let (meanX, meanY) = (x.reduce(0, +) / count, y.reduce(0, +) / count)
+    var (product, square) = (0.0, 0.0)
+    for (x, y) in zip(x, y) {
+      product += (x - meanX) * (y - meanY)
+      square += (x - meanX) * (x - meanX)
+    }
+    return square > 0 ? product / square : 0
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+internal import HeadTracking
+
+/// A recorded motion with what a sensor said of it.
+struct RecordedMotion: Sendable {
+  /// Seconds, rising.
+  var times: [Double]
+  /// `headToWorld`; nil where it is not known.
+  var poses: [Quaternion?]
+  /// Head frame, rad/s; empty without a gyroscope.
+  var angularVelocities: [SIMD3<Double>]
+  /// Which moments count; empty: all.
+  var isScored: [Bool]
+
+  init(
+    times: [Double], poses: [Quaternion?], angularVelocities: [SIMD3<Double>] = [],
+    isScored: [Bool] = []
+  ) {
+    self.times = times
+    self.poses = poses
+    self.angularVelocities = angularVelocities
+    self.isScored = isScored
+  }
+
+  /// The pose at a time, by slerp; nil where a neighbour is not known, or outside.
+  func pose(at time: Double, from index: Int) -> Quaternion? {
+    var next = index
+    while next < times.count, times[next] < time { next += 1 }
+    guard next > 0, next < times.count, let b = poses[next], let a = poses[next - 1] else {
+      return nil
+    }
+    let fraction = (time - times[next - 1]) / (times[next] - times[next - 1])
+    return .slerp(a, b, fraction)
+  }
+}
+
+/// Predictors side by side over a recorded motion.
+struct PredictionTrial: Sendable {
+  enum Method: String, Sendable, CaseIterable {
+    /// The last pose.
+    case last
+    /// The gyroscope's velocity goes on.
+    case gyro
+    /// Android's.
+    case leastSquares = "least-squares"
+    /// `HeadPredictor`.
+    case ours
+  }
+
+  /// Angular errors of a method at a look-ahead.
+  struct Errors: Sendable {
+    var method: Method
+    /// Seconds.
+    var lookAhead: Double
+    /// Radians, one for each scored moment.
+    var errors: [Double]
+
+    /// Radians.
+    var rootMeanSquare: Double {
+      (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
+    }
+
+    /// Radians: 95 in 100 errors are not greater.
+    var percentile95: Double {
+      let sorted = errors.sorted()
+      guard !sorted.isEmpty else { return 0 }
+      return sorted[min(sorted.count - 1, Int((0.95 * Double(sorted.count - 1)).rounded(.up)))]
+    }
+  }
+
+  /// Runs all methods over what the sensor said and compares with what came.
+  ///
+  /// - Parameters:
+  ///   - seen: the motion as the predictors are given it, sample by sample.
+  ///   - truth: the motion as it was; `seen` itself where nothing better is known.
+  ///   - lookAheads: seconds, 0.2 at most.
+  static func run(
+    _ seen: RecordedMotion, truth: RecordedMotion? = nil,
+    lookAheads: [Double] = Forecast.lookAheads
+  ) -> [Errors] {
+    let truth = truth ?? seen
+    let methods = Method.allCases.filter { $0 != .gyro || !seen.angularVelocities.isEmpty }
+    var results = lookAheads.flatMap { lookAhead in
+      methods.map { Errors(method: $0, lookAhead: lookAhead, errors: []) }
+    }
+    var predictor = HeadPredictor()
+    var line = LeastSquaresPredictor()
+    var places = [Int](repeating: 0, count: lookAheads.count)
+    for (index, time) in seen.times.enumerated() {
+      guard let pose = seen.poses[index] else {
+        predictor.restart()
+        line.restart()
+        continue
+      }
+      let velocity = seen.angularVelocities.isEmpty ? nil : seen.angularVelocities[index]
+      let stamp = Int64(time * 1e9)
+      let forecast = predictor.forecast(time: stamp, pose: pose, angularVelocity: velocity)
+      line.add(pose, time: stamp)
+      guard seen.isScored.isEmpty || seen.isScored[index] else { continue }
+      for row in results.indices {
+        let place = row / methods.count
+        let lookAhead = results[row].lookAhead
+        while places[place] < truth.times.count, truth.times[places[place]] < time + lookAhead {
+          places[place] += 1
+        }
+        guard let future = truth.pose(at: time + lookAhead, from: places[place]) else { continue }
+        let predicted =
+          switch results[row].method {
+          case .last: pose
+          case .gyro: pose * Quaternion(rotationVector: (velocity ?? .zero) * lookAhead)
+          case .leastSquares: line.pose(after: lookAhead)
+          case .ours: pose * Quaternion(rotationVector: forecast.turn(after: lookAhead))
+          }
+        results[row].errors.append(Quaternion.angle(between: predicted, future))
+      }
+    }
+    return results
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import HeadTracking
+
+extension RecordedMotion {
+  /// Reads a recorded motion: CSV, plain or gzip, with columns found by name.
+  ///
+  /// `t` is in seconds and rises. The pose `headToWorld` is in `w,x,y,z`, or where there is none in
+  /// `qw,qx,qy,qz`; it may be lost in places (`nan`). `gx,gy,gz`, in rad/s, may be missing. Where
+  /// there is a column `movement`, the rows with 1 are scored.
+  ///
+  /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and what is wrong in it.
+  init(path: String) throws(HeadTrackingError) {
+    try self.init(TextFile.read(path), name: path)
+  }
+
+  init(_ bytes: [UInt8], name: String) throws(HeadTrackingError) {
+    let optional = [
+      ["w", "x", "y", "z"], ["qw", "qx", "qy", "qz"], ["gx", "gy", "gz"], ["movement"],
+    ]
+    let wanted = ColumnTable.Wanted(
+      required: ["t"], optional: optional, gaps: Set(optional.joined()))
+    let table = try ColumnTable(bytes, name: name, wanted)
+    guard let pose = table.place(of: "w") ?? table.place(of: "qw") else {
+      throw .cannotReadMotion(path: name, reason: "it has no columns w,x,y,z or qw,qx,qy,qz")
+    }
+    let (gyroscope, movement) = (table.place(of: "gx"), table.place(of: "movement"))
+    self.init(times: [], poses: [])
+    for index in 0..<table.rowCount {
+      let row = Array(table.row(index))
+      guard abs(row[0]) < 9e9 else {
+        throw table.error(row: index, "time \(row[0]) is beyond what nanoseconds can tell")
+      }
+      let turn = Quaternion(w: row[pose], x: row[pose + 1], y: row[pose + 2], z: row[pose + 3])
+      times.append(row[0])
+      poses.append(turn.isUsable ? turn.normalized : nil)
+      if let gyroscope {
+        let rate = SIMD3(row[gyroscope], row[gyroscope + 1], row[gyroscope + 2])
+        angularVelocities.append(SampleConditioner.finite(rate) ?? .zero)
+      }
+      if let movement { isScored.append(row[movement] == 1) }
+    }
+  }
+}

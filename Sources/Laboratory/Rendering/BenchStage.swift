@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Binaural
+import CRealtime
+import Geometry
+import Glibc
+import Playback
+import Rendering
+import SoundSources
+
+/// Noise, a head that never rests, and room for what comes out: made once, so that nothing but
+/// rendering is measured.
+final class BenchStage {
+  private static let mostFrames = 4096
+  private static let mostChannels = 64
+  /// Grid points after which the head's way begins again.
+  private static let period = 3600
+  private let planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+  private let poses: UnsafeMutablePointer<Quaternion>
+
+  init() {
+    planes = .allocate(capacity: Self.mostChannels + 2)
+    for c in 0..<(Self.mostChannels + 2) {
+      let plane = UnsafeMutablePointer<Float>.allocate(capacity: Self.mostFrames)
+      for i in 0..<Self.mostFrames { (plane + i).initialize(to: .random(in: -0.1...0.1)) }
+      (planes + c).initialize(to: plane)
+    }
+    let count = Self.period + Self.mostFrames / Renderer.gridFrames + 2
+    poses = .allocate(capacity: count)
+    for g in 0..<count {
+      // 300 degrees a second; a new pose at every point of the grid.
+      let turn = Double(g % Self.period) * 0.1
+      let nod = 30 * sin(turn * Double.pi / 180)
+      let pose = YawPitchRoll(yaw: turn - 180, pitch: nod, roll: 0.5 * nod).quaternion
+      (poses + g).initialize(to: pose)
+    }
+  }
+
+  deinit {
+    for c in 0..<(Self.mostChannels + 2) { planes[c].deallocate() }
+    planes.deallocate()
+    poses.deallocate()
+  }
+
+  private var left: UnsafeMutablePointer<Float> { planes[Self.mostChannels] }
+  private var right: UnsafeMutablePointer<Float> { planes[Self.mostChannels + 1] }
+
+  /// CPU seconds for so many blocks.
+  func seconds(_ decoder: borrowing BinauralDecoder, frames: Int, blocks: Int) -> Double {
+    let (planes, poses, left, right) = (planes, poses, left, right)
+    let grid = PoseGrid(longestCall: frames)
+    let start = cpuSeconds()
+    for _ in 0..<blocks {
+      let first = grid.points(forNext: frames).lowerBound % Self.period
+      realtime_enter()
+      decoder.process(
+        input: planes, frames: frames, poses: grid.take(poses + first, forNext: frames),
+        left: left, right: right)
+      realtime_exit()
+    }
+    return cpuSeconds() - start
+  }
+
+  /// CPU seconds for so many blocks.
+  func seconds(_ renderer: Renderer, frames: Int, blocks: Int) -> Double {
+    let (planes, poses, left, right) = (planes, poses, left, right)
+    let start = cpuSeconds()
+    for _ in 0..<blocks {
+      let first = renderer.gridPoints(forNext: frames).lowerBound % Self.period
+      renderer.process(
+        input: planes, frames: frames, poses: poses + first, left: left, right: right)
+    }
+    return cpuSeconds() - start
+  }
+
+  /// CPU seconds for so many blocks, rendered in one piece.
+  func seconds(_ reference: ReferenceDecoder, channels: Int, frames: Int) -> Double {
+    let input = (0..<channels).map { c in (0..<frames).map { planes[c][$0 % Self.mostFrames] } }
+    let head = (0..<ReferenceDecoder.poseCount(frames: frames)).map { poses[$0 % Self.period] }
+    let start = cpuSeconds()
+    _ = reference.decode(input, poses: head)
+    return cpuSeconds() - start
+  }
+}
+
+/// CPU time of this process.
+func cpuSeconds() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandSupport
+import Glibc
+
+/// How far a measurement is, for whoever looks at a terminal.
+struct BenchProgress {
+  let total: Int
+  private let isShown = isTerminal(STDERR_FILENO)
+
+  init(total: Int) { self.total = total }
+
+  func show(_ done: Int) {
+    if isShown { write("\rmeasuring \(done) of \(total) ", to: STDERR_FILENO) }
+  }
+
+  func end() {
+    if isShown { write("\r\u{1B}[K", to: STDERR_FILENO) }
+  }
+}

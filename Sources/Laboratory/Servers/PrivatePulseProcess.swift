@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import System
+
+/// Why a private server is not there.
+public enum PrivatePulseError: Error, CustomStringConvertible {
+  case missingProgram(String, package: String)
+  case notStarted(String, log: String)
+  case commandFailed(String, status: Int32, output: String)
+
+  public var description: String {
+    switch self {
+    case .missingProgram(let program, let package):
+      "\(program) is missing: apt-get install \(package)"
+    case .notStarted(let program, let log): "\(program) did not start: \(log)"
+    case .commandFailed(let command, let status, let output):
+      "\(command) failed with status \(status): \(output)"
+    }
+  }
+}
+
+/// A child process that is ended by its id, and also when this process dies.
+final class PrivatePulseProcess {
+  private let process: ChildProcess
+  private var guardian: ProcessGuardian?
+  private var hasEnded = false
+
+  /// Starts `arguments[0]` (found in PATH) with both outputs appended to the file `log`.
+  init(_ arguments: [String], environment: [String: String], log: String) throws {
+    process = try Self.start(arguments, environment: environment, log: log)
+    guardian = try ProcessGuardian(killing: process.id)
+  }
+
+  deinit { end(signal: SIGTERM) }
+
+  var pid: Int32 { process.id }
+
+  var isRunning: Bool { !hasEnded && kill(pid, 0) == 0 }
+
+  func send(_ signal: Int32) {
+    if !hasEnded { kill(pid, signal) }
+  }
+
+  /// Sends `signal`, then SIGKILL if the process is still there after a second, and reaps it.
+  func end(signal: Int32) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    kill(pid, signal)
+    kill(pid, SIGCONT)
+    if process.wait(seconds: 1, pauseMilliseconds: 5) == nil { process.destroy() }
+    guardian = nil
+  }
+
+  /// Runs a short command to its end; returns what it wrote to standard output and error.
+  @discardableResult
+  static func run(
+    _ arguments: [String], environment: [String: String], directory: String
+  ) throws -> String {
+    let log = directory + "/command.log"
+    unlink(log)
+    let process = try start(arguments, environment: environment, log: log)
+    let ending = process.wait(seconds: 5, pauseMilliseconds: 5)
+    if ending == nil { process.destroy() }
+    let output = readText(log)
+    guard ending == .exited(0) else {
+      throw PrivatePulseError.commandFailed(
+        arguments.joined(separator: " "), status: ending?.code ?? -SIGKILL, output: output)
+    }
+    return output
+  }
+
+  /// In a group of its own: servers are ended by their owner, not by a terminal's Ctrl-C.
+  private static func start(
+    _ arguments: [String], environment: [String: String], log: String
+  ) throws -> ChildProcess {
+    var launch = ProgramLaunch(arguments)
+    launch.environment = environment.map { "\($0.key)=\($0.value)" }
+    launch.output = .file(log, flags: O_WRONLY | O_CREAT | O_APPEND)
+    launch.errors = .output
+    launch.group = .own
+    do throws(SystemError) { return try launch.start() } catch {
+      throw PrivatePulseError.notStarted(arguments[0], log: error.description)
+    }
+  }
+
+  static func readText(_ path: String) -> String {
+    String(decoding: (try? SystemFile.contents(path, limit: 65_536)) ?? [], as: UTF8.self)
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How measured values are spread.
+struct Distribution: Sendable, Equatable, Codable {
+  let count: Int
+  let mean: Double
+  /// Root mean square distance from the mean.
+  let deviation: Double
+  let minimum: Double
+  let p50: Double
+  let p95: Double
+  let p99: Double
+  let maximum: Double
+
+  /// Nil for no values.
+  init?(_ values: [Double]) {
+    guard !values.isEmpty else { return nil }
+    let sorted = values.sorted()
+    let count = Double(values.count)
+    let mean = values.reduce(0, +) / count
+    self.count = values.count
+    self.mean = mean
+    deviation =
+      (values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / count).squareRoot()
+    minimum = sorted[0]
+    p50 = Self.percentile(50, of: sorted)
+    p95 = Self.percentile(95, of: sorted)
+    p99 = Self.percentile(99, of: sorted)
+    maximum = sorted[sorted.count - 1]
+  }
+
+  /// The value that so many in a hundred do not exceed, linear between neighbours.
+  static func percentile(_ percent: Double, of sorted: [Double]) -> Double {
+    let place = percent / 100 * Double(sorted.count - 1)
+    let low = Int(place.rounded(.down))
+    let high = min(low + 1, sorted.count - 1)
+    return sorted[low] + (place - Double(low)) * (sorted[high] - sorted[low])
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What two ears hear: 2 x frames.
+struct EarSound: Sendable {
+  let left: [Float]
+  let right: [Float]
+
+  init(left: [Float], right: [Float]) {
+    precondition(left.count == right.count)
+    self.left = left
+    self.right = right
+  }
+
+  /// - Parameter interleaved: frames x 2 samples.
+  init(interleaved samples: [Float]) {
+    let frames = samples.count / 2
+    left = (0..<frames).map { samples[2 * $0] }
+    right = (0..<frames).map { samples[2 * $0 + 1] }
+  }
+
+  var frames: Int { left.count }
+
+  /// The two channels one after the other.
+  var channels: [[Float]] { [left, right] }
+
+  static func + (a: EarSound, b: EarSound) -> EarSound {
+    EarSound(
+      left: zip(a.left, b.left).map { $0 + $1 }, right: zip(a.right, b.right).map { $0 + $1 })
+  }
+
+  func scaled(by gain: Float) -> EarSound {
+    EarSound(left: left.map { gain * $0 }, right: right.map { gain * $0 })
+  }
+
+  /// Frames from `start` on, as of a sound that repeats for ever; between frames by a windowed sine
+  /// cardinal of 32 taps.
+  func stretch(from start: Double, count: Int) -> EarSound {
+    let whole = start.rounded(.down)
+    let kernel = Self.kernel(start - whole)
+    return EarSound(
+      left: Self.stretch(left, Int(whole), count, kernel),
+      right: Self.stretch(right, Int(whole), count, kernel))
+  }
+
+  private static let taps = 32
+
+  /// Nil where the place is a frame's.
+  private static func kernel(_ fraction: Double) -> [Float]? {
+    guard fraction > 1e-3, fraction < 1 - 1e-3 else { return nil }
+    return (0..<taps).map { tap in
+      let x = Double(tap - taps / 2 + 1) - fraction
+      let window = 0.5 + 0.5 * cosine(2 * x / Double(taps + 1))
+      return Float(sine(x) / (Double.pi * x) * window)
+    }
+  }
+
+  private static func stretch(
+    _ samples: [Float], _ start: Int, _ count: Int, _ kernel: [Float]?
+  ) -> [Float] {
+    let period = samples.count
+    func index(_ i: Int) -> Int { ((i % period) + period) % period }
+    guard let kernel else { return (0..<count).map { samples[index(start + $0)] } }
+    let padded = (0..<count + taps).map { samples[index(start + $0 - taps / 2 + 1)] }
+    return (0..<count).map { frame in
+      var sum: Float = 0
+      for tap in 0..<taps { sum += kernel[tap] * padded[frame + tap] }
+      return sum
+    }
+  }
+
+  /// sin(pi x) and cos(pi x).
+  private static func sine(_ x: Double) -> Double { HalfTurns.sine(x) }
+  private static func cosine(_ x: Double) -> Double { HalfTurns.cosine(x) }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Trigonometry in half turns.
+enum HalfTurns {
+  static func sine(_ x: Double) -> Double { sin(Double.pi * x) }
+  static func cosine(_ x: Double) -> Double { cos(Double.pi * x) }
+}
+
+/// The angle of a point, radians.
+func angle(_ y: Double, _ x: Double) -> Double { atan2(y, x) }
+
+/// Of a power, relative to another.
+func decibels(_ power: Double, relativeTo whole: Double) -> Double {
+  10 * log10(max(power, 1e-30) / max(whole, 1e-30))
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which frame of a reference is heard at a frame of a recording.
+struct SoundAlignment: Sendable, Equatable {
+  /// Frame of the reference less frame of the recording.
+  var offset: Double
+  /// Of the recording against the reference, linear.
+  var gain: Double
+  /// What of the recording the reference does not explain, relative to the recording [dB].
+  var residualDecibels: Double
+
+  /// Finds the place of a stretch of a recording in a reference that repeats for ever.
+  ///
+  /// - Parameters:
+  ///   - recording: what was heard.
+  ///   - frames: the stretch.
+  ///   - reference: what it may be.
+  ///   - expected: the offset to look near to; nil looks everywhere.
+  ///   - radius: frames to both sides of it.
+  /// - Returns: nil where the stretch is silent.
+  static func find(
+    _ recording: EarSound, _ frames: Range<Int>, in reference: EarSound,
+    near expected: Double? = nil, radius: Int = 8
+  ) -> SoundAlignment? {
+    guard frames.lowerBound >= 0, frames.upperBound <= recording.frames, !frames.isEmpty else {
+      return nil
+    }
+    let probe = recording.channels.map { Array($0[frames]) }
+    let first = expected.map { Int($0.rounded()) - radius } ?? -frames.lowerBound
+    let count = expected == nil ? reference.frames : 2 * radius + 1
+    let scores = correlate(probe, reference, from: first + frames.lowerBound, count)
+    guard let best = scores.indices.max(by: { scores[$0] < scores[$1] }), scores[best] > 0 else {
+      return nil
+    }
+    let offset = Double(first + best) + vertex(scores, best)
+    return fit(recording, frames, reference, offset)
+  }
+
+  /// Gain and residual at an offset.
+  static func fit(
+    _ recording: EarSound, _ frames: Range<Int>, _ reference: EarSound, _ offset: Double
+  ) -> SoundAlignment? {
+    let there = reference.stretch(
+      from: Double(frames.lowerBound) + offset, count: frames.count)
+    var (both, own, heard) = (0.0, 0.0, 0.0)
+    for (channel, wanted) in zip(recording.channels, there.channels) {
+      for i in frames.indices {
+        let (x, y) = (Double(channel[i]), Double(wanted[i - frames.lowerBound]))
+        both += x * y
+        own += y * y
+        heard += x * x
+      }
+    }
+    guard own > 0, heard > 0 else { return nil }
+    return SoundAlignment(
+      offset: offset, gain: both / own,
+      residualDecibels: decibels(heard - both * both / own, relativeTo: heard))
+  }
+
+  /// Correlations with the reference at places from `start` on, each divided by the reference's
+  /// norm.
+  private static func correlate(
+    _ probe: [[Float]], _ reference: EarSound, from start: Int, _ count: Int
+  ) -> [Double] {
+    let length = probe[0].count
+    var products = [Float](repeating: 0, count: count)
+    var energies = [Double](repeating: 0, count: count)
+    for ear in 0..<2 {
+      let samples = reference.stretch(from: Double(start), count: count + length).channels[ear]
+      samples.withUnsafeBufferPointer { samples in
+        probe[ear].withUnsafeBufferPointer { probe in
+          for place in 0..<count {
+            products[place] += dot(probe.baseAddress!, samples.baseAddress! + place, length)
+          }
+        }
+      }
+      var energy = samples[..<length].reduce(0.0) { $0 + Double($1 * $1) }
+      for place in 0..<count {
+        energies[place] += energy
+        energy += Double(samples[place + length] * samples[place + length])
+        energy -= Double(samples[place] * samples[place])
+      }
+    }
+    return zip(products, energies).map { Double($0) / max($1, 1e-20).squareRoot() }
+  }
+
+  private static func dot(
+    _ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int
+  ) -> Float {
+    var sum = SIMD16<Float>()
+    var i = 0
+    while i + 16 <= count {
+      let x = UnsafeRawPointer(a + i).loadUnaligned(as: SIMD16<Float>.self)
+      let y = UnsafeRawPointer(b + i).loadUnaligned(as: SIMD16<Float>.self)
+      sum += x * y
+      i += 16
+    }
+    var rest: Float = 0
+    while i < count {
+      rest += a[i] * b[i]
+      i += 1
+    }
+    return sum.sum() + rest
+  }
+
+  /// The top of the parabola through a maximum and its neighbours.
+  private static func vertex(_ scores: [Double], _ best: Int) -> Double {
+    guard best > 0, best < scores.count - 1 else { return 0 }
+    let (a, b, c) = (scores[best - 1], scores[best], scores[best + 1])
+    let bend = a - 2 * b + c
+    guard bend < 0 else { return 0 }
+    let top = 0.5 * (a - c) / bend
+    // A place that is a frame's to a fiftieth is: nothing is resampled then.
+    return abs(top) < 0.02 ? 0 : max(-0.5, min(0.5, top))
+  }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import HeadTracking
+import Playback
+import Rendering
+import SoundSources
+
+/// How far the stage is from where it should stand while the head moves: the angle between where
+/// the head is when a sound is heard and the pose that it was rendered for.
+///
+/// A clock of its own moves the player's pose source and prediction through a recorded motion.
+/// Sound is written block by block, `queue` + `path` before it is heard. Where it is rewritten,
+/// each report of the tracker has a window rendered again that begins `path` after the report, if
+/// the player's `RewritePolicy` finds it worth while, and the pose goes over to the newest one as
+/// that says; what lies behind keeps its older pose until a later window reaches it.
+struct TrackingModel: Sendable {
+  /// Seconds that lie between writing and the earliest moment that can be rewritten.
+  var queue = 0.150
+  /// Seconds from the tracker's motion to the earliest sound it can have an effect on.
+  var path = 0.020
+  /// Reports a second.
+  var trackerRate = 100.0
+  /// Seconds that are rendered again at each report.
+  var window = 0.040
+  /// Seconds of a block that is appended.
+  var block = 0.010
+  var rewrites = true
+  var predicts = true
+  /// Seconds from one asked pose to the next: 16 frames at 48 kHz.
+  private static let grid = 16.0 / 48_000
+
+  init() {}
+
+  /// The errors at all moments that are scored and known, radians.
+  func errors(over motion: RecordedMotion) -> [Double] {
+    guard let begin = motion.times.first, let end = motion.times.last, end > begin else {
+      return []
+    }
+    var run = Run(model: self, motion: motion, begin: begin, end: end)
+    return run.errors()
+  }
+
+  /// One pass through a motion; times are seconds since its start.
+  private struct Run {
+    let model: TrackingModel
+    let seconds: Double
+    let begin: Double
+    let source = HeadPoseSource()
+    /// The pose for which the sound of each grid point was rendered last.
+    var rendered: [Quaternion?]
+    let policy = RewritePolicy()
+    var isRewriting = false
+    var lastRendered = 0
+    var asked: MotionCursor
+    var truth: MotionCursor
+
+    /// The source's clock must not be at zero: times are compared with unknown ones.
+    static let epoch: Int64 = 1_000_000_000_000
+
+    init(model: TrackingModel, motion: RecordedMotion, begin: Double, end: Double) {
+      self.model = model
+      self.begin = begin
+      seconds = end - begin
+      rendered = Array(repeating: nil, count: Int(seconds / TrackingModel.grid) + 1)
+      asked = MotionCursor(motion)
+      truth = MotionCursor(motion)
+      source.prediction = model.predicts ? .automatic : .off
+      source.takesDriftBack = false
+    }
+
+    mutating func errors() -> [Double] {
+      var (report, write) = (0.0, 0.0)
+      while min(report, write) < seconds {
+        if report <= write {
+          take(at: report)
+          report += 1 / model.trackerRate
+        } else {
+          let heard = write + model.queue + model.path
+          render(heard..<heard + model.block, at: write)
+          write += model.block
+        }
+      }
+      return score()
+    }
+
+    private mutating func take(at time: Double) {
+      guard let state = asked.state(at: begin + time) else { return }
+      source.push(
+        HeadSample(
+          time: Self.stamp(time), headToWorld: state.pose, angularVelocity: state.velocity))
+      if model.rewrites { rewrite(at: time) }
+    }
+
+    /// As `RenderFeed` does it.
+    private mutating func rewrite(at now: Double) {
+      let grid = TrackingModel.grid
+      let turn = Int(((now + model.path) / grid).rounded(.up))
+      let last = turn + Int(model.window / grid)
+      guard last < rendered.count, let played = rendered[turn], let next = rendered[turn + 1] else {
+        return
+      }
+      source.beginPass(
+        from: Self.stamp(Double(turn) * grid), to: Self.stamp(Double(last) * grid),
+        played: played, now: Self.stamp(now))
+      let interval = Double(source.sampleIntervalOfPass) * 1e-9
+      let beyond = min(policy.longestTailSeconds, policy.tailIntervals * interval)
+      let tail = min(lastRendered, last + Int(beyond / grid))
+      isRewriting = policy.wantsRewrite(
+        error: largestError(turn...last), tailError: largestError(last...max(last, tail)),
+        isGoingOn: isRewriting)
+      guard isRewriting else { return }
+      let residual = ResidualTurn(
+        played: played, playedNext: next, truth: truthOfPass(turn),
+        truthNext: truthOfPass(turn + 1), apart: grid, interval: interval, policy: policy)
+      // The end of the piece is a crossfade back to what is queued.
+      for point in turn + 1..<last - Int(policy.fadeSeconds / grid) {
+        let left = residual.left(after: Double(point - turn) * grid)
+        rendered[point] = (truthOfPass(point) * Quaternion(rotationVector: left)).normalized
+      }
+    }
+
+    private func truthOfPass(_ point: Int) -> Quaternion {
+      source.poseOfPass(at: Self.stamp(Double(point) * TrackingModel.grid))
+    }
+
+    private func largestError(_ points: ClosedRange<Int>) -> Double {
+      var largest = 0.0
+      for point in stride(from: points.lowerBound, through: points.upperBound, by: 4) {
+        guard let played = rendered[point] else { continue }
+        largest = max(largest, Quaternion.angle(between: played, truthOfPass(point)))
+      }
+      return largest
+    }
+
+    private mutating func render(_ heard: Range<Double>, at now: Double) {
+      let first = Int((heard.lowerBound / TrackingModel.grid).rounded(.up))
+      let last = Int((heard.upperBound / TrackingModel.grid).rounded(.up))
+      guard first < min(last, rendered.count) else { return }
+      lastRendered = min(last, rendered.count) - 1
+      for point in first...lastRendered {
+        let moment = Double(point) * TrackingModel.grid
+        rendered[point] = source.pose(at: Self.stamp(moment), now: Self.stamp(now))
+      }
+    }
+
+    private mutating func score() -> [Double] {
+      guard let yaw = source.front else { return [] }
+      let front = Quaternion(rotationVector: SIMD3(0, 0, -yaw))
+      var errors: [Double] = []
+      // Before the first block was heard there is nothing to be scored.
+      let start = Int((model.queue + model.path + 0.5) / TrackingModel.grid)
+      for point in rendered.indices.dropFirst(start) {
+        let time = begin + Double(point) * TrackingModel.grid
+        guard let pose = rendered[point], let head = truth.state(at: time), head.isScored else {
+          continue
+        }
+        errors.append(Quaternion.angle(between: pose, front * head.pose))
+      }
+      return errors
+    }
+
+    private static func stamp(_ seconds: Double) -> Int64 {
+      epoch + Int64((seconds * 1e9).rounded())
+    }
+  }
+}
+
+/// Reads a motion at times that rise.
+struct MotionCursor {
+  struct State {
+    let pose: Quaternion
+    let velocity: SIMD3<Double>?
+    let isScored: Bool
+  }
+
+  private let motion: RecordedMotion
+  private var next = 1
+
+  init(_ motion: RecordedMotion) { self.motion = motion }
+
+  /// Between rows by slerp; nil where one of them is not known.
+  mutating func state(at time: Double) -> State? {
+    let times = motion.times
+    while next < times.count - 1, times[next] < time { next += 1 }
+    guard next < times.count, let a = motion.poses[next - 1], let b = motion.poses[next],
+      time >= times[next - 1], time <= times[next]
+    else { return nil }
+    let fraction = (time - times[next - 1]) / (times[next] - times[next - 1])
+    var velocity: SIMD3<Double>?
+    if !motion.angularVelocities.isEmpty {
+      let (from, to) = (motion.angularVelocities[next - 1], motion.angularVelocities[next])
+      velocity = from + (to - from) * fraction
+    }
+    return State(
+      pose: .slerp(a, b, fraction), velocity: velocity,
+      isScored: motion.isScored.isEmpty || motion.isScored[next - 1])
+  }
+}

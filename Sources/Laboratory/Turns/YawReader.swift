@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+
+/// Reads from a recording for which yaw of the head it was rendered, 4 ms by 4 ms.
+///
+/// What is heard of a first-order sound field under a turned head is linear in the cosine and the
+/// sine of the yaw, so that renderings for three yaws hold every other one.
+struct YawReader: Sendable {
+  /// The yaw at a frame of the recording.
+  struct Moment: Sendable {
+    let frame: Int
+    /// Degrees; not a number in silence and where the recording is something else.
+    let yaw: Double
+  }
+
+  private let whole: EarSound
+  private let front: EarSound
+  private let side: EarSound
+  private let ahead: EarSound
+  private static let badResidual = 0.2
+
+  /// - Parameters:
+  ///   - ahead: rendered for a head that looks to the front; repeats for ever, as do the others.
+  ///   - left: for one that looks 90 degrees to the left.
+  ///   - right: 90 degrees to the right.
+  init(ahead: EarSound, left: EarSound, right: EarSound) {
+    whole = (left + right).scaled(by: 0.5)
+    side = (left + right.scaled(by: -1)).scaled(by: 0.5)
+    front = ahead + whole.scaled(by: -1)
+    self.ahead = ahead
+  }
+
+  /// The yaws in a recording; `start` is a stretch in which the head looks to the front.
+  func moments(
+    in recording: EarSound, startingAt start: Range<Int>, hop: Int = 192
+  ) -> [Moment] {
+    guard var alignment = SoundAlignment.find(recording, start, in: ahead) else { return [] }
+    var moments: [Moment] = []
+    var lost = 0
+    for frame in stride(from: start.lowerBound, to: recording.frames - hop, by: hop) {
+      let frames = frame..<frame + hop
+      var fit = fit(recording, frames, alignment.offset)
+      if fit.residual > Self.badResidual {
+        lost += 1
+        // The recording's clock may drift, or sound was lost.
+        for change in [-1.0, -0.5, 0.5, 1] {
+          let other = self.fit(recording, frames, alignment.offset + change)
+          if other.residual < fit.residual {
+            fit = other
+            if fit.residual < Self.badResidual { alignment.offset += change }
+          }
+        }
+      } else {
+        lost = 0
+      }
+      if lost == 25, let found = SoundAlignment.find(recording, frames, in: whole) {
+        alignment = found
+      }
+      let isGood = fit.residual < Self.badResidual
+      moments.append(Moment(frame: frame + hop / 2, yaw: isGood ? fit.yaw : .nan))
+    }
+    return moments
+  }
+
+  /// - Returns: yaw in degrees, and the share of the energy that is not explained.
+  private func fit(
+    _ recording: EarSound, _ frames: Range<Int>, _ offset: Double
+  ) -> (yaw: Double, residual: Double) {
+    let place = Double(frames.lowerBound) + offset
+    let parts = [whole, front, side].map { $0.stretch(from: place, count: frames.count).channels }
+    var matrix = [Double](repeating: 0, count: 9)
+    var target = [0.0, 0.0, 0.0]
+    var energy = 0.0
+    for (ear, channel) in recording.channels.enumerated() {
+      for i in 0..<frames.count {
+        let heard = Double(channel[frames.lowerBound + i])
+        energy += heard * heard
+        for row in 0..<3 {
+          let own = Double(parts[row][ear][i])
+          target[row] += own * heard
+          for column in 0..<3 { matrix[3 * row + column] += own * Double(parts[column][ear][i]) }
+        }
+      }
+    }
+    guard energy > 0,
+      let gains = Cholesky.solution(matrix, target, limit: 1e-12 * matrix[0])
+    else { return (.nan, 1) }
+    let explained = zip(gains, target).reduce(0) { $0 + $1.0 * $1.1 }
+    return (angle(gains[2], gains[1]) * 180 / Double.pi, max(0, 1 - explained / energy))
+  }
+}

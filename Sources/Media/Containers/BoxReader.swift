@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A box of an MP4 or QuickTime file (ISO 14496-12, 4.2).
+struct Box {
+  let type: String
+  /// Of the payload, from the start of the file.
+  let start: Int64
+  let end: Int64
+}
+
+/// Reads the boxes of a file. Every walk is bounded, for a file may say anything.
+struct BoxReader {
+  private static let maximumBoxes = 4096
+  private static let maximumPayload: Int64 = 65536
+  private let source: any ByteSource
+
+  init(_ source: any ByteSource) { self.source = source }
+
+  /// The boxes of the file itself.
+  var top: [Box] { boxes(from: 0, to: source.byteCount ?? 0) }
+
+  /// The boxes in the payload of `box`, from the byte `offset` of it on.
+  func children(_ box: Box, from offset: Int64 = 0) -> [Box] {
+    boxes(from: box.start + offset, to: box.end)
+  }
+
+  /// The first box that `path` leads to, from child to child.
+  func descend(_ box: Box, _ path: [String]) -> Box? {
+    path.reduce(box) { parent, type in
+      parent.flatMap { children($0).first { $0.type == type } }
+    }
+  }
+
+  /// The payload, or its first `limit` bytes; nil where it is longer than a header can be.
+  func payload(_ box: Box, limit: Int64 = .max) -> [UInt8]? {
+    let count = min(limit, box.end - box.start)
+    guard count <= Self.maximumPayload else { return nil }
+    return source.bytes(at: box.start, count: Int(count))
+  }
+
+  private func boxes(from start: Int64, to end: Int64) -> [Box] {
+    var found: [Box] = []
+    var offset = start
+    while offset <= end - 8, found.count < Self.maximumBoxes,
+      let bytes = source.bytes(at: offset, count: Int(min(16, end - offset)))
+    {
+      let header = HeaderBytes(bytes)
+      guard let type = header.code(4), let short = header.big32(0) else { break }
+      var length = Int64(short)
+      var payload = offset + 8
+      if short == 1 {
+        guard let long = header.big(8, bytes: 8), long <= UInt64(Int64.max) else { break }
+        length = Int64(long)
+        payload += 8
+      } else if short == 0 {
+        length = end - offset
+      }
+      guard length >= payload - offset, length <= end - offset else { break }
+      found.append(Box(type: type, start: payload, end: offset + length))
+      offset += length
+    }
+    return found
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+
+/// Ambisonic labels of chunk files that libavformat does not report.
+struct ChunkLayouts {
+  private static let maximumChunks = 1024
+  private let source: any ByteSource
+  private let size: Int64
+
+  init(_ source: any ByteSource) {
+    self.source = source
+    size = source.byteCount ?? 0
+  }
+
+  /// The `chan` chunk of a Core Audio file (Apple Core Audio Format Specification 1.0).
+  func coreAudio(channels: Int) -> ChannelLayout? {
+    guard let chunk = chunk("chan", .coreAudio), chunk.length <= UInt64(size) else { return nil }
+    let wanted = min(Int(chunk.length), 12 + 20 * AudioTrack.maximumChannels)
+    return source.bytes(at: chunk.start, count: wanted).flatMap {
+      CoreAudioLayout.ambisonic(HeaderBytes($0), channels: channels)
+    }
+  }
+
+  /// Bytes of audio, after the edit count; nil where the file does not say.
+  func coreAudioDataLength() -> Int64? {
+    guard let chunk = chunk("data", .coreAudio), chunk.length != .max else { return nil }
+    return Int64(exactly: chunk.length).flatMap { $0 > 4 ? $0 - 4 : nil }
+  }
+
+  /// The `fmt ` chunk of a WAV or `.amb` file: SUBTYPE_AMBISONIC_B_FORMAT_PCM and _IEEE_FLOAT
+  /// (R. Dobson, "The AMB ambisonic file format") mean FuMa order and weights.
+  func isBFormat() -> Bool {
+    guard let chunk = chunk("fmt ", .wave), chunk.length >= 40,
+      let format = source.bytes(at: chunk.start, count: 40)
+    else { return false }
+    return Self.isExtensible(format) && [1, 3].contains(format[24])
+      && Array(format[25..<40]) == Self.bFormatTail
+  }
+
+  /// Bytes of audio of a RIFF file; nil for RF64, and where an unfinished header says 0 or as much
+  /// as the field can hold.
+  func waveDataLength() -> Int64? {
+    guard let riff = source.bytes(at: 0, count: 4), riff == Array("RIFF".utf8),
+      let chunk = chunk("data", .wave), chunk.length > 0, chunk.length < 0xFFFF_0000
+    else { return nil }
+    return Int64(chunk.length)
+  }
+
+  private enum Family {
+    /// Chunks after 8 bytes, with lengths of 8 bytes, most significant first.
+    case coreAudio
+    /// Chunks after 12 bytes, with lengths of 4 bytes, least significant first, at even places.
+    case wave
+
+    var start: Int64 { self == .wave ? 12 : 8 }
+    var headerLength: Int64 { self == .wave ? 8 : 12 }
+
+    func length(_ header: HeaderBytes) -> UInt64? {
+      self == .wave ? header.little32(4).map { UInt64($0) } : header.big(4, bytes: 8)
+    }
+  }
+
+  private func chunk(_ type: String, _ family: Family) -> (start: Int64, length: UInt64)? {
+    var offset = family.start
+    for _ in 0..<Self.maximumChunks {
+      guard let bytes = source.bytes(at: offset, count: Int(family.headerLength)),
+        let length = family.length(HeaderBytes(bytes))
+      else { return nil }
+      offset += family.headerLength
+      if HeaderBytes(bytes).code(0) == type { return (offset, length) }
+      guard length <= UInt64(size) else { return nil }
+      offset += Int64(length) + (family == .wave ? Int64(length & 1) : 0)
+    }
+    return nil
+  }
+
+  private static func isExtensible(_ format: [UInt8]) -> Bool { format[0...1] == [0xFE, 0xFF] }
+
+  /// 0000000?-0721-11D3-8644-C8C1CA000000 as it lies in the file, without its first byte.
+  private static let bFormatTail: [UInt8] = [
+    0, 0, 0, 0x21, 0x07, 0xD3, 0x11, 0x86, 0x44, 0xC8, 0xC1, 0xCA, 0, 0, 0,
+  ]
+}

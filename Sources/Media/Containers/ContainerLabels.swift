@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import CFFmpeg
+
+/// Ambisonic labels and lengths that a container states and libavformat does not report.
+struct ContainerLabels {
+  private enum Kind {
+    case quickTime([Int: ChannelLayout])
+    case coreAudio(ChunkLayouts)
+    case wave(ChunkLayouts)
+    case none
+  }
+
+  private let kind: Kind
+
+  init(demuxer: Demuxer, source: any ByteSource) {
+    guard source.byteCount != nil else {
+      kind = .none
+      return
+    }
+    switch demuxer.format {
+    case .quickTime: kind = .quickTime(MovieBoxes(source).ambisonicLayouts())
+    case .coreAudio: kind = .coreAudio(ChunkLayouts(source))
+    case .wave: kind = .wave(ChunkLayouts(source))
+    case .ogg, .transportStream, .bareDolby, .bareDTS, .bareMPEG, .other: kind = .none
+    }
+  }
+
+  func layout(stream: UnsafeMutablePointer<AVStream>, channels: Int) -> ChannelLayout? {
+    switch kind {
+    case .quickTime(let layouts):
+      layouts[Int(stream.pointee.id)].flatMap { $0.channelCount == channels ? $0 : nil }
+    case .coreAudio(let chunks): chunks.coreAudio(channels: channels)
+    case .wave(let chunks): chunks.isBFormat() ? Self.bFormat(channels) : nil
+    case .none: nil
+    }
+  }
+
+  /// Mixed orders (3, 5, 6, 7, 8 and 11 channels) stay unknown.
+  private static func bFormat(_ channels: Int) -> ChannelLayout {
+    guard let order = CoreAudioLayout.order(channels), (1...3).contains(order) else {
+      return .unknown(channels: channels)
+    }
+    return .ambisonics(order: order, convention: .fuMa, headLocked: false)
+  }
+
+  /// libavformat takes a cut file's size for its length.
+  func statedFrames(_ parameters: UnsafeMutablePointer<AVCodecParameters>) -> Int64? {
+    let bits = Int64(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
+    let frameBits = bits * Int64(parameters.pointee.ch_layout.nb_channels)
+    let bytes: Int64? =
+      switch kind {
+      case .wave(let chunks): chunks.waveDataLength()
+      case .coreAudio(let chunks): chunks.coreAudioDataLength()
+      case .quickTime, .none: nil
+      }
+    guard frameBits > 0, let bytes, bytes < .max / 8 else { return nil }
+    return bytes * 8 / frameBits
+  }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CFFmpeg
+import Glibc
+
+/// An open container: its streams, and packets in file order.
+final class Demuxer {
+  enum Next {
+    case packet
+    /// The container is damaged here; the next call goes on behind it.
+    case damaged
+    case end
+  }
+
+  let context: UnsafeMutablePointer<AVFormatContext>
+  private static let longestStall = 100
+  let format: ContainerFormat
+  private let io: IOContext
+  /// The stream that `next` reads; nil before `select`.
+  private(set) var selected: UnsafeMutablePointer<AVStream>?
+  /// A packet that `peek` has read and `next` has not given yet.
+  private var peeked: UnsafeMutablePointer<AVPacket>?
+  private var stalls = 0
+  /// Byte offsets in the file.
+  private var lastPacketPlace: Int64 = -1
+  private var lastPageTried: Int64 = -1
+  private var lastErrorPlace: Int64 = -1
+
+  /// - Throws: `MediaError` when no demuxer accepts the bytes, or when interrupted.
+  init(source: any ByteSource, interrupt: InterruptFlag?) throws(MediaError) {
+    av_log_set_level(AV_LOG_QUIET)
+    io = try IOContext(source: source, interrupt: interrupt)
+    guard let allocated = avformat_alloc_context() else {
+      throw .openFailed(path: source.name, reason: "out of memory")
+    }
+    allocated.pointee.pb = io.context
+    allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+    allocated.pointee.io_open = { _, _, _, _, _ in FF_ERROR_EXIT }
+    if let interrupt {
+      allocated.pointee.interrupt_callback = AVIOInterruptCB(
+        callback: { opaque in
+          Unmanaged<InterruptFlag>.fromOpaque(opaque!).takeUnretainedValue().isRaised ? 1 : 0
+        }, opaque: Unmanaged.passUnretained(interrupt).toOpaque())
+    }
+    var opened: UnsafeMutablePointer<AVFormatContext>? = allocated
+    var result = avformat_open_input(&opened, source.name, nil, nil)
+    guard result >= 0, let opened else { throw Self.openError(result, io) }
+    context = opened
+    format = ContainerFormat(String(cString: opened.pointee.iformat.pointee.name))
+    result = avformat_find_stream_info(context, nil)
+    if interrupt?.isRaised == true { throw .interrupted }
+    if let failure = io.failure { throw failure }
+    guard result >= 0 || context.pointee.nb_streams > 0 else { throw Self.openError(result, io) }
+  }
+
+  /// Opens the same source from its start.
+  convenience init(reopening other: Demuxer) throws(MediaError) {
+    try self.init(source: other.io.source, interrupt: other.io.interrupt)
+  }
+
+  deinit {
+    av_packet_free(&peeked)
+    var closing: UnsafeMutablePointer<AVFormatContext>? = context
+    avformat_close_input(&closing)
+  }
+
+  var streams: [UnsafeMutablePointer<AVStream>] {
+    (0..<Int(context.pointee.nb_streams)).compactMap { context.pointee.streams[$0] }
+  }
+
+  func streams(of type: AVMediaType) -> [UnsafeMutablePointer<AVStream>] {
+    streams.filter { $0.pointee.codecpar.pointee.codec_type == type }
+  }
+
+  var hasVideo: Bool { !streams(of: AVMEDIA_TYPE_VIDEO).isEmpty }
+
+  /// A tag of the file, or else of the selected stream.
+  func tag(_ name: String) -> String? {
+    metadata(context.pointee.metadata, name) ?? metadata(selected?.pointee.metadata, name)
+  }
+
+  /// A tag of one audio stream; the file's own tags count where it has no other audio stream.
+  func tag(_ name: String, of stream: UnsafeMutablePointer<AVStream>) -> String? {
+    if let tag = metadata(stream.pointee.metadata, name) { return tag }
+    guard streams(of: AVMEDIA_TYPE_AUDIO).count == 1 else { return nil }
+    return metadata(context.pointee.metadata, name)
+  }
+
+  /// The source's name, for messages.
+  var name: String { io.source.name }
+
+  var interrupt: InterruptFlag? { io.interrupt }
+  var isInterrupted: Bool { interrupt?.isRaised == true }
+
+  /// Whether packets are cut out of a bare stream of frames: a damaged frame header then makes one
+  /// packet of several.
+  var isBareStream: Bool { format == .bareDolby || format == .bareMPEG }
+
+  /// Undoes what reading from the source directly did to its position.
+  func resume() { io.resume() }
+
+  /// Makes one stream the one that `next` reads.
+  func select(stream index: Int) {
+    for stream in streams {
+      let isSelected = Int(stream.pointee.index) == index
+      stream.pointee.discard = isSelected ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+      if isSelected { selected = stream }
+    }
+  }
+
+  /// The packet that `next` gives next; nil at the end.
+  ///
+  /// - Throws: as `next`.
+  func peek() throws(MediaError) -> UnsafeMutablePointer<AVPacket>? {
+    var packet = peeked == nil ? av_packet_alloc() : nil
+    defer { av_packet_free(&packet) }
+    while let reading = packet {
+      switch try next(into: reading) {
+      case .packet:
+        peeked = packet
+        packet = nil
+      case .damaged: continue
+      case .end: return nil
+      }
+    }
+    return peeked
+  }
+
+  /// Reads the selected stream's next packet.
+  ///
+  /// - Throws: `.interrupted`, or the source's own error.
+  func next(into packet: UnsafeMutablePointer<AVPacket>) throws(MediaError) -> Next {
+    if peeked != nil {
+      av_packet_move_ref(packet, peeked)
+      av_packet_free(&peeked)
+      return .packet
+    }
+    var result = av_read_frame(context, packet)
+    while result >= 0, !isInterrupted {
+      lastPacketPlace = max(lastPacketPlace, packet.pointee.pos)
+      if packet.pointee.stream_index == selected?.pointee.index { return .packet }
+      av_packet_unref(packet)
+      result = av_read_frame(context, packet)
+    }
+    if isInterrupted { throw .interrupted }
+    if let failure = io.failure { throw failure }
+    if result == FF_ERROR_EOF { return resumeBehindDamagedPage() ? .damaged : .end }
+    // Errors without progress would never end.
+    let place = context.pointee.pb.pointee.pos
+    stalls = place == lastErrorPlace ? stalls + 1 : 0
+    lastErrorPlace = place
+    return stalls > Self.longestStall ? .end : .damaged
+  }
+
+  /// Moves to the last place from which the selected stream's packet at `timestamp` (in its time
+  /// base) or an earlier one comes next.
+  func seek(timestamp: Int64) -> Bool {
+    guard let index = selected?.pointee.index else { return false }
+    lastPacketPlace = -1
+    lastPageTried = -1
+    return avformat_seek_file(context, index, .min, timestamp, timestamp, 0) >= 0
+  }
+
+  /// An Ogg page whose damaged header claims more bytes than the file has left looks like the end
+  /// to libavformat. Goes on at the next page behind it.
+  private func resumeBehindDamagedPage() -> Bool {
+    guard format == .ogg else { return false }
+    let pages = OggPages(io.source)
+    let page = pages.damaged(after: max(lastPacketPlace, lastPageTried))
+    io.resume()
+    guard let page else { return false }
+    lastPageTried = page
+    return avio_seek(context.pointee.pb, page, SEEK_SET) >= 0
+  }
+
+  private static func openError(_ code: Int32, _ io: IOContext) -> MediaError {
+    if io.interrupt?.isRaised == true { return .interrupted }
+    if let failure = io.failure { return failure }
+    let name = io.source.name
+    if code == FF_ERROR_INVALID_DATA {
+      return MovieBoxes(io.source).isCutShort
+        ? .missingIndex(path: name) : .unrecognised(path: name)
+    }
+    if code == FF_ERROR_DEMUXER_NOT_FOUND { return .unrecognised(path: name) }
+    return .openFailed(path: name, reason: ffmpegText(code))
+  }
+}
+
+/// A non-empty entry of a dictionary of FFmpeg's.
+func metadata(_ dictionary: OpaquePointer?, _ key: String) -> String? {
+  guard let entry = av_dict_get(dictionary, key, nil, 0) else { return nil }
+  let text = String(cString: entry.pointee.value)
+  return text.isEmpty ? nil : text
+}
+
+/// FFmpeg's words for an error code.
+func ffmpegText(_ code: Int32) -> String {
+  withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
+    buffer.initialize(repeating: 0)
+    av_strerror(code, buffer.baseAddress, buffer.count)
+    return String(cString: buffer.baseAddress!)
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+
+/// What the boxes of a QuickTime, MP4 or M4A file state and libavformat does not report: loudness,
+/// and ambisonic channels (`chan` of the QuickTime File Format, `SA3D` of the Spatial Audio RFC).
+struct MovieBoxes {
+  private let reader: BoxReader
+  private let top: [Box]
+
+  init(_ source: any ByteSource) {
+    reader = BoxReader(source)
+    top = reader.top
+  }
+
+  /// Whether this begins as a QuickTime family file and ends before its index.
+  var isCutShort: Bool { top.contains { $0.type == "ftyp" } && movie == nil }
+
+  /// Layouts by track identifier, for the tracks that are labelled ambisonic.
+  func ambisonicLayouts() -> [Int: ChannelLayout] {
+    var layouts: [Int: ChannelLayout] = [:]
+    for track in tracks {
+      guard let identifier = identifier(of: track),
+        let description = reader.descend(track, ["mdia", "minf", "stbl", "stsd"])
+      else { continue }
+      layouts[identifier] = ambisonicLayout(in: description)
+    }
+    return layouts
+  }
+
+  /// The track's own `ludt` box, else the film's; see `LoudnessBox`.
+  func loudness(track wanted: Int) -> LoudnessBox? {
+    let owners = [tracks.first { identifier(of: $0) == wanted }, movie].compactMap(\.self)
+    // There may be several boxes of user data.
+    return owners.lazy.flatMap { owner in
+      reader.children(owner).filter { $0.type == "udta" }
+    }.compactMap { data in
+      reader.descend(data, ["ludt", "tlou"]).flatMap { reader.payload($0) }.map(LoudnessBox.init)
+    }.first
+  }
+
+  private var movie: Box? { top.first { $0.type == "moov" } }
+
+  private var tracks: [Box] {
+    movie.map { reader.children($0).filter { $0.type == "trak" } } ?? []
+  }
+
+  private func identifier(of track: Box) -> Int? {
+    guard let fields = reader.descend(track, ["tkhd"]).flatMap({ header($0, limit: 24) }) else {
+      return nil
+    }
+    return fields.big32(fields.big(0, bytes: 1) == 1 ? 20 : 12).map { Int($0) }
+  }
+}
+
+/// The first entry of an `stsd` box of a sound track (ISO 14496-12, 12.2.3; QuickTime File Format,
+/// "Sound sample descriptions").
+extension MovieBoxes {
+  private func ambisonicLayout(in description: Box) -> ChannelLayout? {
+    guard let entry = reader.children(description, from: 8).first,
+      let fields = header(entry, limit: 64),
+      let version = fields.big16(8),
+      let channels = version == 2 ? fields.big32(40).map({ Int($0) }) : fields.big16(16)
+    else { return nil }
+    // QuickTime's versions 1 and 2 have longer fixed parts; ISO files say 1 without having one.
+    let starts: [Int64] = version == 2 ? [64] : version == 1 ? [44, 28] : [28]
+    return starts.lazy.compactMap { start in
+      layout(in: reader.children(entry, from: start), channels: channels)
+    }.first
+  }
+
+  /// - Parameter isInner: whether these are the boxes of a QuickTime `wave` box.
+  private func layout(in boxes: [Box], channels: Int, isInner: Bool = false) -> ChannelLayout? {
+    boxes.lazy.compactMap { box in
+      switch box.type {
+      case "chan":
+        header(box).flatMap { $0.slice(4, count: $0.count - 4) }.flatMap {
+          CoreAudioLayout.ambisonic($0, channels: channels)
+        }
+      case "SA3D": header(box).flatMap { Self.spatialAudio($0, channels: channels) }
+      case "wave" where !isInner:
+        layout(in: reader.children(box), channels: channels, isInner: true)
+      default: nil
+      }
+    }.first
+  }
+
+  private func header(_ box: Box, limit: Int64 = .max) -> HeaderBytes? {
+    reader.payload(box, limit: limit).map { HeaderBytes($0) }
+  }
+
+  /// Version, head-locked bit and type 0 (periphonic), order, ordering 0 (ACN), normalisation 0
+  /// (SN3D), number of channels and their map, of which only the identity is accepted.
+  private static func spatialAudio(_ box: HeaderBytes, channels: Int) -> ChannelLayout? {
+    guard box.big(0, bytes: 1) == 0, let type = box.big(1, bytes: 1), type & 0x7F == 0,
+      let order = box.big32(2).map({ Int($0) }), (1...7).contains(order),
+      box.big(6, bytes: 1) == 0, box.big(7, bytes: 1) == 0, box.big32(8) == UInt32(channels)
+    else { return nil }
+    let layout = ChannelLayout.ambisonics(
+      order: order, convention: .ambiX, headLocked: type & 0x80 != 0)
+    let isIdentity = (0..<channels).allSatisfy { box.big32(12 + 4 * $0) == UInt32($0) }
+    return layout.channelCount == channels && isIdentity ? layout : nil
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SignalProcessing
+
+/// Frames waiting to be read: channels x frames, one plane a channel, first in first out.
+final class PlanarQueue {
+  let channels: Int
+  private(set) var count = 0
+  private var start = 0
+  private var capacity = 0
+  private var storage: UnsafeMutablePointer<Float>?
+  /// One pointer a channel: to the first frame (`heads`) or behind the last (`tails`).
+  private let heads: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
+  private let tails: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
+
+  init(channels: Int) {
+    self.channels = channels
+    heads = .allocate(capacity: channels)
+    tails = .allocate(capacity: channels)
+    heads.initialize(repeating: nil, count: channels)
+    tails.initialize(repeating: nil, count: channels)
+  }
+
+  deinit {
+    storage?.deallocate()
+    heads.deallocate()
+    tails.deallocate()
+  }
+
+  func plane(_ channel: Int) -> UnsafeMutablePointer<Float> {
+    storage! + (channel * capacity + start)
+  }
+
+  /// Makes room for `frames` more and returns where channel 0's begin; `stride` apart lie the rest.
+  func tail(_ channel: Int, frames: Int) -> UnsafeMutablePointer<Float> {
+    reserve(frames)
+    return plane(channel) + count
+  }
+
+  /// Planes as FFmpeg wants them, at the first frame.
+  func headPlanes() -> UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?> {
+    fill(heads, offset: 0)
+    return heads
+  }
+
+  /// Planes as FFmpeg wants them, with room for `frames` more behind the last frame.
+  func tailPlanes(frames: Int) -> UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?> {
+    reserve(frames)
+    fill(tails, offset: count)
+    return tails
+  }
+
+  /// Counts `frames` that were written at the tail.
+  func commit(_ frames: Int) { count += frames }
+
+  func appendSilence(_ frames: Int) {
+    for channel in 0..<channels {
+      tail(channel, frames: frames).initialize(repeating: 0, count: frames)
+    }
+    commit(frames)
+  }
+
+  /// Whether no sample is NaN or of a larger magnitude than `limit`.
+  func isWithin(_ limit: Float) -> Bool {
+    count == 0
+      || (0..<channels).allSatisfy { FiniteGuard.isWithin(limit, plane($0), frames: count) }
+  }
+
+  /// Drops frames at the front.
+  func consume(_ frames: Int) {
+    count -= frames
+    start = count == 0 ? 0 : start + frames
+  }
+
+  /// Drops frames at the back.
+  func truncate(to frames: Int) { count = min(count, frames) }
+
+  func removeAll() {
+    count = 0
+    start = 0
+  }
+
+  private func fill(
+    _ planes: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, offset: Int
+  ) {
+    for channel in 0..<channels {
+      planes[channel] = UnsafeMutableRawPointer(plane(channel) + offset)
+        .assumingMemoryBound(to: UInt8.self)
+    }
+  }
+
+  private func reserve(_ frames: Int) {
+    guard storage == nil || start + count + frames > capacity else { return }
+    if storage != nil, count + frames <= capacity {
+      for channel in 0..<channels {
+        (storage! + channel * capacity).update(from: plane(channel), count: count)
+      }
+    } else {
+      let grown = max(4096, 2 * (count + frames))
+      let moved = UnsafeMutablePointer<Float>.allocate(capacity: grown * channels)
+      moved.initialize(repeating: 0, count: grown * channels)
+      for channel in 0..<channels where count > 0 {
+        (moved + channel * grown).update(from: plane(channel), count: count)
+      }
+      storage?.deallocate()
+      storage = moved
+      capacity = grown
+    }
+    start = 0
+  }
+}

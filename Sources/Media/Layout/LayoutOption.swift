@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+import CFFmpeg
+
+/// How to read the channels of a track.
+public enum LayoutOption: Sendable, Equatable {
+  /// As the container labels them; 4, 9, 16, 25, 36, 49 or 64 unlabelled channels are ACN/SN3D, and
+  /// two more carry head-locked stereo (RFC 8486).
+  case auto
+  /// First order, with or without head-locked stereo.
+  case foa
+  /// Any order from 1 to 7, with or without head-locked stereo.
+  case hoa
+  /// FuMa order and weights, orders 1 to 3.
+  case fuMa
+  /// Two channels that were made for headphones.
+  case binaural
+  /// Loudspeakers under the name that was given.
+  case speakers(name: String, [Speaker])
+
+  /// Accepted names, for help and messages; other names that FFmpeg knows are accepted too, and
+  /// lists such as `FL+FR+LFE`.
+  public static let names =
+    ["auto", "foa", "hoa", "fuma", "binaural"] + bedNames
+
+  /// - Parameter text: one of `names` or a layout name of FFmpeg's, in any case.
+  /// - Throws: `MediaError.unknownLayout`.
+  public init(_ text: String) throws(MediaError) {
+    switch text.lowercased() {
+    case "auto": self = .auto
+    case "foa": self = .foa
+    case "hoa": self = .hoa
+    case "fuma": self = .fuMa
+    case "binaural": self = .binaural
+    case let name:
+      guard let speakers = Self.beds[name] ?? Self.named(text) ?? Self.named(name) else {
+        throw .unknownLayout(text)
+      }
+      self = .speakers(name: name, speakers)
+    }
+  }
+
+  public var name: String {
+    switch self {
+    case .auto: "auto"
+    case .foa: "foa"
+    case .hoa: "hoa"
+    case .fuMa: "fuma"
+    case .binaural: "binaural"
+    case .speakers(let name, _): name
+    }
+  }
+
+  /// The layout to play `track` with.
+  ///
+  /// - Throws: `MediaError.layoutMismatch` when the number of channels does not fit, and
+  ///   `MediaError.unlabelledChannels` when `auto` finds neither a label nor an ambisonic count.
+  public func resolve(track: AudioTrack) throws(MediaError) -> ChannelLayout {
+    try resolve(track.layout)
+  }
+
+  /// As `resolve(track:)`, for channels labelled `layout`.
+  public func resolve(_ layout: ChannelLayout) throws(MediaError) -> ChannelLayout {
+    let channels = layout.channelCount
+    switch self {
+    case .auto:
+      guard case .unknown = layout else { return layout }
+      guard let field = Self.ambisonic(channels, orders: 1...7) else {
+        throw .unlabelledChannels(channels)
+      }
+      return field
+    case .foa: return try soundfield(layout, orders: 1...1)
+    case .hoa: return try soundfield(layout, orders: 1...7)
+    case .fuMa:
+      guard let order = CoreAudioLayout.order(channels), (1...3).contains(order) else {
+        throw .layoutMismatch(layout: name, accepted: [4, 9, 16], channels: channels)
+      }
+      return .ambisonics(order: order, convention: .fuMa, headLocked: false)
+    case .binaural:
+      guard channels == 2 else {
+        throw .layoutMismatch(layout: name, accepted: [2], channels: channels)
+      }
+      return .stereo
+    case .speakers(_, let speakers):
+      guard speakers.count == channels else {
+        throw .layoutMismatch(layout: name, accepted: [speakers.count], channels: channels)
+      }
+      return Self.sameButForSurrounds(layout, speakers) ? layout : .speakers(speakers)
+    }
+  }
+
+  /// A file that says N3D or FuMa keeps its convention: the option names the kind of content.
+  private func soundfield(
+    _ layout: ChannelLayout, orders: ClosedRange<Int>
+  ) throws(MediaError) -> ChannelLayout {
+    if case .ambisonics(let order, _, _) = layout, orders.contains(order) { return layout }
+    guard let field = Self.ambisonic(layout.channelCount, orders: orders) else {
+      let squares = orders.map { ($0 + 1) * ($0 + 1) }
+      throw .layoutMismatch(
+        layout: name, accepted: squares.flatMap { [$0, $0 + 2] }, channels: layout.channelCount)
+    }
+    return field
+  }
+
+  private static func ambisonic(_ channels: Int, orders: ClosedRange<Int>) -> ChannelLayout? {
+    for (count, headLocked) in [(channels, false), (channels - 2, true)] {
+      if let order = CoreAudioLayout.order(count), orders.contains(order) {
+        return .ambisonics(order: order, convention: .ambiX, headLocked: headLocked)
+      }
+    }
+    return nil
+  }
+
+  /// `5.1` also fits a track that calls its surrounds side loudspeakers, and keeps its names.
+  private static func sameButForSurrounds(_ layout: ChannelLayout, _ speakers: [Speaker]) -> Bool {
+    guard case .speakers(let own) = layout else { return false }
+    let sideToBack: [Speaker: Speaker] = [.sideLeft: .backLeft, .sideRight: .backRight]
+    return own.map { sideToBack[$0] ?? $0 } == speakers.map { sideToBack[$0] ?? $0 }
+      && Set(own.map { sideToBack[$0] ?? $0 }).count == own.count
+  }
+}
+
+extension LayoutOption {
+  private static let bedNames = [
+    "mono", "stereo", "2.1", "3.0", "quad", "4.0", "5.0", "5.1", "6.1", "7.1", "5.1.2", "5.1.4",
+    "7.1.2", "7.1.4", "9.1.6",
+  ]
+
+  /// Beds with heights, which older FFmpegs cannot name, in WAV order.
+  private static let beds: [String: [Speaker]] = {
+    let front: [Speaker] = [.frontLeft, .frontRight, .frontCenter, .lowFrequency]
+    let back: [Speaker] = [.backLeft, .backRight]
+    let side: [Speaker] = [.sideLeft, .sideRight]
+    let wide: [Speaker] = [.wideLeft, .wideRight]
+    let topFront: [Speaker] = [.topFrontLeft, .topFrontRight]
+    let topBack: [Speaker] = [.topBackLeft, .topBackRight]
+    let topSide: [Speaker] = [.topSideLeft, .topSideRight]
+    return [
+      "5.1.2": front + back + topFront,
+      "5.1.4": front + back + topFront + topBack,
+      "7.1.2": front + back + side + topFront,
+      "7.1.4": front + back + side + topFront + topBack,
+      "9.1.6": front + back + side + topFront + topBack + wide + topSide,
+    ]
+  }()
+
+  /// The loudspeakers of a layout that FFmpeg has a name for.
+  private static func named(_ text: String) -> [Speaker]? {
+    var layout = AVChannelLayout()
+    defer { av_channel_layout_uninit(&layout) }
+    guard av_channel_layout_from_string(&layout, text) >= 0,
+      layout.order == AV_CHANNEL_ORDER_NATIVE || layout.order == AV_CHANNEL_ORDER_CUSTOM,
+      case .speakers(let speakers) = ChannelLayout(layout)
+    else { return nil }
+    return speakers
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a file could not be read or written. `description` is one line: what, why, what to do.
+public enum MediaError: Error, Sendable, Equatable {
+  case notFound(path: String)
+  case permissionDenied(path: String)
+  case isDirectory(path: String)
+  /// `kind` is a noun with its article ("a FIFO").
+  case notRegularFile(path: String, kind: String)
+  case emptyFile(path: String)
+  case unrecognised(path: String)
+  case missingIndex(path: String)
+  case openFailed(path: String, reason: String)
+  case readFailed(path: String, reason: String)
+  case noAudio(path: String, hasVideo: Bool)
+  case unplayable(path: String, track: Int, problem: TrackProblem)
+  case noSuchTrack(path: String, track: Int, count: Int)
+  case outputRate(Int)
+  case seekFailed(path: String, seconds: Double)
+  case unknownLayout(String)
+  case layoutMismatch(layout: String, accepted: [Int], channels: Int)
+  case unlabelledChannels(Int)
+  case writeFailed(path: String, reason: String)
+  case writerFormat(channels: Int, sampleRate: Int)
+  case interrupted
+}
+
+/// Why one track of a file cannot be played.
+public enum TrackProblem: Sendable, Equatable {
+  /// No decoder for `codec` exists in this FFmpeg.
+  case noDecoder(codec: String)
+  case channelCount(Int)
+  case sampleRate(Int)
+  case decoder(codec: String, reason: String)
+}
+
+extension TrackProblem: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .noDecoder("apac"):
+      "it is Apple Positional Audio (APAC), which no open decoder reads"
+    case .noDecoder(let codec): "this FFmpeg has no decoder for \(printable(codec))"
+    case .channelCount(0): "it says it has no channels"
+    case .channelCount(let count):
+      "it has \(count) channels and at most \(AudioTrack.maximumChannels) can be played"
+    case .sampleRate(let rate):
+      "its sample rate is \(rate) Hz and \(AudioTrack.sampleRates.lowerBound) to "
+        + "\(AudioTrack.sampleRates.upperBound) Hz can be played"
+    case .decoder(let codec, let reason):
+      "the \(printable(codec)) decoder refuses it (\(printable(reason)))"
+    }
+  }
+}
+
+extension MediaError: CustomStringConvertible {
+  public var description: String { text(layoutSetting: "the layout") }
+
+  /// The description for users who know the setting of the layout under a name of its own.
+  package func text(layoutSetting: String) -> String {
+    switch self {
+    case .notFound(let path): "\(printable(path)): no such file; check the path"
+    case .permissionDenied(let path):
+      "\(printable(path)): permission denied; make the file readable for this user"
+    case .isDirectory(let path): "\(printable(path)): is a directory; name a file in it"
+    case .notRegularFile(let path, let kind):
+      "\(printable(path)): is \(kind); copy the audio to a regular file first"
+    case .emptyFile(let path): "\(printable(path)): is empty; the file holds no audio"
+    case .unrecognised(let path):
+      "\(printable(path)): not an audio file that FFmpeg recognises; check it with `ffprobe`"
+    case .missingIndex(let path):
+      "\(printable(path)): the file is cut short before its index; copy or download it again"
+    case .openFailed(let path, let reason):
+      "\(printable(path)): cannot be opened (\(printable(reason))); check it with `ffprobe`"
+    case .readFailed(let path, let reason):
+      "\(printable(path)): reading failed (\(printable(reason))); check the disk or the network"
+    case .noAudio(let path, let hasVideo):
+      "\(printable(path)): holds \(hasVideo ? "video but no audio" : "no audio"); "
+        + "choose a file with an audio track"
+    case .unplayable(let path, let track, let problem):
+      "\(printable(path)): audio track \(track) cannot be played: \(problem); convert it first"
+    case .noSuchTrack(let path, let track, let count):
+      "\(printable(path)): has no audio track \(track); "
+        + (count == 1 ? "there is one: 1" : "choose from 1 to \(count)")
+    case .outputRate(let rate):
+      "cannot resample to \(rate) Hz; choose \(AudioTrack.sampleRates.lowerBound) to "
+        + "\(AudioTrack.sampleRates.upperBound) Hz"
+    case .seekFailed(let path, let seconds):
+      "\(printable(path)): cannot go to \(seconds) s; play it from the start"
+    case .unknownLayout(let text):
+      "unknown channel layout '\(printable(text))'; "
+        + "choose one of \(LayoutOption.names.joined(separator: ", "))"
+    case .layoutMismatch(let layout, let accepted, let channels):
+      "\(layoutSetting) \(printable(layout)) needs \(alternatives(accepted)) channels, "
+        + "the track has \(channels)"
+    case .unlabelledChannels(let channels):
+      "the file does not say what its \(channels) channels are; say so with \(layoutSetting)"
+    case .writeFailed(let path, let reason):
+      "\(printable(path)): cannot be written (\(printable(reason))); "
+        + "choose another place or make room"
+    case .writerFormat(let channels, let sampleRate):
+      "a WAV file of \(channels) channels at \(sampleRate) Hz cannot be written; "
+        + "1 to \(WAVWriter.maximumChannels) channels and 1 to 4294967 Hz can"
+    case .interrupted: "interrupted"
+    }
+  }
+}
+
+/// Names come from files and arguments: a line break or an escape code in one stays one line.
+func printable(_ text: String) -> String {
+  guard text.unicodeScalars.contains(where: isControl) else { return text }
+  return String(
+    String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "\u{FFFD}" : $0 }))
+}
+
+private func isControl(_ scalar: Unicode.Scalar) -> Bool {
+  scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || scalar.value == 0x2028
+    || scalar.value == 0x2029
+}
+
+private func alternatives(_ counts: [Int]) -> String {
+  guard let last = counts.last, counts.count > 1 else { return "\(counts.first ?? 0)" }
+  return counts.dropLast().map(String.init).joined(separator: ", ") + " or \(last)"
+}

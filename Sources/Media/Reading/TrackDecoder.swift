@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import CFFmpeg
+
+/// Decodes one track of a file into an unbroken run of frames: silence of the same length takes the
+/// place of what is missing or does not decode.
+final class TrackDecoder {
+  private static let silenceStep: Int64 = 4096
+  /// A damaged container that yields this many errors in a row has no more to give.
+  private static let longestErrorRun = 1000
+
+  /// In Hz, of the frames that the latest `fill` appended; the track's own until it changes.
+  private(set) var sampleRate: Int
+  private(set) var clock: StreamClock
+  var warnings: WarningCollector
+  var runs = LayoutRuns()
+  let demuxer: Demuxer
+  let decoder: Decoder
+  private let track: AudioTrack
+  private var losses = PacketLosses()
+  private var silenceDue: Int64 = 0
+  /// Frames before this one are decoded and dropped, and not worth a warning.
+  private var firstWanted: Int64 = 0
+
+  /// - Throws: `MediaError.unplayable` when the decoder refuses the track.
+  init(
+    _ demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange, warnings: WarningCollector
+  ) throws(MediaError) {
+    self.demuxer = demuxer
+    self.track = track
+    self.warnings = warnings
+    sampleRate = track.sampleRate
+    clock = StreamClock(
+      base: demuxer.streams[track.streamIndex].pointee.time_base, sampleRate: track.sampleRate,
+      countsPackets: demuxer.isBareStream)
+    decoder = try Decoder(demuxer, track: track, dynamicRange: dynamicRange)
+  }
+
+  /// The same from the start of the file, primed.
+  ///
+  /// - Parameter seconds: where this one is, for `.seekFailed`: the file has lost the track.
+  func restarted(
+    as track: AudioTrack, at seconds: Double
+  ) throws(MediaError) -> TrackDecoder {
+    let demuxer = try Demuxer(reopening: demuxer)
+    guard demuxer.streams.indices.contains(track.streamIndex) else {
+      throw .seekFailed(path: demuxer.name, seconds: seconds)
+    }
+    let fresh = try TrackDecoder(
+      demuxer, track: track, dynamicRange: decoder.dynamicRange, warnings: warnings)
+    fresh.runs.areFollowed = runs.areFollowed
+    _ = try fresh.prime()
+    return fresh
+  }
+
+  /// The stated length in frames; nil where it is not known or only guessed from the bit rate.
+  var statedLength: Int64? {
+    if let frames = track.statedFrames { return frames }
+    guard demuxer.context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE,
+      let duration = demuxer.selected?.pointee.duration, duration != FF_NO_TIMESTAMP, duration > 0
+    else { return nil }
+    return clock.frames(ticks: duration)
+  }
+
+  /// Decodes the first frame and keeps it for `fill`; the track as that frame shows it.
+  func prime() throws(MediaError) -> AudioTrack {
+    try decodeFrame()
+    guard decoder.state == .frame else { return track }
+    runs.begin(with: ChannelLayout(decoder.frame.pointee.ch_layout))
+    return track.corrected(by: decoder.frame)
+  }
+
+  /// Appends frames to `queue`, which must be empty; false at the end of the track. Nothing is
+  /// appended where a new run begins (see `runs`).
+  ///
+  /// - Throws: `.interrupted` and the source's errors.
+  func fill(_ queue: PlanarQueue) throws(MediaError) -> Bool {
+    while queue.count == 0 {
+      if demuxer.isInterrupted { throw .interrupted }
+      if silenceDue > 0 {
+        appendSilence(queue)
+        continue
+      }
+      switch decoder.state {
+      case .packets: try decodeStep()
+      case .frame:
+        if runs.isEnded(by: decoder.frame, of: track) { return true }
+        appendFrame(queue)
+      case .end: return false
+      }
+    }
+    return true
+  }
+
+  /// Goes on with the run that `runs.next` tells of.
+  func beginRun() { runs.beginNext(with: ChannelLayout(decoder.frame.pointee.ch_layout)) }
+
+  /// The frame at the track's rate that the next one appended is.
+  var nextFrame: Int64 { max(clock.position, firstWanted == .max ? 0 : firstWanted) }
+
+  /// Makes `frame` the next one that `fill` appends.
+  ///
+  /// - Returns: false when the file must be opened anew for that.
+  func seek(to frame: Int64) throws(MediaError) -> Bool {
+    if frame >= clock.position, decoder.state != .end,
+      frame - clock.position < 2 * Int64(track.sampleRate) || !clock.isSampleExact
+    {
+      firstWanted = frame
+      return true
+    }
+    let start = frame - Self.preroll(sampleRate: track.sampleRate)
+    guard start > 0, clock.isSampleExact, clock.isTrusted,
+      let timestamp = clock.timestamp(frame: start), demuxer.seek(timestamp: timestamp)
+    else { return false }
+    return try settle(before: frame)
+  }
+
+  /// Drops what lies before `frame`, which is still to come.
+  func skip(to frame: Int64) { firstWanted = frame }
+
+  /// Longer than any codec's memory: Opus needs 80 ms, MP3 some frames of its bit reservoir.
+  private static func preroll(sampleRate: Int) -> Int64 { max(16384, Int64(sampleRate) / 5) }
+
+  private func settle(before frame: Int64) throws(MediaError) -> Bool {
+    decoder.flush()
+    runs.next = nil
+    firstWanted = .max
+    try decodeFrame()
+    silenceDue = 0
+    guard decoder.state == .frame, let position = clock.settle(at: decoder.frame.pointee.pts),
+      position <= frame
+    else { return false }
+    firstWanted = frame
+    return true
+  }
+}
+
+extension TrackDecoder {
+  private func decodeFrame() throws(MediaError) {
+    while decoder.state == .packets { try decodeStep() }
+  }
+
+  private func decodeStep() throws(MediaError) {
+    switch try decoder.step(demuxer) {
+    case .frame:
+      losses.noteFrame(decoder.lastPacket)
+      let gap = clock.gap(before: decoder.frame.pointee.pts)
+      if gap.isUnexplained { warn(.missingAudio) }
+      silenceDue = gap.frames
+    case .packet: break
+    case .refused: losePacket()
+    case .invalid:
+      losses.errorRun += 1
+      losePacket()
+      if losses.errorRun > Self.longestErrorRun { end() }
+    case .damaged:
+      losses.errorRun += 1
+      clock.noteDamage()
+      if losses.errorRun == 1 { warn(.corruptPackets) }
+      if losses.errorRun > Self.longestErrorRun { decoder.drain() }
+    case .noPacket: decoder.drain()
+    case .end: end()
+    }
+  }
+
+  private func losePacket() {
+    let packet = decoder.lastPacket
+    guard !packet.isFragment else { return }
+    warn(.corruptPackets)
+    let count = demuxer.isBareStream ? losses.frames(in: packet) : 1
+    for _ in 0..<count { clock.lose(duration: packet.duration) }
+  }
+
+  private func end() {
+    decoder.end()
+    silenceDue = clock.gapAtEnd()
+    guard clock.isTrusted, let length = statedLength else { return }
+    let missing = length - clock.position - silenceDue
+    // Some containers state whole packets.
+    let tolerance = max(Int64(track.sampleRate) / 10, 2 * clock.lastFrameLength)
+    guard missing > tolerance, firstWanted <= clock.position else { return }
+    let seconds = [clock.position, length].map {
+      fixed(Double($0) / Double(track.sampleRate), decimals: 2)
+    }
+    warn(.truncated, detail: "\(seconds[0]) of \(seconds[1]) s")
+  }
+
+  private func warn(
+    _ kind: MediaWarning.Kind, count: Int = 1, at frame: Int64? = nil, detail: String = ""
+  ) {
+    let frame = frame ?? clock.position
+    guard frame >= firstWanted else { return }
+    warnings.add(
+      kind, at: Double(frame) / Double(track.sampleRate), count: count, detail: detail)
+  }
+
+  private func appendSilence(_ queue: PlanarQueue) {
+    let frames = min(silenceDue, Self.silenceStep)
+    decoder.appendSilence(Int(frames), to: queue)
+    silenceDue -= frames
+    deliver(queue, isFrame: false)
+  }
+
+  private func appendFrame(_ queue: PlanarQueue) {
+    noteRate(Int(decoder.frame.pointee.sample_rate))
+    let mixed = decoder.mixedChannels
+    let outcome = decoder.append(to: queue)
+    if let channels = decoder.mixedChannels, channels != mixed {
+      warn(.channelChange, detail: "\(track.channels) to \(channels)")
+    }
+    switch outcome {
+    case .damage(let frames):
+      warn(.corruptPackets)
+      silenceDue += Int64(frames)
+    case .sound(let muted):
+      if muted.count > 0 {
+        warn(.invalidSamples, count: muted.count, at: clock.position + Int64(muted.first))
+      }
+      trimPadding(queue)
+      deliver(queue, isFrame: true)
+    }
+  }
+
+  /// The last packet of an MP4 file may be stated shorter than what it decodes to.
+  private func trimPadding(_ queue: PlanarQueue) {
+    let ticks = decoder.lastPacket.duration
+    guard clock.isTrusted, demuxer.format == .quickTime, ticks > 0,
+      let length = statedLength, clock.position + Int64(queue.count) > length
+    else { return }
+    queue.truncate(to: Int(max(0, clock.frames(ticks: ticks), length - clock.position)))
+  }
+
+  /// Counts what was appended and drops what lies before the first frame wanted.
+  private func deliver(_ queue: PlanarQueue, isFrame: Bool) {
+    let start = clock.position
+    clock.advance(Int64(queue.count), isFrame: isFrame)
+    if start < firstWanted { queue.consume(Int(min(Int64(queue.count), firstWanted - start))) }
+  }
+
+  private func noteRate(_ rate: Int) {
+    guard rate != sampleRate, AudioTrack.sampleRates.contains(rate) else { return }
+    warn(.sampleRateChange, detail: "\(sampleRate) to \(rate) Hz")
+    sampleRate = rate
+    clock.distrust()
+  }
+}
+
+/// What is known of packets that did not decode.
+private struct PacketLosses {
+  /// Errors since the last good frame.
+  var errorRun = 0
+  /// Of packets that decoded, in bytes.
+  private var meanByteCount = 0.0
+
+  mutating func noteFrame(_ packet: Decoder.PacketFacts) {
+    errorRun = 0
+    let weight = meanByteCount == 0 ? 1 : 0.05
+    meanByteCount += weight * (Double(packet.byteCount) - meanByteCount)
+  }
+
+  /// How many frames a damaged packet of a bare stream is likely to be made of.
+  func frames(in packet: Decoder.PacketFacts) -> Int {
+    let frames = (Double(packet.byteCount) / max(1, meanByteCount)).rounded()
+    return Int(min(max(1, frames), 100))
+  }
+}

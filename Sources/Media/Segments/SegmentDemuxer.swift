@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CFFmpeg
+
+/// The packets of one audio track of one segment, and their time.
+struct SegmentDemuxer {
+  let demuxer: Demuxer
+  let track: AudioTrack
+  let stream: UnsafeMutablePointer<AVStream>
+  /// Timestamp of the first packet; nil where the segment has none.
+  private let firstTimestamp: Int64?
+  /// Time of the first frame, s, where the container has no clock.
+  private let statedTime: Double?
+  /// Length of the encoder's delay in frames; 0 where the container does not state it.
+  let encoderDelay: Int64
+
+  /// - Parameter wanted: the track's identifier; where the segment has no such track, and for nil,
+  ///   the richest one is taken.
+  init(
+    _ segment: CodedSegment, track wanted: Int?, interrupt: InterruptFlag?
+  ) throws(MediaError) {
+    let source = SegmentBytes(segment)
+    demuxer = try Demuxer(source: source, interrupt: interrupt)
+    let streams = demuxer.streams
+    let tracks = AudioTrack.all(in: demuxer, source: source)
+    let same = tracks.first { Int(streams[$0.streamIndex].pointee.id) == wanted }
+    track = try AudioTrack.chosen(of: tracks, preferred: same, in: demuxer)
+    stream = streams[track.streamIndex]
+    demuxer.select(stream: track.streamIndex)
+    let first = try demuxer.peek()
+    encoderDelay = first.map { [stream] in Self.delay($0, stream.pointee.codecpar) } ?? 0
+    firstTimestamp = first?.pointee.pts
+    statedTime = segment.time
+  }
+
+  /// The identifier that the container gives the track.
+  var identifier: Int { Int(stream.pointee.id) }
+
+  /// Time of the first packet, s; nil where the segment has no clock, or no packet.
+  var start: Double? { firstTimestamp.flatMap { statedTime ?? time($0) } }
+
+  /// A timestamp in seconds; nil where the container has no clock.
+  func time(_ timestamp: Int64) -> Double? {
+    guard timestamp != FF_NO_TIMESTAMP, !demuxer.isBareStream else { return nil }
+    let base = stream.pointee.time_base
+    return Double(timestamp) * Double(base.num) / Double(base.den)
+  }
+
+  /// Whether a decoder of `other` can go on with this segment.
+  func continues(_ other: SegmentDemuxer) -> Bool {
+    let (base, otherBase) = (stream.pointee.time_base, other.stream.pointee.time_base)
+    return stream.pointee.codecpar.pointee.codec_id
+      == other.stream.pointee.codecpar.pointee.codec_id
+      && track.sampleRate == other.track.sampleRate && track.channels == other.track.channels
+      && base.num == otherBase.num && base.den == otherBase.den
+  }
+
+  /// Reads AV_PKT_DATA_SKIP_SAMPLES (32 bits, least significant byte first), or the Opus header.
+  private static func delay(
+    _ packet: UnsafeMutablePointer<AVPacket>, _ parameters: UnsafeMutablePointer<AVCodecParameters>
+  ) -> Int64 {
+    var size = 0
+    if let data = av_packet_get_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 4 {
+      return (0..<4).reduce(0) { $0 | Int64(data[$1]) << (8 * $1) }
+    }
+    let isOpus = parameters.pointee.codec_id == AV_CODEC_ID_OPUS
+    return isOpus ? Int64(max(0, parameters.pointee.initial_padding)) : 0
+  }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Ambisonics
+private import CRealtime
+internal import PulseAudio
+internal import Rendering
+private import SignalProcessing
+internal import SoundSources
+internal import Synchronization
+internal import System
+
+/// The player's own thread: reads the source ahead, answers the listener, mends what breaks.
+///
+/// Every change that would cut the sound first lets it fade out: a pause or a seek waits until what
+/// has been rendered is silent, and a pause corks the stream only when the silence has been heard.
+final class Conductor: @unchecked Sendable {
+  struct Wishes {
+    var isPaused = false
+    /// Frame of the source to go to.
+    var seek: Int?
+  }
+
+  let wishes = Mutex(Wishes())
+  private let worker = Worker()
+  private let source: any SoundSource
+  /// What the source reads from, where that comes while it is played.
+  private let streamed: (any StreamedSource)?
+  private let feed: RenderFeed
+  private let output: AudioOutput
+  private let tell: @Sendable (PlayerEvent) -> Void
+  private let planes: PlanarScratch
+  private let finished = Atomic(false)
+  private static let readFrames = 2048
+  /// A wish is seen to at once; all else may wait so long.
+  private static let lookMilliseconds = 40
+
+  // The thread's own.
+  private var isAtEnd = false
+  private var toldWarnings = 0
+  private var wasStarved = true
+  private var hasRead = false
+  private var silentSince: Int64?
+  private var isCorked = false
+  private var heardLayout: ChannelLayout
+
+  init(
+    source: any SoundSource, feed: RenderFeed,
+    output: AudioOutput, tell: @escaping @Sendable (PlayerEvent) -> Void
+  ) {
+    self.source = source
+    streamed = source.stream
+    self.feed = feed
+    self.output = output
+    self.tell = tell
+    heardLayout = source.contentLayout(atFrame: 0)
+    planes = PlanarScratch(channels: feed.renderer.channels, frames: Self.readFrames)
+  }
+
+  /// Takes what the listener wishes.
+  func wish(_ change: (inout Wishes) -> Void) {
+    wishes.withLock { change(&$0) }
+    worker.wake()
+  }
+
+  var isFinished: Bool { finished.load(ordering: .acquiring) }
+
+  func start() { worker.start { [self] in run() } }
+
+  /// Ends the thread; what is heard goes on until the output is stopped.
+  func stop() { worker.stop() }
+
+  private func run() {
+    while !worker.isStopped {
+      followOutput()
+      followWishes()
+      readAhead()
+      followStream()
+      noteLayout()
+      noteState()
+      if !isFinished { endIfExhausted() }
+      worker.sleep(milliseconds: Self.lookMilliseconds)
+    }
+  }
+
+  // MARK: The output
+
+  private func followOutput() {
+    for event in output.takeEvents() {
+      tell(.output(event))
+      switch event.kind {
+      case .serverLost(_, let frames), .sinkLost(_, let frames):
+        // What was queued and not heard is played again.
+        let heard = feed.sourcePosition - frames - feed.renderer.latencyFrames
+        wishes.withLock { if $0.seek == nil { $0.seek = max(0, heard) } }
+        feed.beginFromSilence()
+      default: break
+      }
+    }
+  }
+
+  private var isPulling: Bool {
+    switch output.status.state {
+    case .playing, .connecting, .idle: true
+    default: false
+    }
+  }
+
+  // MARK: The listener
+
+  private func followWishes() {
+    let wanted = wishes.withLock { $0 }
+    feed.hold(wanted.isPaused || wanted.seek != nil)
+    if let frame = wanted.seek, feed.isSilent || !isPulling || isCorked { seek(to: frame) }
+    if wanted.isPaused { corkWhenSilent() } else { uncork() }
+  }
+
+  private func seek(to frame: Int) {
+    defer { wishes.withLock { if $0.seek == frame { $0.seek = nil } } }
+    do throws(PlaybackError) {
+      try source.seek(toFrame: frame)
+    } catch { return fail(error) }
+    feed.setEnded(false)
+    isAtEnd = false
+    finished.store(false, ordering: .releasing)
+    feed.ring.flush()
+    feed.sourcePosition = frame
+    // Frames are pulled again though the end had been played, or was lost with a server.
+    if !isCorked { output.resume() }
+  }
+
+  private func corkWhenSilent() {
+    guard !isCorked else { return }
+    guard feed.isSilent else {
+      silentSince = nil
+      return
+    }
+    let now = monotonic_nanoseconds()
+    let since = silentSince ?? now
+    silentSince = since
+    let queued = output.status.measuredLatencyMilliseconds ?? output.status.queueMilliseconds
+    guard Double(now - since) * 1e-6 > queued + 20 else { return }
+    output.pause()
+    isCorked = true
+  }
+
+  private func uncork() {
+    silentSince = nil
+    guard isCorked else { return }
+    output.resume()
+    isCorked = false
+  }
+
+  // MARK: The source
+
+  private func readAhead() {
+    while !isAtEnd, !worker.isStopped, feed.ring.room >= Self.readFrames,
+      streamed?.isReady ?? true
+    {
+      do throws(PlaybackError) {
+        let count = try source.read(into: planes.planes, frames: Self.readFrames)
+        if count == 0 { end() }
+        hasRead = true
+        feed.ring.write(from: UnsafePointer(planes.planes), frames: count)
+      } catch {
+        fail(error)
+        end()
+      }
+      // A new wish does not wait for a full ring.
+      if wishes.withLock({ $0.seek != nil }) { break }
+    }
+    let warnings = source.warnings
+    for text in warnings.dropFirst(toldWarnings) { tell(.warning(text)) }
+    toldWarnings = warnings.count
+  }
+
+  private func followStream() {
+    guard let streamed else { return }
+    let frame = feed.sourcePosition
+    streamed.isHeard(frame: frame)
+    for news in streamed.takeNews(upTo: frame) { tell(.news(news)) }
+  }
+
+  private func end() {
+    isAtEnd = true
+    feed.setEnded(true)
+  }
+
+  private func fail(_ error: PlaybackError) {
+    if case .interrupted = error { return }
+    tell(.sourceFailed(error))
+  }
+
+  /// The source is read ahead; what matters is where the renderer is.
+  private func noteLayout() {
+    let layout = source.contentLayout(atFrame: feed.sourcePosition)
+    guard layout != heardLayout else { return }
+    heardLayout = layout
+    tell(.layoutChanged(layout))
+  }
+
+  private func noteState() {
+    // Before the first sound there is nothing that could stop.
+    guard hasRead else { return }
+    let isStarved = feed.isStarved
+    guard isStarved != wasStarved else { return }
+    wasStarved = isStarved
+    tell(isStarved ? .buffering : .resumed)
+  }
+
+  private func endIfExhausted() {
+    guard feed.isExhausted else { return }
+    // The server may be gone just now: then what it lost is played again first.
+    guard output.drain(timeoutMilliseconds: 1000) else { return }
+    finished.store(true, ordering: .releasing)
+    tell(.finished)
+  }
+}

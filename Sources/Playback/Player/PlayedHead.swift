@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import HeadTracking
+internal import Rendering
+internal import SoundSources
+private import Synchronization
+
+/// The head of a player: the stage's view of it, and the trackers that it is known by.
+///
+/// ## Threading
+/// For any thread.
+final class PlayedHead: Sendable {
+  let stage: HeadToStageSource
+  /// What live poses come from; nil for a recorded head, and for none.
+  let poses: HeadPoseSource?
+  private let tracker: TrackerSession?
+  private let device: TrackerSession?
+  private let memory: Memory
+
+  /// The id of the tracker that was connected last.
+  private final class Memory: Sendable {
+    let id = Mutex<String?>(nil)
+  }
+
+  init(_ options: PlayerOptions, _ events: EventQueue) {
+    let memory = Memory()
+    self.memory = memory
+    switch options.head {
+    case .none: (stage, poses, tracker) = (HeadToStageSource(.none), nil, nil)
+    case .recorded(let trajectory):
+      (stage, poses, tracker) = (HeadToStageSource(.recorded(trajectory)), nil, nil)
+    case .source(let source):
+      (stage, poses, tracker) = (HeadToStageSource(.source(source)), source, nil)
+    case .automatic, .tracker:
+      let source = HeadPoseSource()
+      (stage, poses) = (HeadToStageSource(.source(source)), source)
+      tracker = Self.session(options, source, memory, events)
+    }
+    device = Self.deviceSession(options, poses, events)
+  }
+
+  private static func session(
+    _ options: PlayerOptions, _ source: HeadPoseSource, _ memory: Memory, _ events: EventQueue
+  ) -> TrackerSession {
+    var wanted = TrackerSelection.automatic
+    if case .tracker(let id) = options.head { wanted = .id(id) }
+    let fronts = options.fronts
+    return TrackerSession(
+      wanted, feeding: source, settings: options.trackerSettings,
+      onEvent: { event in
+        if case .connected(let tracker) = event {
+          let isFirst = memory.id.withLock { id in
+            defer { id = tracker.id }
+            return id == nil
+          }
+          // A tracker that begins anew within a play has lost its north.
+          if isFirst, let front = fronts[tracker.id] { source.keepFront(front) }
+        }
+        events.add(.tracker(event))
+      }, calibration: options.calibration)
+  }
+
+  /// The session of the tracker that the stage stands still in.
+  private static func deviceSession(
+    _ options: PlayerOptions, _ source: HeadPoseSource?, _ events: EventQueue
+  ) -> TrackerSession? {
+    guard let id = options.deviceTracker, let source else { return nil }
+    return TrackerSession(
+      .id(id), feeding: DeviceSampleSink(for: source), settings: options.trackerSettings,
+      onEvent: { events.add(.deviceTracker($0)) }, calibration: options.calibration)
+  }
+
+  func start() {
+    tracker?.start()
+    device?.start()
+  }
+
+  func stop() {
+    tracker?.stop()
+    device?.stop()
+  }
+
+  /// The tracker that is connected.
+  var connected: TrackerDescription? { tracker?.tracker }
+
+  /// The tracker used last and the yaw of the front in its own world, radians; nil where there is
+  /// none, and while the front is a device's.
+  var front: (tracker: String, yaw: Double)? {
+    guard let id = memory.id.withLock({ $0 }), let yaw = poses?.front else { return nil }
+    return (id, yaw)
+  }
+}

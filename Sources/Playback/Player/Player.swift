@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Ambisonics
+private import Binaural
+private import CRealtime
+private import Geometry
+private import HeadTracking
+private import Media
+private import PulseAudio
+internal import Rendering
+public import SignalProcessing
+internal import SoundSources
+private import Synchronization
+
+/// Plays a source over headphones, with the stage standing still while the head moves.
+///
+/// ```swift
+/// let player = try Player(path: "concert.flac")
+/// try player.start()
+/// while !player.isFinished { usleep(100_000) }
+/// player.stop()
+/// ```
+///
+/// ## Threading
+/// All of it may be used from any thread. The source is read on a thread of the player's own.
+public final class Player: @unchecked Sendable {
+  /// Of playing, Hz: the sink's own, so that the server need not resample.
+  public let sampleRate: Int
+  public let title: String?
+  /// What the listener should be told before it plays, a sentence each.
+  public let notes: [String]
+
+  private let options: PlayerOptions
+  /// Whether the source is a soundfield, which has an order of its own and no loudspeakers.
+  public let isAmbisonic: Bool
+  private let route: RouteFollower
+  private let duration: Double?
+  private let feed: RenderFeed
+  private let output: AudioOutput
+  private let conductor: Conductor
+  private let head: PlayedHead
+  private let events: EventQueue
+  private let redesigner: Redesigner
+  private let rendering: RoutedRendering
+  private let levelBoard: LevelledSource.Board?
+  private let scan: LoudnessScan?
+  private let streamed: (any StreamedSource)?
+  private let shared = Mutex(Shared())
+
+  private struct Shared {
+    var isStopped = false
+  }
+
+  /// A player for a file, a playlist or a folder: see ``SoundOpener``.
+  public convenience init(
+    path: String, options: PlayerOptions = PlayerOptions()
+  ) throws(PlaybackError) {
+    try self.init(
+      options: options, makeSource: SoundOpener(path, settings: options.render).open)
+  }
+
+  /// A player for any source.
+  ///
+  /// - Parameters:
+  ///   - options: how it is played.
+  ///   - makeSource: makes the source at the rate of playing, in Hz.
+  public init(
+    options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
+  ) throws(PlaybackError) {
+    let sink = try Self.sink(options)
+    let rate = Self.usable(sink?.sampleRate ?? 0)
+    let made = try makeSource(rate)
+    let source = try prepared(made, settings: options.render)
+    let policy = Self.policy(options)
+    let programme = Programme(
+      layout: source.contentLayout(atFrame: 0), isBinaural: source.isBinaural)
+    let facts = sink.map { RouteFacts($0) }
+    let decision = policy.decision(for: programme, on: facts, mode: options.mode)
+    let loudspeakers =
+      options.render.playback == .headphones ? .laptop : options.render.playback
+    var settings = options.render
+    settings.playback = decision.playback(settings, loudspeakers: loudspeakers) ?? .headphones
+    let hrtf = try HRTFChoice(path: settings.hrtfPath, interrupt: options.interrupt)
+    let filters = try hrtf.filters(
+      for: source.layout, settings: settings, sampleRate: Double(rate))
+    self.options = options
+    sampleRate = rate
+    title = source.title
+    notes = hrtf.notes
+    duration = source.duration.map { Double($0) / Double(rate) }
+    if case .ambisonics = source.layout { isAmbisonic = true } else { isAmbisonic = false }
+    let events = EventQueue()
+    self.events = events
+    let streamed = made.stream
+    streamed?.loudnessAsHeard = { [bus = source.layout, settings] layout, planes in
+      loudness(ofSnippet: planes, layout, on: bus, filters: filters, settings: settings)
+    }
+    self.streamed = streamed
+    let level = levelled(source, from: made, filters: filters, settings: settings) {
+      events.add(.loudness($0))
+    }
+    levelBoard = level?.board
+    scan = level?.scan
+    let head = PlayedHead(options, events)
+    self.head = head
+    let renderer = Renderer(
+      layout: source.layout, filters: filters, busOrder: settings.busOrder,
+      blockFrames: settings.blockFrames, mode: decision.renderedMode, finish: .safe,
+      rewritableSeconds: head.stage.becomesKnown && options.rewriting != .never ? 0.5 : 0)
+    let ring = FrameRing(channelCount: source.layout.channelCount, capacity: rate * 2)
+    feed = RenderFeed(ring: ring, renderer: renderer, head: head.stage)
+    feed.volume = linearGain(decibels: settings.gainDecibels)
+    let output = try Self.makeOutput(options, rate, feed, isHeadKnown: !head.stage.becomesKnown)
+    self.output = output
+    redesigner = Redesigner(
+      renderer: renderer, layout: source.layout, told: hrtf.notes, tell: events.add)
+    let rendering = RoutedRendering(
+      settings: settings, decision: decision, mode: options.mode, loudspeakers: loudspeakers,
+      renderer: renderer, head: head.stage, redesigner: redesigner,
+      refresh: { [weak output] in output?.refresh() })
+    self.rendering = rendering
+    let route = RouteFollower(
+      policy: policy, programme: programme, facts: facts, mode: options.mode, tell: events.add,
+      apply: rendering.apply)
+    self.route = route
+    head.poses?.prediction = options.prediction.pose(for: options.sinkName ?? "")
+    conductor = Conductor(
+      source: level ?? source, feed: feed, output: output
+    ) { event in
+      if let sink = event.newSink {
+        let status = output.status
+        head.poses?.prediction = options.prediction.pose(
+          for: sink, queue: status.isLatencyApproximate ? status.queueMilliseconds : nil)
+      }
+      if let sink = event.routedSink { route.follow(sink) }
+      if case .layoutChanged(let layout) = event { route.follow(layout) }
+      events.add(event)
+    }
+    head.stage.settle()
+    if renderer.isRewritable {
+      head.poses?.observe { [weak output] in
+        output?.refresh()
+        return output != nil
+      }
+    }
+    if let offer = made.multichannelOffer { declareMultichannelContent(offer) }
+    if let start = streamed?.startFrame, start > 0 {
+      conductor.wish { $0.seek = start }
+    }
+  }
+
+  deinit { stop() }
+
+  // MARK: Playing
+
+  /// Connects to the sound server and begins to play.
+  ///
+  /// - Throws: `PlaybackError.output` where no server answers within 2 s.
+  public func start() throws(PlaybackError) {
+    head.start()
+    conductor.start()
+    do throws(PulseAudioError) {
+      try output.start()
+    } catch {
+      stop()
+      throw .output(error.description)
+    }
+  }
+
+  /// Fades out, then holds; nothing of the source is lost.
+  public func pause() { conductor.wish { $0.isPaused = true } }
+
+  /// Goes on after `pause`, from silence within 50 ms.
+  public func resume() { conductor.wish { $0.isPaused = false } }
+
+  public var isPaused: Bool { conductor.wishes.withLock { $0.isPaused } }
+
+  /// Goes to a moment of the source, in seconds; before its start or past its end is brought there.
+  public func seek(toSeconds seconds: Double) {
+    let limited = max(0, min(seconds, duration ?? seconds))
+    guard limited.isFinite else { return }
+    conductor.wish { $0.seek = Int(limited * Double(sampleRate)) }
+  }
+
+  /// Goes forwards, or backwards where negative.
+  public func skip(bySeconds seconds: Double) {
+    let pending = conductor.wishes.withLock { $0.seek }.map { Double($0) / Double(sampleRate) }
+    seek(toSeconds: (pending ?? position) + seconds)
+  }
+
+  /// Linear gain, 0 to 10 (+20 dB); a change takes 50 ms.
+  public var volume: Float {
+    get { feed.volume }
+    set { feed.volume = min(10, max(0, newValue)) }
+  }
+
+  /// What the stage follows; a change is smooth.
+  public var mode: StageMode {
+    get { route.mode }
+    set {
+      events.add(.modeChanged(newValue))
+      route.mode = newValue
+    }
+  }
+
+  /// LUFS at the ears that the source is brought to, at 0.9 dB/s; nil where that was off from the
+  /// start.
+  public var loudnessTarget: Double? {
+    get { levelBoard?.content.withLock { $0.target } }
+    set {
+      guard let newValue, newValue.isFinite else { return }
+      levelBoard?.content.withLock { $0.target = min(0, max(-70, newValue)) }
+    }
+  }
+
+  /// What is heard of the programme, where, and why.
+  public var routeDecision: RouteDecision { route.decision }
+
+  /// Says that the programme is to be had in more channels than are played, so that the listener
+  /// can be told: `.multichannelOffered` follows where mono or stereo is played.
+  ///
+  /// - Parameter offer: what the listener can do.
+  public func declareMultichannelContent(_ offer: MultichannelOffer) {
+    if !route.programme.isMultichannel { events.add(.multichannelOffered(offer)) }
+  }
+
+  /// How the sound is decoded, as it was wished last.
+  public var decoding: RenderSettings { rendering.settings }
+
+  /// Changes HRTF set, equalisation, decoder design, bus order, headphones and the head's size
+  /// while playing; what else is in the settings stays. The decoder is designed on a thread of its
+  /// own and faded in without a click; `.decoderChanged` or `.decoderKept` tells when.
+  public func decode(by settings: RenderSettings) { rendering.decode(by: settings) }
+
+  /// The direction in which the head looks now becomes the front of the stage, within 0.4 s.
+  public func recenter() { head.poses?.recenter() }
+
+  /// The tracker used last and the yaw of the front in its own world, radians; nil where there is
+  /// none, and while the front is a device's.
+  public var front: (tracker: String, yaw: Double)? { head.front }
+
+  /// Fades out and ends, within half a second. The player cannot be started again.
+  public func stop() {
+    let isFirst = shared.withLock { shared in
+      defer { shared.isStopped = true }
+      return !shared.isStopped
+    }
+    guard isFirst else { return }
+    redesigner.stop()
+    scan?.stop()
+    streamed?.abandon()
+    conductor.stop()
+    if output.status.state == .playing { fadeOut() }
+    output.stop()
+    head.stop()
+  }
+
+  private func fadeOut() {
+    feed.hold(true)
+    let queued = output.status.measuredLatencyMilliseconds ?? output.status.queueMilliseconds
+    let end = monotonic_nanoseconds() + 400_000_000
+    while !feed.isSilent, monotonic_nanoseconds() < end { pauseThread(milliseconds: 5) }
+    let rest = Double(end - monotonic_nanoseconds()) * 1e-6
+    pauseThread(milliseconds: Int(max(0, min(queued + 5, rest))))
+  }
+
+  // MARK: What is going on
+
+  /// True once all of the source has been heard.
+  public var isFinished: Bool { conductor.isFinished }
+
+  /// Seconds of the source that have been heard.
+  public var position: Double {
+    let queued = output.status.measuredLatencyMilliseconds ?? 0
+    let isMoving = output.status.state == .playing && !feed.isSilent
+    let rendered = Double(feed.sourcePosition) / Double(sampleRate)
+    return max(0, rendered - (isMoving ? queued * 1e-3 : 0))
+  }
+
+  /// What happened since the last call, oldest first.
+  public func takeEvents() -> [PlayerEvent] { events.take() }
+
+  /// Peak and rms of both ears since the last call.
+  public func levels() -> LevelMeter.Levels { feed.renderer.levels() }
+
+  public var status: PlayerStatus {
+    let output = output.status
+    return PlayerStatus(
+      state: state(output), position: position, duration: duration, mode: mode,
+      route: route.decision, head: head.poses?.status, tracker: head.connected, output: output,
+      volume: volume, loudness: levelBoard?.content.withLock { $0.report },
+      mutedFrames: feed.renderer.mutedFrameCount)
+  }
+
+  private func state(_ output: AudioOutputStatus) -> PlayerStatus.State {
+    if shared.withLock({ $0.isStopped }) { return .stopped }
+    if isFinished { return .finished }
+    switch output.state {
+    case .serverLost, .sinkLost, .serverFrozen, .suspended, .connecting, .idle, .failed:
+      return .waitingForOutput
+    default: break
+    }
+    if isPaused { return .paused }
+    return feed.isStarved ? .buffering : .playing
+  }
+
+  // MARK: Making the parts
+
+  /// The sink that will be played to, as far as that is known.
+  private static func sink(_ options: PlayerOptions) throws(PlaybackError) -> Sink? {
+    do throws(PulseAudioError) {
+      let sinks = try SinkList.read(serverAddress: options.serverAddress)
+      if let name = options.sinkName {
+        guard let sink = sinks.first(where: { $0.name == name }) else {
+          throw .unknownSink(name: name, available: sinks.map(\.name))
+        }
+        return sink
+      }
+      return sinks.first { $0.isDefault } ?? sinks.first
+    } catch { throw .output(error.description) }
+  }
+
+  private static func usable(_ rate: Int) -> Int {
+    AudioTrack.sampleRates.contains(rate) ? rate : 48000
+  }
+
+  /// What the route decides, with what the listener wishes of sources and loudspeakers.
+  private static func policy(_ options: PlayerOptions) -> RoutePolicy {
+    var policy = options.route
+    policy.spatialization = options.render.spatialization
+    if options.render.playback != .headphones { policy.cancelsCrosstalk = true }
+    return policy
+  }
+
+  private static func makeOutput(
+    _ options: PlayerOptions, _ rate: Int, _ feed: RenderFeed, isHeadKnown: Bool
+  ) throws(PlaybackError) -> AudioOutput {
+    var configuration = AudioOutputConfiguration()
+    configuration.serverAddress = options.serverAddress
+    configuration.sinkName = options.sinkName
+    configuration.sampleRate = rate
+    configuration.latencyMilliseconds = options.latencyMilliseconds
+    configuration.rewriting = options.rewriting
+    configuration.latencyIsFree = isHeadKnown
+    do throws(PulseAudioError) {
+      let canRewrite = feed.renderer.isRewritable
+      return try AudioOutput(
+        configuration, render: canRewrite ? feed.rewritingCallback : feed.callback)
+    } catch { throw .output(error.description) }
+  }
+}

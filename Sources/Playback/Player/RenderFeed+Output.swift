@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PulseAudio
+internal import Rendering
+internal import SoundSources
+
+/// The functions through which an output asks a feed for sound.
+///
+/// ## Threading
+/// The output calls them on its audio thread.
+extension RenderFeed {
+  /// Renders what comes next.
+  var callback: AudioRenderCallback {
+    AudioRenderCallback(owner: self, function: Self.renderNext)
+  }
+
+  /// Renders what comes next, and queued sound again for a newer head pose.
+  var rewritingCallback: AudioRenderCallback {
+    AudioRenderCallback(
+      owner: self, function: Self.renderNext,
+      rewrite: { context, samples, framesBack, frames, time in
+        Unmanaged<RenderFeed>.fromOpaque(context)._withUnsafeGuaranteedRef {
+          $0.rewrite(samples, framesBack: framesBack, frames: frames, time: time)
+        }
+      })
+  }
+
+  private static let renderNext: AudioRenderCallback.Function = {
+    context, samples, frames, time in
+    Unmanaged<RenderFeed>.fromOpaque(context)._withUnsafeGuaranteedRef {
+      $0.render(samples, frames: frames, time: time)
+    }
+  }
+}

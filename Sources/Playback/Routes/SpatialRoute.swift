@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import PulseAudio
+internal import Rendering
+internal import SoundSources
+
+/// A sink as a place for spatial sound: whether it can be, whether the user lets it, what a
+/// multichannel programme gets there.
+public struct SpatialRoute: Sendable, Equatable {
+  public let facts: RouteFacts
+  public let isDefault: Bool
+  /// Whether what stands at the end allows spatial sound.
+  public let canBeSpatial: Bool
+  /// Whether the user allows spatial sound there.
+  public let isAllowed: Bool
+  /// For a multichannel programme; tells why not where it is plain.
+  public let decision: RouteDecision
+
+  /// Whether a multichannel programme is spatial there.
+  public var isSpatial: Bool { decision.treatment != .plainStereo }
+
+  public init(_ sink: Sink, policy: RoutePolicy) {
+    self.init(RouteFacts(sink), isDefault: sink.isDefault, policy: policy)
+  }
+
+  public init(_ facts: RouteFacts, isDefault: Bool, policy: RoutePolicy) {
+    self.facts = facts
+    self.isDefault = isDefault
+    canBeSpatial = policy.canBeSpatial(facts)
+    isAllowed = policy.allows(facts)
+    decision = policy.decision(for: .surround, on: facts)
+  }
+}
+
+extension Programme {
+  /// Five loudspeakers and low-frequency effects.
+  static let surround = Programme(
+    layout: .speakers([
+      .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,
+    ]))
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import CRealtime
+
+/// Records what a sink plays, from its monitor source, or what another source hears, as stereo
+/// float32.
+///
+/// A capture ends when its sink or server does; open another then.
+///
+/// ## Threading
+/// The receiver is called on a thread that the capture owns. `stop` and `failure` may be called
+/// from any other.
+public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
+  /// - Parameters:
+  ///   - interleaved: frames x 2 samples, valid during the call; silence where the server had none.
+  ///   - captureTimeNanoseconds: when the first frame was played by the sink as far as the server
+  ///     knows, CLOCK_MONOTONIC [ns]; nil before its first report.
+  public typealias Receiver =
+    @Sendable (
+      _ interleaved: UnsafeBufferPointer<Float>, _ captureTimeNanoseconds: Int64?
+    ) -> Void
+
+  static let bytesPerFrame = 2 * MemoryLayout<Float>.stride
+
+  private let connection: ClientConnection
+  private let receiver: Receiver
+  private var stream: OpaquePointer?
+  private var isStopped = false
+
+  /// Begins to record; returns when the stream is open.
+  ///
+  /// - Parameters:
+  ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
+  ///   - sinkName: nil: the default sink.
+  ///   - sourceName: records this source instead of a sink's monitor.
+  ///   - sampleRate: of the recording [Hz]; equal to the sink's rate it is what the sink plays, bit
+  ///     for bit.
+  ///   - fragmentMilliseconds: how often audio is handed over.
+  ///   - timeoutMilliseconds: how long the server may take to answer.
+  ///   - receiver: is handed the audio.
+  public init(
+    serverAddress: String? = nil, sinkName: String? = nil, sourceName: String? = nil,
+    sampleRate: Int = 48_000, fragmentMilliseconds: Double = 10, timeoutMilliseconds: Int = 2000,
+    receiver: @escaping Receiver
+  ) throws(PulseAudioError) {
+    guard (1...384_000).contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
+    self.receiver = receiver
+    connection = try ClientConnection(
+      serverAddress: serverAddress, applicationName: "Stillstage",
+      timeoutMilliseconds: timeoutMilliseconds)
+    let fragment = UInt32(max(1, fragmentMilliseconds * Double(sampleRate) / 1000))
+    do {
+      try connection.loop.locked { () throws(PulseAudioError) in
+        let source = if let sourceName { sourceName } else { try monitor(of: sinkName) }
+        try open(source, sampleRate: UInt32(sampleRate), fragmentFrames: fragment)
+      }
+    } catch {
+      connection.loop.stop()
+      closeStream()
+      throw error
+    }
+  }
+
+  deinit { stop() }
+
+  /// Why the capture ended by itself; nil while it runs.
+  public var failure: String? {
+    connection.loop.locked {
+      guard let stream, !isGood(stream: stream) else { return nil }
+      return lastError(of: connection.context)
+    }
+  }
+
+  /// Ends the capture; the receiver is not called again after it returns.
+  public func stop() {
+    let isFirst = connection.loop.locked {
+      defer { isStopped = true }
+      return !isStopped
+    }
+    guard isFirst else { return }
+    connection.loop.stop()
+    closeStream()
+    connection.close()
+  }
+
+  private func monitor(of sinkName: String?) throws(PulseAudioError) -> String {
+    let sinks = try connection.sinks()
+    if let sinkName {
+      guard sinks.contains(where: { $0.name == sinkName }) else {
+        throw .unknownSink(name: sinkName, available: sinks.map(\.name))
+      }
+      return sinkName + ".monitor"
+    }
+    guard let sink = sinks.first(where: \.isDefault) ?? sinks.first else {
+      throw .noSink(address: describeServerAddress(connection.address))
+    }
+    return sink.name + ".monitor"
+  }
+
+  private func open(
+    _ source: String, sampleRate: UInt32, fragmentFrames: UInt32
+  ) throws(PulseAudioError) {
+    var format = pa_sample_spec(format: PA_SAMPLE_FLOAT32LE, rate: sampleRate, channels: 2)
+    var map = pa_channel_map()
+    pa_channel_map_init_stereo(&map)
+    guard let stream = pa_stream_new(connection.context, "Capture", &format, &map) else {
+      throw .streamRefused(reason: lastError(of: connection.context))
+    }
+    self.stream = stream
+    pa_stream_set_read_callback(
+      stream, { _, _, this in MonitorCapture.with(this) { $0.receive() } }, userdata)
+    pa_stream_set_state_callback(
+      stream, { MonitorCapture.with($1) { $0.connection.loop.signal() } }, userdata)
+    var attributes = pa_buffer_attr(
+      maxlength: .max, tlength: .max, prebuf: .max, minreq: .max,
+      fragsize: fragmentFrames * UInt32(Self.bytesPerFrame))
+    let flags = pa_stream_flags_t(
+      rawValue: PA_STREAM_INTERPOLATE_TIMING.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
+        | PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_DONT_MOVE.rawValue)
+    _ = pa_stream_connect_record(stream, source, &attributes, flags)
+    try connection.wait { _ in pa_stream_get_state(stream) != PA_STREAM_CREATING }
+    guard pa_stream_get_state(stream) == PA_STREAM_READY else {
+      throw .streamRefused(reason: lastError(of: connection.context))
+    }
+  }
+
+  private func closeStream() {
+    guard let stream else { return }
+    pa_stream_set_read_callback(stream, nil, nil)
+    pa_stream_set_state_callback(stream, nil, nil)
+    pa_stream_disconnect(stream)
+    pa_stream_unref(stream)
+    self.stream = nil
+  }
+
+  private func receive() {
+    guard let stream else { return }
+    while pa_stream_readable_size(stream) > 0 {
+      var latency: Int64 = 0
+      let isKnown = pulse_latency_nanoseconds(stream, &latency) >= 0
+      let time = isKnown ? monotonic_nanoseconds() - latency : nil
+      var memory: UnsafeRawPointer?
+      var size = 0
+      guard pa_stream_peek(stream, &memory, &size) >= 0, size > 0 else { return }
+      hand(memory, count: size / MemoryLayout<Float>.stride, time: time)
+      pa_stream_drop(stream)
+    }
+  }
+
+  private func hand(_ memory: UnsafeRawPointer?, count: Int, time: Int64?) {
+    if let memory {
+      let samples = memory.assumingMemoryBound(to: Float.self)
+      receiver(UnsafeBufferPointer(start: samples, count: count), time)
+    } else {
+      [Float](repeating: 0, count: count).withUnsafeBufferPointer { receiver($0, time) }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Synchronization
+
+/// What an output shows to other threads.
+///
+/// ## Threading
+/// The loop's side only tries the locks and comes back at the next tick if somebody holds them: it
+/// is also the audio's thread. Readers take them for the time of a copy.
+final class OutputBoard: @unchecked Sendable {
+  static let eventLimit = 256
+
+  let counters: UnsafeMutablePointer<OutputCounters>
+  /// The loop's own copy; change it, then `publish`.
+  var draft = AudioOutputStatus()
+  private var newEvents: [AudioOutputEvent] = []
+  private let status = Mutex(AudioOutputStatus())
+  private let events = Mutex<[AudioOutputEvent]>([])
+
+  init() {
+    counters = .allocate(capacity: 1)
+    counters.initialize(to: OutputCounters())
+  }
+
+  deinit {
+    counters.deinitialize(count: 1)
+    counters.deallocate()
+  }
+
+  // MARK: The loop's side
+
+  func post(_ kind: AudioOutputEvent.Kind) {
+    newEvents.append(AudioOutputEvent(kind: kind, timeNanoseconds: monotonic_nanoseconds()))
+  }
+
+  func publish() {
+    let draft = draft
+    status.withLockIfAvailable { $0 = draft }
+    guard !newEvents.isEmpty else { return }
+    let fresh = newEvents
+    let taken: Void? = events.withLockIfAvailable {
+      $0 += fresh
+      $0.removeFirst(max(0, $0.count - Self.eventLimit))
+    }
+    if taken != nil { newEvents = [] }
+  }
+
+  // MARK: The readers' side
+
+  func takeEvents() -> [AudioOutputEvent] {
+    events.withLock {
+      let taken = $0
+      $0 = []
+      return taken
+    }
+  }
+
+  func snapshot() -> AudioOutputStatus {
+    var snapshot = status.withLock { $0 }
+    let state = counters.pointee.state.load(ordering: .acquiring)
+    snapshot.state = AudioOutputState(rawValue: state) ?? .idle
+    snapshot.framesWritten = counters.pointee.framesWritten.load(ordering: .relaxed)
+    snapshot.underruns = counters.pointee.underruns.load(ordering: .relaxed)
+    snapshot.rewrites = counters.pointee.rewrites.load(ordering: .relaxed)
+    snapshot.lateRewrites = counters.pointee.lateRewrites.load(ordering: .relaxed)
+    snapshot.lostRewriteHeads = counters.pointee.lostRewriteHeads.load(ordering: .relaxed)
+    let latency = counters.pointee.latency.load(ordering: .relaxed)
+    snapshot.measuredLatencyMilliseconds = latency < 0 ? nil : Double(latency) / 1e6
+    return snapshot
+  }
+}
+
+/// The numbers that the render path writes and any thread reads.
+struct OutputCounters: ~Copyable {
+  let framesWritten = Atomic<Int64>(0)
+  /// CLOCK_MONOTONIC [ns] of the last write request; 0: none yet.
+  let lastWrite = Atomic<Int64>(0)
+  /// [ns]; negative: not reported yet.
+  let latency = Atomic<Int64>(-1)
+  let underruns = Atomic<Int>(0)
+  let rewrites = Atomic<Int>(0)
+  let lateRewrites = Atomic<Int>(0)
+  let lostRewriteHeads = Atomic<Int>(0)
+  let state = Atomic<UInt8>(AudioOutputState.idle.rawValue)
+}

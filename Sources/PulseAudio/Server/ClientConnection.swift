@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import CRealtime
+
+/// A plain connection for one purpose: every step waits, but no longer than to a deadline.
+final class ClientConnection {
+  let loop: ThreadedLoop
+  let address: String?
+  private(set) var context: OpaquePointer?
+  private let timeoutMilliseconds: Int
+  private let deadline: Int64
+
+  /// Connects within `timeoutMilliseconds`, which the steps that follow share.
+  init(
+    serverAddress: String?, applicationName: String, timeoutMilliseconds: Int
+  ) throws(PulseAudioError) {
+    loop = try ThreadedLoop(name: "pulse-client")
+    address = serverAddress
+    self.timeoutMilliseconds = timeoutMilliseconds
+    deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
+    try loop.start()
+    do {
+      try loop.locked { () throws(PulseAudioError) in try connect(applicationName) }
+    } catch {
+      close()
+      throw error
+    }
+  }
+
+  deinit { close() }
+
+  /// With the loop's lock held; throws when the connection is lost or the deadline passes first.
+  func wait(for condition: (OpaquePointer) -> Bool) throws(PulseAudioError) {
+    let place = describeServerAddress(address)
+    guard let context else { throw .systemFailure(reason: "no context") }
+    let inTime = loop.wait(untilNanoseconds: deadline) { condition(context) || !isGood(context) }
+    guard isGood(context) else {
+      throw .noServer(address: place, reason: lastError(of: context))
+    }
+    guard inTime else {
+      throw .serverSilent(address: place, milliseconds: timeoutMilliseconds)
+    }
+  }
+
+  func close() {
+    loop.stop()
+    dropContext()
+  }
+
+  private func connect(_ applicationName: String) throws(PulseAudioError) {
+    context = openContext(loop: loop, applicationName: applicationName, address: address) {
+      pa_context_set_state_callback($0, { ThreadedLoop.with($1) { $0.signal() } }, loop.userdata)
+    }
+    try wait { pa_context_get_state($0) == PA_CONTEXT_READY }
+  }
+
+  func dropContext() {
+    if let context { closeContext(context) }
+    context = nil
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Why the sound server could not be used.
+public enum PulseAudioError: Error, Equatable {
+  /// Nothing listens at the address, or the server turned the connection down.
+  case noServer(address: String, reason: String)
+  /// A connection was made or begun, but the server said nothing within the time allowed.
+  case serverSilent(address: String, milliseconds: Int)
+  /// No sink has the name asked for.
+  case unknownSink(name: String, available: [String])
+  /// The server has no sink at all.
+  case noSink(address: String)
+  /// The server takes rates from 1 Hz to 384 kHz.
+  case unsupportedSampleRate(Int)
+  /// The server would not open the stream.
+  case streamRefused(reason: String)
+  /// `stop` was called before or while the output connected.
+  case stopped
+  /// The operating system would not give what a client needs.
+  case systemFailure(reason: String)
+
+  /// One line: what, why and what to do.
+  public var message: String {
+    switch self {
+    case .noServer(let address, let reason):
+      "no sound server at \(address): \(reason); start pulseaudio or pipewire-pulse, "
+        + "or set PULSE_SERVER to one that runs"
+    case .serverSilent(let address, let milliseconds):
+      "the sound server at \(address) did not answer within \(milliseconds) ms; it may be frozen: "
+        + "restart it, or set PULSE_SERVER to another"
+    case .unknownSink(let name, let available):
+      available.isEmpty
+        ? "no sink is named '\(name)': the server has no sinks; connect a device"
+        : "no sink is named '\(name)'; there are: \(available.joined(separator: ", "))"
+    case .noSink(let address):
+      "the sound server at \(address) has no sink; connect a device or load one with pactl"
+    case .unsupportedSampleRate(let rate):
+      "the sound server cannot take \(rate) Hz; choose a rate from 1 to 384000 Hz"
+    case .streamRefused(let reason):
+      "the sound server refused the stream: \(reason); look at its log, or choose another sink"
+    case .stopped:
+      "the output was stopped before it was connected; make a new one to play again"
+    case .systemFailure(let reason):
+      "cannot talk to a sound server: \(reason); close other programs and try again"
+    }
+  }
+}
+
+extension PulseAudioError: CustomStringConvertible {
+  public var description: String { message }
+}
+
+/// How to say where a server was looked for.
+func describeServerAddress(_ address: String?) -> String {
+  if let address { return address }
+  if let named = getenv("PULSE_SERVER") { return "PULSE_SERVER=\(String(cString: named))" }
+  if let directory = getenv("XDG_RUNTIME_DIR") {
+    return "\(String(cString: directory))/pulse/native (PULSE_SERVER is not set)"
+  }
+  return "the user's default address (neither PULSE_SERVER nor XDG_RUNTIME_DIR is set)"
+}

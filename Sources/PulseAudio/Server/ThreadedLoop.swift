@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import CRealtime
+import Glibc
+import Synchronization
+
+/// libpulse's main loop in a thread of its own, with a tick of 50 ms, so that whoever waits for
+/// the server can give up at a deadline.
+///
+/// ## Threading
+/// Everything of libpulse's is touched with the lock held, or on the loop's thread, which holds it.
+final class ThreadedLoop: CallbackTarget {
+  static let tickNanoseconds = 50_000_000
+
+  let handle: OpaquePointer
+  let api: UnsafeMutablePointer<pa_mainloop_api>
+  /// Called on the loop's thread at every tick and soon after every `kick`. Set before `start`.
+  var onTick: () -> Void = {}
+  /// Called on the loop's thread soon after `wake`. Set before `start`.
+  var onWake: () -> Void = {}
+  /// Called on the loop's thread at the time given to `setAlarm`. Set before `start`.
+  var onAlarm: () -> Void = {}
+  private let timer: Int32
+  private let alarm: Int32
+  private let bell: Int32
+  private let isRung = Atomic(false)
+  private var events: [OpaquePointer?] = []
+  private var isRunning = false
+
+  init(name: String) throws(PulseAudioError) {
+    timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
+    alarm = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
+    bell = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
+    let descriptors = [timer, alarm, bell]
+    func failure(_ reason: String) -> PulseAudioError {
+      for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
+      return .systemFailure(reason: reason)
+    }
+    guard descriptors.allSatisfy({ $0 >= 0 }) else { throw failure("no timer (errno \(errno))") }
+    guard let handle = pa_threaded_mainloop_new(), let api = pa_threaded_mainloop_get_api(handle)
+    else { throw failure("no main loop") }
+    self.handle = handle
+    self.api = api
+    pa_threaded_mainloop_set_name(handle, name)
+  }
+
+  deinit {
+    stop()
+    pa_threaded_mainloop_free(handle)
+    for descriptor in [timer, alarm, bell] { close(descriptor) }
+  }
+
+  func start() throws(PulseAudioError) {
+    let descriptors: [(Int32, pa_io_event_cb_t)] = [
+      (timer, { ThreadedLoop.with($4) { $0.tick() } }),
+      (bell, { ThreadedLoop.with($4) { $0.answerBell() } }),
+      (alarm, { ThreadedLoop.with($4) { $0.takeAlarm() } }),
+    ]
+    events = descriptors.map { api.pointee.io_new(api, $0, PA_IO_EVENT_INPUT, $1, userdata) }
+    kick()
+    guard pa_threaded_mainloop_start(handle) >= 0 else {
+      throw .systemFailure(reason: "no thread for the main loop")
+    }
+    isRunning = true
+  }
+
+  /// Ends the thread; never waits for the server. Not with the lock held.
+  func stop() {
+    if isRunning { pa_threaded_mainloop_stop(handle) }
+    isRunning = false
+    for case let event? in events { api.pointee.io_free(event) }
+    events = []
+  }
+
+  func locked<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    precondition(
+      pa_threaded_mainloop_in_thread(handle) == 0, "called from the sound server's callback")
+    pa_threaded_mainloop_lock(handle)
+    defer { pa_threaded_mainloop_unlock(handle) }
+    return try body()
+  }
+
+  /// Waits, with the lock held by the caller, until `condition` or the deadline; true if it came
+  /// true. The lock is open while waiting.
+  func wait(untilNanoseconds deadline: Int64, _ condition: () -> Bool) -> Bool {
+    while !condition() {
+      if monotonic_nanoseconds() >= deadline { return false }
+      pa_threaded_mainloop_wait(handle)
+    }
+    return true
+  }
+
+  /// Has those who `wait` look at their conditions.
+  func signal() { pa_threaded_mainloop_signal(handle, 0) }
+
+  /// Makes the next tick come at once.
+  func kick() {
+    var next = itimerspec(
+      it_interval: timespec(tv_sec: 0, tv_nsec: Self.tickNanoseconds),
+      it_value: timespec(tv_sec: 0, tv_nsec: 1))
+    timerfd_settime(timer, 0, &next, nil)
+  }
+
+  /// Has `onWake` called; from any thread, without the lock.
+  func wake() {
+    guard !isRung.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    var one: UInt64 = 1
+    _ = write(bell, &one, MemoryLayout<UInt64>.size)
+  }
+
+  /// Has `onAlarm` called once at `time`, CLOCK_MONOTONIC [ns]; a later call replaces it.
+  func setAlarm(at time: Int64) {
+    let time = max(time, 1)
+    var next = itimerspec(
+      it_interval: timespec(tv_sec: 0, tv_nsec: 0),
+      it_value: timespec(
+        tv_sec: Int(time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000)))
+    timerfd_settime(alarm, Int32(TFD_TIMER_ABSTIME), &next, nil)
+  }
+
+  private func takeAlarm() {
+    acknowledge(alarm)
+    onAlarm()
+  }
+
+  private func answerBell() {
+    acknowledge(bell)
+    isRung.store(false, ordering: .releasing)
+    onWake()
+  }
+
+  private func tick() {
+    acknowledge(timer)
+    onTick()
+    signal()
+  }
+
+  private func acknowledge(_ descriptor: Int32) {
+    var count: UInt64 = 0
+    _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+  }
+}
+
+/// What the audio thread may do to be served first.
+enum AudioThread {
+  private static let priority: Int32 = 5
+  private static let nice: Int32 = -11
+
+  /// Asks for the calling thread to be scheduled in real time, or else before others; without
+  /// either right it goes on as it is. Children do not inherit it.
+  static func raisePriority() {
+    var parameters = sched_param()
+    parameters.sched_priority = priority
+    if sched_setscheduler(0, SCHED_RR | resetOnFork, &parameters) == 0 { return }
+    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, nice)
+  }
+
+  /// SCHED_RESET_ON_FORK of Linux.
+  private static let resetOnFork: Int32 = 0x4000_0000
+}

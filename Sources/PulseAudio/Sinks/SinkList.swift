@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+
+/// The sinks of a server.
+public enum SinkList {
+  /// Asks the server for its sinks, in its order. Blocks for at most `timeoutMilliseconds`.
+  ///
+  /// - Parameters:
+  ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
+  ///   - timeoutMilliseconds: how long the server may take to answer.
+  public static func read(
+    serverAddress: String? = nil, timeoutMilliseconds: Int = 2000
+  ) throws(PulseAudioError) -> [Sink] {
+    let connection = try ClientConnection(
+      serverAddress: serverAddress, applicationName: "Stillstage",
+      timeoutMilliseconds: timeoutMilliseconds)
+    defer { connection.close() }
+    return try connection.loop.locked { () throws(PulseAudioError) in try connection.sinks() }
+  }
+}
+
+extension ClientConnection {
+  /// The server's sinks; with the loop's lock held.
+  func sinks() throws(PulseAudioError) -> [Sink] {
+    guard let context else { throw .systemFailure(reason: "no context") }
+    let collector = SinkCollector(onComplete: loop.signal)
+    collector.requestWithDefault(from: context)
+    // The operations point to the collector: they must not outlive it.
+    defer { if !collector.isComplete { dropContext() } }
+    try wait { _ in collector.isComplete }
+    return collector.sinks
+  }
+}
+
+/// Gathers a sink list from the callbacks in which it arrives.
+///
+/// All of it is for the thread that holds the loop's lock.
+final class SinkCollector: CallbackTarget {
+  private var list: [Sink] = []
+  private var isListComplete = false
+  private var defaultName: String?
+  private var isDefaultAwaited = false
+  /// Called when all that was asked for has come.
+  private let onComplete: () -> Void
+
+  init(onComplete: @escaping () -> Void = {}) { self.onComplete = onComplete }
+
+  var isComplete: Bool { isListComplete && !isDefaultAwaited }
+  var names: [String] { list.map(\.name) }
+  /// The default is marked if it was asked for.
+  var sinks: [Sink] {
+    list.map { sink in
+      var sink = sink
+      sink.isDefault = sink.name == defaultName
+      return sink
+    }
+  }
+
+  /// Asks for the list.
+  func request(from context: OpaquePointer) {
+    list = []
+    isListComplete = false
+    release(
+      pa_context_get_sink_info_list(
+        context,
+        { _, info, end, this in
+          SinkCollector.with(this) { $0.take(info, isLast: end != 0) }
+        }, userdata))
+  }
+
+  /// Asks for the list and for the name of the default sink.
+  func requestWithDefault(from context: OpaquePointer) {
+    isDefaultAwaited = true
+    release(
+      pa_context_get_server_info(
+        context,
+        { _, info, this in
+          SinkCollector.with(this) { $0.take(info) }
+        }, userdata))
+    request(from: context)
+  }
+
+  private func take(_ server: UnsafePointer<pa_server_info>?) {
+    defaultName = server?.pointee.default_sink_name.map { String(cString: $0) } ?? ""
+    isDefaultAwaited = false
+    if isComplete { onComplete() }
+  }
+
+  private func take(_ info: UnsafePointer<pa_sink_info>?, isLast: Bool) {
+    if let info, !isLast { list.append(Sink(info.pointee)) }
+    guard isLast else { return }
+    isListComplete = true
+    if isComplete { onComplete() }
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import CRealtime
+import Synchronization
+
+/// Follows a server's sinks, their ports and the default, through restarts of the server.
+///
+/// ## Threading
+/// For any thread. `onChange` is called on a thread of the monitor's own, one call at a time, and
+/// must not stop the monitor.
+public final class SinkMonitor: CallbackTarget, @unchecked Sendable {
+  private static let retryInterval: Int64 = 500_000_000
+
+  private let loop: ThreadedLoop
+  private let address: String?
+  private let onChange: @Sendable ([Sink]) -> Void
+  private let known = Mutex<[Sink]>([])
+  private let isStopped = Mutex(false)
+
+  // The loop's own.
+  private let collector: SinkCollector
+  private var context: OpaquePointer?
+  private var isSubscribed = false
+  private var isAsked = false
+  /// Something has changed since the list was asked for.
+  private var isStale = true
+  private var retryTime: Int64 = 0
+
+  /// - Parameters:
+  ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
+  ///   - onChange: hears the sinks at first and whenever one of them, or the default, has become
+  ///     another; empty where there is no server.
+  public init(
+    serverAddress: String? = nil, onChange: @escaping @Sendable ([Sink]) -> Void
+  ) throws(PulseAudioError) {
+    loop = try ThreadedLoop(name: "sink-monitor")
+    collector = SinkCollector(onComplete: loop.kick)
+    address = serverAddress
+    self.onChange = onChange
+    // Not `unowned`: the last tick may come while this is let go of, and waits for it.
+    let this = Unmanaged.passUnretained(self)
+    loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
+    try loop.start()
+  }
+
+  deinit { stop() }
+
+  /// The sinks as they are known now, in the server's order.
+  public var sinks: [Sink] { known.withLock { $0 } }
+
+  /// Ends it; never waits for the server. No call of `onChange` follows.
+  public func stop() {
+    let isFirst = isStopped.withLock { isStopped in
+      defer { isStopped = true }
+      return !isStopped
+    }
+    guard isFirst else { return }
+    loop.stop()
+    drop()
+  }
+
+  // MARK: Steps
+
+  private func attend() {
+    guard let context else {
+      if monotonic_nanoseconds() >= retryTime { connect() }
+      return
+    }
+    guard isGood(context) else { return lose() }
+    guard pa_context_get_state(context) == PA_CONTEXT_READY else { return }
+    if !isSubscribed { subscribeToSinks(context) }
+    isSubscribed = true
+    if isAsked, collector.isComplete {
+      isAsked = false
+      tell(collector.sinks)
+    }
+    if isStale, !isAsked {
+      (isAsked, isStale) = (true, false)
+      collector.requestWithDefault(from: context)
+    }
+  }
+
+  private func connect() {
+    retryTime = monotonic_nanoseconds() + Self.retryInterval
+    context = openContext(loop: loop, applicationName: "Stillstage", address: address) {
+      pa_context_set_state_callback($0, { SinkMonitor.with($1) { $0.loop.kick() } }, userdata)
+      pa_context_set_subscribe_callback(
+        $0, { SinkMonitor.with($3) { $0.objectChanged() } }, userdata)
+    }
+  }
+
+  private func objectChanged() {
+    isStale = true
+    loop.kick()
+  }
+
+  private func tell(_ sinks: [Sink]) {
+    let isNews = known.withLock { known in
+      defer { known = sinks }
+      return known != sinks
+    }
+    if isNews { onChange(sinks) }
+  }
+
+  private func lose() {
+    drop()
+    retryTime = monotonic_nanoseconds() + Self.retryInterval
+    tell([])
+  }
+
+  private func drop() {
+    if let context { closeContext(context) }
+    context = nil
+    (isSubscribed, isAsked, isStale) = (false, false, true)
+  }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import CRealtime
+import Synchronization
+
+/// An output's stream on the server. The session opens it again after every loss.
+///
+/// It calls libpulse and the renderer, and reports what libpulse tells of the stream to `onEvent`.
+///
+/// ## Threading
+/// As `OutputSession`.
+final class OutputStream: CallbackTarget {
+  enum Event {
+    case changed, ranDry, started, moved, suspended, drained
+    /// The answer to a timing request has arrived.
+    case timed
+  }
+
+  /// Reasons why the stream may stand still.
+  struct Flow {
+    var wantsPause: Bool
+    var pausedSince: Int64 = 0
+    var isDraining = false
+    var isDrained = false
+    var isSuspended = false
+
+    /// Whether the server should ask for audio.
+    var isRequestDue: Bool { !wantsPause && !isDraining && !isDrained && !isSuspended }
+  }
+
+  /// The sink that the stream plays to.
+  struct Place {
+    var index: UInt32 = .max
+    var state = Sink.State.unknown
+    /// How far a sink reads ahead that was asked for less, as the server tells [ms].
+    var configuredMilliseconds = 0.0
+    /// The sink's part of the reported latency, smoothed [ms].
+    var reportedMilliseconds = 0.0
+  }
+
+  /// From this long without a request on, a sink that calls itself suspended is believed.
+  private static let quietOfSuspension: Int64 = 300_000_000
+
+  let configuration: AudioOutputConfiguration
+  let board = OutputBoard()
+  let renderer: UnsafeMutablePointer<StreamRenderer>
+  /// Keeps the context of the render function alive.
+  private let callback: AudioRenderCallback
+  /// Set before `open`.
+  var onEvent: (Event) -> Void = { _ in }
+  private(set) var handle: OpaquePointer?
+  /// Set while the session's phase is `running`.
+  var isRunning = false
+  var flow: Flow
+  var place = Place()
+  var depth: QueueDepth
+  /// Whether this stream is topped up before the server asks.
+  private(set) var isToppedUp = false
+
+  /// The stream on the server while it runs.
+  var running: OpaquePointer? { isRunning ? handle : nil }
+  var counters: UnsafeMutablePointer<OutputCounters> { board.counters }
+  var framesWritten: Int64 { counters.pointee.framesWritten.load(ordering: .relaxed) }
+  var lastWrite: Int64 { counters.pointee.lastWrite.load(ordering: .relaxed) }
+
+  init(configuration: AudioOutputConfiguration, callback: AudioRenderCallback) {
+    self.configuration = configuration
+    self.callback = callback
+    flow = Flow(wantsPause: configuration.startsPaused)
+    renderer = .allocate(capacity: 1)
+    renderer.initialize(
+      to: StreamRenderer(
+        callback: callback, counters: board.counters, sampleRate: configuration.sampleRate,
+        queueMilliseconds: configuration.latencyMilliseconds ?? configuration.queueRules.deepest))
+    let rewriting: QueueRewriting =
+      callback.rewrite == nil
+      ? .unsupportedBySource : (configuration.rewriting == .never ? .switchedOff : .active)
+    depth = QueueDepth(
+      fixed: configuration.latencyMilliseconds, isRewritten: rewriting == .active,
+      rules: configuration.latencyIsFree ? configuration.queueRules.deep : configuration.queueRules)
+    board.draft.rewriting = rewriting
+    board.draft.sampleRate = configuration.sampleRate
+    board.draft.requestedLatencyMilliseconds = depth.milliseconds
+    board.publish()
+  }
+
+  deinit {
+    renderer.pointee.deallocate()
+    renderer.deinitialize(count: 1)
+    renderer.deallocate()
+  }
+
+  // MARK: Opening and closing
+
+  /// Asks for the stream, whose state then tells whether it opens. False if libpulse refuses.
+  func open(in context: OpaquePointer) -> Bool {
+    var format = pa_sample_spec(
+      format: PA_SAMPLE_FLOAT32LE, rate: UInt32(configuration.sampleRate),
+      channels: UInt8(StreamRenderer.channelCount))
+    var map = pa_channel_map()
+    pa_channel_map_init_stereo(&map)
+    let properties = pa_proplist_new()
+    defer { pa_proplist_free(properties) }
+    pa_proplist_sets(properties, PA_PROP_MEDIA_ROLE, configuration.mediaRole)
+    handle = pa_stream_new_with_proplist(
+      context, configuration.mediaName, &format, &map, properties)
+    guard let handle else { return false }
+    listen(to: handle)
+    renderer.pointee.beginQueue()
+    place.configuredMilliseconds = 0
+    isToppedUp = isRewriting && !board.draft.isLatencyApproximate
+    var attributes = attributes
+    _ = pa_stream_connect_playback(handle, configuration.sinkName, &attributes, flags, nil, nil)
+    return true
+  }
+
+  private var flags: pa_stream_flags_t {
+    var flags =
+      PA_STREAM_INTERPOLATE_TIMING.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
+      | (isToppedUp ? PA_STREAM_ADJUST_LATENCY : PA_STREAM_EARLY_REQUESTS).rawValue
+    if flow.wantsPause { flags |= PA_STREAM_START_CORKED.rawValue }
+    return pa_stream_flags_t(rawValue: flags)
+  }
+
+  func close() {
+    guard let handle else { return }
+    pa_stream_set_write_callback(handle, nil, nil)
+    pa_stream_set_state_callback(handle, nil, nil)
+    pa_stream_set_underflow_callback(handle, nil, nil)
+    pa_stream_set_started_callback(handle, nil, nil)
+    pa_stream_set_moved_callback(handle, nil, nil)
+    pa_stream_set_suspended_callback(handle, nil, nil)
+    pa_stream_set_buffer_attr_callback(handle, nil, nil)
+    pa_stream_disconnect(handle)
+    pa_stream_unref(handle)
+    self.handle = nil
+  }
+
+  // MARK: Requests to the server
+
+  func cork() {
+    if let running { release(pa_stream_cork(running, flow.wantsPause ? 1 : 0, nil, nil)) }
+  }
+
+  /// Throws away what is queued: what is written next is heard next.
+  func flush() {
+    renderer.pointee.beginQueue()
+    if let running { release(pa_stream_flush(running, nil, nil)) }
+  }
+
+  func drain() {
+    renderer.pointee.isHeld = true
+    flow.isDraining = true
+    guard let running else { return }
+    release(
+      pa_stream_drain(
+        running, { if $1 != 0 { OutputStream.tell(.drained, $2) } }, userdata))
+  }
+
+  /// Asks for the time; the server answers after it has taken in all earlier writes. False if the
+  /// request could not be sent.
+  func askTiming() -> Bool {
+    guard let handle else { return false }
+    let operation = pa_stream_update_timing_info(
+      handle, { OutputStream.tell(.timed, $2) }, userdata)
+    defer { release(operation) }
+    return operation != nil
+  }
+
+  /// Reads where the stream is now.
+  func readPlace() {
+    guard let handle else { return }
+    board.draft.sinkName = pa_stream_get_device_name(handle).map { String(cString: $0) } ?? ""
+    place.index = pa_stream_get_device_index(handle)
+    place.state = .unknown
+  }
+
+  /// PulseAudio tells a suspension to the stream; PipeWire only shows it in the sink's state, which
+  /// also lags behind at the start.
+  func isSuspended(at now: Int64) -> Bool {
+    guard let handle else { return false }
+    let isQuiet = now - lastWrite > Self.quietOfSuspension
+    return pa_stream_is_suspended(handle) == 1
+      || (!flow.wantsPause && place.state == .suspended && isQuiet)
+  }
+
+  // MARK: What libpulse tells
+
+  private func listen(to stream: OpaquePointer) {
+    pa_stream_set_write_callback(stream, streamWantsAudio, renderer)
+    pa_stream_set_state_callback(stream, { OutputStream.with($1) { $0.changed() } }, userdata)
+    pa_stream_set_underflow_callback(stream, { OutputStream.tell(.ranDry, $1) }, userdata)
+    pa_stream_set_started_callback(stream, { OutputStream.tell(.started, $1) }, userdata)
+    pa_stream_set_moved_callback(stream, { OutputStream.tell(.moved, $1) }, userdata)
+    pa_stream_set_suspended_callback(stream, { OutputStream.tell(.suspended, $1) }, userdata)
+    pa_stream_set_buffer_attr_callback(
+      stream, { OutputStream.with($1) { $0.readBuffer() } }, userdata)
+  }
+
+  private static func tell(_ event: Event, _ userdata: UnsafeMutableRawPointer?) {
+    with(userdata) { $0.onEvent(event) }
+  }
+
+  /// Called before the first write request, which needs the granted latency.
+  private func changed() {
+    if let handle, pa_stream_get_state(handle) == PA_STREAM_READY { readBuffer() }
+    onEvent(.changed)
+  }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import CRealtime
+import Synchronization
+
+/// The render path: it answers the server's write requests.
+///
+/// ## Threading
+/// All of it is used on the main loop's thread, or with the main loop's lock held.
+struct StreamRenderer {
+  static let channelCount = 2
+  /// Two channels of 32 bits.
+  static var bytesPerFrame: Int {
+    @_noLocks get { 8 }
+  }
+
+  let function: AudioRenderCallback.Function
+  let rewriteFunction: AudioRenderCallback.RewriteFunction?
+  let context: UnsafeMutableRawPointer
+  let counters: UnsafeMutablePointer<OutputCounters>
+  let sampleRate: Int
+  var clock: PresentationClock
+  var overwriter: QueueOverwriter
+  /// Nothing is pulled while true: the end of the stream was announced by `drain`.
+  var isHeld = false
+  /// Depth of the queue and the sink together, as granted [ns]: the latency until one is reported.
+  var grantedLatency: Int64 = 0
+  /// Requests are answered once they are for so many bytes: a server with a shallow sink asks every
+  /// few milliseconds, and a deep queue need not be topped up as often.
+  var leastFill = 0
+
+  /// The least that was queued when more was written, since this was last set to `.max` [ns].
+  var leastQueued = Int64.max
+
+  /// A report beyond the granted latency by more than this is wrong [ns].
+  private static let implausibleExcess: Int64 = 500_000_000
+
+  init(
+    callback: AudioRenderCallback, counters: UnsafeMutablePointer<OutputCounters>, sampleRate: Int,
+    queueMilliseconds: Double
+  ) {
+    function = callback.function
+    rewriteFunction = callback.rewrite
+    context = callback.context
+    self.counters = counters
+    self.sampleRate = sampleRate
+    self.clock = PresentationClock(sampleRate: sampleRate)
+    overwriter = QueueOverwriter(sampleRate: sampleRate, queueMilliseconds: queueMilliseconds)
+  }
+
+  /// The queue is empty, and what is written next is heard next.
+  mutating func beginQueue() {
+    clock.reset()
+    overwriter.firstQueued = counters.pointee.framesWritten.load(ordering: .relaxed)
+  }
+
+  func deallocate() { overwriter.deallocate() }
+
+  /// Has the queue rendered again from just ahead of the play position.
+  @_noLocks
+  mutating func rewrite(_ stream: OpaquePointer) -> QueueOverwriter.Outcome {
+    guard !isHeld, let rewriteFunction else { return .nothing }
+    return overwriter.rewrite(
+      stream, function: rewriteFunction, context: context,
+      written: counters.pointee.framesWritten.load(ordering: .relaxed), clock: clock)
+  }
+
+  /// Renders `byteCount` bytes into the stream.
+  @_noLocks
+  mutating func fill(_ stream: OpaquePointer, byteCount: Int) {
+    counters.pointee.lastWrite.store(monotonic_nanoseconds(), ordering: .relaxed)
+    guard !isHeld else { return }
+    var frames = byteCount / Self.bytesPerFrame
+    while frames > 0 {
+      let written = fillOnce(stream, frames: frames)
+      guard written > 0 else { return }
+      frames -= written
+    }
+  }
+
+  /// Renders into the next piece of the server's memory; returns its frames, 0 if there is none.
+  @_noLocks
+  private mutating func fillOnce(_ stream: OpaquePointer, frames wanted: Int) -> Int {
+    var memory: UnsafeMutableRawPointer?
+    var size = wanted * Self.bytesPerFrame
+    guard pulse_begin_write(stream, &memory, &size) >= 0, let memory else { return 0 }
+    let room = size / Self.bytesPerFrame
+    let frames = room < wanted ? room : wanted
+    guard frames > 0 else {
+      _ = pulse_cancel_write(stream)
+      return 0
+    }
+    let position = counters.pointee.framesWritten.load(ordering: .relaxed)
+    let time = presentationTime(stream, position)
+    let samples = memory.assumingMemoryBound(to: Float.self)
+    realtime_enter()
+    _unsafePerformance { function(context, samples, frames, time) }
+    realtime_exit()
+    overwriter.shadow.store(samples, position: position, frames: frames)
+    counters.pointee.framesWritten.store(position &+ Int64(frames), ordering: .relaxed)
+    guard pulse_write(stream, memory, frames * Self.bytesPerFrame) >= 0 else { return 0 }
+    return frames
+  }
+
+  /// By the clock, which follows the server's answers to timing requests; until the first of them,
+  /// by what libpulse makes of older reports.
+  @_noLocks
+  private mutating func presentationTime(_ stream: OpaquePointer, _ position: Int64) -> Int64 {
+    let now = monotonic_nanoseconds()
+    if clock.isLost {
+      let reported = reportedLatency(of: stream)
+      clock.observe(
+        position: position, now: now, latency: reported < 0 ? grantedLatency : reported)
+      clock.relock()
+    }
+    let time = clock.nextPresentationTime(position: position)
+    let queued = time &- now
+    leastQueued = queued < leastQueued ? queued : leastQueued
+    return time
+  }
+
+  /// Takes the timing report that has just arrived.
+  mutating func observeTiming(_ stream: OpaquePointer) {
+    let latency = reportedLatency(of: stream)
+    guard latency >= 0 else { return }
+    clock.observe(
+      position: counters.pointee.framesWritten.load(ordering: .relaxed),
+      now: monotonic_nanoseconds(), latency: latency)
+  }
+
+  /// The latency as reported, held within what the queue and the sink can cause [ns]; negative
+  /// before the first report.
+  @_noLocks
+  private func reportedLatency(of stream: OpaquePointer) -> Int64 {
+    var reported: Int64 = 0
+    guard pulse_latency_nanoseconds(stream, &reported) >= 0 else { return -1 }
+    let most = grantedLatency &+ Self.implausibleExcess
+    let latency = reported < 0 ? 0 : (reported > most ? most : reported)
+    counters.pointee.latency.store(latency, ordering: .relaxed)
+    return latency
+  }
+
+  /// Frames written but not heard at `time`, no more than the granted latency holds.
+  func framesQueued(at time: Int64) -> Int {
+    let written = counters.pointee.framesWritten.load(ordering: .relaxed)
+    guard let heard = clock.positionHeard(at: time, written: written) else { return 0 }
+    let most = grantedLatency * Int64(sampleRate) / 1_000_000_000
+    return Int(min(written - heard, most, written))
+  }
+}
+
+/// The server has room for `byteCount` bytes.
+func streamWantsAudio(
+  _ stream: OpaquePointer?, _ byteCount: Int, _ renderer: UnsafeMutableRawPointer?
+) {
+  guard let stream, let renderer = renderer?.assumingMemoryBound(to: StreamRenderer.self),
+    byteCount >= renderer.pointee.leastFill
+  else { return }
+  renderer.pointee.fill(stream, byteCount: byteCount)
+}

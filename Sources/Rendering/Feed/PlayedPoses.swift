@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The head on the last points of the grid as they were rendered, or rendered again.
+///
+/// ## Threading
+/// The audio thread's.
+struct PlayedPoses: ~Copyable, @unchecked Sendable {
+  private let points: UnsafeMutablePointer<HeadToStageSource.Point>
+  private let capacity: Int
+
+  /// - Parameter points: how many are kept.
+  init(points count: Int) {
+    capacity = count
+    points = .allocate(capacity: count)
+    points.initialize(repeating: HeadToStageSource.Point(), count: count)
+  }
+
+  deinit { points.deallocate() }
+
+  subscript(point: Int) -> HeadToStageSource.Point {
+    get { points[point % capacity] }
+    nonmutating set { points[point % capacity] = newValue }
+  }
+}

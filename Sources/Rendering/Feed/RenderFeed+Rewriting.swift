@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Geometry
+
+/// What is queued is rendered again where the head was predicted wrongly.
+///
+/// ## Threading
+/// All of it is the audio thread's, like `render`.
+extension RenderFeed {
+  /// Renders a piece of the queue again where the head was predicted wrongly.
+  ///
+  /// - Parameters:
+  ///   - interleaved: receives `frames` x 2 samples.
+  ///   - framesBack: where the piece begins, counted back from the end of what has been rendered.
+  ///   - frames: its length.
+  ///   - time: when its first frame is heard, CLOCK_MONOTONIC, ns.
+  /// - Returns: frames that are to be written, from the first; 0 where the queue is good as it is.
+  package func rewrite(
+    _ interleaved: UnsafeMutablePointer<Float>, framesBack: Int, frames: Int, time: Int64
+  ) -> Int {
+    guard head.becomesKnown,
+      let plan = renderer.planRewrite(framesBack: framesBack, frames: frames)
+    else { return 0 }
+    let clock = GridClock(
+      time: time, frame: plan.start - renderer.latencyFrames, rate: renderer.sampleRate)
+    let turn = plan.turn / Renderer.gridFrames
+    let last = plan.points.upperBound - 1
+    head.beginPass(from: clock.time(turn), to: clock.time(last), played: played[turn])
+    // What follows the piece must be good until the tracker's next sample has come.
+    let seconds = min(policy.longestTailSeconds, policy.tailIntervals * head.sampleSeconds)
+    let tail = min(lastPoint, last + Int(seconds * clock.rate) / Renderer.gridFrames)
+    isRewriting.pointee = policy.wantsRewrite(
+      error: largestError(turn...last, clock),
+      tailError: largestError(last...max(last, tail), clock),
+      isGoingOn: isRewriting.pointee)
+    guard isRewriting.pointee else { return 0 }
+    setPoses(of: plan, clock)
+    renderer.rewrite(plan, poses: poses, into: interleaved)
+    return plan.end - plan.start
+  }
+
+  /// The last grid point that was asked for.
+  private var lastPoint: Int { renderer.gridPoints(forNext: 0).lowerBound - 1 }
+
+  /// The largest angle between what was played and the newest truth, radians.
+  private func largestError(_ points: ClosedRange<Int>, _ clock: GridClock) -> Double {
+    var largest = 0.0
+    var point = points.lowerBound
+    while point <= points.upperBound {
+      let truth = head.pointOfPass(heardAt: clock.time(point)).headToStage
+      largest = max(largest, Quaternion.angle(between: played[point].headToStage, truth))
+      // Every 2.7 ms is enough for a head.
+      point += 8
+    }
+    return largest
+  }
+
+  /// The poses as played up to the turn; from there on they go over to the newest truth.
+  private func setPoses(of plan: RewritePlan, _ clock: GridClock) {
+    let points = plan.points
+    let turn = plan.turn / Renderer.gridFrames
+    for point in points.lowerBound...turn {
+      poses[point - points.lowerBound] = played[point].headToStage
+    }
+    let seconds = Double(Renderer.gridFrames) / renderer.sampleRate
+    let truth = head.pointOfPass(heardAt: clock.time(turn)).headToWorld
+    let next = head.pointOfPass(heardAt: clock.time(turn + 1)).headToWorld
+    let residual = ResidualTurn(
+      played: played[turn].headToWorld, playedNext: played[turn + 1].headToWorld, truth: truth,
+      truthNext: next, apart: seconds, interval: head.sampleSeconds, policy: policy)
+    let new = plan.newPoints
+    for point in turn + 1..<points.upperBound {
+      var here = head.pointOfPass(heardAt: clock.time(point))
+      let left = residual.left(after: Double(point - turn) * seconds)
+      here.headToWorld = (here.headToWorld * Quaternion(rotationVector: left)).normalized
+      poses[point - points.lowerBound] = here.headToStage
+      if point < new.upperBound { played[point] = here }
+    }
+  }
+}
+
+/// When the grid's points are heard.
+private struct GridClock {
+  var time: Int64
+  /// The frame of the input that is heard at `time`.
+  var frame: Int
+  var rate: Double
+
+  func time(_ point: Int) -> Int64 {
+    time + Int64(Double(point * Renderer.gridFrames - frame) / rate * 1e9)
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+private import Geometry
+public import HeadTracking
+internal import SignalProcessing
+
+/// Sound that is made block after block, such as for a file.
+public protocol RenderedSound: AnyObject {
+  var layout: ChannelLayout { get }
+  /// Hz.
+  var sampleRate: Int { get }
+  /// Frames in all; nil where that is not known.
+  var frames: Int? { get }
+  /// Frames that held no valid sound until now.
+  var mutedFrameCount: Int { get }
+  /// Where the content's channels have become others so far, in seconds.
+  var layoutChanges: [(seconds: Double, layout: ChannelLayout)] { get }
+  /// Channels x frames: what `next` made; valid until it is called again.
+  var output: UnsafePointer<UnsafeMutablePointer<Float>> { get }
+  /// Makes the next frames, at most a block, into `output`.
+  ///
+  /// - Returns: how many frames; 0 after the end.
+  func next() throws(PlaybackError) -> Int
+}
+
+/// Renders a source into memory, block after block, for a head that is still or moves as recorded.
+public final class OfflineRenderer: RenderedSound {
+  public var layout: ChannelLayout { .stereo }
+  public var sampleRate: Int { source.sampleRate }
+  public var mutedFrameCount: Int { renderer.mutedFrameCount }
+  /// Frames that come out in all, where the source's length is known: its own and the tail.
+  public var frames: Int? { source.duration.map { $0 + renderer.tailFrames } }
+  public let renderer: Renderer
+
+  /// Where the content's channels have become others so far, in seconds.
+  public private(set) var layoutChanges: [(seconds: Double, layout: ChannelLayout)] = []
+  private var heardLayout: ChannelLayout
+
+  private let source: any SoundSource
+  private let head: HeadTrajectory
+  private let settings: RenderSettings
+  /// Frames of the source that have been read.
+  private var position = 0
+  private let blockFrames: Int
+  private let input: PlanarScratch
+  private let ears: PlanarScratch
+  /// Where a part of the input begins.
+  private let part: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+  private var poses: [Quaternion] = []
+  /// Frames still to be dropped at the front (the renderer's latency) and made at the end.
+  private var toDrop: Int
+  private var toFinish: Int
+
+  /// - Parameters:
+  ///   - source: a source that needs no further preparation: no upmix, no change of its channels.
+  ///   - head: `headToWorld` over the source's time.
+  ///   - hrtf: the listener.
+  ///   - settings: how.
+  ///   - isLimited: whether the true peak is kept at -1 dBTP.
+  public init(
+    prepared source: any SoundSource, head: HeadTrajectory, hrtf: HRTFChoice,
+    settings: RenderSettings, isLimited: Bool
+  ) throws(PlaybackError) {
+    let filters = try hrtf.filters(
+      for: source.layout, settings: settings, sampleRate: Double(source.sampleRate))
+    self.source = source
+    self.head = head
+    self.settings = settings
+    heardLayout = source.contentLayout(atFrame: 0)
+    blockFrames = settings.blockFrames
+    renderer = Renderer(
+      layout: source.layout, filters: filters, busOrder: settings.busOrder,
+      blockFrames: settings.blockFrames,
+      mode: Self.mode(of: source, at: 0, settings),
+      finish: .init(
+        gain: linearGain(decibels: settings.gainDecibels), isRamped: false, isLimited: isLimited))
+    input = PlanarScratch(channels: source.layout.channelCount, frames: blockFrames)
+    ears = PlanarScratch(channels: 2, frames: blockFrames)
+    part = .allocate(capacity: source.layout.channelCount)
+    part.initialize(from: input.planes, count: source.layout.channelCount)
+    toDrop = renderer.latencyFrames
+    toFinish = renderer.tailFrames + renderer.latencyFrames
+  }
+
+  deinit { part.deallocate() }
+
+  /// Renders the next frames, at most a block, into `output`.
+  ///
+  /// - Returns: how many frames; 0 after the tail.
+  public func next() throws(PlaybackError) -> Int {
+    while true {
+      var count = try source.read(into: input.planes, frames: blockFrames)
+      let hasEnded = count == 0
+      if hasEnded {
+        guard toFinish > 0 else { return 0 }
+        count = min(blockFrames, toFinish)
+        toFinish -= count
+      }
+      if hasEnded {
+        render(nil, count, at: 0)
+      } else {
+        renderRead(count)
+      }
+      let kept = drop(from: count)
+      if kept > 0 { return kept }
+    }
+  }
+
+  /// Left and right of what `next` rendered; valid until it is called again.
+  public var output: UnsafePointer<UnsafeMutablePointer<Float>> { UnsafePointer(ears.planes) }
+
+  private static func mode(
+    of source: any SoundSource, at frame: Int, _ settings: RenderSettings
+  ) -> Renderer.Mode {
+    let isSpatial =
+      !source.isBinaural && settings.spatialization.includes(source.contentLayout(atFrame: frame))
+    return isSpatial ? .spatial : .plain
+  }
+
+  /// Renders what was read, in parts where its content changes half-way.
+  private func renderRead(_ count: Int) {
+    var done = 0
+    while done < count {
+      let layout = source.contentLayout(atFrame: position)
+      var next = done + 1
+      let isSame = source.contentLayout(atFrame: position + count - done - 1) == layout
+      if isSame { next = count }
+      while next < count, source.contentLayout(atFrame: position + next - done) == layout {
+        next += 1
+      }
+      if layout != heardLayout {
+        layoutChanges.append((Double(position) / renderer.sampleRate, layout))
+        heardLayout = layout
+      }
+      let mode = Self.mode(of: source, at: position, settings)
+      if mode != renderer.mode { renderer.mode = mode }
+      for c in 0..<source.layout.channelCount { part[c] = input.planes[c] + done }
+      render(UnsafePointer(part), next - done, at: done)
+      position += next - done
+      done = next
+    }
+  }
+
+  private func render(
+    _ planes: UnsafePointer<UnsafeMutablePointer<Float>>?, _ count: Int, at offset: Int
+  ) {
+    poses.removeAll(keepingCapacity: true)
+    for point in renderer.gridPoints(forNext: count) {
+      let seconds = Double(point * Renderer.gridFrames) / renderer.sampleRate
+      poses.append(head.pose(atSeconds: seconds))
+    }
+    renderer.process(
+      input: planes, frames: count, poses: poses, left: ears.planes[0] + offset,
+      right: ears.planes[1] + offset)
+  }
+
+  /// Takes the renderer's latency off the front; says how many frames are left.
+  private func drop(from count: Int) -> Int {
+    let dropped = min(toDrop, count)
+    toDrop -= dropped
+    if dropped > 0 {
+      for c in 0..<2 { copyFrames(ears.planes[c] + dropped, ears.planes[c], count - dropped) }
+    }
+    return count - dropped
+  }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+internal import SignalProcessing
+internal import Synchronization
+
+/// The spatial path that is heard, and the change to another one without a click.
+///
+/// A new path is made elsewhere and offered. It first runs unheard until its filters are full of
+/// the past, then it is faded in while the old one is faded out.
+///
+/// ## Threading
+/// `process` and what stands beside it are the audio thread's and real-time safe. `offer` and
+/// `collect` are for any other thread; they free what is not heard any more.
+struct PathSwitch: ~Copyable, @unchecked Sendable {
+  /// Long and smooth: what a fade spreads beyond 100 Hz of a tone stays 80 dB below it.
+  static let fadeSeconds = 0.2
+
+  private struct Slot: ~Copyable {
+    let path: SpatialPath
+    var next: UnsafeMutableRawPointer?
+  }
+
+  private struct State {
+    var current: UnsafeMutablePointer<Slot>
+    var coming: UnsafeMutablePointer<Slot>?
+    /// Frames of the fade that are done; negative while the new path is filled.
+    var position = 0
+    /// Counts the paths that have become the one that is heard.
+    var number = 1
+    /// The number of the path that rendered last; 0 where two were mixed.
+    var heard = 1
+
+    @_noLocks
+    init(_ current: UnsafeMutablePointer<Slot>) { self.current = current }
+  }
+
+  private let state: UnsafeMutablePointer<State>
+  private let pending = Atomic<UnsafeMutableRawPointer?>(nil)
+  private let retired = Atomic<UnsafeMutableRawPointer?>(nil)
+  private let switching = Atomic(false)
+  private let shape: AlignedFloats
+  private let fadeFrames: Int
+  private let other: PlanarScratch
+  private let otherPlain: PlanarScratch
+
+  init(_ path: consuming SpatialPath, sampleRate: Double, chunkFrames: Int) {
+    state = .allocate(capacity: 1)
+    state.initialize(to: State(Self.slot(path)))
+    fadeFrames = Int(Self.fadeSeconds * sampleRate)
+    shape = AlignedFloats(count: fadeFrames)
+    for i in 0..<fadeFrames {
+      let t = (Double(i) + 0.5) / Double(fadeFrames)
+      // The minimum-jerk step: its first two derivatives begin and end at zero.
+      shape.pointer[i] = Float(t * t * t * (10 - 15 * t + 6 * t * t))
+    }
+    other = PlanarScratch(channels: 2, frames: chunkFrames)
+    otherPlain = PlanarScratch(channels: 2, frames: chunkFrames)
+  }
+
+  deinit {
+    collect()
+    Self.free(pending.load(ordering: .acquiring))
+    Self.free(UnsafeMutableRawPointer(state.pointee.coming))
+    Self.free(UnsafeMutableRawPointer(state.pointee.current))
+    state.deallocate()
+  }
+
+  private static func slot(_ path: consuming SpatialPath) -> UnsafeMutablePointer<Slot> {
+    let slot = UnsafeMutablePointer<Slot>.allocate(capacity: 1)
+    slot.initialize(to: Slot(path: path, next: nil))
+    return slot
+  }
+
+  private static func free(_ pointer: UnsafeMutableRawPointer?) {
+    guard let slot = pointer?.assumingMemoryBound(to: Slot.self) else { return }
+    slot.deinitialize(count: 1)
+    slot.deallocate()
+  }
+
+  // MARK: For other threads
+
+  /// Changes to another path; one that was offered before and is not heard yet is left out.
+  func offer(_ path: consuming SpatialPath) {
+    switching.store(true, ordering: .relaxed)
+    let slot = UnsafeMutableRawPointer(Self.slot(path))
+    Self.free(pending.exchange(slot, ordering: .acquiringAndReleasing))
+    collect()
+  }
+
+  /// Frees the paths that are not heard any more.
+  func collect() {
+    var list = retired.exchange(nil, ordering: .acquiring)
+    while let pointer = list {
+      list = pointer.assumingMemoryBound(to: Slot.self).pointee.next
+      Self.free(pointer)
+    }
+  }
+
+  /// True from `offer` until the new path alone is heard.
+  var isSwitching: Bool { switching.load(ordering: .relaxed) }
+
+  // MARK: For the audio thread
+
+  var latencyFrames: Int { state.pointee.current.pointee.path.latencyFrames }
+
+  var tailFrames: Int {
+    @_noLocks get { state.pointee.current.pointee.path.tailFrames }
+  }
+
+  @_noLocks
+  func reset() {
+    state.pointee.current.pointee.path.reset()
+    if let coming = state.pointee.coming { coming.pointee.path.reset() }
+  }
+
+  /// See `SpatialPath.process`.
+  ///
+  /// - Parameter plain: plain stereo, which is equalised in place; nil where it is not heard.
+  @_noLocks
+  func process(
+    _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>,
+    turned: UnsafePointer<UnsafeMutablePointer<Float>>?,
+    plain: UnsafePointer<UnsafeMutablePointer<Float>>?, frames: Int
+  ) {
+    takePending()
+    let current = state.pointee.current
+    state.pointee.heard = state.pointee.number
+    current.pointee.path.process(
+      source, poses: poses, into: ears, turned: turned, frames: frames)
+    guard let coming = state.pointee.coming else {
+      if let plain {
+        current.pointee.path.equalisePlain(plain, frames: frames)
+      } else {
+        current.pointee.path.resetPlain()
+      }
+      return
+    }
+    state.pointee.heard = 0
+    coming.pointee.path.process(
+      source, poses: poses, into: other.planes, turned: nil, frames: frames)
+    mix(other.planes, into: ears, frames)
+    if let plain {
+      for c in 0..<2 { copyFrames(plain[c], otherPlain.planes[c], frames) }
+      current.pointee.path.equalisePlain(plain, frames: frames)
+      coming.pointee.path.equalisePlain(otherPlain.planes, frames: frames)
+      mix(otherPlain.planes, into: plain, frames)
+    } else {
+      current.pointee.path.resetPlain()
+      coming.pointee.path.resetPlain()
+    }
+    state.pointee.position += frames
+    if state.pointee.position >= fadeFrames { arrive(coming) }
+  }
+
+  /// The number of the path that rendered last; 0 where two were mixed.
+  var heard: Int { @_noLocks get { state.pointee.heard } }
+
+  // MARK: Rendering again, by the path that is heard
+
+  package var number: Int { @_noLocks get { state.pointee.number } }
+
+  /// See `SpatialPath`.
+  var memoryFrames: Int { @_noLocks get { state.pointee.current.pointee.path.memoryFrames } }
+
+  /// See `SpatialPath`.
+  var hopFrames: Int { @_noLocks get { state.pointee.current.pointee.path.hopFrames } }
+
+  @_noLocks
+  func beginAgain(at frame: Int) {
+    state.pointee.current.pointee.path.beginAgain(at: frame)
+  }
+
+  @_noLocks
+  func processAgain(
+    _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) {
+    state.pointee.current.pointee.path.processAgain(
+      source, poses: poses, into: ears, frames: frames)
+  }
+
+  @_noLocks
+  private func takePending() {
+    if state.pointee.coming != nil { return }
+    guard let pointer = pending.exchange(nil, ordering: .acquiringAndReleasing) else { return }
+    let slot = pointer.assumingMemoryBound(to: Slot.self)
+    state.pointee.coming = slot
+    state.pointee.position = -slot.pointee.path.tailFrames
+  }
+
+  @_noLocks
+  private func mix(
+    _ new: UnsafePointer<UnsafeMutablePointer<Float>>,
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>, _ frames: Int
+  ) {
+    let first = max(0, -state.pointee.position)
+    for i in stride(from: first, to: frames, by: 1) {
+      let share = shape.pointer[min(state.pointee.position + i, fadeFrames - 1)]
+      for ear in 0..<2 {
+        let old = ears[ear][i]
+        ears[ear][i] = old + (new[ear][i] - old) * share
+      }
+    }
+  }
+
+  @_noLocks
+  private func arrive(_ coming: UnsafeMutablePointer<Slot>) {
+    let old = state.pointee.current
+    state.pointee.current = coming
+    state.pointee.coming = nil
+    state.pointee.number += 1
+    var top = retired.load(ordering: .relaxed)
+    while true {
+      old.pointee.next = top
+      let result = retired.weakCompareExchange(
+        expected: top, desired: UnsafeMutableRawPointer(old), ordering: .releasing)
+      if result.exchanged { break }
+      top = result.original
+    }
+    if pending.load(ordering: .relaxed) == nil { switching.store(false, ordering: .relaxed) }
+  }
+}

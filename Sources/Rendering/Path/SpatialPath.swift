@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+internal import Binaural
+internal import SignalProcessing
+internal import Surround
+
+/// From a source's channels to the ears through the soundfield; with what does not turn beside it.
+struct SpatialPath: ~Copyable {
+  let tailFrames: Int
+  /// Frames by which the decoder delays everything here.
+  let latencyFrames: Int
+  /// Frames that the filters of what turns remember.
+  let memoryFrames: Int
+  /// See `RenderPath`.
+  let hopFrames: Int
+  /// From the source's channels to those that turn.
+  private let entry: MixMatrix
+  private let bus: PlanarScratch
+  private let turning: RenderPath
+  private let headLocked: MixMatrix
+  private let lowFrequency: MixMatrix
+  private let lowPass: LowPass
+  private let delay: StereoDelay
+  private let still: PlanarScratch
+  private let effects: PlanarScratch
+  /// What turns, a second time, for what is rendered again.
+  private let again: UnsafeMutablePointer<RenderPath>?
+  /// The headphones' equaliser where it is in no filters: on all, on what does not turn, on plain
+  /// stereo.
+  private let wholeFilter: StereoFilter
+  private let stillFilter: StereoFilter
+  private let plainFilter: StereoFilter
+
+  /// - Parameter keptFrames: of the stream, that can be rendered again where they turn.
+  init(
+    treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int,
+    keptFrames: Int
+  ) {
+    let (inputs, rate) = (treatment.inputs, filters.sampleRate)
+    let gains = treatment.speakers.isEmpty ? treatment.field : Self.picking(treatment)
+    entry = MixMatrix(gains: gains, inputs: inputs)
+    bus = PlanarScratch(channels: gains.count, frames: chunkFrames)
+    turning = RenderPath(
+      treatment: treatment, filters: filters, partition: partition, keptFrames: keptFrames)
+    (memoryFrames, hopFrames) = (turning.tailFrames, turning.hopFrames)
+    again = keptFrames > 0 ? .allocate(capacity: 1) : nil
+    again?.initialize(to: RenderPath(treatment: treatment, filters: filters, partition: 256))
+    headLocked = MixMatrix(gains: treatment.headLocked, inputs: inputs)
+    lowFrequency = MixMatrix(gains: treatment.lowFrequency, inputs: inputs)
+    latencyFrames = turning.latencyFrames
+    lowPass = LowPass(corner: Treatment.lowFrequencyCorner, sampleRate: rate)
+    delay = StereoDelay(
+      seconds: BinauralFilters.delaySeconds + Double(latencyFrames) / rate, sampleRate: rate)
+    let effectsTail =
+      lowFrequency.isSilent ? 0 : delay.frames - latencyFrames + lowPass.tailFrames
+    // The parametric decoder works on frames that are too short for an equaliser.
+    let isFolded = filters.planeWaves == nil
+    wholeFilter = StereoFilter(isFolded ? nil : filters.equaliser, partition: partition)
+    stillFilter = StereoFilter(isFolded ? filters.equaliser : nil, partition: partition)
+    plainFilter = StereoFilter(filters.equaliser, partition: partition)
+    tailFrames = max(
+      turning.tailFrames + wholeFilter.tailFrames,
+      max(effectsTail, delay.frames - latencyFrames) + plainFilter.tailFrames)
+    still = PlanarScratch(channels: 2, frames: chunkFrames)
+    effects = PlanarScratch(channels: 2, frames: chunkFrames)
+  }
+
+  deinit {
+    again?.deinitialize(count: 1)
+    again?.deallocate()
+  }
+
+  /// The loudspeakers by themselves.
+  private static func picking(_ treatment: Treatment) -> [[Double]] {
+    treatment.speakers.map { speaker in
+      (0..<treatment.inputs).map { $0 == speaker.input ? 1 : 0 }
+    }
+  }
+
+  @_noLocks
+  func reset() {
+    turning.reset()
+    lowPass.reset()
+    delay.reset()
+    wholeFilter.reset()
+    stillFilter.reset()
+    plainFilter.reset()
+  }
+
+  /// Equalises plain stereo for the headphones, in place.
+  @_noLocks
+  func equalisePlain(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
+    plainFilter.process(planes[0], planes[1], frames: frames)
+  }
+
+  /// Forgets the plain stereo that it has heard.
+  @_noLocks
+  func resetPlain() { plainFilter.reset() }
+
+  /// - Parameters:
+  ///   - source: inputs x frames.
+  ///   - poses: the head over these frames.
+  ///   - ears: 2 x frames, overwritten.
+  ///   - turned: receives 2 x frames, what turns alone; nil where it is not wanted.
+  ///   - frames: at most the scratch's.
+  @_noLocks
+  func process(
+    _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>,
+    turned: UnsafePointer<UnsafeMutablePointer<Float>>?, frames: Int
+  ) {
+    entry.mix(source, into: bus.planes, frames: frames)
+    turning.process(bus.planes, poses: poses, into: ears, frames: frames)
+    if let turned {
+      copyFrames(ears[0], turned[0], frames)
+      copyFrames(ears[1], turned[1], frames)
+    }
+    addStill(source, to: ears, frames)
+    wholeFilter.process(ears[0], ears[1], frames: frames)
+  }
+
+  /// Adds what does not turn.
+  @_noLocks
+  private func addStill(
+    _ source: UnsafePointer<UnsafeMutablePointer<Float>>,
+    to ears: UnsafePointer<UnsafeMutablePointer<Float>>, _ frames: Int
+  ) {
+    let hasEffects = !lowFrequency.isSilent
+    if !hasEffects { if headLocked.isSilent { return } }
+    headLocked.mix(source, into: still.planes, frames: frames)
+    if hasEffects {
+      lowFrequency.mix(source, into: effects.planes, frames: frames)
+      for i in 0..<frames {
+        // Both ears get the same effects.
+        let effect = lowPass.process(effects.planes[0][i])
+        still.planes[0][i] += effect
+        still.planes[1][i] += effect
+      }
+    }
+    delay.process(still.planes[0], still.planes[1], frames: frames)
+    stillFilter.process(still.planes[0], still.planes[1], frames: frames)
+    addFrames(still.planes[0], to: ears[0], frames)
+    addFrames(still.planes[1], to: ears[1], frames)
+  }
+
+  /// What turns begins again at a frame of the stream, a multiple of the grid's.
+  @_noLocks
+  func beginAgain(at frame: Int) { again?.pointee.beginAgain(at: frame, like: turning) }
+
+  /// As `process`, of what turns alone.
+  @_noLocks
+  func processAgain(
+    _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) {
+    entry.mix(source, into: bus.planes, frames: frames)
+    again?.pointee.process(bus.planes, poses: poses, into: ears, frames: frames)
+  }
+}
+
+/// From a source's channels to the ears as plain stereo, as late as the spatial path.
+struct PlainPath: ~Copyable {
+  let tailFrames: Int
+  private let matrix: MixMatrix
+  private let delay: StereoDelay
+
+  /// - Parameters:
+  ///   - treatment: of the layout, as plain stereo.
+  ///   - sampleRate: Hz.
+  ///   - latencyFrames: of the spatial path.
+  init(treatment: Treatment, sampleRate: Double, latencyFrames: Int) {
+    matrix = MixMatrix(gains: treatment.headLocked, inputs: treatment.inputs)
+    delay = StereoDelay(
+      seconds: BinauralFilters.delaySeconds + Double(latencyFrames) / sampleRate,
+      sampleRate: sampleRate)
+    tailFrames = delay.frames - latencyFrames
+  }
+
+  @_noLocks
+  func reset() { delay.reset() }
+
+  @_noLocks
+  func process(
+    _ source: UnsafePointer<UnsafeMutablePointer<Float>>,
+    into ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) {
+    matrix.mix(source, into: ears, frames: frames)
+    delay.process(ears[0], ears[1], frames: frames)
+  }
+}

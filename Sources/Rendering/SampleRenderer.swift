@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+public import Binaural
+public import Geometry
+internal import SignalProcessing
+
+/// Renders the samples that a program pushes, for a head whose pose the program brings.
+///
+/// A thin layer over ``Renderer``: it finds the HRTF set, designs the filters, and places one pose
+/// for each call on the renderer's grid. The head is taken to turn evenly from the pose of the call
+/// before to that of this call, which it reaches with the call's last frame; the first call's pose
+/// holds from its first frame.
+///
+/// ```swift
+/// let renderer = try SampleRenderer(layout: .mono, sampleRate: 48000)
+/// let turned = YawPitchRoll(yaw: 90).quaternion
+/// let ears = renderer.render(samples, headPose: turned)  // left, right, left, right, ...
+/// ```
+///
+/// The filters delay everything by `BinauralFilters.delaySeconds` (1 ms), a limiter by
+/// `Renderer.latencyFrames` besides.
+///
+/// ## Threading
+/// One thread at a time renders. `process` is for an audio thread: it allocates nothing, takes no
+/// lock and never waits. The `render` functions allocate what they return. The renderer's gain,
+/// mode and counters may be used from any thread.
+public final class SampleRenderer: @unchecked Sendable {
+  /// The engine: gain, mode, levels, latency and tail.
+  public let renderer: Renderer
+  /// What the listener should be told of the HRTF set, a sentence each.
+  public let notes: [String]
+
+  /// Channels of the input.
+  public let channels: Int
+  /// Hz.
+  public var sampleRate: Double { renderer.sampleRate }
+
+  private let interpolator: PoseInterpolator
+  private let input: PlanarScratch
+  private let ears: PlanarScratch
+  /// Where the chunk begins in each of the caller's channels.
+  private let starts: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+
+  /// Reads the HRTF set and designs the filters, which takes a second or so.
+  ///
+  /// - Parameters:
+  ///   - layout: what the channels are; not `.unknown`.
+  ///   - sampleRate: of input and output, 8,000 to 384,000 Hz.
+  ///   - settings: how it is rendered; what is of files (`layout`, `track`) is not looked at.
+  ///   - finish: `.linear` by default; `.safe` limits and begins with a ramp. Its gain comes on top
+  ///     of the settings'.
+  /// - Throws: `PlaybackError.hrtf` where the set cannot be read, or does not suffice.
+  public convenience init(
+    layout: ChannelLayout, sampleRate: Double, settings: RenderSettings = RenderSettings(),
+    finish: Renderer.Finish = .linear
+  ) throws(PlaybackError) {
+    let hrtf = try HRTFChoice(path: settings.hrtfPath)
+    let filters = try hrtf.filters(for: layout, settings: settings, sampleRate: sampleRate)
+    self.init(
+      layout: layout, filters: filters, settings: settings, finish: finish, notes: hrtf.notes)
+  }
+
+  /// A renderer with filters that are there already, such as those of another one.
+  ///
+  /// - Parameters:
+  ///   - layout: what the channels are; not `.unknown`.
+  ///   - filters: made by `HRTFChoice.filters(for:settings:sampleRate:)` for the same layout and
+  ///     settings; their rate is that of input and output.
+  ///   - settings: how it is rendered; what is of files and filters is not looked at.
+  ///   - finish: gain, ramp and limiter; its gain comes on top of the settings'.
+  ///   - notes: what `notes` is to say.
+  public init(
+    layout: ChannelLayout, filters: BinauralFilters, settings: RenderSettings = RenderSettings(),
+    finish: Renderer.Finish = .linear, notes: [String] = []
+  ) {
+    if case .unknown = layout { preconditionFailure("the layout must say what the channels are") }
+    var finish = finish
+    finish.gain *= linearGain(decibels: settings.gainDecibels)
+    renderer = Renderer(
+      layout: layout, filters: filters, busOrder: settings.busOrder,
+      blockFrames: settings.blockFrames,
+      mode: settings.spatialization.includes(layout) ? .spatial : .plain, finish: finish)
+    self.notes = notes
+    channels = renderer.channels
+    interpolator = PoseInterpolator(capacity: chunkFrames / Renderer.gridFrames + 3)
+    input = PlanarScratch(channels: channels, frames: chunkFrames)
+    ears = PlanarScratch(channels: 2, frames: chunkFrames)
+    starts = .allocate(capacity: channels)
+    starts.initialize(repeating: input.planes[0], count: channels)
+  }
+
+  deinit { starts.deallocate() }
+
+  // MARK: On an audio thread
+
+  // Not `@_noLocks`: naming another object counts as a retain, which a release build takes out.
+
+  /// Renders the next frames, channel after channel.
+  ///
+  /// - Parameters:
+  ///   - input: channels x frames, which are only read; nil for silence.
+  ///   - frames: any number.
+  ///   - headPose: `headToWorld` at the last frame. One that is no rotation holds the last pose.
+  ///   - left: receives `frames` samples.
+  ///   - right: receives `frames` samples.
+  public func process(
+    planar input: UnsafePointer<UnsafeMutablePointer<Float>>?, frames: Int,
+    headPose: Quaternion, left: UnsafeMutablePointer<Float>, right: UnsafeMutablePointer<Float>
+  ) {
+    interpolator.begin(headPose, frames: frames)
+    var done = 0
+    while done < frames {
+      let count = min(chunkFrames, frames - done)
+      if let input {
+        for c in 0..<channels { starts[c] = input[c] + done }
+      }
+      renderChunk(input == nil ? nil : UnsafePointer(starts), count, left + done, right + done)
+      done += count
+    }
+    interpolator.end()
+  }
+
+  /// Renders the next frames, sample by sample in turn.
+  ///
+  /// - Parameters:
+  ///   - input: frames x channels; nil for silence.
+  ///   - frames: any number.
+  ///   - headPose: `headToWorld` at the last frame. One that is no rotation holds the last pose.
+  ///   - output: receives frames x 2: left, right.
+  public func process(
+    interleaved input: UnsafePointer<Float>?, frames: Int, headPose: Quaternion,
+    into output: UnsafeMutablePointer<Float>
+  ) {
+    interpolator.begin(headPose, frames: frames)
+    var done = 0
+    while done < frames {
+      let count = min(chunkFrames, frames - done)
+      if let input { separate(input + done * channels, count) }
+      renderChunk(
+        input == nil ? nil : UnsafePointer(self.input.planes), count, ears.planes[0],
+        ears.planes[1])
+      for i in 0..<count {
+        output[2 * (done + i)] = ears.planes[0][i]
+        output[2 * (done + i) + 1] = ears.planes[1][i]
+      }
+      done += count
+    }
+    interpolator.end()
+  }
+
+  private func renderChunk(
+    _ planes: UnsafePointer<UnsafeMutablePointer<Float>>?, _ frames: Int,
+    _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>
+  ) {
+    interpolator.place(on: renderer.gridPoints(forNext: frames))
+    renderer.process(
+      input: planes, frames: frames, poses: interpolator.poses, left: left, right: right)
+  }
+
+  @_noLocks
+  private func separate(_ samples: UnsafePointer<Float>, _ frames: Int) {
+    for c in 0..<channels {
+      let plane = input.planes[c]
+      for i in 0..<frames { plane[i] = samples[i * channels + c] }
+    }
+  }
+
+  // MARK: With arrays
+
+  /// Renders the next frames.
+  ///
+  /// - Parameters:
+  ///   - samples: frames x channels.
+  ///   - headPose: `headToWorld` at the last frame.
+  /// - Returns: frames x 2: left, right.
+  public func render(_ samples: [Float], headPose: Quaternion = .identity) -> [Float] {
+    precondition(
+      samples.count.isMultiple(of: channels),
+      "\(samples.count) samples are no frames of \(channels) channels")
+    return samples.withUnsafeBufferPointer {
+      render($0.baseAddress, frames: samples.count / channels, headPose)
+    }
+  }
+
+  /// Renders what still sounds when the input has ended: `Renderer.tailFrames`, and what a limiter
+  /// holds back.
+  ///
+  /// - Returns: frames x 2: left, right.
+  public func renderTail(headPose: Quaternion = .identity) -> [Float] {
+    render(nil, frames: renderer.tailFrames + renderer.latencyFrames, headPose)
+  }
+
+  private func render(
+    _ samples: UnsafePointer<Float>?, frames: Int, _ headPose: Quaternion
+  ) -> [Float] {
+    [Float](unsafeUninitializedCapacity: 2 * frames) { output, count in
+      if let output = output.baseAddress {
+        process(interleaved: samples, frames: frames, headPose: headPose, into: output)
+      }
+      count = 2 * frames
+    }
+  }
+
+  /// Forgets what has been rendered, as after a seek.
+  public func reset() {
+    renderer.reset()
+    interpolator.reset()
+  }
+}

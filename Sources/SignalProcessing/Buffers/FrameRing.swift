@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// A queue of planar audio frames between one producing and one consuming thread.
+///
+/// For a seek the producer calls `flush`: everything written before is dropped by the consumer at
+/// its next read, and the generation, which the consumer sees with every read, goes up by one.
+///
+/// ## Threading
+/// One thread at a time may write and flush, another may read and discard. Both sides are
+/// wait-free: no locks, no retries, no allocation after `init`. Any thread may ask for the fill.
+public final class FrameRing: @unchecked Sendable {
+  public let channelCount: Int
+  /// The number of frames it holds at most.
+  public let capacity: Int
+
+  /// Written by the producer, the consumer and the producer's flush: each has 128 bytes of its own,
+  /// since cores fetch cache lines in pairs. Frames are counted from the beginning of the ring.
+  private let memory: UnsafeMutableRawPointer
+  private let written: UnsafeMutablePointer<Atomic<Int>>
+  private let taken: UnsafeMutablePointer<Atomic<Int>>
+  /// Generation (16 bits) and the frame it begins at (48 bits) in one word, so that they agree.
+  private let mark: UnsafeMutablePointer<Atomic<UInt64>>
+  /// The consumer's own: the generation of what it read last.
+  private let seenGeneration: UnsafeMutablePointer<Int>
+  /// Channels x capacity.
+  private let samples: UnsafeMutablePointer<Float>
+
+  private static var spacing: Int { 128 }
+
+  /// - Parameters:
+  ///   - channelCount: 1 or more.
+  ///   - capacity: in frames, 1 or more.
+  public init(channelCount: Int, capacity: Int) {
+    precondition(channelCount > 0 && capacity > 0)
+    self.channelCount = channelCount
+    self.capacity = capacity
+    memory = .allocate(byteCount: 4 * Self.spacing, alignment: Self.spacing)
+    written = memory.bindMemory(to: Atomic<Int>.self, capacity: 1)
+    taken = (memory + Self.spacing).bindMemory(to: Atomic<Int>.self, capacity: 1)
+    mark = (memory + 2 * Self.spacing).bindMemory(to: Atomic<UInt64>.self, capacity: 1)
+    seenGeneration = (memory + 3 * Self.spacing).bindMemory(to: Int.self, capacity: 1)
+    written.initialize(to: Atomic(0))
+    taken.initialize(to: Atomic(0))
+    mark.initialize(to: Atomic(0))
+    seenGeneration.initialize(to: 0)
+    samples = .allocate(capacity: channelCount * capacity)
+    samples.initialize(repeating: 0, count: channelCount * capacity)
+  }
+
+  deinit {
+    memory.deallocate()
+    samples.deallocate()
+  }
+
+  /// The number of frames that wait to be read; what was flushed does not count.
+  public var fill: Int {
+    @_noLocks get {
+      let begin = Int(mark.pointee.load(ordering: .acquiring) & 0xffff_ffff_ffff)
+      let end = written.pointee.load(ordering: .acquiring)
+      return max(0, min(capacity, end - max(taken.pointee.load(ordering: .acquiring), begin)))
+    }
+  }
+
+  /// The room for writing in frames. What was flushed takes room until the consumer's next turn.
+  public var room: Int {
+    @_noLocks get {
+      let used =
+        written.pointee.load(ordering: .relaxed) - taken.pointee.load(ordering: .acquiring)
+      return max(0, min(capacity, capacity - used))
+    }
+  }
+
+  /// Producer: appends frames as far as there is room.
+  ///
+  /// - Parameters:
+  ///   - channels: `channelCount` pointers.
+  ///   - offset: the first frame to take from each.
+  ///   - frames: how many.
+  /// - Returns: how many were taken, 0 to `frames`.
+  @_noLocks
+  @discardableResult
+  public func write(
+    from channels: UnsafePointer<UnsafeMutablePointer<Float>>, at offset: Int = 0, frames: Int
+  ) -> Int {
+    let count = min(frames, room)
+    guard count > 0 else { return 0 }
+    let end = written.pointee.load(ordering: .relaxed)
+    let first = end % capacity
+    let untilWrap = min(count, capacity - first)
+    for c in 0..<channelCount {
+      let source = channels[c] + offset
+      let ring = samples + c * capacity
+      copyFrames(source, ring + first, untilWrap)
+      copyFrames(source + untilWrap, ring, count - untilWrap)
+    }
+    written.pointee.store(end + count, ordering: .releasing)
+    return count
+  }
+
+  /// Producer: makes everything written so far stale and begins a new generation.
+  ///
+  /// - Returns: the new generation, 0 to 65,535 (it wraps).
+  @_noLocks
+  @discardableResult
+  public func flush() -> Int {
+    let generation = ((mark.pointee.load(ordering: .relaxed) >> 48) + 1) & 0xffff
+    let begin = UInt64(written.pointee.load(ordering: .relaxed)) & 0xffff_ffff_ffff
+    mark.pointee.store(generation << 48 | begin, ordering: .releasing)
+    return Int(generation)
+  }
+
+  /// Consumer: the generation of what the last `read` or `discard` saw.
+  public var generation: Int {
+    @_noLocks get { seenGeneration.pointee }
+  }
+
+  /// Consumer: takes the oldest frames of the newest generation.
+  ///
+  /// - Parameters:
+  ///   - channels: `channelCount` pointers.
+  ///   - offset: the first frame to fill in each.
+  ///   - frames: how many are wanted.
+  /// - Returns: how many were given, 0 to `frames`; the rest is left as it was.
+  @_noLocks
+  public func read(
+    into channels: UnsafePointer<UnsafeMutablePointer<Float>>, at offset: Int = 0, frames: Int
+  ) -> Int {
+    let begin = dropStale()
+    let count = min(frames, written.pointee.load(ordering: .acquiring) - begin)
+    guard count > 0 else { return 0 }
+    let first = begin % capacity
+    let untilWrap = min(count, capacity - first)
+    for c in 0..<channelCount {
+      let destination = channels[c] + offset
+      let ring = samples + c * capacity
+      copyFrames(ring + first, destination, untilWrap)
+      copyFrames(ring, destination + untilWrap, count - untilWrap)
+    }
+    taken.pointee.store(begin + count, ordering: .releasing)
+    return count
+  }
+
+  /// Consumer: drops up to `frames` of the oldest frames and returns how many there were.
+  @_noLocks
+  @discardableResult
+  public func discard(frames: Int) -> Int {
+    let begin = dropStale()
+    let count = max(0, min(frames, written.pointee.load(ordering: .acquiring) - begin))
+    taken.pointee.store(begin + count, ordering: .releasing)
+    return count
+  }
+
+  /// Gives up what lies before the mark and returns the next frame to read.
+  @_noLocks
+  private func dropStale() -> Int {
+    let marked = mark.pointee.load(ordering: .acquiring)
+    seenGeneration.pointee = Int(marked >> 48)
+    let old = taken.pointee.load(ordering: .relaxed)
+    let begin = max(old, Int(marked & 0xffff_ffff_ffff))
+    if begin > old { taken.pointee.store(begin, ordering: .releasing) }
+    return begin
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which input travels in which lane of which quad, and its filters.
+struct QuadLanes {
+  let isSymmetric: Bool
+  var quads: Int { inputs.count / 4 }
+  /// The input of every lane; nil for an empty one.
+  let inputs: [Int?]
+  private let left: [[Float]]
+  private let right: [[Float]]
+  private let evenCount: Int
+
+  /// - Parameters:
+  ///   - left: inputs x taps.
+  ///   - right: inputs x taps.
+  ///   - usesSymmetry: look whether the ears are mirror images.
+  init(left: [[Float]], right: [[Float]], usesSymmetry: Bool) {
+    (self.left, self.right) = (left, right)
+    let symmetry = usesSymmetry ? EarSymmetry(left: left, right: right) : nil
+    isSymmetric = symmetry != nil
+    let order = symmetry.map { $0.even + $0.odd } ?? Array(left.indices)
+    evenCount = symmetry?.even.count ?? 0
+    let empty = (4 - order.count % 4) % 4
+    inputs = order.map { Optional($0) } + [Int?](repeating: nil, count: empty)
+  }
+
+  /// Of a symmetric head: lanes of a quad, from the first, that come to both ears alike.
+  func evenLanes(quad: Int) -> Int { min(4, max(0, evenCount - 4 * quad)) }
+
+  /// - Parameter ear: 0 left, 1 right; of a symmetric head 0 for both.
+  func filter(lane: Int, ear: Int) -> [Float] {
+    guard let input = inputs[lane] else { return [] }
+    if !isSymmetric { return ear == 0 ? left[input] : right[input] }
+    let sign: Float = lane < evenCount ? 1 : -1
+    let count = max(left[input].count, right[input].count)
+    return (0..<count).map { k in
+      let l = k < left[input].count ? left[input][k] : 0
+      let r = k < right[input].count ? right[input][k] : 0
+      return 0.5 * (l + sign * r)
+    }
+  }
+}
+
+/// Whether two ears' filters are mirror images: every input comes to both ears alike, or with
+/// opposite signs.
+struct EarSymmetry {
+  /// Inputs that come to both ears alike.
+  let even: [Int]
+  /// Inputs that come to the ears with opposite signs.
+  let odd: [Int]
+
+  /// What the mirrored half may differ by, of the energy of all filters: -120 dB.
+  private static let tolerance = 1e-12
+
+  /// Nil where the filters are no mirror images.
+  ///
+  /// - Parameters:
+  ///   - left: inputs x taps.
+  ///   - right: inputs x taps.
+  init?(left: [[Float]], right: [[Float]]) {
+    var (even, odd) = ([Int](), [Int]())
+    var (total, rest) = (0.0, 0.0)
+    for (input, (l, r)) in zip(left, right).enumerated() {
+      var (sum, difference) = (0.0, 0.0)
+      for k in 0..<max(l.count, r.count) {
+        let (a, b) = (k < l.count ? Double(l[k]) : 0, k < r.count ? Double(r[k]) : 0)
+        sum += (a + b) * (a + b)
+        difference += (a - b) * (a - b)
+        total += a * a + b * b
+      }
+      if difference <= sum { even.append(input) } else { odd.append(input) }
+      rest += min(sum, difference)
+    }
+    guard rest <= 2 * Self.tolerance * total, total > 0 else { return nil }
+    (self.even, self.odd) = (even, odd)
+  }
+}

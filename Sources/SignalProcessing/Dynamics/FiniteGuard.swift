@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+internal import Synchronization
+
+/// Mutes NaN, infinite and out-of-range samples.
+///
+/// A frame is bad when a sample of any channel is NaN, infinite or beyond the bound. From the first
+/// bad frame on every channel is muted, since a soundfield without one of its channels is another
+/// one, and 5 ms after the last bad frame the sound has faded in again. There is no delay, so the
+/// cut cannot be faded ahead of: the last good sample is held and dies away (time constant 1 ms),
+/// which leaves a corner in the waveform but no step. What comes out is finite and at most the
+/// bound. Clean frames pass bit for bit; the output does not depend on how the stream is cut into
+/// calls.
+///
+/// ## Threading
+/// `process` and `reset` belong to one thread at a time and are wait-free; any thread may read the
+/// counter.
+public struct FiniteGuard: ~Copyable, @unchecked Sendable {
+  public let channelCount: Int
+  /// The largest magnitude let through.
+  public let bound: Float
+
+  private let fadeFrames: Int
+  private let residueDecay: Float
+  /// Frames since the last bad one, at most `fadeFrames`, then the guard is open.
+  private let fadePosition: UnsafeMutablePointer<Int>
+  private let fade: UnsafeMutablePointer<Float>
+  private let last: UnsafeMutablePointer<Float>
+  private let residue: UnsafeMutablePointer<Float>
+  private let badFrames = Atomic<Int>(0)
+
+  /// - Parameters:
+  ///   - channelCount: 1 or more.
+  ///   - sampleRate: in Hz, above 0.
+  ///   - bound: the largest magnitude let through, default 1e4 (+80 dBFS).
+  public init(channelCount: Int, sampleRate: Double, bound: Float = 1e4) {
+    precondition(channelCount > 0 && sampleRate > 0 && bound > 0 && bound.isFinite)
+    self.channelCount = channelCount
+    self.bound = bound
+    let length = max(1, Int(sampleRate * 0.005))
+    fadeFrames = length
+    residueDecay = Float(realtime_exp(-1 / (sampleRate * 0.001)))
+    fadePosition = .allocate(capacity: 1)
+    fadePosition.initialize(to: length)
+    fade = .allocate(capacity: length + 1)
+    for i in 0...length {
+      (fade + i).initialize(to: raisedCosine(Double(i) / Double(length)))
+    }
+    last = .allocate(capacity: channelCount)
+    last.initialize(repeating: 0, count: channelCount)
+    residue = .allocate(capacity: channelCount)
+    residue.initialize(repeating: 0, count: channelCount)
+  }
+
+  deinit {
+    fadePosition.deallocate()
+    fade.deallocate()
+    last.deallocate()
+    residue.deallocate()
+  }
+
+  /// How many frames were bad since the guard was made.
+  public var badFrameCount: Int {
+    @_noLocks get { badFrames.load(ordering: .relaxed) }
+  }
+
+  /// Opens the guard and forgets the last frame, as after a seek; the counter stays.
+  @_noLocks
+  public func reset() {
+    fadePosition.pointee = fadeFrames
+    clearFrames(last, channelCount)
+  }
+
+  /// Cleans in place.
+  ///
+  /// - Parameters:
+  ///   - channels: `channelCount` pointers to `frames` samples each.
+  ///   - frames: any number.
+  @_noLocks
+  public func process(
+    _ channels: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) {
+    guard frames > 0 else { return }
+    if fadePosition.pointee == fadeFrames, isClean(channels, frames) {
+      for c in 0..<channelCount { last[c] = channels[c][frames - 1] }
+      return
+    }
+    for i in 0..<frames { processFrame(channels, i) }
+  }
+
+  @_noLocks
+  private func isClean(
+    _ channels: UnsafePointer<UnsafeMutablePointer<Float>>, _ frames: Int
+  ) -> Bool {
+    for c in 0..<channelCount where !Self.isWithin(bound, channels[c], frames: frames) {
+      return false
+    }
+    return true
+  }
+
+  /// Whether no sample is NaN or of a larger magnitude than `bound`.
+  @_noLocks
+  package static func isWithin(
+    _ bound: Float, _ samples: UnsafePointer<Float>, frames: Int
+  ) -> Bool {
+    // As bit patterns, magnitudes are ordered, and infinity and NaN are the largest.
+    let limit = Int32(bitPattern: bound.bitPattern)
+    var excess: Int32 = 0
+    for i in 0..<frames {
+      let magnitude = Int32(bitPattern: samples[i].bitPattern & 0x7fff_ffff)
+      excess |= limit &- magnitude
+    }
+    return excess >= 0
+  }
+
+  @_noLocks
+  private func processFrame(
+    _ channels: UnsafePointer<UnsafeMutablePointer<Float>>, _ i: Int
+  ) {
+    var isBad = false
+    for c in 0..<channelCount where !(abs(channels[c][i]) <= bound) { isBad = true }
+    if isBad {
+      cut()
+    } else {
+      fadePosition.pointee = min(fadePosition.pointee + 1, fadeFrames)
+    }
+    let gain = fade[fadePosition.pointee]
+    for c in 0..<channelCount {
+      // A bad frame is not multiplied: NaN times 0 is NaN.
+      let sound = isBad ? 0 : channels[c][i] * gain
+      let output = gain < 1 ? sound + residue[c] * (1 - gain) : sound
+      let faded = residue[c] * residueDecay
+      residue[c] = abs(faded) > 1e-12 ? faded : 0
+      last[c] = output
+      channels[c][i] = output
+    }
+  }
+
+  /// Notes a bad frame; where sound was audible its last sample becomes what dies away.
+  @_noLocks
+  private func cut() {
+    badFrames.wrappingAdd(1, ordering: .relaxed)
+    guard fadePosition.pointee > 0 else { return }
+    for c in 0..<channelCount { residue[c] = last[c] }
+    fadePosition.pointee = 0
+  }
+}

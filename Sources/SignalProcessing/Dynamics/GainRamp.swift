@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+internal import Synchronization
+
+/// A gain that never jumps: every change, and every start, is a raised cosine over a fixed time.
+///
+/// It begins silent and rises to its target. At a gain of exactly 1 samples pass bit for bit. A new
+/// target takes effect at the next call of `process`, from whatever gain has been reached; apart
+/// from that moment the output does not depend on how the stream is cut into calls.
+///
+/// ## Threading
+/// Any thread may set `targetGain`. The rest belongs to one thread at a time and is wait-free.
+public struct GainRamp: ~Copyable, @unchecked Sendable {
+  /// Where a ramp stands: all that later output depends on but for the target.
+  public struct State: BitwiseCopyable, Sendable {
+    var start: Float
+    var end: Float
+    /// Frames into the ramp; at the ramp's length the gain is `end`.
+    var position: Int
+  }
+
+  /// The length of a whole change in frames.
+  public let rampFrames: Int
+
+  private let target: Atomic<UInt32>
+  private let shape: UnsafeMutablePointer<Float>
+  private let current: UnsafeMutablePointer<State>
+
+  /// - Parameters:
+  ///   - sampleRate: in Hz, above 0.
+  ///   - rampMilliseconds: the length of every change, default 50 ms.
+  ///   - targetGain: the linear gain to begin with, 0 or more.
+  public init(sampleRate: Double, rampMilliseconds: Double = 50, targetGain: Float = 1) {
+    precondition(sampleRate > 0 && rampMilliseconds > 0 && targetGain >= 0 && targetGain.isFinite)
+    let length = max(1, Int((sampleRate * rampMilliseconds / 1_000).rounded()))
+    rampFrames = length
+    target = Atomic(targetGain.bitPattern)
+    shape = .allocate(capacity: length + 1)
+    for i in 0...length {
+      (shape + i).initialize(to: raisedCosine(Double(i) / Double(length)))
+    }
+    current = .allocate(capacity: 1)
+    current.initialize(to: State(start: 0, end: targetGain, position: 0))
+  }
+
+  deinit {
+    shape.deallocate()
+    current.deallocate()
+  }
+
+  /// The linear gain to go to, 0 or more; anything else is left out.
+  public var targetGain: Float {
+    @_noLocks get { Float(bitPattern: target.load(ordering: .relaxed)) }
+    @_noLocks nonmutating set {
+      guard newValue >= 0, newValue < .infinity else { return }
+      target.store(newValue.bitPattern, ordering: .relaxed)
+    }
+  }
+
+  /// The state of the ramp, to render a stretch again from here.
+  public var state: State {
+    @_noLocks get { current.pointee }
+    @_noLocks nonmutating set { current.pointee = newValue }
+  }
+
+  /// True when the gain has reached its target.
+  public var isSettled: Bool {
+    @_noLocks get {
+      let ramp = current.pointee
+      guard ramp.end == targetGain else { return false }
+      return ramp.position == rampFrames
+    }
+  }
+
+  /// False when nothing comes through and nothing is about to.
+  public var isAudible: Bool {
+    @_noLocks get {
+      if targetGain != 0 { return true }
+      return !isSettled
+    }
+  }
+
+  /// True when nothing comes through, and nothing will before another target is set.
+  public var isSilent: Bool {
+    @_noLocks get {
+      if targetGain != 0 { return false }
+      let ramp = current.pointee
+      return gain(ramp, at: ramp.position) == 0
+    }
+  }
+
+  /// Stands at the target at once.
+  @_noLocks
+  public func settle() {
+    current.pointee = State(start: targetGain, end: targetGain, position: rampFrames)
+  }
+
+  /// Begins again from silence.
+  @_noLocks
+  public func restart() {
+    current.pointee = State(start: 0, end: targetGain, position: 0)
+  }
+
+  /// Applies the gain in place.
+  ///
+  /// - Parameters:
+  ///   - channels: `channelCount` pointers to `frames` samples each.
+  ///   - channelCount: how many pointers there are.
+  ///   - frames: any number.
+  @_noLocks
+  public func process(
+    _ channels: UnsafePointer<UnsafeMutablePointer<Float>>, channelCount: Int, frames: Int
+  ) {
+    retarget()
+    let from = current.pointee
+    let ramped = min(rampFrames - from.position, frames)
+    for c in 0..<channelCount {
+      let samples = channels[c]
+      for i in 0..<ramped { samples[i] *= gain(from, at: from.position + i + 1) }
+      guard from.end != 1 else { continue }
+      for i in ramped..<frames { samples[i] *= from.end }
+    }
+    current.pointee.position = from.position + ramped
+  }
+
+  @_noLocks
+  private func gain(_ ramp: State, at position: Int) -> Float {
+    if position == rampFrames { return ramp.end }
+    return ramp.start + (ramp.end - ramp.start) * shape[position]
+  }
+
+  @_noLocks
+  private func retarget() {
+    let wanted = targetGain
+    let ramp = current.pointee
+    guard wanted != ramp.end else { return }
+    current.pointee = State(start: gain(ramp, at: ramp.position), end: wanted, position: 0)
+  }
+}
+
+/// The rise from 0 to 1 as half a period of a cosine, over the fraction 0 to 1; exact at both ends.
+@_noLocks
+func raisedCosine(_ fraction: Double) -> Float {
+  if fraction <= 0 { return 0 }
+  if fraction >= 1 { return 1 }
+  return Float(0.5 - 0.5 * realtime_cos(.pi * fraction))
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+
+/// Turns the gain each frame needs into a smooth gain that is never above it.
+///
+/// Three steps: the minimum over the last `window` frames; a release that follows down at once and
+/// up exponentially; two moving averages of together `lookAheadFrames`. Every value in the averages
+/// at the time frame n leaves is a minimum over a span that contains n - 1, n and n + 1, so the
+/// average is at or below what any of the three needs. Gains are integers in units of 2^-30:
+/// running sums are exact for ever, and unity is reached again exactly.
+struct LimiterGain {
+  static var unity: Int64 { @_noLocks get { 1 << 30 } }
+
+  struct State {
+    var position = 0
+    var prefixMinimum = LimiterGain.unity
+    var envelope = LimiterGain.unity
+    var unityFrames = 0
+    var firstSum: Int64 = 0
+    var secondSum: Int64 = 0
+    var firstIndex = 0
+    var secondIndex = 0
+  }
+
+  let lookAheadFrames: Int
+  private let window: Int
+  private let firstLength: Int
+  private let secondLength: Int
+  private let releaseFactor: Int64
+  private let scale: Double
+
+  /// - Parameter releaseFrames: the time constant of the release in frames.
+  init(lookAheadFrames: Int, releaseFrames: Double) {
+    self.lookAheadFrames = lookAheadFrames
+    window = lookAheadFrames + 2
+    firstLength = (lookAheadFrames + 1) / 2
+    secondLength = lookAheadFrames + 1 - firstLength
+    releaseFactor = Int64((1 - realtime_exp(-1 / releaseFrames)) * 4_294_967_296)
+    scale = 1 / (Double(firstLength * secondLength) * Double(Self.unity))
+  }
+
+  /// The number of integers `values` below must hold: the newest gains, their minima from the end,
+  /// and the rings of both averages.
+  var valueCount: Int { window + window + 1 + firstLength + secondLength }
+
+  func reset(_ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>) {
+    state.pointee = State()
+    state.pointee.unityFrames = settledFrames
+    state.pointee.firstSum = Int64(firstLength) * Self.unity
+    state.pointee.secondSum = Int64(firstLength * secondLength) * Self.unity
+    for i in 0..<(2 * window + 1 + firstLength) { values[i] = Self.unity }
+    for i in 0..<secondLength { values[2 * window + 1 + firstLength + i] = state.pointee.firstSum }
+  }
+
+  /// After so many frames at unity nothing older is remembered.
+  private var settledFrames: Int {
+    @_noLocks get { 2 * window + lookAheadFrames + 2 }
+  }
+
+  /// True while a unity gain changes nothing in the state, so that frames may be left out.
+  @_noLocks
+  func isSettled(_ state: UnsafeMutablePointer<State>) -> Bool {
+    state.pointee.unityFrames >= settledFrames
+  }
+
+  /// Takes the gain the newest frame needs (0 to `unity`) and gives the gain for the frame
+  /// `lookAheadFrames` before it, 0 to 1.
+  @_noLocks
+  func next(
+    _ required: Int64, _ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>
+  ) -> Float {
+    let envelope = release(towards: minimum(required, state, values), state)
+    let firstRing = values + 2 * window + 1
+    state.pointee.firstSum += envelope - firstRing[state.pointee.firstIndex]
+    firstRing[state.pointee.firstIndex] = envelope
+    state.pointee.firstIndex = following(state.pointee.firstIndex, firstLength)
+
+    let secondRing = firstRing + firstLength
+    let first = state.pointee.firstSum
+    state.pointee.secondSum += first - secondRing[state.pointee.secondIndex]
+    secondRing[state.pointee.secondIndex] = first
+    state.pointee.secondIndex = following(state.pointee.secondIndex, secondLength)
+    return Float(Double(state.pointee.secondSum) * scale)
+  }
+
+  @_noLocks
+  private func following(_ index: Int, _ length: Int) -> Int {
+    index + 1 == length ? 0 : index + 1
+  }
+
+  /// The minimum of the last `window` gains: van Herk (1992) and Gil and Werman (1993).
+  @_noLocks
+  private func minimum(
+    _ required: Int64, _ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>
+  ) -> Int64 {
+    let suffix = values + window
+    let position = state.pointee.position
+    values[position] = required
+    let prefix = min(state.pointee.prefixMinimum, required)
+    let result = min(prefix, suffix[position + 1])
+    state.pointee.prefixMinimum = prefix
+    state.pointee.position = position + 1
+    if position + 1 == window {
+      var smallest = Self.unity
+      suffix[window] = smallest
+      for i in stride(from: window - 1, through: 0, by: -1) {
+        smallest = min(smallest, values[i])
+        suffix[i] = smallest
+      }
+      state.pointee.position = 0
+      state.pointee.prefixMinimum = Self.unity
+    }
+    return result
+  }
+
+  @_noLocks
+  private func release(towards target: Int64, _ state: UnsafeMutablePointer<State>) -> Int64 {
+    var envelope = state.pointee.envelope
+    if target <= envelope {
+      envelope = target
+    } else {
+      envelope += max(1, ((target - envelope) * releaseFactor) >> 32)
+    }
+    state.pointee.envelope = envelope
+    state.pointee.unityFrames =
+      envelope == Self.unity ? min(state.pointee.unityFrames + 1, settledFrames) : 0
+    return envelope
+  }
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+
+/// A stereo limiter with look-ahead that keeps the true peak at or below a ceiling.
+///
+/// The true peak is that of the waveform between the samples too, estimated by four-fold
+/// oversampling after ITU-R BS.1770-5 Annex 2 at every rate (see `TruePeakInterpolator`; the error
+/// of a given oversampling depends on frequency over sampling rate only, so low rates need no
+/// more). Both channels get one gain, which leads down smoothly within the look-ahead and comes
+/// back exponentially with the release time. The gain is provably at or below what every estimated
+/// peak needs. It aims 0.05 dB below the ceiling; while no estimate is above that, the output is
+/// the input, bit for bit, `latencyFrames` later.
+///
+/// It works on cells of 16 frames in stream time: the output does not depend on how the stream is
+/// cut into calls, to the bit. Samples that are not finite, or beyond +-1e9, count as 0.
+///
+/// ## Threading
+/// `process` and the state functions belong to one thread at a time; they are wait-free.
+public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
+  /// The constant delay: 48 frames and 1 ms (2 ms at 48 kHz; 80 frames at 32 kHz and below).
+  public let latencyFrames: Int
+  /// The size of what `saveState` writes, in bytes (about 5 kB at 48 kHz).
+  public let stateByteCount: Int
+
+  /// Of the cells of one context, each of which keeps the largest of something.
+  private struct CellMaxima {
+    var values: (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
+
+    /// The largest of the context, after `newest` has come and the oldest has gone.
+    @_noLocks
+    mutating func take(_ newest: Float) -> Float {
+      values = (newest, values.0, values.1, values.2, values.3)
+      return max(newest, max(max(values.1, values.2), max(values.3, values.4)))
+    }
+  }
+
+  private struct State {
+    var gain = LimiterGain.State()
+    var fill = 0
+    var historyEnd = 0
+    var leftNyquist: Float = 0
+    var rightNyquist: Float = 0
+    /// The largest sample of each of the last five cells.
+    var peaks = CellMaxima()
+    /// The largest second difference of each.
+    var bends = CellMaxima()
+  }
+
+  private let cell = TruePeakInterpolator.cellFrames
+  private let largestSample: Float = 1e9
+  /// Found by trial on white, Gaussian and two-valued noise; see `NyquistBandDetector`.
+  private let nyquistShare: Float = 0.16
+
+  private let interpolator = TruePeakInterpolator()
+  private let nyquistBand = NyquistBandDetector()
+  private let gain: LimiterGain
+  private let target: Float
+  private let nyquistDecay: Float
+  /// A context whose samples are all below this needs no look at the waveform.
+  private let harmlessPeak: Float
+  private let historySpan: Int
+  private let historyCapacity: Int
+
+  private let memory: UnsafeMutableRawPointer
+  private let state: UnsafeMutablePointer<State>
+  private let gainValues: UnsafeMutablePointer<Int64>
+  /// Two channels x one cell: finished frames are handed out as new ones take their place.
+  private let exchange: UnsafeMutablePointer<Float>
+  private let leftHistory: UnsafeMutablePointer<Float>
+  private let rightHistory: UnsafeMutablePointer<Float>
+  /// Scratch, no state: the estimated peak of each frame of a cell.
+  private let peaks: UnsafeMutablePointer<Float>
+
+  /// - Parameters:
+  ///   - sampleRate: 8,000 to 384,000 Hz.
+  ///   - ceilingDecibels: the largest true peak in dBTP (dB relative to full scale 1.0), -60 to 0.
+  ///   - releaseMilliseconds: the time constant of the return to unity, 10 to 1,000 ms.
+  public init(
+    sampleRate: Double, ceilingDecibels: Double = -1, releaseMilliseconds: Double = 100
+  ) {
+    precondition(8_000...384_000 ~= sampleRate, "sampling rate out of 8 to 384 kHz")
+    precondition(-60...0 ~= ceilingDecibels, "ceiling out of -60 to 0 dBTP")
+    precondition(10...1_000 ~= releaseMilliseconds, "release out of 10 to 1000 ms")
+    let lookAhead = max(32, Int((sampleRate * 0.001).rounded()))
+    let releaseFrames = sampleRate * releaseMilliseconds / 1_000
+    gain = LimiterGain(lookAheadFrames: lookAhead, releaseFrames: releaseFrames)
+    latencyFrames = 3 * cell + lookAhead
+    target = Float(realtime_exp((ceilingDecibels - 0.05) / 20 * 2.302585092994046))
+    nyquistDecay = Float(realtime_exp(-Double(cell) / releaseFrames))
+    harmlessPeak =
+      target
+      / (interpolator.worstCaseGain + nyquistShare * nyquistBand.worstCaseGain)
+
+    let cells =
+      (max(TruePeakInterpolator.contextFrames, latencyFrames) + cell - 1)
+      / cell
+    historySpan = cells * cell
+    historyCapacity = 4 * historySpan
+    let valuesOffset = (MemoryLayout<State>.size + 15) & ~15
+    let floatsOffset = valuesOffset + gain.valueCount * MemoryLayout<Int64>.stride
+    let floats = 2 * cell + 2 * historyCapacity
+    stateByteCount = floatsOffset + floats * MemoryLayout<Float>.stride
+    memory = .allocate(byteCount: stateByteCount, alignment: 64)
+    state = memory.bindMemory(to: State.self, capacity: 1)
+    gainValues = (memory + valuesOffset).bindMemory(to: Int64.self, capacity: gain.valueCount)
+    exchange = (memory + floatsOffset).bindMemory(to: Float.self, capacity: floats)
+    leftHistory = exchange + 2 * cell
+    rightHistory = leftHistory + historyCapacity
+    peaks = .allocate(capacity: cell)
+    peaks.initialize(repeating: 0, count: cell)
+    reset()
+  }
+
+  deinit {
+    interpolator.deallocate()
+    nyquistBand.deallocate()
+    memory.deallocate()
+    peaks.deallocate()
+  }
+
+  /// Forgets all signal, as after a seek; the next `latencyFrames` frames out are silence.
+  public func reset() {
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: stateByteCount)
+    state.initialize(to: State())
+    state.pointee.historyEnd = historySpan
+    gain.reset(&state.pointee.gain, gainValues)
+  }
+
+  /// Copies everything that later output depends on, but for the settings.
+  ///
+  /// - Parameter destination: at least `stateByteCount` bytes.
+  @_noLocks
+  public func saveState(into destination: UnsafeMutableRawPointer) {
+    destination.copyMemory(from: memory, byteCount: stateByteCount)
+  }
+
+  /// Goes back to a state saved by this limiter or one with the same settings.
+  @_noLocks
+  public func restoreState(from source: UnsafeRawPointer) {
+    memory.copyMemory(from: source, byteCount: stateByteCount)
+  }
+
+  /// Limits in place; the output is `latencyFrames` behind the input.
+  ///
+  /// - Parameters:
+  ///   - left: `frames` samples at full scale 1.0.
+  ///   - right: `frames` samples.
+  ///   - frames: any number.
+  @_noLocks
+  public func process(
+    _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, frames: Int
+  ) {
+    var done = 0
+    while done < frames {
+      let fill = state.pointee.fill
+      let count = min(cell - fill, frames - done)
+      swapFrames(left + done, exchange + fill, count)
+      swapFrames(right + done, exchange + cell + fill, count)
+      done += count
+      state.pointee.fill = fill + count
+      if fill + count == cell {
+        processCell()
+        state.pointee.fill = 0
+      }
+    }
+  }
+
+  @_noLocks
+  private func processCell() {
+    let cellMaxima = store()
+    let peak = state.pointee.peaks.take(cellMaxima.peak)
+    let bend = state.pointee.bends.take(cellMaxima.bend)
+    state.pointee.leftNyquist = decayed(state.pointee.leftNyquist)
+    state.pointee.rightNyquist = decayed(state.pointee.rightNyquist)
+
+    var harmless = true
+    if peak > harmlessPeak {
+      harmless = !measure(bound: interpolator.bound(peak: peak, bend: bend))
+    }
+    let source = state.pointee.historyEnd - latencyFrames
+    if harmless, gain.isSettled(&state.pointee.gain) {
+      copyFrames(leftHistory + source, exchange, cell)
+      copyFrames(rightHistory + source, exchange + cell, cell)
+      return
+    }
+    for i in 0..<cell {
+      let estimate = harmless ? 0 : peaks[i]
+      let required =
+        estimate > target ? Int64(target / estimate * Float(LimiterGain.unity)) : LimiterGain.unity
+      let factor = gain.next(required, &state.pointee.gain, gainValues)
+      exchange[i] = leftHistory[source + i] * factor
+      exchange[cell + i] = rightHistory[source + i] * factor
+    }
+  }
+
+  /// Appends the cell in `exchange` to the histories; its largest magnitude and second difference.
+  @_noLocks
+  private func store() -> (peak: Float, bend: Float) {
+    if state.pointee.historyEnd == historyCapacity {
+      let kept = historyCapacity - historySpan
+      copyFrames(leftHistory + kept, leftHistory, historySpan)
+      copyFrames(rightHistory + kept, rightHistory, historySpan)
+      state.pointee.historyEnd = historySpan
+    }
+    let end = state.pointee.historyEnd
+    state.pointee.historyEnd = end + cell
+    let left = keep(exchange, leftHistory + end)
+    let right = keep(exchange + cell, rightHistory + end)
+    return (max(left.peak, right.peak), max(left.bend, right.bend))
+  }
+
+  /// Appends one channel's cell to its history, without what is no sample.
+  ///
+  /// - Returns: its largest magnitude, and the largest second difference about the samples from the
+  ///   last one before it to the last but one of it.
+  @_noLocks
+  private func keep(
+    _ samples: UnsafePointer<Float>, _ history: UnsafeMutablePointer<Float>
+  ) -> (peak: Float, bend: Float) {
+    let raw = UnsafeRawPointer(samples).loadUnaligned(as: SIMD16<Float>.self)
+    // A comparison with a NaN is false, so it becomes 0 as well.
+    let isSound = magnitude(raw) .<= largestSample
+    let clean = SIMD16<Float>().replacing(with: raw, where: isSound)
+    UnsafeMutableRawPointer(history).storeBytes(of: clean, as: SIMD16<Float>.self)
+    let before = UnsafeRawPointer(history)
+    let one = before.loadUnaligned(fromByteOffset: -4, as: SIMD16<Float>.self)
+    let two = before.loadUnaligned(fromByteOffset: -8, as: SIMD16<Float>.self)
+    return (largest(of: magnitude(clean)), largest(of: magnitude(two - 2 * one + clean)))
+  }
+
+  @_noLocks
+  @inline(__always)
+  private func largest(of values: SIMD16<Float>) -> Float {
+    let eight = pointwiseMax(values.lowHalf, values.highHalf)
+    let four = pointwiseMax(eight.lowHalf, eight.highHalf)
+    let two = pointwiseMax(four.lowHalf, four.highHalf)
+    return max(two[0], two[1])
+  }
+
+  @_noLocks
+  @inline(__always)
+  private func magnitude(_ values: SIMD16<Float>) -> SIMD16<Float> {
+    let bits = unsafeBitCast(values, to: SIMD16<UInt32>.self) & 0x7fff_ffff
+    return unsafeBitCast(bits, to: SIMD16<Float>.self)
+  }
+
+  @_noLocks
+  private func decayed(_ amplitude: Float) -> Float {
+    let next = amplitude * nyquistDecay
+    return next > 1e-6 ? next : 0
+  }
+
+  /// Estimates `peaks` of the cell before the last two; true if any is above the target.
+  ///
+  /// - Parameter bound: what no estimate exceeds, but for what hides near half the rate.
+  @_noLocks
+  private func measure(bound: Float) -> Bool {
+    for i in 0..<cell { peaks[i] = 0 }
+    state.pointee.leftNyquist = measure(leftHistory, state.pointee.leftNyquist, bound)
+    state.pointee.rightNyquist = measure(rightHistory, state.pointee.rightNyquist, bound)
+    var largest: Float = 0
+    for i in 0..<cell { largest = max(largest, peaks[i]) }
+    return largest > target
+  }
+
+  /// Raises `peaks` by one channel's and returns its amplitude near half the rate, as held.
+  @_noLocks
+  private func measure(
+    _ history: UnsafePointer<Float>, _ nyquist: Float, _ bound: Float
+  ) -> Float {
+    let end = history + state.pointee.historyEnd
+    let held = max(nyquist, nyquistBand.amplitude(end - NyquistBandDetector.frames))
+    if bound + nyquistShare * held <= target { return held }
+    interpolator.measure(
+      end - TruePeakInterpolator.contextFrames, raising: peaks, above: target,
+      margin: nyquistShare * held)
+    return held
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+private import Geometry
+public import Rendering
+internal import SignalProcessing
+
+/// A scene of 20 s that is made while it is read: a plucked melody straight ahead, wood to the
+/// left, a bell behind to the right and above, and air from all around.
+///
+/// It is a soundfield of third order in ACN order and SN3D scale; every sound is a plane wave from
+/// a direction that never changes. The same frames are the same bytes, however they are read.
+///
+/// ## Threading
+/// Used by one thread at a time.
+public final class DemoScene: SoundSource {
+  /// The scene's length [s].
+  public static let seconds = 20.0
+  /// Rates that a scene can be made at [Hz].
+  public static let sampleRates = 8000...384_000
+
+  public let layout = ChannelLayout.ambisonics(order: 3, convention: .ambiX, headLocked: false)
+  public let sampleRate: Int
+  public let title: String? = "The stage stands still"
+  public let warnings: [String] = []
+  public var duration: Int? { frameCount }
+
+  private let frameCount: Int
+  private let tracks: [DemoTrack]
+  private let ambience: DemoAmbience?
+  private let mono: AlignedFloats
+  private var position = 0
+
+  private static let chunkFrames = 512
+  private static let riseSeconds = 0.2
+  private static let fallSeconds = 1.2
+
+  /// - Parameters:
+  ///   - sampleRate: in Hz, one of `sampleRates`.
+  ///   - parts: what is heard; all of it if left out.
+  public init(sampleRate: Int = 48000, parts: Set<DemoScenePart> = Set(DemoScenePart.allCases)) {
+    precondition(Self.sampleRates.contains(sampleRate), "8 to 384 kHz")
+    self.sampleRate = sampleRate
+    frameCount = Int(Self.seconds * Double(sampleRate))
+    tracks = DemoScenePart.allCases.filter(parts.contains).compactMap { part in
+      part.direction.map { direction in
+        DemoTrack(
+          notes: DemoScore.notes(of: part, sampleRate: Double(sampleRate)), direction: direction,
+          ceiling: DemoScore.ceiling(of: part))
+      }
+    }
+    ambience =
+      parts.contains(.ambience)
+      ? DemoAmbience(sampleRate: Double(sampleRate), chunkFrames: Self.chunkFrames) : nil
+    mono = AlignedFloats(count: Self.chunkFrames)
+  }
+
+  public func read(
+    into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) throws(PlaybackError) -> Int {
+    let total = max(0, min(frames, frameCount - position))
+    var done = 0
+    while done < total {
+      let count = min(Self.chunkFrames, total - done)
+      renderChunk(planes, at: done, count)
+      position += count
+      done += count
+    }
+    return total
+  }
+
+  public func seek(toFrame frame: Int) throws(PlaybackError) {
+    let frame = max(0, min(frame, frameCount))
+    guard frame != position else { return }
+    for track in tracks { track.seek(to: frame, scratch: mono.pointer, Self.chunkFrames) }
+    position = frame
+  }
+
+  private func renderChunk(
+    _ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, at offset: Int, _ count: Int
+  ) {
+    for channel in 0..<layout.channelCount { clearFrames(planes[channel] + offset, count) }
+    for track in tracks {
+      guard track.render(into: mono.pointer, at: position, count) else { continue }
+      encode(mono.pointer, track.gains, planes, offset, count)
+    }
+    if let ambience {
+      ambience.render(at: position, count)
+      for (stream, gains) in ambience.gains.enumerated() {
+        encode(ambience.plane(stream), gains, planes, offset, count)
+      }
+    }
+    shape(planes, offset, count)
+  }
+
+  private func encode(
+    _ sound: UnsafePointer<Float>, _ gains: [Float],
+    _ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ offset: Int, _ count: Int
+  ) {
+    // A direction on an axis leaves many channels silent.
+    for (channel, gain) in gains.enumerated() where gain != 0 {
+      let plane = planes[channel] + offset
+      var i = 0
+      while i < count {
+        plane[i] += gain * sound[i]
+        i += 1
+      }
+    }
+  }
+
+  /// The rise at the start and the fall at the end of everything.
+  private func shape(
+    _ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ offset: Int, _ count: Int
+  ) {
+    let envelope = DemoEnvelope(
+      frames: frameCount, rise: Self.riseSeconds * Double(sampleRate),
+      fall: Self.fallSeconds * Double(sampleRate))
+    guard envelope.isShaping(position..<position + count) else { return }
+    for i in 0..<count {
+      let gain = envelope.gain(at: position + i)
+      for channel in 0..<layout.channelCount { planes[channel][offset + i] *= gain }
+    }
+  }
+}

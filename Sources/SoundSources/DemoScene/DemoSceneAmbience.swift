@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Geometry
+internal import Rendering
+internal import SignalProcessing
+
+/// Air that moves all around: noises that know nothing of each other, from six directions.
+///
+/// Every noise is a sum of noises an octave apart that swells slowly. All of it is a function of
+/// time alone, so that any frame can be made without those before it.
+final class DemoAmbience {
+  /// Third-order gains of a plane wave, one row a stream.
+  let gains: [[Float]]
+
+  private let sampleRate: Double
+  private let chunkFrames: Int
+  private let streams: AlignedFloats
+  private let weights: AlignedFloats
+  private let swell: AlignedFloats
+  private let octaves: [Octave]
+
+  private struct Octave {
+    let number: Int
+    /// Grid points a second.
+    let rate: Double
+    let level: Float
+  }
+
+  /// The frames of a chunk, up to `end`, that lie after the same grid point.
+  private struct Cell {
+    let point: Int
+    var end: Int
+  }
+
+  private static let directions = [
+    SIMD3(1.0, 0, 0), SIMD3(-1.0, 0, 0), SIMD3(0, 1.0, 0), SIMD3(0, -1.0, 0), SIMD3(0, 0, 1.0),
+    SIMD3(0, 0, -1.0),
+  ]
+  private static let level: Float = 0.008
+  private static let swell = Octave(number: 0, rate: 0.5, level: 0.6)
+
+  init(sampleRate: Double, chunkFrames: Int) {
+    self.sampleRate = sampleRate
+    self.chunkFrames = chunkFrames
+    gains = Self.directions.map { DemoTrack.gains(Direction($0)) }
+    streams = AlignedFloats(count: Self.directions.count * chunkFrames)
+    weights = AlignedFloats(count: 4 * chunkFrames)
+    swell = AlignedFloats(count: chunkFrames)
+    octaves = (1...6).map { number in
+      // The treble is a little softer than pink.
+      Octave(
+        number: number, rate: 125 * Double(1 << number),
+        level: Self.level * linearGain(decibels: -1.5 * Double(number)))
+    }.filter { $0.rate < sampleRate }
+  }
+
+  /// The samples of a stream that `render` has made.
+  func plane(_ stream: Int) -> UnsafeMutablePointer<Float> {
+    streams.pointer + stream * chunkFrames
+  }
+
+  /// Makes the frames from the scene's frame `start` on.
+  func render(at start: Int, _ count: Int) {
+    streams.clear()
+    for octave in octaves {
+      let cells = prepare(octave, start, count)
+      for stream in gains.indices { add(octave, stream, cells, to: plane(stream)) }
+    }
+    let cells = prepare(Self.swell, start, count)
+    for stream in gains.indices {
+      let (sound, gain) = (plane(stream), swell.pointer)
+      for i in 0..<count { gain[i] = 1 }
+      add(Self.swell, stream, cells, to: gain)
+      for i in 0..<count { sound[i] *= gain[i] }
+    }
+  }
+
+  /// Works out what all streams share: the points' weights for every frame, and between which
+  /// points it lies.
+  private func prepare(_ octave: Octave, _ start: Int, _ count: Int) -> [Cell] {
+    let (step, level) = (octave.rate / sampleRate, octave.level)
+    let (w0, w1) = (weights.pointer, weights.pointer + chunkFrames)
+    let (w2, w3) = (w1 + chunkFrames, w1 + 2 * chunkFrames)
+    var cells: [Cell] = []
+    var cell = Cell(point: Int(Double(start) * step), end: 0)
+    var i = 0
+    while i < count {
+      let x = Double(start + i) * step
+      let point = Int(x)
+      if point != cell.point {
+        cells.append(cell)
+        cell = Cell(point: point, end: i)
+      }
+      cell.end = i + 1
+      let four = DemoNoise.weights(Float(x - Double(point)))
+      (w0[i], w1[i]) = (level * four.0, level * four.1)
+      (w2[i], w3[i]) = (level * four.2, level * four.3)
+      i += 1
+    }
+    cells.append(cell)
+    return cells
+  }
+
+  private func add(
+    _ octave: Octave, _ stream: Int, _ cells: [Cell], to sum: UnsafeMutablePointer<Float>
+  ) {
+    let noise = DemoNoise(seed: UInt64(stream * 64 + octave.number) << 32)
+    let (w0, w1) = (weights.pointer, weights.pointer + chunkFrames)
+    let (w2, w3) = (w1 + chunkFrames, w1 + 2 * chunkFrames)
+    var i = 0
+    for cell in cells {
+      let (a, b) = (noise.value(cell.point), noise.value(cell.point + 1))
+      let (c, d) = (noise.value(cell.point + 2), noise.value(cell.point + 3))
+      while i < cell.end {
+        sum[i] += (w0[i] * a + w1[i] * b) + (w2[i] * c + w3[i] * d)
+        i += 1
+      }
+    }
+  }
+}

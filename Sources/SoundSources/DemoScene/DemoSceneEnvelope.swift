@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Rendering
+
+/// A gain that rises from 0, stays at 1 and falls to 0 again, without a corner.
+struct DemoEnvelope {
+  let frames: Int
+  /// Frames.
+  let rise: Double
+  /// Frames.
+  let fall: Double
+
+  /// Whether the gain differs from 1 anywhere in a range of frames.
+  func isShaping(_ range: Range<Int>) -> Bool {
+    Double(range.lowerBound) < rise || Double(range.upperBound) > Double(frames) - fall
+  }
+
+  func gain(at frame: Int) -> Float {
+    let start = Double(frame) / rise
+    let end = Double(frames - 1 - frame) / fall
+    let x = max(0, min(1, start, end))
+    return Float(x * x * (3 - 2 * x))
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Rendering
+import System
+
+/// Noise that can be asked for at any place: random values on a grid, joined by cubics.
+struct DemoNoise {
+  let seed: UInt64
+
+  /// The random value at a grid point, -1 to 1: the point's number through the mixing function of
+  /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+  func value(_ point: Int) -> Float {
+    let z = SeededGenerator.value(at: seed &+ UInt64(bitPattern: Int64(point)))
+    return Float(Int64(z >> 40) - (1 << 23)) / Float(1 << 23)
+  }
+
+  /// The noise between grid points.
+  func interpolated(at x: Double) -> Float {
+    let point = Int(x)
+    let (a, b, c, d) = Self.weights(Float(x - Double(point)))
+    return (a * value(point) + b * value(point + 1))
+      + (c * value(point + 2) + d * value(point + 3))
+  }
+
+  /// The weights of the four points around a fraction (Catmull and Rom, 1974).
+  static func weights(_ f: Float) -> (Float, Float, Float, Float) {
+    let (f2, f3) = (f * f, f * f * f)
+    return (
+      0.5 * (2 * f2 - f - f3), 1 + 0.5 * (3 * f3 - 5 * f2), 0.5 * (f + 4 * f2 - 3 * f3),
+      0.5 * (f3 - f2)
+    )
+  }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Geometry
+internal import Rendering
+
+/// What is heard in a `DemoScene`.
+public enum DemoScenePart: Sendable, CaseIterable {
+  case melody
+  case percussion
+  case bell
+  case ambience
+
+  /// Where the sound comes from in the world; nil where it comes from all around.
+  public var direction: Direction? {
+    switch self {
+    case .melody: Direction(azimuth: 0)
+    case .percussion: Direction(azimuth: 90)
+    case .bell: Direction(azimuth: -135, elevation: 40)
+    case .ambience: nil
+    }
+  }
+}

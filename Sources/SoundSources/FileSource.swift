@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+public import Media
+public import Rendering
+
+/// An audio file.
+public final class FileSource: SoundSource {
+  public let layout: ChannelLayout
+  public let title: String?
+  public let another: (@Sendable () throws(PlaybackError) -> any SoundSource)?
+  private let reader: AudioFileReader
+  private let option: LayoutOption
+
+  /// - Parameters:
+  ///   - path: any file that FFmpeg reads.
+  ///   - settings: which track, and how its channels are read.
+  ///   - sampleRate: to be resampled to, Hz; nil for the file's own.
+  ///   - interrupt: makes every call give up.
+  public init(
+    path: String, settings: RenderSettings, sampleRate: Int? = nil,
+    interrupt: InterruptFlag? = nil
+  ) throws(PlaybackError) {
+    do throws(MediaError) {
+      reader = try AudioFileReader(
+        path: path, track: settings.track, sampleRate: sampleRate,
+        dynamicRange: settings.dynamicRange, interrupt: interrupt)
+      layout = try settings.layout.resolve(track: reader.track)
+    } catch { throw PlaybackError(error) }
+    title = reader.title
+    another = { () throws(PlaybackError) in
+      try FileSource(
+        path: path, settings: settings, sampleRate: sampleRate, interrupt: interrupt)
+    }
+    option = settings.layout
+    reader.followsLayout = reader.track.canChangeChannels
+  }
+
+  public var statedLoudness: StatedLoudness? { reader.statedLoudness }
+
+  public var sampleRate: Int { reader.sampleRate }
+  public var duration: Int? { reader.duration }
+  public var warnings: [String] { reader.warnings.map(\.description) }
+
+  public func read(
+    into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) throws(PlaybackError) -> Int {
+    do throws(MediaError) {
+      return try reader.read(into: planes, frames: frames)
+    } catch { throw PlaybackError(error) }
+  }
+
+  public func seek(toFrame frame: Int) throws(PlaybackError) {
+    do throws(MediaError) {
+      try reader.seek(toFrame: frame)
+    } catch { throw PlaybackError(error) }
+  }
+
+  public var changesLayout: Bool { reader.followsLayout }
+
+  public func nextLayout() throws(PlaybackError) -> ChannelLayout? {
+    do throws(MediaError) {
+      guard let next = try reader.nextLayout() else { return nil }
+      // Layouts without a name in the middle of a stream are no error: its first one was clear.
+      return next == reader.track.layout
+        ? layout : (try? LayoutOption.auto.resolve(next)) ?? next
+    } catch { throw PlaybackError(error) }
+  }
+
+  /// A layout that was asked for is the only one.
+  public var expectedLayouts: [ChannelLayout] {
+    [layout] + (option == .auto ? reader.track.laterLayouts : [])
+  }
+
+  public var isBinaural: Bool {
+    option == .binaural || (option == .auto && reader.track.isBinaural)
+  }
+
+  public var matrixEncoding: MatrixEncoding? {
+    option == .auto && layout == .stereo && !isBinaural ? reader.track.matrixEncoding : nil
+  }
+
+  public var multichannelOffer: MultichannelOffer? {
+    guard !layout.isMultichannel else { return nil }
+    let other = reader.tracks.first {
+      $0.isDecodable && !$0.isSupplementary && $0.layout.isMultichannel
+    }
+    return other.map { .track(number: $0.number, layout: $0.layout) }
+  }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+public import Media
+public import Rendering
+private import SignalProcessing
+private import Surround
+
+/// A source whose channels change, as one whose channels do not: every run of frames is put on a
+/// bus that stays the same, so that rendering goes on through the changes.
+///
+/// Where two runs overlap one is faded over into the other. Where they only meet, the change is at
+/// the exact frame: what was heard before goes on for 20 ms as its past predicts, while it is faded
+/// out and the new run is faded in; so it is bridged where frames are missing between them. Nothing
+/// clicks, and no frame is added or lost. The bus is the smallest layout that carries all of
+/// `expectedLayouts` as they are; what else comes is panned or folded to it.
+public final class ConstantBusSource: SoundSource {
+  /// The bus.
+  public let layout: ChannelLayout
+  private let source: any SoundSource
+  private let prepareRun: (any SoundSource) throws(PlaybackError) -> any SoundSource
+  private let first: ChannelLayout
+  private var way: Way?
+  /// Where in the source content of another layout begins.
+  private var marks: [(frame: Int, layout: ChannelLayout)]
+  /// On the bus and not yet given: so much is held back as the next run may overlap.
+  private var line: SoundLine
+  /// The frame behind the line's last one.
+  private var position = 0
+  private var hasEnded = false
+  /// Why nothing more can be read; told when what was read before has been given.
+  private var failure: PlaybackError?
+  private var join: RunJoin
+  private let mixed: PlanarScratch
+  private var ownWarnings: [String] = []
+
+  private static let blockFrames = 4096
+  /// Small, so that no more is asked of a source than is needed.
+  private static let stepFrames = 1024
+
+  /// The way of a run, as it was prepared, to the bus.
+  private final class Way {
+    let source: any SoundSource
+    let matrix: MixMatrix
+    let input: PlanarScratch
+
+    init(from source: any SoundSource, to bus: ChannelLayout) {
+      self.source = source
+      let inputs = source.layout.channelCount
+      matrix = MixMatrix(gains: LayoutBus.gains(from: source.layout, to: bus), inputs: inputs)
+      input = PlanarScratch(channels: inputs, frames: ConstantBusSource.blockFrames)
+    }
+  }
+
+  /// A run of one layout.
+  private final class Run: SoundSource {
+    let layout: ChannelLayout
+    let sampleRate: Int
+    let duration: Int? = nil
+    let title: String? = nil
+    let warnings: [String] = []
+    let matrixEncoding: MatrixEncoding?
+    let isBinaural: Bool
+    private let source: any SoundSource
+
+    init(of source: any SoundSource, _ layout: ChannelLayout) {
+      (self.source, self.layout, sampleRate) = (source, layout, source.sampleRate)
+      isBinaural = layout == .stereo && source.isBinaural
+      matrixEncoding = layout == .stereo ? source.matrixEncoding : nil
+    }
+
+    func read(
+      into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
+    ) throws(PlaybackError) -> Int { try source.read(into: planes, frames: frames) }
+
+    /// Runs are read from their beginning.
+    func seek(toFrame frame: Int) throws(PlaybackError) {}
+  }
+
+  /// - Parameters:
+  ///   - source: one that `changesLayout`.
+  ///   - prepareRun: what is done to each run by itself, such as stereo to more channels. What it
+  ///     delays it makes up for, and it ends with the run. Default: nothing.
+  public init(
+    _ source: any SoundSource,
+    prepareRun: @escaping (any SoundSource) throws(PlaybackError) -> any SoundSource = { $0 }
+  ) throws(PlaybackError) {
+    self.source = source
+    self.prepareRun = prepareRun
+    first = source.layout
+    // What a stereo run is made into is to be carried as well.
+    var layouts: [ChannelLayout] = []
+    for expected in source.expectedLayouts {
+      layouts.append(try prepareRun(Run(of: source, expected)).layout)
+    }
+    layout = LayoutBus.bus(for: layouts)
+    marks = [(0, source.layout)]
+    line = SoundLine(channels: layout.channelCount)
+    join = RunJoin(channels: layout.channelCount, sampleRate: source.sampleRate)
+    mixed = PlanarScratch(channels: layout.channelCount, frames: Self.blockFrames)
+  }
+
+  public var sampleRate: Int { source.sampleRate }
+  public var duration: Int? { source.duration }
+  public var title: String? { source.title }
+  public var warnings: [String] { source.warnings + ownWarnings }
+  public var isBinaural: Bool { source.isBinaural }
+  public var matrixEncoding: MatrixEncoding? { source.matrixEncoding }
+  public var multichannelOffer: MultichannelOffer? { source.multichannelOffer }
+  public var stream: (any StreamedSource)? { source.stream }
+
+  public func contentLayout(atFrame frame: Int) -> ChannelLayout {
+    marks.last { $0.frame <= frame }?.layout ?? first
+  }
+
+  public func seek(toFrame frame: Int) throws(PlaybackError) {
+    try source.seek(toFrame: frame)
+    position = frame
+    way = nil
+    hasEnded = false
+    failure = nil
+    line.removeAll()
+    join.forget()
+    marks.removeAll { $0.frame > frame }
+  }
+
+  public func read(
+    into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) throws(PlaybackError) -> Int {
+    try readPieces(
+      into: planes, channels: layout.channelCount, frames: frames, atMost: Self.blockFrames
+    ) { (planes, wanted) throws(PlaybackError) in
+      while !hasEnded, line.count <= source.longestOverlap { extendOrEnd() }
+      if let failure, line.count == 0 { throw failure }
+      let count = min(wanted, hasEnded ? line.count : line.count - source.longestOverlap)
+      line.copy(count, into: planes)
+      line.removeFirst(count)
+      return count
+    }
+  }
+
+  /// Puts more frames on the line, or fades out where there are none because something is wrong.
+  private func extendOrEnd() {
+    do throws(PlaybackError) { try extend() } catch {
+      failure = error
+      hasEnded = true
+      if line.count > 0 { position += join.bridge(2 * sampleRate / 50, on: &line) }
+    }
+  }
+
+  private func extend() throws(PlaybackError) {
+    guard way != nil else {
+      if let next = try source.nextLayout() { try begin(next) } else { hasEnded = true }
+      return
+    }
+    let count = try readRun(Self.stepFrames)
+    guard count > 0 else {
+      way = nil
+      return
+    }
+    join.fade(mixed.planes, count)
+    line.append(UnsafePointer(mixed.planes), frames: count)
+    join.remember(mixed.planes, count)
+    position += count
+  }
+
+  /// Frames of the run, on the bus.
+  private func readRun(_ frames: Int) throws(PlaybackError) -> Int {
+    guard let way else { return 0 }
+    let count = try way.source.read(into: way.input.planes, frames: frames)
+    way.matrix.mix(
+      UnsafePointer(way.input.planes), into: UnsafePointer(mixed.planes), frames: count)
+    return count
+  }
+
+  private func begin(_ next: ChannelLayout) throws(PlaybackError) {
+    let joint = source.joint
+    way = Way(from: try prepareRun(Run(of: source, next)), to: layout)
+    if case .unknown = next { ownWarnings.append("\(next.name) without a name are not played") }
+    let isOther = contentLayout(atFrame: position) != next
+    if joint > 0 {
+      try overlap(joint)
+    } else if joint < 0 || isOther || source.longestOverlap > 0 {
+      position += join.bridge(-joint, on: &line)
+    }
+    guard isOther else { return }
+    marks.removeAll { $0.frame >= position && position > 0 }
+    marks.append((position, next))
+  }
+
+  /// Fades over into a run that begins before the end of the line.
+  private func overlap(_ frames: Int) throws(PlaybackError) {
+    let shared = min(frames, line.count)
+    var (lead, new) = (frames - shared, SoundLine(channels: layout.channelCount))
+    while lead > 0 || new.count < shared {
+      let count = try readRun(min(Self.blockFrames, lead > 0 ? lead : shared - new.count))
+      if count == 0 { break }
+      if lead > 0 { lead -= count } else { new.append(UnsafePointer(mixed.planes), frames: count) }
+    }
+    if shared == 0 { position += join.bridge(0, on: &line) }
+    join.crossfade(new, into: &line, over: shared)
+  }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+private import Geometry
+internal import Rendering
+private import Surround
+
+/// One layout that carries others, and the gains that bring them there.
+///
+/// Loudspeakers of a layout that the bus has too, at the same place, go there as they are. One that
+/// it does not have goes to its two neighbours at the height of the ears (vector base amplitude
+/// panning; Pulkki, J. Audio Eng. Soc. 45(6), 1997, in the plane), one above or below to the
+/// nearest of the bus, in equal shares where several are equally near; energy is kept. To a bus of
+/// mono or stereo more channels are folded by ITU-R BS.775-4, annex 4.
+enum LayoutBus {
+  /// The smallest layout that carries all of these as they are: the highest order where one is a
+  /// soundfield, else every loudspeaker that one of them has.
+  static func bus(for layouts: [ChannelLayout]) -> ChannelLayout {
+    guard let first = layouts.first else { return .stereo }
+    if layouts.allSatisfy({ $0 == first }) { return first }
+    let orders = layouts.compactMap {
+      if case .ambisonics(let order, _, _) = $0 { order } else { nil }
+    }
+    if let order = orders.max() {
+      let hasPair = layouts.contains {
+        if case .ambisonics(_, _, true) = $0 { true } else { false }
+      }
+      return .ambisonics(order: order, convention: .ambiX, headLocked: hasPair)
+    }
+    return .speakers(union(of: layouts.compactMap(\.speakers)))
+  }
+
+  private static func union(of layouts: [[Speaker]]) -> [Speaker] {
+    var all = Set(layouts.joined())
+    let sides: Set<Speaker> = [.sideLeft, .sideRight]
+    let backs: Set<Speaker> = [.backLeft, .backRight]
+    // A lone pair of surrounds goes by either name; both would move it.
+    let hasBoth = layouts.contains { !sides.isDisjoint(with: $0) && !backs.isDisjoint(with: $0) }
+    if !hasBoth, !sides.isDisjoint(with: all), !backs.isDisjoint(with: all) {
+      let isSide =
+        layouts.lazy.flatMap { $0 }.first { sides.union(backs).contains($0) }
+        .map(sides.contains) ?? true
+      all.subtract(isSide ? backs : sides)
+      all.formUnion(isSide ? sides : backs)
+    }
+    return Speaker.allCases.filter(all.contains)
+  }
+
+  /// What brings a layout to a bus: outputs x inputs; all zero for channels that are unknown.
+  static func gains(from layout: ChannelLayout, to bus: ChannelLayout) -> [[Double]] {
+    if layout == bus { return identity(layout.channelCount) }
+    switch (layout, bus) {
+    case (_, .ambisonics(let order, _, let hasPair)):
+      return field(layout, order: order, hasPair: hasPair)
+    case (.speakers(let speakers), .speakers(let targets)):
+      return bus.isMultichannel ? panned(speakers, to: targets) : folded(layout, to: targets)
+    case (.ambisonics, .speakers(let targets)):
+      return bus.isMultichannel ? sampled(layout, at: targets) : folded(layout, to: targets)
+    default:
+      return zero(bus.channelCount, layout.channelCount)
+    }
+  }
+
+  private static func zero(_ outputs: Int, _ inputs: Int) -> [[Double]] {
+    Array(repeating: [Double](repeating: 0, count: inputs), count: outputs)
+  }
+
+  private static func identity(_ count: Int) -> [[Double]] {
+    (0..<count).map { row in (0..<count).map { $0 == row ? 1 : 0 } }
+  }
+
+  /// Encoded where it stands. Low-frequency effects go to the head-locked pair, or are left out.
+  private static func field(_ layout: ChannelLayout, order: Int, hasPair: Bool) -> [[Double]] {
+    let treatment = Treatment(spatial: layout, busOrder: order)
+    let channels = SphericalHarmonics.channelCount(order: order)
+    var gains = zero(channels + (hasPair ? 2 : 0), layout.channelCount)
+    for (row, values) in treatment.field.prefix(channels).enumerated() { gains[row] = values }
+    guard hasPair else { return gains }
+    for ear in 0..<2 {
+      gains[channels + ear] = zip(treatment.headLocked[ear], treatment.lowFrequency[ear]).map(+)
+    }
+    return gains
+  }
+
+  /// As plain stereo; for a mono bus the half of both.
+  private static func folded(_ layout: ChannelLayout, to targets: [Speaker]) -> [[Double]] {
+    var stereo = Treatment(plain: layout).headLocked
+    // Mono is a centre here, like that of more channels.
+    let share = 0.5.squareRoot()
+    if layout == .mono { stereo = [[share], [share]] }
+    return targets.count == 2 ? stereo : [zip(stereo[0], stereo[1]).map { ($0 + $1) / 2 }]
+  }
+
+  /// The soundfield as loudspeakers at the targets would pick it up, of the same energy in the
+  /// mean.
+  private static func sampled(_ layout: ChannelLayout, at targets: [Speaker]) -> [[Double]] {
+    let treatment = Treatment(spatial: layout, busOrder: 1)
+    let places = targets.map { $0.direction(in: targets)?.unitVector }
+    let count = Double(places.count { $0 != nil })
+    return targets.indices.map { index in
+      let pair = targets[index] == .frontLeft ? 0 : targets[index] == .frontRight ? 1 : nil
+      var row = pair.map { treatment.headLocked[$0] } ?? zero(1, layout.channelCount)[0]
+      guard let place = places[index] else { return row }
+      let harmonics = SphericalHarmonics.evaluate(order: treatment.order, place)
+      for (channel, value) in harmonics.enumerated() {
+        let degree = Int(Double(channel).squareRoot())
+        let weight = Double(2 * degree + 1) / (count * Double(treatment.order + 1)) * value
+        for input in row.indices { row[input] += weight * treatment.field[channel][input] }
+      }
+      return row
+    }
+  }
+}
+
+extension ChannelLayout {
+  fileprivate var speakers: [Speaker]? {
+    if case .speakers(let speakers) = self { speakers } else { nil }
+  }
+}
+
+extension LayoutBus {
+  private static func panned(_ speakers: [Speaker], to targets: [Speaker]) -> [[Double]] {
+    let places = targets.map { $0.direction(in: targets) }
+    var gains = zero(targets.count, speakers.count)
+    for (input, speaker) in speakers.enumerated() {
+      guard let place = speaker.direction(in: speakers) else {
+        let effects = targets.firstIndex(of: speaker) ?? targets.firstIndex(where: \.isLowFrequency)
+        if let effects { gains[effects][input] = 1 }
+        continue
+      }
+      for (output, gain) in shares(of: place, among: places) { gains[output][input] = gain }
+    }
+    return gains
+  }
+
+  /// - Parameter places: of the bus's loudspeakers; nil for low-frequency effects.
+  private static func shares(
+    of place: Direction, among places: [Direction?]
+  ) -> [(output: Int, gain: Double)] {
+    let angles = places.map { other in
+      other.map { angle(place.unitVector, $0.unitVector) } ?? .infinity
+    }
+    let least = angles.min() ?? .infinity
+    if least > 1e-6, place.elevation == 0, let pair = neighbours(of: place, among: places) {
+      return pair
+    }
+    let nearest = angles.indices.filter { angles[$0] < least + 0.5 }
+    return nearest.map { ($0, 1 / Double(nearest.count).squareRoot()) }
+  }
+
+  /// The two loudspeakers at ear height between which a direction lies, no further apart than 150
+  /// degrees.
+  private static func neighbours(
+    of place: Direction, among places: [Direction?]
+  ) -> [(output: Int, gain: Double)]? {
+    let ring = places.indices.compactMap { index -> (index: Int, turn: Double)? in
+      guard let other = places[index], other.elevation == 0 else { return nil }
+      return (index, wrapped(other.azimuth - place.azimuth))
+    }
+    guard let left = ring.filter({ $0.turn > 0 }).min(by: { $0.turn < $1.turn }),
+      let right = ring.filter({ $0.turn <= 0 }).max(by: { $0.turn < $1.turn }),
+      left.turn - right.turn < 150
+    else { return nil }
+    let (a, b) = (sin(-right.turn), sin(left.turn))
+    let norm = (a * a + b * b).squareRoot()
+    return [(left.index, a / norm), (right.index, b / norm)]
+  }
+
+  /// Of degrees.
+  private static func sin(_ degrees: Double) -> Double {
+    Direction(azimuth: degrees).unitVector.y
+  }
+
+  private static func wrapped(_ degrees: Double) -> Double {
+    let turn = degrees.truncatingRemainder(dividingBy: 360)
+    return turn > 180 ? turn - 360 : turn <= -180 ? turn + 360 : turn
+  }
+
+  /// Degrees.
+  private static func angle(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double {
+    // Half the angle by its sine is exact near zero.
+    let half = ((a - b) * (a - b)).sum().squareRoot() / 2
+    let cosine = (1 - min(1, half * half)).squareRoot()
+    return 2 * Direction(SIMD3(cosine, half, 0)).azimuth
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Glibc
+internal import Rendering
+
+/// Joins runs of sound so that nothing clicks.
+struct RunJoin {
+  private let fadeFrames: Int
+  private let longestFadeFrames: Int
+  /// What was heard last, of which what follows is predicted.
+  private var past: SoundLine
+  /// What fades out over the run that begins: channels x frames, each channel as long as it can be
+  /// predicted.
+  private var tail: [[Float]] = []
+  private var tailPosition = 0
+
+  private static let fadeSeconds = 0.02
+  /// s for tones, in whose spectrum a short fade would be heard.
+  private static let longestFadeSeconds = 0.18
+  private static let pastFrames = 1024
+
+  init(channels: Int, sampleRate: Int) {
+    fadeFrames = Int(Self.fadeSeconds * Double(sampleRate))
+    longestFadeFrames = Int(Self.longestFadeSeconds * Double(sampleRate))
+    past = SoundLine(channels: channels)
+  }
+
+  /// What comes does not follow on what was heard.
+  mutating func forget() {
+    past.removeAll()
+    tail = []
+  }
+
+  mutating func remember(
+    _ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ count: Int
+  ) {
+    past.append(UnsafePointer(planes), frames: count)
+    past.keepLast(Self.pastFrames)
+  }
+
+  // MARK: Runs that meet
+
+  /// Goes on with the past for as long as frames are missing, and fades it out over what comes
+  /// then.
+  ///
+  /// - Returns: how many frames were put on the line.
+  mutating func bridge(_ missing: Int, on line: inout SoundLine) -> Int {
+    tailPosition = 0
+    guard past.count > 0 else {
+      tail = []
+      line.appendSilence(missing)
+      return missing
+    }
+    let isShort = missing <= fadeFrames
+    let bridged = isShort ? missing : fadeFrames
+    let predicted = past.sound(0..<past.count).map {
+      SignalExtension.after($0, frames: bridged + (isShort ? longestFadeFrames : 0))
+    }
+    line.append(
+      predicted.map { plane in
+        (0..<bridged).map { plane[$0] * (isShort ? 1 : 1 - share($0, of: bridged)) }
+      })
+    line.appendSilence(missing - bridged)
+    tail = zip(predicted, past.sound(0..<past.count)).map { plane, past in
+      guard isShort else { return [Float](repeating: 0, count: fadeFrames) }
+      let coming = plane.dropFirst(bridged)
+      return Array(coming.prefix(goesOn(coming, after: past)))
+    }
+    if !isShort { past.removeAll() }
+    return missing
+  }
+
+  /// Frames for which what is predicted is as strong as the past was.
+  private func goesOn(_ coming: ArraySlice<Float>, after past: [Float]) -> Int {
+    func power(_ sound: ArraySlice<Float>) -> Float {
+      sound.reduce(0) { $0 + $1 * $1 } / Float(sound.count)
+    }
+    let (least, step) = (0.5 * power(past[...]), fadeFrames / 2)
+    var length = fadeFrames
+    guard least > 0 else { return length }
+    while length + step <= coming.count,
+      power(coming.dropFirst(length - step).prefix(2 * step)) >= least
+    {
+      length += step
+    }
+    return length
+  }
+
+  /// From what the past predicts to what has come.
+  mutating func fade(_ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ count: Int) {
+    guard !tail.isEmpty, tailPosition < longestFadeFrames else { return }
+    for (c, past) in tail.enumerated() {
+      for i in 0..<max(0, min(count, past.count - tailPosition)) {
+        let predicted = past[tailPosition + i]
+        planes[c][i] =
+          predicted + (planes[c][i] - predicted) * share(tailPosition + i, of: past.count)
+      }
+    }
+    tailPosition += count
+  }
+
+  /// Goes smoothly from 0 to 1.
+  private func share(_ frame: Int, of length: Int) -> Float {
+    let t = (Float(frame) + 0.5) / Float(length)
+    return t * t * t * (10 - 15 * t + 6 * t * t)
+  }
+
+  // MARK: Runs that overlap
+
+  /// Fades the end of a line over into another version of the same time, at constant power: gains
+  /// that would be right for sounds that have nothing in common are lowered by as much as the two
+  /// agree.
+  func crossfade(_ new: SoundLine, into line: inout SoundLine, over frames: Int) {
+    let length = min(frames, new.count)
+    guard length > 0 else { return }
+    let start = line.count - frames
+    let old = line.sound(start..<start + length)
+    let other = new.sound(0..<length)
+    let agreement = Self.agreement(old, other)
+    let gains = (0..<length).map { frame -> (old: Float, new: Float) in
+      let turn = share(frame, of: length) * Float.pi / 2
+      let (a, b) = (cosf(turn), sinf(turn))
+      let power = (1 + 2 * agreement * a * b).squareRoot()
+      return (a / power, b / power)
+    }
+    line.change(start..<start + length) { channel, index, value in
+      value * gains[index].old + other[channel][index] * gains[index].new
+    }
+  }
+
+  /// Normalised correlation of all channels together, 0 to 1.
+  private static func agreement(_ first: [[Float]], _ other: [[Float]]) -> Float {
+    var (product, one, two): (Float, Float, Float) = (0, 1e-12, 1e-12)
+    for (x, y) in zip(first, other) {
+      for i in x.indices {
+        product += x[i] * y[i]
+        one += x[i] * x[i]
+        two += y[i] * y[i]
+      }
+    }
+    return max(0, min(1, product / (one * two).squareRoot()))
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Geometry
+internal import Rendering
+private import SignalProcessing
+
+/// Goes on with a sound beyond its end, as its past predicts: tones go on as tones, noise dies
+/// away.
+///
+/// The prediction is linear, its coefficients the least squares of the errors forwards and
+/// backwards (modified covariance method: L. Marple, IEEE Trans. ASSP 28(4), 1980), with a little
+/// of the identity added, without which the rounding of pure tones would be predicted too; where
+/// such a prediction would grow, Burg's is taken. Gaps in recordings are bridged like this (I.
+/// Kauppinen and K. Roth, "Audio signal extrapolation: theory and applications", Proc. DAFx, 2002).
+enum SignalExtension {
+  /// Terms of the prediction.
+  static let order = 64
+  /// What is added to the diagonal, of the energy of the past.
+  private static let loading = 1e-7
+
+  /// - Parameters:
+  ///   - past: the last samples, the newest last.
+  ///   - frames: how many are wanted.
+  /// - Returns: `frames` samples, never louder than the past was.
+  static func after(_ past: [Float], frames: Int) -> [Float] {
+    let limit = Double(past.reduce(0) { max($0, abs($1)) })
+    return past.map(Double.init).withUnsafeBufferPointer { x in
+      guard limit > 0, x.count > 3 * order else { return [Float](repeating: 0, count: frames) }
+      var line = prediction(x).map { extended(x, by: $0, frames) } ?? []
+      // What grows is no continuation of a sound.
+      if line.count < frames || !line.allSatisfy({ abs($0) <= 1.02 * limit }) {
+        line = extended(x, by: stablePrediction(x), frames)
+      }
+      return line.map { Float(max(-limit, min(limit, $0))) }
+    }
+  }
+
+  private static func extended(
+    _ x: UnsafeBufferPointer<Double>, by terms: [Double], _ frames: Int
+  ) -> [Double] {
+    var line = Array(x.suffix(order))
+    line.reserveCapacity(order + frames)
+    for _ in 0..<frames {
+      let end = line.count
+      var next = 0.0
+      for (k, a) in terms.enumerated() { next += a * line[end - 1 - k] }
+      line.append(next)
+    }
+    return Array(line.dropFirst(order))
+  }
+
+  /// As `prediction`, but one that never grows, at the price of tones that are a little off (J.
+  /// Burg, "Maximum entropy spectral analysis", 1967; the recursion of N. Levinson).
+  private static func stablePrediction(_ x: UnsafeBufferPointer<Double>) -> [Double] {
+    var (forward, backward) = (Array(x), Array(x))
+    var terms: [Double] = []
+    for m in 1...order {
+      var (product, energy) = (0.0, 1e-30)
+      for n in m..<x.count {
+        product += forward[n] * backward[n - 1]
+        energy += forward[n] * forward[n] + backward[n - 1] * backward[n - 1]
+      }
+      let reflection = 2 * product / energy
+      for n in stride(from: x.count - 1, through: m, by: -1) {
+        let (f, b) = (forward[n], backward[n - 1])
+        (forward[n], backward[n]) = (f - reflection * b, b - reflection * f)
+      }
+      let old = terms
+      for k in old.indices { terms[k] -= reflection * old[old.count - 1 - k] }
+      terms.append(reflection)
+    }
+    return terms
+  }
+
+  /// a(k) of x(n) = sum of a(k) x(n - k), k from 1 on; nil for a sound that is no sound.
+  private static func prediction(_ x: UnsafeBufferPointer<Double>) -> [Double]? {
+    let p = order
+    /// Of x(n - j) and x(n - k), forwards and mirrored, over all n.
+    func product(_ j: Int, _ k: Int) -> Double {
+      var sum = 0.0
+      for n in p..<x.count {
+        sum += x[n - j] * x[n - k] + x[n - p + j] * x[n - p + k]
+      }
+      return sum
+    }
+    let energy = product(0, 0)
+    guard energy > 0, energy.isFinite else { return nil }
+    var matrix = [Double](repeating: 0, count: p * p)
+    var target = [Double](repeating: 0, count: p)
+    for j in 1...p {
+      target[j - 1] = product(0, j)
+      for k in j...p {
+        let value = product(j, k)
+        matrix[(j - 1) * p + k - 1] = value
+        matrix[(k - 1) * p + j - 1] = value
+      }
+      matrix[(j - 1) * p + j - 1] += loading * energy
+    }
+    return Cholesky.inverse(matrix, size: p).map { inverse in
+      (0..<p).map { row in (0..<p).reduce(0) { $0 + inverse[row * p + $1] * target[$1] } }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import FoundationEssentials
+private import Glibc
+package import HLS
+private import HTTPFetching
+package import Rendering
+
+/// Where a presentation is that a person names, and how it is read.
+package struct PresentationPlace {
+  package let address: ResourceAddress
+  /// What a downloader left, where the address is a path: the folder, or the playlist's.
+  package let folder: PresentationFolder?
+  /// The address is that of the folder itself.
+  package let isFolder: Bool
+  /// Asks again where that may help.
+  package let fetcher: any ResourceFetcher
+  /// Asks once.
+  let direct: any ResourceFetcher
+
+  /// - Parameters:
+  ///   - argument: a path, `file:`, `http:` or `https:`.
+  ///   - root: the folder in which a downloaded presentation's files lie; nil for the playlist's
+  ///     own, or one above it that has a playlist which names it.
+  ///   - remedy: how the user names a wider root; it ends the refusal of a file outside.
+  package init(
+    _ argument: String, root: String?, remedy: String?
+  ) throws(SoundOpeningError) {
+    let current = getcwd(nil, 0)
+    defer { free(current) }
+    let here = current.map { String(cString: $0) } ?? "/"
+    guard let address = ResourceAddress(argument: argument, in: here) else {
+      throw .noAddress(argument)
+    }
+    self.address = address
+    switch address {
+    case .network(let text):
+      guard let host = URL(string: text)?.host(), !host.isEmpty else { throw .noHost(text) }
+      (folder, isFolder) = (nil, false)
+      direct = HTTPFetcher(AccessRules(.server(host: host)))
+    case .file(let path):
+      var status = stat()
+      guard stat(path, &status) == 0 else {
+        throw .unreadable(argument, reason: String(cString: strerror(errno)))
+      }
+      isFolder = status.st_mode & S_IFMT == S_IFDIR
+      let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/"
+      let own = isFolder ? path : parent
+      folder = PresentationFolder(root ?? Self.folder(around: own, of: path) ?? own)
+      guard let folder else { throw .unreadableFolder(path: path) }
+      direct = FolderAndServerFetcher(
+        files: FolderFetcher(folder, remedy: remedy),
+        network: HTTPFetcher(AccessRules(.folder(folder.path))))
+    }
+    fetcher = PersistentFetcher(direct) { seconds in usleep(useconds_t(seconds * 1e6)) }
+  }
+
+  /// The folder above, or two above, whose multivariant playlist names this one.
+  private static func folder(around own: String, of path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    let name = String(cString: real)
+    for above in ["..", "../.."] {
+      guard let folder = PresentationFolder("\(own)/\(above)", depth: 0) else { continue }
+      for playlist in folder.playlists where folder.names(name, in: playlist) { return folder.path }
+    }
+    return nil
+  }
+
+  /// Its playlists.
+  package func open(
+    _ loader: PlaylistLoader, goesOn: () -> Bool
+  ) throws(PresentationError) -> Presentation {
+    if isFolder, let folder, case .file(let path) = address {
+      return try loader.open(folder: PresentationFolder(path) ?? folder, goesOn: goesOn)
+    }
+    return try loader.open(address, goesOn: goesOn)
+  }
+}
+
+/// Files from a folder; what its playlists name elsewhere from there, where it is public.
+private struct FolderAndServerFetcher: ResourceFetcher {
+  let files: FolderFetcher
+  let network: HTTPFetcher
+
+  func fetch(
+    _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
+  ) throws(FetchError) -> FetchedResource {
+    if case .file = request.address { return try files.fetch(request, goesOn: goesOn) }
+    return try network.fetch(request, goesOn: goesOn)
+  }
+}

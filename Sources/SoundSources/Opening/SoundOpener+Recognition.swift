@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Glibc
+internal import HLS
+internal import Rendering
+
+extension SoundOpener {
+  /// The place of a presentation; nil where the input is a file.
+  static func presentation(
+    _ input: String, _ options: Options
+  ) throws(SoundOpeningError) -> PresentationPlace? {
+    let lower = input.lowercased()
+    let isAddress = lower.hasPrefix("http://") || lower.hasPrefix("https://")
+    guard isAddress || isFolder(input) || isPlaylist(input) else { return nil }
+    let place = try PresentationPlace(input, root: options.root, remedy: options.rootRemedy)
+    let isEmpty = place.isFolder && place.folder?.playlists.isEmpty == true
+    return isEmpty && singleFile(in: place.folder) != nil ? nil : place
+  }
+
+  /// The path of a file; of a folder that holds nothing but one file to be heard, of that one.
+  static func file(_ input: String) -> String {
+    if isFolder(input) { return singleFile(in: PresentationFolder(input)) ?? input }
+    return path(of: input) ?? input
+  }
+
+  private static func singleFile(in folder: PresentationFolder?) -> String? {
+    folder.flatMap { $0.paths.count == 1 ? $0.paths.first : nil }
+  }
+
+  /// The input, or what it means as an address of `file:`; nil where that is none.
+  private static func path(of input: String) -> String? {
+    guard input.lowercased().hasPrefix("file:") else { return input }
+    guard case .file(let path)? = ResourceAddress(argument: input, in: "/") else { return nil }
+    return path
+  }
+
+  private static func isFolder(_ path: String) -> Bool { kind(of: path) == S_IFDIR }
+
+  private static func kind(of path: String) -> mode_t? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+  }
+
+  /// Whether a file is one by its name or its first line.
+  private static func isPlaylist(_ input: String) -> Bool {
+    guard let path = path(of: input) else { return false }
+    let lower = path.lowercased()
+    if lower.hasSuffix(".m3u8") || lower.hasSuffix(".m3u") { return true }
+    guard kind(of: path) == S_IFREG else { return false }
+    let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 7)
+    return read(descriptor, &bytes, 7) == 7 && bytes == Array("#EXTM3U".utf8)
+  }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+internal import HLS
+internal import Media
+internal import Rendering
+
+extension HLSSource {
+  // MARK: The first segment
+
+  /// Reads the beginning of the first segment that decodes.
+  static func firstReader(
+    _ feed: SegmentFeed, _ settings: RenderSettings, _ sampleRate: Int?
+  ) throws(PlaybackError) -> RenditionReader {
+    var number = 0
+    var problem: String?
+    while let segment = try feed.segment(number) {
+      number += 1
+      guard let rendition = segment.rendition, let supplied = segment.supplied[rendition] else {
+        problem = problem ?? segment.problem
+        continue
+      }
+      do throws(PlaybackError) {
+        return try RenditionReader(
+          supplied, rendition: rendition, isStart: segment.start == 0, sampleRate: sampleRate,
+          settings: settings, interrupt: feed.interrupt)
+      } catch {
+        if case .interrupted = error { throw error }
+        problem = problem ?? error.description
+      }
+    }
+    throw .stream(problem ?? "there is nothing in it that can be played")
+  }
+
+  /// The layouts of all renditions, by the first segment's and by what the playlist counts.
+  static func expectedLayouts(
+    _ presentation: OpenPresentation, _ first: RenditionReader, _ settings: RenderSettings
+  ) -> [ChannelLayout] {
+    var layouts = [first.layout]
+    for (index, rendition) in presentation.ladder.enumerated() where index != first.rendition {
+      let usual = rendition.isMultichannel ? 6 : 2
+      guard let layout = layout(channels: rendition.channels ?? usual, settings.layout),
+        !layouts.contains(layout)
+      else { continue }
+      layouts.append(layout)
+    }
+    return layouts
+  }
+
+  private static func layout(channels: Int, _ option: LayoutOption) -> ChannelLayout? {
+    let names = [
+      1: "mono", 2: "stereo", 3: "3.0", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1", 10: "5.1.4",
+      12: "7.1.4",
+    ]
+    let unknown = ChannelLayout.unknown(channels: channels)
+    if option != .auto, let wanted = try? option.resolve(unknown) { return wanted }
+    guard let name = names[channels] else { return try? LayoutOption.auto.resolve(unknown) }
+    return try? LayoutOption(name).resolve(unknown)
+  }
+
+  // MARK: Runs
+
+  /// Begins the next run; there is none where nothing follows.
+  func beginNext() throws(PlaybackError) {
+    if let successor {
+      self.successor = nil
+      return begin(successor)
+    }
+    while let segment = try feed.segment(place.segment) {
+      feed.queue.release(before: place.segment)
+      guard let rendition = segment.rendition, let supplied = segment.supplied[rendition] else {
+        passOver(segment.problem ?? "it is missing")
+        continue
+      }
+      do throws(PlaybackError) {
+        let reader = try open(supplied, rendition, at: segment)
+        try learnOthers(than: reader, in: segment)
+        return begin(try meeting(reader, reason: segment.reason))
+      } catch {
+        if case .interrupted = error { throw error }
+        passOver(error.description)
+      }
+    }
+  }
+
+  private func passOver(_ reason: String) {
+    place.gapReason = place.gapReason ?? reason
+    place.segment += 1
+  }
+
+  /// A reader for a segment, at its place in the presentation.
+  func open(
+    _ supplied: SuppliedSegment, _ rendition: Int, at segment: QueuedSegment
+  ) throws(PlaybackError) -> RenditionReader {
+    let reader = try RenditionReader(
+      supplied, rendition: rendition, isStart: segment.start == 0, sampleRate: sampleRate,
+      settings: settings, interrupt: feed.interrupt)
+    // Where the sound goes on, its own end is a better measure than the lengths in the playlist.
+    let now = seconds(place.position)
+    let goesOn = !place.isCut && place.gapReason == nil && abs(segment.start - now) < 0.5
+    let start = place.clock.position(
+      of: reader.startTime, cycle: supplied.timeCycle, discontinuity: supplied.discontinuity,
+      expected: goesOn && run == nil ? now : segment.start)
+    reader.position = frames(start) + match.levels.shift(of: rendition)
+    reader.level = .init(at: match.levels.decibels(of: rendition))
+    return reader
+  }
+
+  /// A run that begins where the one before ended, as far as its reader reaches back to there.
+  private func meeting(
+    _ reader: RenditionReader, reason: String?
+  ) throws(PlaybackError) -> Run {
+    let before = place.position - reader.position
+    if before > 0 {
+      // What a decoder gives before it has converged is no loss where the run before has it.
+      let unclean = place.isCut ? before : min(reader.warmUpFrames, before)
+      try reader.drop(max(unclean, before - longestOverlap))
+    }
+    if let previous, !place.isCut,
+      let level = try match.level(of: reader, after: previous, at: place.position)
+    {
+      let isChange = previous.rendition != reader.rendition
+      reader.level.begin(at: level, seconds: isChange ? RenditionMatch.levelSeconds : 0)
+    }
+    return Run(reader: reader, joint: place.position - reader.position, reason: reason)
+  }
+
+  private func begin(_ next: Run) {
+    let reader = next.reader
+    report.noteHole(
+      of: seconds(-next.joint), at: seconds(place.position), reason: place.gapReason)
+    tellRendition(of: next)
+    match.begin(reader)
+    previous = nil
+    run = next
+    (place.position, place.isCut, place.gapReason) = (reader.position, false, nil)
+  }
+
+  private func tellRendition(of run: Run) {
+    let reader = run.reader
+    guard reader.rendition != report.rendition else { return }
+    let bitRate = feed.presentation.ladder[reader.rendition].bitRate
+    let frame = reader.position + max(0, run.joint)
+    let change = RenditionNews(
+      name: "\(reader.layout.name) at \(Int((bitRate / 1000).rounded())) kbit/s",
+      layout: reader.layout, bitRate: bitRate, reason: run.reason, at: seconds(frame),
+      shift: match.alignment?.shift, agreement: match.alignment?.agreement,
+      gain: reader.level.now)
+    match.alignment = nil
+    report.note(change, of: reader.rendition, at: frame)
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Glibc
+internal import Rendering
+private import SignalProcessing
+
+/// Finds by how many frames one version of a sound lies behind another.
+///
+/// By the cross-correlation whose spectrum is flattened (C. Knapp and G. Carter, "The generalized
+/// correlation method for estimation of time delay", IEEE Trans. ASSP 24(4), 1976): tones, which
+/// look alike at every period, count little, and everything that happens counts much. The exponent
+/// is below 1 so that what is only the noise of a codec does not count as much as the sound.
+struct RenditionAlignment: Equatable {
+  /// Frames that the other version has to be moved forwards (to later) to lie over the first.
+  var shift: Int
+  /// Normalised correlation there, -1 to 1.
+  var agreement: Double
+
+  private static let flattening: Float = 0.6
+  /// Below this the two are not the same sound, or too soft to tell.
+  static let leastAgreement = 0.5
+
+  /// - Parameters:
+  ///   - first: mono.
+  ///   - other: mono, from the same moment on by its time stamps.
+  ///   - furthest: frames within which the shift is looked for, either way.
+  /// - Returns: nil where the two do not agree anywhere.
+  init?(of other: [Float], to first: [Float], within furthest: Int) {
+    let count = min(first.count, other.count)
+    guard count > 4 * furthest else { return nil }
+    var size = 4
+    while size < count + furthest { size *= 2 }
+    let transform = RealFFT(size: size)
+    let a = Self.spectrum(first.prefix(count), transform)
+    let b = Self.spectrum(other.prefix(count), transform)
+    let (real, imaginary) = Self.crossSpectrum(a, b)
+    var correlation = [Float](repeating: 0, count: size)
+    real.withUnsafeBufferPointer { real in
+      imaginary.withUnsafeBufferPointer { imaginary in
+        correlation.withUnsafeMutableBufferPointer { time in
+          transform.inverse(
+            real: real.baseAddress!, imaginary: imaginary.baseAddress!, time: time.baseAddress!)
+        }
+      }
+    }
+    // Positive where the first is later.
+    let best = (-furthest...furthest).max { left, right in
+      correlation[(left + size) % size] < correlation[(right + size) % size]
+    }
+    guard let best else { return nil }
+    shift = best
+    agreement = Self.agreement(first, other, shift: best, count)
+    guard agreement >= Self.leastAgreement else { return nil }
+  }
+
+  private typealias Spectrum = (real: [Float], imaginary: [Float])
+
+  private static func spectrum(
+    _ sound: ArraySlice<Float>, _ transform: borrowing RealFFT
+  ) -> Spectrum {
+    var time = [Float](repeating: 0, count: transform.size)
+    for (i, value) in sound.enumerated() { time[i] = value }
+    var real = [Float](repeating: 0, count: transform.bins)
+    var imaginary = real
+    time.withUnsafeBufferPointer { time in
+      real.withUnsafeMutableBufferPointer { real in
+        imaginary.withUnsafeMutableBufferPointer { imaginary in
+          transform.forward(
+            time.baseAddress!, real: real.baseAddress!, imaginary: imaginary.baseAddress!)
+        }
+      }
+    }
+    return (real, imaginary)
+  }
+
+  private static func crossSpectrum(_ a: Spectrum, _ b: Spectrum) -> Spectrum {
+    var result = a
+    for k in a.real.indices {
+      let x = a.real[k] * b.real[k] + a.imaginary[k] * b.imaginary[k]
+      let y = a.imaginary[k] * b.real[k] - a.real[k] * b.imaginary[k]
+      let magnitude = (x * x + y * y).squareRoot()
+      let weight = magnitude > 1e-20 ? powf(magnitude, -flattening) : 0
+      (result.real[k], result.imaginary[k]) = (x * weight, y * weight)
+    }
+    return result
+  }
+
+  private static func agreement(
+    _ first: [Float], _ other: [Float], shift: Int, _ count: Int
+  ) -> Double {
+    var (product, one, two) = (0.0, 1e-12, 1e-12)
+    for i in max(0, shift)..<min(count, count + shift) {
+      let (x, y) = (Double(first[i]), Double(other[i - shift]))
+      product += x * y
+      one += x * x
+      two += y * y
+    }
+    return product / (one * two).squareRoot()
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+public import HLS
+public import Media
+public import Rendering
+internal import SignalProcessing
+
+/// One coded sound of a presentation: segments of one rendition that follow each other.
+final class RenditionReader {
+  let rendition: Int
+  let layout: ChannelLayout
+  /// The frame of the presentation that `read` gives next.
+  var position: Int
+  var level = RenditionLevel(at: 0)
+  private let decoder: SegmentDecoder
+  private let initialisation: [UInt8]
+  let discontinuity: Int
+  /// Decoded ahead.
+  private(set) var ahead: SoundLine
+  private let scratch: PlanarScratch
+  private static let blockFrames = 4096
+
+  /// - Parameters:
+  ///   - segment: the first one.
+  ///   - isStart: whether the presentation begins with it.
+  ///   - option: how the channels are read, where that fits.
+  init(
+    _ segment: SuppliedSegment, rendition: Int, isStart: Bool, sampleRate: Int?,
+    settings: RenderSettings, interrupt: InterruptFlag?
+  ) throws(PlaybackError) {
+    decoder = try Self.media { () throws(MediaError) in
+      try SegmentDecoder(
+        first: CodedSegment(segment), isStart: isStart, sampleRate: sampleRate,
+        dynamicRange: settings.dynamicRange, interrupt: interrupt)
+    }
+    self.rendition = rendition
+    layout = Self.layout(decoder.track, settings.layout)
+    initialisation = segment.initialisation
+    discontinuity = segment.discontinuity
+    position = 0
+    ahead = SoundLine(channels: decoder.channels)
+    scratch = PlanarScratch(channels: decoder.channels, frames: Self.blockFrames)
+  }
+
+  private static func media<T>(
+    _ body: () throws(MediaError) -> T
+  ) throws(PlaybackError) -> T {
+    do throws(MediaError) { return try body() } catch { throw PlaybackError(error) }
+  }
+
+  var sampleRate: Int { decoder.sampleRate }
+  func frames(_ seconds: Double) -> Int { Int((seconds * Double(sampleRate)).rounded()) }
+  /// The frame behind the last one that is decoded ahead.
+  var end: Int { position + ahead.count }
+  /// Frames that are decoded ahead: channels x frames.
+  func coming(_ range: Range<Int>) -> [[Float]] {
+    ahead.sound((range.lowerBound - position)..<(range.upperBound - position))
+  }
+  var damages: Int { decoder.damages }
+  var isBinaural: Bool { decoder.track.isBinaural }
+  /// Of the first frame, by the segment's own clock, s.
+  var startTime: Double? { decoder.startTime }
+
+  /// Frames after a fresh start that the codec has not converged in.
+  var warmUpFrames: Int {
+    let seconds: Double =
+      switch decoder.track.codec {
+      case "aac": 1024.0 / Double(decoder.track.sampleRate)
+      case "ac3", "eac3": 256.0 / Double(decoder.track.sampleRate)
+      case "mp3", "mp3float", "mp2": 1152.0 * 2 / Double(decoder.track.sampleRate)
+      case "opus": 0.08
+      case "vorbis": 0.05
+      default: 0
+      }
+    return Int((seconds * Double(sampleRate)).rounded(.up))
+  }
+
+  /// A layout that was asked for is for the renditions that it fits.
+  private static func layout(_ track: AudioTrack, _ option: LayoutOption) -> ChannelLayout {
+    (try? option.resolve(track: track)) ?? (try? LayoutOption.auto.resolve(track: track))
+      ?? track.layout
+  }
+
+  /// Goes on with a segment, once `read` gives 0.
+  func append(_ segment: SuppliedSegment) throws(PlaybackError) -> SegmentDecoder.Succession {
+    guard segment.discontinuity == discontinuity, segment.initialisation == initialisation else {
+      return .differs
+    }
+    return try Self.media { () throws(MediaError) in try decoder.append(CodedSegment(segment)) }
+  }
+
+  /// No segment follows.
+  func finish() { decoder.finish() }
+
+  /// Channels x frames; 0 where a segment is needed, and at the end.
+  func read(
+    into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) throws(PlaybackError) -> Int {
+    var count = min(frames, ahead.count)
+    if count > 0 {
+      ahead.copy(count, into: planes)
+      ahead.removeFirst(count)
+    } else {
+      count = try decode(into: planes, frames)
+    }
+    level.apply(to: planes, channels: decoder.channels, frames: count, sampleRate: sampleRate)
+    position += count
+    return count
+  }
+
+  private func decode(
+    into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ frames: Int
+  ) throws(PlaybackError) -> Int {
+    try Self.media { () throws(MediaError) in try decoder.read(into: planes, frames: frames) }
+  }
+
+  /// Decodes ahead until so many frames are, or the segments at hand are over.
+  func decodeAhead(_ frames: Int) throws(PlaybackError) {
+    while ahead.count < frames {
+      let count = try decode(into: scratch.planes, min(Self.blockFrames, frames - ahead.count))
+      if count == 0 { return }
+      ahead.append(UnsafePointer(scratch.planes), frames: count)
+    }
+  }
+
+  /// Leaves out frames; fewer where there are not so many.
+  func drop(_ frames: Int) throws(PlaybackError) {
+    var left = frames
+    while left > 0 {
+      if ahead.count == 0 { try decodeAhead(min(left, Self.blockFrames)) }
+      let count = min(left, ahead.count)
+      if count == 0 { return }
+      ahead.removeFirst(count)
+      position += count
+      left -= count
+    }
+  }
+}
+
+extension CodedSegment {
+  init(_ segment: SuppliedSegment) {
+    self.init(
+      name: segment.name, initialisation: segment.initialisation, bytes: segment.bytes,
+      time: segment.taggedTime)
+  }
+}
+
+extension RenditionDescription {
+  /// What a segment holds, by decoding its beginning; nil where it does not decode.
+  public init?(of segment: SuppliedSegment, settings: RenderSettings, interrupt: InterruptFlag?) {
+    guard
+      let reader = try? RenditionReader(
+        segment, rendition: 0, isStart: true, sampleRate: nil, settings: settings,
+        interrupt: interrupt)
+    else { return nil }
+    self.init(channels: reader.layout.channelCount, isBinaural: reader.isBinaural)
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Ambisonics
+package import Binaural
+private import Glibc
+private import Loudness
+package import Rendering
+internal import SignalProcessing
+private import Surround
+
+/// How loud a piece of sound is as it is heard: prepared, put on the bus, and rendered for a head
+/// that looks ahead. It is not gated: a gate opens for other parts of each version of a programme.
+///
+/// - Parameters:
+///   - planes: channels x frames, at the filters' rate.
+///   - layout: of the planes.
+///   - bus: of what is rendered.
+///   - filters: of the decoder.
+///   - settings: how it is rendered.
+/// - Returns: LUFS; nil for silence.
+package func loudness(
+  ofSnippet planes: [[Float]], _ layout: ChannelLayout, on bus: ChannelLayout,
+  filters: BinauralFilters, settings: RenderSettings
+) -> Double? {
+  let rate = Int(filters.sampleRate)
+  let blockFrames = rate / 10
+  let memory = MemorySource(planes, layout: layout, sampleRate: rate)
+  guard let source = try? prepared(memory, settings: settings) else { return nil }
+  let inputs = source.layout.channelCount
+  let matrix = MixMatrix(gains: LayoutBus.gains(from: source.layout, to: bus), inputs: inputs)
+  let meter = EarMeter(layout: bus, content: layout, filters: filters, settings: settings)
+  var energy = 0.0
+  let input = PlanarScratch(channels: inputs, frames: blockFrames)
+  let mixed = PlanarScratch(channels: bus.channelCount, frames: blockFrames)
+  while let count = try? source.read(into: input.planes, frames: blockFrames), count > 0 {
+    matrix.mix(UnsafePointer(input.planes), into: UnsafePointer(mixed.planes), frames: count)
+    meter.add(UnsafePointer(mixed.planes), frames: count)
+    let loudness = meter.loudness(ofLast: Double(count) / Double(rate)) ?? -.infinity
+    energy += Double(count) * pow(10, loudness / 10)
+  }
+  return energy > 0 ? 10 * log10(energy / Double(meter.frames)) : nil
+}
+
+/// Sound in memory.
+final class MemorySource: SoundSource {
+  let layout: ChannelLayout
+  let sampleRate: Int
+  let title: String? = nil
+  let warnings: [String] = []
+  private let planes: [[Float]]
+  private var position = 0
+
+  /// - Parameter planes: channels x frames.
+  init(_ planes: [[Float]], layout: ChannelLayout, sampleRate: Int) {
+    precondition(planes.count == layout.channelCount)
+    self.planes = planes
+    self.layout = layout
+    self.sampleRate = sampleRate
+  }
+
+  var duration: Int? { planes.first?.count ?? 0 }
+
+  func read(
+    into target: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) throws(PlaybackError) -> Int {
+    let count = max(0, min(frames, (planes.first?.count ?? 0) - position))
+    for (c, plane) in planes.enumerated() {
+      for i in 0..<count { target[c][i] = plane[position + i] }
+    }
+    position += count
+    return count
+  }
+
+  func seek(toFrame frame: Int) throws(PlaybackError) {
+    position = max(0, min(frame, planes.first?.count ?? 0))
+  }
+}

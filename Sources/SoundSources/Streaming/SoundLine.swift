@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Rendering
+
+/// Frames in a row, first in first out: channels x frames.
+struct SoundLine {
+  private var planes: [[Float]]
+  private var start = 0
+
+  init(channels: Int) { planes = Array(repeating: [], count: channels) }
+
+  var channels: Int { planes.count }
+  var count: Int { (planes.first?.count ?? 0) - start }
+
+  mutating func append(_ source: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
+    tidy()
+    for c in planes.indices {
+      planes[c].append(contentsOf: UnsafeBufferPointer(start: source[c], count: frames))
+    }
+  }
+
+  /// - Parameter sound: channels x frames.
+  mutating func append(_ sound: [[Float]]) {
+    tidy()
+    for c in planes.indices { planes[c] += sound[c] }
+  }
+
+  mutating func appendSilence(_ frames: Int) {
+    tidy()
+    for c in planes.indices { planes[c] += [Float](repeating: 0, count: frames) }
+  }
+
+  mutating func removeFirst(_ frames: Int) { start += min(max(0, frames), count) }
+
+  mutating func removeAll() {
+    for c in planes.indices { planes[c].removeAll(keepingCapacity: true) }
+    start = 0
+  }
+
+  /// Keeps no more than the newest `frames`.
+  mutating func keepLast(_ frames: Int) { removeFirst(count - frames) }
+
+  /// Copies the first frames out; they stay.
+  func copy(_ frames: Int, into target: UnsafeMutablePointer<UnsafeMutablePointer<Float>>) {
+    for c in planes.indices {
+      planes[c].withUnsafeBufferPointer { plane in
+        target[c].update(from: plane.baseAddress! + start, count: frames)
+      }
+    }
+  }
+
+  /// A part of it, counted from the first frame: channels x frames.
+  func sound(_ range: Range<Int>) -> [[Float]] {
+    planes.map { Array($0[(start + range.lowerBound)..<(start + range.upperBound)]) }
+  }
+
+  /// Changes a part of it, counted from the first frame.
+  mutating func change(
+    _ range: Range<Int>, _ body: (_ channel: Int, _ index: Int, _ value: Float) -> Float
+  ) {
+    for c in planes.indices {
+      for i in range { planes[c][start + i] = body(c, i - range.lowerBound, planes[c][start + i]) }
+    }
+  }
+
+  /// What was removed is given back now and then.
+  private mutating func tidy() {
+    guard start > 16384, start > count else { return }
+    for c in planes.indices { planes[c].removeFirst(start) }
+    start = 0
+  }
+}

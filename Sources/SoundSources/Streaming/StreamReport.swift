@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+internal import HLS
+private import Media
+internal import Rendering
+
+/// What a stream tells its listener.
+struct StreamReport {
+  private(set) var warnings: [String] = []
+  /// The rendition that was told of last.
+  private(set) var rendition: Int?
+  private var news: [(frame: Int, news: SourceNews)] = []
+
+  mutating func noteDamage(before seconds: Double) {
+    warnings.append(
+      "before \(clockText(seconds)) some of what came did not decode; "
+        + "silence was put in its place")
+  }
+
+  /// Tells of missing sound that is long enough to be heard.
+  mutating func noteHole(of length: Double, at seconds: Double, reason: String?) {
+    guard length >= 0.03 else { return }
+    let reason = reason.map { ": \($0)" } ?? ""
+    warnings.append(
+      "from \(clockText(seconds)) on \(fixed(length, decimals: 2)) s are missing\(reason)")
+  }
+
+  /// Tells of another rendition from a frame on; the first one needs no reason.
+  mutating func note(_ change: RenditionNews, of rendition: Int, at frame: Int) {
+    var change = change
+    if self.rendition == nil { change.reason = nil }
+    self.rendition = rendition
+    news.append((frame, .rendition(change)))
+  }
+
+  mutating func takeNews(upTo frame: Int) -> [SourceNews] {
+    defer { news.removeAll { $0.frame <= frame } }
+    return news.filter { $0.frame <= frame }.map(\.news)
+  }
+}

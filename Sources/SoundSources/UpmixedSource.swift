@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+internal import Media
+internal import Rendering
+internal import SignalProcessing
+internal import Surround
+
+/// A stereo source as 5.1 (`Upmixer`), frame by frame at the same times.
+///
+/// It makes up for the upmix's latency by reading ahead. The upmix works on a grid of hops from the
+/// source's first frame; after a seek it begins early enough before the wanted frame for what it
+/// remembers to be the same as if it had read on.
+final class UpmixedSource: SoundSource {
+  private let source: any SoundSource
+  private let upmixer: Upmixer
+  private let input: PlanarScratch
+  private let output: PlanarScratch
+  /// Into `input`, where the next frames go.
+  private let targets: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+  /// Frames taken since the last seek, and whether there are no more.
+  private var taken = 0
+  private var hasEnded = false
+  /// Since the last seek: the first frame in `output`, and the next one that is given.
+  private var made: Int
+  private var next = 0
+
+  /// What the upmix remembers longer than this is below -100 dB.
+  private static let prerollSeconds = 1.5
+
+  /// - Parameters:
+  ///   - source: stereo.
+  ///   - settings: of the upmix.
+  init(_ source: any SoundSource, settings: UpmixSettings) {
+    precondition(source.layout == .stereo)
+    self.source = source
+    upmixer = Upmixer(sampleRate: Double(source.sampleRate), settings: settings)
+    input = PlanarScratch(channels: 2, frames: upmixer.hopFrames)
+    output = PlanarScratch(channels: 6, frames: upmixer.hopFrames)
+    targets = .allocate(capacity: 2)
+    targets.initialize(repeating: input.planes[0], count: 2)
+    made = -upmixer.windowFrames
+  }
+
+  deinit { targets.deallocate() }
+
+  var layout: ChannelLayout { Upmixer.layout }
+  var sampleRate: Int { source.sampleRate }
+  var duration: Int? { source.duration }
+  var title: String? { source.title }
+  var warnings: [String] { source.warnings }
+  var statedLoudness: StatedLoudness? { source.statedLoudness }
+  var multichannelOffer: MultichannelOffer? { source.multichannelOffer }
+
+  func contentLayout(atFrame frame: Int) -> ChannelLayout { source.contentLayout(atFrame: frame) }
+
+  func read(
+    into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) throws(PlaybackError) -> Int {
+    var done = 0
+    while done < frames {
+      let rest = made + upmixer.hopFrames - next
+      if rest <= 0 {
+        if hasEnded, next >= taken { break }
+        try advance()
+        continue
+      }
+      // Past the end is only what the window still held.
+      let known = hasEnded ? taken - next : rest
+      let count = min(rest, known, frames - done)
+      if count <= 0 { break }
+      for c in 0..<6 {
+        copyFrames(output.planes[c] + (next - made), planes[c] + done, count)
+      }
+      next += count
+      done += count
+    }
+    return done
+  }
+
+  func seek(toFrame frame: Int) throws(PlaybackError) {
+    let hop = upmixer.hopFrames
+    let preroll = Int(Self.prerollSeconds * Double(sampleRate))
+    let start = max(0, frame - preroll) / hop * hop
+    try source.seek(toFrame: start)
+    upmixer.reset()
+    (taken, hasEnded) = (0, false)
+    made = -upmixer.windowFrames
+    next = max(0, frame) - start
+  }
+
+  /// The next hop.
+  private func advance() throws(PlaybackError) {
+    let hop = upmixer.hopFrames
+    var count = 0
+    while count < hop, !hasEnded {
+      for c in 0..<2 { targets[c] = input.planes[c] + count }
+      let read = try source.read(into: targets, frames: hop - count)
+      if read == 0 { hasEnded = true }
+      count += read
+    }
+    for c in 0..<2 { clearFrames(input.planes[c] + count, hop - count) }
+    taken += count
+    upmixer.process(left: input.planes[0], right: input.planes[1], into: output.planes)
+    made += hop
+  }
+}

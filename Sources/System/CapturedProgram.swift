@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+private import Glibc
+
+/// A short-lived program whose standard output is read to its end, within a time and a size.
+public struct CapturedProgram {
+  public var launch: ProgramLaunch
+  public var timeoutSeconds: Double
+  public var maximumBytes: Int
+  /// Asked every 50 ms or so; true stops the program.
+  public var isCancelled: () -> Bool
+
+  /// A program with empty input and no error output, in a process group of its own.
+  ///
+  /// - Parameters:
+  ///   - words: the program, a path or a name to be found in PATH, and its arguments.
+  ///   - environment: nil for the environment of this process.
+  public init(
+    _ words: [String], environment: [String]? = nil, timeoutSeconds: Double = .infinity,
+    maximumBytes: Int = .max, isCancelled: @escaping () -> Bool = { false }
+  ) {
+    launch = ProgramLaunch(words)
+    launch.environment = environment
+    launch.errors = .null
+    launch.group = .own
+    launch.resetsSignals = true
+    launch.closesDescriptors = true
+    self.timeoutSeconds = timeoutSeconds
+    self.maximumBytes = maximumBytes
+    self.isCancelled = isCancelled
+  }
+
+  /// Runs the program; nil where it cannot be started. No process and no descriptor is left behind.
+  public func run() -> (output: [UInt8], ending: ProgramEnding)? {
+    let deadline = monotonic_nanoseconds() + Int64(min(timeoutSeconds, 1e9) * 1e9)
+    guard let pipe = try? SystemPipe() else { return nil }
+    var launch = launch
+    launch.output = .descriptor(pipe.writer)
+    guard let child = try? launch.start() else { return nil }
+    pipe.closeWriter()
+    let (output, early) = readAll(pipe.reader, until: deadline)
+    if early == nil {
+      let ending = child.wait(
+        seconds: Double(deadline - monotonic_nanoseconds()) * 1e-9, pauseMilliseconds: 0.5,
+        while: { !isCancelled() })
+      if let ending { return (output, ending) }
+    }
+    child.destroy()
+    return (output, early ?? (isCancelled() ? .cancelled : .timedOut))
+  }
+
+  private func readAll(
+    _ descriptor: Int32, until deadline: Int64
+  ) -> ([UInt8], ProgramEnding?) {
+    var output: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let left = deadline - monotonic_nanoseconds()
+      guard left > 0 else { return (output, .timedOut) }
+      guard !isCancelled() else { return (output, .cancelled) }
+      var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&request, 1, Int32(min(50, left / 1_000_000 + 1)))
+      if ready <= 0 { continue }
+      let count = read(descriptor, &part, part.count)
+      if count < 0 && (errno == EINTR || errno == EAGAIN) { continue }
+      guard count > 0 else { return (output, nil) }
+      guard output.count + count <= maximumBytes else { return (output, .tooMuchOutput) }
+      output += part[..<count]
+    }
+  }
+}

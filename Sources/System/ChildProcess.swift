@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+private import CSpawn
+private import Glibc
+
+/// How a program ended.
+public enum ProgramEnding: Sendable, Equatable {
+  case exited(Int32)
+  case signalled(Int32)
+  case timedOut
+  case tooMuchOutput
+  case cancelled
+  /// Another part of this process has already taken the status.
+  case unknown
+
+  /// The exit code, or minus the signal; nil where the program was ended from here.
+  public var code: Int32? {
+    switch self {
+    case .exited(let code): code
+    case .signalled(let signal): -signal
+    default: nil
+    }
+  }
+}
+
+/// A program that this process has started.
+///
+/// A copy is the same process. Once it has ended and its ending was taken, its number may be
+/// another process's.
+public struct ChildProcess: Sendable {
+  public let id: Int32
+
+  /// How it ended; nil while it runs. Takes the ending: the next call says `unknown`.
+  public func ending() -> ProgramEnding? {
+    var status: Int32 = 0
+    while true {
+      let result = waitpid(id, &status, WNOHANG)
+      if result == 0 { return nil }
+      if result == id { return Self.ending(status) }
+      if errno != EINTR { return .unknown }
+    }
+  }
+
+  /// Waits for the end; nil where that takes longer, or is given up.
+  ///
+  /// - Parameters:
+  ///   - seconds: the longest wait.
+  ///   - pauseMilliseconds: how often it looks.
+  ///   - goesOn: false gives up.
+  public func wait(
+    seconds: Double = .infinity, pauseMilliseconds: Double = 2, while goesOn: () -> Bool = { true }
+  ) -> ProgramEnding? {
+    let end = monotonic_nanoseconds() + Int64(min(seconds, 1e9) * 1e9)
+    while true {
+      if let ending = ending() { return ending }
+      guard monotonic_nanoseconds() < end, goesOn() else { return nil }
+      usleep(useconds_t(pauseMilliseconds * 1000))
+    }
+  }
+
+  /// Kills it, and its process group where it leads one, and takes its ending.
+  public func destroy() {
+    if getpgid(id) == id { kill(-id, SIGKILL) }
+    kill(id, SIGKILL)
+    var status: Int32 = 0
+    while waitpid(id, &status, 0) < 0, errno == EINTR {}
+  }
+
+  private static func ending(_ status: Int32) -> ProgramEnding {
+    let signal = status & 0x7f
+    return signal == 0 ? .exited((status >> 8) & 0xff) : .signalled(signal)
+  }
+}
+
+/// Kills a process, or a process group, when this process dies, however it does.
+public final class ProcessGuardian: Sendable {
+  private let shell: ChildProcess
+  private let pipe: SystemPipe
+
+  /// - Parameter target: the process; the group where it is negative.
+  public init(killing target: Int32) throws(SystemError) {
+    pipe = try SystemPipe()
+    var launch = ProgramLaunch(["/bin/sh", "-c", "read line; kill -KILL \(target)"])
+    launch.environment = ["PATH=/usr/bin:/bin"]
+    launch.input = .descriptor(pipe.reader)
+    launch.group = .own
+    shell = try launch.start()
+    pipe.closeReader()
+  }
+
+  /// Ends the watch and leaves the target alone.
+  deinit { shell.destroy() }
+}
+
+/// A pipe whose ends programs do not inherit.
+public final class SystemPipe: @unchecked Sendable {
+  public private(set) var reader: Int32
+  public private(set) var writer: Int32
+
+  public init() throws(SystemError) {
+    var ends: [Int32] = [-1, -1]
+    guard spawn_pipe(&ends) == 0 else { throw .latest }
+    (reader, writer) = (ends[0], ends[1])
+  }
+
+  deinit {
+    closeReader()
+    closeWriter()
+  }
+
+  public func closeReader() {
+    if reader >= 0 { close(reader) }
+    reader = -1
+  }
+
+  public func closeWriter() {
+    if writer >= 0 { close(writer) }
+    writer = -1
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CSpawn
+private import Glibc
+
+/// How a program is started: its words, environment, standard streams and process group.
+///
+/// The program never inherits the signal mask: threads that block signals would hand that down.
+public struct ProgramLaunch: Sendable {
+  /// Where a standard stream of the program leads.
+  public enum Stream: Sendable, Equatable {
+    /// Where this process's own stream leads.
+    case inherited
+    case null
+    /// An open descriptor of this process.
+    case descriptor(Int32)
+    /// A file that the program opens with these flags of `open(2)`.
+    case file(String, flags: Int32)
+    /// Where the program's own standard output leads.
+    case output
+  }
+
+  /// The process group of the program.
+  public enum Group: Sendable {
+    /// That of this process: Ctrl-C in a terminal reaches both.
+    case inherited
+    case own
+    /// A group and a session of its own; the first terminal that it opens becomes its terminal.
+    case session
+  }
+
+  /// The program, a path or a name to be found in PATH, and its arguments.
+  public var words: [String]
+  /// `NAME=VALUE` each; nil for the environment of this process.
+  public var environment: [String]?
+  public var input = Stream.null
+  public var output = Stream.inherited
+  public var errors = Stream.inherited
+  public var group = Group.inherited
+  /// Whether signals that this process ignores have their default action in the program.
+  public var resetsSignals = false
+  /// Whether the program inherits no descriptor but the three standard streams.
+  public var closesDescriptors = false
+
+  public init(_ words: [String]) { self.words = words }
+
+  /// Starts the program.
+  ///
+  /// - Throws: the reason; number ENOENT where there is no such program.
+  public func start() throws(SystemError) -> ChildProcess {
+    precondition(!words.isEmpty)
+    var actions = posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    // Output first: it may itself be descriptor 0, 1 or 2 where this process runs without them.
+    Self.add(output, STDOUT_FILENO, O_WRONLY, to: &actions)
+    Self.add(input, STDIN_FILENO, O_RDONLY, to: &actions)
+    Self.add(errors, STDERR_FILENO, O_WRONLY, to: &actions)
+    if closesDescriptors { spawn_close_from(&actions, 3) }
+    setSignals(&attributes)
+    var process = pid_t()
+    let result = Self.withCStrings(words) { words in
+      guard let environment else {
+        return posix_spawnp(&process, words[0]!, &actions, &attributes, words, environ)
+      }
+      return Self.withCStrings(environment) {
+        posix_spawnp(&process, words[0]!, &actions, &attributes, words, $0)
+      }
+    }
+    guard result == 0 else { throw SystemError(number: result) }
+    return ChildProcess(id: process)
+  }
+
+  private func setSignals(_ attributes: inout posix_spawnattr_t) {
+    var (none, all) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    var flags = POSIX_SPAWN_SETSIGMASK
+    if resetsSignals { flags |= POSIX_SPAWN_SETSIGDEF }
+    switch group {
+    case .inherited: break
+    case .own: flags |= POSIX_SPAWN_SETPGROUP
+    // POSIX_SPAWN_SETSID, which Swift's Glibc leaves out.
+    case .session: flags |= 0x80
+    }
+    posix_spawnattr_setflags(&attributes, Int16(flags))
+  }
+
+  private static func add(
+    _ stream: Stream, _ target: Int32, _ mode: Int32, to actions: inout posix_spawn_file_actions_t
+  ) {
+    switch stream {
+    case .inherited: break
+    case .null: posix_spawn_file_actions_addopen(&actions, target, "/dev/null", mode, 0)
+    case .descriptor(let number): posix_spawn_file_actions_adddup2(&actions, number, target)
+    case .file(let path, let flags):
+      posix_spawn_file_actions_addopen(&actions, target, path, flags, 0o600)
+    case .output: posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, target)
+    }
+  }
+
+  private static func withCStrings<Result>(
+    _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+  ) -> Result {
+    let pointers = strings.map { strdup($0) }
+    defer { for pointer in pointers { free(pointer) } }
+    return body(pointers + [nil])
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Glibc
+
+/// Why a call of the operating system failed.
+public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The value of `errno`.
+  public let number: Int32
+
+  public init(number: Int32) { self.number = number }
+
+  /// The error that the last call of this thread left in `errno`.
+  public static var latest: SystemError { SystemError(number: errno) }
+
+  /// The operating system's text for the error.
+  public var description: String { String(cString: strerror(number)) }
+}
+
+/// Reads small files and lists folders.
+public enum SystemFile {
+  /// The first bytes of a file, all of them where it is no longer than `limit`.
+  ///
+  /// Files of the kernel, whose size is not known in advance, are read too.
+  public static func contents(
+    _ path: String, limit: Int = 4096
+  ) throws(SystemError) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .latest }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: min(limit, 1 << 16))
+    while bytes.count < limit {
+      let count = read(descriptor, &part, min(part.count, limit - bytes.count))
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw .latest }
+      if count == 0 { break }
+      bytes += part[..<count]
+    }
+    return bytes
+  }
+
+  /// The names in a folder without `.` and `..`, in no order; nil where it cannot be listed.
+  public static func names(in folder: String) -> [String]? {
+    opendir(folder).map(list)
+  }
+
+  /// The names in an open folder; the descriptor stays open.
+  public static func names(inDescriptor folder: Int32) -> [String]? {
+    let again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    return again < 0 ? nil : fdopendir(again).map(list)
+  }
+
+  private static func list(_ stream: OpaquePointer) -> [String] {
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// The absolute path without symbolic links; nil where the path leads nowhere.
+  public static func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}

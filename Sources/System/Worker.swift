@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Glibc
+private import Synchronization
+
+/// A thread of its own that can be asked to end and is waited for.
+public final class Worker: Sendable {
+  private let isStopping = Atomic<Bool>(false)
+  private let isWoken = Atomic<Bool>(false)
+  private let pipe = try? SystemPipe()
+  private let thread = Mutex<pthread_t?>(nil)
+
+  public init() {}
+
+  /// True once `stop()` has been called.
+  public var isStopped: Bool { isStopping.load(ordering: .relaxed) }
+
+  /// Runs the body on the thread; does nothing when it was started before.
+  public func start(_ body: @escaping @Sendable () -> Void) {
+    thread.withLock { thread in
+      guard thread == nil, !isStopped else { return }
+      var id = pthread_t()
+      let box = Unmanaged.passRetained(Body(body)).toOpaque()
+      let result = pthread_create(&id, nil, Worker.main, box)
+      if result == 0 { thread = id } else { Unmanaged<Body>.fromOpaque(box).release() }
+    }
+  }
+
+  /// Asks the thread to end, and waits until it has.
+  public func stop() {
+    isStopping.store(true, ordering: .relaxed)
+    sendToken()
+    thread.withLock { thread in
+      guard let id = thread else { return }
+      if pthread_equal(id, pthread_self()) == 0 {
+        pthread_join(id, nil)
+      } else {
+        // The thread let go of the session last: nobody is left to wait.
+        pthread_detach(id)
+      }
+      thread = nil
+    }
+  }
+
+  /// Ends the sleep that the thread is in, or its next one.
+  public func wake() {
+    guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    sendToken()
+  }
+
+  private func sendToken() {
+    var token: UInt8 = 1
+    _ = write(pipe?.writer ?? -1, &token, 1)
+  }
+
+  /// Sleeps, or less when woken or asked to end.
+  public func sleep(milliseconds: Int) {
+    guard !isStopped else { return }
+    var request = pollfd(fd: pipe?.reader ?? -1, events: Int16(POLLIN), revents: 0)
+    poll(&request, 1, Int32(milliseconds))
+    guard isWoken.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    var token: UInt8 = 0
+    _ = read(pipe?.reader ?? -1, &token, 1)
+  }
+
+  private final class Body {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+
+  private static let main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
+    guard let box = $0 else { return nil }
+    Unmanaged<Body>.fromOpaque(box).takeRetainedValue().run()
+    return nil
+  }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandOptions
+import CommandSupport
+import Laboratory
+
+/// Does one measurement.
+func perform(_ command: ParsedCommand) throws(CommandFailure) {
+  switch command.name {
+  case .benchRender: try benchRenderCommand(command)
+  case .benchFusion: try benchFusionCommand(command)
+  case .benchPrediction: try benchPredictionCommand(command)
+  case .benchLatency: try benchLatencyCommand(command)
+  case .benchTrackingError: try benchTrackingErrorCommand(command)
+  case .benchSpeakers: try benchSpeakersCommand(command)
+  case .benchUpmix: try benchUpmixCommand(command)
+  case .benchAdaptation: try benchAdaptationCommand(command)
+  default: throw .usage("no such command")
+  }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import CommandOptions
+import CommandSupport
+import Geometry
+import Glibc
+import HeadTracking
+import Synchronization
+import UserFiles
+
+/// `stillstage calibrate ID [--dry-run] [--json]`
+func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  let tracker = try foundTracker(command[Arguments.trackerID])
+  guard let folder = UserFolder.ofThisProcess else {
+    throw CommandFailure("neither XDG_CONFIG_HOME nor HOME is set; set one of them")
+  }
+  let guide = CalibrationGuide(tracker: tracker, isQuiet: command[Options.json])
+  defer { guide.session.stop() }
+  let result = try guide.run()
+  let text = CalibrationFile.text(of: result.calibration)
+  let path = CalibrationFile.path(for: tracker, in: folder)
+  if !command[Options.dryRun] {
+    try makeFolders(path)
+    try TextOutput(path: path).write(text, mode: 0o644)
+  }
+  if command[Options.json] {
+    try printOutput(text)
+  } else {
+    try printOutput(result.summary)
+    try printOutput(command[Options.dryRun] ? "\n\(text)" : "Kept in \(path)\n")
+  }
+}
+
+private func foundTracker(_ id: String) throws(CommandFailure) -> TrackerDescription {
+  do throws(HeadTrackingError) {
+    let tracker = try TrackerList.current().match(id)
+    if let error = tracker.accessError { throw error }
+    return tracker
+  } catch { throw CommandFailure(error.description) }
+}
+
+/// Makes the folders above a file, as far as they are missing.
+private func makeFolders(_ path: String) throws(CommandFailure) {
+  for index in path.indices.dropFirst() where path[index] == "/" {
+    let folder = String(path[..<index])
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST || access(folder, X_OK) == 0 else {
+      throw CommandFailure("cannot make \(folder): \(String(cString: strerror(errno)))")
+    }
+  }
+}
+
+/// What the listener is asked for, and what the tracker says meanwhile.
+private final class CalibrationGuide: Sendable {
+  struct Outcome {
+    let calibration: TrackerCalibration
+    let summary: String
+  }
+
+  let session: TrackerSession
+  private let tracker: TrackerDescription
+  private let isQuiet: Bool
+  private let heard: Heard
+
+  /// From the session's thread to the one that asks.
+  private final class Heard: Sendable {
+    let measurements = Mutex<[TrackerMeasurement]>([])
+    let failure = Mutex<String?>(nil)
+  }
+
+  /// How long a still tracker is listened to, and how long a pose is waited for.
+  private static let restSeconds = 4.0
+  private static let waitSeconds = 60.0
+  /// Without a sample for so long a tracker is taken to have fallen silent, ns.
+  private static let silence: Int64 = 5_000_000_000
+
+  init(tracker: TrackerDescription, isQuiet: Bool) {
+    self.tracker = tracker
+    self.isQuiet = isQuiet
+    let heard = Heard()
+    self.heard = heard
+    session = TrackerSession(
+      .id(tracker.path), feeding: HeadPoseSource(),
+      onEvent: { event in
+        switch event {
+        case .lost: heard.failure.withLock { $0 = "the tracker is gone; connect it again" }
+        case .failed(let error): heard.failure.withLock { $0 = error.description }
+        default: break
+        }
+      },
+      record: { measurement in heard.measurements.withLock { $0.append(measurement) } })
+  }
+
+  func run() throws(CommandFailure) -> Outcome {
+    session.start()
+    say("Put the tracker down, or wear it and keep still: it is measured for 4 seconds.")
+    let report = try rest()
+    say("It lies still. Put it on; look straight ahead, and hold.")
+    let ahead = try held(0...180, from: nil)
+    say("Look up, by 30 degrees or so, and hold.")
+    let up = try held(AxisFinding.smallestUpTurn...120, from: ahead)
+    say("Look ahead again.")
+    _ = try held(0...12, from: ahead)
+    say("Turn the head to the left, by 45 degrees or so, and hold.")
+    let left = try held(AxisFinding.smallestLeftTurn...150, from: ahead)
+    do throws(CalibrationError) {
+      let finding = try AxisFinding(
+        ahead: ahead, up: up, left: left, isUpright: report.forceNoise != nil)
+      let calibration = TrackerCalibration(
+        of: tracker, axes: finding.axes, up: finding.up, gyroBias: report.gyroBias,
+        gyroNoise: report.gyroNoise, forceNoise: report.forceNoise, rate: report.rate)
+      try calibration.validate()
+      return Outcome(
+        calibration: calibration, summary: calibrationSummary(report, finding))
+    } catch { throw CommandFailure("\(tracker.name) is not calibrated: \(error)") }
+  }
+
+  /// Listens until so much has come, or tells why the tracker does not lie still.
+  private func rest() throws(CommandFailure) -> StillnessReport {
+    let begin = monotonic_nanoseconds()
+    // Its first samples may come late, and are not its best.
+    while try take().isEmpty {
+      guard monotonic_nanoseconds() - begin < Self.silence else { throw silent }
+    }
+    var kept: [TrackerMeasurement] = []
+    let start = monotonic_nanoseconds()
+    while monotonic_nanoseconds() - start < Int64(Self.restSeconds * 1e9) { kept += try take() }
+    do throws(CalibrationError) {
+      return try StillnessReport(poses: kept.map(\.head), inertial: kept.compactMap(\.inertial))
+    } catch { throw CommandFailure("\(tracker.name) is not calibrated: \(error)") }
+  }
+
+  private func held(
+    _ distance: ClosedRange<Double>, from reference: Quaternion?
+  ) throws(CommandFailure) -> Quaternion {
+    var wanted = HeldPose(distance: distance, from: reference)
+    let end = monotonic_nanoseconds() + Int64(Self.waitSeconds * 1e9)
+    var last = monotonic_nanoseconds()
+    while monotonic_nanoseconds() < end {
+      let measurements = try take()
+      for measurement in measurements {
+        if let pose = wanted.add(measurement.head) { return pose }
+      }
+      if !measurements.isEmpty { last = monotonic_nanoseconds() }
+      guard monotonic_nanoseconds() - last < Self.silence else { throw silent }
+    }
+    throw CommandFailure(
+      "no pose was held for a minute; calibrate again, and hold each pose for a second")
+  }
+
+  /// What came within the next 20 ms.
+  private func take() throws(CommandFailure) -> [TrackerMeasurement] {
+    usleep(20_000)
+    if Signals.received != nil { throw .interrupted }
+    if let failure = heard.failure.withLock({ $0 }) { throw CommandFailure(failure) }
+    return heard.measurements.withLock { measurements in
+      defer { measurements = [] }
+      return measurements
+    }
+  }
+
+  private var silent: CommandFailure {
+    CommandFailure("\(tracker.name) sends no samples; check its battery, connect it again")
+  }
+
+  private func say(_ text: String) {
+    write("\(text)\n", to: isQuiet ? STDERR_FILENO : STDOUT_FILENO)
+  }
+}
+
+/// What was found, for people.
+private func calibrationSummary(_ report: StillnessReport, _ finding: AxisFinding) -> String {
+  let degrees = 180 / Double.pi
+  func vector(_ v: SIMD3<Double>?, _ scale: Double, _ unit: String) -> String {
+    guard let v else { return "none" }
+    return (0..<3).map { decimal(v[$0] * scale, 3) }.joined(separator: "  ") + " \(unit)"
+  }
+  return table([
+    ["Axes (front, left, up)", "\(finding.axes.text), up is \(finding.up.text)"],
+    ["Misalignment", "\(decimal(finding.misalignmentDegrees, 1)) degrees"],
+    ["Rate", "\(decimal(report.rate, 1)) Hz, jitter \(decimal(report.jitter * 1000, 2)) ms"],
+    ["Gyroscope's bias", vector(report.gyroBias, degrees, "degrees/s")],
+    ["Gyroscope's noise", vector(report.gyroNoise, degrees, "degrees/s")],
+    ["Accelerometer's noise", vector(report.forceNoise, 1, "m/s2")],
+    [
+      "Pose",
+      "noise \(decimal(report.poseNoise * degrees, 3)) degrees, drift "
+        + "\(decimal(report.poseDrift * degrees * 60, 2)) degrees/min",
+    ],
+  ])
+}

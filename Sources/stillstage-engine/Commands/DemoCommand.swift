@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Charts
+import CommandOptions
+import CommandSupport
+import HeadTracking
+import Playback
+import PulseAudio
+import Rendering
+import SoundSources
+
+/// What is written where nothing can be played.
+let demoFile = "demo.wav"
+
+/// `stillstage demo [-o OUT.wav]`
+///
+/// - Parameter play: plays the scene; called where a sound server can be reached.
+func demoCommand(
+  _ command: ParsedCommand, play: () throws(CommandFailure) -> Void
+) throws(CommandFailure) {
+  if let path = command[Options.demoOutput] { return try renderDemo(to: path) }
+  if let obstacle = obstacleToPlaying() {
+    printNote("\(obstacle); the scene is rendered to \(demoFile) instead")
+    return try renderDemo(to: demoFile)
+  }
+  try play()
+}
+
+/// Plays the built-in scene: for the listener's head where a tracker is connected, else for the
+/// built-in one.
+func playDemo() throws(CommandFailure) {
+  var options = PlayerOptions()
+  options.calibration = userCalibration
+  if TrackerList.current().trackers.isEmpty {
+    options.head = .recorded(DemoScene.head)
+    printNote("no head tracker is connected; a built-in head turns left and right, nods and leans")
+  }
+  try play(options, events: EventLog(path: nil)) { rate throws(PlaybackError) in
+    let rates = DemoScene.sampleRates
+    return DemoScene(sampleRate: max(rates.lowerBound, min(rates.upperBound, rate)))
+  }
+}
+
+/// Renders the built-in scene for the built-in head, draws what happened beside it, and prints the
+/// paths of both. Without gnuplot there is no picture, which is no failure.
+func renderDemo(to path: String) throws(CommandFailure) {
+  try checkWritable(path)
+  let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
+  for note in hrtf.notes { printNote(note) }
+  let offline = try playing { () throws(PlaybackError) in
+    try OfflineRenderer(
+      source: DemoScene(), head: DemoScene.head, hrtf: hrtf, settings: RenderSettings(),
+      isLimited: true)
+  }
+  var picture = RenderPicture(sampleRate: offline.renderer.sampleRate)
+  try renderToFile(offline, path: path) { frames in
+    picture.add(offline.output, frames: frames)
+  }
+  try printOutput("\(path)\n")
+  let picturePath = RenderPicture.path(beside: path)
+  let chart = picture.chart(title: "The head turns, the stage stands still", head: DemoScene.head)
+  do throws(ChartError) {
+    try chart.write(to: picturePath)
+  } catch { return printNote(error.description) }
+  try printOutput("\(picturePath)\n")
+}
+
+/// Why nothing can be played; nil where it can.
+private func obstacleToPlaying() -> String? {
+  do throws(PulseAudioError) {
+    return try SinkList.read().isEmpty ? "the sound server has no output device" : nil
+  } catch { return error.message }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandOptions
+import CommandSupport
+import Glibc
+import HLS
+import Playback
+
+/// `stillstage fetch URL -o DIR`
+func fetchCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  let place: PresentationPlace
+  do throws(SoundOpeningError) {
+    place = try PresentationPlace(
+      command[Arguments.presentation], root: command[Options.root], remedy: rootRemedy)
+  } catch { throw CommandFailure(error.text) }
+  let output = command[Options.fetchOutput]
+  try refuseNesting(of: output, in: place)
+  let loader = PlaylistLoader(place.fetcher, folder: place.folder)
+  let jobs = try jobs(command, place, loader)
+  let keeper: PresentationKeeper
+  do throws(KeepingError) {
+    keeper = try PresentationKeeper(folder: output, source: place.address.description)
+  } catch { throw CommandFailure(error.description) }
+  let seconds = jobs.reduce(0) { $0 + $1.playlist.duration }
+  var progress = Progress(total: Int(min(seconds * 1000, 1e15)), doing: "fetched")
+  let outcome = PresentationDownload(place.fetcher, loader, into: keeper).run(
+    jobs, progress: { progress.advance(by: Int($0 * 1000)) }, goesOn: { Signals.received == nil })
+  progress.end()
+  try report(outcome, jobs, in: output)
+}
+
+private func jobs(
+  _ command: ParsedCommand, _ place: PresentationPlace, _ loader: PlaylistLoader
+) throws(CommandFailure) -> [PresentationDownload.Job] {
+  var selection = RenditionSelection()
+  selection.wishes = RenditionWishes(command)
+  switch command[Options.renditions] {
+  case .best: selection.wish = .best
+  case .all: selection.wish = .all
+  case .named(let names): selection.wish = .named(names)
+  }
+  let goesOn = { Signals.received == nil }
+  do throws(DownloadError) {
+    let presentation: Presentation
+    do throws(PresentationError) {
+      presentation = try place.open(loader, goesOn: goesOn)
+    } catch { throw .presentation(error) }
+    return try loader.jobs(for: presentation, selection, goesOn: goesOn)
+  } catch {
+    if case .presentation(.interrupted) = error { throw .interrupted }
+    throw CommandFailure(error.description.withoutControls)
+  }
+}
+
+/// What is fetched must not be found again as part of what it was fetched from.
+private func refuseNesting(
+  of output: String, in place: PresentationPlace
+) throws(CommandFailure) {
+  guard let folder = place.folder, place.isFolder else { return }
+  // What is not there yet is where its folder is.
+  let parts = output.split(separator: "/", omittingEmptySubsequences: false)
+  let parent = parts.dropLast().joined(separator: "/")
+  let candidates = [output, output.hasPrefix("/") ? parent + "/" : parent.isEmpty ? "." : parent]
+  for candidate in candidates {
+    guard let real = realpath(candidate, nil) else { continue }
+    defer { free(real) }
+    if (String(cString: real) + "/").hasPrefix(folder.path + "/") {
+      throw CommandFailure("'\(output)' lies within what is fetched; choose another place")
+    }
+    return
+  }
+}
+
+private func report(
+  _ outcome: PresentationDownload.Outcome, _ jobs: [PresentationDownload.Job], in output: String
+) throws(CommandFailure) {
+  if let error = outcome.error { throw CommandFailure(error.description) }
+  if outcome.isInterrupted { throw .interrupted }
+  for line in lines(of: outcome.missing) { printNote(line) }
+  if outcome.gaps > 0 {
+    printNote("\(outcome.gaps) segments are gaps in the presentation itself")
+  }
+  let count = jobs.reduce(0) { $0 + $1.playlist.segments.count } - outcome.gaps
+  guard outcome.missing.isEmpty else {
+    let one = outcome.missing.count == 1
+    throw CommandFailure(
+      "\(outcome.missing.count) of \(count) segments \(one ? "is" : "are") missing in '\(output)'; "
+        + "the same command tries them again")
+  }
+  let names = jobs.map(\.rendition.shownName.withoutControls).joined(separator: ", ")
+  let size = decimal(Double(outcome.bytes) / 1e6, 1)
+  try printOutput(
+    "\(names): \(count) segments are whole, \(outcome.fetched) of them fetched now (\(size) MB)\n")
+}
+
+/// Segments that follow each other and are missing for one reason share a line.
+private func lines(of missing: [PresentationDownload.Missing]) -> [String] {
+  var runs: [(first: PresentationDownload.Missing, last: Int)] = []
+  for one in missing {
+    if let run = runs.last, run.first.rendition == one.rendition, run.first.reason == one.reason,
+      run.last + 1 == one.number
+    {
+      runs[runs.count - 1].last = one.number
+    } else {
+      runs.append((one, one.number))
+    }
+  }
+  let lines = runs.prefix(20).map { first, last in
+    let numbers = first.number == last ? "segment \(last)" : "segments \(first.number) to \(last)"
+    let name = first.rendition.shownName.withoutControls
+    return "\(name), \(numbers): \(first.reason.withoutControls)"
+  }
+  return lines + (runs.count > 20 ? ["and \(runs.count - 20) more"] : [])
+}
+
+extension RenditionWishes {
+  init(_ command: ParsedCommand) {
+    self.init()
+    language = command[Options.language]
+    maximumBitRate = command[Options.maxBitrate] ?? .infinity
+    switch command[Options.preferTreatment] {
+    case .multichannel: preference = .multichannel
+    case .stereo: preference = .stereo
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandOptions
+import CommandSupport
+import Geometry
+import HeadTracking
+
+/// `stillstage fuse IN.csv -o OUT.csv [--mag]`
+func fuseCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  let input = command[Arguments.recording]
+  let output = TextOutput(path: command[Options.fuseOutput])
+  try refuseOverwriting([input], by: [output.path])
+  let recording = try readRecording(input)
+  let usesMagnetometer = command[Options.magnetometer]
+  guard !usesMagnetometer || recording.hasMagneticField else {
+    throw CommandFailure("\(input) has no columns mx,my,mz; fuse it without --mag")
+  }
+  try output.check()
+  let turns = fused(recording, usesMagnetometer: usesMagnetometer)
+  var text = "t,w,x,y,z\n"
+  text.reserveCapacity(turns.count * 64)
+  for (time, turn) in zip(recording.times, turns) {
+    text += "\(decimalTime(time)),\(decimal(turn.w, 9)),\(decimal(turn.x, 9))"
+    text += ",\(decimal(turn.y, 9)),\(decimal(turn.z, 9))\n"
+  }
+  try output.write(text)
+}
+
+/// The shortest text that says the very same time, without an exponent.
+private func decimalTime(_ time: Double) -> String {
+  let text = "\(time)"
+  return text.contains("e") ? decimal(time, 9) : text
+}

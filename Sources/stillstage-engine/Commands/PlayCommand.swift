@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Binaural
+import CommandOptions
+import CommandSupport
+import Glibc
+import HeadTracking
+import Media
+import NetworkTracking
+import Playback
+import Rendering
+import SoundSources
+
+/// `stillstage play INPUT`
+func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  var options = PlayerOptions()
+  options.interrupt = Signals.interrupt
+  options.render = try RenderSettings(command)
+  options.render.loudness = command[Options.playLoudness].target
+  options.mode = StageMode(command[Options.mode])
+  options.sinkName = command[Options.sink]
+  options.route = try routePolicy(command)
+  if case .milliseconds(let depth) = command[Options.latency] {
+    options.latencyMilliseconds = depth
+  }
+  options.trackerSettings = try trackerSettings(command)
+  options.calibration = userCalibration
+  let network = try playedNetworkTracker(command)
+  defer { network?.session.stop() }
+  if let network {
+    options.head = .source(network.source)
+  } else {
+    options.head = try headChoice(command, options.trackerSettings)
+  }
+  options.deviceTracker = try deviceTracker(command, options.trackerSettings)
+  options.prediction = HeadPrediction(command[Options.predict])
+  options.rewriting = rewriting(command[Options.rewrite])
+  let fronts = FrontStore(isKept: command[Options.keepFront])
+  options.fronts = fronts.read()
+  let settings = options.render
+  try refuseOverwriting(
+    [command[Arguments.input], settings.hrtfPath, command[Options.motion]],
+    by: [command[Options.events]])
+  let input = try SoundInput(command, settings, follows: true)
+  // Also where playing is ended or fails.
+  defer { input.finish() }
+  let events = try EventLog(path: command[Options.events])
+  try play(
+    options, events: events, sets: HRTFChoices(command), atEnd: { fronts.keep($0.front) },
+    source: input.open)
+}
+
+private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
+  switch choice {
+  case .auto: .automatic
+  case .on: .always
+  case .off: .never
+  }
+}
+
+/// A tracker on the network is listened to from here on.
+private func playedNetworkTracker(
+  _ command: ParsedCommand
+) throws(CommandFailure) -> (source: HeadPoseSource, session: NetworkTrackerSession)? {
+  let wantsTracker = command.isGiven(Options.tracker) || command[Options.motion] == nil
+  guard case .id(let id) = command[Options.tracker], wantsTracker,
+    !command.isGiven(Options.motion), let tracker = try networkTracker(id, command)
+  else { return nil }
+  let source = HeadPoseSource()
+  let session = NetworkTrackerSession(tracker, feeding: source)
+  do throws(NetworkTrackerError) { try session.start() } catch {
+    throw CommandFailure(error.description)
+  }
+  return (source, session)
+}
+
+private func headChoice(
+  _ command: ParsedCommand, _ settings: TrackerSettings
+) throws(CommandFailure) -> HeadChoice {
+  // A tracker on the command line wins over a recording among the user's defaults.
+  let wantsTracker = command.isGiven(Options.tracker) && !command.isGiven(Options.motion)
+  if !wantsTracker, let trajectory = try recordedHead(command) { return .recorded(trajectory) }
+  let device = command[Options.deviceTracker]
+  switch command[Options.tracker] {
+  case .auto:
+    guard let device else { return .automatic }
+    return .tracker(try tracker(nil, beside: device, settings))
+  case .none: return .none
+  case .id(let id): return .tracker(try tracker(id, beside: device, settings))
+  }
+}
+
+/// The tracker of a seat or screen, which must be there.
+private func deviceTracker(
+  _ command: ParsedCommand, _ settings: TrackerSettings
+) throws(CommandFailure) -> String? {
+  guard let id = command[Options.deviceTracker] else { return nil }
+  guard try networkTracker(id, command) == nil else {
+    throw .usage("--device-tracker takes a connected tracker; '\(id)' can only be the head's")
+  }
+  do throws(HeadTrackingError) {
+    _ = try TrackerList.current(settings).match(id)
+  } catch { throw CommandFailure(error.description) }
+  return id
+}
+
+/// The head's tracker as it is to be asked for: the one that is named, or the first that is not the
+/// device's.
+private func tracker(
+  _ id: String?, beside device: String?, _ settings: TrackerSettings
+) throws(CommandFailure) -> String {
+  let list = TrackerList.current(settings)
+  do throws(HeadTrackingError) {
+    let named = try id.map { (id) throws(HeadTrackingError) in try list.match(id) }
+    guard let device else { return id ?? "" }
+    let taken = try list.match(device)
+    let free = named ?? list.trackers.first { $0.path != taken.path }
+    if let free, free.path != taken.path { return id ?? free.id }
+  } catch { throw CommandFailure(error.description) }
+  throw CommandFailure(
+    id == nil
+      ? "there is no second tracker for the head; connect one, or name it with --tracker ID"
+      : "--tracker and --device-tracker name the same tracker; name two")
+}
+
+/// Plays a source to its end, or until the listener or a signal ends it.
+func play(
+  _ options: PlayerOptions, events: EventLog, sets: HRTFChoices = HRTFChoices(),
+  atEnd: (Player) -> Void = { _ in }, source: (Int) throws(PlaybackError) -> any SoundSource
+) throws(CommandFailure) {
+  let player = try playing { () throws(PlaybackError) in
+    try Player(options: options, makeSource: source)
+  }
+  for note in player.notes { printNote(note) }
+  try playing { () throws(PlaybackError) in try player.start() }
+  let console = Console()
+  let reporter = PlayerReporter(player: player, console: console, events: events)
+  var wantsToEnd = false
+  while !wantsToEnd, !player.isFinished, Signals.received == nil {
+    for key in console.keys(waitMilliseconds: 50) where player.obey(key, sets: sets) {
+      wantsToEnd = true
+    }
+    reporter.report()
+  }
+  player.stop()
+  atEnd(player)
+  reporter.report()
+  reporter.end()
+  if Signals.received != nil { throw .interrupted }
+  if let failure = reporter.failure { throw CommandFailure(failure) }
+}
+
+extension StageMode {
+  fileprivate init(_ choice: StageModeChoice) {
+    switch choice {
+    case .tracked: self = .tracked
+    case .fixed: self = .fixed
+    case .off: self = .off
+    }
+  }
+}
+
+extension HeadPrediction {
+  fileprivate init(_ choice: PredictChoice) {
+    switch choice {
+    case .auto: self = .automatic
+    case .off: self = .off
+    case .milliseconds(let milliseconds): self = .milliseconds(milliseconds)
+    }
+  }
+}
+
+extension Player {
+  /// Does what a key asks for; true for the end.
+  fileprivate func obey(_ key: Console.Key, sets: HRTFChoices) -> Bool {
+    switch key {
+    case .pause: isPaused ? resume() : pause()
+    case .back: skip(bySeconds: -10)
+    case .forward: skip(bySeconds: 10)
+    case .louder: volume *= 1.1220184543019633
+    case .softer: volume /= 1.1220184543019633
+    case .recenter: recenter()
+    case .mode: mode = mode.next
+    case .decoder: decodeOtherwise { $0.takeNextDecoder(isAmbisonic: isAmbisonic) }
+    case .hrtf: decodeOtherwise { $0.hrtfPath = sets.next(after: $0.hrtfPath) }
+    case .order(let order): if !isAmbisonic { decodeOtherwise { $0.busOrder = order } }
+    case .quit: return true
+    }
+    return false
+  }
+
+  private func decodeOtherwise(_ change: (inout RenderSettings) -> Void) {
+    var settings = decoding
+    change(&settings)
+    // A key without another choice says nothing.
+    if settings != decoding { decode(by: settings) }
+  }
+}
+
+extension RenderSettings {
+  /// The designs one after the other; loudspeakers can also be played directly.
+  fileprivate mutating func takeNextDecoder(isAmbisonic: Bool) {
+    let all = DecoderDesign.Method.allCases
+    let isLast = method == all.last
+    isParametric = false
+    if isLast, !isDirect, !isAmbisonic {
+      isDirect = true
+      return
+    }
+    isDirect = false
+    method = all[((all.firstIndex(of: method) ?? 0) + 1) % all.count]
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import CommandOptions
+import CommandSupport
+import Geometry
+import Glibc
+import HLS
+import HeadTracking
+import Media
+import Playback
+import Rendering
+import SoundSources
+
+/// `stillstage render INPUT -o OUT.wav`
+func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  let settings = try RenderSettings(command)
+  let output = command[Options.renderOutput]
+  try refuseOverwriting(
+    [command[Arguments.input], settings.hrtfPath, command[Options.motion]],
+    by: [output, command[Options.events]])
+  // A pose on the command line wins over a recording among the user's defaults.
+  let wantsPose = command.isGiven(Options.pose) && !command.isGiven(Options.motion)
+  let target = OutputLayout(command[Options.renderTarget])
+  if target != nil, command.isGiven(Options.limiter), command[Options.limiter] {
+    throw .usage("--limiter on goes with --to binaural: other layouts are written as they are")
+  }
+  let head =
+    try (wantsPose ? nil : recordedHead(command))
+    ?? command[Options.pose].map { HeadTrajectory($0.quaternion) }
+  let input = try SoundInput(command, settings, follows: false)
+  let source = try playing { () throws(PlaybackError) in try input.open(command[Options.rate]) }
+  try checkWritable(output)
+  let hrtf = try playing { () throws(PlaybackError) in
+    try HRTFChoice(path: settings.hrtfPath, interrupt: Signals.interrupt)
+  }
+  var levelled = settings
+  var measured: LoudnessMeasurement?
+  if let loudness = command[Options.renderLoudness].target {
+    measured = try measureLoudness(command, input, head: head, hrtf: hrtf, settings: settings)
+    if let measured { levelled.gainDecibels += loudness - measured.ears }
+  }
+  let sound = try playing { () throws(PlaybackError) -> any RenderedSound in
+    if let target {
+      return try LayoutRenderer(source: source, target: target, head: head, settings: levelled)
+    }
+    return try OfflineRenderer(
+      source: source, head: head ?? HeadTrajectory(.identity), hrtf: hrtf, settings: levelled,
+      isLimited: command[Options.limiter])
+  }
+  // Only now: wrong input leaves nothing behind, and its error stands alone.
+  let events = try EventLog(path: command[Options.events])
+  for note in hrtf.notes where target == nil { printNote(note) }
+  if command[Options.renderLoudness].target != nil {
+    note(measured, gain: levelled.gainDecibels - settings.gainDecibels, command, in: events)
+  }
+  try renderToFile(sound, path: output)
+  for change in sound.layoutChanges {
+    let place = clockText(change.seconds)
+    printNote("at \(place) the source's channels change to \(change.layout.name)")
+    events.write(
+      "layout", ["layout": .text(change.layout.name), "seconds": .number(change.seconds)])
+  }
+  for warning in source.warnings {
+    printNote(warning)
+    events.warning(warning)
+  }
+  if sound.mutedFrameCount > 0 {
+    let text = "\(sound.mutedFrameCount) frames held no valid sound and were muted"
+    printNote(text)
+    events.warning(text)
+  }
+}
+
+/// How loud what would be written is without a gain; nil for silence.
+private func measureLoudness(
+  _ command: ParsedCommand, _ input: SoundInput, head: HeadTrajectory?, hrtf: HRTFChoice,
+  settings: RenderSettings
+) throws(CommandFailure) -> LoudnessMeasurement? {
+  var plain = settings
+  plain.gainDecibels = 0
+  let offline = try playing { () throws(PlaybackError) in
+    try OfflineRenderer(
+      source: input.open(command[Options.rate]), head: head ?? HeadTrajectory(.identity),
+      hrtf: hrtf, settings: plain,
+      isLimited: false)
+  }
+  var progress = Progress(total: offline.frames, doing: "measured")
+  defer { progress.end() }
+  return try playing { () throws(PlaybackError) in
+    try offline.measureLoudness { frames in
+      progress.advance(by: frames)
+      return Signals.received == nil
+    }
+  }
+}
+
+/// Tells of the gain that a render gets, and of what the limiter would have to do.
+private func note(
+  _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
+) {
+  guard let measured else {
+    return printNote("the sound is silent, or too soft to have a loudness; its level stays")
+  }
+  var values: [String: EventLog.Value] = [
+    "gain": .number(gain), "loudness": .number(measured.ears), "origin": .text("scan"),
+  ]
+  let peak = measured.truePeak.map { $0 + gain + command[Options.gain] }
+  if let peak { values["truePeak"] = .number(peak) }
+  events.write("loudness", values)
+  if let peak, peak > -1, !command[Options.limiter] {
+    printNote(
+      "the true peak will be \(decimal(peak, 1)) dBTP; --limiter on keeps it at -1 dBTP")
+  }
+}
+
+/// Renders all of it into a WAV; `look` is called after each block with how much is done.
+func renderToFile(
+  _ sound: any RenderedSound, path: String, look: (_ frames: Int) -> Void = { _ in }
+) throws(CommandFailure) {
+  let writer: WAVWriter
+  do throws(MediaError) {
+    writer = try WAVWriter(path: path, layout: sound.layout, sampleRate: sound.sampleRate)
+  } catch { throw CommandFailure(error.description) }
+  var progress = Progress(total: sound.frames)
+  do {
+    while true {
+      if Signals.received != nil { throw CommandFailure.interrupted }
+      let count = try playing { () throws(PlaybackError) in try sound.next() }
+      guard count > 0 else { break }
+      try writer.write(planar: sound.output, frames: count)
+      progress.advance(by: count)
+      look(count)
+    }
+    try writer.close()
+  } catch {
+    writer.abort()
+    progress.end()
+    if let failure = error as? CommandFailure { throw failure }
+    throw CommandFailure((error as? MediaError)?.description ?? "\(error)")
+  }
+  progress.end()
+}
+
+extension OutputLayout {
+  /// Nil for binaural sound.
+  fileprivate init?(_ target: RenderTarget) {
+    switch target {
+    case .binaural: return nil
+    case .stereo: self = .stereo
+    case .surround51: self = .surround51
+    case .surround71: self = .surround71
+    case .surround714: self = .surround714
+    case .foa: self = .firstOrder
+    }
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import CommandOptions
+import CommandSupport
+import HeadTracking
+import NetworkTracking
+
+/// `stillstage trackers bridge ID URL`
+func trackersBridgeCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  let name = command[Options.bridgePreset]
+  guard let preset = OSCPreset(rawValue: name) else {
+    let known = OSCPreset.allCases.map(\.rawValue).joined(separator: ", ")
+    throw .usage("there is no preset '\(name)'; there are: \(known)")
+  }
+  let sender: OSCSender
+  do throws(NetworkTrackerError) {
+    sender = try OSCSender(command[Arguments.bridgeTarget])
+  } catch .unknownHost(let host) {
+    throw CommandFailure(NetworkTrackerError.unknownHost(host).description)
+  } catch { throw .usage(error.description) }
+  let source = HeadPoseSource()
+  let events = TrackerEvents()
+  let tracker = try LiveTracker.start(
+    command[Arguments.trackerID], command, feeding: source, events: events.add)
+  defer { tracker.stop() }
+  try bridge(source, events, to: sender, preset, hertz: command[Options.bridgeRate])
+}
+
+/// Sends the pose of the present moment until a signal or the key `q` ends it.
+private func bridge(
+  _ source: HeadPoseSource, _ events: TrackerEvents, to sender: OSCSender, _ preset: OSCPreset,
+  hertz: Double
+) throws(CommandFailure) {
+  let console = Console()
+  var failures = 0
+  try follow(source, events, on: console, every: Int64(1e9 / hertz)) { now in
+    let pose = source.pose(at: now)
+    // Before the first sample there is nothing to say.
+    guard source.status.freshness != .waiting else { return }
+    let isSent = sender.send(preset.message(for: pose))
+    failures = isSent ? 0 : failures + 1
+    if failures == 1 { printNote("nobody takes the messages; they are sent on") }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandOptions
+import CommandSupport
+import HeadTracking
+
+/// `stillstage trackers`
+func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  let trackers = TrackerList.current(try trackerSettings(command)).trackers
+  if command[Options.json] { return try printJSON(trackers.map(TrackerRecord.init)) }
+  guard !trackers.isEmpty else {
+    return try printOutput(
+      """
+      No head tracker found.
+      Plug one in, or pair and connect it by Bluetooth. Trackers on the network are not listed:
+      --tracker osc:PORT, opentrack:PORT or freepie:PORT listens for one.
+
+      """)
+  }
+  let heading = ["ID", "NAME", "PROTOCOL", "BUS", "ACCESS"]
+  try printOutput(table([heading] + trackers.map(row)) + permissionAdvice(trackers))
+}
+
+private func row(_ tracker: TrackerDescription) -> [String] {
+  let access =
+    switch tracker.access {
+    case .ready: "ready"
+    case .permissionDenied: "no permission"
+    case .failed(let reason): reason
+    }
+  return [tracker.id, tracker.name, protocolName(tracker), tracker.bus.rawValue, access]
+    .map(\.withoutControls)
+}
+
+/// "AndroidHeadTracker 1.0" of "#AndroidHeadTracker#1.0".
+private func protocolName(_ tracker: TrackerDescription) -> String {
+  let words = tracker.protocolDescription.split(separator: "#")
+  return words.isEmpty ? "-" : words.joined(separator: " ")
+}
+
+/// How to be let in, each rule once.
+private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
+  let rules = trackers.filter { $0.access == .permissionDenied }.map(\.udevRule)
+  guard !rules.isEmpty else { return "" }
+  let lines = rules.indices.filter { rules.firstIndex(of: rules[$0]) == $0 }.map { rules[$0] }
+  return """
+
+    To use a tracker without permission, put into /etc/udev/rules.d/70-stillstage.rules
+      \(lines.joined(separator: "\n  "))
+    and connect the tracker again. 'make install-udev' in the source folder installs the rules for
+    all trackers that Stillstage knows.
+
+    """
+}

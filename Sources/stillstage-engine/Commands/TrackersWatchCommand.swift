@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import CommandOptions
+import CommandSupport
+import HeadTracking
+
+/// `stillstage trackers watch ID`
+func trackersWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  let source = HeadPoseSource()
+  let events = TrackerEvents()
+  var recorder: MotionRecorder?
+  if let path = command[Options.record] { recorder = try MotionRecorder(path: path) }
+  let record = recorder.map { recorder in { @Sendable in recorder.add($0) } }
+  let tracker = try LiveTracker.start(
+    command[Arguments.trackerID], command, feeding: source, events: events.add, record: record)
+  let result = Result { () throws(CommandFailure) in try watch(source, events, recorder) }
+  tracker.stop()
+  try recorder?.flush()
+  try result.get()
+}
+
+/// Shows the pose until a signal or the key `q` ends it.
+private func watch(
+  _ source: HeadPoseSource, _ events: TrackerEvents, _ recorder: MotionRecorder?
+) throws(CommandFailure) {
+  let console = Console()
+  let start = monotonic_nanoseconds()
+  try follow(
+    source, events, on: console, every: console.isInteractive ? 50_000_000 : 100_000_000
+  ) { now throws(CommandFailure) in
+    try recorder?.flush()
+    let pose = source.pose(at: now)
+    let line = PoseLine(pose: pose, status: source.status(now: now))
+    if console.isInteractive {
+      console.show(line.forPeople)
+    } else if let text = line.plain(seconds: Double(now - start) * 1e-9) {
+      try printOutput(text + "\n")
+    }
+  }
+}

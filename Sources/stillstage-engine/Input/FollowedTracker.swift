@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import CommandSupport
+import HeadTracking
+import Synchronization
+
+/// Follows a tracker until a signal or the key `q` ends it; `c` recentres.
+///
+/// - Parameters:
+///   - interval: of the steps, nanoseconds.
+///   - step: called with the present moment, CLOCK_MONOTONIC nanoseconds.
+func follow(
+  _ source: HeadPoseSource, _ events: TrackerEvents, on console: Console, every interval: Int64,
+  step: (_ now: Int64) throws(CommandFailure) -> Void
+) throws(CommandFailure) {
+  defer {
+    console.clear()
+    console.restore()
+  }
+  var next = monotonic_nanoseconds() + interval
+  while true {
+    let wait = max(0, min(50, (next - monotonic_nanoseconds()) / 1_000_000))
+    for key in console.keys(waitMilliseconds: Int32(wait)) {
+      if key == .recenter { source.recenter() }
+      if key == .quit { return }
+    }
+    if Signals.received != nil { throw .interrupted }
+    for text in events.take() {
+      console.clear()
+      printNote(text)
+    }
+    let now = monotonic_nanoseconds()
+    guard now >= next else { continue }
+    next = max(next + interval, now)
+    try step(now)
+  }
+}
+
+/// What happens to the tracker, from its thread to the one that prints.
+final class TrackerEvents: Sendable {
+  private let texts = Mutex<[String]>([])
+
+  @Sendable func add(_ event: TrackerEvent) {
+    guard let text = Self.text(event) else { return }
+    texts.withLock { $0.append(text) }
+  }
+
+  func take() -> [String] {
+    texts.withLock { texts in
+      defer { texts = [] }
+      return texts
+    }
+  }
+
+  private static func text(_ event: TrackerEvent) -> String? {
+    switch event {
+    case .waiting: nil
+    case .connected(let tracker): "\(tracker.name) (\(tracker.id)) is connected"
+    case .lost(let tracker): "\(tracker.name) (\(tracker.id)) is gone; waiting for it"
+    case .discontinuity: "the tracker's reference frame jumped; the pose goes on"
+    case .recentered: "the tracker's button made this the front"
+    case .failed(let error): error.description
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandSupport
+import Geometry
+import Glibc
+import HeadTracking
+import Synchronization
+
+/// Writes a tracker's samples as CSV: the raw columns where there are any, and the fused
+/// orientation. The tracker's thread hands over; the caller's thread writes.
+final class MotionRecorder: Sendable {
+  private let waiting = Mutex<[TrackerMeasurement]>([])
+  private let state = Mutex(State())
+  private let descriptor: Int32
+  private let path: String
+
+  private struct State {
+    var first: Int64?
+    var last = Int64.min
+    var isRaw = false
+    var hasField = false
+  }
+
+  init(path: String) throws(CommandFailure) {
+    self.path = path
+    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  func add(_ measurement: TrackerMeasurement) { waiting.withLock { $0.append(measurement) } }
+
+  /// Writes what has come since the last call.
+  func flush() throws(CommandFailure) {
+    let measurements = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    let text = state.withLock { state in
+      measurements.reduce(into: "") { $0 += Self.row($1, &state) }
+    }
+    guard text.isEmpty || write(text, to: descriptor) else {
+      throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  private static func row(_ measurement: TrackerMeasurement, _ state: inout State) -> String {
+    var text = ""
+    let time = measurement.head.time
+    if state.first == nil {
+      state.first = time
+      state.isRaw = measurement.inertial != nil
+      state.hasField = measurement.inertial?.magneticField != nil
+      let raw = state.isRaw ? "gx,gy,gz,ax,ay,az," : ""
+      text = "t,\(raw)\(state.hasField ? "mx,my,mz," : "")w,x,y,z\n"
+    }
+    // Readers want times that rise, and a tracker that replugs may be another one.
+    guard time > state.last, let first = state.first else { return text }
+    guard (measurement.inertial != nil) == state.isRaw else { return text }
+    state.last = time
+    var numbers = [Double(time - first) * 1e-9]
+    if let raw = measurement.inertial {
+      numbers += parts(raw.angularVelocity) + parts(raw.specificForce)
+      if state.hasField { numbers += parts(raw.magneticField ?? SIMD3(.nan, .nan, .nan)) }
+    }
+    let q = measurement.head.headToWorld
+    numbers += [q.w, q.x, q.y, q.z]
+    return text + numbers.map { "\($0)" }.joined(separator: ",") + "\n"
+  }
+
+  private static func parts(_ v: SIMD3<Double>) -> [Double] { [v.x, v.y, v.z] }
+}

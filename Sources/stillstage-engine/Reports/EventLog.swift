@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import CommandSupport
+import FoundationEssentials
+import Glibc
+
+/// `--events FILE.jsonl`: what happens, one JSON object a line, written at once.
+final class EventLog {
+  private let descriptor: Int32?
+  private let start = monotonic_nanoseconds()
+  private let encoder = JSONEncoder()
+
+  /// - Parameter path: nil for no log.
+  init(path: String?) throws(CommandFailure) {
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let path else {
+      descriptor = nil
+      return
+    }
+    let opened = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard opened >= 0 else {
+      let reason = String(cString: strerror(errno))
+      throw CommandFailure("cannot write the events to '\(path)': \(reason); choose another place")
+    }
+    descriptor = opened
+  }
+
+  deinit { if let descriptor { close(descriptor) } }
+
+  func warning(_ text: String) { write("warning", ["message": .text(text)]) }
+
+  /// A value in an event.
+  enum Value: Encodable {
+    case text(String)
+    case number(Double)
+    case integer(Int)
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      switch self {
+      case .text(let text): try container.encode(text)
+      case .number(let number): try container.encode(number)
+      case .integer(let integer): try container.encode(integer)
+      }
+    }
+  }
+
+  /// Writes an event with the seconds since the start as `t`.
+  func write(_ event: String, _ values: [String: Value] = [:]) {
+    guard let descriptor else { return }
+    var object = values
+    object["event"] = .text(event)
+    object["t"] = .number(Double(monotonic_nanoseconds() - start) * 1e-9)
+    guard let line = try? encoder.encode(object) else { return }
+    writeText(String(decoding: line, as: UTF8.self) + "\n", to: descriptor)
+  }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import CommandSupport
+import Geometry
+import HeadTracking
+import Playback
+import PulseAudio
+import Rendering
+import SoundSources
+
+/// Tells the listener and the event log what a player does.
+final class PlayerReporter {
+  private let player: Player
+  private let console: Console
+  private let events: EventLog
+  private var shownAt: Int64 = 0
+  private var mutedFrames = 0
+  /// The decision that the listener was told of last.
+  private var told: RouteDecision?
+  /// Why the source could not be read to its end.
+  private(set) var failure: String?
+  /// Which version of a presentation is heard.
+  private var rendition: RenditionNews?
+
+  init(player: Player, console: Console, events: EventLog) {
+    self.player = player
+    self.console = console
+    self.events = events
+  }
+
+  /// Passes on what happened and renews the status line ten times a second.
+  func report() {
+    for event in player.takeEvents() { tell(event) }
+    let status = player.status
+    if status.mutedFrames > mutedFrames {
+      if mutedFrames == 0 { say("the source holds numbers that are no sound; they are muted") }
+      events.write("muted", ["frames": .integer(status.mutedFrames - mutedFrames)])
+      mutedFrames = status.mutedFrames
+    }
+    let now = monotonic_nanoseconds()
+    guard console.isInteractive, now - shownAt > 100_000_000 else { return }
+    shownAt = now
+    console.show(StatusLine.text(status, rendition: rendition, levels: player.levels()))
+  }
+
+  func end() {
+    console.clear()
+    console.restore()
+  }
+
+  private func say(_ text: String) {
+    console.clear()
+    printNote(text)
+  }
+
+  private func tell(_ event: PlayerEvent) {
+    switch event {
+    case .output(let output): tell(output.kind)
+    case .tracker(let tracker): tell(tracker)
+    case .deviceTracker(let tracker): tell(device: tracker)
+    case .warning(let text):
+      say(text)
+      events.warning(text)
+    case .sourceFailed(let error):
+      let text = error.optionText
+      failure = failure ?? text
+      events.write("source-failed", ["message": .text(text)])
+    case .buffering: events.write("buffering")
+    case .resumed: events.write("resumed")
+    case .modeChanged(let mode): events.write("mode", ["mode": .text(mode.rawValue)])
+    case .routeChanged(let decision): tell(decision)
+    case .layoutChanged(let layout):
+      if rendition == nil { say("the source's channels change to \(layout.name)") }
+      events.write("layout", ["layout": .text(layout.name)])
+    case .multichannelOffered(let offer):
+      let how = offer.optionText
+      say("this programme is to be had in more channels than are played: \(how)")
+      events.write("multichannel-offered", ["message": .text(how)])
+    case .decoderChanged(let settings):
+      say("decoder: \(settings.summary(isAmbisonic: player.isAmbisonic))")
+      events.write("decoder", ["decoder": .text(settings.summary(isAmbisonic: player.isAmbisonic))])
+    case .decoderKept(let settings, let error):
+      let reason = error.optionText
+      say("no change to \(settings.summary(isAmbisonic: player.isAmbisonic)): \(reason)")
+      events.write("decoder-kept", ["message": .text(reason)])
+    case .loudness(let report): events.write("loudness", report.values)
+    case .news(let news): tell(news)
+    case .finished: events.write("finished")
+    }
+  }
+
+  private func tell(_ news: SourceNews) {
+    switch news {
+    case .note(let text):
+      say(text)
+      events.write("stream", ["message": .text(text)])
+    case .rendition(let now):
+      if rendition != nil { say("now \(now.name): \(now.reason ?? "it is another one")") }
+      rendition = now
+      events.write("rendition", now.values)
+    }
+  }
+
+  private func tell(_ kind: AudioOutputEvent.Kind) {
+    switch kind {
+    case .connected(let sink):
+      let status = player.status.output
+      events.write(
+        "connected",
+        [
+          "sink": .text(sink), "rate": .integer(status.sampleRate),
+          "queueMilliseconds": .number(status.queueMilliseconds),
+        ])
+    case .serverLost(let reason, let frames):
+      say("the sound server is gone (\(reason)); waiting for it")
+      events.write("server-lost", ["reason": .text(reason), "framesLost": .integer(frames)])
+    case .sinkLost(let reason, let frames):
+      say("the output device is gone (\(reason)); waiting for one")
+      events.write("sink-lost", ["reason": .text(reason), "framesLost": .integer(frames)])
+    case .serverFrozen:
+      say("the sound server does not answer; waiting for it")
+      events.write("server-frozen")
+    case .serverThawed: events.write("server-thawed")
+    case .moved(let sink):
+      say("the sound was moved to \(sink)")
+      events.write("moved", ["sink": .text(sink)])
+    // Told with what becomes of it, as `routeChanged`.
+    case .routed: break
+    case .suspended: events.write("suspended")
+    case .unsuspended: events.write("unsuspended")
+    case .defaultSinkChanged(let sink): events.write("default-sink", ["sink": .text(sink)])
+    case .underrun(let total): events.write("underrun", ["total": .integer(total)])
+    case .queueChanged(let depth, let rewriting):
+      if case .sinkReadsTooFarAhead(let ahead) = rewriting {
+        say("the output reads \(Int(ahead)) ms ahead: the queue is kept short, not rendered again")
+      }
+      events.write(
+        "queue-changed",
+        ["milliseconds": .number(depth), "rewriting": .text(rewriting.name)])
+    case .drained: break
+    }
+  }
+
+  private func tell(_ decision: RouteDecision) {
+    // The mode has been told of.
+    let isNews = decision != told && decision.reason != .modeOff && told?.reason != .modeOff
+    // At the start only what may surprise.
+    let isSurprise = decision.treatment != .binaural && decision.reason != .modeOff
+    if isNews, told != nil || isSurprise {
+      say((decision.facts.map { "\($0.name): " } ?? "") + decision.text)
+    }
+    told = decision
+    events.write("route", decision.values)
+  }
+
+  private func tell(_ event: TrackerEvent) {
+    switch event {
+    case .waiting: events.write("tracker-waiting")
+    case .connected(let tracker):
+      say("head tracker: \(tracker.name)")
+      events.write("tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])
+    case .lost(let tracker):
+      say("the head tracker \(tracker.name) is gone; the stage comes to the front")
+      events.write("tracker-lost", ["id": .text(tracker.id)])
+    case .discontinuity: events.write("tracker-jump")
+    case .recentered: events.write("tracker-recentre")
+    case .failed(let error):
+      say(error.description)
+      events.write("tracker-failed", ["message": .text(error.description)])
+    }
+  }
+
+  private func tell(device event: TrackerEvent) {
+    switch event {
+    case .waiting: events.write("device-tracker-waiting")
+    case .recentered: break
+    case .connected(let tracker):
+      say("device tracker: \(tracker.name)")
+      events.write(
+        "device-tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])
+    case .lost(let tracker):
+      say("the device tracker \(tracker.name) is gone; the stage stays in the room")
+      events.write("device-tracker-lost", ["id": .text(tracker.id)])
+    case .discontinuity: events.write("device-tracker-jump")
+    case .failed(let error):
+      say(error.description)
+      events.write("device-tracker-failed", ["message": .text(error.description)])
+    }
+  }
+}
+
+extension RenditionNews {
+  fileprivate var values: [String: EventLog.Value] {
+    var values: [String: EventLog.Value] = [
+      "name": .text(name), "layout": .text(layout.name), "channels": .integer(layout.channelCount),
+      "treatment": .text(isMultichannel ? "multichannel" : "stereo"),
+      "bitRate": .number(bitRate), "at": .number(at), "gain": .number(gain),
+    ]
+    if let reason { values["reason"] = .text(reason) }
+    if let shift { values["shiftFrames"] = .integer(shift) }
+    if let agreement { values["agreement"] = .number(agreement) }
+    return values
+  }
+}
+
+extension LoudnessReport {
+  fileprivate var values: [String: EventLog.Value] {
+    var values: [String: EventLog.Value] = [
+      "gain": .number(gain), "goal": .number(goal), "origin": .text(origin.rawValue),
+      "loudness": .number(loudness),
+    ]
+    if let statement { values["statement"] = .text(statement.rawValue) }
+    return values
+  }
+}
+
+extension RenderSettings {
+  /// HRTF set, design and, for loudspeakers, order in a few words.
+  fileprivate func summary(isAmbisonic: Bool) -> String {
+    let name = hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
+    if isDirect { return "\(name), direct" }
+    if isParametric { return "\(name), parametric" }
+    return "\(name), \(method.rawValue)" + (isAmbisonic ? "" : ", bus of order \(busOrder)")
+  }
+}
+
+extension RouteDecision {
+  /// As the event log has it; what is not known is absent.
+  fileprivate var values: [String: EventLog.Value] {
+    let facts = facts
+    let texts: [String: String?] = [
+      "sink": facts?.sink, "port": facts?.port, "portType": facts?.portType?.rawValue,
+      "formFactor": facts?.formFactor, "device": device.rawValue,
+      "treatment": treatment.rawValue, "reason": reason.rawValue,
+    ]
+    return texts.compactMapValues { $0.map { .text($0) } }
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Binaural
+import CommandSupport
+import Geometry
+import HeadTracking
+
+/// A moment of a tracker's pose as text.
+struct PoseLine {
+  let pose: Quaternion
+  let status: HeadPoseStatus
+
+  /// `t yaw pitch roll rate`: seconds, degrees and samples a second; the rate is 0 while no samples
+  /// come. nil before the first sample.
+  func plain(seconds: Double) -> String? {
+    guard status.freshness != .waiting else { return nil }
+    let angles = YawPitchRoll(pose)
+    let rate = status.freshness == .fresh ? status.rate : 0
+    return [
+      decimal(seconds, 3), decimal(angles.yaw, 2), decimal(angles.pitch, 2),
+      decimal(angles.roll, 2), decimal(rate, 1),
+    ].joined(separator: " ")
+  }
+
+  /// For the terminal.
+  var forPeople: String {
+    guard let age = status.ageMilliseconds else { return "waiting for the first sample" }
+    let angles = YawPitchRoll(pose)
+    return [
+      "yaw \(degrees(angles.yaw))", "pitch \(degrees(angles.pitch))",
+      "roll \(degrees(angles.roll))", "\(decimal(status.rate, 1).rightAligned(to: 6)) Hz",
+      "age \(decimal(min(age, 99999), 0).rightAligned(to: 3)) ms", status.freshness.rawValue,
+    ].joined(separator: "  ")
+  }
+
+  private func degrees(_ value: Double) -> String { decimal(value, 1).rightAligned(to: 6) }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HLS
+
+/// A server in memory: bodies by address, and how often each was asked for.
+private final class MadeServer: ResourceFetcher {
+  let bodies: Mutex<[String: Result<[UInt8], FetchError>]>
+  let asked = Mutex<[String]>([])
+
+  init(_ bodies: [String: [UInt8]]) {
+    self.bodies = Mutex(bodies.mapValues { .success($0) })
+  }
+
+  func set(_ name: String, _ result: Result<[UInt8], FetchError>) {
+    bodies.withLock { $0["http://h/" + name] = result }
+  }
+
+  var names: [String] { asked.withLock { $0.map { String($0.dropFirst("http://h/".count)) } } }
+  func forgetNames() { asked.withLock { $0 = [] } }
+
+  func fetch(
+    _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
+  ) throws(FetchError) -> FetchedResource {
+    let address = request.address.description
+    asked.withLock { $0.append(address) }
+    guard goesOn(FetchTiming()) else { throw .abandoned(FetchTiming()) }
+    guard let body = bodies.withLock({ $0[address] }) else { throw .status(404, retryAfter: nil) }
+    var bytes = try body.get()
+    if let range = request.range {
+      guard range.end <= bytes.count else { throw .tooShort(expected: range.length, got: 0) }
+      bytes = Array(bytes[range.offset..<range.end])
+    }
+    guard bytes.count <= request.limit else { throw .tooLong(limit: request.limit) }
+    return FetchedResource(bytes: bytes, timing: FetchTiming(), address: request.address)
+  }
+}
+
+@Suite struct DownloadTests {
+  private let made = TemporaryFolder()
+  private var path: String { made.path + "/kept" }
+  private let base = "http://h/"
+  private let end = "#EXT-X-ENDLIST\n"
+
+  private func list(_ lines: [String]) -> [UInt8] {
+    Array((["#EXTM3U", "#EXT-X-TARGETDURATION:4"] + lines).joined(separator: "\n").utf8)
+  }
+
+  /// `s0.ts` and so on, and their playlist `p.m3u8`.
+  private func server(_ count: Int) -> MadeServer {
+    var bodies = [base + "p.m3u8": list((0..<count).map { "#EXTINF:4,\ns\($0).ts" } + [end])]
+    for number in 0..<count { bodies[base + "s\(number).ts"] = MadeSegments.stream(UInt64(number)) }
+    return MadeServer(bodies)
+  }
+
+  private func fetch(
+    _ server: MadeServer, _ name: String = "p.m3u8",
+    _ selection: RenditionSelection = RenditionSelection(), goesOn: () -> Bool = { true }
+  ) throws -> PresentationDownload.Outcome {
+    let loader = PlaylistLoader(server, folder: nil)
+    let presentation = try loader.open(.network(base + name))
+    let jobs = try loader.jobs(for: presentation, selection, goesOn: { true })
+    let keeper = try PresentationKeeper(folder: path, source: base + name)
+    return PresentationDownload(server, loader, into: keeper).run(jobs, goesOn: goesOn)
+  }
+
+  @Test func everySegmentIsFetchedOnceAndOnlyWhatIsMissingAgain() throws {
+    let server = server(5)
+    let first = try fetch(server)
+    #expect(first.isComplete && first.fetched == 5 && first.bytes == 5 * 752)
+    try expectValidPresentation(path)
+    server.forgetNames()
+    let second = try fetch(server)
+    #expect(second.isComplete && second.fetched == 0 && second.present == 5)
+    #expect(server.names == ["p.m3u8"])
+    try MadeSegments.put([1, 2, 3], path + "/audio/00003.ts")
+    server.forgetNames()
+    let third = try fetch(server)
+    #expect(third.isComplete && third.fetched == 1 && third.present == 4)
+    #expect(server.names == ["p.m3u8", "s3.ts"])
+    #expect(try MadeSegments.bytes(path + "/audio/00003.ts") == MadeSegments.stream(3))
+  }
+
+  @Test func whatIsMissingIsNamedAndIsAGap() throws {
+    let server = server(8)
+    server.set("s2.ts", .failure(.status(404, retryAfter: nil)))
+    server.set("s4.ts", .success(Array("<html>".utf8)))
+    server.set("s5.ts", .success(MadeSegments.stream(5).dropLast(100).map(\.self)))
+    server.set("s6.ts", .success([UInt8](repeating: 0x47, count: 64 << 20 + 1)))
+    let outcome = try fetch(server)
+    #expect(!outcome.isComplete && outcome.fetched == 4)
+    #expect(
+      outcome.missing.map { "\($0.number): \($0.reason)" } == [
+        "2: the server answers 404", "4: it is no sound but a page of HTML",
+        "5: it ends within a transport packet", "6: it has more than 64 MB",
+      ])
+    let kept = try #require(try expectValidPresentation(path).values.first)
+    #expect(kept.map(\.isGap) == [false, false, true, false, true, true, true, false])
+    server.set("s2.ts", .success(MadeSegments.stream(2)))
+    #expect(try fetch(server).missing.map(\.number) == [4, 5, 6])
+  }
+
+  @Test func aServerThatDiesIsNotAskedForEver() throws {
+    let server = server(200)
+    for number in 20..<200 {
+      server.set("s\(number).ts", .failure(.connection("nobody answers at that address and port")))
+    }
+    let outcome = try fetch(server)
+    #expect(outcome.fetched == 20 && outcome.missing.count == 180)
+    #expect(server.names.count == 1 + 20 + PresentationDownload.patience)
+    #expect(outcome.missing.last?.reason == "the server does not answer any more")
+    #expect(try expectValidPresentation(path).values.first?.count == 20)
+  }
+
+  @Test func anEndInBetweenLeavesAPresentation() throws {
+    let server = server(50)
+    let count = Mutex(0)
+    let outcome = try fetch(
+      server,
+      goesOn: {
+        count.withLock {
+          $0 += 1
+          return $0 < 40
+        }
+      })
+    #expect(outcome.isInterrupted && !outcome.isComplete)
+    #expect((10..<40).contains(outcome.fetched) && outcome.missing.isEmpty)
+    #expect(try expectValidPresentation(path).values.first?.count == outcome.fetched)
+    let rest = try fetch(server)
+    #expect(rest.isComplete && rest.present == outcome.fetched)
+  }
+
+  /// What OpenSSL encrypts, with two keys, a vector and without, parts of a file, and a map.
+  @Test func encryptionPartsAndMapsAreResolved() throws {
+    let server = MadeServer([:])
+    let keys = (0..<2).map { key in (0..<16).map { UInt8($0 * 7 + key) } }
+    for (name, key) in zip(["k0", "k1"], keys) { server.set(name, .success(key)) }
+    let clear = (0..<4).map { MadeSegments.fragment(UInt8($0)) }
+    var whole: [UInt8] = []
+    var lines = [#"#EXT-X-MAP:URI="all.mp4",BYTERANGE="9@0""#]
+    whole += MadeSegments.box("ftyp", [7])
+    for number in 0..<4 {
+      let vector = [UInt8](repeating: 0, count: 15) + [number < 2 ? 9 : UInt8(number)]
+      let secret = try encrypted(clear[number], keys[number / 2], vector)
+      let explicit = number < 2 ? ",IV=0x9" : ""
+      lines += [
+        "#EXT-X-KEY:METHOD=AES-128,URI=\"k\(number / 2)\"\(explicit)",
+        "#EXT-X-BYTERANGE:\(secret.count)@\(whole.count)", "#EXTINF:4,", "all.mp4",
+      ]
+      whole += secret
+    }
+    server.set("all.mp4", .success(whole))
+    server.set("p.m3u8", .success(list(lines + ["#EXT-X-GAP", "#EXTINF:4,", "none.mp4", end])))
+    let outcome = try fetch(server)
+    #expect(outcome.isComplete && outcome.fetched == 4 && outcome.gaps == 1)
+    for number in 0..<4 {
+      #expect(try MadeSegments.bytes(path + "/audio/0000\(number).m4s") == clear[number])
+    }
+    let kept = try #require(try expectValidPresentation(path).values.first)
+    #expect(kept.allSatisfy { $0.keys.isEmpty && $0.range == nil && $0.map != nil })
+    #expect(server.names.count { $0 == "k0" } == 1)
+    #expect(server.names.count { $0 == "all.mp4" } == 5)
+  }
+
+  private func encrypted(_ bytes: [UInt8], _ key: [UInt8], _ vector: [UInt8]) throws -> [UInt8] {
+    func hex(_ bytes: [UInt8]) -> String {
+      bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+    try MadeSegments.put(bytes, made.file("clear"))
+    _ = try ProgramRun.of(
+      "openssl",
+      [
+        "enc", "-aes-128-cbc", "-K", hex(key), "-iv", hex(vector), "-in", made.file("clear"),
+        "-out", made.file("secret"),
+      ])
+    return try MadeSegments.bytes(made.file("secret"))
+  }
+
+  @Test(arguments: [
+    (15, "a key has exactly 16 bytes; its own has 15"),
+    (17, "a key has exactly 16 bytes; its own has 17"),
+    (5000, "a key has exactly 16 bytes; its own has more"),
+    (-1, "its key cannot be had: the server answers 404"),
+    (16, "it does not decrypt: the key or the vector is wrong, or it is damaged"),
+  ])
+  func keysMustBeKeys(count: Int, reason: String) throws {
+    let server = server(1)
+    if count >= 0 { server.set("k", .success([UInt8](repeating: 1, count: count))) }
+    server.set(
+      "p.m3u8",
+      .success(list([#"#EXT-X-KEY:METHOD=AES-128,URI="k""#, "#EXTINF:4,", "s0.ts", end])))
+    #expect(try fetch(server).missing.map(\.reason) == [reason])
+  }
+
+  @Test func whatCannotBeDownloadedIsRefusedBeforeAnythingIsWritten() throws {
+    let server = server(1)
+    let entry = ["#EXTINF:4,", "s0.ts"]
+    for (lines, reason) in [
+      (entry, "'http://h/p.m3u8' is live"),
+      ([end], "'http://h/p.m3u8' holds no segments"),
+      (
+        [#"#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://x",KEYFORMAT="com.apple""#] + entry + [end],
+        "'http://h/p.m3u8' cannot be fetched: it is encrypted by SAMPLE-AES"
+      ),
+      (["#EXT-X-I-FRAMES-ONLY"] + entry + [end], "the presentation has nothing to hear"),
+    ] {
+      server.set("p.m3u8", .success(list(lines)))
+      #expect {
+        try fetch(server)
+      } throws: {
+        "\($0)".hasPrefix(reason)
+      }
+    }
+    #expect(MadeSegments.names(made.path).isEmpty)
+  }
+
+  /// A hostile playlist leads neither to local files nor elsewhere.
+  @Test func addressesAreThoseOfTheServer() throws {
+    let server = server(1)
+    server.set(
+      "p.m3u8",
+      .success(
+        list([
+          "#EXTINF:4,", "file:///etc/passwd", "#EXTINF:4,", "../../../x.ts", "#EXTINF:4,", "s0.ts",
+          end,
+        ])))
+    let outcome = try fetch(server)
+    #expect(outcome.fetched == 1 && outcome.missing.map(\.number) == [0, 1])
+    #expect(
+      server.asked.withLock { $0 } == [
+        "http://h/p.m3u8", "file:///etc/passwd", "http://h/x.ts", "http://h/s0.ts",
+      ])
+  }
+}

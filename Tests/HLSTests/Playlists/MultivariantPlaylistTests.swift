@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import HLS
+
+@Suite struct MultivariantPlaylistTests {
+  private func multivariant(_ text: String) throws -> MultivariantPlaylist {
+    guard case .multivariant(let playlist) = try Playlist(Array(text.utf8)) else {
+      throw PlaylistError("no multivariant playlist")
+    }
+    return playlist
+  }
+
+  @Test func variantsAndRenditionsAreFound() throws {
+    let playlist = try multivariant(
+      """
+      #EXTM3U
+      #EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="s",NAME="English",URI="s.m3u8"
+      #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a51",NAME="English, 5.1",LANGUAGE="en",DEFAULT=YES,\
+      CHANNELS="16/JOC",URI="51.m3u8"
+      #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a2",NAME="Binaural",CHANNELS="2/-/BINAURAL",AUTOSELECT=YES
+      #EXT-X-STREAM-INF:BANDWIDTH=330000,AVERAGE-BANDWIDTH=300000,CODECS="ec-3, avc1.640028",\
+      AUDIO="a51",SCORE=1.5,RESOLUTION=640x360
+      v1.m3u8
+      #EXT-X-STREAM-INF:BANDWIDTH=133000,CODECS="mp4a.40.2",AUDIO="a2"
+      v2.m3u8
+      """)
+    #expect(playlist.variants.map(\.uri) == ["v1.m3u8", "v2.m3u8"])
+    #expect(playlist.variants[0].codecs == ["ec-3", "avc1.640028"])
+    #expect(playlist.variants[0].averageBandwidth == 300_000)
+    #expect(playlist.variants[0].score == 1.5 && playlist.variants[0].hasPictures)
+    #expect(!playlist.variants[1].hasPictures && playlist.variants[1].score == nil)
+    #expect(playlist.renditions.count == 2)
+    let first = try #require(playlist.renditions(of: playlist.variants[0]).first)
+    #expect(first.name == "English, 5.1" && first.language == "en" && first.uri == "51.m3u8")
+    #expect(first.isDefault && first.isAutoselected)
+    #expect(first.channels == AudioChannels(count: 16, codings: ["JOC"]))
+    let second = try #require(playlist.renditions(of: playlist.variants[1]).first)
+    #expect(second.channels?.isBinaural == true && second.uri == nil && !second.isDefault)
+  }
+
+  @Test(
+    arguments: [
+      ("6", 6, [], []), ("16/JOC", 16, ["JOC"], []), ("2/-/BINAURAL", 2, [], ["BINAURAL"]),
+      ("4/1OA", 4, ["1OA"], []),
+      ("12/JOC/IMMERSIVE,DOWNMIX", 12, ["JOC"], ["IMMERSIVE", "DOWNMIX"]),
+    ] as [(String, Int, [String], [String])])
+  func channelsTellCountCodingAndUsage(
+    text: String, count: Int, codings: [String], usages: [String]
+  ) throws {
+    let channels = try #require(AudioChannels(text))
+    #expect(channels == AudioChannels(count: count, codings: codings, usages: usages))
+    #expect(channels.text == text)
+  }
+
+  @Test func sixtyFourVariantsAreEnough() {
+    let many = "#EXTM3U\n" + String(repeating: "#EXT-X-STREAM-INF:BANDWIDTH=1\na\n", count: 65)
+    #expect {
+      try multivariant(many)
+    } throws: {
+      "\($0)" == "line 131: it has more than 64 variants"
+    }
+  }
+
+  @Test(arguments: [
+    ("#EXTM3U\n#EXT-X-STREAM-INF:AUDIO=\"a\"\nb", "line 2: EXT-X-STREAM-INF lacks BANDWIDTH"),
+    ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=-1\nb", "line 2: BANDWIDTH is '-1', no whole number"),
+    ("#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,NAME=\"a\"", "line 2: it lacks GROUP-ID"),
+    (
+      "#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"a\",NAME=\"a\",CHANNELS=\"x\"",
+      "line 2: CHANNELS is 'x', which begins with no count"
+    ),
+    ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH", "line 2: the attribute 'BANDWIDTH' has no value"),
+    ("#EXTM3U\n#EXT-X-SESSION-DATA:X=1", "it has neither variants nor audio renditions"),
+  ])
+  func whatIsWrongIsSaidWithItsLine(text: String, message: String) {
+    #expect {
+      try multivariant(text)
+    } throws: {
+      "\($0)" == message
+    }
+  }
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+
+@testable import HLS
+
+/// A server, a listener and a clock that exist only as numbers.
+private final class MadeWorld: ResourceFetcher {
+  struct State {
+    var now = 0.0
+    var bodies: [String: [UInt8]] = [:]
+    var faults: [String: [FetchError]] = [:]
+    /// Always, once `faults` are used up.
+    var lasting: [String: FetchError] = [:]
+    var asked: [String] = []
+    /// bit/s.
+    var rate = 1e6
+    /// When the line carries another rate.
+    var slow: (when: Range<Double>, rate: Double)?
+    var rateNow: Double { slow.map { $0.when.contains(now) ? $0.rate : rate } ?? rate }
+    var liveStart: Double?
+  }
+
+  let state = Mutex(State())
+  static let segmentSeconds = 4.0
+
+  func set(_ name: String, _ body: [UInt8]) {
+    state.withLock { $0.bodies["http://h/" + name] = body }
+  }
+  func set(_ name: String, _ text: String) { set(name, Array(text.utf8)) }
+  func fail(_ name: String, _ errors: [FetchError], always: FetchError? = nil) {
+    state.withLock { state in
+      state.faults["http://h/" + name] = errors
+      state.lasting["http://h/" + name] = always
+    }
+  }
+  var asked: [String] { state.withLock { $0.asked.map { String($0.dropFirst(9)) } } }
+  var now: Double { state.withLock { $0.now } }
+  func wait(_ seconds: Double) { state.withLock { $0.now += max(seconds, 0.001) } }
+
+  func fetch(
+    _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
+  ) throws(FetchError) -> FetchedResource {
+    let address = request.address.description
+    let (body, error) = state.withLock { state -> ([UInt8]?, FetchError?) in
+      state.asked.append(address)
+      state.now += 0.02
+      if state.faults[address]?.isEmpty == false {
+        return (nil, state.faults[address]?.removeFirst())
+      }
+      return (state.bodies[address], state.lasting[address])
+    }
+    if let error { throw error }
+    guard var bytes = body else { throw .status(404, retryAfter: nil) }
+    if let live = liveText(address) { bytes = live }
+    let start = now
+    var sent = 0.0
+    var timing = FetchTiming(bytes: 0, seconds: 0, firstByte: 0.0, expected: bytes.count)
+    while timing.bytes < bytes.count {
+      guard goesOn(timing) else { throw .abandoned(timing) }
+      wait(0.1)
+      timing.seconds = now - start
+      sent += 0.1 * state.withLock { $0.rateNow } / 8
+      timing.bytes = min(bytes.count, Int(sent))
+    }
+    return FetchedResource(bytes: bytes, timing: timing, address: request.address)
+  }
+
+  /// A playlist that moves on with the clock.
+  private func liveText(_ address: String) -> [UInt8]? {
+    guard address.hasSuffix("/p.m3u8"), let start = state.withLock({ $0.liveStart }) else {
+      return nil
+    }
+    let newest = 3 + Int((now - start) / Self.segmentSeconds)
+    let first = max(0, newest - 5)
+    var text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-MEDIA-SEQUENCE:\(first)\n"
+    for number in first..<newest { text += "#EXTINF:4,\n\(number).ts\n" }
+    return Array(text.utf8)
+  }
+}
+
+@Suite struct SupplyTests {
+  private let world = MadeWorld()
+  private static let seconds = MadeWorld.segmentSeconds
+
+  /// Transport packets of so many bit/s.
+  private func body(_ bitRate: Double) -> [UInt8] {
+    let packets = Int(bitRate * Self.seconds / 8 / 188)
+    return [UInt8]((0..<packets * 188).map { $0 % 188 == 0 ? 0x47 : UInt8($0 % 251) })
+  }
+
+  /// Two renditions, `low` of 64 kbit/s stereo and `high` of 256 kbit/s 5.1, of `count` segments.
+  private func publish(_ count: Int) {
+    world.set(
+      "m.m3u8",
+      """
+      #EXTM3U
+      #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="h",NAME="a",CHANNELS="6",URI="high/p.m3u8"
+      #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="l",NAME="a",CHANNELS="2",URI="low/p.m3u8"
+      #EXT-X-STREAM-INF:BANDWIDTH=256000,CODECS="ec-3",AUDIO="h"
+      high/p.m3u8
+      #EXT-X-STREAM-INF:BANDWIDTH=64000,CODECS="mp4a.40.2",AUDIO="l"
+      low/p.m3u8
+      """)
+    for (name, rate) in [("low", 64e3), ("high", 256e3)] {
+      var text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n"
+      for number in 0..<count {
+        text += "#EXTINF:4,\n\(number).ts\n"
+        world.set("\(name)/\(number).ts", body(rate))
+      }
+      world.set("\(name)/p.m3u8", text + "#EXT-X-ENDLIST\n")
+    }
+  }
+
+  private func opened() throws -> OpenPresentation {
+    let loader = PlaylistLoader(world, folder: nil)
+    return try OpenPresentation(
+      loader.open(.network("http://h/m.m3u8")), loader: loader, fetcher: world,
+      wishes: RenditionWishes(), describe: { _ in nil }, goesOn: { true })
+  }
+
+  /// Fetches until the end, or `until` s; the listener hears as soon as there is something.
+  private func run(
+    until end: Double = 1000, rule: @escaping @Sendable (Ladder) -> any AdaptationRule,
+    meanwhile: @escaping @Sendable (SegmentQueue, Double) -> Void = { _, _ in }
+  ) throws -> (items: [QueuedSegment], queue: SegmentQueue) {
+    let presentation = try opened()
+    let world = world
+    let heard = Mutex(0.0)
+    let last = Mutex(0.0)
+    let queueBox = Mutex<SegmentQueue?>(nil)
+    let supply = SegmentSupply(
+      presentation, clock: { world.now },
+      pause: { seconds in
+        world.wait(seconds)
+        guard let queue = queueBox.withLock({ $0 }) else { return }
+        let step = world.now - last.withLock { $0 }
+        last.withLock { $0 = world.now }
+        if queue.mayStart { heard.withLock { $0 += step } }
+        let place = heard.withLock { $0 }
+        queue.advance(read: place + 2, heard: place)
+        meanwhile(queue, place)
+      }, rule: { rule(presentation.ladder) })
+    queueBox.withLock { $0 = supply.queue }
+    supply.run { supply.queue.hasEnded || world.now > end }
+    var items: [QueuedSegment] = []
+    var number = supply.queue.first ?? 0
+    while let item = supply.queue.segment(number) {
+      items.append(item)
+      number += 1
+    }
+    return (items, supply.queue)
+  }
+
+  @Test func aThickLineGivesMultichannelInOrder() throws {
+    publish(12)
+    let (items, queue) = try run { RenditionChoice(ladder: $0) }
+    #expect(items.map(\.number) == Array(0..<12))
+    #expect(items.map(\.start) == (0..<12).map { Double($0) * 4 })
+    #expect(items.allSatisfy { $0.rendition == 1 && $0.supplied[1] != nil })
+    #expect(queue.failure == nil && queue.duration == 48)
+  }
+
+  @Test func onlyTheChosenRenditionIsAskedForOnAThinLine() throws {
+    publish(10)
+    world.state.withLock { $0.rate = 100e3 }
+    let (items, _) = try run { RenditionChoice(ladder: $0) }
+    #expect(items.count == 10 && items.allSatisfy { $0.rendition == 0 })
+    #expect(!world.asked.contains { $0.hasPrefix("high") })
+  }
+
+  /// The second segment takes 6 s, the first one is there after 1 s.
+  @Test func theFirstSoundDoesNotWaitForASegmentThatComes() throws {
+    publish(6)
+    world.state.withLock { ($0.rate, $0.slow) = (256e3, (1.3..<20, 80e3)) }
+    let world = world
+    let presentation = try opened()
+    let began = Mutex<Double?>(nil)
+    let supply = Mutex<SegmentSupply?>(nil)
+    let made = SegmentSupply(
+      presentation,
+      clock: {
+        let now = world.now
+        if supply.withLock({ $0?.queue.mayStart }) == true {
+          began.withLock { $0 = $0 ?? now }
+        }
+        return now
+      }, pause: { world.wait($0) }, rule: { RenditionChoice(ladder: presentation.ladder) })
+    supply.withLock { $0 = made }
+    made.run { world.now > 15 }
+    #expect(try #require(began.withLock { $0 }) < 3)
+  }
+
+  @Test func aSegmentThatIsGoneComesInTheOtherRendition() throws {
+    publish(6)
+    world.fail("high/3.ts", [], always: .status(404, retryAfter: nil))
+    let (items, queue) = try run { _ in FixedRendition(1) }
+    #expect(items.map(\.rendition) == [1, 1, 1, 0, 1, 1])
+    #expect(items[3].reason == "a segment could not be had")
+    #expect(queue.takeNotes().contains { $0.contains("404") })
+    // Once in its turn, and once to fade over from the other rendition.
+    #expect(world.asked.filter { $0 == "high/3.ts" }.count == 2)
+  }
+
+  @Test func aPassingFaultIsPassedBy() throws {
+    publish(4)
+    world.fail("high/2.ts", [.status(503, retryAfter: nil), .connection("reset")])
+    let (items, queue) = try run { _ in FixedRendition(1) }
+    #expect(items.map(\.rendition) == [1, 1, 1, 1] && queue.failure == nil)
+  }
+
+  @Test func whatIsNoSoundIsAGapAndTheRestFollows() throws {
+    publish(6)
+    for rendition in ["low", "high"] { world.set("\(rendition)/2.ts", "<html>busy</html>") }
+    let (items, queue) = try run { _ in FixedRendition(1) }
+    #expect(items.map(\.rendition) == [1, 1, nil, 1, 1, 1])
+    #expect(items[2].problem?.contains("HTML") == true)
+    #expect(items[2].start == 8 && items[2].duration == 4 && items[3].start == 12)
+    #expect(queue.failure == nil)
+  }
+
+  @Test func aServerThatIsGoneIsWaitedForAndThenGivenUp() throws {
+    publish(40)
+    for rendition in ["low", "high"] {
+      for number in 5..<40 {
+        world.fail("\(rendition)/\(number).ts", [], always: .connection("nobody answers"))
+      }
+    }
+    let (items, queue) = try run { RenditionChoice(ladder: $0) }
+    #expect(items.count == 5)
+    #expect(queue.failure?.contains("does not answer any more") == true)
+    #expect(world.now > 15 && world.now < 60)
+  }
+
+  @Test func aSegmentThatAlwaysBreaksOffIsAGap() throws {
+    publish(8)
+    for rendition in ["low", "high"] {
+      world.fail("\(rendition)/3.ts", [], always: .tooShort(expected: 1000, got: 10))
+    }
+    let (items, queue) = try run { RenditionChoice(ladder: $0) }
+    #expect(items.map { $0.rendition == nil } == (0..<8).map { $0 == 3 })
+    #expect(queue.failure == nil)
+  }
+
+  @Test func manyGapsInSequenceEndIt() throws {
+    publish(40)
+    for rendition in ["low", "high"] {
+      for number in 5..<40 {
+        world.fail("\(rendition)/\(number).ts", [], always: .status(404, retryAfter: nil))
+      }
+    }
+    let (items, queue) = try run { _ in FixedRendition(1) }
+    // Gaps that nothing comes after are not waited through.
+    #expect(items.count == 5)
+    #expect(queue.failure?.contains("8 segments in sequence") == true)
+  }
+
+  @Test func encryptionThatCannotBeUndoneIsSaid() throws {
+    publish(3)
+    for rendition in ["low", "high"] {
+      world.set(
+        "\(rendition)/p.m3u8",
+        "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"k\"\n"
+          + "#EXTINF:4,\n0.ts\n#EXT-X-ENDLIST\n")
+    }
+    let (items, queue) = try run { _ in FixedRendition(1) }
+    #expect(items.isEmpty)
+    #expect(queue.failure?.contains("SAMPLE-AES") == true)
+  }
+
+  @Test(arguments: [15, 17]) func keysHaveSixteenBytes(_ count: Int) throws {
+    publish(3)
+    for rendition in ["low", "high"] {
+      world.set("\(rendition)/k", [UInt8](repeating: 1, count: count))
+      world.set(
+        "\(rendition)/p.m3u8",
+        "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\"\n"
+          + "#EXTINF:4,\n0.ts\n#EXT-X-ENDLIST\n")
+    }
+    #expect(try run { _ in FixedRendition(1) }.queue.failure?.contains("exactly 16 bytes") == true)
+  }
+
+  @Test func aSeekGivesUpWhatIsThere() throws {
+    publish(30)
+    let hasSought = Mutex(false)
+    let (items, _) = try run(
+      rule: { _ in FixedRendition(1) },
+      meanwhile: { queue, heard in
+        guard heard > 5, !hasSought.withLock({ $0 }) else { return }
+        hasSought.withLock { $0 = true }
+        _ = queue.seek(to: 81)
+      })
+    #expect(items.first?.start == 80 && items.last?.start == 116)
+    #expect(items.first.map { $0.number > 0 } == true)
+  }
+
+  @Test func aLivePresentationIsFollowedWithoutGapsAndRenditionsStayInLine() throws {
+    publish(200)
+    world.state.withLock { $0.liveStart = 0 }
+    world.state.withLock { ($0.rate, $0.slow) = (900e3, (60..<100, 90e3)) }
+    let (items, queue) = try run(until: 200) { RenditionChoice(ladder: $0) }
+    #expect(queue.failure == nil)
+    #expect(items.allSatisfy { $0.rendition != nil }, "gaps")
+    for (item, next) in zip(items, items.dropFirst()) { #expect(abs(item.end - next.start) < 1e-6) }
+    for item in items {
+      // Every rendition's version of a stretch of time is the same segment.
+      #expect(Set(item.supplied.values.map(\.sequence)) == [Int(item.start / 4)])
+    }
+    let renditions = Set(items.compactMap(\.rendition))
+    #expect(renditions == [0, 1])
+  }
+
+  @Test func whatALiveServerNoLongerHasIsLeftOut() throws {
+    publish(200)
+    world.state.withLock { ($0.liveStart, $0.rate, $0.slow) = (0, 900e3, (60..<130, 900)) }
+    let (items, queue) = try run(until: 260) { RenditionChoice(ladder: $0) }
+    #expect(queue.failure == nil && items.allSatisfy { $0.rendition != nil })
+    for (item, next) in zip(items, items.dropFirst()) { #expect(abs(item.end - next.start) < 1e-6) }
+    let numbers = items.compactMap { $0.supplied.values.first?.sequence }
+    #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(zip(numbers, numbers.dropFirst()).contains { $1 > $0 + 5 })
+    #expect(queue.takeNotes().contains { $0.contains("left out") })
+  }
+
+  @Test func aLivePlaylistThatStandsStillEndsIt() throws {
+    publish(4)
+    for rendition in ["low", "high"] {
+      world.set(
+        "\(rendition)/p.m3u8",
+        "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n0.ts\n#EXTINF:4,\n1.ts\n")
+    }
+    let (items, queue) = try run(until: 300) { RenditionChoice(ladder: $0) }
+    #expect(items.count == 2)
+    #expect(queue.failure?.contains("has not changed") == true)
+    #expect(world.now < 60)
+  }
+}
+
+@Suite struct RenditionTimelineTests {
+  private func playlist(
+    _ numbers: Range<Int>, seconds: Double = 3.84, date: Double? = nil
+  ) -> MediaPlaylist {
+    var playlist = MediaPlaylist()
+    playlist.targetDuration = 4
+    playlist.mediaSequence = numbers.lowerBound
+    playlist.segments = numbers.map { MediaSegment(uri: "\($0)", duration: seconds, sequence: $0) }
+    if let date { playlist.segments[0].programDate = ProgramDate(seconds: date) }
+    return playlist
+  }
+
+  private func timeline(_ playlist: MediaPlaylist, origin: Double = 0) -> RenditionTimeline {
+    RenditionTimeline(playlist, address: .file("/p"), origin: origin, at: 0)
+  }
+
+  @Test(arguments: [1, 3, 5, 40]) func itMovesOnWithItsPlaylist(_ step: Int) {
+    for dates in [false, true] {
+      var line = timeline(playlist(0..<5, date: dates ? 1000 : nil))
+      line.take(playlist(step..<step + 5, date: dates ? 1000 + 3.84 * Double(step) : nil), at: 4)
+      let next = line.segment(at: Double(step) * 3.84 + 0.001)
+      #expect(next?.segment.sequence == step)
+      #expect(abs((next?.start ?? 0) - Double(step) * 3.84) < 1e-6)
+    }
+  }
+
+  @Test func renditionsAreLaidOverEachOther() {
+    let line = timeline(playlist(10..<15, date: 500), origin: 38.4)
+    #expect(abs(line.origin(of: playlist(12..<17)) - 46.08) < 1e-9)
+    #expect(abs(line.origin(of: playlist(8..<13)) - 30.72) < 1e-9)
+    // The time of day counts more than the numbers.
+    #expect(abs(line.origin(of: playlist(70..<75, date: 503.84)) - 42.24) < 1e-9)
+    // Otherwise the live ends.
+    #expect(abs(line.origin(of: playlist(90..<93)) - (line.end - 3 * 3.84)) < 1e-9)
+  }
+
+  @Test func theSegmentThatIsOverSoonIsPassedOver() {
+    let line = timeline(playlist(0..<3))
+    #expect(line.segment(at: 3.7)?.segment.sequence == 1)
+    #expect(line.segment(at: 3.5)?.segment.sequence == 0)
+    #expect(line.segment(at: 11.52) == nil)
+  }
+}

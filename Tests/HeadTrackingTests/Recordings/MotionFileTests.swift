@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import Glibc
+import TestSupport
+import Testing
+
+@testable import HeadTracking
+
+@Suite struct MotionFileTests {
+  private func parse(_ text: String) throws -> HeadTrajectory {
+    try MotionFile.parse(Array(text.utf8), name: "m.csv")
+  }
+
+  @Test func findsColumnsByNameAndIgnoresOthers() throws {
+    let text = "\u{FEFF}gx, Z ,w,t,x,\"y\"\r\n9,0.5,0.5,0,0.5,0.5\r\n\r\nnan,0,2,0.25,0,0\r\n"
+    let head = try parse(text)
+    #expect(head.times == [0, 0.25])
+    #expect(head.poses[0] == Quaternion(w: 0.5, x: 0.5, y: 0.5, z: 0.5))
+    #expect(head.poses[1] == Quaternion.identity)
+  }
+
+  @Test(arguments: [
+    ("", "cannot read the motion file m.csv: it is empty"),
+    ("\n\n", "cannot read the motion file m.csv: it is empty"),
+    ("t,w,x,y,z\n", "cannot read the motion file m.csv: it has a header but no rows"),
+    ("t,w,x,y\n", "m.csv, line 1: the header has no column 'z'; it must name t,w,x,y,z"),
+    ("t,w,x,y,z,w\n", "m.csv, line 1: the header has more than one column 'w'"),
+    ("0,1,0,0,0\n", "m.csv, line 1: the header has no column 't'"),
+    ("t,w,x,y,z\n0,1,0,0,0\n1,1,0,0\n", "m.csv, line 3: column 'z' is missing"),
+    ("t,w,x,y,z\n\n0,1,oops,0,0\n", "m.csv, line 3: column 'x' holds 'oops', not a number"),
+    ("t,w,x,y,z\n0,nan,0,0,0\n", "m.csv, line 2: column 'w' holds 'nan', not a number"),
+    ("t,w,x,y,z\n0,1e999,0,0,0\n", "m.csv, line 2: column 'w' holds '1e999', not a number"),
+    ("t,w,x,y,z\n0,,0,0,0\n", "m.csv, line 2: column 'w' holds '', not a number"),
+    ("t,w,x,y,z\n0,0,0,0,0\n", "m.csv, line 2: the quaternion w,x,y,z is no rotation"),
+    ("t,w,x,y,z\n1,1,0,0,0\n1,1,0,0,0\n", "m.csv, line 3: time 1.0 does not rise"),
+    ("t,w,x,y,z\n0,a\u{1}b,0,0,0\n", "m.csv, line 2: column 'w' holds 'a?b'"),
+  ])
+  func errorsNameTheLineAndWhatIsWrong(text: String, message: String) {
+    #expect {
+      try parse(text)
+    } throws: {
+      "\($0)".hasPrefix(message) && !"\($0)".contains("\n")
+    }
+  }
+
+  @Test func slerpsBetweenRowsAndHoldsOutside() throws {
+    let head = try parse("t,w,x,y,z\n1,1,0,0,0\n2,0.7071067811865476,0,0,0.7071067811865476\n")
+    for (time, yaw) in [(0.0, 0.0), (1, 0), (1.25, 22.5), (1.5, 45), (2, 90), (99, 90)] {
+      let pose = head.pose(atSeconds: time)
+      #expect(abs(YawPitchRoll(pose).yaw - yaw) < 1e-9)
+    }
+    #expect(head.pose(atSeconds: .nan) == head.poses[0])
+  }
+
+  @Test func manyRowsAgreeWithTheClosedForm() {
+    var random = SeededGenerator.forTest()
+    let times = (0..<1000).map { Double($0) * 0.01 }
+    let head = HeadTrajectory(
+      times: times, poses: times.map { Quaternion(rotationVector: SIMD3(0, 0, 0.3 * $0)) })
+    for _ in 0..<1000 {
+      let time = Double.random(in: 0..<9.99, using: &random)
+      let truth = Quaternion(rotationVector: SIMD3(0, 0, 0.3 * time))
+      #expect(Quaternion.angle(between: head.pose(atSeconds: time), truth) < 1e-7)
+    }
+  }
+
+  @Test func readsPlainAndCompressedFiles() throws {
+    let folder = TemporaryFolder()
+    let text = "t,w,x,y,z\n0,1,0,0,0\n1,0,0,0,1\n"
+    let plain = try folder.write(text, to: "plain.csv")
+    #expect(try MotionFile.read(plain).count == 2)
+    try run("/bin/gzip", ["-k", plain])
+    #expect(try MotionFile.read(plain + ".gz").count == 2)
+    let whole = try SystemFile.contents(plain + ".gz")
+    let cut = try folder.write(Array(whole.prefix(whole.count - 9)), to: "cut.csv.gz")
+    #expect {
+      try MotionFile.read(cut)
+    } throws: {
+      "\($0)".contains("cut off") || "\($0)".contains("damaged")
+    }
+  }
+
+  @Test func refusesWhatIsNoFile() throws {
+    let folder = TemporaryFolder()
+    let fifo = folder.path + "/fifo"
+    #expect(mkfifo(fifo, 0o600) == 0)
+    for (path, reason) in [
+      (folder.path, "it is not a file"), (fifo, "it is not a file"),
+      (folder.path + "/none.csv", "No such file or directory"), ("/dev/zero", "it is not a file"),
+    ] {
+      #expect(throws: HeadTrackingError.cannotReadMotion(path: path, reason: reason)) {
+        try MotionFile.read(path)
+      }
+    }
+  }
+}

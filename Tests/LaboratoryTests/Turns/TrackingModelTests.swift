@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HeadTracking
+import Testing
+
+@testable import Laboratory
+
+/// The model of appending and rewriting against what can be computed by hand.
+@Suite struct TrackingModelTests {
+  private func degrees(
+    _ change: (inout TrackingModel) -> Void, over motion: RecordedMotion
+  ) throws -> Distribution {
+    var model = TrackingModel()
+    change(&model)
+    let errors = model.errors(over: motion).map { $0 * 180 / Double.pi }
+    return try #require(Distribution(errors))
+  }
+
+  /// Without prediction a head that turns evenly is left behind by its speed times the delay: the
+  /// queue and the path, half a block, and the age of a sample when the block is written.
+  @Test(arguments: [30.0, 100, 200])
+  func appendedAndUnpredictedItIsSpeedTimesDelay(speed: Double) throws {
+    let spin = GeneratedMotion.spinning(seconds: 8, degreesPerSecond: speed)
+    let found = try degrees(
+      {
+        $0.rewrites = false
+        $0.predicts = false
+      }, over: spin)
+    // A sample is as old as the tracker's interval at most, and what a block says of later moments
+    // of its own is interpolated from the same sample's forecast.
+    #expect(found.p50 >= speed * 0.169 && found.p50 <= speed * 0.186, "\(found)")
+    #expect(found.maximum <= speed * 0.192 + 0.5)
+  }
+
+  /// Rewriting leaves the path alone, and at most the time until the next report.
+  @Test(arguments: [0.020, 0.050])
+  func rewrittenItIsSpeedTimesThePath(path: Double) throws {
+    let spin = GeneratedMotion.spinning(seconds: 8, degreesPerSecond: 100)
+    let found = try degrees(
+      {
+        $0.path = path
+        $0.predicts = false
+      }, over: spin)
+    #expect(found.p50 >= 100 * (path - 0.002) && found.p50 <= 100 * (path + 0.012), "\(found)")
+  }
+
+  /// An even turn is what prediction knows: nothing is left.
+  @Test(arguments: [true, false])
+  func anEvenTurnIsPredicted(rewrites: Bool) throws {
+    let spin = GeneratedMotion.spinning(seconds: 8, degreesPerSecond: 100)
+    let found = try degrees({ $0.rewrites = rewrites }, over: spin)
+    #expect(found.p95 < 0.5, "\(found)")
+  }
+
+  /// A head that rests has no error, however late.
+  @Test func aHeadThatRestsIsWhereItIs() throws {
+    let rest = GeneratedMotion.spinning(seconds: 4, degreesPerSecond: 0)
+    #expect(try degrees({ $0.rewrites = false }, over: rest).maximum < 1e-4)
+  }
+
+  /// What the design promises, on the quick looks that come with the program.
+  @Test func rewritingAndPredictionEarnTheirKeep() throws {
+    let motion = try #require(GeneratedMotion.all.first { $0.name == "generated-fast" }?.motion)
+    func p95(_ rewrites: Bool, _ predicts: Bool) throws -> Double {
+      try degrees(
+        {
+          $0.rewrites = rewrites
+          $0.predicts = predicts
+          $0.path = 0.030
+        }, over: motion
+      ).p95
+    }
+    let both = try p95(true, true)
+    #expect(both <= (try p95(false, false)) / 3)
+    #expect(both <= (try p95(true, false)) / 2)
+  }
+}
