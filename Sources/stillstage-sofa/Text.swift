@@ -22,7 +22,7 @@ func oneLine(_ text: String) -> String {
 }
 
 /// Writes all of the text or ends the process.
-package func writeText(_ text: String, to descriptor: Int32) {
+func writeText(_ text: String, to descriptor: Int32) {
   Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
 }
 

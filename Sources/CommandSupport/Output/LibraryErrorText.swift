@@ -32,12 +32,12 @@ extension NamedSetting {
 package let rootRemedy = "--root names a wider one"
 
 extension SoundOpeningError {
-  /// As the user is told, with the options that help.
+  /// The line for the user, who knows settings as options.
   package var text: String {
     switch self {
     case .fileCannotBeKept(let input): "--keep keeps presentations; '\(input)' is a file"
     case .presentation: description.withoutControls
-    default: description
+    case .noAddress, .noHost, .unreadable, .unreadableFolder, .keeping: description
     }
   }
 }

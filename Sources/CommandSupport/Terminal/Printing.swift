@@ -10,8 +10,7 @@ package func printNote(_ message: String) {
   write("stillstage: note: \(message)\n", to: STDERR_FILENO)
 }
 
-/// The same under a name that a method called `write` does not hide; the module's name would not
-/// do, since a second program is made of these files.
+/// The same as `write`, for types whose own method of that name hides it.
 @discardableResult
 package func writeText(_ text: String, to descriptor: Int32) -> Bool { write(text, to: descriptor) }
 
