@@ -30,7 +30,7 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
   #endif
 }
 
-/// What the programs and the laboratory are made of.
+/// What the programs are made of.
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
   "Binaural", "HeadTracking", "NetworkTracking", "Media", "PulseAudio", "Geometry", "Ambisonics",
@@ -99,7 +99,12 @@ let modules: [Target] = [
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(name: "stillstage-engine", dependencies: programDependencies),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
-  .target(name: "Laboratory", dependencies: programDependencies),
+  .target(
+    name: "Laboratory",
+    dependencies: [
+      "Rendering", "Binaural", "HeadTracking", "Geometry", "Ambisonics", "SignalProcessing",
+      "Surround", "System", "HLS", "CRealtime",
+    ]),
   .executableTarget(
     name: "stillstage-bench", dependencies: programDependencies + ["Laboratory"]),
 ]

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Binaural
+package import Binaural
 private import CRealtime
 private import SignalProcessing
 
 /// How well the filters of `CrosstalkDesign` keep the ears apart, where the head is and beside it.
-struct CrosstalkTrial: Sendable {
+package struct CrosstalkTrial: Sendable {
   /// Where the head is against its intended place.
-  struct Head: Sendable, Equatable {
+  package struct Head: Sendable, Equatable {
     /// Metres to the front and to the left.
     var offset: SIMD2<Double>
     /// Radians to the left.
     var turn: Double
 
-    init(offset: SIMD2<Double> = SIMD2(0, 0), turn: Double = 0) {
+    package init(offset: SIMD2<Double> = SIMD2(0, 0), turn: Double = 0) {
       (self.offset, self.turn) = (offset, turn)
     }
   }
 
-  struct Result: Sendable, Equatable {
+  package struct Result: Sendable, Equatable {
     /// Centres of the third octaves, Hz.
-    var frequencies: [Double]
+    package var frequencies: [Double]
     /// dB by which an ear's own signal is above the other's at that ear, a value a third octave;
     /// both ears' mean power.
-    var separation: [Double]
+    package var separation: [Double]
     /// dB of an ear's own signal at that ear, a value a third octave, about their mean.
     var colour: [Double]
     /// dB: the greatest amplification in a third octave over what the same level at the ears would
     /// take without cancelling.
-    var largestBoost: Double
+    package var largestBoost: Double
 
     /// dB.
-    var meanSeparation: Double { separation.reduce(0, +) / Double(separation.count) }
+    package var meanSeparation: Double { separation.reduce(0, +) / Double(separation.count) }
     /// dB, root mean square.
-    var colouration: Double {
+    package var colouration: Double {
       (colour.reduce(0) { $0 + $1 * $1 } / Double(colour.count)).squareRoot()
     }
   }
@@ -51,7 +51,7 @@ struct CrosstalkTrial: Sendable {
   /// - Parameters:
   ///   - set: prepared for the rate of playing.
   ///   - angle: radians from the front to either loudspeaker.
-  init(set: HRTFSet, angle: Double) {
+  package init(set: HRTFSet, angle: Double) {
     self.set = set
     self.angle = angle
     let made = CrosstalkDesign(angle: angle).filters(for: set)
@@ -62,7 +62,7 @@ struct CrosstalkTrial: Sendable {
   }
 
   /// - Parameter isCancelling: false for the loudspeakers alone.
-  func result(_ head: Head, isCancelling: Bool) -> Result {
+  package func result(_ head: Head, isCancelling: Bool) -> Result {
     let plant = LoudspeakerPlant(
       set, .init(angle: angle, offset: head.offset, turn: head.turn), size: size)
     let straight = LoudspeakerPlant(set, .init(angle: angle), size: size)

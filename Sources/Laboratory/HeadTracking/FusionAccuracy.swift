@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Geometry
+package import Geometry
 import Glibc
-import HeadTracking
+package import HeadTracking
 
 /// How far an estimated orientation is from the truth.
 ///
@@ -10,27 +10,27 @@ import HeadTracking
 /// 2 acos sqrt(w2 + z2), and heading, 2 atan(z / w) (D. Laidig, M. Caruso, A. Cereatti, T. Seel,
 /// "BROAD - A benchmark for robust inertial orientation estimation", Data 6(7):72, 2021, section
 /// 3.3).
-struct FusionAccuracy: Sendable, Equatable {
+package struct FusionAccuracy: Sendable, Equatable {
   /// Root mean square of the inclination's error, degrees.
-  let inclinationDegrees: Double
+  package let inclinationDegrees: Double
   /// Root mean square of the heading's error after its circular mean is taken away, degrees.
-  let headingDegrees: Double
+  package let headingDegrees: Double
   /// Root mean square of the heading's error as it is, degrees.
-  let absoluteHeadingDegrees: Double
+  package let absoluteHeadingDegrees: Double
   /// Magnitude of the slope of the straight line through the unwrapped heading error, degrees a
   /// minute.
-  let driftDegreesPerMinute: Double
+  package let driftDegreesPerMinute: Double
 
   /// The error over time, for pictures: degrees, unwrapped heading.
-  struct Course: Sendable, Equatable {
-    private(set) var times: [Double] = []
-    private(set) var inclination: [Double] = []
-    private(set) var heading: [Double] = []
+  package struct Course: Sendable, Equatable {
+    package private(set) var times: [Double] = []
+    package private(set) var inclination: [Double] = []
+    package private(set) var heading: [Double] = []
 
     /// - Parameters:
     ///   - estimate: sensor to earth, one for each of the recording's samples.
     ///   - recording: with truth.
-    init(_ estimate: [Quaternion], against recording: InertialRecording) {
+    package init(_ estimate: [Quaternion], against recording: InertialRecording) {
       precondition(estimate.count == recording.times.count)
       for (index, truth) in recording.truth.enumerated() where recording.isScored[index] {
         guard let truth else { continue }
@@ -46,7 +46,7 @@ struct FusionAccuracy: Sendable, Equatable {
   }
 
   /// - Returns: nil where no sample counts.
-  init?(_ course: Course) {
+  package init?(_ course: Course) {
     let count = Double(course.times.count)
     guard count > 1 else { return nil }
     func rms(_ values: [Double]) -> Double {

@@ -4,7 +4,7 @@ import Geometry
 internal import HeadTracking
 
 /// A recorded motion with what a sensor said of it.
-struct RecordedMotion: Sendable {
+package struct RecordedMotion: Sendable {
   /// Seconds, rising.
   var times: [Double]
   /// `headToWorld`; nil where it is not known.
@@ -37,8 +37,8 @@ struct RecordedMotion: Sendable {
 }
 
 /// Predictors side by side over a recorded motion.
-struct PredictionTrial: Sendable {
-  enum Method: String, Sendable, CaseIterable {
+package struct PredictionTrial: Sendable {
+  package enum Method: String, Sendable, CaseIterable {
     /// The last pose.
     case last
     /// The gyroscope's velocity goes on.
@@ -50,20 +50,20 @@ struct PredictionTrial: Sendable {
   }
 
   /// Angular errors of a method at a look-ahead.
-  struct Errors: Sendable {
-    var method: Method
+  package struct Errors: Sendable {
+    package var method: Method
     /// Seconds.
-    var lookAhead: Double
+    package var lookAhead: Double
     /// Radians, one for each scored moment.
-    var errors: [Double]
+    package var errors: [Double]
 
     /// Radians.
-    var rootMeanSquare: Double {
+    package var rootMeanSquare: Double {
       (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
     }
 
     /// Radians: 95 in 100 errors are not greater.
-    var percentile95: Double {
+    package var percentile95: Double {
       let sorted = errors.sorted()
       guard !sorted.isEmpty else { return 0 }
       return sorted[min(sorted.count - 1, Int((0.95 * Double(sorted.count - 1)).rounded(.up)))]
@@ -76,7 +76,7 @@ struct PredictionTrial: Sendable {
   ///   - seen: the motion as the predictors are given it, sample by sample.
   ///   - truth: the motion as it was; `seen` itself where nothing better is known.
   ///   - lookAheads: seconds, 0.2 at most.
-  static func run(
+  package static func run(
     _ seen: RecordedMotion, truth: RecordedMotion? = nil,
     lookAheads: [Double] = Forecast.lookAheads
   ) -> [Errors] {

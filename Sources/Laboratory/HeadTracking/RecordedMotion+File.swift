@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Geometry
-import HeadTracking
+package import HeadTracking
 
 extension RecordedMotion {
   /// Reads a recorded motion: CSV, plain or gzip, with columns found by name.
@@ -11,7 +11,7 @@ extension RecordedMotion {
   /// there is a column `movement`, the rows with 1 are scored.
   ///
   /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and what is wrong in it.
-  init(path: String) throws(HeadTrackingError) {
+  package init(path: String) throws(HeadTrackingError) {
     try self.init(TextFile.read(path), name: path)
   }
 

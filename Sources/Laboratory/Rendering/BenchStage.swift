@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Ambisonics
-import Binaural
+package import Binaural
 import CRealtime
 import Geometry
 import Glibc
-import Playback
-import Rendering
-import SoundSources
+package import Rendering
 
 /// Noise, a head that never rests, and room for what comes out: made once, so that nothing but
 /// rendering is measured.
-final class BenchStage {
+package final class BenchStage {
   private static let mostFrames = 4096
   private static let mostChannels = 64
   /// Grid points after which the head's way begins again.
@@ -19,7 +17,7 @@ final class BenchStage {
   private let planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private let poses: UnsafeMutablePointer<Quaternion>
 
-  init() {
+  package init() {
     planes = .allocate(capacity: Self.mostChannels + 2)
     for c in 0..<(Self.mostChannels + 2) {
       let plane = UnsafeMutablePointer<Float>.allocate(capacity: Self.mostFrames)
@@ -47,7 +45,7 @@ final class BenchStage {
   private var right: UnsafeMutablePointer<Float> { planes[Self.mostChannels + 1] }
 
   /// CPU seconds for so many blocks.
-  func seconds(_ decoder: borrowing BinauralDecoder, frames: Int, blocks: Int) -> Double {
+  package func seconds(_ decoder: borrowing BinauralDecoder, frames: Int, blocks: Int) -> Double {
     let (planes, poses, left, right) = (planes, poses, left, right)
     let grid = PoseGrid(longestCall: frames)
     let start = cpuSeconds()
@@ -63,7 +61,7 @@ final class BenchStage {
   }
 
   /// CPU seconds for so many blocks.
-  func seconds(_ renderer: Renderer, frames: Int, blocks: Int) -> Double {
+  package func seconds(_ renderer: Renderer, frames: Int, blocks: Int) -> Double {
     let (planes, poses, left, right) = (planes, poses, left, right)
     let start = cpuSeconds()
     for _ in 0..<blocks {
@@ -75,7 +73,7 @@ final class BenchStage {
   }
 
   /// CPU seconds for so many blocks, rendered in one piece.
-  func seconds(_ reference: ReferenceDecoder, channels: Int, frames: Int) -> Double {
+  package func seconds(_ reference: ReferenceDecoder, channels: Int, frames: Int) -> Double {
     let input = (0..<channels).map { c in (0..<frames).map { planes[c][$0 % Self.mostFrames] } }
     let head = (0..<ReferenceDecoder.poseCount(frames: frames)).map { poses[$0 % Self.period] }
     let start = cpuSeconds()
@@ -85,7 +83,7 @@ final class BenchStage {
 }
 
 /// CPU time of this process.
-func cpuSeconds() -> Double {
+package func cpuSeconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
   return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import Ambisonics
-import Binaural
-import Geometry
+package import Binaural
+package import Geometry
 private import Glibc
 
 /// What `BinauralDecoder` computes, by its definition and in plain loops of double precision:
@@ -11,7 +11,7 @@ private import Glibc
 ///
 /// It shares no code with the fast one and takes thousands of times as long. Tests compare the two;
 /// `bench render` shows how far they are apart.
-struct ReferenceDecoder: Sendable {
+package struct ReferenceDecoder: Sendable {
   private let order: Int
   private let left: [[Double]]
   private let right: [[Double]]
@@ -25,7 +25,7 @@ struct ReferenceDecoder: Sendable {
   }
 
   /// - Parameter filters: of any order from 1 to 7.
-  init(filters: BinauralFilters) {
+  package init(filters: BinauralFilters) {
     order = filters.order
     left = filters.left.map { $0.map(Double.init) }
     right = filters.right.map { $0.map(Double.init) }
@@ -33,7 +33,7 @@ struct ReferenceDecoder: Sendable {
   }
 
   /// How many poses so many frames need: one for every 16th frame and one behind the last.
-  static func poseCount(frames: Int) -> Int {
+  package static func poseCount(frames: Int) -> Int {
     (frames + PoseGrid.cellFrames - 1) / PoseGrid.cellFrames + 1
   }
 
@@ -43,7 +43,8 @@ struct ReferenceDecoder: Sendable {
   ///   - input: channels x frames, ACN/SN3D.
   ///   - poses: `headToWorld` for frames 0, 16, 32, ...; `poseCount(frames:)` of them.
   /// - Returns: left and right ear x frames.
-  func decode(_ input: [[Float]], poses: [Quaternion]) -> (left: [Double], right: [Double]) {
+  package func decode(_ input: [[Float]], poses: [Quaternion]) -> (left: [Double], right: [Double])
+  {
     let turned = rotate(input, poses: poses)
     return (Self.convolve(turned, left), Self.convolve(turned, right))
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CRealtime
 import Glibc
 
 /// A PulseAudio server of one's own with a null sink "ears": no D-Bus, no real-time scheduling,

@@ -4,17 +4,17 @@
 ///
 /// The reports jitter, the sink does not: a fragment's time is the median of what its neighbours
 /// within half a second say.
-struct CaptureTimeline: Sendable {
+package struct CaptureTimeline: Sendable {
   /// The first frame of a fragment and when it was played, CLOCK_MONOTONIC [ns].
-  typealias Report = (frame: Int, time: Int64)
+  package typealias Report = (frame: Int, time: Int64)
 
   private let anchors: [(frame: Int, time: Double)]
   private let nanosecondsPerFrame: Double
   /// Root mean square of what the reports are off the line, ms.
-  let jitterMilliseconds: Double
+  package let jitterMilliseconds: Double
 
   /// Nil without reports.
-  init?(_ reports: [Report], sampleRate: Double) {
+  package init?(_ reports: [Report], sampleRate: Double) {
     guard !reports.isEmpty else { return nil }
     let pace = 1e9 / sampleRate
     nanosecondsPerFrame = pace
@@ -32,13 +32,13 @@ struct CaptureTimeline: Sendable {
   }
 
   /// When a frame was played, CLOCK_MONOTONIC [ns].
-  func time(ofFrame frame: Double) -> Double {
+  package func time(ofFrame frame: Double) -> Double {
     let place = index { Double($0.frame) <= frame }
     return anchors[place].time + (frame - Double(anchors[place].frame)) * nanosecondsPerFrame
   }
 
   /// The frame that was played at a time.
-  func frame(at time: Double) -> Int {
+  package func frame(at time: Double) -> Int {
     let place = index { $0.time <= time }
     let frames = (time - anchors[place].time) / nanosecondsPerFrame
     return anchors[place].frame + Int(frames.rounded())

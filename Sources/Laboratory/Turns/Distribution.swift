@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How measured values are spread.
-struct Distribution: Sendable, Equatable, Codable {
-  let count: Int
-  let mean: Double
+package struct Distribution: Sendable, Equatable, Codable {
+  package let count: Int
+  package let mean: Double
   /// Root mean square distance from the mean.
-  let deviation: Double
-  let minimum: Double
-  let p50: Double
-  let p95: Double
-  let p99: Double
-  let maximum: Double
+  package let deviation: Double
+  package let minimum: Double
+  package let p50: Double
+  package let p95: Double
+  package let p99: Double
+  package let maximum: Double
 
   /// Nil for no values.
-  init?(_ values: [Double]) {
+  package init?(_ values: [Double]) {
     guard !values.isEmpty else { return nil }
     let sorted = values.sorted()
     let count = Double(values.count)
@@ -30,7 +30,7 @@ struct Distribution: Sendable, Equatable, Codable {
   }
 
   /// The value that so many in a hundred do not exceed, linear between neighbours.
-  static func percentile(_ percent: Double, of sorted: [Double]) -> Double {
+  package static func percentile(_ percent: Double, of sorted: [Double]) -> Double {
     let place = percent / 100 * Double(sorted.count - 1)
     let low = Int(place.rounded(.down))
     let high = min(low + 1, sorted.count - 1)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What two ears hear: 2 x frames.
-struct EarSound: Sendable {
-  let left: [Float]
-  let right: [Float]
+package struct EarSound: Sendable {
+  package let left: [Float]
+  package let right: [Float]
 
-  init(left: [Float], right: [Float]) {
+  package init(left: [Float], right: [Float]) {
     precondition(left.count == right.count)
     self.left = left
     self.right = right
   }
 
   /// - Parameter interleaved: frames x 2 samples.
-  init(interleaved samples: [Float]) {
+  package init(interleaved samples: [Float]) {
     let frames = samples.count / 2
     left = (0..<frames).map { samples[2 * $0] }
     right = (0..<frames).map { samples[2 * $0 + 1] }
   }
 
-  var frames: Int { left.count }
+  package var frames: Int { left.count }
 
   /// The two channels one after the other.
   var channels: [[Float]] { [left, right] }

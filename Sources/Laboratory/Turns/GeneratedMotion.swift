@@ -6,9 +6,9 @@ import System
 
 /// Heads that move as people do, for where there is no recording: turns of minimum jerk (Flash and
 /// Hogan, J. Neurosci. 1985) with rests between, the same in every run.
-enum GeneratedMotion {
+package enum GeneratedMotion {
   /// Name and motion: easy looks around, quick ones, and a head that is shaken.
-  static var all: [(name: String, motion: RecordedMotion)] {
+  package static var all: [(name: String, motion: RecordedMotion)] {
     [
       ("generated-slow", looks(seconds: 60, reach: 20...60, durations: 0.8...1.6, seed: 1)),
       ("generated-fast", looks(seconds: 60, reach: 40...90, durations: 0.25...0.6, seed: 2)),
@@ -20,7 +20,7 @@ enum GeneratedMotion {
   private static let degree = Double.pi / 180
 
   /// From one random direction to the next, with a pause of up to half a second after each.
-  static func looks(
+  package static func looks(
     seconds: Double, reach: ClosedRange<Double>, durations: ClosedRange<Double>, seed: UInt64
   ) -> RecordedMotion {
     var random = SeededGenerator(seed)
@@ -42,12 +42,12 @@ enum GeneratedMotion {
     }
   }
 
-  static func shaking(seconds: Double, hertz: Double, degrees: Double) -> RecordedMotion {
+  package static func shaking(seconds: Double, hertz: Double, degrees: Double) -> RecordedMotion {
     motion(seconds) { SIMD2(degrees * HalfTurns.sine(2 * hertz * $0), 0) }
   }
 
   /// A head that turns evenly about the vertical, for ever.
-  static func spinning(
+  package static func spinning(
     seconds: Double, degreesPerSecond: Double
   ) -> RecordedMotion {
     motion(seconds) { SIMD2(degreesPerSecond * $0, 0) }

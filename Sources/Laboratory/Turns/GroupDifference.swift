@@ -3,18 +3,18 @@
 /// By how much the values of one group are above those of another at the same value of a covariate:
 /// analysis of covariance with one slope for both (R. A. Fisher, Statistical Methods for Research
 /// Workers, 1932).
-struct GroupDifference: Sendable, Equatable {
-  var difference: Double
+package struct GroupDifference: Sendable, Equatable {
+  package var difference: Double
   /// Standard error.
-  var uncertainty: Double
+  package var uncertainty: Double
 
-  typealias Row = (wait: Double, latency: Double)
+  package typealias Row = (wait: Double, latency: Double)
 
   /// Rows that are far from what the rest says (three standard deviations, judged by the median
   /// deviation) are left out: a machine that stood still for once says nothing of the groups.
   ///
   /// - Returns: nil where a group has fewer than four rows.
-  init?(_ first: [Row], _ second: [Row]) {
+  package init?(_ first: [Row], _ second: [Row]) {
     var groups = [first, second]
     guard var fit = Fit(groups) else { return nil }
     for _ in 0..<5 {

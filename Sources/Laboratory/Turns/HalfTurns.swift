@@ -4,8 +4,8 @@ import Glibc
 
 /// Trigonometry in half turns.
 enum HalfTurns {
-  static func sine(_ x: Double) -> Double { sin(Double.pi * x) }
-  static func cosine(_ x: Double) -> Double { cos(Double.pi * x) }
+  package static func sine(_ x: Double) -> Double { sin(Double.pi * x) }
+  package static func cosine(_ x: Double) -> Double { cos(Double.pi * x) }
 }
 
 /// The angle of a point, radians.

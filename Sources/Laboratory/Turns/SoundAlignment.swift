@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Which frame of a reference is heard at a frame of a recording.
-struct SoundAlignment: Sendable, Equatable {
+package struct SoundAlignment: Sendable, Equatable {
   /// Frame of the reference less frame of the recording.
-  var offset: Double
+  package var offset: Double
   /// Of the recording against the reference, linear.
   var gain: Double
   /// What of the recording the reference does not explain, relative to the recording [dB].
-  var residualDecibels: Double
+  package var residualDecibels: Double
 
   /// Finds the place of a stretch of a recording in a reference that repeats for ever.
   ///
@@ -18,7 +18,7 @@ struct SoundAlignment: Sendable, Equatable {
   ///   - expected: the offset to look near to; nil looks everywhere.
   ///   - radius: frames to both sides of it.
   /// - Returns: nil where the stretch is silent.
-  static func find(
+  package static func find(
     _ recording: EarSound, _ frames: Range<Int>, in reference: EarSound,
     near expected: Double? = nil, radius: Int = 8
   ) -> SoundAlignment? {

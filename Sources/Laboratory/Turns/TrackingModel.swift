@@ -2,9 +2,7 @@
 
 import Geometry
 import HeadTracking
-import Playback
 import Rendering
-import SoundSources
 
 /// How far the stage is from where it should stand while the head moves: the angle between where
 /// the head is when a sound is heard and the pose that it was rendered for.
@@ -14,26 +12,26 @@ import SoundSources
 /// each report of the tracker has a window rendered again that begins `path` after the report, if
 /// the player's `RewritePolicy` finds it worth while, and the pose goes over to the newest one as
 /// that says; what lies behind keeps its older pose until a later window reaches it.
-struct TrackingModel: Sendable {
+package struct TrackingModel: Sendable {
   /// Seconds that lie between writing and the earliest moment that can be rewritten.
-  var queue = 0.150
+  package var queue = 0.150
   /// Seconds from the tracker's motion to the earliest sound it can have an effect on.
-  var path = 0.020
+  package var path = 0.020
   /// Reports a second.
-  var trackerRate = 100.0
+  package var trackerRate = 100.0
   /// Seconds that are rendered again at each report.
   var window = 0.040
   /// Seconds of a block that is appended.
   var block = 0.010
-  var rewrites = true
-  var predicts = true
+  package var rewrites = true
+  package var predicts = true
   /// Seconds from one asked pose to the next: 16 frames at 48 kHz.
   private static let grid = 16.0 / 48_000
 
-  init() {}
+  package init() {}
 
   /// The errors at all moments that are scored and known, radians.
-  func errors(over motion: RecordedMotion) -> [Double] {
+  package func errors(over motion: RecordedMotion) -> [Double] {
     guard let begin = motion.times.first, let end = motion.times.last, end > begin else {
       return []
     }

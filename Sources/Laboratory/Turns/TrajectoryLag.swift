@@ -2,23 +2,23 @@
 
 /// By how much a heard motion is later than the head's, from the two courses alone: the lag at
 /// which they agree best in the least squares sense.
-struct TrajectoryLag: Sendable, Equatable {
+package struct TrajectoryLag: Sendable, Equatable {
   /// Seconds; negative where the sound is ahead, as it may be of a head that is predicted.
-  var seconds: Double
+  package var seconds: Double
   /// What is left of the difference, root mean square, in the unit of the courses.
-  var residual: Double
+  package var residual: Double
   /// Seconds by which the lag may be wrong, as far as the residual tells (one standard deviation).
-  var uncertainty: Double
+  package var uncertainty: Double
 
   /// A course: times in seconds, rising, and values.
-  typealias Course = (times: [Double], values: [Double])
+  package typealias Course = (times: [Double], values: [Double])
 
   /// - Parameters:
   ///   - heard: the course in the recording.
   ///   - head: the tracker's course.
   ///   - range: of lags, seconds.
   /// - Returns: nil where the courses do not overlap or the head hardly moves.
-  init?(of heard: Course, behind head: Course, in range: ClosedRange<Double> = -0.2...1.0) {
+  package init?(of heard: Course, behind head: Course, in range: ClosedRange<Double> = -0.2...1.0) {
     let step = 0.001
     let count = Int((range.upperBound - range.lowerBound) / step)
     let lags = (0...max(1, count)).map { range.lowerBound + Double($0) * step }

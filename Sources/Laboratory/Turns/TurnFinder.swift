@@ -8,18 +8,18 @@
 /// one before, the other after", over all samples (maximum likelihood for a step in white noise).
 /// Begin and end come from the share of the way in windows of 2 ms, by projection on the difference
 /// of the two renderings.
-struct TurnFinder: Sendable {
+package struct TurnFinder: Sendable {
   /// A turn that was heard, in frames of the recording.
-  struct Turn: Sendable, Equatable {
+  package struct Turn: Sendable, Equatable {
     /// The end of the last window in which less than a tenth of the way is done.
-    var begin: Double
+    package var begin: Double
     /// The recording is half there: the instant of the turn.
-    var half: Double
+    package var half: Double
     /// The start of the first window from which on the recording stays within a tenth.
-    var settled: Double
+    package var settled: Double
     /// Of the recording before and after against the renderings.
     var before: SoundAlignment
-    var after: SoundAlignment
+    package var after: SoundAlignment
   }
 
   /// Frames of a window: 2 ms at 48 kHz.
@@ -29,7 +29,7 @@ struct TurnFinder: Sendable {
   private let alignmentFrames: Int
 
   /// - Parameter sampleRate: of recording and renderings, Hz.
-  init(sampleRate: Double) {
+  package init(sampleRate: Double) {
     window = max(8, Int((0.002 * sampleRate).rounded()))
     alignmentFrames = Int((0.05 * sampleRate).rounded())
   }
@@ -44,7 +44,7 @@ struct TurnFinder: Sendable {
   ///   - offset: of an alignment nearby; nil looks everywhere.
   /// - Returns: nil where the stretch is not the one rendering at first and the other at last, at
   ///   the same place of the source: sound was lost, or no turn is in it.
-  func turn(
+  package func turn(
     in recording: EarSound, _ frames: Range<Int>, from first: EarSound, to second: EarSound,
     near offset: Double? = nil
   ) -> Turn? {

@@ -6,12 +6,12 @@ import Geometry
 ///
 /// What is heard of a first-order sound field under a turned head is linear in the cosine and the
 /// sine of the yaw, so that renderings for three yaws hold every other one.
-struct YawReader: Sendable {
+package struct YawReader: Sendable {
   /// The yaw at a frame of the recording.
-  struct Moment: Sendable {
-    let frame: Int
+  package struct Moment: Sendable {
+    package let frame: Int
     /// Degrees; not a number in silence and where the recording is something else.
-    let yaw: Double
+    package let yaw: Double
   }
 
   private let whole: EarSound
@@ -24,7 +24,7 @@ struct YawReader: Sendable {
   ///   - ahead: rendered for a head that looks to the front; repeats for ever, as do the others.
   ///   - left: for one that looks 90 degrees to the left.
   ///   - right: 90 degrees to the right.
-  init(ahead: EarSound, left: EarSound, right: EarSound) {
+  package init(ahead: EarSound, left: EarSound, right: EarSound) {
     whole = (left + right).scaled(by: 0.5)
     side = (left + right.scaled(by: -1)).scaled(by: 0.5)
     front = ahead + whole.scaled(by: -1)
@@ -32,7 +32,7 @@ struct YawReader: Sendable {
   }
 
   /// The yaws in a recording; `start` is a stretch in which the head looks to the front.
-  func moments(
+  package func moments(
     in recording: EarSound, startingAt start: Range<Int>, hop: Int = 192
   ) -> [Moment] {
     guard var alignment = SoundAlignment.find(recording, start, in: ahead) else { return [] }

@@ -4,8 +4,8 @@ import Glibc
 import System
 
 /// Made sounds for the mixes of `bench upmix`; the same every time.
-struct UpmixInstruments {
-  static let rate = 48_000.0
+package struct UpmixInstruments {
+  package static let rate = 48_000.0
   let frames: Int
   private var random: SeededGenerator
 

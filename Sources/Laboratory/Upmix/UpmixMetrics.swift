@@ -3,29 +3,29 @@
 import Glibc
 
 /// How good an upmix is; see docs/upmix.md.
-struct UpmixMetrics: Codable {
+package struct UpmixMetrics: Codable {
   /// Of the fold-down FL + 0.7071 FC + 0.7071 SL (and right) against the input, dB.
-  var foldDownError: Double
+  package var foldDownError: Double
   /// Of all channels but LFE over the input, for each class of sound, dB.
-  var centreEnergy: Double
-  var pannedEnergy: Double
-  var ambienceEnergy: Double
+  package var centreEnergy: Double
+  package var pannedEnergy: Double
+  package var ambienceEnergy: Double
   /// Centre over what else is in FC, dB.
-  var centreToOthers: Double
+  package var centreToOthers: Double
   /// Part of all centre sound that is in FC.
-  var centreShare: Double
+  package var centreShare: Double
   /// Ambience over what else is in SL and SR, dB.
-  var ambienceToOthers: Double
+  package var ambienceToOthers: Double
   /// Part of all ambience that is in SL and SR.
-  var ambienceShare: Double
+  package var ambienceShare: Double
   /// The greatest normalised cross-correlation of SL and SR within 20 ms.
-  var surroundCorrelation: Double
+  package var surroundCorrelation: Double
 
   /// - Parameters:
   ///   - mix: what was brought to 5.1.
   ///   - projection: on the mix's centre, panned left and right, ambience left and right.
   ///   - output: FL, FR, FC, SL, SR x frames, without latency.
-  init(_ mix: UpmixMix, _ projection: UpmixProjection, output: [[Double]]) {
+  package init(_ mix: UpmixMix, _ projection: UpmixProjection, output: [[Double]]) {
     let parts = projection.project(output, groups: [[0], [1, 2], [3, 4]])
     func all(_ group: Int) -> Double { parts.reduce(0) { $0 + $1.groups[group] } }
     func level(_ group: Int, _ stem: [[Double]]) -> Double {
@@ -65,7 +65,7 @@ struct UpmixMetrics: Codable {
   }
 
   /// What we hold ourselves to: name, value, and the limit that it misses.
-  var limits: [(name: String, value: Double, atLeast: Double, atMost: Double)] {
+  package var limits: [(name: String, value: Double, atLeast: Double, atMost: Double)] {
     let any = Double.infinity
     return [
       ("fold-down error (dB)", foldDownError, -any, -100),

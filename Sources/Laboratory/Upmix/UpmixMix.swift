@@ -3,18 +3,18 @@
 import Glibc
 
 /// A stereo mix whose parts are known: 2 x frames each.
-struct UpmixMix {
-  let name: String
+package struct UpmixMix {
+  package let name: String
   /// Alike on both sides.
-  let centre: [[Double]]
+  package let centre: [[Double]]
   /// Panned to the sides.
-  let panned: [[Double]]
+  package let panned: [[Double]]
   /// Unrelated on both sides.
-  let ambience: [[Double]]
+  package let ambience: [[Double]]
 
-  var frames: Int { centre[0].count }
+  package var frames: Int { centre[0].count }
   /// All together, as a file holds it.
-  var sum: [[Float]] {
+  package var sum: [[Float]] {
     (0..<2).map { (c: Int) -> [Float] in
       let (a, b, d) = (centre[c], panned[c], ambience[c])
       return (0..<frames).map { (i: Int) -> Float in Float(a[i] + b[i] + d[i]) }
@@ -22,7 +22,7 @@ struct UpmixMix {
   }
 
   /// Three unlike mixes.
-  static func all(seconds: Double) -> [UpmixMix] {
+  package static func all(seconds: Double) -> [UpmixMix] {
     let frames = Int(seconds * UpmixInstruments.rate)
     return [plain(frames), dense(frames), sparse(frames)]
   }

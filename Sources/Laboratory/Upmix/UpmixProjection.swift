@@ -5,7 +5,7 @@
 ///
 /// The normal equations are block Toeplitz, a block for each tap, and are solved by the recursion
 /// of Levinson for several channels (Whittle 1963; Wiggins and Robinson 1965).
-struct UpmixProjection {
+package struct UpmixProjection {
   static let taps = 512
   /// Taps before time zero.
   private static let early = 64
@@ -17,7 +17,7 @@ struct UpmixProjection {
   private var count: Int { stems.count }
 
   /// - Parameter stems: of one length.
-  init(stems: [[Double]]) {
+  package init(stems: [[Double]]) {
     let correlator = correlator
     let blocks = stems.map { correlator.blocks($0) }
     self.stems = blocks

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HLS
+package import HLS
 
 /// What a listener gets of a rule. docs/adaptation.md defines each figure.
-struct AdaptationFigures: Sendable, Equatable {
+package struct AdaptationFigures: Sendable, Equatable {
   /// Of the time from the first sound to the end.
-  var stallPercent: Double
+  package var stallPercent: Double
   /// Changes between multichannel and stereo that are heard, both ways, in a minute.
-  var flipsPerMinute: Double
+  package var flipsPerMinute: Double
   /// Of the same time.
-  var multichannelPercent: Double
+  package var multichannelPercent: Double
   /// s of recovered line until multichannel is heard, for each time that stereo is heard; the mean.
   /// Nil where the line never had to be waited for.
-  var restoreSeconds: Double?
+  package var restoreSeconds: Double?
   /// s from opening to the first sound.
-  var startSeconds: Double?
+  package var startSeconds: Double?
 
   /// A line has recovered while it stays for at least `reliableSeconds` at `recoveredRatio` times
   /// the cheapest multichannel rendition.
   static let recoveredRatio = 1.3
   static let reliableSeconds = 8.0
 
-  init(
+  package init(
     _ result: SimulationResult, trace: BandwidthTrace, ladder: Ladder, seconds: Double
   ) {
     let total = result.heard.reduce(0) { $0 + $1.seconds }

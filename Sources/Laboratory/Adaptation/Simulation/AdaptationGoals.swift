@@ -4,7 +4,7 @@ import HLS
 
 extension AdaptationFigures {
   /// The mean over several lines; the time to restore over those where there is one.
-  init(meanOf figures: [AdaptationFigures]) {
+  package init(meanOf figures: [AdaptationFigures]) {
     func mean(_ value: (AdaptationFigures) -> Double?) -> Double? {
       let values = figures.compactMap(value)
       return values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
@@ -17,7 +17,7 @@ extension AdaptationFigures {
   }
 
   /// The goals that these means miss, in words; the others are the means of other players' rules.
-  func missedGoals(others: [ComparedRule: AdaptationFigures]) -> [String] {
+  package func missedGoals(others: [ComparedRule: AdaptationFigures]) -> [String] {
     var missed: [String] = []
     if stallPercent > 0.25 { missed.append("stalls are above 0.25 %") }
     if flipsPerMinute > 0.6 { missed.append("flips are above 0.6 a minute") }

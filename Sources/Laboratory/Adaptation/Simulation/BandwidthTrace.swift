@@ -3,14 +3,14 @@
 import HLS
 
 /// What a line carries over time. After its end it begins again.
-struct BandwidthTrace: Sendable, Equatable {
-  let name: String
+package struct BandwidthTrace: Sendable, Equatable {
+  package let name: String
   /// s at which each rate begins, ascending from 0.
-  let times: [Double]
+  package let times: [Double]
   /// bit/s.
-  let rates: [Double]
+  package let rates: [Double]
   /// s of one round.
-  let seconds: Double
+  package let seconds: Double
 
   /// - Parameter kilobitsPerSecond: one for each second.
   init(name: String, kilobitsPerSecond: [Double]) {
@@ -25,7 +25,7 @@ struct BandwidthTrace: Sendable, Equatable {
   ///
   /// A header and lines that begin with # are left out. Times ascend from 0, rates are not
   /// negative, and some are positive.
-  init(name: String, csv: String) throws(BandwidthTraceError) {
+  package init(name: String, csv: String) throws(BandwidthTraceError) {
     var rows: [(time: Double, rate: Double)] = []
     for (index, line) in csv.split(
       omittingEmptySubsequences: false, whereSeparator: \.isNewline
@@ -59,7 +59,7 @@ struct BandwidthTrace: Sendable, Equatable {
   }
 
   /// bit/s at a time, and when the rate may change next.
-  func rate(at time: Double) -> (bitsPerSecond: Double, until: Double) {
+  package func rate(at time: Double) -> (bitsPerSecond: Double, until: Double) {
     let round = (time / seconds).rounded(.down)
     let place = time - round * seconds
     var low = 0
@@ -92,14 +92,14 @@ struct BandwidthTrace: Sendable, Equatable {
 }
 
 /// Why a file is no trace.
-struct BandwidthTraceError: Error, Sendable, Equatable, CustomStringConvertible {
-  let line: Int?
-  let reason: String
+package struct BandwidthTraceError: Error, Sendable, Equatable, CustomStringConvertible {
+  package let line: Int?
+  package let reason: String
 
   init(line: Int?, _ reason: String) {
     self.line = line
     self.reason = reason
   }
 
-  var description: String { (line.map { "line \($0): " } ?? "") + reason }
+  package var description: String { (line.map { "line \($0): " } ?? "") + reason }
 }

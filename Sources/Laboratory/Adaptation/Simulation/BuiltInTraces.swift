@@ -6,7 +6,7 @@ import System
 
 extension BandwidthTrace {
   /// Five kinds of lines that a listener on the way meets, half an hour each, the same every time.
-  static let builtIn = [fades(), tunnels(), drop(), alternating(), ramp()]
+  package static let builtIn = [fades(), tunnels(), drop(), alternating(), ramp()]
 
   static let builtInSeconds = 1800
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HLS
+package import HLS
 
 /// The rules that `bench adaptation` compares.
-enum ComparedRule: String, Sendable, CaseIterable {
+package enum ComparedRule: String, Sendable, CaseIterable {
   case stillstage
   case hlsJS = "hls.js"
   case exoPlayer = "ExoPlayer"
@@ -11,7 +11,7 @@ enum ComparedRule: String, Sendable, CaseIterable {
   case bola = "BOLA"
   case gstreamer = "GStreamer"
 
-  func simulate(
+  package func simulate(
     _ trace: BandwidthTrace, _ ladder: Ladder, _ conditions: SimulationConditions = .init()
   ) -> SimulationResult {
     func run(_ rule: some AdaptationRule) -> SimulationResult {
@@ -31,7 +31,7 @@ enum ComparedRule: String, Sendable, CaseIterable {
 
 extension Ladder {
   /// Two stereo and two multichannel renditions of sound alone: 53, 133, 200 and 330 kbit/s.
-  static let bench = Ladder(
+  package static let bench = Ladder(
     [(53, false), (133, false), (200, true), (330, true)].map { kilobits, isMultichannel in
       Rendition(uri: "\(kilobits)", bitRate: kilobits * 1000, isMultichannel: isMultichannel)
     })

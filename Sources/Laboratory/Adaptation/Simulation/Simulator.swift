@@ -3,7 +3,7 @@
 import HLS
 
 /// The world in which rules are compared.
-struct SimulationConditions: Sendable, Equatable {
+package struct SimulationConditions: Sendable, Equatable {
   /// s of a segment.
   var segmentSeconds = 3.84
   /// Three segments are there at first, and one more comes with every segment's time; otherwise
@@ -14,13 +14,13 @@ struct SimulationConditions: Sendable, Equatable {
   /// s from a request to its first byte.
   var roundTripSeconds = 0.05
   /// s from opening to the end.
-  var seconds = 600.0
+  package var seconds = 600.0
   /// s that the player has decoded ahead; another rendition of a segment can take over only behind.
   var decodedSeconds = 2.5
   /// s between looks at the live playlist; nil: a segment is seen as soon as it exists.
   var reloadSeconds: Double?
 
-  init() {}
+  package init() {}
 }
 
 /// Plays a presentation over a line that exists only as numbers. One thing is fetched at a time;

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Charts
+import CommandOptions
+import CommandSupport
+import HLS
+import Laboratory
+
+/// One row of `bench adaptation`: what a listener gets of a rule over a line.
+struct AdaptationRow: Encodable {
+  /// `stillstage` or the player whose rule it is.
+  let rule: String
+  /// The trace's path, the built-in line's name, or `mean`.
+  let trace: String
+  let stallPercent: Double
+  let flipsPerMinute: Double
+  let multichannelPercent: Double
+  /// Nil where multichannel never had to be waited for.
+  let restoreSeconds: Double?
+  /// Nil where nothing was heard.
+  let startSeconds: Double?
+
+  fileprivate init(_ rule: ComparedRule, _ trace: String, _ figures: AdaptationFigures) {
+    self.rule = rule.rawValue
+    self.trace = trace
+    stallPercent = figures.stallPercent
+    flipsPerMinute = figures.flipsPerMinute
+    multichannelPercent = figures.multichannelPercent
+    restoreSeconds = figures.restoreSeconds
+    startSeconds = figures.startSeconds
+  }
+}
+
+/// `stillstage bench adaptation [TRACE.csv...] [--json] [--chart FILE.svg]`
+func benchAdaptationCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  let files = command.all(Arguments.traces)
+  try refuseOverwriting(files, by: [command[Options.chart]])
+  var traces: [BandwidthTrace] = []
+  for path in files { traces.append(try readTrace(path)) }
+  let trial = AdaptationTrial(traces.isEmpty ? BandwidthTrace.builtIn : traces)
+  if let path = command[Options.chart] {
+    do throws(ChartError) { try trial.chart.write(to: path) } catch {
+      throw CommandFailure(error.description)
+    }
+  }
+  if command[Options.json] {
+    try printJSON(trial.rows)
+  } else {
+    try printOutput(trial.text)
+  }
+  guard traces.isEmpty, !trial.missedGoals.isEmpty else { return }
+  throw CommandFailure(
+    "goals are missed over the built-in lines: \(trial.missedGoals.joined(separator: "; "))")
+}
+
+/// All rules over all traces.
+private struct AdaptationTrial {
+  struct Run {
+    let trace: BandwidthTrace
+    let rule: ComparedRule
+    let result: SimulationResult
+    let figures: AdaptationFigures
+  }
+
+  let runs: [Run]
+  let means: [ComparedRule: AdaptationFigures]
+
+  init(_ traces: [BandwidthTrace]) {
+    var runs: [Run] = []
+    for trace in traces {
+      var conditions = SimulationConditions()
+      conditions.seconds = max(conditions.seconds, trace.seconds)
+      for rule in ComparedRule.allCases {
+        let result = rule.simulate(trace, .bench, conditions)
+        let figures = AdaptationFigures(
+          result, trace: trace, ladder: .bench, seconds: conditions.seconds)
+        runs.append(Run(trace: trace, rule: rule, result: result, figures: figures))
+      }
+    }
+    self.runs = runs
+    means = Dictionary(grouping: runs, by: \.rule).mapValues {
+      AdaptationFigures(meanOf: $0.map(\.figures))
+    }
+  }
+
+  var rows: [AdaptationRow] {
+    runs.map { AdaptationRow($0.rule, $0.trace.name, $0.figures) }
+      + ComparedRule.allCases.compactMap { rule in
+        means[rule].map { AdaptationRow(rule, "mean", $0) }
+      }
+  }
+
+  var missedGoals: [String] {
+    means[.stillstage]?.missedGoals(others: means.filter { $0.key != .stillstage }) ?? []
+  }
+
+  var text: String {
+    let heading = [
+      "line", "rule", "stalls", "flips a minute", "multichannel", "restored in", "first sound",
+    ]
+    let cells = rows.map { row in
+      [
+        shownName(row.trace), row.rule,
+        "\(decimal(row.stallPercent, 2)) %", decimal(row.flipsPerMinute, 2),
+        "\(decimal(row.multichannelPercent, 0)) %",
+        row.restoreSeconds.map { "\(decimal($0, 1)) s" } ?? "-",
+        row.startSeconds.map { "\(decimal($0, 1)) s" } ?? "-",
+      ]
+    }
+    let verdict = missedGoals.isEmpty ? "met" : "MISSED: \(missedGoals.joined(separator: "; "))"
+    return table([heading] + cells) + "\ngoals (docs/adaptation.md): \(verdict)\n"
+  }
+}
+
+/// A file's name without its folder.
+private func shownName(_ path: String) -> String {
+  path.split(separator: "/").last.map(String.init) ?? path
+}
+
+extension AdaptationTrial {
+  /// s that a picture shows of each line.
+  private static let shownSeconds = 600.0
+
+  /// For each line what it carries and what is heard, and below it the buffer.
+  fileprivate var chart: Chart {
+    var panels: [ChartPanel] = []
+    for run in runs where run.rule == .stillstage {
+      let rival = runs.first { $0.rule == .gstreamer && $0.trace == run.trace }
+      let both = [run] + (rival.map { [$0] } ?? [])
+      panels.append(
+        ChartPanel(
+          xLabel: "time (s), \(shownName(run.trace.name))", yLabel: "kbit/s", yRange: 0...1000,
+          series: [Self.line(run.trace)] + both.map(Self.heard)))
+      panels.append(
+        ChartPanel(
+          xLabel: "time (s), \(shownName(run.trace.name))", yLabel: "buffer (s)",
+          series: both.map(Self.buffer)))
+    }
+    return Chart(
+      title: "What the line carries, what is heard, and what is buffered", panels: panels,
+      size: ChartSize(width: 1200, height: 100 + 220 * panels.count))
+  }
+
+  private static func line(_ trace: BandwidthTrace) -> ChartSeries {
+    var steps: [(Double, Double)] = []
+    var time = 0.0
+    while time < shownSeconds {
+      let (rate, until) = trace.rate(at: time)
+      steps += [(time, rate / 1000), (min(until, shownSeconds), rate / 1000)]
+      time = max(until, time + 0.001)
+    }
+    return ChartSeries(name: "line", x: steps.map(\.0), y: steps.map(\.1))
+  }
+
+  /// A gap is a stall.
+  private static func heard(_ run: Run) -> ChartSeries {
+    let steps = run.result.heard.filter { $0.start < shownSeconds }.flatMap { stretch in
+      let rate = stretch.rendition.map { Ladder.bench[$0].bitRate / 1000 } ?? .nan
+      return [(stretch.start, rate), (min(stretch.start + stretch.seconds, shownSeconds), rate)]
+    }
+    return ChartSeries(
+      name: run.rule.rawValue, x: steps.map(\.0), y: steps.map(\.1),
+      isDashed: run.rule != .stillstage)
+  }
+
+  private static func buffer(_ run: Run) -> ChartSeries {
+    var shown: [(time: Double, seconds: Double)] = []
+    for point in run.result.buffer where point.time < shownSeconds {
+      if point.time >= (shown.last?.time ?? -1) + 0.2 { shown.append(point) }
+    }
+    return ChartSeries(
+      name: run.rule.rawValue, x: shown.map(\.time), y: shown.map(\.seconds),
+      isDashed: run.rule != .stillstage)
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandSupport
+import Glibc
+import HLS
+import Laboratory
+
+/// A file of rows `t,kbps`.
+func readTrace(_ path: String) throws(CommandFailure) -> BandwidthTrace {
+  let text = String(decoding: try readBytes(path), as: UTF8.self)
+  do throws(BandwidthTraceError) { return try BandwidthTrace(name: path, csv: text) } catch {
+    throw CommandFailure("\(path) is no trace: \(error)")
+  }
+}
+
+/// A day at ten rows a second is below 16 MB.
+private func readBytes(_ path: String, atMost limit: Int = 16 << 20) throws(CommandFailure)
+  -> [UInt8]
+{
+  // A directory cannot be read, a FIFO or a terminal may wait for ever.
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+  guard descriptor >= 0 else { throw unreadable(path, String(cString: strerror(errno))) }
+  defer { close(descriptor) }
+  var status = stat()
+  guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    throw unreadable(path, "it is not a file")
+  }
+  var bytes: [UInt8] = []
+  var part = [UInt8](repeating: 0, count: 1 << 16)
+  while true {
+    let count = read(descriptor, &part, part.count)
+    if count < 0, errno == EINTR { continue }
+    guard count >= 0 else { throw unreadable(path, String(cString: strerror(errno))) }
+    if count == 0 { return bytes }
+    bytes += part[..<count]
+    guard bytes.count <= limit else { throw unreadable(path, "it is longer than 16 MB") }
+  }
+}
+
+private func unreadable(_ path: String, _ reason: String) -> CommandFailure {
+  CommandFailure("cannot read \(path): \(reason)")
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import Glibc
+import Laboratory
+
+/// The VQF library over the same recording, in a program of its own (Tests/Peers/peer-vqf).
+struct PeerVQF {
+  let level: [Quaternion]
+  /// With magnetometer; nil where the recording has none.
+  let compass: [Quaternion]?
+  /// Both at once.
+  let microsecondsPerSample: Double
+
+  /// Nil where the program, or the library behind it, is not there or does not answer.
+  ///
+  /// - Parameter count: the recording's samples.
+  init?(recording path: String, count: Int) {
+    guard let folder = getenv("STILLSTAGE_PEERS").map({ String(cString: $0) }) else { return nil }
+    let program = "\(folder)/peer-vqf"
+    guard access(program, X_OK) == 0 else { return nil }
+    let words = [program, path].map { "'" + $0.replacing("'", with: "'\\''") + "'" }
+    guard let pipe = popen(words.joined(separator: " ") + " 2>/dev/null", "r") else { return nil }
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    while case let read = fread(&part, 1, part.count, pipe), read > 0 { bytes += part[..<read] }
+    // A cost, then four or eight numbers a sample, as this machine keeps doubles.
+    guard pclose(pipe) == 0, bytes.count % 8 == 0 else { return nil }
+    let numbers = bytes.withUnsafeBytes { Array($0.bindMemory(to: Double.self)) }
+    guard let cost = numbers.first, [4 * count, 8 * count].contains(numbers.count - 1) else {
+      return nil
+    }
+    microsecondsPerSample = cost
+    let turns = stride(from: 1, to: numbers.count, by: 4).map {
+      Quaternion(w: numbers[$0], x: numbers[$0 + 1], y: numbers[$0 + 2], z: numbers[$0 + 3])
+    }
+    level = Array(turns[..<count])
+    compass = turns.count == 2 * count ? Array(turns[count...]) : nil
+  }
+}

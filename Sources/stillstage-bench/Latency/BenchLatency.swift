@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandOptions
+import CommandSupport
+import Glibc
+import Laboratory
+
+/// What `--json` writes.
+struct LatencyReport: Codable {
+  var machine: BenchMachine
+  /// Reports of the tracker a second.
+  var trackerRate: Double
+  var chains: [ChainFigures]
+  var renderer: [RendererFigures]
+  /// Settings that were left out, and why.
+  var notes: [String]
+}
+
+/// `stillstage bench latency`
+func benchLatencyCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  let picture = try chartPath(command)
+  guard fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE != O_RDONLY else {
+    throw CommandFailure("standard output cannot be written: it is closed or open for reading")
+  }
+  if command[Options.manual] { return try manualLatencyCommand(command, picture: picture) }
+  if command.isGiven(Options.tracker) {
+    throw .usage("--tracker ID is for --manual; without it the head is a virtual one")
+  }
+  let plan = try LatencyPlan(command)
+  guard let socket = getenv(VirtualHead.variable).map({ String(cString: $0) }) else {
+    try VirtualTrackerProgram(command).become()
+  }
+  let report = try measure(plan, command, head: VirtualHead(socketPath: socket))
+  if let picture { try report.chart.draw(to: picture) }
+  if command[Options.json] {
+    try printJSON(report)
+  } else {
+    try printOutput(report.text)
+  }
+}
+
+/// Which settings are measured.
+struct LatencyPlan {
+  var settings: [LatencySetting]
+  var steps: Int
+  var notes: [String] = []
+
+  init(_ command: ParsedCommand) throws(CommandFailure) {
+    steps = command[Options.benchSteps] ?? (command[Options.compare] ? 40 : 200)
+    if command[Options.compare] {
+      settings = []
+      try takeAll(command[Options.benchDepths].map(Double.init))
+      return
+    }
+    let source = command[Options.benchSource]
+    if source != nil, command.isGiven(Options.benchServer), command[Options.benchServer] != .current
+    {
+      throw .usage("--source is an input of your own server: leave --server away")
+    }
+    let server = source == nil ? command[Options.benchServer] : .current
+    let setting = LatencySetting(
+      server: .init(server),
+      output: command[Options.appended] ? .appended : .rewritten,
+      queueMilliseconds: command[Options.benchQueue])
+    if let package = LatencyServer.missingPackage(setting.server) {
+      throw CommandFailure("a private \(server.rawValue) needs a package: apt install \(package)")
+    }
+    settings = [setting]
+  }
+
+  private mutating func takeAll(_ depths: [Double]) throws(CommandFailure) {
+    settings = []
+    for server in [LatencySetting.Server.pulseaudio, .pipewire] {
+      if let package = LatencyServer.missingPackage(server) {
+        notes.append("\(server.rawValue) was left out: apt install \(package)")
+        continue
+      }
+      for depth in depths {
+        for output in LatencySetting.Output.allCases {
+          settings.append(.init(server: server, output: output, queueMilliseconds: depth))
+        }
+      }
+    }
+    if settings.isEmpty { throw CommandFailure(notes.joined(separator: "; ")) }
+  }
+}
+
+private func measure(
+  _ plan: LatencyPlan, _ command: ParsedCommand, head: VirtualHead
+) throws(CommandFailure) -> LatencyReport {
+  defer { head.end() }
+  let progress = BenchProgress(total: plan.settings.count * plan.steps)
+  defer { progress.end() }
+  var references = References()
+  var chains: [ChainFigures] = []
+  var notes = plan.notes
+  for (index, setting) in plan.settings.enumerated() {
+    if Signals.received != nil { throw .interrupted }
+    progress.show(index * plan.steps)
+    do throws(CommandFailure) {
+      chains.append(
+        try chain(setting, plan, command, head, &references) {
+          progress.show(index * plan.steps + $0)
+        })
+    } catch {
+      // One of many that fails does not take the others with it.
+      guard plan.settings.count > 1, Signals.received == nil else { throw error }
+      notes.append("\(setting.title): \(error.message ?? "failed")")
+    }
+  }
+  let rate = references.rate ?? 48_000
+  let renderer = try RendererLatency(
+    ahead: references.ahead(rate), left: references.left(rate), sampleRate: rate)
+  var rows: [RendererFigures] = []
+  for block in [64, 128, 256, 512, 1024] { rows.append(try renderer.figures(block: block)) }
+  return LatencyReport(
+    machine: .current, trackerRate: command[Options.benchTrackerRate], chains: chains,
+    renderer: rows, notes: notes)
+}
+
+private func chain(
+  _ setting: LatencySetting, _ plan: LatencyPlan, _ command: ParsedCommand, _ head: VirtualHead,
+  _ references: inout References, tell: (Int) -> Void
+) throws(CommandFailure) -> ChainFigures {
+  let server = try LatencyServer(setting.server, sink: command[Options.sink])
+  defer { server.stop() }
+  let source = command[Options.benchSource]
+  let injected = command[Options.injectDelay]
+  let run = try LatencyRun(setting, on: server, source: source, head: head)
+  let result = try run.measure(steps: plan.steps, injected: injected, tell: tell)
+  let rate = result.sampleRate
+  let check = try CaptureCheck(
+    server: server.address, sink: server.sink, source: source, sampleRate: rate,
+    timing: server.timing, queueMilliseconds: setting.queueMilliseconds ?? 50
+  ) { seconds in
+    for _ in 0..<Int(seconds * 100) where Signals.received == nil { usleep(10_000) }
+    return Signals.received == nil
+  }
+  return ChainFigures(
+    setting, result, ahead: try references.ahead(rate), left: try references.left(rate),
+    capture: check, injected: injected)
+}
+
+/// The two renderings that the recording is compared with, made once.
+private struct References {
+  private(set) var rate: Int?
+  private var made: [Double: EarSound] = [:]
+
+  mutating func ahead(_ rate: Int) throws(CommandFailure) -> EarSound { try rendered(0, rate) }
+  mutating func left(_ rate: Int) throws(CommandFailure) -> EarSound {
+    try rendered(LatencyRun.angle, rate)
+  }
+
+  private mutating func rendered(_ yaw: Double, _ rate: Int) throws(CommandFailure) -> EarSound {
+    if self.rate != rate { made = [:] }
+    self.rate = rate
+    if let there = made[yaw] { return there }
+    let sound = try BenchNoise.rendered(yaw: yaw, sampleRate: rate)
+    made[yaw] = sound
+    return sound
+  }
+}

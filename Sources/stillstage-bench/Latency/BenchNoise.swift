@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import CommandSupport
+import Geometry
+import Glibc
+import HeadTracking
+import Laboratory
+import Playback
+import Rendering
+import SoundSources
+
+/// Soft noise straight ahead as a first-order sound field, for ever: no stretch of a period is like
+/// another, so that each tells its place.
+final class BenchNoise: SoundSource {
+  static let periodFrames = 1 << 17
+  let layout = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
+  let sampleRate: Int
+  let duration: Int? = nil
+  let title: String? = "bench"
+  let warnings: [String] = []
+  private var position = 0
+  private static let samples: [Float] = {
+    var random = SystemRandomNumberGenerator()
+    var smooth: Float = 0
+    return (0..<periodFrames).map { _ in
+      // Less at high frequencies, where a sound card's filters differ.
+      smooth += 0.5 * (Float.random(in: -0.25...0.25, using: &random) - smooth)
+      return smooth
+    }
+  }()
+
+  init(sampleRate: Int) { self.sampleRate = sampleRate }
+
+  func read(
+    into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) throws(PlaybackError) -> Int {
+    for i in 0..<frames {
+      let sample = Self.samples[(position + i) & (Self.periodFrames - 1)]
+      // W, Y, Z, X of a wave from the front.
+      planes[0][i] = sample
+      planes[1][i] = 0
+      planes[2][i] = 0
+      planes[3][i] = sample
+    }
+    position += frames
+    return frames
+  }
+
+  func seek(toFrame frame: Int) throws(PlaybackError) { position = frame }
+
+  /// A period of what a head that looks to `yaw` (degrees) hears of it once it has sounded for
+  /// long, by the engine of `render`.
+  static func rendered(yaw: Double, sampleRate: Int) throws(CommandFailure) -> EarSound {
+    try playing { () throws(PlaybackError) in
+      let settings = RenderSettings()
+      let pose = YawPitchRoll(yaw: yaw, pitch: 0, roll: 0).quaternion
+      let renderer = try OfflineRenderer(
+        source: BenchNoise(sampleRate: sampleRate), head: HeadTrajectory(pose),
+        hrtf: HRTFChoice(path: nil), settings: settings, isLimited: false)
+      var (left, right) = ([Float](), [Float]())
+      while left.count < 2 * periodFrames {
+        let count = try renderer.next()
+        left += UnsafeBufferPointer(start: renderer.output[0], count: count)
+        right += UnsafeBufferPointer(start: renderer.output[1], count: count)
+      }
+      let second = periodFrames..<2 * periodFrames
+      return EarSound(left: Array(left[second]), right: Array(right[second]))
+    }
+  }
+
+  /// A period of the source itself.
+  static var mono: EarSound { EarSound(left: samples, right: samples) }
+}

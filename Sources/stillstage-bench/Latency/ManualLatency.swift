@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import CommandOptions
+import CommandSupport
+import Geometry
+import Glibc
+import HeadTracking
+import Laboratory
+import Playback
+import Rendering
+import SoundSources
+import Synchronization
+
+/// What `--manual` finds.
+struct ManualReport: Codable {
+  var machine: BenchMachine
+  /// By how much the heard motion is later than the tracker's, ms; negative where prediction is
+  /// ahead.
+  var lagMilliseconds: Double
+  /// One standard deviation of that, as far as the fit tells, ms.
+  var uncertaintyMilliseconds: Double
+  /// What is left between the two courses, rms degrees.
+  var residualDegrees: Double
+  /// Degrees between the outermost yaws of the tracker.
+  var reachDegrees: Double
+  var queue: Distribution?
+  var capture: CaptureCheck
+}
+
+/// `stillstage bench latency --manual --tracker ID`: the tracker is turned by somebody, and its
+/// course is compared with the one that is heard.
+func manualLatencyCommand(
+  _ command: ParsedCommand, picture: String?
+) throws(CommandFailure) {
+  guard case .id(let id) = command[Options.tracker] else {
+    throw .usage("--manual needs the tracker that is turned: --tracker ID ('stillstage trackers')")
+  }
+  if picture != nil { throw .usage("--chart draws the virtual head's turns: not with --manual") }
+  let server = try LatencyServer(
+    .init(command[Options.benchServer]), sink: command[Options.sink])
+  defer { server.stop() }
+  let run = try ManualRun(id, command, on: server)
+  let report = try run.measure(seconds: command[Options.benchSeconds])
+  if command[Options.json] {
+    try printJSON(report)
+  } else {
+    try printOutput(
+      """
+      the sound is \(decimal(report.lagMilliseconds, 1)) ms \
+      (+- \(decimal(report.uncertaintyMilliseconds, 1))) behind the tracker, over \
+      \(decimal(report.reachDegrees, 0)) degrees; \
+      \(decimal(report.residualDegrees, 1)) degrees rms are not explained
+      queue: \(decimal(report.queue?.p50 ?? 0, 1)) ms; recording: a frame is \
+      found \(decimal(report.capture.differenceMilliseconds, 2)) ms after its announced time, \
+      95 % within \(decimal(report.capture.spreadMilliseconds, 2)) ms
+
+      """)
+  }
+}
+
+private final class ManualRun {
+  private let server: LatencyServer
+  private let sourceName: String?
+  private let source = HeadPoseSource()
+  private let tracker: LiveTracker
+  private let player: Player
+  private let capture: TimedCapture
+  private let course: Course
+
+  /// What the tracker says.
+  private final class Course: Sendable {
+    let rows = Mutex<[(time: Int64, pose: Quaternion)]>([])
+    func hear(_ measurement: TrackerMeasurement) {
+      rows.withLock { $0.append((measurement.head.time, measurement.head.headToWorld)) }
+    }
+  }
+
+  init(_ id: String, _ command: ParsedCommand, on server: LatencyServer) throws(CommandFailure) {
+    self.server = server
+    sourceName = command[Options.benchSource]
+    source.takesDriftBack = false
+    let course = Course()
+    self.course = course
+    tracker = try LiveTracker.start(
+      id, command, feeding: source, events: { _ in }, record: course.hear)
+    let setting = LatencySetting(
+      server: .current, output: command[Options.appended] ? .appended : .rewritten,
+      queueMilliseconds: command[Options.benchQueue])
+    let options = setting.playerOptions(server: server.address, sink: server.sink, head: source)
+    do throws(CommandFailure) {
+      player = try playing { () throws(PlaybackError) in
+        try Player(options: options) { rate throws(PlaybackError) in BenchNoise(sampleRate: rate) }
+      }
+      capture = try TimedCapture(
+        server: server.address, sink: server.sink, source: sourceName,
+        sampleRate: player.sampleRate, timing: server.timing)
+    } catch {
+      tracker.stop()
+      throw error
+    }
+  }
+
+  func measure(seconds: Double) throws(CommandFailure) -> ManualReport {
+    defer {
+      player.stop()
+      tracker.stop()
+    }
+    try playing { () throws(PlaybackError) in try player.start() }
+    var queue: [Double] = []
+    printNote("keep the tracker still and to the front for two seconds")
+    try pause(2, &queue)
+    let start = monotonic_nanoseconds() - 600_000_000
+    printNote("now turn it to and fro, by 30 to 90 degrees, until this ends")
+    try pause(seconds, &queue)
+    player.stop()
+    tracker.stop()
+    let (sound, timeline) = try capture.finish()
+    let rate = player.sampleRate
+    let check = try CaptureCheck(
+      server: server.address, sink: server.sink, source: sourceName, sampleRate: rate,
+      timing: server.timing, queueMilliseconds: 50
+    ) { seconds in
+      for _ in 0..<Int(seconds * 100) where Signals.received == nil { usleep(10_000) }
+      return Signals.received == nil
+    }
+    return try report(sound, timeline, from: start, queue, check)
+  }
+
+  private func pause(_ seconds: Double, _ queue: inout [Double]) throws(CommandFailure) {
+    for _ in 0..<Int(seconds * 100) {
+      if Signals.received != nil { throw .interrupted }
+      if let latency = player.status.output.measuredLatencyMilliseconds { queue.append(latency) }
+      usleep(10_000)
+    }
+  }
+
+  private func report(
+    _ sound: EarSound, _ timeline: CaptureTimeline, from start: Int64, _ queue: [Double],
+    _ check: CaptureCheck
+  ) throws(CommandFailure) -> ManualReport {
+    let rate = player.sampleRate
+    let reader = YawReader(
+      ahead: try BenchNoise.rendered(yaw: 0, sampleRate: rate),
+      left: try BenchNoise.rendered(yaw: 90, sampleRate: rate),
+      right: try BenchNoise.rendered(yaw: -90, sampleRate: rate))
+    let first = timeline.frame(at: Double(start))
+    let moments = reader.moments(in: sound, startingAt: first..<first + rate / 2)
+    let heard = moments.filter { $0.yaw.isFinite }
+    let rows = course.rows.withLock { $0 }
+    let front = source.front ?? 0
+    let head = rows.map { row in
+      let relative = Quaternion(rotationVector: SIMD3(0, 0, -front)) * row.pose
+      return YawPitchRoll(relative).yaw
+    }
+    let yaws = zip(rows, head).filter { $0.0.time > start }.map(\.1)
+    let reach = (yaws.max() ?? 0) - (yaws.min() ?? 0)
+    guard reach > 10 else {
+      throw CommandFailure(
+        rows.isEmpty
+          ? "the tracker says nothing; see 'stillstage trackers'"
+          : "the tracker was hardly turned (\(decimal(reach, 0)) degrees); turn it by 30 or more")
+    }
+    guard
+      let lag = TrajectoryLag(
+        of: (
+          heard.map { (timeline.time(ofFrame: Double($0.frame)) - Double(start)) * 1e-9 },
+          heard.map(\.yaw)
+        ), behind: (rows.map { Double($0.time - start) * 1e-9 }, head))
+    else {
+      throw CommandFailure(
+        "the recording does not follow the tracker; is it the right source, and loud enough?")
+    }
+    return ManualReport(
+      machine: .current, lagMilliseconds: lag.seconds * 1e3,
+      uncertaintyMilliseconds: lag.uncertainty * 1e3, residualDegrees: lag.residual,
+      reachDegrees: reach, queue: Distribution(queue), capture: check)
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import CRealtime
+import CommandSupport
+import Geometry
+import Laboratory
+import Playback
+import Rendering
+import SoundSources
+
+/// The renderer by itself: from a pose that changes at its input to its output, for a size of
+/// blocks.
+struct RendererFigures: Codable {
+  var blockFrames: Int
+  /// Frames from the first frame of the block whose poses change to the turn in the output.
+  var beginFrames: Double
+  var halfFrames: Double
+  var settledFrames: Double
+  /// The same for the half, and for a change that comes just after a block was begun, ms.
+  var halfMilliseconds: Double
+  var worstMilliseconds: Double
+  /// Of which the sound itself is later than the input, frames.
+  var soundLatencyFrames: Int
+  /// Time that the render call of a block takes, ms.
+  var render: Distribution?
+}
+
+/// Measures it with the limiter, as `play` has it.
+struct RendererLatency {
+  private let ahead: EarSound
+  private let left: EarSound
+  private let rate: Int
+  private let filters: HRTFChoice
+
+  init(ahead: EarSound, left: EarSound, sampleRate: Int) throws(CommandFailure) {
+    self.ahead = ahead
+    self.left = left
+    rate = sampleRate
+    filters = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
+  }
+
+  func figures(block: Int) throws(CommandFailure) -> RendererFigures {
+    var turns: [TurnFinder.Turn] = []
+    var times: [Double] = []
+    var latency = 0
+    for change in [40, 41, 43, 47] {
+      let (sound, frame, costs, delay) = try play(block: block, changeAfter: change * 256)
+      let finder = TurnFinder(sampleRate: Double(rate))
+      guard
+        var turn = finder.turn(
+          in: sound, frame - 4800..<frame + 7200, from: ahead, to: left, near: Double(-delay))
+      else { throw CommandFailure("the renderer's turn cannot be found: this is a fault") }
+      turn.begin -= Double(frame)
+      turn.half -= Double(frame)
+      turn.settled -= Double(frame)
+      turns.append(turn)
+      times += costs
+      latency = delay
+    }
+    func mean(_ value: (TurnFinder.Turn) -> Double) -> Double {
+      turns.reduce(0) { $0 + value($1) } / Double(turns.count)
+    }
+    let half = mean(\.half)
+    let milliseconds = 1000 / Double(rate)
+    return RendererFigures(
+      blockFrames: block, beginFrames: mean(\.begin), halfFrames: half,
+      settledFrames: mean(\.settled), halfMilliseconds: half * milliseconds,
+      worstMilliseconds: (half + Double(block)) * milliseconds, soundLatencyFrames: latency,
+      render: Distribution(times))
+  }
+
+  /// - Returns: what comes out, the frame from which on the poses are others, ms of each call, and
+  ///   the frames by which the sound is late.
+  private func play(
+    block: Int, changeAfter: Int
+  ) throws(CommandFailure) -> (EarSound, Int, [Double], Int) {
+    let source = BenchNoise(sampleRate: rate)
+    let settings = RenderSettings()
+    let designed = try playing { () throws(PlaybackError) in
+      try filters.filters(for: source.layout, settings: settings, sampleRate: Double(rate))
+    }
+    let renderer = Renderer(
+      layout: source.layout, filters: designed, busOrder: settings.busOrder, blockFrames: block,
+      finish: .safe)
+    renderer.gain = 1
+    let planes = Planes(count: 6, frames: block)
+    defer { planes.deallocate() }
+    let turned = YawPitchRoll(yaw: LatencyRun.angle, pitch: 0, roll: 0).quaternion
+    var (left, right) = ([Float](), [Float]())
+    var (costs, change) = ([Double](), Int.max)
+    let end = changeAfter + 24_000
+    while left.count < end {
+      if change == .max, left.count >= changeAfter { change = left.count }
+      try playing { () throws(PlaybackError) in
+        _ = try source.read(into: planes.planes, frames: block)
+      }
+      let points = renderer.gridPoints(forNext: block)
+      let poses = points.map {
+        $0 * Renderer.gridFrames < change ? Quaternion.identity : turned
+      }
+      let start = monotonic_nanoseconds()
+      renderer.process(
+        input: UnsafePointer(planes.planes), frames: block, poses: poses, left: planes.planes[4],
+        right: planes.planes[5])
+      costs.append(Double(monotonic_nanoseconds() - start) * 1e-6)
+      left += UnsafeBufferPointer(start: planes.planes[4], count: block)
+      right += UnsafeBufferPointer(start: planes.planes[5], count: block)
+    }
+    return (EarSound(left: left, right: right), change, costs, renderer.latencyFrames)
+  }
+}
+
+/// Memory for channels.
+private struct Planes {
+  let planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+  private let count: Int
+
+  init(count: Int, frames: Int) {
+    self.count = count
+    planes = .allocate(capacity: count)
+    for c in 0..<count {
+      let plane = UnsafeMutablePointer<Float>.allocate(capacity: frames)
+      plane.initialize(repeating: 0, count: frames)
+      (planes + c).initialize(to: plane)
+    }
+  }
+
+  func deallocate() {
+    for c in 0..<count { planes[c].deallocate() }
+    planes.deallocate()
+  }
+}

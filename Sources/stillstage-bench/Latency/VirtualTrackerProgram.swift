@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandOptions
+import CommandSupport
+import Glibc
+import Laboratory
+import System
+
+/// Runs this program's own command line again under a virtual head tracker, so that libhidapi finds
+/// it.
+struct VirtualTrackerProgram {
+  private let script: String
+  private let program: String
+  private let rate: Double
+  private static let packages = "apt install umockdev gir1.2-umockdev-1.0 python3-gi"
+
+  init(_ command: ParsedCommand) throws(CommandFailure) {
+    let environment = getenv("STILLSTAGE_DATA").map { String(cString: $0) }
+    let files = ProgramFiles.ofThisProcess
+    let folder = files?.dataFolder(option: command[Options.data], environment: environment)
+    script = "\(folder ?? ".")/Calibration/virtual-tracker/virtual_tracker.py"
+    program = files.map { "\($0.folder)/stillstage-bench" } ?? ""
+    rate = command[Options.benchTrackerRate]
+    guard access(script, R_OK) == 0 else {
+      throw CommandFailure("\(script) is missing; name the data folder with --data DIR")
+    }
+    guard access("/usr/bin/umockdev-wrapper", X_OK) == 0, Self.hasBindings else {
+      throw CommandFailure("the virtual tracker needs optional packages: \(Self.packages)")
+    }
+  }
+
+  private static var hasBindings: Bool {
+    let check = """
+      import gi; gi.require_version('UMockdev', '1.0'); from gi.repository import UMockdev
+      """
+    return HelperProgram.output(of: ["/usr/bin/python3", "-c", check]) != nil
+  }
+
+  /// Runs to the end and ends this process with the same exit code; a signal is handed on.
+  func become() throws(CommandFailure) -> Never {
+    var template = Array("/tmp/stillstage-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw CommandFailure("no folder can be made in /tmp: \(String(cString: strerror(errno)))")
+    }
+    let folder = String(
+      decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let socket = "\(folder)/head"
+    let words =
+      [
+        "/usr/bin/umockdev-wrapper", "/usr/bin/python3", script, "--quiet", "--control", socket,
+        "--rate", "\(rate)", "--", program,
+      ] + CommandLine.arguments.dropFirst()
+    setenv(VirtualHead.variable, socket, 1)
+    let ending = Self.run(words)
+    unlink(socket)
+    rmdir(folder)
+    guard let ending else { throw CommandFailure("\(words[0]) cannot be started") }
+    if Signals.received != nil { throw .interrupted }
+    guard case .exited(let code) = ending else { exit(ExitCode.failed.rawValue) }
+    exit(code)
+  }
+
+  /// How it ended; nil where it cannot be started.
+  private static func run(_ words: [String]) -> ProgramEnding? {
+    var launch = ProgramLaunch(words)
+    // A group of its own: Ctrl-C comes here, and is handed on once.
+    launch.group = .own
+    guard let process = try? launch.start() else { return nil }
+    var ending = process.wait(pauseMilliseconds: 10) { Signals.received == nil }
+    if ending == nil {
+      kill(process.id, SIGTERM)
+      ending = process.wait(seconds: 10, pauseMilliseconds: 10)
+    }
+    // Whatever of the group is left has lost its tracker.
+    kill(-process.id, SIGKILL)
+    return ending ?? process.wait()
+  }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Laboratory
+
+/// The arithmetic of rotation and uniformly partitioned convolution, without any overhead.
+///
+/// In a block of B frames, with C = (order + 1)^2 channels and P = ceil(taps / B) partitions:
+/// * rotation: 4 (2 l + 1)^2 B for every degree l from 1: a matrix and its slope;
+/// * C + 2 real transforms of 2 B values, 2.5 (2 B) log2 (2 B) each;
+/// * products: 8 C P (B + 1) for every filter that a channel has: 2, or 1 for mirrored ears.
+struct ArithmeticLimit {
+  /// Operations a second at the most.
+  let peak: Double
+  let sampleRate: Int
+
+  /// Operations for a second of audio.
+  func operations(_ job: BenchJob) -> Double {
+    let block = Double(job.blockFrames)
+    let channels = Double((job.order + 1) * (job.order + 1))
+    let partitions = (Double(job.taps) / block).rounded(.up)
+    let filters = job.path == .symmetric ? 1.0 : 2.0
+    var gains = 0
+    for l in 1...job.order { gains += (2 * l + 1) * (2 * l + 1) }
+    let rotation: Double = 4 * Double(gains) * block
+    let transforms: Double = (channels + 2) * 2.5 * (2 * block) * log2(2 * block)
+    let products: Double = filters * 8 * channels * partitions * (block + 1)
+    return (rotation + transforms + products) * Double(sampleRate) / block
+  }
+
+  /// Part of a cost [ms of CPU for a second of audio] that the arithmetic alone takes.
+  func share(_ job: BenchJob, millisecondsPerSecond: Double) -> Double {
+    operations(job) / peak / (millisecondsPerSecond * 1e-3)
+  }
+}

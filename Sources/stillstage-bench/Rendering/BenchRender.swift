@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandOptions
+import CommandSupport
+import FoundationEssentials
+import Glibc
+import Laboratory
+import SignalProcessing
+
+/// `stillstage bench render`: CPU time for a second of audio, head turning, and the rivals' in the
+/// same run.
+func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  let picture = try chartPath(command)
+  let plan = BenchPlan(
+    orders: command[Options.benchOrders], blocks: command[Options.benchBlocks],
+    isQuick: command[Options.quick])
+  var rows = try measured(plan.jobs, BenchMeasurement(isQuick: plan.isQuick))
+  count(&rows.rows, command)
+  if Signals.received != nil { throw .interrupted }
+  let report = BenchReport(
+    machine: .current, instructionSet: "\(InstructionSet.current)",
+    peakGigaFLOPS: rows.peak * 1e-9, sampleRate: BenchFilters.sampleRate, rows: rows.rows,
+    ratios: BenchRatio.all(rows.rows))
+  if let picture { try draw(report, to: picture) }
+  if command[Options.json] {
+    try printJSON(report)
+  } else {
+    try printOutput(report.text)
+  }
+}
+
+/// All rows. What is compared is measured in turns, so that a disturbance meets both.
+private func measured(
+  _ jobs: [BenchJob], _ measurement: BenchMeasurement
+) throws(CommandFailure) -> (rows: [BenchRow], peak: Double) {
+  var rows: [BenchRow] = []
+  let progress = BenchProgress(total: jobs.count)
+  defer { progress.end() }
+  for job in jobs {
+    if Signals.received != nil { throw .interrupted }
+    progress.show(rows.count)
+    guard let row = try measurement.row(job) else { continue }
+    rows.append(row)
+    guard job.renderer == .bareLoop, let own = rows.firstIndex(where: { $0.job.isRival(of: job) })
+    else { continue }
+    // Ours and the rival's once more.
+    for at in [own, rows.count - 1] {
+      guard let again = try measurement.row(rows[at].job) else { continue }
+      if again.millisecondsPerSecond < rows[at].millisecondsPerSecond { rows[at] = again }
+    }
+  }
+  return (rows, measurement.limit.peak)
+}
+
+extension BenchJob {
+  /// Our decoder at the same work.
+  func isRival(of job: BenchJob) -> Bool {
+    var same = job
+    same.renderer = .decoder
+    return self == same
+  }
+}
+
+/// Takes the counters from a program that has them (Tests/CountedSections) where this one has none.
+private func count(_ rows: inout [BenchRow], _ command: ParsedCommand) {
+  guard BenchOperations.now == nil, let program = Peer.program("stillstage-bench-counted") else {
+    return
+  }
+  func list(_ numbers: [Int]) -> String { numbers.map { "\($0)" }.joined(separator: ",") }
+  var words = [
+    program, "bench", "render", "--json", "--orders", list(command[Options.benchOrders]),
+    "--blocks", list(command[Options.benchBlocks]),
+  ]
+  if command[Options.quick] { words.append("--quick") }
+  guard let text = HelperProgram.output(of: words),
+    let report = try? JSONDecoder().decode(BenchReport.self, from: Data(text.utf8))
+  else { return }
+  for i in rows.indices {
+    rows[i].operations = report.rows.first { $0.job == rows[i].job }?.operations
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandSupport
+import Glibc
+import Laboratory
+
+/// A rival's renderer, measured by a program of its own beside ours (see Tests/Peers).
+struct Peer {
+  private let words: [String]
+
+  /// Nil where STILLSTAGE_PEERS names no folder that has it.
+  init?(for job: BenchJob, repetitions: Int) {
+    var arguments = ["\(job.order)", "\(job.blockFrames)"]
+    if job.renderer == .bareLoop { arguments += [job.path.rawValue, "\(repetitions)"] }
+    guard let program = Self.program("peer-\(job.renderer.rawValue)") else { return nil }
+    words = [program] + arguments
+  }
+
+  static func program(_ name: String) -> String? {
+    guard let folder = getenv("STILLSTAGE_PEERS").map({ String(cString: $0) }) else { return nil }
+    let path = "\(folder)/\(name)"
+    return access(path, X_OK) == 0 ? path : nil
+  }
+
+  /// What the peer says it costs, and its taps; nil where it does not answer.
+  func cost() -> (taps: Int, millisecondsPerSecond: Double)? {
+    let answer = HelperProgram.output(of: words)?.split(whereSeparator: \.isWhitespace) ?? []
+    guard answer.count == 2, let taps = Int(answer[0]), let cost = Double(answer[1]) else {
+      return nil
+    }
+    return (taps, cost)
+  }
+}
