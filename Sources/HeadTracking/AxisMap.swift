@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a tracker's axes lie on the head: which of its axes, with which sign, points to the front,
-/// to the left and up.
+/// The mounting of a tracker on the head: the signed tracker axes that point to the front, to the
+/// left and up.
 ///
-/// A map is right-handed, so rotation vectors and angular velocities go through it alike.
+/// A map is right-handed, so it applies equally to rotation vectors and angular velocities.
 public struct AxisMap: Sendable, Equatable {
   let columns: SIMD3<Int>
   let signs: SIMD3<Double>
 
-  /// x right, y front, z up: what the Android head tracker protocol prescribes.
+  /// x right, y front, z up, as the Android head tracker protocol specifies.
   public static let rightFrontUp = AxisMap(columns: SIMD3(1, 0, 2), signs: SIMD3(1, -1, 1))
-  /// x front, y left, z up: nothing to do.
+  /// x front, y left, z up: the identity.
   public static let frontLeftUp = AxisMap(columns: SIMD3(0, 1, 2), signs: SIMD3(1, 1, 1))
 
   init(columns: SIMD3<Int>, signs: SIMD3<Double>) {
@@ -42,7 +42,7 @@ public struct AxisMap: Sendable, Equatable {
     guard determinant == 1 else { throw .badAxisMap(text) }
   }
 
-  /// The vector in the head's axes.
+  /// Returns the vector in the head's axes.
   public func apply(_ v: SIMD3<Double>) -> SIMD3<Double> {
     SIMD3(v[columns.x], v[columns.y], v[columns.z]) * signs
   }

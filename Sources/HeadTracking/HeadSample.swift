@@ -2,15 +2,15 @@
 
 public import Geometry
 
-/// What a tracker says at one moment, in the axes of the house: x front, y left, z up.
+/// One sample of a tracker, in the project's axes: x front, y left, z up.
 public struct HeadSample: Sendable, Equatable {
-  /// When the sample arrived, CLOCK_MONOTONIC nanoseconds.
+  /// When the sample arrived, in CLOCK_MONOTONIC nanoseconds.
   public var time: Int64
   /// The head's orientation in the tracker's own reference frame.
   public var headToWorld: Quaternion
-  /// Angular velocity in the head's frame, rad/s; nil where the tracker does not tell.
+  /// Angular velocity in the head's frame, in rad/s; nil if the tracker does not report it.
   public var angularVelocity: SIMD3<Double>?
-  /// Changes when the tracker's reference frame jumps; the value itself means nothing.
+  /// Changes when the tracker's reference frame jumps; the value itself has no meaning.
   public var discontinuityCount: Int
 
   public init(

@@ -2,19 +2,19 @@
 
 import System
 
-/// What can go wrong between a head tracker, or a recorded head, and its pose.
+/// An error of a head tracker or of a motion recording.
 public enum HeadTrackingError: Error, Sendable, Equatable {
-  /// No tracker is connected at all.
+  /// No tracker is connected.
   case noTracker
-  /// No tracker answers to the identifier; the second value lists those there are.
+  /// No tracker matches the identifier; the second value lists the connected ones.
   case unknownTracker(String, available: [String])
-  /// Several trackers answer to the identifier.
+  /// Several trackers match the identifier.
   case ambiguousTracker(String, matches: [String])
-  /// The device node belongs to somebody else; the rule cures it.
+  /// The user may not open the device node; the udev rule grants access.
   case permissionDenied(path: String, udevRule: String)
   /// The device could not be opened.
   case cannotOpen(path: String, reason: String)
-  /// The device is not, or not completely, an Android head tracker.
+  /// The device is not, or not completely, the tracker that its driver or profile expects.
   case notAHeadTracker(path: String, reason: String)
   /// A feature report could not be read or written.
   case featureFailed(report: Int, reason: String)
@@ -22,12 +22,12 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case badAxisMap(String)
   /// The recording could not be read.
   case cannotReadMotion(path: String, reason: String)
-  /// A line of the recording is wrong.
+  /// A line of the recording is invalid.
   case badMotionRow(path: String, line: Int, reason: String)
 }
 
 extension HeadTrackingError: CustomStringConvertible {
-  /// One line: what, why, what to do.
+  /// One line that states what failed, why, and in most cases what to do.
   public var description: String {
     switch self {
     case .noTracker:
@@ -57,7 +57,7 @@ extension HeadTrackingError: CustomStringConvertible {
   }
 }
 
-/// The system's words for an error number.
+/// The system's description of an error number; "no answer" for 0.
 func errorText(_ error: Int32) -> String {
   error == 0 ? "no answer" : SystemError(number: error).description
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One raw reading of an inertial measurement unit, in the axes of the house: x front, y left, z
-/// up.
+/// One raw sample of an inertial measurement unit, in the project's axes: x front, y left, z up.
 public struct InertialSample: Sendable, Equatable {
-  /// Nanoseconds; the sensor's own clock brought to CLOCK_MONOTONIC where it has one.
+  /// Time in nanoseconds; if the sensor has its own clock, converted to CLOCK_MONOTONIC.
   public var time: Int64
-  /// rad/s.
+  /// Angular velocity, in rad/s.
   public var angularVelocity: SIMD3<Double>
-  /// What an accelerometer feels, m/s2: +9.81 upwards at rest.
+  /// Specific force, as an accelerometer measures it, in m/s2: +9.81 upwards at rest.
   public var specificForce: SIMD3<Double>
-  /// Microtesla; nil without a magnetometer.
+  /// Magnetic field, in microtesla; nil without a magnetometer.
   public var magneticField: SIMD3<Double>?
 
   public init(

@@ -3,33 +3,38 @@
 public import Geometry
 import Glibc
 
-/// How a tracker lies on the head, from three poses that the head was held in.
+/// Finds the mounting of a tracker on the head from three poses that the head was held in.
 ///
-/// Looking up turns the head about its axis to the right, turning left about its axis upwards. The
-/// two turns, as the tracker saw them, tell where those axes are in its own frame; and the turn to
-/// the left tells which way is up in the frame that its poses refer to.
+/// Looking up rotates the head about its axis to the right, and turning left rotates it about its
+/// axis upwards. The two rotations, as the tracker measured them, give the directions of these axes
+/// in its own frame. The turn to the left also gives the upward axis of the tracker's reference
+/// frame.
 public struct AxisFinding: Sendable, Equatable {
-  /// From the tracker's axes to the head's.
+  /// The map from the tracker's axes to the head's.
   public let axes: AxisMap
   /// The axis of the tracker's reference frame that points up.
   public let up: SignedAxis
-  /// How far the axes as measured lie from `axes`, degrees.
+  /// The angle between the measured axes and `axes`, in degrees.
   public let misalignmentDegrees: Double
   public let upTurnDegrees: Double
   public let leftTurnDegrees: Double
 
-  /// A smaller turn is too uncertain, degrees.
+  /// Smallest rotations that are certain enough, in degrees.
   public static let smallestUpTurn = 15.0
   public static let smallestLeftTurn = 25.0
-  /// What people do not do exactly, degrees.
+  /// Largest error accepted, in degrees, because people move inexactly.
   static let largestMisalignment = 30.0
 
+  /// Finds the axes.
+  ///
   /// - Parameters:
   ///   - ahead: the tracker's pose in its own reference frame while the head looked ahead.
   ///   - up: the same with the head bent back.
   ///   - left: the same with the head turned to the left.
-  ///   - isUpright: the reference frame is known to have its z axis upwards, as that of the
-  ///     orientation filter has; a turn to the left about another axis was none then.
+  ///   - isUpright: true if the z axis of the reference frame is known to point up, as with the
+  ///     orientation filter. A turn about another axis was then not to the left.
+  ///
+  /// - Throws: `turnTooSmall`, `turnsAlike`, `askew` or `otherPoses`.
   public init(
     ahead: Quaternion, up: Quaternion, left: Quaternion, isUpright: Bool = false
   ) throws(CalibrationError) {
@@ -60,7 +65,7 @@ public struct AxisFinding: Sendable, Equatable {
     self.up = upward.axis
   }
 
-  /// The map whose axes are nearest to those given, and the angle between both frames.
+  /// Returns the map whose axes are nearest to the given ones, and the angle between both frames.
   private static func nearest(
     front: SIMD3<Double>, left: SIMD3<Double>, up: SIMD3<Double>
   ) -> (map: AxisMap, degrees: Double) {

@@ -4,7 +4,7 @@ import Geometry
 import Glibc
 
 extension AxisMap {
-  /// The map as `init(_:)` reads it, such as `y,-x,z`.
+  /// The map in the form that `init(_:)` reads, such as `y,-x,z`.
   public var text: String {
     (0..<3).map { "\(signs[$0] < 0 ? "-" : "")\(["x", "y", "z"][columns[$0]])" }
       .joined(separator: ",")
@@ -18,12 +18,12 @@ extension AxisMap {
     }.compactMap { try? AxisMap($0) }
   }()
 
-  /// The map as a turn: what `apply` does to a vector.
+  /// The map as a rotation, equivalent to `apply`.
   var quaternion: Quaternion {
     let front = apply(SIMD3(1, 0, 0))
     let left = apply(SIMD3(0, 1, 0))
     let first = Quaternion.shortest(from: SIMD3(1, 0, 0), to: front)
-    // What is left to do is a turn about the new front.
+    // The remaining rotation is about the new front.
     let now = first.rotate(SIMD3(0, 1, 0))
     let sine = (SIMD3.cross(now, left) * front).sum()
     let angle = atan2(sine, (now * left).sum())
@@ -32,11 +32,11 @@ extension AxisMap {
 }
 
 extension Quaternion {
-  /// The shortest turn that takes one unit vector to another.
+  /// Returns the shortest rotation from one unit vector to another.
   static func shortest(from a: SIMD3<Double>, to b: SIMD3<Double>) -> Quaternion {
     let cosine = (a * b).sum()
     if cosine < -0.999999 {
-      // Any axis at a right angle to both will do.
+      // The vectors are opposite: any axis perpendicular to both will do.
       let helper = abs(a.x) < 0.5 ? SIMD3(1.0, 0, 0) : SIMD3(0, 1, 0)
       let axis = SIMD3.cross(a, helper)
       return Quaternion(w: 0, x: axis.x, y: axis.y, z: axis.z).normalized

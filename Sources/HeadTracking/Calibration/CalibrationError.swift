@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a tracker could not be calibrated, or a calibration cannot be used.
+/// The reason why a tracker could not be calibrated, or a calibration cannot be used.
 public enum CalibrationError: Error, Sendable, Equatable {
-  /// Fewer than there must be, or none at all.
+  /// Too few samples arrived.
   case tooFewSamples(Int)
-  /// It was to lie still, and turned by so many degrees.
+  /// The tracker should have been still, but turned by this angle. Without an angle to measure, it
+  /// is the standard deviation of the rate, in degrees/s.
   case moved(degrees: Double)
-  /// A gyroscope at rest tells of more than any bias, degrees/s.
+  /// The gyroscope's mean rate at rest is too large for a bias, in degrees/s.
   case implausibleBias(degreesPerSecond: Double)
-  /// The head turned by too little between two poses.
+  /// The head turned too little between two poses.
   case turnTooSmall(CalibrationPose, degrees: Double)
-  /// Looking up and to the left were turns about axes that are not at right angles.
+  /// The rotations for up and left had axes that were not at right angles.
   case turnsAlike(degrees: Double)
-  /// The last turn was not one to the left: the poses came in another order, or to the other side.
+  /// The last turn was not to the left: the poses came in another order, or the turn was to the
+  /// right.
   case otherPoses
-  /// The sensor's axes lie between those of the head.
+  /// The sensor's axes are too far from those of the head.
   case askew(degrees: Double)
-  /// The file is of another version of the format.
+  /// The file has another version of the format.
   case wrongVersion(Int, expected: Int)
-  /// The calibration is another tracker's.
+  /// The calibration belongs to another tracker.
   case otherTracker(String)
-  /// A value of the calibration makes no sense.
+  /// A value of the calibration is invalid.
   case badValue(String)
 }
 
-/// The poses in which the axes are found.
+/// The poses from which the axes are found.
 public enum CalibrationPose: String, Sendable, CaseIterable {
   case ahead
   case up
@@ -32,7 +34,7 @@ public enum CalibrationPose: String, Sendable, CaseIterable {
 }
 
 extension CalibrationError: CustomStringConvertible {
-  /// What is wrong and what to do, as the end of a line.
+  /// The end of a message line: what is wrong and what to do.
   public var description: String {
     switch self {
     case .tooFewSamples(let count):

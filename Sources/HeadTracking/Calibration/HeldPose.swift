@@ -2,20 +2,23 @@
 
 public import Geometry
 
-/// Waits until a head is held still in a pose.
+/// Detects when a head is held still in a pose.
 public struct HeldPose: Sendable {
-  /// How far the pose must be from a reference, degrees.
+  /// The accepted angles from the reference pose, in degrees.
   public let distance: ClosedRange<Double>
   private let reference: Quaternion?
   private var recent: [HeadSample] = []
 
-  /// The pose counts as held when it stays within so many degrees for so many seconds.
+  /// The pose counts as held if it stays within this many degrees of its mean for this many
+  /// seconds.
   private static let tolerance = 2.0
   private static let seconds = 0.8
 
+  /// Creates a detector.
+  ///
   /// - Parameters:
-  ///   - distance: degrees from `reference`.
-  ///   - reference: nil takes any pose.
+  ///   - distance: accepted angles from `reference`, in degrees.
+  ///   - reference: the reference pose; nil accepts any pose.
   public init(distance: ClosedRange<Double> = 0...180, from reference: Quaternion? = nil) {
     self.distance = distance
     self.reference = reference
@@ -23,11 +26,11 @@ public struct HeldPose: Sendable {
 
   /// Takes the next sample.
   ///
-  /// - Returns: the mean pose, once it is held at the right distance.
+  /// - Returns: the mean pose once the head is held at an accepted angle; nil before.
   public mutating func add(_ sample: HeadSample) -> Quaternion? {
     recent.append(sample)
     let begin = sample.time - Int64(Self.seconds * 1e9)
-    // One older sample stays, so that the time is spanned.
+    // Keep one older sample, so that the samples span the required time.
     while recent.count > 1, recent[1].time <= begin { recent.removeFirst() }
     guard recent.count >= 8, recent[0].time <= begin else { return nil }
     let first = recent[0].headToWorld

@@ -7,27 +7,27 @@ public struct SignedAxis: Sendable, Equatable {
   /// A unit vector along the axis.
   public let direction: SIMD3<Double>
 
-  /// Upwards in a frame of the house.
+  /// The z axis, which points up in the project's axes.
   public static let z = SignedAxis(direction: SIMD3(0, 0, 1))
 
   private init(direction: SIMD3<Double>) {
     self.direction = direction
   }
 
-  /// Reads `x`, `-y` and the like; nil for anything else.
+  /// Reads an axis such as `x` or `-y`; nil for any other text.
   public init?(_ text: String) {
     guard let axis = Self.all.first(where: { $0.text == text }) else { return nil }
     self = axis
   }
 
-  /// The axis that lies nearest to a direction, and how far from it in degrees.
+  /// Returns the axis nearest to a direction, and the angle between the two in degrees.
   static func nearest(to vector: SIMD3<Double>) -> (axis: SignedAxis, degrees: Double) {
     let unit = vector / vector.length
     let best = all.max { ($0.direction * unit).sum() < ($1.direction * unit).sum() } ?? .z
     return (best, acos(min(1, (best.direction * unit).sum())) * 180 / .pi)
   }
 
-  /// As `init(_:)` reads it.
+  /// The axis in the form that `init(_:)` reads.
   public var text: String {
     let index = (0..<3).first { direction[$0] != 0 } ?? 2
     return "\(direction[index] < 0 ? "-" : "")\(["x", "y", "z"][index])"

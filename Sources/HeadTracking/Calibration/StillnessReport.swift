@@ -2,35 +2,40 @@
 
 import Geometry
 
-/// What a tracker says while it lies still: its rate, its noise, and its gyroscope's bias.
+/// Measurements of a tracker at rest: its rate, its noise, and its gyroscope's bias.
 public struct StillnessReport: Sendable, Equatable {
   public let samples: Int
-  /// Samples a second.
+  /// Samples per second.
   public let rate: Double
-  /// Standard deviation of the time between samples, seconds, and the longest such time.
+  /// Standard deviation of the time between samples, and the longest such time, in seconds.
   public let jitter: Double
   public let longestInterval: Double
-  /// Mean angular velocity in the head's axes as delivered, rad/s; nil where the tracker tells
-  /// none.
+  /// Mean angular velocity in rad/s, in the axes that the driver delivers; nil if the tracker does
+  /// not report it.
   public let gyroBias: SIMD3<Double>?
-  /// Standard deviation of one sample of it, rad/s.
+  /// Standard deviation of one sample of the angular velocity, in rad/s.
   public let gyroNoise: SIMD3<Double>?
-  /// Standard deviation of one sample of the specific force, m/s2; nil without an accelerometer.
+  /// Standard deviation of one sample of the specific force, in m/s2; nil without an accelerometer.
   public let forceNoise: SIMD3<Double>?
-  /// Root mean square of a pose's angle from the mean pose, radians, and how fast the pose drifts,
-  /// rad/s. Both are 0 where only raw samples come.
+  /// Root mean square angle between a pose and the mean pose, in radians, and the drift of the
+  /// pose, in rad/s. Both are 0 if there are raw samples.
   public let poseNoise: Double
   public let poseDrift: Double
 
-  /// Fewer tell nothing.
+  /// Smallest number of samples for a reliable result.
   static let fewestSamples = 50
-  /// A still tracker's pose stays within so many degrees, and its rate below so many a second.
+  /// Limits for a tracker at rest: the angle from the mean pose, in degrees, and the bias and noise
+  /// of its rate, in degrees/s.
   static let largestTurn = 2.0
   static let largestBias = 5.0
 
+  /// Evaluates the samples of a tracker at rest.
+  ///
   /// - Parameters:
-  ///   - poses: in the order in which they came; may be of a tracker that fuses by itself.
-  ///   - inertial: raw samples of the same time; empty where the tracker gives none.
+  ///   - poses: in order of arrival; the tracker may have computed them itself.
+  ///   - inertial: raw samples of the same time; empty if the tracker reports none.
+  ///
+  /// - Throws: `tooFewSamples`, `badValue`, `implausibleBias` or `moved`.
   public init(
     poses: [HeadSample], inertial: [InertialSample] = []
   ) throws(CalibrationError) {
@@ -45,7 +50,7 @@ public struct StillnessReport: Sendable, Equatable {
     longestInterval = intervals.max() ?? 0
     let rates =
       inertial.isEmpty ? poses.compactMap(\.angularVelocity) : inertial.map(\.angularVelocity)
-    // A gyroscope that says exactly zero is none.
+    // A gyroscope that reads exactly zero is absent.
     let hasRates = rates.count == samples && rates.contains { $0 != .zero }
     gyroBias = hasRates ? Self.mean(rates) : nil
     gyroNoise = hasRates ? Self.deviation(rates) : nil
@@ -57,7 +62,8 @@ public struct StillnessReport: Sendable, Equatable {
     guard spread <= Self.largestBias else { throw .moved(degrees: spread) }
   }
 
-  /// The spread of the poses about their mean, and the way between the means of both halves.
+  /// Returns the RMS deviation of the poses from their mean, and the drift between the means of the
+  /// two halves.
   private static func pose(
     _ poses: [HeadSample]
   ) throws(CalibrationError) -> (noise: Double, drift: Double) {

@@ -2,27 +2,29 @@
 
 import Geometry
 
-/// What `stillstage calibrate` found out of one tracker, and how it is applied.
+/// The calibration of one tracker by `stillstage calibrate`, and its application.
 public struct TrackerCalibration: Sendable, Equatable {
-  /// Of the format; a calibration of another version is not used.
+  /// The version of the format; a calibration with another version is not used.
   public static let currentVersion = 1
 
   public var vendorID: UInt16
   public var productID: UInt16
-  /// Empty where the tracker has none: then the calibration is for all of its kind.
+  /// The serial number; empty if the tracker has none, in which case the calibration is for all
+  /// trackers of this product.
   public var serial: String
   public var name: String
-  /// From the axes that the driver delivers to the head's.
+  /// The map from the axes that the driver delivers to the head's.
   public var axes: AxisMap
   /// The axis of the tracker's reference frame that points up.
   public var up: SignedAxis
-  /// rad/s, in the axes that the driver delivers; nil where the tracker tells no rates.
+  /// The gyroscope's bias in rad/s, in the axes that the driver delivers; nil if the tracker
+  /// reports no rates.
   public var gyroBias: SIMD3<Double>?
-  /// Standard deviation of one sample, rad/s.
+  /// Standard deviation of one sample of the rate, in rad/s.
   public var gyroNoise: SIMD3<Double>?
-  /// Standard deviation of one sample, m/s2.
+  /// Standard deviation of one sample of the specific force, in m/s2.
   public var forceNoise: SIMD3<Double>?
-  /// Samples a second.
+  /// Samples per second.
   public var rate: Double
 
   public init(
@@ -52,7 +54,9 @@ public struct TrackerCalibration: Sendable, Equatable {
     self.rate = rate
   }
 
-  /// - Throws: what makes no sense in it.
+  /// Checks the values.
+  ///
+  /// - Throws: `badValue` for the first invalid value.
   public func validate() throws(CalibrationError) {
     let largest = StillnessReport.largestBias * .pi / 180
     if let bias = gyroBias, !(bias.length <= largest) {
@@ -68,7 +72,9 @@ public struct TrackerCalibration: Sendable, Equatable {
     guard rate > 0, rate <= 100_000 else { throw .badValue("the rate is no rate") }
   }
 
-  /// - Throws: `otherTracker` unless it was made for this one.
+  /// Checks that the calibration is for this tracker.
+  ///
+  /// - Throws: `otherTracker` if it is for another one.
   public func check(for tracker: TrackerDescription) throws(CalibrationError) {
     let isSame =
       vendorID == tracker.vendorID && productID == tracker.productID && serial == tracker.serial
@@ -79,7 +85,8 @@ public struct TrackerCalibration: Sendable, Equatable {
 
   // MARK: Applying it
 
-  /// The sample in the head's axes, and in a frame whose z is up, without the gyroscope's bias.
+  /// Returns the sample in the head's axes, in a reference frame whose z axis points up, and
+  /// without the gyroscope's bias.
   public func applied(to sample: HeadSample) -> HeadSample {
     let map = axes.quaternion
     let level = Quaternion.shortest(from: axes.apply(up.direction), to: SignedAxis.z.direction)
@@ -91,8 +98,8 @@ public struct TrackerCalibration: Sendable, Equatable {
     return sample
   }
 
-  /// The raw sample in the head's axes. Its bias stays, for the filter to follow; seed that with
-  /// `filterBias`.
+  /// Returns the raw sample in the head's axes. It keeps its bias, for the filter to estimate; seed
+  /// the filter with `filterBias`.
   public func applied(to sample: InertialSample) -> InertialSample {
     InertialSample(
       time: sample.time, angularVelocity: axes.apply(sample.angularVelocity),
@@ -100,6 +107,6 @@ public struct TrackerCalibration: Sendable, Equatable {
       magneticField: sample.magneticField.map(axes.apply))
   }
 
-  /// The gyroscope's bias in the head's axes, rad/s.
+  /// The gyroscope's bias in the head's axes, in rad/s.
   public var filterBias: SIMD3<Double>? { gyroBias.map(axes.apply) }
 }

@@ -2,8 +2,8 @@
 
 import Geometry
 
-/// The Android head tracker HID protocol, versions 1 and 2: what its fields mean, and how it is
-/// started and stopped. Source: source.android.com, "Head tracker HID protocol".
+/// The Android head tracker HID protocol, versions 1 and 2: the meaning of its fields, and how to
+/// start and stop it. Source: source.android.com, "Head tracker HID protocol".
 ///
 /// Ids, widths, order and scale of the fields come from the device's report descriptor.
 struct AndroidHeadTracker: Sendable {
@@ -19,9 +19,9 @@ struct AndroidHeadTracker: Sendable {
   private let counter: HIDField?
   private let axes: AxisMap
 
-  /// Reads what the device says of itself.
+  /// Reads the device's description and finds its fields.
   ///
-  /// - Throws: `notAHeadTracker` where it is something else, `featureFailed` where it is mute.
+  /// - Throws: `notAHeadTracker` if it is something else, `featureFailed` if it does not answer.
   init(
     device: HIDDevice, path: String, axes: AxisMap = .rightFrontUp
   ) throws(HeadTrackingError) {
@@ -55,7 +55,7 @@ struct AndroidHeadTracker: Sendable {
     }
   }
 
-  /// Bytes of the longest input report.
+  /// Length of the longest input report, in bytes.
   var inputLength: Int { max(64, descriptor.reportLength(.input, id: rotation.reportID)) }
 
   private static func description(
@@ -72,7 +72,8 @@ struct AndroidHeadTracker: Sendable {
     return text
   }
 
-  /// The feature report as `HIDField` counts it: without a byte in front where ids are not used.
+  /// Reads a feature report in the form that `HIDField` expects: without a leading byte if the
+  /// device does not use report ids.
   private static func read(
     _ id: UInt8, _ descriptor: HIDReportDescriptor, _ features: some HIDFeatures
   ) throws(HeadTrackingError) -> [UInt8] {
@@ -90,7 +91,7 @@ extension AndroidHeadTracker {
     var value: Int64
   }
 
-  /// Has the device send all it measures, every 10 ms if it can.
+  /// Makes the device send all its measurements, every 10 ms if it can.
   func start(features: some HIDFeatures) throws(HeadTrackingError) {
     var settings: [Setting] = []
     if let transport = transport { settings.append(transport) }
@@ -102,13 +103,13 @@ extension AndroidHeadTracker {
     try apply(settings, features)
   }
 
-  /// Silences the device and lets it sleep.
+  /// Stops the device's reports and lets it sleep.
   func stop(features: some HIDFeatures) throws(HeadTrackingError) {
     try apply([selector(.reportNoEvents), selector(.powerOff)].compactMap(\.self), features)
   }
 
-  /// Version 2 over LE audio: the ordinary link is always there, an isochronous one only with
-  /// a stream.
+  /// The transport for version 2 over LE audio: ACL if it is offered, because an isochronous link
+  /// (ISO) exists only during a stream.
   private var transport: Setting? {
     guard let offer = protocolDescription.split(separator: "#").last.flatMap({ Int($0) }),
       offer & 2 != 0, offer & 1 == 0
@@ -129,7 +130,7 @@ extension AndroidHeadTracker {
     throw .featureFailed(report: 0, reason: "its descriptor has no selector for usage \(number)")
   }
 
-  /// Reads each report once, changes its fields, and writes it back: other bits stay.
+  /// Reads each report once, changes its fields, and writes it back, so that the other bits stay.
   private func apply(
     _ settings: [Setting], _ features: some HIDFeatures
   ) throws(HeadTrackingError) {
@@ -149,7 +150,7 @@ extension AndroidHeadTracker {
 // MARK: The driver
 
 extension AndroidHeadTracker: TrackerDriver {
-  /// A headset fuses on its battery.
+  /// Always true: the headset computes its orientation on battery power.
   var keepsReference: Bool { true }
 
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
@@ -166,20 +167,20 @@ extension AndroidHeadTracker: TrackerDriver {
 // MARK: Reports
 
 extension AndroidHeadTracker {
-  /// The sample of an input report, or nil where the report holds none.
+  /// Returns the sample of an input report, or nil if the report contains none.
   ///
   /// - Parameters:
   ///   - report: as read, with its id.
-  ///   - time: its arrival, CLOCK_MONOTONIC nanoseconds.
-  ///   - axes: how the tracker's axes lie on the head.
+  ///   - time: its arrival, in CLOCK_MONOTONIC nanoseconds.
+  ///   - axes: the mounting of the tracker on the head.
   func decode(_ report: [UInt8], time: Int64, axes: AxisMap) -> HeadSample? {
     if rotation.reportID != 0 {
       guard report.first == rotation.reportID else { return nil }
     }
     guard let turn = vector(rotation, report) else { return nil }
-    // A rotation vector is at most pi long; some room for a coarse scale.
+    // A rotation vector is at most pi long; allow a margin for a coarse scale.
     guard (turn * turn).sum() < 3.3 * 3.3 else { return nil }
-    // Some devices have no gyroscope to report and send zeros.
+    // Some devices have no gyroscope and send zeros.
     let rate = velocity.flatMap { vector($0, report) }
     return HeadSample(
       time: time, headToWorld: Quaternion(rotationVector: axes.apply(turn)),

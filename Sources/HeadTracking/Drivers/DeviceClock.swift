@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Brings the ticks of a tracker's own clock to CLOCK_MONOTONIC.
+/// Converts the ticks of a tracker's own clock to CLOCK_MONOTONIC.
 ///
-/// A report can be late but never early, so the least of (arrival - device time) over the last one
-/// to two seconds is the offset between the clocks: it follows their drift, and the jitter of the
-/// bus and of the scheduler falls out. Wraps of a narrow counter are counted, whole ones that a
-/// gap has swallowed by the time of arrival. A clock that jumps is anchored anew. The result
-/// always rises and never lies after the arrival, unless two samples arrive at one moment.
+/// A report can be late but never early. So the minimum of (arrival - device time) over the last
+/// one to two seconds is the offset between the clocks. It follows their drift and removes the
+/// jitter of the bus and of the scheduler. Wraps of a narrow counter are counted; wraps during a
+/// gap are inferred from the arrival times. If the device's clock jumps, the conversion is anchored
+/// again. The result always increases and is never later than the arrival, unless two samples
+/// arrive at the same time.
 struct DeviceClock: Sendable {
   let nanosecondsPerTick: Double
   private let mask: UInt64
-  /// Nanoseconds in which the counter comes round; infinite for a wide one.
+  /// Nanoseconds until the counter wraps; infinite for a wide counter.
   private let range: Double
 
   private var lastTicks: UInt64?
   private var lastArrival: Int64 = 0
   private var lastTime = Int64.min
-  /// Device time since the first sample, nanoseconds.
+  /// Device time since the anchor, in nanoseconds.
   private var elapsed = 0.0
   private var offset = Minimum()
   private var lateness = 0
 
-  /// Half the memory of the least offset.
+  /// Half the memory of the minimum offset, in nanoseconds.
   private static let window: Int64 = 1_000_000_000
   private static let jump = 0.5e9
-  /// Live samples that come this much late are not late: the anchor is wrong.
+  /// Lateness, in nanoseconds, above which samples that arrive in real time indicate a wrong
+  /// anchor.
   private static let tooLate: Int64 = 50_000_000
 
   private struct Minimum {
@@ -39,11 +41,11 @@ struct DeviceClock: Sendable {
     range = bits >= 48 ? .infinity : Double(mask) * nanosecondsPerTick + nanosecondsPerTick
   }
 
-  /// The moment of a sample, CLOCK_MONOTONIC nanoseconds.
+  /// Returns the time of a sample, in CLOCK_MONOTONIC nanoseconds.
   ///
   /// - Parameters:
   ///   - ticks: the device's counter.
-  ///   - arrival: CLOCK_MONOTONIC nanoseconds.
+  ///   - arrival: in CLOCK_MONOTONIC nanoseconds.
   mutating func time(ticks: UInt64, arrival: Int64) -> Int64 {
     let ticks = ticks & mask
     if let last = lastTicks {
@@ -90,8 +92,8 @@ struct DeviceClock: Sendable {
   }
 }
 
-/// The times of several readings that come in one report: evenly apart, the last one at the
-/// report's time, and all after those of the report before.
+/// Computes the times of several readings in one report: evenly spaced, the last one at the
+/// report's time, and all later than those of the previous report.
 struct ReadingTimes: Sendable {
   private var last = Int64.min
 

@@ -2,12 +2,13 @@
 
 /// Sony DualSense and DualSense Edge (054c:0ce6, 0df2), by cable and by Bluetooth.
 ///
-/// A six-axis sensor at 250 Hz with a clock of 1/3 us. By Bluetooth the pad sends a short report
-/// without sensors until its calibration has been read. The PS button recentres. Source: Linux
-/// 6.1, drivers/hid/hid-playstation.c.
+/// It has a six-axis sensor at 250 Hz with a clock of 1/3 us. Over Bluetooth the pad sends a short
+/// report without sensor data until its calibration has been read. The PS button recentres. Source:
+/// Linux 6.1, drivers/hid/hid-playstation.c.
 ///
-/// Uncertain: the signs of the rates, taken to be right-handed about x right, y up (out of the
-/// face) and z towards the player; and the rate by Bluetooth. `--tracker-axes` turns the axes.
+/// Uncertain: the signs of the rates, assumed to be right-handed about x right, y up (out of the
+/// face) and z towards the player; and the sampling rate over Bluetooth. `--tracker-axes` changes
+/// the axes.
 struct DualSense: TrackerDriver {
   let protocolDescription = "DualSense"
   let inputLength = 78
@@ -23,7 +24,7 @@ struct DualSense: TrackerDriver {
 
   init(axes: AxisMap? = nil) { self.axes = axes ?? .rightUpBack }
 
-  /// The calibration; a pad that gives none works with nominal scales.
+  /// Reads the calibration; a pad that reports none works with nominal scales.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     guard let report = try? link.feature(id: 0x05, length: 41) else { return }
     calibration = PadCalibration(report, order: .pairs)
@@ -38,7 +39,7 @@ struct DualSense: TrackerDriver {
     {
       start = 1
     } else {
-      // The short form and reports of other kinds are right, but say nothing of motion.
+      // The short form and other kinds of report are valid but contain no motion data.
       return [0x01, 0x31].contains(report.first) && report.count != 78 && report.count < 64
         ? [] : nil
     }

@@ -2,12 +2,12 @@
 
 /// Sony DualShock 4 (054c:05c4, 09cc) by cable and by Bluetooth, and its wireless adapter (0ba0).
 ///
-/// A six-axis sensor with a clock of 16/3 us in 16 bits, which comes round three times a second.
-/// By Bluetooth the pad sends a short report without sensors until its calibration has been read.
-/// The PS button recentres. Source: Linux 6.1, drivers/hid/hid-sony.c.
+/// It has a six-axis sensor with a 16-bit clock of 16/3 us, which wraps three times per second.
+/// Over Bluetooth the pad sends a short report without sensor data until its calibration has been
+/// read. The PS button recentres. Source: Linux 6.1, drivers/hid/hid-sony.c.
 ///
-/// The calibration lists the ends of the gyroscope in one order by cable and in another one by
-/// Bluetooth and through the adapter; the signs tell which it is. Uncertain: as for `DualSense`.
+/// The calibration lists the end values of the gyroscope in one order by cable, and in another over
+/// Bluetooth and through the adapter; their signs show which. Uncertain: as for `DualSense`.
 struct DualShock4: TrackerDriver {
   let protocolDescription = "DualShock 4"
   let inputLength = 78
@@ -27,9 +27,9 @@ struct DualShock4: TrackerDriver {
     self.axes = axes ?? .rightUpBack
   }
 
-  /// The calibration; a pad that gives none works with nominal scales.
+  /// Reads the calibration; a pad that reports none works with nominal scales.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
-    // By Bluetooth reading 0x02 switches the long report on; 0x05 is the one with the checksum.
+    // Over Bluetooth, reading 0x02 enables the long report; 0x05 has the checksum.
     let byCable = try? link.feature(id: 0x02, length: 37)
     if bus == .bluetooth, let report = try? link.feature(id: 0x05, length: 41),
       PadChecksum.isRight(report, seed: 0xA3)

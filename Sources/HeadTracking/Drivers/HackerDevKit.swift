@@ -2,20 +2,21 @@
 
 import Geometry
 
-/// OSVR Hacker Dev Kit (1532:0b00): a sensor that fuses itself, 100 or 400 reports a second.
+/// OSVR Hacker Dev Kit (1532:0b00), which computes its orientation itself, at 100 or 400 reports
+/// per second.
 ///
-/// The quaternion is that of the sensor, x right, y front, z up, which stands on edge in the
-/// headset: a quarter turn nose up about the ear axis leads to the head. Source: Monado,
-/// src/xrt/drivers/hdk (BSL-1.0).
+/// The quaternion is that of the sensor (x right, y front, z up), which is mounted on edge in the
+/// headset. A quarter turn, nose up, about the interaural axis converts it to the head's. Source:
+/// Monado, src/xrt/drivers/hdk (BSL-1.0).
 ///
-/// Uncertain: whether the angular velocity is the sensor's, as taken here, or the world's. The
-/// switch for other mountings is `--tracker-axes`, which replaces x right, y front, z up.
+/// Uncertain: whether the angular velocity is in the sensor's frame, as assumed here, or in the
+/// world's. `--tracker-axes` replaces x right, y front, z up for other mountings.
 struct HackerDevKit: TrackerDriver {
   let protocolDescription = "OSVR HDK"
   let inputLength = 64
   private let axes: AxisMap
 
-  /// Of the head in the sensor: 90 degrees nose up.
+  /// The head's orientation in the sensor's frame: 90 degrees nose up.
   private static let mounting = Quaternion(rotationVector: SIMD3(0, -Double.pi / 2, 0))
 
   static func matches(_ node: HIDNode) -> Bool {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// As much of a JSON reader (RFC 8259) as a device's calibration needs; any bytes are accepted.
+/// A JSON reader (RFC 8259), limited to what a device's calibration needs. It accepts any bytes.
 struct JSONText {
   enum Value: Equatable {
     case object([String: Value])
@@ -21,7 +21,7 @@ struct JSONText {
     at = start
   }
 
-  /// The value that begins here, or nil where there is none.
+  /// Reads the value at the current position; nil if there is none.
   mutating func value() -> Value? {
     skipBlanks()
     guard let byte = peek, depth < Self.deepest else { return nil }
@@ -74,7 +74,7 @@ struct JSONText {
     return take("]") ? .array(items) : nil
   }
 
-  /// Escapes stay as they are written: no key or value of use has one.
+  /// Reads a string. Escapes are not decoded, because no relevant key or value has one.
   private mutating func string() -> String? {
     guard peek == UInt8(ascii: "\"") else { return nil }
     let start = at + 1

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Oculus Rift DK1 (2833:0001), DK2 (2833:0021, 2021) and CV1 (2833:0031): nine-axis sensors at 1
-/// kHz, two or three readings a report.
+/// kHz, two or three readings per report.
 ///
-/// The headset falls silent unless it is asked to go on: a feature report every few seconds. Axes:
-/// x right, y up, z back. Source: OpenHMD/OpenHMD, src/drv_oculus_rift (Boost licence).
+/// The headset stops sending unless it receives a feature report every few seconds. Axes: x right,
+/// y up, z back. Source: OpenHMD/OpenHMD, src/drv_oculus_rift (Boost licence).
 ///
-/// Uncertain: the layout of DK2's and CV1's keep-alive (report 0x11), after which the older one
-/// (0x08) is sent as well where it is refused; the magnetometer's unit, taken to be 1e-4 gauss.
+/// Uncertain: the layout of the DK2's and CV1's keep-alive report (0x11), for which the older one
+/// (0x08) is sent if the headset refuses it; the magnetometer's unit, assumed to be 1e-4 gauss.
 struct OculusRift: TrackerDriver {
   enum Model: Sendable {
     case dk1
@@ -26,9 +26,9 @@ struct OculusRift: TrackerDriver {
     0x0001: .dk1, 0x0021: .dk2, 0x2021: .dk2, 0x0031: .cv1,
   ]
   private static let keepAliveMilliseconds: UInt16 = 10_000
-  /// So often it is asked to go on.
+  /// Nanoseconds between keep-alive reports.
   private static let keepAliveInterval: Int64 = 3_000_000_000
-  /// Counts of 1e-4 rad/s and 1e-4 m/s2.
+  /// One count of a reading: 1e-4 rad/s or 1e-4 m/s2.
   private static let step = 1e-4
 
   static func matches(_ node: HIDNode) -> Bool {
@@ -58,11 +58,11 @@ struct OculusRift: TrackerDriver {
 // MARK: Start
 
 extension OculusRift {
-  /// Calibrated readings, and life for ten seconds.
+  /// Requests calibrated readings and keeps the headset sending for ten seconds.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = Self.clock(model)
     if model == .cv1 {
-      // Display, audio, and a third bit without which the sensor stays off.
+      // Enables display, audio, and a third function without which the sensor stays off.
       try? link.setFeature([0x1D, 0, 0, 0x07])
     }
     if model != .dk1, var settings = try? link.feature(id: 0x02, length: 7), settings.count >= 7 {
@@ -109,7 +109,7 @@ extension OculusRift {
       let time = clock.time(ticks: UInt64(report.u32(8)), arrival: arrival)
       return readings(report, count: min(Int(report[3]), 2), at: 12, field: 44, newest: time)
     case (.dk1, _): return nil
-    // The receivers of remote controls and the like.
+    // Reports of remote controls and the like.
     default: return report.first == 0x0B || report.isEmpty ? nil : []
     }
   }
@@ -129,7 +129,7 @@ extension OculusRift {
     }
   }
 
-  /// Three signed numbers of 21 bits in eight bytes, big-endian, one bit left over.
+  /// Unpacks three signed 21-bit numbers from eight bytes, big-endian; the last bit is unused.
   static func unpack(_ report: [UInt8], _ at: Int) -> SIMD3<Double> {
     let word = report[at..<at + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let parts = [0, 21, 42].map { Double(Int64(bitPattern: word << UInt64($0)) >> 43) }

@@ -4,36 +4,39 @@ import System
 
 /// The factory calibration of a DualSense or DualShock 4, from its feature report.
 ///
-/// The report tells what the sensors read at a known rotation and at +1 g and -1 g on each axis.
-/// Clones leave it empty or fill it with nonsense: an axis whose scale is not near the nominal one
-/// takes the nominal one. Source: Linux 6.1, drivers/hid/hid-playstation.c and hid-sony.c.
+/// The report contains the sensor readings at a known angular rate, and at +1 g and -1 g on each
+/// axis. Clones leave it empty or fill it with garbage: an axis whose scale is not near the nominal
+/// one gets the nominal scale. Source: Linux 6.1, drivers/hid/hid-playstation.c and hid-sony.c.
 struct PadCalibration: Sendable, Equatable {
-  /// Raw counts at rest, and rad/s a count; the pad's axes.
+  /// The reading at rest in raw counts, and rad/s per count, in the pad's axes.
   var gyroBias = SIMD3<Double>()
   var gyroScale = SIMD3<Double>(repeating: Self.nominalGyro)
-  /// Raw counts at 0 g, and m/s2 a count.
+  /// The reading at 0 g in raw counts, and m/s2 per count, in the pad's axes.
   var accelBias = SIMD3<Double>()
   var accelScale = SIMD3<Double>(repeating: Self.nominalAccel)
 
-  /// 2000 degrees a second and 4 g at full scale.
+  /// The nominal full scale is 2000 degrees/s and 4 g.
   static let nominalGyro = 2000 / 32768 * radiansPerDegree
   static let nominalAccel = 4 / 32768 * standardGravity
 
-  /// How the two ends of the gyroscope's axes follow each other.
+  /// The order of the end values of the gyroscope's axes.
   enum Order {
     /// pitch+ pitch- yaw+ yaw- roll+ roll-
     case pairs
     /// pitch+ yaw+ roll+ pitch- yaw- roll-
     case ends
-    /// Whichever the signs show: the minus ends are negative.
+    /// The order that the signs show: the minus ends are negative.
     case bySigns
   }
 
   init() {}
 
+  /// Reads a calibration.
+  ///
   /// - Parameters:
   ///   - report: the feature report with its id, at least 35 bytes; a shorter one gives the nominal
   ///     calibration.
+  ///   - order: the order of the gyroscope's end values.
   init(_ report: [UInt8], order: Order) {
     guard report.count >= 35 else { return }
     let ends = (0..<6).map { Double(report.i16(7 + 2 * $0)) }
@@ -62,7 +65,8 @@ struct PadCalibration: Sendable, Equatable {
     }
   }
 
-  /// Factory scales lie within some per cent of the nominal ones.
+  /// Whether a scale is plausible: factory scales are within a few percent of the nominal ones, and
+  /// the limits are half and twice the nominal scale.
   private static func isNear(_ scale: Double, _ nominal: Double) -> Bool {
     scale > 0.5 * nominal && scale < 2 * nominal
   }
@@ -77,14 +81,14 @@ struct PadCalibration: Sendable, Equatable {
 }
 
 extension AxisMap {
-  /// x right, y up, z back: most game controllers and headsets.
+  /// x right, y up, z back, as in most game controllers and headsets.
   static let rightUpBack = AxisMap(columns: SIMD3(2, 0, 1), signs: SIMD3(-1, -1, 1))
 }
 
-/// The ends of a pad's Bluetooth reports.
+/// The checksum at the end of a pad's Bluetooth reports.
 enum PadChecksum {
-  /// Whether the last four bytes are the checksum of those before, after the seed byte that tells
-  /// the kind of report (0xA1 input, 0xA3 feature).
+  /// Whether the last four bytes are the CRC-32 of the preceding bytes, prefixed by the seed byte
+  /// for the kind of report (0xA1 input, 0xA3 feature).
   static func isRight(_ report: some Collection<UInt8>, seed: UInt8) -> Bool {
     let bytes = Array(report)
     guard bytes.count > 4 else { return false }

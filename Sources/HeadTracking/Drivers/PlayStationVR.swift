@@ -2,14 +2,15 @@
 
 import System
 
-/// PlayStation VR, first generation (054c:09af): a six-axis sensor at 2 kHz, two readings a report.
+/// PlayStation VR, first generation (054c:09af): a six-axis sensor at 2 kHz, two readings per
+/// report.
 ///
-/// The sensor is one USB interface, the switches are another: power and VR mode are written there.
-/// Axes after the y, x, -z order of the report: x right, y up, z back. Sources: OpenHMD/OpenHMD,
-/// src/drv_psvr; Monado, src/xrt/drivers/psvr.
+/// The sensor is one USB interface; power and VR mode are written to another, the control
+/// interface. The report's order is y, x, -z, which gives the axes x right, y up, z back. Sources:
+/// OpenHMD/OpenHMD, src/drv_psvr; Monado, src/xrt/drivers/psvr.
 ///
-/// Uncertain: the scale of the rates (0.00105 rad/s, Monado's fit) and the axes. The headset's own
-/// calibration is not read; the orientation filter finds the bias.
+/// Uncertain: the scale of the rates (0.00105 rad/s, Monado's fit) and the axes. The driver does
+/// not read the headset's own calibration; the orientation filter estimates the bias.
 struct PlayStationVR: TrackerDriver {
   let protocolDescription = "PlayStation VR"
   private let axes: AxisMap
@@ -32,9 +33,12 @@ struct PlayStationVR: TrackerDriver {
     isHeadset(node) && node.interface == sensorInterface
   }
 
+  /// Creates the driver.
+  ///
   /// - Parameters:
-  ///   - node: the sensor's.
-  ///   - nodes: all; the control interface of the same headset is among them.
+  ///   - node: the sensor interface's node.
+  ///   - nodes: all nodes, among them the control interface of the same headset.
+  ///   - axes: the mounting of the tracker on the head; nil for x right, y up, z back.
   init(_ node: HIDNode, among nodes: [HIDNode], axes: AxisMap? = nil) {
     control = nodes.first {
       Self.isHeadset($0) && $0.interface == Self.controlInterface && $0.serial == node.serial
@@ -42,7 +46,8 @@ struct PlayStationVR: TrackerDriver {
     self.axes = axes ?? .rightUpBack
   }
 
-  /// Switches the headset on; one that is on already streams without the control interface.
+  /// Switches the headset on. Without the control interface it does nothing: a headset that is
+  /// already on streams anyway.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = DeviceClock(nanosecondsPerTick: 1000, bits: 24)
     guard let control else { return }
@@ -58,7 +63,7 @@ struct PlayStationVR: TrackerDriver {
 
   mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]? {
     guard report.count == 64 else { return nil }
-    // Both stamps belong to one clock; the second reading is the newer one.
+    // Both stamps come from one clock; the second reading is the newer one.
     let first = report.u32(16) & 0xFF_FFFF
     let second = report.u32(32) & 0xFF_FFFF
     let newest = clock.time(ticks: UInt64(second), arrival: arrival)
@@ -76,6 +81,6 @@ struct PlayStationVR: TrackerDriver {
       specificForce: axes.apply(Self.turned(report.vector(at + 6)) * Self.forceScale))
   }
 
-  /// The report's order is y, x, -z.
+  /// Reorders the report's y, x, -z to x, y, z.
   private static func turned(_ v: SIMD3<Double>) -> SIMD3<Double> { SIMD3(v.y, v.x, -v.z) }
 }

@@ -13,7 +13,10 @@ struct ProfiledTracker: TrackerDriver {
   private var times = ReadingTimes()
   private var isPressed = false
 
-  /// - Throws: `notAHeadTracker` where the descriptor lacks a usage that the profile names.
+  /// Creates the driver.
+  ///
+  /// - Throws: `notAHeadTracker` if the profile is invalid or the descriptor lacks a usage that the
+  ///   profile names.
   init(
     _ profile: TrackerProfile, descriptor: HIDReportDescriptor, path: String,
     axes: AxisMap? = nil
@@ -71,7 +74,8 @@ struct ProfiledTracker: TrackerDriver {
     ]
   }
 
-  /// By the device's clock where it has one, which may be signed; else by arrival, made even.
+  /// The time of a sample: from the device's clock if there is one (its ticks may be signed),
+  /// otherwise from regularised arrival times. Nil if the ticks are out of range.
   private mutating func moment(
     _ values: [TrackerProfile.Signal: Double], _ arrival: Int64
   ) -> Int64? {
@@ -122,7 +126,7 @@ struct ProfiledTracker: TrackerDriver {
 }
 
 extension TrackerProfile.NumberType {
-  /// The number at a place of a report, or nil where the report is too short.
+  /// Reads the number at a position of a report; nil if the report is too short.
   func value(_ report: [UInt8], _ at: Int) -> Double? {
     guard at >= 0, at + size <= report.count else { return nil }
     switch self {

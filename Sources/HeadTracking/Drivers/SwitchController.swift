@@ -3,13 +3,13 @@
 /// Nintendo Switch Pro Controller (057e:2009), Joy-Con left and right (2006, 2007) and their
 /// charging grip (200e).
 ///
-/// Each report holds three readings of a six-axis sensor, 5 ms apart. The pad has no usable clock:
-/// the times of arrival are made even. Home (left Joy-Con: Capture) recentres. Sources: Linux 6.1,
-/// drivers/hid/hid-nintendo.c; dekuNukem/Nintendo_Switch_Reverse_Engineering.
+/// Each report contains three readings of a six-axis sensor, 5 ms apart. The pad has no usable
+/// clock, so the driver regularises the arrival times. Home (left Joy-Con: Capture) recentres.
+/// Sources: Linux 6.1, drivers/hid/hid-nintendo.c; dekuNukem/Nintendo_Switch_Reverse_Engineering.
 ///
-/// The kernel's own driver (hid-nintendo) has the sensor running and talks to the pad all the time;
-/// then nothing is sent and the scales are nominal. Uncertain: the interval by Bluetooth, which is
-/// measured instead.
+/// The kernel's own driver (hid-nintendo) keeps the sensor running and communicates with the pad
+/// all the time. In that case this driver sends nothing and uses nominal scales. Uncertain: the
+/// report interval over Bluetooth, which is therefore measured.
 struct SwitchController: TrackerDriver {
   let protocolDescription: String
   private let axes: AxisMap
@@ -35,7 +35,7 @@ struct SwitchController: TrackerDriver {
 
   init(productID: UInt16, bus: TrackerBus, axes: AxisMap? = nil) {
     protocolDescription = Self.names[productID] ?? "Switch controller"
-    // The sensor of the right Joy-Con lies on its back.
+    // The sensor of the right Joy-Con is mounted upside down.
     let turned = AxisMap(columns: SIMD3(0, 1, 2), signs: SIMD3(1, -1, -1))
     self.axes = axes ?? (productID == Self.right ? turned : .frontLeftUp)
     self.bus = bus
@@ -45,7 +45,7 @@ struct SwitchController: TrackerDriver {
   mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]? {
     guard let id = report.first else { return nil }
     guard id == 0x30, report.count >= 49 else {
-      // Answers, and the short form before the sensor runs.
+      // Replies, and the short form before the sensor runs, contain no readings.
       return [0x21, 0x3F, 0x81].contains(id) && report.count >= 12 ? [] : nil
     }
     let newest = min(clock.stamp(arrival), arrival)
@@ -73,7 +73,7 @@ extension SwitchController {
     clock = SampleClock()
     if link.kernelDriver == "nintendo" { return }
     if bus != .bluetooth { wakeCable(link) }
-    // Without the sensor there is nothing: this one must go out.
+    // This command enables the sensor, so failure to send it is an error.
     try send(0x40, [0x01], link)
     _ = acknowledged(0x40, link)
     calibration = readCalibration(link)
@@ -86,8 +86,8 @@ extension SwitchController {
     try? send(0x40, [0x00], link)
   }
 
-  /// Handshake, 3 Mbit/s, handshake, and no more time-outs. A pad on a bus that only seems to be
-  /// USB does not answer.
+  /// Prepares a pad on USB: handshake, 3 Mbit/s, handshake, and no more time-outs. A pad on a bus
+  /// that only appears to be USB does not reply.
   private func wakeCable(_ link: some TrackerLink) {
     for command: UInt8 in [0x02, 0x03, 0x02, 0x04] {
       do { try link.write([0x80, command] + [UInt8](repeating: 0, count: 62)) } catch { return }
@@ -99,7 +99,7 @@ extension SwitchController {
     }
   }
 
-  /// A subcommand, with rumble motors at rest.
+  /// Sends a subcommand, with the rumble motors at rest.
   private mutating func send(
     _ command: UInt8, _ data: [UInt8], _ link: some TrackerLink
   ) throws(HeadTrackingError) {
@@ -109,7 +109,7 @@ extension SwitchController {
     try link.write(report + [UInt8](repeating: 0, count: max(0, 49 - report.count)))
   }
 
-  /// The answer to a subcommand: the bytes after its number.
+  /// Waits for the reply to a subcommand and returns the bytes after the subcommand's number.
   private func acknowledged(_ command: UInt8, _ link: some TrackerLink) -> [UInt8]? {
     link.reply(withinMilliseconds: 200) { report in
       guard report.count >= 20, report[0] == 0x21, report[14] == command else { return nil }
@@ -117,7 +117,8 @@ extension SwitchController {
     }
   }
 
-  /// The user's calibration where there is one, else the factory's, else the nominal one.
+  /// Reads the user's calibration if there is one, otherwise the factory's, otherwise returns the
+  /// nominal one.
   private mutating func readCalibration(_ link: some TrackerLink) -> SwitchCalibration {
     if flash(0x8026, 2, link) == [0xB2, 0xA1], let data = flash(0x8028, 24, link),
       let calibration = SwitchCalibration(data)
@@ -145,14 +146,14 @@ extension SwitchController {
 /// Offsets and scales of a Switch controller's sensor, from its flash memory.
 struct SwitchCalibration: Sendable, Equatable {
   var accelOrigin = SIMD3<Double>()
-  /// What 4 g reads, and what 936 degrees a second read.
+  /// The reading at 4 g, and `gyroScale` the reading at 936 degrees/s.
   var accelScale = SIMD3<Double>(repeating: 16384)
   var gyroOffset = SIMD3<Double>()
   var gyroScale = SIMD3<Double>(repeating: 13371)
 
   init() {}
 
-  /// 24 bytes of the flash memory; nil where they are empty or nonsense.
+  /// Reads 24 bytes of the flash memory; nil if they are empty or implausible.
   init?(_ data: [UInt8]) {
     guard data.count >= 24 else { return nil }
     accelOrigin = data.vector(0)
@@ -168,12 +169,13 @@ struct SwitchCalibration: Sendable, Equatable {
     }
   }
 
-  /// m/s2. The origin lifts no reading: it is where the scale begins.
+  /// The specific force in m/s2. The origin is not subtracted from the reading; only the scale uses
+  /// it.
   func force(_ raw: SIMD3<Double>) -> SIMD3<Double> {
     raw * (4 * standardGravity) / (accelScale - accelOrigin)
   }
 
-  /// rad/s.
+  /// The angular velocity in rad/s.
   func rate(_ raw: SIMD3<Double>) -> SIMD3<Double> {
     (raw - gyroOffset) * (936 * radiansPerDegree) / (gyroScale - gyroOffset)
   }

@@ -2,40 +2,41 @@
 
 import CRealtime
 
-/// What a driver makes of a report.
+/// One item that a driver decodes from a report.
 enum TrackerReading: Sendable, Equatable {
-  /// An orientation that the device has fused itself.
+  /// An orientation that the device computed itself.
   case head(HeadSample)
-  /// A raw reading, to be fused here.
+  /// A raw reading, for the orientation filter.
   case inertial(InertialSample)
-  /// The button that makes where the head looks the front has gone down.
+  /// The recentring button was pressed.
   case recenterButton
 }
 
-/// The knowledge of one family of trackers: how it is started, what its reports mean, how it is
-/// stopped.
+/// The protocol of one family of trackers: how to start and stop it, and what its reports mean.
 ///
-/// A driver turns readings into the axes of the house (x front, y left, z up), SI units and
-/// CLOCK_MONOTONIC nanoseconds. It must take any bytes for a report.
+/// A driver converts readings to the project's axes (x front, y left, z up), SI units and
+/// CLOCK_MONOTONIC nanoseconds. It must accept any bytes as a report.
 protocol TrackerDriver {
-  /// What the device is, for people; such as `#AndroidHeadTracker#1.0` or `DualSense`.
+  /// A name of the device or its protocol for people, such as `#AndroidHeadTracker#1.0` or
+  /// `DualSense`.
   var protocolDescription: String { get }
-  /// Bytes of the longest input report.
+  /// Length of the longest input report, in bytes; 64 by default.
   var inputLength: Int { get }
-  /// True where the device's own reference frame survives a break of a wireless link.
+  /// True if the device's own reference frame survives an interruption of a wireless link; false by
+  /// default.
   var keepsReference: Bool { get }
 
-  /// Has the device send what it measures; called again when it falls silent.
+  /// Makes the device send its measurements; called again when it stops sending.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError)
-  /// Called every 50 ms or oftener while the device is open.
+  /// Called at least every 50 ms while the device is open.
   mutating func keepAlive(_ link: some TrackerLink, now: Int64)
   mutating func stop(_ link: some TrackerLink)
 
-  /// The readings of an input report, oldest first; nil where it is no report of the device's.
+  /// Decodes an input report to readings, oldest first; nil if it is not a report of this device.
   ///
   /// - Parameters:
-  ///   - report: as read, with its id where the device numbers its reports.
-  ///   - arrival: CLOCK_MONOTONIC nanoseconds.
+  ///   - report: as read, with its id if the device numbers its reports.
+  ///   - arrival: in CLOCK_MONOTONIC nanoseconds.
   mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]?
 }
 
@@ -46,16 +47,17 @@ extension TrackerDriver {
   mutating func stop(_ link: some TrackerLink) {}
 }
 
-/// A driver's way to its device; tests put a pretended device behind it.
+/// A driver's connection to its device; tests replace it with a simulated device.
 protocol TrackerLink: HIDFeatures {
-  /// The kernel's driver for the device, such as `hid-generic`; empty where unknown.
+  /// The kernel's driver for the device, such as `hid-generic`; empty if unknown.
   var kernelDriver: String { get }
   func write(_ report: [UInt8]) throws(HeadTrackingError)
   func read(into buffer: inout [UInt8], timeoutMilliseconds: Int) -> HIDDevice.ReadResult
 }
 
 extension TrackerLink {
-  /// The first report within the time for which `answer` has one; others are dropped.
+  /// Returns the first non-nil result of `answer` for a report within the time limit; other reports
+  /// are dropped. Nil if there is none or the device is gone.
   func reply<Answer>(
     withinMilliseconds limit: Int, length: Int = 64, _ answer: ([UInt8]) -> Answer?
   ) -> Answer? {

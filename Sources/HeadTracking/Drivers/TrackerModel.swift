@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A line of the table that finds the driver for a HID device.
+/// An entry of the table that selects the driver for a HID device.
 struct TrackerModel: Sendable {
   var kind: TrackerKind
   var matches: @Sendable (HIDNode) -> Bool
   var open: @Sendable (TrackerContext) throws(HeadTrackingError) -> any TrackerDriver
 
-  /// All drivers; the first line that fits decides.
+  /// All built-in drivers; the first matching entry is used.
   static let all: [TrackerModel] = [
     TrackerModel(kind: .head, matches: AndroidHeadTracker.matches) {
       context throws(HeadTrackingError) in
@@ -32,7 +32,8 @@ struct TrackerModel: Sendable {
     },
   ]
 
-  /// The line for a node. A profile goes before the drivers: somebody has chosen it.
+  /// Returns the entry for a node. A profile takes precedence over the built-in drivers, because a
+  /// user supplied it.
   static func find(_ node: HIDNode, _ settings: TrackerSettings) -> TrackerModel? {
     if let profile = settings.profiles.first(where: { $0.matches(node) }) {
       return TrackerModel(kind: profile.kind, matches: profile.matches) {
@@ -55,7 +56,7 @@ extension TrackerProfile {
   }
 }
 
-/// What a driver is made from.
+/// The inputs from which a driver is created.
 struct TrackerContext {
   var node: HIDNode
   var device: HIDDevice

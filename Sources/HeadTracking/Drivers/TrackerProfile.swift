@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A simple HID tracker, described instead of programmed: which bits of its report mean what.
+/// A description of a simple HID tracker that needs no driver of its own: the meaning of the bits
+/// in its reports.
 ///
-/// docs/trackers.md tells how such a profile is written as a file.
+/// docs/trackers.md describes the file format of such a profile.
 public struct TrackerProfile: Sendable, Equatable {
-  /// What a number of a report means.
+  /// The quantity that a number of a report represents.
   public enum Signal: String, Sendable, CaseIterable {
-    /// Orientation of the sensor, active, sensor to world.
+    /// Orientation of the sensor as a quaternion, from sensor to world.
     case quaternionW, quaternionX, quaternionY, quaternionZ
-    /// Rotation vector, rad.
+    /// Rotation vector, in rad.
     case rotationX, rotationY, rotationZ
-    /// Angles as people count them: yaw left, pitch up, roll right ear down; rad.
+    /// Angles, in rad: yaw positive to the left, pitch up, roll right ear down.
     case yaw, pitch, roll
-    /// Angular velocity, rad/s.
+    /// Angular velocity, in rad/s.
     case rateX, rateY, rateZ
-    /// Specific force, m/s2.
+    /// Specific force, in m/s2.
     case forceX, forceY, forceZ
-    /// Magnetic field, uT.
+    /// Magnetic field, in uT.
     case fieldX, fieldY, fieldZ
     /// The device's clock, in ticks.
     case clock
-    /// Not zero while the button is down that makes where the head looks the front.
+    /// Nonzero while the recentring button is pressed.
     case recenterButton
   }
 
@@ -28,7 +29,7 @@ public struct TrackerProfile: Sendable, Equatable {
     case u8, i8, u16, i16, u24, i24, u32, i32, f32
     case u16be, i16be, u32be, i32be, f32be
 
-    /// Bytes.
+    /// Size in bytes.
     public var size: Int {
       switch self {
       case .u8, .i8: 1
@@ -40,13 +41,13 @@ public struct TrackerProfile: Sendable, Equatable {
   }
 
   public enum Place: Sendable, Equatable {
-    /// From the first byte that is read, the report id where there is one.
+    /// At a byte offset from the first byte read, which is the report id if there is one.
     case byte(Int, NumberType)
-    /// By the report descriptor; the raw number, before any physical scale.
+    /// Found through the report descriptor; the raw number, before any physical scale.
     case usage(HIDUsage, element: Int)
   }
 
-  /// value = raw * scale + offset
+  /// A number of a report: value = raw * scale + offset.
   public struct Number: Sendable, Equatable {
     public var place: Place
     public var scale: Double
@@ -61,19 +62,19 @@ public struct TrackerProfile: Sendable, Equatable {
 
   public var name: String
   public var vendorID: UInt16
-  /// Nil: any product of the vendor's.
+  /// The product; nil for any product of the vendor.
   public var productID: UInt16?
   /// A top-level usage that the device must have.
   public var usage: HIDUsage?
-  /// Nil where reports are not numbered.
+  /// The report id; nil if reports are not numbered.
   public var reportID: UInt8?
   public var kind: TrackerKind
   public var axes: AxisMap
   public var signals: [Signal: Number]
-  /// Seconds a tick of `Signal.clock`, and its width.
+  /// Seconds per tick of `Signal.clock`, and its width in bits.
   public var tickSeconds: Double
   public var clockBits: Int
-  /// Feature and output reports that start the device, with their ids in front.
+  /// Feature and output reports that start the device, each beginning with its id.
   public var startFeatures: [[UInt8]]
   public var startOutputs: [[UInt8]]
 
@@ -97,7 +98,7 @@ public struct TrackerProfile: Sendable, Equatable {
     self.startOutputs = startOutputs
   }
 
-  /// Why no pose can come of the profile, or nil.
+  /// Why the profile cannot yield a pose; nil if it can.
   public var problem: String? {
     let has = Set(signals.keys)
     let sets: [Set<Signal>] = [

@@ -5,14 +5,14 @@ import System
 /// XREAL Air, Air 2, Air 2 Pro, Air 2 Ultra (3318:0424, 0428, 0432, 0426): glasses with a raw
 /// nine-axis sensor at 1 kHz and a nanosecond clock.
 ///
-/// Commands and answers are frames with a checksum; the factory calibration is a JSON text that is
+/// Commands and replies are frames with a checksum. The factory calibration is a JSON text that is
 /// read in segments while the stream is off. Sources: badicsalex/ar-drivers-rs (MIT), Monado's
 /// xreal_air driver.
 ///
 /// Uncertain: the signs of the calibration's biases, which ar-drivers found by trial (`biasSigns`;
-/// the orientation filter takes away what is left); the magnetometer's unit, taken to be gauss,
-/// and its mounting, which is known to differ: its values are recorded, and not used unless
-/// somebody asks. The checksum at the end of a data report is of an unknown kind and not checked.
+/// the orientation filter removes the remaining bias); the magnetometer's unit, assumed to be
+/// gauss, and its mounting, which is known to differ: its values are recorded, but used only on
+/// request. The checksum at the end of a data report is of an unknown kind and is not checked.
 struct XREAL: TrackerDriver {
   let protocolDescription = "XREAL Air"
   private let isUltra: Bool
@@ -20,9 +20,10 @@ struct XREAL: TrackerDriver {
   private(set) var calibration = XREALCalibration()
   private var clock = DeviceClock(nanosecondsPerTick: 1)
 
-  /// Front is -y, left is x, up is z of the raw numbers.
+  /// The head's axes in raw axes: front is -y, left is x, up is z.
   static let nativeAxes = AxisMap(columns: SIMD3(1, 0, 2), signs: SIMD3(-1, 1, 1))
-  /// Of the calibration's biases, in the sensor's frame x right, y up, z back; added.
+  /// Signs of the calibration's biases, in the sensor's frame (x right, y up, z back), when they
+  /// are added to readings.
   private static let biasSigns = SIMD3<Double>(-1, 1, 1)
   private static let ultra: UInt16 = 0x0426
 
@@ -50,13 +51,13 @@ extension XREAL {
     case stream = 0x19
   }
 
-  /// The largest calibration that is believed.
+  /// The largest calibration accepted, in bytes.
   private static let mostBytes = 1 << 17
 
   /// Reads the calibration and switches the stream on.
   ///
-  /// - Throws: `featureFailed` where the glasses do not answer at all. Glasses without a readable
-  ///   calibration work without one.
+  /// - Throws: `featureFailed` if the glasses do not reply at all. Without a readable calibration
+  ///   the driver works with zero biases.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = DeviceClock(nanosecondsPerTick: 1)
     guard ask(.stream, [0], link) != nil else {
@@ -89,14 +90,15 @@ extension XREAL {
     }
   }
 
-  /// Head, checksum of what follows, length of what follows the checksum, message, data.
+  /// Builds a frame: start byte, checksum of all that follows it, length from itself on, message,
+  /// data; padded to 64 bytes.
   static func frame(_ message: UInt8, _ data: [UInt8]) -> [UInt8] {
     let body = [UInt8].bytes(UInt16(3 + data.count)) + [message] + data
     let frame = [0xAA] + [UInt8].bytes(CRC32.of(body)) + body
     return frame + [UInt8](repeating: 0, count: max(0, 64 - frame.count))
   }
 
-  /// The data of an answer to the message, or nil where the report is none or is damaged.
+  /// Returns the data of the reply to a message; nil if the report is not one or is damaged.
   static func answer(_ report: [UInt8], to message: UInt8) -> [UInt8]? {
     guard report.count >= 8, report[0] == 0xAA, report[7] == message else { return nil }
     let length = Int(report.u16(5))
@@ -130,13 +132,13 @@ extension XREAL {
     ]
   }
 
-  /// A bias of the calibration in the axes of the raw numbers, to be added.
+  /// A bias of the calibration in raw axes, to be added to readings.
   private func raw(_ bias: SIMD3<Double>) -> SIMD3<Double> {
     let turned = bias * Self.biasSigns
     return SIMD3(-turned.x, turned.z, turned.y)
   }
 
-  /// Microtesla; big-endian scale, offset binary values.
+  /// The magnetic field in microtesla. The scale is big-endian, the values are offset binary.
   private func field(_ report: [UInt8]) -> SIMD3<Double>? {
     let factor = Double(report.u16(42).byteSwapped)
     let divisor = Double(report.u32(44).byteSwapped)

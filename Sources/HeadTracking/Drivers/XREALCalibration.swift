@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is used of the calibration that XREAL glasses keep: `IMU.device_1` of a JSON text.
+/// The part of the calibration of XREAL glasses that is used: `IMU.device_1` of a JSON text.
 struct XREALCalibration: Sendable, Equatable {
-  /// rad/s and m/s2, in the signs of the file.
+  /// Biases in rad/s and m/s2, with the signs of the file.
   var gyroBias = SIMD3<Double>()
   var accelBias = SIMD3<Double>()
 
   init() {}
 
-  /// Reads the text; on some glasses it begins in the middle, so the object `IMU` is looked for.
+  /// Reads the text. On some glasses the text starts in the middle, so this searches for the object
+  /// `IMU`.
   ///
-  /// - Returns: nil where there is no such object, or a bias is out of all reason.
+  /// - Returns: nil if there is no such object, or a bias is implausibly large.
   init?(_ text: [UInt8]) {
     guard let start = Self.object(named: "IMU", in: text) else { return nil }
     var parser = JSONText(text, at: start)
@@ -31,7 +32,7 @@ struct XREALCalibration: Sendable, Equatable {
     return vector
   }
 
-  /// Where the value of the key begins.
+  /// The position of the object that is the value of the key; nil if there is none.
   private static func object(named name: String, in text: [UInt8]) -> Int? {
     let key = Array("\"\(name)\"".utf8)
     guard text.count > key.count else { return nil }

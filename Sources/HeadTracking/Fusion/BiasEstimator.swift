@@ -3,16 +3,16 @@
 import CRealtime
 import Geometry
 
-/// The gyroscope's bias and how well it is known: a Kalman filter whose measurements are the rate
-/// at rest, and in motion the corrections that the inclination keeps needing (arXiv 2203.17024,
-/// section 3.6).
+/// Estimates the gyroscope's bias and its uncertainty: a Kalman filter whose measurements are the
+/// rate at rest and, in motion, the corrections that the inclination keeps needing (arXiv
+/// 2203.17024, section 3.6).
 ///
-/// The three measurements of a step have independent noise and are taken in one after the other,
-/// which is the same as all at once and needs no inverse matrix.
+/// The three measurements of a step have independent noise and are applied one after the other,
+/// which is equivalent to a joint update and needs no matrix inverse.
 struct BiasEstimator: Sendable {
-  /// rad/s, sensor frame.
+  /// The estimated bias, in the sensor's frame, in rad/s.
   private(set) var bias: SIMD3<Double>
-  /// The covariance by its columns, (rad/s)2.
+  /// The columns of the covariance matrix, in (rad/s)^2.
   private var columns: (SIMD3<Double>, SIMD3<Double>, SIMD3<Double>)
   private var rows: (VectorLowPass, VectorLowPass, VectorLowPass)
   private var earthBias: VectorLowPass
@@ -43,7 +43,7 @@ struct BiasEstimator: Sendable {
     limit = settings.biasLimit * degree
   }
 
-  /// An upper bound of the bias's standard deviation in any direction, rad/s.
+  /// An upper bound of the bias's standard deviation in any direction, in rad/s.
   var sigma: Double {
     @_noLocks get {
       let (x, y, z) = columns
@@ -56,7 +56,7 @@ struct BiasEstimator: Sendable {
     }
   }
 
-  /// Starts from a bias that is known from before.
+  /// Starts from a known bias.
   @_noLocks
   mutating func seed(_ bias: SIMD3<Double>, sigma: Double) {
     self.bias = Self.clipped(bias, limit)
@@ -64,7 +64,7 @@ struct BiasEstimator: Sendable {
     columns = Self.diagonal(variance < initialVariance ? variance : initialVariance)
   }
 
-  /// Lets the bias become less certain by the time that has passed.
+  /// Increases the variance for the time that has passed.
   @_noLocks
   mutating func age(seconds: Double) {
     let more = growth * seconds
@@ -73,7 +73,7 @@ struct BiasEstimator: Sendable {
     if columns.2.z < initialVariance { columns.2.z += more }
   }
 
-  /// The rate at rest is the bias.
+  /// Updates the bias from the mean rate at rest.
   @_noLocks
   mutating func updateAtRest(meanRate: SIMD3<Double>, seconds: Double) {
     let noise = Self.measurementVariance(restVariance, growth * seconds)
@@ -85,11 +85,14 @@ struct BiasEstimator: Sendable {
     bias = Self.clipped(bias, limit)
   }
 
-  /// What the inclination had to be turned by is the bias as seen from the earth.
+  /// Updates the bias in motion: the correction that the inclination needs is the bias as seen from
+  /// the earth.
   ///
   /// - Parameters:
-  ///   - correction: the rate of that turn about the horizontal axes x and y, rad/s.
+  ///   - correction: the angular velocity of the correction about the horizontal axes x and y, in
+  ///     rad/s.
   ///   - sensorToEarth: the orientation, without magnetometer.
+  ///   - seconds: since the previous sample.
   @_noLocks
   mutating func updateInMotion(
     correction: SIMD2<Double>, sensorToEarth: Quaternion, seconds: Double
@@ -112,7 +115,7 @@ struct BiasEstimator: Sendable {
     bias = Self.clipped(bias, limit)
   }
 
-  /// The low-passes follow the motion while something else tells of the bias.
+  /// Keeps the low-passes up to date while another measurement updates the bias.
   @_noLocks
   mutating func follow(sensorToEarth: Quaternion, seconds: Double) {
     let now = RotationMatrix(sensorToEarth)
@@ -122,7 +125,7 @@ struct BiasEstimator: Sendable {
     _ = rows.2.update(now.z, seconds: seconds)
   }
 
-  /// What was known of the motion is void; the bias is not.
+  /// Resets the low-passes of the motion; the bias stays.
   @_noLocks
   mutating func restartMotion() {
     earthBias.restart()
@@ -131,7 +134,8 @@ struct BiasEstimator: Sendable {
     rows.2.restart()
   }
 
-  /// One measurement: the bias along `direction` lies `offset` away from where it was at `start`.
+  /// Applies one measurement: the bias along `direction` is `offset` away from its value at
+  /// `start`.
   @_noLocks
   private mutating func take(
     _ offset: Double, _ direction: SIMD3<Double>, _ variance: Double, from start: SIMD3<Double>
@@ -147,7 +151,8 @@ struct BiasEstimator: Sendable {
     )
   }
 
-  /// The measurement noise with which a filter that grows by `growth` a step settles at `settled`.
+  /// The measurement variance with which the filter's variance settles at `settled` if it grows by
+  /// `growth` per step.
   @_noLocks
   private static func measurementVariance(_ settled: Double, _ growth: Double) -> Double {
     growth > 0 ? settled * settled / growth + settled : settled

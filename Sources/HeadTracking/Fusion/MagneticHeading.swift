@@ -2,12 +2,13 @@
 
 import CRealtime
 
-/// The heading that the magnetometer gives to an orientation that has none, and when it is not to
-/// be believed (arXiv 2203.17024, sections 3.3 and 3.7).
+/// The heading from the magnetometer, with rejection of magnetic disturbances (arXiv 2203.17024,
+/// sections 3.3 and 3.7).
 struct MagneticHeading: Sendable {
-  /// The turn about z from the almost-inertial to the earth's frame (x east, y north), radians.
+  /// The rotation about z from the almost-inertial to the earth's frame (x east, y north), in
+  /// radians.
   private(set) var angle: Double
-  /// Whether the field is not the reference now.
+  /// Whether the field differs from the reference now.
   private(set) var isDisturbed: Bool
 
   private var field: VectorLowPass
@@ -18,7 +19,7 @@ struct MagneticHeading: Sendable {
   private var candidateTime: Double
   private var undisturbedTime: Double
   private var rejectionTime: Double
-  /// 1 / number of updates while the heading is still found; 0 afterwards.
+  /// 1 / number of updates during the initial averaging of the heading; 0 afterwards.
   private var firstGain: Double
   private let settings: FusionSettings
 
@@ -38,11 +39,13 @@ struct MagneticHeading: Sendable {
     self.settings = settings
   }
 
+  /// Takes the next field sample.
+  ///
   /// - Parameters:
-  ///   - horizontal: the field in the almost-inertial frame, z up, microtesla.
-  ///   - rate: the sensor's low-passed rate of turn, rad/s.
-  ///   - biasSigma: how well the gyroscope's bias is known, rad/s.
-  ///   - seconds: since the field before.
+  ///   - horizontal: the field in the almost-inertial frame, z up, in microtesla.
+  ///   - rate: the sensor's low-passed angular rate, in rad/s.
+  ///   - biasSigma: standard deviation of the gyroscope's bias, in rad/s.
+  ///   - seconds: since the previous field sample.
   @_noLocks
   mutating func update(
     _ horizontal: SIMD3<Double>, rate: Double, biasSigma: Double, seconds: Double
@@ -59,7 +62,8 @@ struct MagneticHeading: Sendable {
     correct(towards: realtime_atan2(horizontal.x, horizontal.y), time: time, seconds: seconds)
   }
 
-  /// Compares the field with the reference, and finds a new reference where it stays another.
+  /// Compares the field with the reference, and adopts a new reference if the field stays
+  /// different.
   @_noLocks
   private mutating func judge(norm: Double, dip: Double, rate: Double, seconds: Double) {
     let follow = 1 - realtime_exp(-seconds / settings.magneticReferenceTime)
@@ -106,7 +110,7 @@ struct MagneticHeading: Sendable {
     return dipOff > -dipLimit
   }
 
-  /// Turns the heading towards where the field says north is.
+  /// Rotates the heading towards the measured north.
   @_noLocks
   private mutating func correct(towards measured: Double, time: Double, seconds: Double) {
     var gain = 1 - realtime_exp(-seconds / time)

@@ -3,24 +3,24 @@
 import CRealtime
 public import Geometry
 
-/// An inertial sensor's orientation from its raw samples.
+/// Estimates an inertial sensor's orientation from its raw samples.
 ///
 /// The gyroscope is integrated into an almost-inertial frame, which drifts slowly. In that frame
-/// the specific force is low-passed, so that a head's accelerations, which cancel over seconds, do
-/// not look like gravity; what remains says how the frame is inclined. The gyroscope's bias is
-/// estimated at rest and in motion. Heading comes from the gyroscope alone, or follows the
-/// magnetometer as one angle. The method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023,
-/// arXiv 2203.17024); see docs/orientation-filter.md for what is ours.
+/// the specific force is low-passed, so that the head's own accelerations, which cancel over
+/// seconds, do not look like gravity. The result gives the inclination of the frame. The
+/// gyroscope's bias is estimated at rest and in motion. Heading comes from the gyroscope alone, or
+/// follows the magnetometer as one angle. The method is VQF (D. Laidig, T. Seel, Information Fusion
+/// 91, 2023, arXiv 2203.17024); docs/orientation-filter.md lists the differences.
 ///
-/// Whatever it is fed, `orientation` is a finite unit quaternion.
+/// For any input, `orientation` is a finite unit quaternion.
 ///
 /// ## Threading
-/// A value; for one thread at a time. `update` is real-time safe.
+/// A value for one thread at a time. `update` is real-time safe.
 public struct OrientationFilter: Sendable {
   public let settings: FusionSettings
-  /// Angular velocity in the sensor's frame without its bias, rad/s.
+  /// Angular velocity in the sensor's frame, without its bias, in rad/s.
   public private(set) var angularVelocity: SIMD3<Double>
-  /// Samples that were not used: not finite, beyond reason, or out of order.
+  /// Number of samples that were not used: not finite, implausibly large, or out of order.
   public private(set) var rejected: Int
 
   private var spacing: SampleSpacing
@@ -28,19 +28,19 @@ public struct OrientationFilter: Sendable {
   private var estimator: BiasEstimator
   private var magnetic: MagneticHeading
   private var forces: VectorLowPass
-  /// From the sensor to the almost-inertial frame.
+  /// Rotates from the sensor to the almost-inertial frame.
   private var strapdown: Quaternion
-  /// From there to the frame whose z is up.
+  /// Rotates from the almost-inertial frame to the frame whose z axis points up.
   private var inclination: Quaternion
   private var lastRate: SIMD3<Double>
   private var rateBeforeGap: SIMD3<Double>
   private var isSaturated: Bool
   private var hasForce: Bool
 
-  /// No gyroscope or accelerometer on a head says more, rad/s and m/s2.
+  /// Upper limits for plausible samples of a sensor on a head, in rad/s and m/s2.
   private static var largestRate: Double { @_noLocks get { 100.0 } }
   private static var largestForce: Double { @_noLocks get { 1000.0 } }
-  /// Free fall, or an accelerometer that is not there, m/s2.
+  /// A smaller force means free fall or a missing accelerometer, in m/s2.
   private static var smallestForce: Double { @_noLocks get { 0.5 } }
 
   public init(settings: FusionSettings = FusionSettings()) {
@@ -60,10 +60,10 @@ public struct OrientationFilter: Sendable {
     hasForce = false
   }
 
-  // MARK: What it knows
+  // MARK: Results
 
-  /// From the sensor to the earth: z up; the heading is 0 at the first sample, or with
-  /// a magnetometer x points east.
+  /// Rotates from the sensor to the earth: z up. The heading is 0 at the first sample; with a
+  /// magnetometer, x points east.
   public var orientation: Quaternion {
     @_noLocks get {
       let level = inclination * strapdown
@@ -74,36 +74,36 @@ public struct OrientationFilter: Sendable {
     }
   }
 
-  /// rad/s, sensor frame.
+  /// The estimated gyroscope bias, in the sensor's frame, in rad/s.
   public var gyroBias: SIMD3<Double> {
     @_noLocks get { estimator.bias }
   }
 
-  /// An upper bound of the bias's standard deviation, rad/s.
+  /// An upper bound of the bias's standard deviation, in rad/s.
   public var biasSigma: Double {
     @_noLocks get { estimator.sigma }
   }
 
-  /// Whether the sensor lies still.
+  /// Whether the sensor is at rest.
   public var isAtRest: Bool {
     @_noLocks get { rest.isAtRest }
   }
 
-  /// Whether the magnetic field is not the one the heading is known from.
+  /// Whether the magnetic field differs from the reference field.
   public var isMagneticallyDisturbed: Bool {
     @_noLocks get { magnetic.isDisturbed }
   }
 
-  /// Seconds between samples, as learned; 0 before the second.
+  /// The learned interval between samples, in seconds; 0 before the second sample.
   public var sampleInterval: Double {
     @_noLocks get { spacing.interval }
   }
 
-  /// Starts from a bias known from a calibration or from the last time.
+  /// Starts from a bias that is known from a calibration or an earlier session.
   ///
   /// - Parameters:
-  ///   - bias: rad/s, sensor frame.
-  ///   - sigma: its standard deviation, rad/s.
+  ///   - bias: in the sensor's frame, in rad/s.
+  ///   - sigma: its standard deviation, in rad/s; it must be positive.
   @_noLocks
   public mutating func seedBias(_ bias: SIMD3<Double>, sigma: Double = 0.0017) {
     guard Self.isFinite(bias, below: Self.largestRate), sigma > 0 else { return }
@@ -140,7 +140,8 @@ public struct OrientationFilter: Sendable {
     }
   }
 
-  /// Integrates the rate over the step before it, over which a sensor's own filter has averaged.
+  /// Integrates the rate over the step before the sample, the time over which the sensor's own
+  /// filter averaged.
   @_noLocks
   private mutating func integrate(_ measured: SIMD3<Double>, _ step: SampleSpacing.Step) {
     let rate = measured - estimator.bias
@@ -159,8 +160,8 @@ public struct OrientationFilter: Sendable {
     angularVelocity = rate
   }
 
-  /// While the gyroscope is at its limit it lies; what the accelerometer said before, and in which
-  /// frame, is worth nothing afterwards.
+  /// Tracks saturation of the gyroscope. Its rate is wrong while it is saturated, so the low-passed
+  /// force and the almost-inertial frame of that time are useless afterwards.
   @_noLocks
   private mutating func noteSaturation(_ rate: SIMD3<Double>) {
     let limit = settings.rateRange * 0.999 * Double.pi / 180
@@ -180,7 +181,7 @@ public struct OrientationFilter: Sendable {
     return (force * force).sum() > Self.smallestForce * Self.smallestForce
   }
 
-  /// Inclination and bias from the specific force.
+  /// Corrects inclination and bias from the specific force.
   @_noLocks
   private mutating func correct(rate: SIMD3<Double>, force: SIMD3<Double>, seconds: Double) {
     rest.update(rate: rate, force: force, seconds: seconds)
@@ -202,7 +203,7 @@ public struct OrientationFilter: Sendable {
     }
   }
 
-  /// The shortest turn that takes a unit vector to z.
+  /// The shortest rotation from a unit vector to the z axis.
   @_noLocks
   private static func turnUp(_ x: Double, _ y: Double, _ z: Double) -> Quaternion {
     let half = (z + 1) / 2
@@ -211,7 +212,7 @@ public struct OrientationFilter: Sendable {
     return Quaternion(w: w, x: 0.5 * y / w, y: -0.5 * x / w, z: 0)
   }
 
-  /// After a break the motion in between is not known.
+  /// Discards the state of motion after a break, because the motion in between is unknown.
   @_noLocks
   private mutating func interrupt() {
     forces.restart()

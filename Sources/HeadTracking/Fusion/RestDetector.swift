@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells whether the sensor lies still: neither the rate nor the specific force leaves its own
-/// low-passed course for a while (arXiv 2203.17024, section 3.5).
+/// Detects whether the sensor is at rest: rate and specific force both stay near their own
+/// low-passed values for a while (arXiv 2203.17024, section 3.5).
 struct RestDetector: Sendable {
   private(set) var isAtRest: Bool
-  /// The low-passed rate, rad/s: at rest, the gyroscope's bias.
+  /// The low-passed rate, in rad/s; at rest, this is the gyroscope's bias.
   private(set) var meanRate: SIMD3<Double>
   private var rates: VectorLowPass
   private var forces: VectorLowPass
@@ -28,10 +28,12 @@ struct RestDetector: Sendable {
     restTime = settings.restTime
   }
 
+  /// Takes the next sample.
+  ///
   /// - Parameters:
-  ///   - rate: as measured, rad/s.
-  ///   - force: m/s2.
-  ///   - seconds: since the sample before.
+  ///   - rate: as measured, in rad/s.
+  ///   - force: in m/s2.
+  ///   - seconds: since the previous sample.
   @_noLocks
   mutating func update(rate: SIMD3<Double>, force: SIMD3<Double>, seconds: Double) {
     meanRate = rates.update(rate, seconds: seconds)
@@ -46,7 +48,7 @@ struct RestDetector: Sendable {
     isAtRest = still >= restTime
   }
 
-  /// Rest has to be proven again.
+  /// Resets the detector: rest must be detected again.
   @_noLocks
   mutating func restart() {
     rates.restart()

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much time each sample stands for, whatever its stamp says: gaps, bursts after a stall,
+/// Determines the time step of each sample from its stamp, in spite of gaps, bursts after a stall,
 /// clocks that wrap or jump, and samples out of order.
 struct SampleSpacing: Sendable {
-  /// What a sample's stamp means for the filter.
+  /// The time step of one sample.
   struct Step: Sendable {
-    /// Seconds from the sample before to this one; 0 for the first and for a second one of the
-    /// same moment.
+    /// Seconds from the previous sample to this one; 0 for the first sample and for one with the
+    /// same stamp as the previous.
     var seconds: Double
-    /// Seconds of a gap that ended one sample ago, now known not to be filled by a burst.
+    /// Seconds of a gap that ended one sample ago and that no burst has filled.
     var missedSeconds: Double
-    /// The sample is older than one that has been used.
+    /// True if the sample is older than one that has been used.
     var isStale: Bool
-    /// The clock jumped, or nothing was heard for long: what was known of motion is void.
+    /// True if the clock jumped or samples were missing for a long time: the motion in between is
+    /// unknown.
     var isBreak: Bool
 
     @_noLocks
@@ -26,7 +27,7 @@ struct SampleSpacing: Sendable {
     }
   }
 
-  /// The usual spacing in seconds; 0 before the second sample.
+  /// The usual interval between samples, in seconds; 0 before the second sample.
   private(set) var interval: Double
   private var last: Int64
   private var hasLast: Bool
@@ -34,7 +35,7 @@ struct SampleSpacing: Sendable {
   private var open: Double
   private var staleRun: Int
 
-  /// A stamp beyond that is another clock, or another time.
+  /// A larger step of the stamps, in either direction, is a break.
   private static var breakNanoseconds: Int64 { @_noLocks get { 2_000_000_000 } }
   private static var shortest: Double { @_noLocks get { 1e-4 } }
   private static var longest: Double { @_noLocks get { 0.2 } }
@@ -48,7 +49,9 @@ struct SampleSpacing: Sendable {
     staleRun = 0
   }
 
-  /// - Parameter time: the sample's stamp in nanoseconds.
+  /// Advances to the next sample.
+  ///
+  /// - Parameter time: the sample's stamp, in nanoseconds.
   @_noLocks
   mutating func advance(to time: Int64) -> Step {
     let before = last
@@ -63,7 +66,7 @@ struct SampleSpacing: Sendable {
     if isFar { return jump(to: time) }
     if delta < 0 {
       staleRun += 1
-      // Some late samples are a shuffled queue; more are a clock that was set back.
+      // A few late samples mean a shuffled queue; more mean that the clock was set back.
       if staleRun <= 8 { return Step(seconds: 0, isStale: true) }
       return jump(to: time)
     }
@@ -80,8 +83,9 @@ struct SampleSpacing: Sendable {
     return Step(seconds: interval, isBreak: true)
   }
 
-  /// A gap is first taken for a stall, after which the samples come in a burst; each of those then
-  /// stands for the usual spacing. If no burst comes the gap was real, and is given back.
+  /// Returns the step for a stamp that is not older than the previous one. A gap is first assumed
+  /// to be a stall, after which the samples come in a burst, and each of those gets the usual
+  /// interval. If no burst follows, the gap was real and is reported as missed time.
   @_noLocks
   private mutating func step(_ seconds: Double) -> Step {
     guard interval > 0 else {
@@ -97,7 +101,7 @@ struct SampleSpacing: Sendable {
     open = 0
     let isGap = seconds > 4 * interval
     if isGap {
-      // The second gap in a row is a slower rate.
+      // A second gap in a row means a lower sampling rate.
       if missed > 0 { learn(seconds) }
       open = seconds - interval
       return Step(seconds: interval, missedSeconds: missed)

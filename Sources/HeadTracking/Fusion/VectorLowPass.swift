@@ -2,20 +2,23 @@
 
 /// A second-order Butterworth low-pass of three values, for samples at any spacing.
 ///
-/// It is the trapezoidal state-variable form (A. Simper, "Linear trapezoidal integrated SVF", 2013;
-/// V. Zavalishin, "The Art of VA Filter Design", ch. 4): at a constant spacing it equals the
-/// bilinear biquad, and the spacing may change from sample to sample without a jump. Over the first
-/// time constant it answers with the mean of what it has heard, as arXiv 2203.17024, section 3.4
-/// does.
+/// It uses the trapezoidal state-variable form (A. Simper, "Linear trapezoidal integrated SVF",
+/// 2013; V. Zavalishin, "The Art of VA Filter Design", ch. 4). At a constant spacing it equals the
+/// bilinear biquad, and the spacing may change from sample to sample without a jump. During the
+/// first time constant the output is the mean of the input so far, as in arXiv 2203.17024, section
+/// 3.4.
 struct VectorLowPass: Sendable {
   private var band: SIMD3<Double>
   private var low: SIMD3<Double>
   private var sum: SIMD3<Double>
-  /// Seconds heard while the mean is taken; beyond `time` the filter itself answers.
+  /// Seconds of input so far, while the output is their mean; from `time` on the filter itself
+  /// runs.
   private var heard: Double
   private var count: Double
   private let time: Double
 
+  /// Creates a low-pass.
+  ///
   /// - Parameter time: the time constant in seconds; the corner is at sqrt(2) / (2 pi time).
   @_noLocks
   init(time: Double) {
@@ -27,7 +30,7 @@ struct VectorLowPass: Sendable {
     self.time = time
   }
 
-  /// Forgets everything.
+  /// Resets the filter.
   @_noLocks
   mutating func restart() {
     band = SIMD3(0, 0, 0)
@@ -37,11 +40,11 @@ struct VectorLowPass: Sendable {
     count = 0
   }
 
-  /// What the filter says to its newest value.
+  /// Filters the next value and returns the output.
   ///
   /// - Parameters:
-  ///   - input: the newest value.
-  ///   - seconds: since the value before.
+  ///   - input: the next value.
+  ///   - seconds: since the previous value.
   @_noLocks
   mutating func update(_ input: SIMD3<Double>, seconds: Double) -> SIMD3<Double> {
     if heard < time {
@@ -60,7 +63,8 @@ struct VectorLowPass: Sendable {
     return second
   }
 
-  /// tan(x) for the small angles there are; a spacing beyond that is as good as a new start.
+  /// tan(x) for small angles, by its Taylor series. Above 1 it is constant: such a spacing
+  /// practically resets the filter.
   @_noLocks
   private static func warp(_ x: Double) -> Double {
     let angle = x < 1 ? x : 1

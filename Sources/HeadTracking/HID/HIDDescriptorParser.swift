@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Walks the items of a report descriptor (HID 1.11, section 6.2.2) and lays out the fields.
+/// Parses the items of a report descriptor (HID 1.11, section 6.2.2) and computes the fields.
 struct HIDDescriptorParser {
-  /// A report of the kernel's hidraw is at most this long; a field beyond it cannot be meant.
+  /// The longest report of the kernel's hidraw, in bits; a field beyond it is an error.
   static let maximumReportBits = 16384 * 8
   static let maximumDepth = 64
 
@@ -18,7 +18,7 @@ struct HIDDescriptorParser {
     var id: UInt8
   }
 
-  /// An item's data, kept as written: whether a maximum is signed depends on the minimum.
+  /// An item's data as written: whether a maximum is signed depends on the minimum.
   private struct Datum {
     var bits: UInt32 = 0
     var size = 0
@@ -58,7 +58,7 @@ struct HIDDescriptorParser {
     while at < bytes.count {
       let prefix = bytes[at]
       if prefix == 0xFE {
-        // A long item: length, tag, data. None is defined.
+        // A long item has length, tag and data. The standard defines none.
         guard at + 1 < bytes.count else { return damage() }
         at += 3 + Int(bytes[at + 1])
         continue
@@ -143,7 +143,7 @@ struct HIDDescriptorParser {
       addUsages(first.bits...datum.bits, hasPage: datum.size == 4)
       locals.minimum = nil
     case 0xA8:
-      // Of a set of alternative usages the first is the preferred one.
+      // The first of a set of alternative usages is the preferred one.
       locals.isInSet = datum.bits == 1
       locals.alternatives = 0
     default: break
@@ -158,7 +158,7 @@ struct HIDDescriptorParser {
     locals.usages.append((range, hasPage))
   }
 
-  /// The page in force at the main item completes short usages (6.2.2.8).
+  /// Completes short usages with the page that is current at the main item (6.2.2.8).
   private func resolvedUsages() -> [ClosedRange<UInt32>] {
     let page = UInt32(globals.page) << 16
     return locals.usages.map { usage in
@@ -190,13 +190,13 @@ struct HIDDescriptorParser {
     return true
   }
 
-  /// Published descriptors write 255 as the byte 0xFF: beside a minimum that is not negative a
-  /// maximum is unsigned.
+  /// Decodes a maximum. Published descriptors write 255 as the byte 0xFF, so a maximum is unsigned
+  /// if the minimum is not negative.
   private static func maximum(_ datum: Datum, above minimum: Int64) -> Int64 {
     minimum < 0 ? datum.signed : datum.unsigned
   }
 
-  /// A two's complement nibble; some devices write a whole signed byte.
+  /// Decodes a unit exponent: a two's complement nibble, or, from some devices, a signed byte.
   private static func exponent(_ datum: Datum) -> Int {
     if datum.bits < 16 { return Int(datum.bits) - (datum.bits > 7 ? 16 : 0) }
     return Int(max(-16, min(16, datum.signed)))

@@ -5,14 +5,14 @@ import Glibc
 import Synchronization
 import System
 
-/// A driver's way to a device's features; tests put a pretended device behind it.
+/// A driver's access to a device's features; tests replace it with a simulated device.
 protocol HIDFeatures {
-  /// The feature report with its id in front.
+  /// Reads a feature report, which begins with its id.
   func feature(id: UInt8, length: Int) throws(HeadTrackingError) -> [UInt8]
   func setFeature(_ report: [UInt8]) throws(HeadTrackingError)
 }
 
-/// An open hidraw node. Belongs to one thread; closes when it goes.
+/// An open hidraw node, which belongs to one thread and closes on deinitialisation.
 final class HIDDevice: TrackerLink {
   enum ReadResult {
     case report(length: Int)
@@ -71,9 +71,9 @@ final class HIDDevice: TrackerLink {
     return "/sys/class/hidraw/\(node)/device"
   }
 
-  /// The report descriptor; hidapi 0.13 has no call for it.
+  /// Reads the report descriptor from sysfs; hidapi 0.13 has no call for it.
   func reportDescriptor() throws(HeadTrackingError) -> HIDReportDescriptor {
-    // The kernel's own limit (HID_MAX_DESCRIPTOR_SIZE) is 4096.
+    // The kernel limits the size to 4096 bytes (HID_MAX_DESCRIPTOR_SIZE).
     let file = systemFolder + "/report_descriptor"
     do throws(SystemError) { return HIDReportDescriptor(try SystemFile.contents(file)) } catch {
       throw .cannotOpen(path: file, reason: error.description)
@@ -81,12 +81,13 @@ final class HIDDevice: TrackerLink {
   }
 }
 
-/// The process-wide part of hidapi. Opening shares global state (the error text), so only one
-/// thread at a time goes through here.
+/// The process-wide part of hidapi. Opening modifies global state (the error text), so only one
+/// thread at a time may do it.
 enum HIDLibrary {
   private static let lock = Mutex<Bool>(false)
 
-  /// Opens a node, after asking the kernel whether that can be done.
+  /// Opens a node. It first checks the node through the kernel, because hidapi reports no error
+  /// number.
   static func open(_ path: String) throws(SystemError) -> OpaquePointer {
     let result: Result<OpaquePointer, SystemError> = lock.withLock { isReady in
       if !isReady { isReady = hid_init() == 0 }

@@ -5,15 +5,16 @@
 /// Source: USB Device Class Definition for HID 1.11, sections 5.8 and 6.2.2.
 public struct HIDField: Sendable, Equatable {
   public var kind: HIDReportKind
-  /// 0 where the device does not number its reports.
+  /// The report id; 0 if the device does not number its reports.
   public var reportID: UInt8
-  /// From the first bit of the report as it is read, which holds the report id if there is one.
+  /// Offset in bits from the start of the report as read, which begins with the report id if there
+  /// is one.
   public var bitOffset: Int
-  /// Bits an element, 0 to 65535; elements above 32 bits have no value.
+  /// Bits per element; `value` and `set` support 1 to 32.
   public var bitSize: Int
   public var count: Int
   public var isConstant: Bool
-  /// False for an array (selector): its elements are indices into the usages.
+  /// False for an array (selector), whose elements are indices into the usages.
   public var isVariable: Bool
   public var logicalMinimum: Int64
   public var logicalMaximum: Int64
@@ -22,12 +23,12 @@ public struct HIDField: Sendable, Equatable {
   public var unit: UInt32
   /// Power of ten of the physical values.
   public var unitExponent: Int
-  /// The usages as the descriptor gives them, ranges unexpanded.
+  /// The usages as in the descriptor, with ranges not expanded.
   public var usageRanges: [ClosedRange<UInt32>]
-  /// The usages of the collections around the field, outermost first.
+  /// The usages of the enclosing collections, outermost first.
   public var collections: [HIDUsage]
 
-  /// The usage of an element; the last one stands for all further elements (6.2.2.8).
+  /// Returns the usage of an element; the last usage applies to all further elements (6.2.2.8).
   public func usage(of element: Int) -> HIDUsage? {
     var left = element
     for range in usageRanges {
@@ -38,7 +39,7 @@ public struct HIDField: Sendable, Equatable {
     return usageRanges.last.map { HIDUsage($0.upperBound) }
   }
 
-  /// Where the usage stands in the field's list.
+  /// Returns the index of a usage in the field's list; nil if it is not there.
   public func index(of usage: HIDUsage) -> Int? {
     var before = 0
     for range in usageRanges {
@@ -48,7 +49,7 @@ public struct HIDField: Sendable, Equatable {
     return nil
   }
 
-  /// The value an array element takes to select the usage.
+  /// Returns the value by which an array element selects the usage; nil if it cannot.
   public func selector(for usage: HIDUsage) -> Int64? {
     guard !isVariable, let index = index(of: usage) else { return nil }
     let value = logicalMinimum + Int64(index)
@@ -57,11 +58,12 @@ public struct HIDField: Sendable, Equatable {
 }
 
 extension HIDField {
-  /// The raw value of an element, or nil where the report is too short.
+  /// Reads the raw value of an element; nil if there is no such element, its size is unsupported,
+  /// or the report is too short.
   ///
   /// - Parameters:
-  ///   - report: the report as read, with its id where the device numbers its reports.
-  ///   - element: which of the field's `count` elements.
+  ///   - report: the report as read, with its id if the device numbers its reports.
+  ///   - element: index of the element, below `count`.
   public func value(in report: [UInt8], element: Int = 0) -> Int64? {
     guard (0..<count).contains(element), (1...32).contains(bitSize) else { return nil }
     let first = bitOffset + element * bitSize
@@ -75,7 +77,8 @@ extension HIDField {
     return isNegative ? Int64(raw) - 1 << Int64(bitSize) : Int64(raw)
   }
 
-  /// Writes the raw value of an element; false where the report is too short.
+  /// Writes the raw value of an element; false if there is no such element, its size is
+  /// unsupported, or the report is too short.
   @discardableResult
   public func set(_ value: Int64, in report: inout [UInt8], element: Int = 0) -> Bool {
     guard (0..<count).contains(element), (1...32).contains(bitSize) else { return false }
@@ -92,7 +95,7 @@ extension HIDField {
     return true
   }
 
-  /// Physical units for one step of the raw value (6.2.2.7).
+  /// Physical units per step of the raw value (6.2.2.7).
   public var resolution: Double {
     let logical = Double(logicalMaximum) - Double(logicalMinimum)
     let physical = Double(physicalMaximum) - Double(physicalMinimum)
@@ -100,7 +103,7 @@ extension HIDField {
     return (isScaled ? physical / logical : 1) * HIDField.powerOfTen(unitExponent)
   }
 
-  /// The physical value of a raw one, in the field's unit.
+  /// Converts a raw value to a physical one, in the field's unit.
   public func physical(_ raw: Int64) -> Double {
     let isScaled = physicalMinimum != 0 || physicalMaximum != 0
     guard isScaled, logicalMaximum != logicalMinimum else { return Double(raw) * resolution }
@@ -108,12 +111,12 @@ extension HIDField {
       + Double(physicalMinimum) * HIDField.powerOfTen(unitExponent)
   }
 
-  /// The physical value of an element, in the field's unit.
+  /// Reads the physical value of an element, in the field's unit.
   public func physicalValue(in report: [UInt8], element: Int = 0) -> Double? {
     value(in: report, element: element).map(physical)
   }
 
-  /// The raw value nearest to a physical one, inside the logical range.
+  /// Returns the raw value nearest to a physical one, within the logical range.
   public func raw(nearestTo value: Double) -> Int64 {
     let offset = physical(logicalMinimum)
     let steps = resolution == 0 ? 0 : ((value - offset) / resolution).rounded()

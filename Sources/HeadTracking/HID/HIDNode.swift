@@ -2,13 +2,13 @@
 
 import System
 
-/// A hidraw node and what the kernel tells of its device.
+/// A hidraw node and the kernel's information about its device.
 ///
-/// Read from sysfs, which needs no permission: `hid_enumerate` of hidapi 0.13.1 reads the same
-/// files, but ends the program when a device is pulled out meanwhile (libhidapi's pull request
-/// 580).
+/// The information comes from sysfs, which needs no permission. `hid_enumerate` of hidapi 0.13.1
+/// reads the same files, but crashes the program if a device is unplugged meanwhile (libhidapi's
+/// pull request 580).
 struct HIDNode: Sendable, Equatable {
-  /// Such as `/dev/hidraw0`.
+  /// The device file, such as `/dev/hidraw0`.
   var path: String
   var vendorID: UInt16
   var productID: UInt16
@@ -16,12 +16,12 @@ struct HIDNode: Sendable, Equatable {
   var manufacturer: String
   var product: String
   var bus: TrackerBus
-  /// The USB interface; -1 elsewhere.
+  /// The number of the USB interface; -1 on other buses.
   var interface: Int
-  /// Of the top-level collections.
+  /// The usages of the top-level collections.
   var usages: [HIDUsage]
 
-  /// All nodes, by their numbers. One that goes meanwhile is left out.
+  /// Lists all nodes, ordered by number. A node that disappears meanwhile is omitted.
   static func all(in folder: String = "/sys/class/hidraw") -> [HIDNode] {
     let mark = "hidraw"
     let numbers = (SystemFile.names(in: folder) ?? []).filter { $0.hasPrefix(mark) }
@@ -31,7 +31,7 @@ struct HIDNode: Sendable, Equatable {
 }
 
 extension HIDNode {
-  /// Nil where the device has gone.
+  /// Reads a node; nil if the device is gone.
   private init?(_ name: String, in folder: String) {
     let link = "\(folder)/\(name)/device"
     let device = SystemFile.resolved(link) ?? link
@@ -41,7 +41,7 @@ extension HIDNode {
     guard id.count == 3 else { return nil }
     let descriptor = try? SystemFile.contents(device + "/report_descriptor")
     let bus = TrackerBus(kernelNumber: id[0])
-    // Above a radio's device there is the adapter, whose strings are its own.
+    // The parent of a Bluetooth device is the adapter, whose strings do not describe the device.
     let usb = bus == .usb ? device : nil
     let maker = usb.flatMap { Self.nearest(to: $0, with: "idVendor") }
     let interface = usb.flatMap { Self.nearest(to: $0, with: "bInterfaceNumber") }
@@ -56,7 +56,7 @@ extension HIDNode {
       usages: HIDReportDescriptor(descriptor ?? []).applications)
   }
 
-  /// Of the folders above one, the nearest that has a file.
+  /// Returns the nearest parent folder that contains a file.
   private static func nearest(to folder: String, with file: String) -> String? {
     var parts = folder.split(separator: "/")
     while parts.popLast() != nil, !parts.isEmpty {
@@ -71,7 +71,8 @@ extension HIDNode {
     return String(decoding: bytes, as: UTF8.self).trimmingBlanks
   }
 
-  /// The text without the control characters a device could smuggle into a terminal.
+  /// Returns the text without control characters, which a device could use to manipulate a
+  /// terminal; at most 256 scalars.
   private static func cleaned(_ text: String?) -> String {
     let scalars = (text ?? "").unicodeScalars.lazy.filter {
       $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
@@ -81,7 +82,7 @@ extension HIDNode {
 }
 
 extension SystemFile {
-  /// The values of a file of lines such as `DRIVER=hid-generic`; none where it cannot be read.
+  /// Reads a file with lines such as `DRIVER=hid-generic`; empty if it cannot be read.
   static func values(_ file: String) -> [String: String] {
     guard let bytes = try? contents(file) else { return [:] }
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A HID report descriptor: which bits of which report mean what.
+/// A HID report descriptor: the meaning of the bits of each report.
 ///
-/// Any bytes are accepted. Reading ends at the first item that cannot be meant, and what came
-/// before stays; time and memory are proportional to the descriptor's length.
+/// It accepts any bytes. Parsing stops at the first invalid item, and the fields before it remain.
+/// Time and memory are proportional to the descriptor's length.
 public struct HIDReportDescriptor: Sendable {
-  /// All fields in descriptor order, padding included.
+  /// All fields in descriptor order, including padding.
   public internal(set) var fields: [HIDField] = []
   /// The usages of the top-level collections.
   public internal(set) var applications: [HIDUsage] = []
-  /// True when the reports begin with an id.
+  /// True if the reports begin with an id.
   public internal(set) var hasReportIDs = false
-  /// True when reading ended before the end of the bytes.
+  /// True if parsing stopped before the end of the bytes, or an item is incomplete.
   public internal(set) var isDamaged = false
 
   init() {}
@@ -22,20 +22,21 @@ public struct HIDReportDescriptor: Sendable {
     self = parser.result
   }
 
-  /// Bytes of the report with its id, 0 for a report that does not exist.
+  /// Length of the report with its id, in bytes; 0 for a report that does not exist.
   public func reportLength(_ kind: HIDReportKind, id: UInt8) -> Int {
     let bits = fields.lazy.filter { $0.kind == kind && $0.reportID == id }
       .map { $0.bitOffset + $0.bitSize * $0.count }.max()
     return ((bits ?? 0) + 7) / 8
   }
 
-  /// The first field of the kind that carries the usage.
+  /// Returns the first field of the kind that has the usage.
   public func field(_ kind: HIDReportKind, usage: HIDUsage) -> HIDField? {
     fields.first { $0.kind == kind && $0.index(of: usage) != nil }
   }
 }
 
-/// What a HID field or collection is for: the usage page in the upper 16 bits, the usage below.
+/// The purpose of a HID field or collection: the usage page in the upper 16 bits, the usage in the
+/// lower 16.
 public struct HIDUsage: Sendable, Equatable, Hashable {
   public var value: UInt32
 
@@ -49,7 +50,7 @@ public struct HIDUsage: Sendable, Equatable, Hashable {
   public var usage: UInt16 { UInt16(value & 0xFFFF) }
 }
 
-/// The kinds of report a HID device has.
+/// The kinds of HID report.
 public enum HIDReportKind: Sendable, Equatable, Hashable {
   case input
   case output

@@ -3,11 +3,11 @@
 import CRealtime
 import Glibc
 
-/// A gyroscope and an accelerometer of the kernel's industrial I/O, asked at a steady rate.
+/// A gyroscope and an accelerometer of the kernel's industrial I/O, polled at a constant rate.
 ///
-/// Devices that `hid-sensor-hub` has taken have no hidraw node and are read this way, and so are
-/// the sensors that are built into laptops and tablets. The kernel's axes (x right, y front or up
-/// the screen, z out of it) are those of a device that lies on the table.
+/// This reads devices that `hid-sensor-hub` has claimed, which have no hidraw node, and the sensors
+/// built into laptops and tablets. The default axes (x right, y front or up the screen, z out of
+/// it) are the kernel's, for a device that is flat on a table.
 struct SensorConnection: TrackerConnection {
   let keepsReference = false
   private let gyroscope: SensorTriad
@@ -17,7 +17,9 @@ struct SensorConnection: TrackerConnection {
   private let interval: Int64
   private var due: Int64
 
-  /// - Throws: `cannotOpen`.
+  /// Opens the sensors.
+  ///
+  /// - Throws: `cannotOpen` if one is gone.
   init(_ unit: SensorUnit, axes: AxisMap?) throws(HeadTrackingError) {
     guard let gyroscope = unit.triad("anglvel"), let accelerometer = unit.triad("accel") else {
       throw .cannotOpen(path: unit.folders[0], reason: errorText(ENODEV))

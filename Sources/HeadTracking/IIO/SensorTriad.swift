@@ -2,21 +2,23 @@
 
 import Glibc
 
-/// Three axes of an industrial I/O device, such as `in_anglvel_x_raw` and its companions.
+/// Three axes of an industrial I/O device, such as `in_anglvel_x_raw` and the files for y and z.
 ///
 /// Units are those of the kernel's ABI (Documentation/ABI/testing/sysfs-bus-iio): rad/s, m/s2,
-/// gauss; value = (raw + offset) * scale, then the mounting matrix where there is one.
+/// gauss. The value is (raw + offset) * scale, transformed by the mounting matrix if there is one.
 struct SensorTriad {
   private let files: [SensorFile]
   private let scales: SIMD3<Double>
   private let offsets: SIMD3<Double>
-  /// Rows.
+  /// The rows of the mounting matrix.
   private let mounting: [SIMD3<Double>]
 
+  /// Opens the axes.
+  ///
   /// - Parameters:
-  ///   - folder: of the device.
+  ///   - folder: the folder of the device.
   ///   - kind: `anglvel`, `accel` or `magn`.
-  /// - Returns: nil where the device has no such three axes.
+  /// - Returns: nil if the device does not have all three axes.
   init?(folder: String, kind: String) {
     var files: [SensorFile] = []
     var scales = SIMD3<Double>()
@@ -39,7 +41,7 @@ struct SensorTriad {
       .compactMap(Self.matrix).first ?? [SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1)]
   }
 
-  /// What the three axes say now, or nil where they are gone.
+  /// The present values of the three axes; nil if the device is gone.
   var vector: SIMD3<Double>? {
     var raw = SIMD3<Double>()
     for index in 0..<3 {
@@ -50,7 +52,7 @@ struct SensorTriad {
     return SIMD3((mounting[0] * v).sum(), (mounting[1] * v).sum(), (mounting[2] * v).sum())
   }
 
-  /// `a, b, c; d, e, f; g, h, i` by rows; nil unless it is a rotation, or nearly.
+  /// Parses `a, b, c; d, e, f; g, h, i` into rows; nil unless the determinant is within 0.05 of 1.
   static func matrix(_ text: String) -> [SIMD3<Double>]? {
     let rows = text.split(separator: ";").map { row in
       row.split(separator: ",").compactMap { Double(String($0).trimmingBlanks) }
@@ -65,11 +67,11 @@ struct SensorTriad {
   }
 }
 
-/// A file of the kernel's sensors that says something new each time it is read.
+/// A file of a kernel sensor, which yields a new value each time it is read.
 final class SensorFile {
   private let descriptor: Int32
 
-  /// Nil where there is no such file, or it may not be read.
+  /// Opens a file; nil if it does not exist or cannot be read.
   init?(_ path: String) {
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 { return nil }
@@ -77,7 +79,7 @@ final class SensorFile {
 
   deinit { close(descriptor) }
 
-  /// What it says now, or nil where the sensor is gone.
+  /// The present text; nil if the sensor is gone.
   var text: String? {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = pread(descriptor, &bytes, bytes.count, 0)

@@ -2,20 +2,20 @@
 
 import System
 
-/// The industrial I/O devices that are one piece of hardware: often gyroscope and accelerometer are
-/// two.
+/// The industrial I/O devices of one piece of hardware, which often has one for the gyroscope and
+/// one for the accelerometer.
 struct SensorUnit: Sendable, Equatable {
-  /// Of the devices, such as `/sys/bus/iio/devices/iio:device0`.
+  /// The folders of the devices, such as `/sys/bus/iio/devices/iio:device0`.
   var folders: [String]
   var name: String
-  /// Samples a second.
+  /// The polling rate: samples per second, 25 to 200.
   var rate: Double
-  /// True where the kernel's hid-sensor-hub has taken a HID device.
+  /// True if the kernel's hid-sensor-hub has claimed a HID device.
   var isHidden: Bool
   var vendorID: UInt16 = 0
   var productID: UInt16 = 0
 
-  /// The units below a folder that have both a gyroscope and an accelerometer.
+  /// Returns the units in a folder that have both a gyroscope and an accelerometer.
   static func all(in folder: String) -> [SensorUnit] {
     let entries = (SystemFile.names(in: folder) ?? [])
       .filter { $0.hasPrefix("iio:device") }.sorted()
@@ -52,7 +52,8 @@ struct SensorUnit: Sendable, Equatable {
     return unit.triad("anglvel") != nil && unit.triad("accel") != nil ? unit : nil
   }
 
-  /// The folder of the hardware: what stands before a sensor hub's part, or else the parent.
+  /// Returns the folder of the hardware: the path above a sensor hub's component, or else the
+  /// parent folder.
   private static func hardware(of path: String) -> String {
     var parts = (SystemFile.resolved(path) ?? path).split(separator: "/").dropLast()
     if let hub = parts.firstIndex(where: { $0.hasPrefix("HID-SENSOR-") }) {
@@ -61,7 +62,7 @@ struct SensorUnit: Sendable, Equatable {
     return parts.map { "/" + $0 }.joined()
   }
 
-  /// Vendor and product of a folder such as `.../0003:8086:0AC2.0001`.
+  /// Returns vendor and product from a folder such as `.../0003:8086:0AC2.0001`.
   private static func hidNumbers(_ place: String) -> (vendor: UInt16, product: UInt16)? {
     let words = place.split(separator: "/").last?.split(whereSeparator: { ":.".contains($0) }) ?? []
     guard words.count == 4, let vendor = UInt16(words[1], radix: 16),

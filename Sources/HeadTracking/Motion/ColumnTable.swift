@@ -2,16 +2,16 @@
 
 /// Numbers from CSV text whose columns are found by their names in the first line.
 ///
-/// Other columns are ignored, and so are blank lines, blanks and quotes around a cell, and a byte
-/// order mark.
+/// Other columns are ignored, as are blank lines, blanks and quotes around a cell, and a byte order
+/// mark.
 package struct ColumnTable {
-  /// What is looked for.
+  /// The columns to look for.
   package struct Wanted {
-    /// Without these the file is refused.
+    /// Required columns: a file without one of them is rejected.
     let required: [String]
-    /// Groups that are taken where all of their names are there.
+    /// Groups of columns that are read only if all columns of the group are present.
     let optional: [[String]]
-    /// Columns whose cells may be empty or no finite number: what was lost.
+    /// Columns whose cells may be empty or not finite, for lost values.
     let gaps: Set<String>
 
     package init(required: [String], optional: [[String]] = [], gaps: Set<String> = []) {
@@ -19,19 +19,25 @@ package struct ColumnTable {
     }
   }
 
-  /// The columns that are there: the required ones, then whole groups, each in the order asked for.
+  /// The columns found: the required ones, then complete groups, each in the requested order.
   private(set) var columns: [String] = []
-  /// The number of the line each row stands in, from 1.
+  /// The line number of each row, from 1.
   private(set) var lines: [Int] = []
-  /// Row after row.
+  /// The values, row after row.
   private var cells: [Double] = []
   private var places: [Int] = []
   private let name: String
   private let wanted: Wanted
 
-  /// - Parameter name: what the file goes by in errors.
-  /// - Throws: `cannotReadMotion` where there are no rows, `badMotionRow` with the line and what is
-  ///   wrong in it.
+  /// Parses a file.
+  ///
+  /// - Parameters:
+  ///   - bytes: the text of the file.
+  ///   - name: the file's name in errors.
+  ///   - wanted: the columns to look for.
+  ///
+  /// - Throws: `cannotReadMotion` if there are no rows, `badMotionRow` with the line and the
+  ///   problem.
   package init(_ bytes: [UInt8], name: String, _ wanted: Wanted) throws(HeadTrackingError) {
     self.name = name
     self.wanted = wanted
@@ -52,15 +58,15 @@ package struct ColumnTable {
 
   package var rowCount: Int { lines.count }
 
-  /// The column's place in `row(_:)`; nil where the file has none of that name.
+  /// Returns the index of the column in `row(_:)`; nil if the table does not have it.
   package func place(of column: String) -> Int? { columns.firstIndex(of: column) }
 
-  /// One row's numbers, as `columns` says.
+  /// Returns the numbers of one row, in the order of `columns`.
   package func row(_ index: Int) -> ArraySlice<Double> {
     cells[(index * columns.count)..<((index + 1) * columns.count)]
   }
 
-  /// The error for what is wrong in a row.
+  /// Returns an error about a row.
   package func error(row: Int, _ reason: String) -> HeadTrackingError {
     .badMotionRow(path: name, line: lines[row], reason: reason)
   }
@@ -122,7 +128,8 @@ package struct ColumnTable {
     return cell
   }
 
-  /// A wrong cell goes into an error message, which must stay one line.
+  /// Returns the text of a cell. Control characters become `?`, because an error message with the
+  /// text must stay one line.
   private static func text(_ cell: ArraySlice<UInt8>) -> String {
     String(decoding: trimmed(cell).map { $0 < 0x20 ? 0x3F : $0 }, as: UTF8.self)
   }

@@ -2,9 +2,9 @@
 
 public import Geometry
 
-/// A head's orientation over time, known at rising moments.
+/// A head's orientation over time, given at increasing times.
 public struct HeadTrajectory: @unchecked Sendable {
-  /// Owns the rows; never changed after it is made.
+  /// Owns the rows, which never change after initialisation.
   private final class Storage {
     let times: UnsafeMutablePointer<Double>
     let poses: UnsafeMutablePointer<Quaternion>
@@ -22,15 +22,16 @@ public struct HeadTrajectory: @unchecked Sendable {
     }
   }
 
-  /// The rows without their owner, so that an audio thread that takes a copy retains nothing. Valid
-  /// as long as the trajectory, or a copy of it, lives.
+  /// The rows without their owner, so that an audio thread that copies them retains nothing. They
+  /// are valid as long as the trajectory or a copy of it exists.
   public struct Rows: BitwiseCopyable, @unchecked Sendable {
     let times: UnsafePointer<Double>
     let poses: UnsafePointer<Quaternion>
-    /// At least one.
+    /// Number of rows, at least one.
     public let count: Int
 
-    /// The pose at a time: slerp between rows, the first before them, the last after them.
+    /// Returns the pose at a time: slerp between rows, the first pose before them, the last one
+    /// after them.
     ///
     /// Real-time safe; the search takes log2(`count`) steps.
     @_noLocks
@@ -49,12 +50,14 @@ public struct HeadTrajectory: @unchecked Sendable {
 
   private let owner: Storage
   public let rows: Rows
-  /// Rows, at least one.
+  /// Number of rows, at least one.
   public var count: Int { rows.count }
 
+  /// Creates a trajectory.
+  ///
   /// - Parameters:
-  ///   - times: seconds, rising, at least one.
-  ///   - poses: `headToWorld` of unit norm, as many.
+  ///   - times: in seconds, increasing, at least one.
+  ///   - poses: `headToWorld` of unit norm, one per time.
   public init(times: [Double], poses: [Quaternion]) {
     precondition(!times.isEmpty && times.count == poses.count)
     precondition(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "times must rise")
@@ -63,17 +66,18 @@ public struct HeadTrajectory: @unchecked Sendable {
       times: UnsafePointer(owner.times), poses: UnsafePointer(owner.poses), count: times.count)
   }
 
-  /// A head that does not move.
+  /// Creates the trajectory of a head that does not move.
   public init(_ pose: Quaternion) {
     self.init(times: [0], poses: [pose])
   }
 
-  /// The rows' times in seconds.
+  /// The times of the rows, in seconds.
   public var times: [Double] { Array(UnsafeBufferPointer(start: rows.times, count: count)) }
-  /// The rows' `headToWorld`.
+  /// The poses of the rows, `headToWorld`.
   public var poses: [Quaternion] { Array(UnsafeBufferPointer(start: rows.poses, count: count)) }
 
-  /// The pose at a time: slerp between rows, the first before them, the last after them.
+  /// Returns the pose at a time: slerp between rows, the first pose before them, the last one after
+  /// them.
   ///
   /// Real-time safe; the search takes log2(`count`) steps.
   @_noLocks

@@ -2,26 +2,29 @@
 
 public import Geometry
 
-/// Raw samples of an inertial sensor in a file, and the true orientation where somebody measured
-/// it.
+/// Recorded raw samples of an inertial sensor, with the true orientation if it was measured.
 ///
-/// CSV, plain or gzip, with columns found by name: `t` in seconds and rising, `gx,gy,gz` in rad/s,
-/// `ax,ay,az` in m/s2; where there are any, `mx,my,mz` in microtesla, `qw,qx,qy,qz` with the truth
-/// from sensor to earth (x east, y north, z up) and `movement`, 1 in the rows that count. A cell of
-/// a sensor or of the truth may be `nan` or empty: it was lost.
+/// The file is CSV, plain or gzip, with columns found by name: `t` in seconds and increasing,
+/// `gx,gy,gz` in rad/s, `ax,ay,az` in m/s2. Optional columns are `mx,my,mz` in microtesla,
+/// `qw,qx,qy,qz` with the true orientation from sensor to earth (x east, y north, z up), and
+/// `movement`, which is 1 in rows to be scored. A cell of a sensor or of the true orientation may
+/// be `nan` or empty if the value was lost.
 public struct InertialRecording: Sendable {
-  /// Seconds, one for each sample, as they stand in the file.
+  /// The time of each sample in seconds, as in the file.
   public private(set) var times: [Double] = []
-  /// What the sensor said; their stamps are `times` in nanoseconds.
+  /// The samples; their stamps are `times` in nanoseconds.
   public private(set) var samples: [InertialSample] = []
-  /// Sensor to earth, of unit norm; nil where it was lost. Empty where the file has no truth.
+  /// The true orientation from sensor to earth, of unit norm; nil for a lost value. Empty if the
+  /// file has no such columns.
   public private(set) var truth: [Quaternion?] = []
-  /// Whether a sample counts when errors are taken: where the file says nothing, all do.
+  /// Whether a sample counts when errors are computed; always true if the file has no such column.
   public private(set) var isScored: [Bool] = []
-  /// Whether the file has a magnetometer's columns.
+  /// Whether the file has magnetometer columns.
   public let hasMagneticField: Bool
 
-  /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and what is wrong in it.
+  /// Reads a recording.
+  ///
+  /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and the problem.
   public init(path: String) throws(HeadTrackingError) {
     try self.init(TextFile.read(path), name: path)
   }

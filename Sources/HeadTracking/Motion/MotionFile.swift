@@ -2,17 +2,19 @@
 
 import Geometry
 
-/// Reads a recorded head: CSV with the columns `t,w,x,y,z`, plain or gzip.
+/// Reads a recorded head motion: CSV with the columns `t,w,x,y,z`, plain or gzip.
 ///
-/// `t` is in seconds and rises, `w,x,y,z` is `headToWorld`. Columns are found by their names in
-/// the first line; others are ignored, and so are blank lines.
+/// `t` is in seconds and increases, `w,x,y,z` is `headToWorld`. Columns are found by their names in
+/// the first line; other columns and blank lines are ignored.
 public enum MotionFile {
-  /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and what is wrong in it.
+  /// Reads a file.
+  ///
+  /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and the problem.
   public static func read(_ path: String) throws(HeadTrackingError) -> HeadTrajectory {
     try parse(TextFile.read(path), name: path)
   }
 
-  /// Parses the text of a file that goes by a name in errors.
+  /// Parses the text of a file; errors refer to it by `name`.
   static func parse(_ bytes: [UInt8], name: String) throws(HeadTrackingError) -> HeadTrajectory {
     let table = try ColumnTable(bytes, name: name, .init(required: ["t", "w", "x", "y", "z"]))
     var times: [Double] = []

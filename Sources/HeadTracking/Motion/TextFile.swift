@@ -3,16 +3,18 @@
 import CZlib
 import Glibc
 
-/// A whole text file, plain or gzip.
+/// Reads complete text files, plain or gzip.
 package enum TextFile {
-  /// 256 MB of text: ten hours of a 285 Hz recording.
+  /// Largest size of the text: 256 MB, ten hours of a 285 Hz recording.
   static let maximumBytes = 256 << 20
 
+  /// Reads a file.
+  ///
   /// - Throws: `cannotReadMotion` with the reason.
   package static func read(_ path: String) throws(HeadTrackingError) -> [UInt8] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw failure(path, errorText(errno)) }
-    // A directory cannot be read, a FIFO or a terminal may wait for ever.
+    // A directory cannot be read, and a FIFO or terminal may block forever.
     guard status.st_mode & S_IFMT == S_IFREG else { throw failure(path, "it is not a file") }
     errno = 0
     guard let file = gzopen(path, "rb") else { throw failure(path, errorText(errno)) }
@@ -29,7 +31,7 @@ package enum TextFile {
     }
     var code: Int32 = 0
     _ = gzerror(file, &code)
-    // Z_BUF_ERROR: the compressed data end too early.
+    // Z_BUF_ERROR means that the compressed data end too early.
     guard code == Z_OK || code == Z_STREAM_END else { throw failure(path, "it is cut off") }
     return bytes
   }

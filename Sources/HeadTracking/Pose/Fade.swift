@@ -3,20 +3,22 @@
 import CRealtime
 import Geometry
 
-/// A turn in the head's frame that fades away over stream time.
+/// A rotation in the head's frame that decays to zero over stream time.
 struct Fade: Sendable {
   private var turn = SIMD3<Double>(0, 0, 0)
   private var start: Int64 = 0
   private var duration = 1.0
 
-  /// No turn at all.
+  /// Creates a fade with zero rotation.
   @_noLocks
   init() {}
 
+  /// Creates a fade.
+  ///
   /// - Parameters:
-  ///   - turn: the rotation vector at the start, radians.
-  ///   - start: stream time, nanoseconds.
-  ///   - duration: nanoseconds.
+  ///   - turn: the rotation vector at the start, in radians.
+  ///   - start: stream time, in nanoseconds.
+  ///   - duration: in nanoseconds, at least 1.
   @_noLocks
   init(_ turn: SIMD3<Double>, from start: Int64, over duration: Double) {
     self.turn = turn
@@ -24,13 +26,13 @@ struct Fade: Sendable {
     self.duration = max(1, duration)
   }
 
-  /// What is left when it goes evenly.
+  /// The remaining rotation at a stream time, decaying linearly.
   @_noLocks
   func linear(_ time: Int64) -> Quaternion {
     left(1 - min(1, max(0, Double(time - start) / duration)))
   }
 
-  /// What is left when it goes as a hand moves.
+  /// The remaining rotation at a stream time, decaying along a minimum-jerk curve.
   @_noLocks
   func smooth(_ time: Int64) -> Quaternion {
     left(1 - Fade.minimumJerk(Double(time - start) / duration))
@@ -42,7 +44,8 @@ struct Fade: Sendable {
     return Quaternion(rotationVector: turn * share)
   }
 
-  /// 0 to 1 with no speed and no acceleration at the ends (Flash and Hogan, J. Neurosci. 1985).
+  /// Minimum-jerk curve 10 s^3 - 15 s^4 + 6 s^5, with zero velocity and acceleration at s = 0 and s
+  /// = 1 (Flash and Hogan, J. Neurosci. 1985).
   @_noLocks
   static func minimumJerk(_ fraction: Double) -> Double {
     let s = min(1, max(0, fraction))

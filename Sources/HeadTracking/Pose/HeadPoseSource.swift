@@ -5,17 +5,18 @@ public import Geometry
 import Synchronization
 import System
 
-/// Where the tracker's samples and the renderer's questions meet.
+/// Passes the head pose from the tracker's thread to the renderer.
 ///
-/// The pose is relative to the front of the stage: the yaw of the first sample, and of each
-/// `recenter()`. Pitch and roll are gravity's. Where a second tracker feeds a `DeviceSampleSink`,
-/// the stage stands still in what that one is fixed to: a screen, a seat. `HeadToStageConditioner`
-/// makes poses from samples, `HeadToStageTimeline` connects them.
+/// The pose is relative to the front of the stage, which is the yaw of the first sample and of each
+/// `recenter()`. Pitch and roll come from gravity. If a second tracker feeds a `DeviceSampleSink`,
+/// the stage stands still relative to the object that carries that tracker, such as a screen or a
+/// seat. `HeadToStageConditioner` makes poses from samples, and `HeadToStageTimeline` interpolates
+/// and extrapolates them.
 ///
 /// ## Threading
-/// `push` and the `reference` functions are for any thread, the tracker's usually; `pose(at:)` is
-/// the audio thread's (one reader), allocates nothing, takes no lock and never waits; everything
-/// else is for any thread.
+/// Call `push` and the `reference` functions from any thread, usually the tracker's. Only the audio
+/// thread may call `pose(at:)` (there is one reader), which allocates nothing, takes no lock and
+/// never waits. The pass functions belong to the same thread. Call everything else from any thread.
 public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   private struct Producer {
     var stage = HeadToStageConditioner()
@@ -26,10 +27,10 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
 
   private struct Reader {
     var track = HeadToStageTimeline()
-    /// Of what is rendered again.
+    /// The timeline for queued sound that is rendered again.
     var again = HeadToStageTimeline()
     var position = 0
-    /// When a pass was begun last, CLOCK_MONOTONIC nanoseconds.
+    /// The time of the latest `beginPass`, in CLOCK_MONOTONIC nanoseconds.
     var lastPass: Int64?
   }
 
@@ -56,10 +57,10 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     used.deallocate()
   }
 
-  /// Takes a sample from the tracker; one that is no rotation, or not newer, is counted and
-  /// ignored.
+  /// Takes a sample from the tracker. A sample that is not a rotation, or not newer than the
+  /// previous one, is ignored and counted.
   ///
-  /// - Returns: true where the tracker's reference frame jumped before the sample.
+  /// - Returns: true if the tracker's reference frame jumped before the sample.
   @discardableResult
   public func push(_ sample: HeadSample) -> Bool {
     defer { tellObservers() }
@@ -77,8 +78,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     }
   }
 
-  /// Has a function called after every sample, on the thread that pushes it, for as long as it
-  /// returns true. It must not call this source.
+  /// Adds a function that is called after every sample, on the thread that pushes it, until it
+  /// returns false. It must not call this source.
   public func observe(_ observer: @escaping @Sendable () -> Bool) {
     observers.withLock { $0.append(observer) }
   }
@@ -87,52 +88,53 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     observers.withLock { $0.removeAll { !$0() } }
   }
 
-  /// Counts a report that holds no sample.
+  /// Counts a report that contains no sample.
   public func reject() {
     producer.withLock { $0.rejected += 1 }
   }
 
-  /// The next sample comes from a tracker that has just been switched on: where the head looks
-  /// then is the front.
+  /// Announces that the next sample comes from a tracker that has just been switched on. The front
+  /// becomes the direction that the head faces in that sample.
   public func beginReference() {
     producer.withLock { $0.stage.beginReference() }
   }
 
-  /// The next sample comes after a pause, in the reference frame that was.
+  /// Announces that the next sample follows a pause, in the same reference frame as before.
   public func resumeReference() {
     producer.withLock { $0.stage.resumeReference() }
   }
 
   // MARK: The front
 
-  /// Makes the direction the head looks in at the next sample the front of the stage, within
-  /// 0.4 s (yaw only).
+  /// Moves the front of the stage to the direction that the head faces at the next sample (yaw
+  /// only), within 0.4 s.
   public func recenter() {
     producer.withLock { $0.stage.recenter() }
   }
 
-  /// Whether the front follows where the head rests, too slowly to be heard, so that a tracker's
-  /// drift is taken back. True at first.
+  /// Whether tracker drift is corrected: the front moves inaudibly slowly to where the head rests.
+  /// Default true.
   public var takesDriftBack: Bool {
     get { producer.withLock { $0.stage.isRecentring } }
     set { producer.withLock { $0.stage.isRecentring = newValue } }
   }
 
-  /// The yaw in the tracker's own world that is the front, radians; nil before the first sample,
-  /// and while the front is a device's.
+  /// The yaw of the front in the tracker's own world, in radians; nil before the first sample and
+  /// while the stage is relative to a device.
   public var front: Double? { producer.withLock { $0.stage.front } }
 
-  /// Makes a yaw in the tracker's own world the front when its next reference frame begins, in
-  /// place of where the head looks then.
+  /// Sets the front that applies when the tracker's next reference frame begins, as a yaw in the
+  /// tracker's own world, in radians. It replaces the direction that the head faces then. A yaw
+  /// that is not finite removes the setting.
   public func keepFront(_ yaw: Double) {
     producer.withLock { $0.stage.keptFront = yaw.isFinite ? yaw : nil }
   }
 
   // MARK: The device
 
-  /// Takes a sample of the device that the stage stands in.
+  /// Takes a sample of the device that the stage is fixed to.
   ///
-  /// - Returns: true where its tracker's reference frame jumped before the sample.
+  /// - Returns: true if the reference frame of the device's tracker jumped before the sample.
   @discardableResult
   func pushDevice(_ sample: HeadSample) -> Bool {
     producer.withLock { $0.stage.device.push(sample) }
@@ -148,33 +150,35 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
 
   // MARK: The renderer's side
 
-  /// How far ahead of the present the head is predicted.
+  /// How far ahead of the present the head pose is predicted.
   public var prediction: PosePrediction {
     get { PosePrediction(code: predictionCode.load(ordering: .relaxed)) }
     set { predictionCode.store(newValue.code, ordering: .relaxed) }
   }
 
-  /// The head's pose `headToWorld` relative to the front of the stage.
+  /// The head pose `headToStage`, relative to the front of the stage.
   ///
-  /// - Parameter time: when the sound is heard, CLOCK_MONOTONIC nanoseconds; usually some tens of
-  ///   milliseconds ahead. An earlier time than the last one begins anew, as after a seek.
+  /// - Parameter time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds; usually some tens
+  ///   of milliseconds ahead. If it is earlier than in the previous call, the timeline restarts, as
+  ///   after a seek.
   @_noLocks
   public func pose(at time: Int64) -> Quaternion {
     pose(at: time, now: monotonic_nanoseconds())
   }
 
-  /// The same with a clock of the caller's, for offline use.
+  /// The same pose for a present time that the caller supplies, for offline use.
   @_noLocks
   public func pose(at time: Int64, now: Int64) -> Quaternion {
     takeSamples(heard: time, now: now)
     let pose = reader.pointee.track.pose(at: time, now: now)
-    // Where the queue is rendered again, what is said first of its end is not what is heard.
+    // While queued sound is being rewritten, this first rendering of the queue's end is not what
+    // the listener hears. `beginPass` reports the pose then.
     if let last = reader.pointee.lastPass, now - last < 100_000_000 { return pose }
     rendered.push(pose)
     return pose
   }
 
-  /// How the newest sample that the renderer has taken came to it; nil before the first.
+  /// The timing of the newest sample that the renderer has taken; nil before the first.
   public var latestUse: SampleUse? { used.latest }
 
   @_noLocks
@@ -189,16 +193,16 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     reader.pointee.again.prediction = prediction
   }
 
-  /// Begins a pass over a piece of the queue that is rendered again; `pose(at:)` goes on unharmed.
+  /// Begins a pass over queued sound that is rendered again. It does not affect `pose(at:)`.
   ///
-  /// A new front, or a tracker that has come back, eases from the pose as played; all else is the
-  /// newest truth at once. For the thread of `pose(at:)`.
+  /// A new front, or a tracker that has returned, eases from the pose as played. Everything else
+  /// follows the newest samples at once. Call it on the thread that calls `pose(at:)`.
   ///
   /// - Parameters:
-  ///   - start: when the piece begins to be heard, CLOCK_MONOTONIC nanoseconds.
-  ///   - end: when it ends.
+  ///   - start: when the first frame of the pass is heard, in CLOCK_MONOTONIC nanoseconds.
+  ///   - end: when the last frame is heard.
   ///   - played: the pose at `start` as it was played.
-  ///   - now: the present moment.
+  ///   - now: the present time.
   @_noLocks
   public func beginPass(from start: Int64, to end: Int64, played: Quaternion, now: Int64) {
     takeSamples(heard: start, now: now)
@@ -207,12 +211,12 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     rendered.push(reader.pointee.again.truth(at: start))
   }
 
-  /// Nanoseconds between two samples of the tracker; 0 before the first one.
+  /// The tracker's sampling interval, in nanoseconds; 0 before the first sample.
   public var sampleIntervalOfPass: Int64 {
     @_noLocks get { reader.pointee.again.sampleInterval }
   }
 
-  /// The head's pose at a time as it is known and predicted now, in the pass begun last.
+  /// The head pose at a time, as known and predicted now, in the latest pass.
   @_noLocks
   public func poseOfPass(at time: Int64) -> Quaternion {
     reader.pointee.again.truth(at: time)
@@ -221,7 +225,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// The state now.
   public var status: HeadPoseStatus { status(now: monotonic_nanoseconds()) }
 
-  /// The state at a moment, CLOCK_MONOTONIC nanoseconds.
+  /// The state at a time, in CLOCK_MONOTONIC nanoseconds.
   public func status(now: Int64) -> HeadPoseStatus {
     producer.withLock { producer in
       let interval = producer.stage.conditioner.clock.interval

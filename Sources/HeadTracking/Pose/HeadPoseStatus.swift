@@ -2,46 +2,48 @@
 
 public import Geometry
 
-/// How a tracker and the pose made from it are doing.
+/// The state of a tracker and of the pose made from its samples.
 public struct HeadPoseStatus: Sendable, Equatable {
   public enum Freshness: String, Sendable, Equatable {
-    /// No sample has come yet.
+    /// No sample has arrived yet.
     case waiting
     case fresh
-    /// Samples have stopped; the pose holds, then eases to the front.
+    /// The newest sample is older than the stale limit; the pose eases to the front.
     case stale
-    /// Samples have stopped so long that the stage is in front.
+    /// The newest sample is so old that the pose has reached the front.
     case lost
   }
 
   public var freshness: Freshness
-  /// The head relative to the front of the stage, as the renderer asked for it last.
+  /// The head pose relative to the front of the stage, as the renderer last requested it.
   public var pose: Quaternion
-  /// The newest sample in the tracker's own frame.
+  /// The newest sample, in the tracker's own frame.
   public var latestSample: HeadSample?
-  /// Samples a second, 0 before it is known.
+  /// Samples per second; 0 until it is known.
   public var rate: Double
   /// Age of the newest sample; nil before the first.
   public var ageMilliseconds: Double?
-  /// Samples taken.
+  /// Number of samples accepted.
   public var acceptedCount: Int
-  /// Samples refused: not a rotation, or older than one before.
+  /// Number of reports rejected: without a sample, not a rotation, or not newer than the previous
+  /// one.
   public var rejectedCount: Int
-  /// Jumps of the tracker's reference frame.
+  /// Number of jumps of the tracker's reference frame.
   public var discontinuityCount: Int
-  /// True while the stage stands still in a device, not in the room.
+  /// True while the stage is fixed to a device instead of the room.
   public var isDeviceRelative: Bool
 }
 
-/// The stations of one tracker sample on its way to the ears, all CLOCK_MONOTONIC nanoseconds.
+/// When one tracker sample passed each stage on its way to the ears, in CLOCK_MONOTONIC
+/// nanoseconds.
 public struct SampleUse: BitwiseCopyable, Sendable, Equatable {
   /// When the report was read.
   public var arrival: Int64
-  /// When its pose, filtered and with its forecast, was there for the renderer.
+  /// When its filtered pose and forecast became available to the renderer.
   public var ready: Int64
-  /// When the renderer first asked for a pose after that.
+  /// When the renderer first requested a pose after that.
   public var used: Int64
-  /// The moment for which it asked: when the first sound made with the sample is to be heard.
+  /// The time it requested: when the first sound rendered with the sample is heard.
   public var heard: Int64
 
   @_noLocks

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a tracker's samples are fed to, from any thread.
+/// A receiver of tracker samples, callable from any thread.
 public protocol HeadSampleSink: AnyObject, Sendable {
   /// Takes a sample.
   ///
-  /// - Returns: true where the tracker's reference frame jumped before the sample.
+  /// - Returns: true if the tracker's reference frame jumped before the sample.
   @discardableResult
   func push(_ sample: HeadSample) -> Bool
 
-  /// Counts a report that holds no sample.
+  /// Counts a report that contains no sample.
   func reject()
 
-  /// The next sample comes from a tracker that has just been switched on.
+  /// Announces that the next sample comes from a tracker that has just been switched on.
   func beginReference()
 
-  /// The next sample comes after a pause, in the reference frame that was.
+  /// Announces that the next sample follows a pause, in the same reference frame as before.
   func resumeReference()
 
-  /// The tracker's button was pressed: where the head looks becomes the front.
+  /// Handles a press of the tracker's button: the front becomes the direction that the head faces.
   func recenter()
 }
 
-/// Feeds the samples of a device's tracker to the head's source, whose stage then stands still in
-/// the device: a screen, a seat.
+/// Feeds the samples of a device's tracker to the head's source, so that the stage stands still
+/// relative to the device, such as a screen or a seat.
 public final class DeviceSampleSink: HeadSampleSink {
   private let head: HeadPoseSource
 
@@ -35,9 +35,9 @@ public final class DeviceSampleSink: HeadSampleSink {
 
   public func resumeReference() { head.resumeDeviceReference() }
 
-  /// Does nothing: the head's status counts the head's reports.
+  /// Does nothing: the head's status counts only the head's reports.
   public func reject() {}
 
-  /// Does nothing: the front is where the head looks.
+  /// Does nothing: only the head's direction sets the front.
   public func recenter() {}
 }

@@ -3,79 +3,81 @@
 import CRealtime
 import Geometry
 
-/// The head's pose `headToStage` as a function of stream time, made from the samples known so far.
+/// The head pose `headToStage` as a function of stream time, made from the samples known so far.
 ///
-/// Between samples the pose is interpolated. Ahead of the newest it goes on as that sample's
-/// forecast says until the next one is overdue, then comes to rest: it never waits, and never runs
-/// away. What a new sample proves wrong is taken back over about one update interval, so that the
-/// pose has no steps.
+/// Between samples, the pose is interpolated. Beyond the newest sample, it follows that sample's
+/// forecast until the next sample is overdue, then brakes to rest. So it never waits for a sample
+/// and never drifts away. When a new sample shows a prediction error, the error is corrected over
+/// about one update interval, so that the pose has no steps.
 ///
-/// A question for a moment ahead of the present is answered as far ahead as `prediction` allows;
-/// what is beyond that counts as present. The steps of the questions stay the steps of the motion.
+/// A query ahead of the present is predicted as far ahead as `prediction` allows. The excess is
+/// subtracted from its time, so that equal steps of the queries remain equal steps of the motion.
 ///
-/// Samples older than `staleAfter` hold the pose; then it eases to the front within
-/// `easeToFront`, and back within `easeBack` when samples return.
+/// If samples stop, the pose holds until the newest is older than the stale limit, then eases to
+/// the front within `easeToFront`. It eases back within `easeBack` when samples return.
 ///
-/// Time goes forward while the stream is written. Asking for an earlier time, or one far ahead,
-/// begins a new pass (a rewritten queue, a seek), which starts at the newest truth.
+/// Query times increase while the stream is written. A query for an earlier time, or for one far
+/// ahead, begins a new pass (a rewritten queue, a seek), which starts at the newest known pose.
 ///
 /// ## Threading
 /// A value that belongs to one thread; all functions are real-time safe.
 struct HeadToStageTimeline: Sendable {
-  /// All in nanoseconds.
+  /// Time limits and durations, all in nanoseconds except `staleAfterIntervals`.
   struct Settings: Sendable {
     var staleAfter: Int64 = 120_000_000
     var staleAfterIntervals: Int64 = 5
     var easeToFront: Int64 = 1_000_000_000
     var easeBack: Int64 = 300_000_000
-    /// The stage comes to a front the listener chose.
+    /// Duration of the move to a front that the listener chose.
     var easeToNewFront: Int64 = 400_000_000
-    /// What was predicted wrongly is taken back within this, or within an update interval.
+    /// Longest correction of a prediction error. A correction takes at least 1.25 update intervals,
+    /// even if that is longer.
     var longestCorrection = 45_000_000.0
-    /// The pose rests this long after the newest sample at the latest.
+    /// Longest extrapolation beyond the newest sample, before braking.
     var maximumLookAhead: Int64 = 300_000_000
-    /// A distance between two questions that is a jump, not a step.
+    /// The smallest distance between two queries that counts as a jump instead of a step.
     var passJump: Int64 = 100_000_000
 
     static let `default` = Settings()
 
-    /// How old the newest sample of a tracker of this interval may be.
+    /// The greatest age of the newest sample before it counts as stale, for a tracker with this
+    /// sampling interval; all in nanoseconds.
     @_noLocks
     func staleLimit(_ interval: Int64) -> Int64 {
       max(staleAfter, staleAfterIntervals * interval)
     }
   }
 
-  /// What the next question must make continuous.
+  /// The discontinuity that the next query must smooth.
   private enum Pending {
     case nothing
     case correction
     case ease(Int64)
   }
 
-  /// A wrong prediction by more than 11 degrees is one, radians.
+  /// A prediction error above this is a leap: 0.2 rad, 11 degrees.
   private static var leap: Double {
     @_noLocks get { 0.2 }
   }
 
-  /// rad/s at which a wrong prediction is taken back while the head rests.
+  /// Speed of correction for a head at rest, in rad/s.
   private static var calm: Double {
     @_noLocks get { 2 }
   }
 
   private let settings: Settings
   private var history = RecentPoses()
-  /// A still head at time 0 when there is no sample. By itself, because who asks the history for it
-  /// copies all samples.
+  /// The newest sample, or a still head at time 0 if there is none. Kept separately: reading it
+  /// from `history` copies every sample.
   private var newest = RecentPoses.none
-  /// How far ahead of the present is predicted.
+  /// How far ahead of the present the pose is predicted.
   var prediction = PosePrediction.automatic
-  /// What the questions ask beyond the prediction, nanoseconds.
+  /// How far the queries reach beyond the prediction, in nanoseconds.
   private var excess = 0.0
-  /// How far ahead of the present the last question was, nanoseconds.
+  /// How far ahead of the present the last query was, in nanoseconds.
   private var lead: Int64 = 0
-  /// How far the questions before the newest sample were, about; while no sample comes it stays,
-  /// so that the way to rest is the same for all of them.
+  /// The typical lead of the queries before the newest sample, in nanoseconds. It does not change
+  /// while no sample arrives, so that all queries in that time brake alike.
   private var usualLead: Int64 = 0
   private var pending = Pending.nothing
   private var correction = Fade()
@@ -86,7 +88,7 @@ struct HeadToStageTimeline: Sendable {
   private var lastTime: Int64 = 0
   private var lastOutput = Quaternion(w: 1, x: 0, y: 0, z: 0)
   private var lastUpdate: Int64 = 0
-  /// Stream time by which the last leap is made up for.
+  /// Stream time at which the correction of the last leap ends.
   private var leapEnd: Int64 = 0
   private var updateInterval = 0.0
 
@@ -121,11 +123,11 @@ struct HeadToStageTimeline: Sendable {
     newest = pose
   }
 
-  /// The head's pose relative to the front of the stage.
+  /// The head pose relative to the front of the stage.
   ///
   /// - Parameters:
-  ///   - time: the moment the sound is heard, CLOCK_MONOTONIC nanoseconds.
-  ///   - now: the present moment, by which samples are fresh or stale.
+  ///   - time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds.
+  ///   - now: the present time, against which the age of samples is measured.
   @_noLocks
   mutating func pose(at time: Int64, now: Int64) -> Quaternion {
     defer {
@@ -149,7 +151,7 @@ struct HeadToStageTimeline: Sendable {
     staleSince = time
   }
 
-  /// How old the newest sample may be, nanoseconds.
+  /// The greatest age of the newest sample before it counts as stale, in nanoseconds.
   private var staleLimit: Int64 {
     @_noLocks get {
       settings.staleLimit(newest.interval)
@@ -166,7 +168,7 @@ extension HeadToStageTimeline {
     pending = .ease(duration)
   }
 
-  /// Joins what new samples say to what was played.
+  /// Joins the path of the new samples to the pose as played.
   @_noLocks
   private mutating func connect(_ time: Int64, _ now: Int64) {
     let isForward = hasOutput && time >= lastTime && time - lastTime < settings.passJump
@@ -177,7 +179,7 @@ extension HeadToStageTimeline {
       return
     }
     if case .nothing = pending { return }
-    // Slowly, because the moments at which blocks are asked for jitter.
+    // Adapt slowly, because the times of the queries jitter.
     let change = wantedExcess(lastTime - now) - excess
     excess += abs(change) > 20_000_000 ? change : 0.1 * change
     let missing = base(lastTime).conjugate * lastOutput
@@ -191,8 +193,8 @@ extension HeadToStageTimeline {
       let size = realtime_sqrt((residual * residual).sum())
       let rate = newest.forecast.means[0]
       let speed = realtime_sqrt((rate * rate).sum())
-      // No faster than the head and two degrees in 20 ms, unless that takes long. An interval and a
-      // quarter at least, so that a late sample does not stop the motion.
+      // Correct at the head's own speed plus `calm` (2.3 degrees in 20 ms), but within the time
+      // limit. Take at least 1.25 update intervals, so that a late sample does not stop the motion.
       let wanted = min(timeToCorrect(size), size / (Self.calm + speed) * 1e9)
       let duration = max(1.25 * noteUpdate(), wanted)
       correction = Fade(residual, from: lastTime, over: duration)
@@ -200,8 +202,8 @@ extension HeadToStageTimeline {
     pending = .nothing
   }
 
-  /// Nanoseconds for what is wrong by `size` radians. A leap is over when the time it was given is,
-  /// though each sample looks at what is left of it.
+  /// Nanoseconds for the correction of an error of `size` radians. A leap must be corrected within
+  /// the time it was first given, although each new sample sees what remains of it as a new error.
   @_noLocks
   private mutating func timeToCorrect(_ size: Double) -> Double {
     let left = Double(leapEnd - lastTime)
@@ -231,16 +233,16 @@ extension HeadToStageTimeline {
 // MARK: Rendering again
 
 extension HeadToStageTimeline {
-  /// Begins a pass over a piece of a queue that is rendered again.
+  /// Begins a pass over queued sound that is rendered again.
   ///
-  /// What must be eased (a new front, a tracker that comes back) eases from the pose as played; all
-  /// else is the newest truth at once, and the way there is the caller's.
+  /// A new front, or a tracker that has returned, eases from the pose as played. Everything else
+  /// follows the newest samples at once, and the caller smooths the transition.
   ///
   /// - Parameters:
-  ///   - start: when the first frame is heard, CLOCK_MONOTONIC nanoseconds.
-  ///   - end: when the last one is heard.
+  ///   - start: when the first frame is heard, in CLOCK_MONOTONIC nanoseconds.
+  ///   - end: when the last frame is heard.
   ///   - played: the pose at `start` as it was played.
-  ///   - now: the present moment.
+  ///   - now: the present time.
   @_noLocks
   mutating func beginPass(from start: Int64, to end: Int64, played: Quaternion, now: Int64) {
     (lastTime, lastOutput, hasOutput) = (start, played, true)
@@ -256,12 +258,12 @@ extension HeadToStageTimeline {
     pending = .nothing
   }
 
-  /// Of the tracker, nanoseconds; 0 before the first sample.
+  /// The tracker's sampling interval, in nanoseconds; 0 before the first sample.
   var sampleInterval: Int64 {
     @_noLocks get { history.isEmpty ? 0 : newest.interval }
   }
 
-  /// The newest truth of a pass at a time.
+  /// The pose at a time in the current pass, from the newest samples and without corrections.
   @_noLocks
   func truth(at time: Int64) -> Quaternion {
     if history.isEmpty { return lastOutput }
@@ -272,7 +274,8 @@ extension HeadToStageTimeline {
 // MARK: The path through the samples
 
 extension HeadToStageTimeline {
-  /// The path, or the way from its last known point to the front.
+  /// The path through the samples, or, if they are stale, the transition from that path to the
+  /// front.
   @_noLocks
   private func base(_ time: Int64) -> Quaternion {
     let here = reach(time)
@@ -298,7 +301,8 @@ extension HeadToStageTimeline {
     }
   }
 
-  /// Full speed up to the limit, then even braking for 30 ms.
+  /// Maps elapsed to extrapolated seconds: full speed up to the limit, then constant deceleration
+  /// to rest within 30 ms.
   @_noLocks
   private static func braked(_ seconds: Double, _ limit: Double) -> Double {
     guard seconds > limit else { return seconds }

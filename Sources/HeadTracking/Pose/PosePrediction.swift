@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far ahead of the present the head is predicted.
+/// How far ahead of the present the head pose is predicted.
 public enum PosePrediction: Sendable, Equatable {
-  /// To the moment the sound is heard, as far as the queue and the server tell, and no further
-  /// than so many nanoseconds.
+  /// To the time the sound is heard, as far as the queue and the server report it, but by at most
+  /// this many nanoseconds.
   case measured(atMost: Int64)
-  /// By so many nanoseconds, whatever the latency.
+  /// By this many nanoseconds, whatever the latency.
   case fixed(Int64)
 
   /// By the latency, at most 200 ms.
@@ -16,7 +16,7 @@ public enum PosePrediction: Sendable, Equatable {
     @_noLocks get { .fixed(0) }
   }
 
-  /// How far ahead a question is answered that is asked so far ahead, nanoseconds.
+  /// The look-ahead for a query that is `lead` nanoseconds ahead of the present, in nanoseconds.
   @_noLocks
   func lookAhead(_ lead: Int64) -> Int64 {
     switch self {
@@ -25,7 +25,8 @@ public enum PosePrediction: Sendable, Equatable {
     }
   }
 
-  /// As a number for an atomic: the limit, or the complement of a fixed look-ahead.
+  /// The prediction as a number for an atomic: the limit, or the bitwise complement of a fixed
+  /// look-ahead.
   var code: Int64 {
     switch self {
     case .measured(let limit): max(0, limit)

@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// The last samples, newest first.
+/// The newest samples, up to 32.
 struct RecentPoses: Sendable {
   private static let capacity = 32
   private var poses = InlineArray<32, StampedPose>(repeating: RecentPoses.none)
@@ -32,8 +32,9 @@ struct RecentPoses: Sendable {
     count = 0
   }
 
-  /// The pose between the samples around a time; the oldest before them, the newest after them. Not
-  /// inlined: where it is, the caller copies all samples whether or not it asks.
+  /// The pose at a time, interpolated between the neighbouring samples; the oldest pose before
+  /// them, the newest after them. It is not inlined: otherwise the caller copies every sample even
+  /// if it does not call this.
   @_noLocks
   @inline(never)
   func interpolate(_ time: Int64) -> Quaternion {

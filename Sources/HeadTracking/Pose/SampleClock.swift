@@ -2,15 +2,16 @@
 
 /// Gives the samples of a regular tracker regular times.
 ///
-/// Arrivals jitter by the scheduler's and the bus's mood; the tracker's own clock does not. A
-/// second-order loop follows it: phase and interval are corrected by a share of each residual,
-/// with the gains of a growing memory at first (least squares over all samples so far) and of a
-/// fading one later. Sources: F. Adriaensen, "Using a DLL to filter time", LAC 2005; E. Brookner,
-/// "Tracking and Kalman Filtering Made Easy", 1998, ch. 1.
+/// Arrivals jitter because of the scheduler and the bus; the tracker's own clock does not. A
+/// second-order loop follows that clock: it corrects phase and interval by a fraction of each
+/// residual. At first its gains are those of a growing memory (least squares over all samples so
+/// far), later those of a fading memory. Sources: F. Adriaensen, "Using a DLL to filter time", LAC
+/// 2005; E. Brookner, "Tracking and Kalman Filtering Made Easy", 1998, ch. 1.
 ///
-/// A sample can be late by much but early by no more than the jitter. So one that is late by most
-/// of an interval is late and does not come after a lost one, a single late one moves the loop
-/// little, and the times lie where the earliest arrivals do, never after the arrival itself.
+/// A sample can be very late, but never earlier than the jitter allows. Therefore a sample that is
+/// late by most of an interval counts as late, and not as the one after a lost sample. A single
+/// late sample moves the loop little. The times follow the earliest arrivals and are never later
+/// than the arrival itself.
 struct SampleClock: Sendable {
   /// The tracker's sampling interval in nanoseconds; 0 before the second sample.
   private(set) var interval = 0.0
@@ -20,23 +21,24 @@ struct SampleClock: Sendable {
   private var lastArrival: Int64 = 0
   private var recent: [Double] = []
   private var samples = 0
-  /// How early samples are in the mean where they are early, nanoseconds.
+  /// Mean earliness of the samples that come early, in nanoseconds.
   private var earliness = 0.0
-  /// Steps that were counted for lost samples, and may have been late ones.
+  /// Steps that were counted for lost samples but may have been late samples.
   private var doubtful = 0.0
-  /// Samples in a row that were far off, and at another interval.
+  /// Consecutive samples with a large residual (`strayed`), and with an interval unlike the loop's
+  /// (`unlike`).
   private var strayed = 0
   private var unlike = 0
 
-  /// Share of a residual that moves the phase once the loop has settled: 20 samples of memory, and
-  /// no less than 0.3 s.
+  /// Fraction of a residual that corrects the phase once the loop has settled: a memory of 20
+  /// samples, and of at least 0.3 s (`memory`, in nanoseconds).
   private static let settledGain = 0.05
   private static let memory = 0.3e9
-  /// The earliest arrivals are before the mean one by so many times the mean earliness.
+  /// The earliest arrivals precede the mean arrival by this multiple of the mean earliness.
   private static let reach = 3.5
 
-  /// The regular time of a sample that arrived at `arrival`; rises with every call, and is no later
-  /// than the arrival unless two come at one moment.
+  /// The regular time of a sample that arrived at `arrival`, in nanoseconds. It increases with
+  /// every call, and is no later than the arrival unless two samples arrive at the same time.
   mutating func stamp(_ arrival: Int64) -> Int64 {
     guard let previous = lastStamp else {
       origin = arrival
@@ -60,14 +62,15 @@ struct SampleClock: Sendable {
     return finish(origin + Int64(time - Self.reach * earliness), after: previous, arrival)
   }
 
-  /// Samples that were taken since the last one, of which all but one were lost.
+  /// The number of sampling intervals since the last sample; all but one belong to lost samples.
   private mutating func steps(_ elapsed: Double) -> Double {
     if doubtful > 0, elapsed < 0.3 * interval {
       doubtful -= 1
       return 0
     }
-    // Where jitter is small nothing comes early; where it is large, one late sample is likelier
-    // than one lost.
+    // `limit` is the lateness, in intervals, above which an earlier sample counts as lost. It is
+    // high if the jitter is small, because then nothing comes early, and also if it is large,
+    // because then a late sample is likelier than a lost one.
     let spread = earliness / interval
     let limit = min(0.9, max(0.9 - 4 * spread, 0.5 + 5 * spread * spread, 0.55))
     let lost = max(0, (elapsed / interval - 1 - limit).rounded(.up))
@@ -86,7 +89,7 @@ struct SampleClock: Sendable {
     let limit = max(4 * earliness, 0.02 * interval)
     if n > 12 {
       strayed = abs(residual) > limit ? strayed + 1 : 0
-      // What is far too early is another clock and no jitter.
+      // A sample that is much too early indicates another clock, not jitter.
       let early = n > 100 ? min(-residual, limit) : -residual
       if early > 0 { earliness += max(0.01, 2 / n) * (early - earliness) }
       residual = min(residual, limit)
@@ -106,7 +109,8 @@ struct SampleClock: Sendable {
     return result
   }
 
-  /// Neither a lost sample nor a pair that arrives together moves it.
+  /// The interquartile mean of the recent intervals, in nanoseconds. Neither a lost sample nor a
+  /// pair that arrives together affects it.
   private var interquartileMean: Double {
     let sorted = recent.sorted()
     let cut = sorted.count / 4

@@ -3,33 +3,34 @@
 import CRealtime
 import Geometry
 
-/// The first step from a tracker's sample: refuses garbage, regularises times, and carries the yaw
-/// across jumps of the tracker's reference frame.
+/// The first step of processing a tracker's samples: rejects invalid ones, makes their times
+/// regular, and keeps the yaw continuous across jumps of the tracker's reference frame.
 package struct SampleConditioner: Sendable {
   private(set) var clock = SampleClock()
   private(set) var last: StampedPose?
   private var lastCount = 0
-  /// Turns the tracker's reference frame into the one the listener started in; about z only.
+  /// Rotates the tracker's reference frame to the one the listener started in; about z only.
   private var frame = Quaternion.identity
   private var isReferenceNew = true
   private var reference: UInt16 = 0
   private(set) var breaks: UInt16 = 0
 
-  /// The next sample comes from another reference frame, in which the head looks to the front.
+  /// Announces that the next sample comes from a new reference frame, in which the head faces the
+  /// front.
   mutating func beginReference() {
     clock = SampleClock()
     frame = .identity
     isReferenceNew = true
   }
 
-  /// The next sample comes after a pause, from the frame that was.
+  /// Announces that the next sample follows a pause, in the same reference frame as before.
   mutating func resumeReference() {
     clock = SampleClock()
   }
 
-  /// The sample for the renderer, or nil where the sample is not usable.
+  /// Converts a sample to a pose for the renderer; nil if the sample is unusable.
   mutating func condition(_ sample: HeadSample) -> StampedPose? {
-    // Rounding leaves a norm of one part in a hundred at most; anything else is not a rotation.
+    // Rounding changes the norm by one percent at most; anything else is not a rotation.
     let norm = sample.headToWorld.squaredNorm
     guard norm > 0.8, norm < 1.2 else { return nil }
     guard last.map({ sample.time > $0.arrival }) ?? true else { return nil }
@@ -50,25 +51,26 @@ package struct SampleConditioner: Sendable {
     return pose
   }
 
-  /// How far the tracker's world has been turned about the vertical, radians.
+  /// How far the tracker's world has been rotated about the vertical, in radians.
   var frameYaw: Double { 2 * realtime_atan2(frame.z, frame.w) }
 
-  /// 20 ms until the tracker's own is known.
+  /// The tracker's sampling interval, in nanoseconds, limited to 0.25 to 500 ms; 20 ms until it is
+  /// known.
   private var interval: Int64 {
     clock.interval > 0 ? Int64(max(250_000, min(clock.interval, 500_000_000))) : 20_000_000
   }
 
-  /// A gyroscope that says exactly zero is none; one beyond 100 rad/s is broken.
+  /// The angular velocity, or nil if it is exactly zero (no gyroscope) or above 100 rad/s (broken).
   private static func usable(_ velocity: SIMD3<Double>?) -> SIMD3<Double>? {
     finite(velocity).flatMap { $0 == .zero ? nil : $0 }
   }
 
-  /// A gyroscope that may be believed for now.
+  /// The angular velocity, or nil if it is not finite or above 100 rad/s.
   package static func finite(_ velocity: SIMD3<Double>?) -> SIMD3<Double>? {
     velocity.flatMap { ($0 * $0).sum() < 1e4 ? $0 : nil }
   }
 
-  /// The turn about z that makes the yaw go on from where the head would be now.
+  /// The rotation about z that continues the yaw from where the head would be now.
   private static func continuation(
     of last: StampedPose, at time: Int64, in turn: Quaternion
   ) -> Quaternion {

@@ -2,30 +2,31 @@
 
 import Geometry
 
-/// A sample made fit for the renderer: its time smoothed, its reference frame continuous.
+/// A sample prepared for the renderer, with a smoothed time and a continuous reference frame.
 struct StampedPose: Sendable, Equatable {
-  /// When the sample was taken by the tracker's own regular clock, CLOCK_MONOTONIC nanoseconds.
+  /// When the tracker took the sample, by its regular clock, in CLOCK_MONOTONIC nanoseconds.
   var time: Int64
-  /// When it arrived, CLOCK_MONOTONIC nanoseconds.
+  /// When the sample arrived, in CLOCK_MONOTONIC nanoseconds.
   var arrival: Int64
-  /// When it was ready for the renderer, CLOCK_MONOTONIC nanoseconds; 0: not known.
+  /// When it was ready for the renderer, in CLOCK_MONOTONIC nanoseconds; 0 if unknown.
   var ready: Int64 = 0
-  /// The tracker's sampling interval, nanoseconds.
+  /// The tracker's sampling interval, in nanoseconds.
   var interval: Int64
-  /// `headToWorld` as `SampleConditioner` makes it, `deviceToWorld` in `DeviceToWorldTimeline`,
-  /// `headToStage` as `HeadToStageConditioner` makes it.
+  /// The orientation: `headToWorld` from `SampleConditioner`, `deviceToWorld` in
+  /// `DeviceToWorldTimeline`, `headToStage` from `HeadToStageConditioner`.
   var orientation: Quaternion
-  /// Head frame, rad/s; means something only with `hasVelocity`.
+  /// Angular velocity in the head's frame, in rad/s; valid only if `hasVelocity`.
   var angularVelocity: SIMD3<Double>
   var hasVelocity: Bool
-  /// Differs from the sample before where the tracker was switched on: the front is where the
-  /// head looks now. A number, so that a reader who missed samples knows it all the same.
+  /// Differs from the previous sample if the tracker was switched on in between: the front is now
+  /// where the head faces. It is a counter, so that a reader who missed samples notices the change
+  /// too.
   var reference: UInt16
-  /// Differs from the sample before where the reference frame jumped; the yaw goes on.
+  /// Differs from the previous sample if the reference frame jumped; the yaw continues.
   var breaks: UInt16
-  /// Differs from the sample before where the listener chose a new front.
+  /// Differs from the previous sample if the listener chose a new front.
   var fronts: UInt16
-  /// Where the head is going.
+  /// The predicted motion of the head.
   var forecast: Forecast
 
   @_noLocks
@@ -46,15 +47,15 @@ struct StampedPose: Sendable, Equatable {
     self.forecast = forecast
   }
 
-  /// Where the head is a time after this sample, as it foresees it.
+  /// The predicted orientation of the head after this sample.
   ///
-  /// - Parameter seconds: not negative.
+  /// - Parameter seconds: time since the sample, not negative.
   @_noLocks
   func foreseen(after seconds: Double) -> Quaternion {
     orientation * Quaternion(rotationVector: forecast.turn(after: seconds))
   }
 
-  /// Of the two quaternions that mean the same turn, takes the one that is nearer to another's.
+  /// Of the two quaternions for this orientation, chooses the one nearer to that of `other`.
   mutating func takeSign(of other: StampedPose) {
     let (a, b) = (other.orientation, orientation)
     guard a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0 else { return }

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a head is going, as a function of the look-ahead: mean angular velocities from now to
-/// each of a few look-aheads, linear in between.
+/// The predicted motion of a head: mean angular velocities from now to each of several look-aheads,
+/// interpolated linearly in between.
 ///
 /// ## Threading
 /// A plain value; all functions are real-time safe.
 public struct Forecast: BitwiseCopyable, Sendable, Equatable {
-  /// Look-aheads at which the mean velocities are known, seconds.
+  /// Look-aheads at which the mean velocities are predicted, in seconds.
   public static let lookAheads = [0.020, 0.050, 0.100, 0.200]
 
-  /// Head frame, rad/s, over 0, 20, 50, 100 and 200 ms.
+  /// Mean angular velocities over the next 0, 20, 50, 100 and 200 ms, in the head's frame, in
+  /// rad/s.
   var means: InlineArray<5, SIMD3<Double>>
 
-  /// A head at rest.
+  /// Creates the forecast for a head at rest.
   @_noLocks
   public init() {
     means = InlineArray(repeating: SIMD3(0, 0, 0))
   }
 
-  /// A head that goes on as it does.
+  /// Creates the forecast for a head that continues at constant velocity.
   ///
-  /// - Parameter angularVelocity: head frame, rad/s.
+  /// - Parameter angularVelocity: in the head's frame, in rad/s.
   @_noLocks
   public init(angularVelocity: SIMD3<Double>) {
     means = InlineArray(repeating: angularVelocity)
@@ -35,9 +36,9 @@ public struct Forecast: BitwiseCopyable, Sendable, Equatable {
     return true
   }
 
-  /// The rotation vector of the turn that is to come, head frame, radians.
+  /// The rotation vector of the predicted rotation, in the head's frame, in radians.
   ///
-  /// - Parameter seconds: the look-ahead; beyond 200 ms the head is taken to rest.
+  /// - Parameter seconds: the look-ahead; beyond 200 ms the head is assumed to rest.
   @_noLocks
   public func turn(after seconds: Double) -> SIMD3<Double> {
     if seconds <= 0 { return means[0] * seconds }

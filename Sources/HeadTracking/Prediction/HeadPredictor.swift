@@ -3,32 +3,32 @@
 import CRealtime
 public import Geometry
 
-/// Predicts a head's motion by up to 200 ms.
+/// Predicts a head's motion up to 200 ms ahead.
 ///
-/// The mean velocity until a look-ahead is a linear combination of the present velocity and the
-/// mean velocities of the last 200 ms, for each axis of the head by itself. The coefficients
-/// are learned while the head moves: each past moment is compared with what came of it, with a
-/// memory of three seconds, so that the prediction follows how this head moves now, and predicts
-/// little where little can be predicted. Until then, and where the head has hardly moved, they are
-/// those of human turns (`PredictorPrior`).
+/// For each axis of the head separately, the mean velocity until a look-ahead is a linear
+/// combination of the present velocity and the mean velocities of the last 200 ms. The coefficients
+/// are learned while the head moves: each past moment is compared with the motion that followed it,
+/// with a memory of three seconds. So the prediction adapts to how this head moves now, and
+/// predicts little if little can be predicted. Before that, and while the head has hardly moved,
+/// the coefficients are those of typical human head turns (`PredictorPrior`).
 ///
-/// The velocities come from the gyroscope where it can be trusted and from the poses elsewhere. One
-/// that is zero or says something else than the poses do is not.
+/// The velocities come from the gyroscope if it can be trusted, otherwise from the poses. A
+/// gyroscope that reads zero or disagrees with the poses is not trusted.
 ///
-/// A head that stays within the sensor's noise is predicted to stay at the mean of the last poses.
-/// No prediction is faster than a head can turn, or gains speed faster.
+/// A head that moves no more than the sensor's noise is predicted to stay at the mean of the last
+/// poses. Speed and acceleration of the prediction are limited to those of a head.
 ///
 /// ## Threading
 /// A value for one thread. The forecast it makes may be evaluated on the audio thread.
 public struct HeadPredictor: Sendable {
-  /// 1000 degrees a second.
+  /// Largest speed of a head, in rad/s: 1000 degrees/s.
   static let fastest = 17.5
-  /// Of a turn by half a circle at that speed, rad/s^2 (minimum jerk).
+  /// Peak acceleration of a minimum-jerk half turn at `fastest`, in rad/s^2.
   static let strongest = 150.0
 
   private var memory = MotionMemory()
   private var learners: [RidgeLearner] = []
-  /// The entry that each learner comes to next.
+  /// For each learner, the number of the entry that it learns from next.
   private var next = [Int](repeating: 0, count: 4)
   private var learned = [Int64](repeating: 0, count: 4)
   private var noise = PoseNoise()
@@ -39,7 +39,7 @@ public struct HeadPredictor: Sendable {
 
   public init() {}
 
-  /// Forgets the motion, but not what was learned: after a gap or a jump.
+  /// Forgets the motion but keeps what was learned, after a gap or a jump.
   public mutating func restart() {
     memory.removeAll()
     noise.restart()
@@ -49,7 +49,7 @@ public struct HeadPredictor: Sendable {
     for index in next.indices { next[index] = memory.end }
   }
 
-  /// The poses to come are in a world that is turned by this.
+  /// Announces that the poses to come are in a world rotated by `turn`.
   mutating func turn(by turn: Quaternion) {
     memory.turn(by: turn)
     noise.restart()
@@ -57,12 +57,12 @@ public struct HeadPredictor: Sendable {
     if let pose = last?.pose { last?.pose = (turn * pose).normalized }
   }
 
-  /// The forecast from a sample on.
+  /// Takes a sample and returns the forecast from it.
   ///
   /// - Parameters:
-  ///   - time: nanoseconds, later than the sample before.
+  ///   - time: in nanoseconds, later than the previous sample.
   ///   - pose: `headToWorld` of unit norm.
-  ///   - angularVelocity: of the gyroscope, head frame, rad/s; nil without one.
+  ///   - angularVelocity: from the gyroscope, in the head's frame, in rad/s; nil without one.
   public mutating func forecast(
     time: Int64, pose: Quaternion, angularVelocity: SIMD3<Double>?
   ) -> Forecast {
@@ -72,7 +72,7 @@ public struct HeadPredictor: Sendable {
     let seconds = Double(time - previous.time) * 1e-9
     let step = (previous.pose.conjugate * pose).rotationVector
     let speed = realtime_sqrt((step * step).sum()) / seconds
-    // A leap, or a hole.
+    // Start again after a leap of the pose or a gap.
     if speed > 2 * Self.fastest || seconds > 0.25 {
       restart()
       return begin(time, pose, angularVelocity)
@@ -112,7 +112,7 @@ public struct HeadPredictor: Sendable {
   private mutating func use(inertial: Bool) {
     if inertial == isInertial, !learners.isEmpty { return }
     isInertial = inertial
-    // Velocities of two kinds do not mix.
+    // Velocities from the gyroscope and from the poses must not be mixed.
     memory.removeAll()
     let prior = inertial ? PredictorPrior.inertial : PredictorPrior.positional
     learners = zip(prior, Forecast.lookAheads).map { RidgeLearner(prior: $0, lookAhead: $1) }
@@ -120,13 +120,13 @@ public struct HeadPredictor: Sendable {
   }
 }
 
-// MARK: What the head does
+// MARK: Motion of the head
 
 extension HeadPredictor {
   private struct Stillness {
-    /// 1: within the noise, 0: in motion.
+    /// 1 if the motion is within the noise, 0 in motion.
     var share: Double
-    /// From the pose to the mean of the last ones, radians.
+    /// Rotation vector from the pose to the mean of the recent poses, in radians.
     var mean: SIMD3<Double>
   }
 
@@ -147,7 +147,7 @@ extension HeadPredictor {
       farthest = max(farthest, realtime_sqrt((moved * moved).sum()))
     }
     entry.features.isComplete = reached == 4
-    // A head that has just appeared has always gone on as it does.
+    // If the history is too short, assume that the head had its earliest known velocity before.
     let known = entry.features.values[reached]
     for index in reached..<4 { entry.features.values[index + 1] = known }
     var motion = Self.smooth(farthest, from: noise.still, to: 1.6 * noise.still)
@@ -158,7 +158,7 @@ extension HeadPredictor {
     return Stillness(share: 1 - motion, mean: sum / Double(reached + 1))
   }
 
-  /// Slower than this a gyroscope's word is noise or bias: 2 degrees a second.
+  /// Below this speed a gyroscope measures only noise and bias: 2 degrees/s, in rad/s.
   private static let slow = 0.035
 
   private static func smooth(_ value: Double, from low: Double, to high: Double) -> Double {
@@ -166,7 +166,7 @@ extension HeadPredictor {
     return x * x * (3 - 2 * x)
   }
 
-  /// Compares what was foreseeable with what came, for all moments whose future is known now.
+  /// Learns from all past moments whose future is known by now.
   private mutating func learn(_ entry: MotionEntry) {
     for index in learners.indices {
       let seconds = Forecast.lookAheads[index]
@@ -213,16 +213,17 @@ extension HeadPredictor {
   }
 }
 
-/// What the predictor believes before it has seen the head move.
+/// The predictor's coefficients before it has seen the head move.
 ///
 /// The coefficients are the least-squares solution over an ensemble of 300 minimum-jerk turns
-/// (Flash and Hogan, J. Neurosci. 1985) of 15 to 90 degrees, each lasting (0.25 s + 0.25 s for 60
-/// degrees) times 0.9 to 1.8 and preceded and followed by rest; pose noise 0.1 degrees, gyroscope
-/// noise 1 degree a second (0.2 and 4 for the farthest look-ahead), 100 samples a second. The noise
-/// keeps differences of velocities from being trusted too far. No recording was used.
+/// (Flash and Hogan, J. Neurosci. 1985) of 15 to 90 degrees, sampled at 100 Hz. Each turn lasts
+/// (0.25 s + 0.25 s per 60 degrees) times 0.9 to 1.8, with rest before and after. The pose noise is
+/// 0.1 degrees, the gyroscope noise 1 degree/s (0.2 degrees and 4 degrees/s for the farthest
+/// look-ahead). The noise keeps the solution from relying too much on differences of velocities. No
+/// recording was used.
 ///
-/// Rows: look-aheads of 20, 50, 100 and 200 ms. Columns: the features of `MotionFeatures`. Each
-/// gives the mean angular velocity until then.
+/// Rows: look-aheads of 20, 50, 100 and 200 ms. Columns: the features of `MotionFeatures`. Each row
+/// gives the mean angular velocity until its look-ahead.
 enum PredictorPrior {
   /// With a gyroscope.
   static let inertial: [[Double]] = [
@@ -232,7 +233,7 @@ enum PredictorPrior {
     [0.8568, 1.2581, -0.5028, -1.2005, 0.3952],
   ]
 
-  /// From poses alone; the first feature is not there.
+  /// From poses alone; the first feature is absent.
   static let positional: [[Double]] = [
     [0, 0.3596, 0.8052, -0.0297, -0.2192],
     [0, 0.6134, 0.7636, -0.3382, -0.1382],

@@ -2,43 +2,45 @@
 
 import Geometry
 
-/// A moment of a motion as the predictor sees it.
+/// The inputs of the predictor at one moment of a motion.
 struct MotionFeatures: Sendable {
   typealias Values = InlineArray<5, SIMD3<Double>>
 
-  /// Head frame, rad/s: the gyroscope (zero without one), then the mean velocities over the last
-  /// 20 ms, from 50 to 20, from 100 to 50 and from 200 to 100 ms ago.
+  /// Angular velocities in the head's frame, in rad/s: the gyroscope's (zero without one), then the
+  /// mean velocities over the last 20 ms, and from 50 to 20, from 100 to 50 and from 200 to 100 ms
+  /// ago.
   var values = Values(repeating: .zero)
-  /// True where the history reaches back over all of it.
+  /// True if the history covers all 200 ms.
   var isComplete = false
 
-  /// Nanoseconds back.
+  /// The limits of these ranges, in nanoseconds before the moment.
   static let lags: InlineArray<4, Int64> = [20_000_000, 50_000_000, 100_000_000, 200_000_000]
 }
 
-/// One remembered moment.
+/// One moment in the predictor's memory.
 struct MotionEntry: Sendable {
   var time: Int64 = 0
-  /// As the tracker says.
+  /// The pose as the tracker reports it.
   var pose = Quaternion.identity
-  /// The gyroscope's integral where it is trusted, the poses elsewhere; only differences count.
+  /// The integral of the gyroscope while it is trusted, otherwise of the poses; only differences
+  /// matter.
   var path = Quaternion.identity
   var features = MotionFeatures()
   var isInertial = false
 }
 
-/// The last quarter of a second of a motion.
+/// The last half second of a motion, or more: 128 entries.
 struct MotionMemory: Sendable {
-  /// A power of two; with `spacing` more than 200 ms and the time in which entries are learned
-  /// from.
+  /// A power of two. At `spacing` it covers more than 200 ms plus the time until entries are
+  /// learned from.
   private static let capacity = 128
-  /// Entries are at least this far apart, nanoseconds.
+  /// Smallest time between entries, in nanoseconds.
   static let spacing: Int64 = 3_900_000
 
   private var entries = [MotionEntry](repeating: MotionEntry(), count: capacity)
-  /// Entries written since the beginning.
+  /// Number of entries ever written.
   private(set) var end = 0
-  /// The oldest that is still there.
+  /// The number of the oldest entry still stored.
   private(set) var start = 0
 
   subscript(number: Int) -> MotionEntry {
@@ -54,12 +56,12 @@ struct MotionMemory: Sendable {
 
   mutating func removeAll() { start = end }
 
-  /// Turns what is remembered into another world.
+  /// Rotates the stored poses into another world.
   mutating func turn(by turn: Quaternion) {
     for number in start..<end { self[number].pose = (turn * self[number].pose).normalized }
   }
 
-  /// The state at a time between the oldest entry and `newest`; nil before.
+  /// The state at a time between the oldest entry and `newest`; nil for an earlier time.
   func state(at time: Int64, before newest: MotionEntry) -> (pose: Quaternion, path: Quaternion)? {
     var later = newest
     var number = end - 1

@@ -3,29 +3,31 @@
 import CRealtime
 import Geometry
 
-/// Five coefficients for each of the three axes, learned by least squares with a fading memory and
-/// drawn to a prior (Bayesian ridge regression, D. MacKay, Neural Computation 1992; exponential
-/// forgetting as in recursive least squares).
+/// Learns five coefficients for each of the three axes by least squares with a fading memory and
+/// regularisation towards a prior (Bayesian ridge regression, D. MacKay, Neural Computation 1992;
+/// exponential forgetting as in recursive least squares).
 ///
-/// A head nods otherwise than it turns: an axis learns from its own motion, and a little from that
-/// of the other two, which counts where it has moved little itself.
+/// Heads nod differently from how they turn. Therefore each axis learns from its own motion, and
+/// with a small weight from that of the other two, which matters while the axis itself has moved
+/// little.
 ///
-/// The prior weighs as much as what the coefficients leave unexplained while the head moves, times
-/// the look-ahead, over which errors hang together: a motion that cannot be foreseen, as the
-/// beginning of a turn, changes the coefficients little, and one that can changes them at once.
+/// The weight of the prior is proportional to the error that the coefficients leave while the head
+/// moves, and to the look-ahead, over which errors are correlated. So an unpredictable motion, such
+/// as the beginning of a turn, changes the coefficients little, and a predictable one changes them
+/// at once.
 struct RidgeLearner: Sendable {
-  /// Of each axis.
+  /// Five coefficients, each with one component per axis.
   typealias Coefficients = InlineArray<5, SIMD3<Double>>
   private typealias Row = InlineArray<5, Double>
   private typealias Matrix = InlineArray<25, Double>
 
-  /// Time constant of the memory, seconds.
+  /// Time constant of the memory, in seconds.
   static let memory = 3.0
-  /// Weight of the prior for each unexplained rad^2/s^2 and second of look-ahead.
+  /// Weight of the prior per rad^2/s^2 of unexplained motion and second of look-ahead.
   static let caution = 2.0
-  /// The least weight of the prior, rad^2/s: a second at 3 degrees a second.
+  /// Smallest weight of the prior, in rad^2/s: one second at 3 degrees/s.
   static let leastWeight = 0.003
-  /// Slower motion than this is none, rad/s.
+  /// Smallest speed that counts as motion, in rad/s.
   static let slow = 0.17
   /// Weight of the other axes' motion.
   static let share = 0.1
@@ -33,18 +35,20 @@ struct RidgeLearner: Sendable {
   private let prior: Row
   private let lookAhead: Double
   private(set) var coefficients: Coefficients
-  /// For each axis the sum of feature products, rad^2/s, and of features times what the prior left
-  /// unexplained.
+  /// For each axis, the sums of feature products, in rad^2/s (`products`), and of the products of
+  /// features and prediction errors of the prior (`rests`).
   private var products = InlineArray<25, SIMD3<Double>>(repeating: .zero)
   private var rests = Coefficients(repeating: .zero)
-  /// Of the squares of what the prior left unexplained, rad^2/s.
+  /// The sum of the squared prediction errors of the prior, in rad^2/s.
   private var unexplained = SIMD3<Double>.zero
   /// Seconds of motion in the memory.
   private var motion = 0.0
 
+  /// Creates a learner.
+  ///
   /// - Parameters:
-  ///   - prior: the coefficients to begin with.
-  ///   - lookAhead: seconds.
+  ///   - prior: the initial coefficients.
+  ///   - lookAhead: in seconds.
   init(prior: [Double], lookAhead: Double) {
     var row = Row(repeating: 0)
     var coefficients = Coefficients(repeating: .zero)
@@ -57,12 +61,12 @@ struct RidgeLearner: Sendable {
     self.lookAhead = lookAhead
   }
 
-  /// Takes note of what came of these features.
+  /// Learns from the motion that followed these features.
   ///
   /// - Parameters:
-  ///   - features: rad/s.
-  ///   - mean: the mean velocity that followed, rad/s.
-  ///   - weight: seconds that the pair stands for.
+  ///   - features: in rad/s.
+  ///   - mean: the mean velocity that followed, in rad/s.
+  ///   - weight: the time that the pair represents, in seconds.
   mutating func learn(_ features: MotionFeatures.Values, mean: SIMD3<Double>, weight: Double) {
     let keep = realtime_exp(-weight / Self.memory)
     var rest = mean
@@ -78,7 +82,7 @@ struct RidgeLearner: Sendable {
     motion = keep * motion + (square > Self.slow * Self.slow ? weight : 0)
   }
 
-  /// Renews the coefficients from what was learned.
+  /// Recomputes the coefficients from what was learned.
   mutating func solve() {
     var change = Coefficients(repeating: .zero)
     for i in 0..<5 { change[i] = coefficients[i] - prior[i] }
@@ -92,13 +96,13 @@ struct RidgeLearner: Sendable {
     }
   }
 
-  /// What an axis learns from: itself, and a share of the others.
+  /// The value for one axis, plus a fraction of the other axes' values.
   private static func part(_ value: SIMD3<Double>, _ axis: Int) -> Double {
     let own = value[axis]
     return own + Self.share * (value.sum() - own)
   }
 
-  /// Of the squares of what the present coefficients leave unexplained, rad^2/s.
+  /// The sum of the squared prediction errors of the present coefficients, in rad^2/s.
   private func residual(_ change: Coefficients) -> SIMD3<Double> {
     var sum = unexplained
     for i in 0..<5 {
@@ -122,8 +126,8 @@ struct RidgeLearner: Sendable {
     return result
   }
 
-  /// (products + ridge) x = rests by Cholesky's decomposition; the ridge keeps it positive
-  /// definite.
+  /// Solves (products + ridge) x = rests by Cholesky decomposition; the ridge keeps the matrix
+  /// positive definite.
   private func solution(_ products: Matrix, _ rests: Row, ridge: Double) -> Row {
     var (lower, solution) = (products, rests)
     for i in 0..<5 { lower[6 * i] += ridge }

@@ -3,9 +3,9 @@
 import CRealtime
 import Geometry
 
-/// How much a tracker's poses scatter, from what three in a row have that is not even motion. The
-/// least of the last seconds counts, because a head's acceleration looks like noise (minimum
-/// statistics, R. Martin, IEEE Trans. Speech Audio Process. 2001).
+/// Estimates the noise of a tracker's poses from how far three consecutive poses deviate from
+/// uniform motion. The estimate is the minimum over recent seconds, because a head's acceleration
+/// looks like noise (minimum statistics, R. Martin, IEEE Trans. Speech Audio Process. 2001).
 struct PoseNoise: Sendable {
   private var square = PoseNoise.initial * PoseNoise.initial
   private var recent = PoseNoise.initial * PoseNoise.initial
@@ -13,11 +13,11 @@ struct PoseNoise: Sendable {
   private var times: (Int64, Int64) = (0, 0)
   private var count = 0
 
-  /// 0.1 degrees, radians.
+  /// Initial noise in radians: 0.1 degrees.
   private static let initial = 0.00175
 
-  /// A head that has moved less than this within 200 ms may not have moved, radians: the farthest
-  /// of four noisy distances, with room.
+  /// A head that moves less than this within 200 ms may be at rest, in radians. The limit exceeds
+  /// the largest of four noisy distances, with a margin.
   var still: Double { min(0.05, max(0.0035, 6.5 * realtime_sqrt(square))) }
 
   mutating func restart() { count = 0 }
@@ -30,7 +30,8 @@ struct PoseNoise: Sendable {
         let bend =
           (second.conjugate * pose).rotationVector
           + (second.conjugate * first).rotationVector * share
-        // Each of three axes has the variance of one pose this often.
+        // The variance of the deviation, summed over three axes, as a multiple of one pose's
+        // variance.
         let variances = 3 * (1 + (1 + share) * (1 + share) + share * share)
         take((bend * bend).sum() / variances, seconds: Double(after) * 1e-9)
       }
@@ -42,31 +43,34 @@ struct PoseNoise: Sendable {
 
   private mutating func take(_ variance: Double, seconds: Double) {
     recent += min(1, seconds / 0.5) * (variance - recent)
-    // Doubles within 7 s where nothing holds it down.
+    // Without small values of `recent`, the minimum doubles within 7 s.
     square = min(square * (1 + seconds / 10) + 1e-14, recent)
   }
 }
 
-/// Whether a gyroscope says what the poses do, over stretches of 50 ms, in which the noise of two
-/// poses is no motion.
+/// Judges whether a gyroscope agrees with the poses. It compares them over 50 ms, long enough that
+/// the noise of two poses matters little.
 struct GyroTrust: Sendable {
   private(set) var isTrusted = true
   private var difference = 0.0
   private var motion = 0.0
-  /// The gyroscope's turn since the stretch began.
+  /// Integral of the gyroscope since the current interval began.
   private var turn = Quaternion.identity
   private var start: (pose: Quaternion, time: Int64)?
 
   private static let stretch: Int64 = 50_000_000
-  /// Slower motion than this says nothing, 20 degrees a second in rad/s.
+  /// Slower motion than this is not compared: 20 degrees/s, in rad/s.
   private static let slow = 0.35
 
   mutating func restart() { start = nil }
 
+  /// Takes the next sample.
+  ///
   /// - Parameters:
-  ///   - gyroscope: since the sample before, radians; zero without one.
-  ///   - pose: after it.
-  ///   - time: of the pose, nanoseconds.
+  ///   - step: the rotation by the gyroscope since the previous sample, in radians; zero without
+  ///     one.
+  ///   - pose: the pose after that rotation.
+  ///   - time: of the pose, in nanoseconds.
   mutating func compare(gyroscope step: SIMD3<Double>, pose: Quaternion, time: Int64) {
     guard let start else {
       self.start = (pose, time)
@@ -87,7 +91,7 @@ struct GyroTrust: Sendable {
     let keep = realtime_exp(-seconds / 0.5)
     difference = keep * difference + seconds * error * error
     motion = keep * motion + seconds * speed * speed
-    // Apart, so that it does not change its mind all the time.
+    // The two thresholds differ, so that the result does not toggle.
     if difference > 0.25 * motion { isTrusted = false }
     if difference < 0.1 * motion { isTrusted = true }
   }

@@ -2,14 +2,15 @@
 
 import Geometry
 
-/// The last poses of the device that the listener looks at, or sits in.
+/// The recent poses of the device that the stage is fixed to, such as a screen or a seat.
 struct DeviceToWorldTimeline: Sendable {
   private var conditioner = SampleConditioner()
   private var poses: [StampedPose] = []
 
-  /// Half a second of a fast tracker.
+  /// Maximum number of poses. When it is reached, the older half is removed; the rest covers at
+  /// least 128 ms at 1 kHz.
   private static let capacity = 256
-  /// A device's motion goes on for so long without a sample, nanoseconds.
+  /// Longest extrapolation of the device's motion beyond its newest sample, in nanoseconds.
   private static let longest: Int64 = 60_000_000
 
   var newest: StampedPose? { poses.last }
@@ -17,7 +18,9 @@ struct DeviceToWorldTimeline: Sendable {
   mutating func beginReference() { conditioner.beginReference() }
   mutating func resumeReference() { conditioner.resumeReference() }
 
-  /// - Returns: true where the tracker's reference frame jumped before the sample.
+  /// Adds a sample.
+  ///
+  /// - Returns: true if the tracker's reference frame jumped before the sample.
   mutating func push(_ sample: HeadSample) -> Bool {
     let breaks = conditioner.breaks
     guard let pose = conditioner.condition(sample) else { return false }
@@ -27,14 +30,14 @@ struct DeviceToWorldTimeline: Sendable {
     return pose.breaks != breaks
   }
 
-  /// True while samples come.
+  /// True while samples arrive.
   func isFresh(now: Int64) -> Bool {
     guard let newest else { return false }
     return now - newest.arrival <= HeadToStageTimeline.Settings.default.staleLimit(newest.interval)
   }
 
-  /// `deviceToWorld` at a time, interpolated between samples, a little beyond the newest; nil
-  /// without samples.
+  /// `deviceToWorld` at a time: interpolated between samples, and extrapolated by up to 60 ms
+  /// beyond the newest; nil without samples.
   func deviceToWorld(at time: Int64) -> Quaternion? {
     guard let newest else { return nil }
     if time >= newest.time {
@@ -49,11 +52,11 @@ struct DeviceToWorldTimeline: Sendable {
     return .slerp(a.orientation, b.orientation, fraction)
   }
 
-  /// Device frame, rad/s.
+  /// Angular velocity at a time, in the device's frame, in rad/s.
   func velocity(at time: Int64) -> SIMD3<Double> {
     guard let last = poses.last(where: { $0.time <= time }) ?? poses.first else { return .zero }
     if last.hasVelocity { return last.angularVelocity }
-    // Over 50 ms, in which a sensor's noise is no turn.
+    // Average over 50 ms, so that the sensor's noise matters little.
     guard let first = poses.last(where: { $0.time <= last.time - 50_000_000 }) else { return .zero }
     let turn = (first.orientation.conjugate * last.orientation).rotationVector
     return turn / (Double(last.time - first.time) * 1e-9)

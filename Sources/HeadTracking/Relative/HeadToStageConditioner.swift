@@ -3,8 +3,8 @@
 import CRealtime
 import Geometry
 
-/// Turns a tracker's samples, `headToWorld`, into poses for the renderer, `headToStage`: refuses
-/// garbage, sets the front, takes the device's motion off, takes drift back, and predicts.
+/// Converts a tracker's samples (`headToWorld`) to poses for the renderer (`headToStage`): rejects
+/// invalid samples, sets the front, removes the device's motion, corrects drift, and predicts.
 ///
 /// ```
 /// headToStage = anchorToWorld^-1 * driftTurn * headToWorld
@@ -16,14 +16,14 @@ struct HeadToStageConditioner: Sendable {
   private(set) var conditioner = SampleConditioner()
   var device = DeviceToWorldTimeline()
   private(set) var anchor = StageAnchor()
-  /// Whether drift is taken back while the head rests near the front.
+  /// Whether drift is corrected while the head rests near the front.
   var isRecentring = true
-  /// The yaw of the front in the tracker's world for the next new reference, radians; nil: where
-  /// the head looks then.
+  /// The yaw of the front in the tracker's world for its next new reference frame, in radians; nil
+  /// for the direction that the head faces then.
   var keptFront: Double?
   private var recentring = Recentring()
   private var predictor = HeadPredictor()
-  /// The world's turn about the vertical that takes the tracker's drift back, radians.
+  /// The rotation of the world about the vertical that corrects the tracker's drift, in radians.
   private var drift = 0.0
   private var wantsFront = false
   private var fronts: UInt16 = 0
@@ -32,22 +32,22 @@ struct HeadToStageConditioner: Sendable {
   mutating func beginReference() { conditioner.beginReference() }
   mutating func resumeReference() { conditioner.resumeReference() }
 
-  /// Where the head looks at the next sample becomes the front.
+  /// Makes the direction that the head faces at the next sample the front.
   mutating func recenter() { wantsFront = true }
 
-  /// The yaw in the tracker's world that is the front, radians; nil before the first sample, and
-  /// while the front is a device's.
+  /// The yaw of the front in the tracker's world, in radians; nil before the first sample and while
+  /// the stage is relative to a device.
   var front: Double? {
     guard last != nil, anchor.mode == .world else { return nil }
     return Self.yaw(anchor.anchorToWorld) - drift - conditioner.frameYaw
   }
 
-  /// True while the stage stands in the device.
+  /// True while the stage is fixed to the device.
   func isDeviceRelative(now: Int64) -> Bool {
     anchor.mode == .device && device.isFresh(now: now)
   }
 
-  /// The sample for the renderer, or nil where the sample is not usable.
+  /// Converts a sample to a pose for the renderer; nil if the sample is unusable.
   mutating func condition(_ sample: HeadSample) -> StampedPose? {
     let before = last
     guard var pose = conditioner.condition(sample) else { return nil }
@@ -113,14 +113,14 @@ struct HeadToStageConditioner: Sendable {
     if let before, before.breaks != pose.breaks || pose.time - before.time > 250_000_000 {
       predictor.restart()
     }
-    // A gyroscope that says zero may be one that rests; the predictor finds out.
+    // A gyroscope that reads zero may be at rest or absent; the predictor finds out which.
     let velocity = SampleConditioner.finite(sample.angularVelocity).map { $0 - taken }
     pose.forecast = predictor.forecast(
       time: pose.time, pose: pose.orientation, angularVelocity: velocity)
   }
 
-  /// Where the nose points on the horizon, or, looking straight up or down, the turn about the
-  /// vertical; radians.
+  /// The azimuth of the nose, or, if it points almost straight up or down, the rotation about the
+  /// vertical; in radians.
   static func yaw(_ pose: Quaternion) -> Double {
     let nose = pose.rotate(SIMD3(1, 0, 0))
     let isLevel = nose.x * nose.x + nose.y * nose.y > 0.01

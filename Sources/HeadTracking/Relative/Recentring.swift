@@ -2,30 +2,32 @@
 
 import CRealtime
 
-/// Brings the front of the stage to where the head rests, too slowly to be heard.
+/// Corrects yaw drift by moving the front of the stage to where the head rests, inaudibly slowly.
 ///
-/// Trackers without a compass drift in yaw; pitch and roll are gravity's and do not. A head that
-/// rests, turned by less than `near` from the front, is taken to look ahead: what is
-/// left between the two is drift. The drift itself moves the centre, so `near` is room
-/// for what gathers while the head is busy; a head that rests beyond it looks at something else,
-/// for however long. Rest is a matter of yaw alone: a nod, or reading with the head bent, is rest.
+/// Trackers without a compass drift in yaw. Their pitch and roll come from gravity and do not
+/// drift. A head that rests within `near` of the front is assumed to look straight ahead; the
+/// remaining angle between the two is drift. Because drift moves the front away from the head,
+/// `near` must exceed the drift that accumulates while the head does not rest. A head that rests
+/// beyond `near` is looking at something else, and nothing moves, however long it does so. Only yaw
+/// counts as motion: a head that nods, or that is bent to read, is at rest.
 ///
-/// The front follows at an eighth of the gap a second, at most 0.8 degrees a second, and gains
-/// speed within seconds: below 1 degree a second a stage is not heard to move.
+/// The front moves by an eighth of the gap per second, at most 0.8 degrees/s, and reaches that
+/// speed over seconds. Motion of the stage below 1 degree/s is inaudible.
 struct Recentring: Sendable {
-  /// Radians from the front within which a resting head is taken to look ahead.
+  /// Largest yaw from the front at which a resting head is assumed to look ahead, in radians.
   static let near = 15.0 * .pi / 180
-  /// Radians the yaw may stray from its mean of the last second at rest.
+  /// Largest deviation of the yaw from its one-second running mean that still counts as rest, in
+  /// radians.
   static let still = 4.0 * .pi / 180
-  /// Seconds the head must have rested.
+  /// Seconds that the head must have rested.
   static let patience = 2.0
-  /// Radians a second.
+  /// Highest speed of the correction, in rad/s.
   static let fastest = 0.8 * .pi / 180
-  /// Seconds in which the gap falls to 1/e.
+  /// Time constant of the correction, in seconds.
   static let time = 8.0
-  /// Radians a second gained in a second.
+  /// Acceleration of the correction, in rad/s^2.
   static let gain = 0.5 * .pi / 180
-  /// Beyond this the nose says little of the yaw, radians.
+  /// Elevation of the nose, in radians, above which the yaw is unreliable.
   static let steep = 1.0
 
   private var mean = 0.0
@@ -33,12 +35,12 @@ struct Recentring: Sendable {
   private var rate = 0.0
   private var hasBegun = false
 
-  /// How far the head's yaw is to be turned in this step, radians.
+  /// Advances by one sample and returns the correction to add to the head's yaw, in radians.
   ///
   /// - Parameters:
-  ///   - yaw: of the head from the front, radians, -pi to pi.
-  ///   - elevation: of the nose, radians.
-  ///   - seconds: since the step before.
+  ///   - yaw: of the head relative to the front, in radians, -pi to pi.
+  ///   - elevation: of the nose, in radians.
+  ///   - seconds: since the previous sample.
   mutating func step(yaw: Double, elevation: Double, seconds: Double) -> Double {
     guard hasBegun, seconds > 0, seconds < 0.5 else {
       restart(at: yaw)
@@ -52,7 +54,7 @@ struct Recentring: Sendable {
     if rested >= Self.patience {
       wanted = min(Self.fastest, max(-Self.fastest, -yaw / Self.time))
     }
-    // Faster off than on: a head that turns away leaves the stage where it is.
+    // Stop faster than start, so that a head that turns away does not drag the stage along.
     let change = Self.gain * seconds * (rested > 0 ? 1 : 8)
     rate += min(change, max(-change, wanted - rate))
     if rested == 0, rate * yaw > 0 { rate = 0 }

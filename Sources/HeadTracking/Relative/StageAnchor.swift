@@ -3,33 +3,34 @@
 import CRealtime
 import Geometry
 
-/// What the stage stands in: the device as long as its samples come, the world otherwise.
+/// The frame that the stage is fixed to: it moves with the device while samples of the device
+/// arrive, and stands still in the world otherwise.
 ///
-/// The anchor is a frame in the world, `anchorToWorld`; the stage is still in it. It is level, and
-/// its x is the front, when it is set. It moves with the device, and stays where it was when
-/// the device falls silent. A device that returns in the frame it had takes the anchor to where
-/// it belongs, no faster than 46 degrees a second (0.8 rad/s); one that begins anew takes it along
-/// from where it is. Neither jumps.
+/// The stage is fixed to the frame `anchorToWorld`. When the anchor is set, it is level and its x
+/// axis points to the front. It then moves with the device, and stops if the device's samples stop.
+/// If the device returns in the same reference frame, the anchor moves to where it would be by
+/// then, with at most 0.8 rad/s (46 degrees/s). If the device returns in a new reference frame, the
+/// anchor moves with it from where the anchor is. Neither case causes a jump.
 struct StageAnchor: Sendable {
   enum Mode: String, Sendable {
     /// The stage moves with the device.
     case device
-    /// The stage stands in the room.
+    /// The stage stands still in the room.
     case world
   }
 
   private(set) var mode = Mode.world
   private(set) var anchorToWorld = Quaternion.identity
-  /// rad/s, anchor frame.
+  /// Angular velocity of the anchor, in rad/s, in the anchor's frame.
   private(set) var angularVelocity = SIMD3<Double>.zero
-  /// As set; the device carries the anchor.
+  /// The anchor's pose relative to the device, constant while the device carries it.
   private var anchorToDevice = Quaternion.identity
   private var reference: UInt16?
   private var bridge = Fade()
 
   private static let fastest = 0.8
 
-  /// Sets the anchor level, with its x where the head looks.
+  /// Sets the anchor level, with its x axis at the yaw of the front, in radians.
   mutating func set(front yaw: Double, device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
     anchorToWorld = Quaternion(
       w: realtime_cos(yaw / 2), x: 0, y: 0, z: realtime_sin(yaw / 2))
@@ -37,7 +38,7 @@ struct StageAnchor: Sendable {
     take(device, at: time, now: now)
   }
 
-  /// Follows the device to the moment of a head's sample.
+  /// Moves the anchor with the device to the time of a head sample.
   mutating func follow(_ device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
     guard device.isFresh(now: now), let newest = device.newest,
       let deviceToWorld = device.deviceToWorld(at: time)
@@ -54,7 +55,7 @@ struct StageAnchor: Sendable {
     if mode == .world {
       let gap = (wanted.conjugate * anchorToWorld).rotationVector
       let angle = (gap * gap).sum().squareRoot()
-      // Minimum jerk is 1.875 times faster in its middle than on average.
+      // The peak speed of a minimum-jerk motion is 1.875 times its mean speed.
       bridge = Fade(gap, from: time, over: max(0.3, 1.875 * angle / Self.fastest) * 1e9)
     }
     mode = .device
@@ -62,7 +63,7 @@ struct StageAnchor: Sendable {
     angularVelocity = anchorToDevice.conjugate.rotate(device.velocity(at: time))
   }
 
-  /// The device carries the anchor from where it is.
+  /// Attaches the anchor to the device at the anchor's present pose.
   private mutating func take(_ device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
     guard device.isFresh(now: now), let newest = device.newest,
       let deviceToWorld = device.deviceToWorld(at: time)

@@ -3,13 +3,15 @@
 import CRealtime
 import System
 
-/// A HID tracker that is open and started.
+/// An open and started HID tracker.
 struct HIDConnection: TrackerConnection {
   private let device: HIDDevice
   private var driver: any TrackerDriver
   private var buffer: [UInt8]
 
-  /// - Throws: what the device refuses.
+  /// Opens and starts the tracker.
+  ///
+  /// - Throws: the error of the device or its driver.
   init(
     _ node: HIDNode, _ settings: TrackerSettings
   ) throws(HeadTrackingError) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reports that wait in a device's queue, read in one go.
+/// The reports waiting in a device's queue, read in one call.
 struct ReportBurst {
   enum Report {
     case gone
@@ -11,15 +11,18 @@ struct ReportBurst {
 
   let news: TrackerNews
 
-  /// hidraw keeps the oldest 63 reports: a queue that was full ends long before now.
+  /// Number of reports that indicates a full queue. hidraw keeps the oldest 63 reports, so the last
+  /// one in a full queue is outdated.
   static let fullQueue = 60
   static let mostAtOnce = 64
-  /// A queue that fills as fast as it is read is left for the next time, ns.
+  /// Time limit, in ns: if the queue fills as fast as it is read, the rest waits for the next call.
   static let longest: Int64 = 20_000_000
 
+  /// Reads the queue.
+  ///
   /// - Parameters:
-  ///   - clock: CLOCK_MONOTONIC, ns.
-  ///   - next: the next report; waits for the first one only.
+  ///   - clock: CLOCK_MONOTONIC, in ns.
+  ///   - next: returns the next report; waits only for the first one.
   init(clock: () -> Int64, next: (_ isFirst: Bool) -> Report) {
     var readings: [TrackerReading] = []
     var (rejected, count) = (0, 0)
@@ -39,8 +42,8 @@ struct ReportBurst {
     news = count == 0 ? .nothing : .readings(Self.useful(readings, count), rejected: rejected)
   }
 
-  /// Of fused orientations only the newest is of use after a stall of this thread, and not even
-  /// that one when the queue was full. Raw readings are all needed, and carry their own times.
+  /// Selects the readings to use. After a stall of this thread only the newest orientation is
+  /// useful, and none if the queue was full. All raw readings are needed, and have their own times.
   private static func useful(_ readings: [TrackerReading], _ count: Int) -> [TrackerReading] {
     guard count > 1 else { return readings }
     let last = readings.lastIndex { if case .head = $0 { true } else { false } }

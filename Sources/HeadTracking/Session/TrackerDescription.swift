@@ -2,30 +2,32 @@
 
 import Glibc
 
-/// A head tracker that is connected.
+/// A connected head tracker.
 public struct TrackerDescription: Sendable, Equatable {
   /// Whether the tracker can be used.
   public enum Access: Sendable, Equatable {
     case ready
-    /// The device node belongs to somebody else; see `udevRule`.
+    /// The user may not open the device node; see `udevRule`.
     case permissionDenied
     case failed(String)
   }
 
-  /// The device node, such as `/dev/hidraw3`. Changes with every connection.
+  /// The device node, such as `/dev/hidraw3`. It changes with every connection.
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
-  /// Empty where the device has none. A Bluetooth device's is its address.
+  /// The serial number; empty if the device has none. For a Bluetooth device it is the address.
   public var serial: String
   public var manufacturer: String
   public var product: String
   public var bus: TrackerBus
-  /// What the device says of itself, such as `#AndroidHeadTracker#1.0`; empty where unreadable.
+  /// The device's description of its protocol, such as `#AndroidHeadTracker#1.0`; empty if
+  /// unreadable.
   public var protocolDescription: String
   public var kind: TrackerKind
   public var access: Access
-  /// What to write on the command line: the serial if no other tracker has it, else the path.
+  /// The identifier for the command line: the serial if it is unique and without whitespace,
+  /// otherwise the path.
   public var id: String
 
   /// Vendor and product in the usual form, such as `1d6b:0104`.
@@ -33,17 +35,17 @@ public struct TrackerDescription: Sendable, Equatable {
     hex(vendorID) + ":" + hex(productID)
   }
 
-  /// The product's name, or a name made of its numbers.
+  /// The product's name, or a name made from vendor and product.
   public var name: String { product.isEmpty ? "tracker \(vendorAndProduct)" : product }
 
-  /// The line for udev that gives the tracker to whoever sits at the machine.
+  /// The udev rule that gives access to the user who is logged in locally.
   public var udevRule: String {
     let number = bus == .bluetooth ? "0005" : "0003"
     let device = "\(number):\(hex(vendorID)):\(hex(productID)).*".uppercased()
     return "KERNEL==\"hidraw*\", KERNELS==\"\(device)\", TAG+=\"uaccess\""
   }
 
-  /// Why the tracker cannot be used, or nil.
+  /// Why the tracker cannot be used; nil if it can.
   public var accessError: HeadTrackingError? {
     switch access {
     case .ready: nil
@@ -66,7 +68,7 @@ public struct TrackerDescription: Sendable, Equatable {
     return try HIDConnection(node, settings)
   }
 
-  /// Whether both are the same piece of hardware, as far as one can tell.
+  /// Whether both seem to be the same device, by vendor, product and serial.
   func isSameDevice(as other: TrackerDescription) -> Bool {
     vendorID == other.vendorID && productID == other.productID && serial == other.serial
   }
@@ -77,7 +79,7 @@ private func hex(_ number: UInt16) -> String {
   return String(repeating: "0", count: 4 - digits.count) + digits
 }
 
-/// How a tracker is connected.
+/// The bus that connects a tracker.
 public enum TrackerBus: String, Sendable, Equatable {
   case usb
   case bluetooth
@@ -87,7 +89,9 @@ public enum TrackerBus: String, Sendable, Equatable {
   case iio
   case unknown
 
-  /// - Parameter kernelNumber: BUS_USB and its like of the kernel's linux/input.h.
+  /// Creates a bus from the kernel's number.
+  ///
+  /// - Parameter kernelNumber: a constant such as BUS_USB from the kernel's linux/input.h.
   init(kernelNumber: UInt32) {
     self =
       switch kernelNumber {

@@ -2,7 +2,8 @@
 
 import Geometry
 
-/// From a tracker's readings to poses: raw ones go through the orientation filter.
+/// Converts a tracker's readings to poses: calibrates them and passes raw ones through the
+/// orientation filter.
 struct TrackerIntake {
   let sink: any HeadSampleSink
   let record: (@Sendable (TrackerMeasurement) -> Void)?
@@ -12,7 +13,8 @@ struct TrackerIntake {
   private var filter: OrientationFilter
   private var pushed = Int64.min
 
-  /// Poses need not come oftener than this: the head's motion ends far below 100 Hz.
+  /// Smallest interval between poses from raw readings, in nanoseconds. The frequencies of head
+  /// motion are far below 100 Hz, so more poses add nothing.
   private static let poseInterval: Int64 = 3_500_000
 
   init(

@@ -8,7 +8,8 @@ import System
 public struct TrackerList: Sendable {
   public private(set) var trackers: [TrackerDescription]
 
-  /// Looks at every HID device, and into those that may be head trackers (some milliseconds).
+  /// Lists the trackers. It inspects every HID device and opens those that may be head trackers,
+  /// which takes a few milliseconds.
   public static func current(_ settings: TrackerSettings = TrackerSettings()) -> TrackerList {
     let nodes = HIDNode.all()
     let sensors = SensorUnit.all(in: settings.sensorFolder).map(TrackerDescription.init)
@@ -25,9 +26,10 @@ public struct TrackerList: Sendable {
     }
   }
 
-  /// The tracker an identifier means: a path, a serial, `vendor:product` or a part of the name.
+  /// Returns the tracker that an identifier matches: a path, a serial, `vendor:product` or a part
+  /// of the name.
   ///
-  /// - Throws: `noTracker`, `unknownTracker` or `ambiguousTracker`, which list what there is.
+  /// - Throws: `unknownTracker` or `ambiguousTracker`, which list the candidates.
   public func match(_ id: String) throws(HeadTrackingError) -> TrackerDescription {
     let wanted = id.lowercased()
     let tests: [(TrackerDescription) -> Bool] = [
@@ -46,7 +48,7 @@ public struct TrackerList: Sendable {
     "\(tracker.id) (\(tracker.name))"
   }
 
-  /// The description of a node, or nil where it is something else.
+  /// Describes a node; nil if it is not a tracker or is gone.
   private static func describe(
     _ node: HIDNode, _ settings: TrackerSettings, _ nodes: [HIDNode]
   ) -> TrackerDescription? {
@@ -60,7 +62,7 @@ public struct TrackerList: Sendable {
       let context = TrackerContext(node: node, device: device, settings: settings, nodes: nodes)
       tracker.protocolDescription = try model.open(context).protocolDescription
     } catch let failure as SystemError {
-      // Unplugged since it was listed.
+      // The device was unplugged after it was listed.
       if [ENOENT, ENODEV, ENXIO].contains(failure.number) { return nil }
       tracker.access =
         failure.number == EACCES || failure.number == EPERM

@@ -4,7 +4,7 @@ import CRealtime
 import Synchronization
 import System
 
-/// What a session's thread does: find, open, read, and again.
+/// The work of a session's thread: it finds, opens and reads a tracker, over and over.
 struct TrackerLoop: Sendable {
   let selection: TrackerSelection
   let sink: any HeadSampleSink
@@ -25,11 +25,11 @@ struct TrackerLoop: Sendable {
   }
 
   private static let lookMilliseconds = 400
-  /// The end of the thread is noticed as often.
+  /// Longest wait for a report, which also limits how long a request to stop goes unnoticed.
   private static let readMilliseconds = 50
-  /// A tracker that says nothing for so long may have forgotten that it was started.
+  /// Nanoseconds without a report after which the tracker is started again, in case it was reset.
   private static let silence: Int64 = 2_000_000_000
-  /// How long `.automatic` prefers the tracker it had.
+  /// Nanoseconds for which the loop waits for the previous tracker before it takes another one.
   private static let loyalty: Int64 = 2_000_000_000
 
   private struct State {
@@ -93,7 +93,7 @@ struct TrackerLoop: Sendable {
       return worn.first { $0.access == .ready } ?? worn.first
     }
     if list.trackers.isEmpty || state.previous != nil {
-      // It may be one of several of its name that has gone: wait for that one.
+      // The missing tracker may be one of several with the same name: wait for it.
       return try? list.match(id)
     }
     return try list.match(id)
@@ -139,13 +139,13 @@ struct TrackerLoop: Sendable {
   }
 }
 
-/// An open tracker, whatever it is connected by. Belongs to one thread.
+/// An open tracker on any kind of bus. It belongs to one thread.
 protocol TrackerConnection {
-  /// True where the tracker's own reference frame survives a break of a wireless link.
+  /// True if the tracker's own reference frame survives an interruption of a wireless link.
   var keepsReference: Bool { get }
-  /// Waits for readings and takes all there are.
+  /// Waits for readings and returns all that are available.
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews
-  /// Starts a tracker that has fallen silent again.
+  /// Starts the tracker again after it has stopped sending.
   mutating func restart()
   mutating func close()
 }
@@ -153,6 +153,6 @@ protocol TrackerConnection {
 enum TrackerNews {
   case gone
   case nothing
-  /// Reports came; the readings in them, and how many reports held none.
+  /// Reports arrived: the readings in them, and the number of reports without any.
   case readings([TrackerReading], rejected: Int)
 }

@@ -2,31 +2,34 @@
 
 import System
 
-/// Keeps a head tracker connected and its samples flowing into a `HeadSampleSink`.
+/// Keeps a head tracker connected and feeds its samples to a `HeadSampleSink`.
 ///
-/// Until a tracker is open the session looks for one every 400 ms. Looking is hidapi's
-/// enumeration, a few milliseconds: a watch on /dev would see a node before udev has given
-/// it to the user, and would have to ask again anyway. An open tracker is only read; its unplugging
-/// is seen at once. The same tracker is taken again when it comes back; `.automatic` takes another
-/// one after two seconds.
+/// Until a tracker is open, the session looks for one every 400 ms. A search reads sysfs and opens
+/// the candidates, which takes a few milliseconds. Watching /dev instead would report a node before
+/// udev has given the user access to it, so the session would have to retry anyway. An open tracker
+/// is only read, and unplugging it is noticed at once. The session takes the same tracker again
+/// when it comes back, and another one that fits the selection after two seconds.
 ///
-/// A tracker that comes back by Bluetooth has kept its battery and its reference frame, so the
-/// stage stays where it was. One that comes back by cable starts anew: where the head looks then is
-/// the front.
+/// A tracker that comes back over Bluetooth may have kept its reference frame, on its battery; then
+/// the stage stays where it was. Otherwise the tracker starts anew, and the front becomes the
+/// direction that the head faces.
 ///
 /// ## Threading
-/// For any thread. Events are told on the session's own thread.
+/// Use it from any thread. Events arrive on the session's own thread.
 public final class TrackerSession: Sendable {
   private let worker = Worker()
   private let loop: TrackerLoop
 
+  /// Creates a session; `start()` starts it.
+  ///
   /// - Parameters:
-  ///   - selection: which tracker.
-  ///   - sink: takes the samples.
-  ///   - settings: axes, profiles.
-  ///   - onEvent: hears what happens, on the session's thread; it must not call `stop()`.
-  ///   - calibration: what is known of a tracker, asked for each time one is opened.
-  ///   - record: hears every sample before it is calibrated, on the session's thread.
+  ///   - selection: which tracker to use.
+  ///   - sink: receives the samples.
+  ///   - settings: axes, profiles, folder of the sensors and orientation filter.
+  ///   - onEvent: receives events, on the session's thread; it must not call `stop()`.
+  ///   - calibration: returns the calibration of a tracker, each time one is opened.
+  ///   - record: receives every sample, on the session's thread. Samples are uncalibrated, except
+  ///     orientations that the filter computes from raw samples.
   public init(
     _ selection: TrackerSelection, feeding sink: any HeadSampleSink,
     settings: TrackerSettings = TrackerSettings(),
@@ -44,27 +47,28 @@ public final class TrackerSession: Sendable {
   /// The tracker that is open now.
   public var tracker: TrackerDescription? { loop.current.tracker }
 
-  /// Starts the session's thread, which has no hold on the session itself.
+  /// Starts the session's thread, which does not retain the session.
   public func start() {
     let (worker, loop) = (worker, loop)
     worker.start { loop.run(worker) }
   }
 
-  /// Silences the tracker and ends the thread, within 100 ms. The session cannot start again.
+  /// Stops the tracker's reports and ends the thread, within 100 ms. The session cannot start
+  /// again.
   public func stop() { worker.stop() }
 }
 
-/// Which tracker a session uses.
+/// The choice of a session's tracker.
 public enum TrackerSelection: Sendable, Equatable {
   /// The first head tracker that appears.
   case automatic
-  /// The one `TrackerList.match` finds for the identifier, now or when it appears.
+  /// The tracker that `TrackerList.match` returns for the identifier, now or when it appears.
   case id(String)
 }
 
-/// What happens to a session's tracker.
+/// An event of a session's tracker.
 public enum TrackerEvent: Sendable, Equatable {
-  /// No tracker to be found; the session goes on looking.
+  /// No tracker was found; the session keeps looking.
   case waiting
   /// A tracker is open and started.
   case connected(TrackerDescription)
@@ -72,17 +76,19 @@ public enum TrackerEvent: Sendable, Equatable {
   case lost(TrackerDescription)
   /// The tracker's reference frame jumped; the stage stays where it was.
   case discontinuity
-  /// The tracker's button has made where the head looks the front.
+  /// The tracker's button was pressed: the front becomes the direction that the head faces.
   case recentered
-  /// A tracker cannot be used; said once for each reason. The session tries on.
+  /// A tracker cannot be used; reported once per error until a tracker connects. The session keeps
+  /// trying.
   case failed(HeadTrackingError)
 }
 
-/// A sample as it leaves a tracker, for whoever records it.
+/// A sample as recorded from a tracker.
 public struct TrackerMeasurement: Sendable, Equatable {
-  /// The orientation in the tracker's own reference frame, fused by the tracker or here.
+  /// The orientation in the tracker's own reference frame, computed by the tracker or by the
+  /// orientation filter. In the second case it includes the calibration.
   public var head: HeadSample
-  /// Nil where the tracker fuses itself.
+  /// The raw sample, uncalibrated; nil if the tracker computes its orientation itself.
   public var inertial: InertialSample?
 
   public init(head: HeadSample, inertial: InertialSample? = nil) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a session is to know of trackers beyond what they say of themselves.
+/// A session's settings for trackers, in addition to what the trackers report themselves.
 public struct TrackerSettings: Sendable, Equatable {
-  /// How the tracker's axes lie on the head; nil: as its driver or profile says.
+  /// The mounting of the tracker on the head; nil for that of its driver or profile.
   public var axes: AxisMap?
-  /// Simple HID trackers that have no driver of their own.
+  /// Descriptions of simple HID trackers without a driver of their own.
   public var profiles: [TrackerProfile]
-  /// Where Linux shows industrial I/O sensors.
+  /// The folder of Linux's industrial I/O sensors.
   public var sensorFolder: String
-  /// How raw samples become orientations.
+  /// The settings of the orientation filter for raw samples.
   public var fusion: FusionSettings
 
   public init(
@@ -22,12 +22,12 @@ public struct TrackerSettings: Sendable, Equatable {
   }
 }
 
-/// What a tracker is made for.
+/// The purpose of a tracker.
 public enum TrackerKind: String, Sendable, Equatable {
   /// Worn on the head.
   case head
-  /// A game controller: a good sensor, but nobody's head until it is asked for.
+  /// A game controller. It has a good sensor, but serves as a head tracker only on request.
   case controller
-  /// The sensor of the machine itself.
+  /// A sensor of the computer itself.
   case device
 }
