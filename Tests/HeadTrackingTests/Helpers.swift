@@ -8,7 +8,7 @@ struct HelperFailure: Error, CustomStringConvertible {
   var description: String
 }
 
-/// Folders, files and links of the test's own, gone with it.
+/// Temporary folders, files and links of a test, removed when it ends.
 class FileTree {
   private let temporary = TemporaryFolder()
   var root: String { temporary.path }
@@ -24,7 +24,7 @@ class FileTree {
   func write(_ path: String, _ bytes: [UInt8]) { _ = try? temporary.write(bytes, to: path) }
 }
 
-/// Runs a program to its end.
+/// Runs a program until it exits; throws if it fails.
 func run(_ program: String, _ arguments: [String]) throws {
   guard try ProgramRun.of(program, arguments).exitCode == 0 else {
     throw HelperFailure(description: "\(program) failed")
@@ -37,7 +37,8 @@ extension RunningProgram {
 
   func send(_ line: String) { type(line + "\n") }
 
-  /// The first line from index `start` on that fits, or a failure with all there was.
+  /// Returns the first matching line from index `start` on. If none appears in time, throws an
+  /// error with all lines so far.
   func line(
     from start: Int = 0, seconds: Double = 10, where fits: (String) -> Bool
   ) throws -> String {

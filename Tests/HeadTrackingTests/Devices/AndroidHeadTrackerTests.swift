@@ -5,7 +5,7 @@ import Testing
 
 @testable import HeadTracking
 
-/// A device that keeps its feature reports.
+/// A simulated device that stores its feature reports.
 private final class FakeFeatures: HIDFeatures {
   var reports: [UInt8: [UInt8]]
   var writes: [[UInt8]] = []
@@ -26,7 +26,8 @@ private final class FakeFeatures: HIDFeatures {
 @Suite struct AndroidHeadTrackerTests {
   private static let pi: Int64 = 314_159_265
 
-  /// A tracker without report ids, as narrow as it may be, with a bit that is not ours.
+  /// The descriptor of a tracker with fields as narrow as possible and one bit that the driver must
+  /// not change.
   private func descriptor(letters: Int, transport: Bool = false, reporting: Bool = true)
     -> HIDReportDescriptor
   {
@@ -92,7 +93,8 @@ private final class FakeFeatures: HIDFeatures {
     return (driver, features)
   }
 
-  /// An input report of a turn (rotation vector, x right, y front, z up) and a rate.
+  /// Builds an input report from an orientation (a rotation vector; x right, y front, z up) and a
+  /// rate.
   private func report(
     turn: SIMD3<Double>, rate: SIMD3<Double> = .zero, counter: UInt8 = 0
   ) -> [UInt8] {
@@ -111,7 +113,7 @@ private final class FakeFeatures: HIDFeatures {
   @Test func startsAndStopsByTheSelectorsOrderAndKeepsOtherBits() throws {
     let (driver, features) = try tracker()
     try driver.start(features: features)
-    // Bits: not ours 1, all events index 0, full power index 1, interval raw 0.
+    // Bits: the foreign bit 1, all events index 0, full power index 1, interval raw 0.
     #expect(features.writes == [[1, 0b0000_0101]])
     try driver.stop(features: features)
     #expect(features.writes.last == [1, 0b0000_0011])

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes report descriptors item by item.
+/// Builds report descriptors item by item.
 struct DescriptorBuilder {
   var bytes: [UInt8] = []
 
-  /// A short item of the smallest size that holds the value, or of the one given.
+  /// Adds a short item of the given size, by default the smallest that fits the value.
   mutating func item(_ tag: UInt8, _ value: Int64, size: Int? = nil) {
     let smallest = (-128..<128).contains(value) ? 1 : (-32768..<32768).contains(value) ? 2 : 4
     let size = size ?? smallest

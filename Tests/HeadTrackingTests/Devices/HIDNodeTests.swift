@@ -6,7 +6,7 @@ import Testing
 
 @testable import HeadTracking
 
-/// Folders that look like /sys: what is there is read, and what is not does no harm.
+/// Tests folders that imitate /sys: existing files are read, and missing ones do no harm.
 @Suite struct HIDNodeTests {
   private final class Tree: FileTree {
     var nodes: String { root + "/class" }
@@ -16,7 +16,7 @@ import Testing
       try folder("class")
     }
 
-    /// A node whose device's folder is `place`.
+    /// Creates a node whose device folder is `place`.
     func node(_ number: Int, at place: String, id: String, name: String, serial: String = "")
       throws
     {
@@ -25,7 +25,7 @@ import Testing
       link("class/hidraw\(number)", to: entry)
       link(entry + "/device", to: place)
       write(place + "/uevent", "DRIVER=any\nHID_ID=\(id)\nHID_NAME=\(name)\nHID_UNIQ=\(serial)")
-      // A gamepad of the generic desktop, and a head tracker of the sensors.
+      // A gamepad (generic desktop page) and a head tracker (sensor page).
       write(
         place + "/report_descriptor",
         [0x05, 0x01, 0x09, 0x05, 0xA1, 0x01, 0xC0, 0x05, 0x20, 0x09, 0xE1, 0xA1, 0x01, 0xC0])
@@ -103,7 +103,7 @@ import Testing
     #expect(HIDNode.all(in: tree.root + "/missing").isEmpty)
   }
 
-  /// hidapi's own enumeration ends the program there.
+  /// hidapi's own enumeration crashes the program in this case.
   @Test func aDeviceMayGoAtAnyMoment() throws {
     let tree = try Tree()
     try tree.node(0, at: "a/b", id: "0003:00000001:00000002", name: "Thing", serial: "1")

@@ -17,7 +17,7 @@ import Testing
     var offset: Int
   }
 
-  /// Random fields in random reports, and the descriptor that says so.
+  /// Random fields in random reports, and the descriptor that defines them.
   private func random(
     _ generator: inout SeededGenerator, ids: [UInt8]
   ) -> (layout: [Layout], bytes: [UInt8]) {
@@ -113,7 +113,7 @@ import Testing
     }
     #expect(field.logicalMaximum == 255)
     #expect(field.value(in: [0xFE]) == 254)
-    // Also when the maximum comes first.
+    // The same holds if the maximum comes first.
     let other = try single {
       $0.item(0x24, 255, size: 1)
       $0.item(0x14, 0, size: 1)
@@ -256,7 +256,7 @@ import Testing
     let start = processorMilliseconds()
     var isBounded = true
     for round in 0..<60 {
-      // Half the rounds only use the tags that do something.
+      // Half the rounds use only tags that have an effect.
       let tags: [UInt8] = [0x05, 0x09, 0x19, 0x29, 0x15, 0x25, 0x75, 0x95, 0x81, 0xB1, 0x85, 0xA1]
       let bytes: [UInt8] = (0..<4096).map { index in
         if round % 2 == 0 || index % 2 == 1 { return UInt8.random(in: 0...255, using: &generator) }
@@ -275,7 +275,7 @@ import Testing
     #expect(processorMilliseconds() - start < 5000)
   }
 
-  /// What this thread has used, however busy the machine is.
+  /// The CPU time of this thread, which does not depend on how busy the machine is.
   private func processorMilliseconds() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -7,10 +7,10 @@ import Testing
 
 @testable import HeadTracking
 
-/// Sensors of the kernel's industrial I/O, in a folder that looks like /sys.
+/// Tests sensors of the kernel's industrial I/O, in a folder that imitates /sys.
 @Suite struct IndustrialSensorTests {
-  /// A tree of the test's own: a sensor hub whose gyroscope and accelerometer are two devices, a
-  /// chip that is one, and a light sensor.
+  /// A temporary tree: a sensor hub whose gyroscope and accelerometer are two devices, a chip that
+  /// has both in one, and a light sensor.
   private final class Tree: FileTree {
     var devices: String { root + "/bus" }
 
@@ -63,7 +63,7 @@ import Testing
         case .inertial(let sample)? = readings.first
       else { throw HelperFailure(description: "no reading") }
       times.append(sample.time)
-      // x right, y front, z up: front is y, left is -x.
+      // The kernel's axes are x right, y front, z up: front is y, left is -x.
       #expect(length(sample.angularVelocity - SIMD3(0.2, -0.1, -0.3)) < 1e-12)
       #expect(length(sample.specificForce - SIMD3(-0.2, -0.1, 9.81)) < 1e-12)
       #expect(sample.magneticField == nil)

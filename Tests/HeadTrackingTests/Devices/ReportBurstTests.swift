@@ -5,9 +5,9 @@ import Testing
 
 @testable import HeadTracking
 
-/// What is made of the reports that wait, in simulated time.
+/// Tests the handling of waiting reports, in simulated time.
 @Suite struct ReportBurstTests {
-  /// A device that makes a report each `period` and a reader that takes `cost` for each.
+  /// A device that makes one report per `period`, and a reader that takes `cost` for each.
   private struct Simulation {
     var now: Int64 = 0
     var made: Int64 = 0
@@ -16,7 +16,7 @@ import Testing
     let isRaw: Bool
 
     mutating func burst() -> TrackerNews {
-      // Exclusive access: the clock is read while a report is.
+      // Use a copy for exclusive access: the clock is read while a report is read.
       var state = self
       defer { self = state }
       return withUnsafeMutablePointer(to: &state) { state in
@@ -44,7 +44,8 @@ import Testing
     return readings
   }
 
-  /// On a machine so busy that the queue fills as fast as it is read nothing came at all.
+  /// Readings arrive even if the queue fills as fast as it is read. Without the time limit, a busy
+  /// machine got no readings at all.
   @Test(arguments: [true, false], [1_000_000, 1_100_000, 4_000_000, 40_000_000])
   func aQueueThatNeverRunsEmptyIsHeard(isRaw: Bool, cost: Int64) {
     var simulation = Simulation(period: 1_000_000, cost: cost, isRaw: isRaw)

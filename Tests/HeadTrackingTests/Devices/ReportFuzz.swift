@@ -5,11 +5,11 @@ import System
 
 @testable import HeadTracking
 
-/// Feeds any bytes to every driver and to the descriptor parser, and stops the program where
-/// something comes out that must not. Used by a test and, through libFuzzer, by `make fuzz`.
+/// Feeds arbitrary bytes to every driver and to the descriptor parser, and stops the program if the
+/// output is invalid. A test uses it, and `make fuzz` through libFuzzer.
 ///
-/// The first byte chooses what is tried, the second one how; the rest is cut into records, each
-/// with its length before it: answers to the driver's questions first, then its reports.
+/// The first byte selects the target, the second its variant. The rest is split into records with a
+/// length prefix: first replies to the driver's requests, then its reports.
 enum ReportFuzz {
   static let targets = 14
 
@@ -34,7 +34,7 @@ enum ReportFuzz {
     }
   }
 
-  /// Starts the driver on the first records and has it decode all of them.
+  /// Starts the driver on the first records and makes it decode all records.
   private static func attempt(_ driver: some TrackerDriver, _ bytes: [UInt8]) {
     var driver = driver
     let records = records(bytes)
@@ -78,7 +78,7 @@ enum ReportFuzz {
     }
   }
 
-  /// The descriptor is the first part, divided from the records by five zeros.
+  /// Splits the bytes at the first five zeros: the descriptor before them, the records after them.
   private static func split(_ bytes: [UInt8]) -> (descriptor: [UInt8], rest: [UInt8]) {
     let mark = [UInt8](repeating: 0, count: 5)
     guard bytes.count > 5 else { return (bytes, []) }
@@ -115,7 +115,7 @@ enum ReportFuzz {
     }
   }
 
-  /// Cuts bytes into records, and makes checksums right that chance would never hit.
+  /// Splits bytes into records, and corrects checksums that random data would never match.
   private static func records(_ bytes: [UInt8]) -> [[UInt8]] {
     var records: [[UInt8]] = []
     var at = 0
@@ -146,7 +146,8 @@ enum ReportFuzz {
   }
 }
 
-/// A device that answers every question with its next record, and then is gone.
+/// A simulated device that replies to each request with its next record, and is gone after the
+/// last.
 final class PretendedLink: TrackerLink {
   static let node = HIDNode(
     path: "", vendorID: 0, productID: 0, serial: "", manufacturer: "", product: "", bus: .usb,

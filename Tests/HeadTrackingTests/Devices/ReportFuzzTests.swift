@@ -4,8 +4,8 @@ import CRealtime
 import TestSupport
 import Testing
 
-/// The corpus of `make fuzz`, and five seconds of seeded mutations of it. What goes wrong ends the
-/// process, and the seed tells which input it was.
+/// Runs the corpus of `make fuzz`, and five seconds of seeded mutations of it. An error stops the
+/// process, and the seed identifies the input.
 extension VirtualDevices {
   @Suite struct ReportFuzzTests {
     private static func corpus() throws -> [[UInt8]] {

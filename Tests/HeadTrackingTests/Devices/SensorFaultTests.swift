@@ -5,11 +5,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What goes wrong on a bus: the pose stays finite and a unit quaternion (the probe looks, every
-/// 2 ms, and ends with an error line where it is not), and comes back to the truth.
+/// Tests faults on a bus: the pose stays a finite unit quaternion, and becomes right again. The
+/// probe checks the quaternion every 2 ms, and exits with an error line if it is invalid.
 extension VirtualDevices {
   @Suite(.serialized) struct SensorFaultTests {
-    /// The pose follows the wave; its yaw as it was at the first sample is the front.
+    /// The error of pitch and roll. The pose follows the wave, and its yaw at the first sample is
+    /// the front.
     private func tilt(_ line: PrintedPose) -> Double {
       let truth = YawPitchRoll(WaveTruth.head(line.time * 1e-9))
       return max(abs(line.pitch - truth.pitch), abs(line.roll - truth.roll))
@@ -17,8 +18,8 @@ extension VirtualDevices {
 
     @Test(arguments: ["dualsense", "dualshock4", "switch-pro", "rift-dk2"])
     func thePoseOfARawSensorIsTheHeads(name: String) throws {
-      // A machine that is busy starves the virtual device, and gaps in its samples are turns that
-      // nobody has seen: such a run is done again.
+      // A busy machine starves the virtual device, and turns during gaps in its samples are lost.
+      // Repeat such a run.
       for attempt in 1...3 {
         let (tilt, drift) = try errors(of: name)
         print("\(name): tilt p95 \(tilt), heading within \(drift) degrees")
@@ -27,7 +28,8 @@ extension VirtualDevices {
       }
     }
 
-    /// The share of 95 % of the errors of pitch and roll, and the spread of yaw's; degrees.
+    /// The 95th percentile of the errors of pitch and roll, and the spread of the yaw error, in
+    /// degrees.
     private func errors(of name: String) throws -> (tilt: Double, drift: Double) {
       let mock = try VirtualSensor.start([name], ["watch", "SN-0001", "4"])
       #expect(mock.wait(seconds: 60) == 0)
@@ -40,8 +42,8 @@ extension VirtualDevices {
       )
     }
 
-    /// By faults: garbage beside every report, wrong lengths, a clock that jumps an hour, a stall
-    /// of a second with a full queue after it.
+    /// Faults: garbage beside every report, wrong lengths, a clock that jumps by an hour, a stall
+    /// of one second followed by a full queue.
     @Test(arguments: [
       ("xreal", ["noise on", "noise off"]), ("xreal", ["short on", "short off"]),
       ("xreal", ["jump 3600"]), ("xreal", ["jump -3600"]), ("xreal", ["stall 1000"]),
@@ -66,7 +68,7 @@ extension VirtualDevices {
         mock.send(fault)
         usleep(1_200_000)
       }
-      // A clock that has jumped far forward and back needs two seconds at most to be trusted.
+      // After a jump far forward or back, a clock is trusted again within two seconds.
       usleep(1_000_000)
       mock.send("quit")
       #expect(mock.wait(seconds: 60) == 0)
@@ -75,7 +77,7 @@ extension VirtualDevices {
       let last = Array(samples.suffix(100))
       let ages = last.map { Double($0.arrival - $0.time) * 1e-6 }
       guard ages.share(0.95) < 150, ages.share(0) > -1 else { return ["ages \(ages)"] }
-      // The motion itself jumps with the device's clock in these two.
+      // In these two, the motion itself jumps with the device's clock.
       guard !faults.contains(where: { $0.hasPrefix("jump") }) else { return [] }
       let errors =
         name == "hdk"

@@ -4,12 +4,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// All tests on virtual devices, one after the other: they measure times.
+/// The parent suite of all tests on virtual devices, which run one after the other because they
+/// measure times.
 @Suite(.serialized) struct VirtualDevices {
   private static let attempts = 4
 
-  /// A busy machine starves a virtual device, and what it gave then is no evidence: what is found
-  /// wrong must be wrong each time, and the machine calm before all but the first.
+  /// Repeats a check that a busy machine may disturb, because it starves virtual devices. The check
+  /// fails only if it finds complaints in every attempt; before each attempt but the first, the
+  /// machine must be calm.
   static func evenOnABusyMachine(_ name: String, _ complaints: () throws -> [String]) throws {
     for attempt in 1...attempts {
       let found = try complaints()
@@ -23,7 +25,7 @@ import Testing
     }
   }
 
-  /// Waits until a second has passed in which no short sleep was late, or half a minute has.
+  /// Waits for a second in which no short sleep was late, at most half a minute.
   private static func awaitCalm() {
     let clock = ContinuousClock()
     let begun = clock.now
@@ -36,7 +38,7 @@ import Testing
   }
 }
 
-/// The probe under a virtual device (Tests/Fixtures/virtual_sensor.py).
+/// The probe program on a virtual device (Tests/Fixtures/virtual_sensor.py).
 enum VirtualSensor {
   static var root: String {
     #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
@@ -44,9 +46,11 @@ enum VirtualSensor {
 
   static var probe: String { ProgramRun.builtProducts + "/tracker-probe" }
 
+  /// Starts the probe on a virtual device.
+  ///
   /// - Parameters:
-  ///   - family: and options, such as `--bus bluetooth`.
-  ///   - program: the probe's words.
+  ///   - family: the device family and options such as `--bus bluetooth`.
+  ///   - program: the arguments of the probe.
   static func start(_ family: [String], _ program: [String]) throws -> RunningProgram {
     for needed in ["/usr/bin/umockdev-wrapper", "/usr/bin/python3"]
     where access(needed, X_OK) != 0 {
@@ -61,7 +65,7 @@ enum VirtualSensor {
   }
 }
 
-/// A yaw, pitch, roll line of the probe, degrees.
+/// A line of the probe with yaw, pitch and roll, in degrees.
 struct PrintedPose {
   var yaw: Double
   var pitch: Double

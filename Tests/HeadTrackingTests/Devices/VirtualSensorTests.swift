@@ -5,15 +5,15 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Every driver on the real libhidapi, against a virtual device that moves in a known way: rate,
-/// units, axes and times equal the truth. The kernel's own drivers for these devices are not there.
+/// Tests every driver on the real libhidapi with a virtual device whose motion is known: rate,
+/// units, axes and times match the truth. The kernel's own drivers for these devices are absent.
 extension VirtualDevices {
   @Suite(.serialized) struct VirtualSensorTests {
     struct Case: Sendable, CustomTestStringConvertible {
       var name: String
       var options: [String] = []
       var hertz: Double
-      /// rad/s, m/s2: what one step of the numbers hides.
+      /// The quantisation error of the numbers, in rad/s and m/s2.
       var rateStep = 0.002
       var forceStep = 0.01
       var hasField = false
@@ -102,7 +102,7 @@ extension VirtualDevices {
 
     @Test(arguments: raw.filter { !["dualsense-clone", "switch-bound"].contains($0.name) })
     func unplugAndReplugSurvive(_ device: Case) throws {
-      // A virtual device starves, or goes down with its program, where the machine is busy.
+      // On a busy machine a virtual device may starve, or exit with its program.
       for attempt in 1...3 {
         do {
           if try replug(device) { return }
@@ -115,7 +115,7 @@ extension VirtualDevices {
       Issue.record("\(device.name) did not survive")
     }
 
-    /// Whether reports come and are right after the device was gone twice.
+    /// Whether reports arrive and are right after the device was unplugged twice.
     private func replug(_ device: Case) throws -> Bool {
       let mock = try VirtualSensor.start([device.name] + device.options, ["raw", "SN-0001", "20"])
       var from = 0
@@ -129,7 +129,7 @@ extension VirtualDevices {
         let connected = mock.output.count
         _ = try mock.line(from: connected) { $0.hasPrefix("raw ") }
       }
-      // The virtual device queues reports for a program that is not there yet; hidraw does not.
+      // The virtual device queues reports for a program that does not run yet; hidraw does not.
       usleep(1_000_000)
       mock.send("quit")
       guard mock.wait(seconds: 60) == 0 else { return false }

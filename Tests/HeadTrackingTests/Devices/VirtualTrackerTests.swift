@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The real libhidapi against a virtual tracker (Calibration/virtual-tracker).
+/// Tests the real libhidapi with a virtual tracker (Calibration/virtual-tracker).
 extension VirtualDevices {
   @Suite(.serialized) struct VirtualTrackerTests {
     private func start(_ options: [String], _ program: [String]) throws -> RunningProgram {
@@ -19,7 +19,7 @@ extension VirtualDevices {
           + ["--", VirtualSensor.probe] + program, input: .pipe)
     }
 
-    /// The nanoseconds at the end of a line.
+    /// The time at the end of a line, in nanoseconds.
     private func time(_ line: String) -> Double {
       line.split(separator: " ").last.flatMap { Double($0) } ?? .nan
     }
@@ -28,7 +28,7 @@ extension VirtualDevices {
       (time(second) - time(first)) * 1e-6
     }
 
-    /// Waits until the probe sees the pose.
+    /// Waits until the probe reports the pose.
     @discardableResult
     private func expectPose(
       _ mock: RunningProgram, from start: Int = 0, yaw: Double, pitch: Double = 0, roll: Double = 0,
@@ -79,7 +79,7 @@ extension VirtualDevices {
     func followsTheHeadInEveryLayout(version: String, variant: String) throws {
       let mock = try start(["--version", version, "--variant", variant], ["watch", "auto", "20"])
       _ = try mock.line { $0.hasPrefix("event connected SN-0001") }
-      // The first sample has been the front.
+      // The first sample sets the front.
       try expectPose(mock, yaw: 0)
       for (yaw, pitch, roll) in [(90.0, 0.0, 0.0), (-30, 20, -10), (170, -35, 25)] {
         let from = mock.output.count
@@ -91,7 +91,7 @@ extension VirtualDevices {
       let features = mock.output.filter { $0.hasPrefix("mock: feature") }
       #expect(!features.contains { $0.contains("wrong length") })
       let transport = version == "2" ? "f800" : "-"
-      // 10 ms: raw 0 of 10 ms upward, or 10 of 1 ms each.
+      // 10 ms: raw 0 with an offset of 10 ms, or raw 10 with steps of 1 ms.
       let interval = variant == "wide" ? "a" : "0"
       let on = "reporting=841 power=851 interval=\(interval) transport=\(transport)"
       #expect(features.contains { $0.contains(on) })
@@ -123,7 +123,7 @@ extension VirtualDevices {
             + " replug after \(milliseconds(from: plug, to: back)) ms")
         #expect(milliseconds(from: unplug, to: lost) < 100)
         #expect(milliseconds(from: plug, to: back) < 1000)
-        // A cable took the power and the reference with it, a battery kept both.
+        // Over a cable the tracker lost power and reference frame; with a battery it kept both.
         try expectPose(mock, from: mock.output.count, yaw: bus == "usb" ? 0 : 50)
       }
       #expect(!mock.output.contains { $0.hasPrefix("event failed") })
@@ -173,7 +173,8 @@ extension VirtualDevices {
       mock.send("zerogyro on")
       usleep(300_000)
       let yaws = mock.output.dropFirst(from).compactMap(PrintedPose.init).map { abs($0.yaw - 30) }
-      // Noise of the right length and id is a rotation as good as any: rare, and gone at once.
+      // Noise of the right length and id is a valid rotation, but it is rare and disappears at
+      // once.
       #expect(Double(yaws.filter { $0 < 0.1 }.count) > 0.9 * Double(yaws.count))
       let later = mock.output.count
       mock.send("turn 80 0.2")

@@ -8,7 +8,8 @@ import Testing
 @testable import HeadTracking
 
 @Suite struct AxisFindingTests {
-  /// What a tracker that lies on the head by `map` and refers to `reference` says of a head.
+  /// The pose that a tracker mounted by `map`, with the reference frame `reference`, reports for a
+  /// head pose.
   private func delivered(
     _ head: Quaternion, _ map: AxisMap, _ reference: Quaternion
   ) -> Quaternion {
@@ -30,7 +31,7 @@ import Testing
     }
   }
 
-  /// All ways a tracker may lie on a head, all ways its frame may lie in the room.
+  /// Tests all mountings of a tracker on the head and all orientations of its reference frame.
   @Test func findsAnyMountingAndMakesItGood() throws {
     var random = SeededGenerator.forTest()
     for map in AxisMap.all {
@@ -50,8 +51,7 @@ import Testing
     }
   }
 
-  /// Whatever the head does, the calibrated pose is its own but for the yaw, which recentring
-  /// gives.
+  /// Checks that calibrated poses equal the head's, except for the yaw, which recentring sets.
   private func expectGood(
     _ calibration: TrackerCalibration, _ seen: (Quaternion) -> Quaternion
   ) {
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  /// Where the frame of the poses is upright, poses in another order or to the other side are seen.
+  /// With an upright reference frame, poses in another order or to the other side are detected.
   @Test func refusesOtherPosesInAnUprightFrame() {
     let (up, left) = (
       YawPitchRoll(yaw: 0, pitch: 30).quaternion, YawPitchRoll(yaw: 45).quaternion
@@ -196,7 +196,7 @@ import Testing
 
   @Test func takesAPoseOnceItIsHeldFarEnough() throws {
     var held = HeldPose(distance: 25...150, from: .identity)
-    // Ahead, then a turn to 50 degrees that ends after 3 s, with a hand's tremor.
+    // The head looks ahead, then turns to 50 degrees until 3 s, with a tremor.
     let yaw = try #require(
       feed(&held, { 0.3 * sin(9 * $0) + 50 * min(1, max(0, $0 - 2)) }, seconds: 6))
     #expect(abs(yaw - 50) < 1)

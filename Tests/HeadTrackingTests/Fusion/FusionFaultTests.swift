@@ -7,7 +7,7 @@ import Testing
 
 @testable import HeadTracking
 
-/// What sensors, cables and clocks do to the orientation filter.
+/// Tests the orientation filter with faults of sensors, cables and clocks.
 @Suite struct FusionFaultTests {
   private func isUnit(_ turn: Quaternion) -> Bool { abs(turn.squaredNorm - 1) < 1e-9 }
 
@@ -46,7 +46,8 @@ import Testing
     }
   }
 
-  /// A turn at 40 degrees/s about z, sampled at 100 Hz for four seconds; `edit` spoils the stream.
+  /// Simulates a turn at 40 degrees/s about z, sampled at 100 Hz for four seconds; `edit` adds
+  /// faults to the stream.
   private func turned(
     _ edit: ([InertialSample]) -> [InertialSample], bias: Double = 0
   ) -> (yaw: Double, filter: OrientationFilter) {
@@ -73,7 +74,7 @@ import Testing
     #expect(difference(result.yaw, 160) < 0.5)
   }
 
-  /// The reports of 0.63 s that a stall held back, all stamped with the moment they were read.
+  /// A stall delays the reports of 0.63 s, which are all stamped with the time they were read.
   @Test func aBurstAfterAStallCountsOnce() {
     let result = turned { samples in
       samples.enumerated().map { index, sample in

@@ -10,7 +10,7 @@ import Testing
 @Suite struct OrientationFilterTests {
   private let degree = Double.pi / 180
 
-  /// The largest errors from a time on, and the filter at the end.
+  /// Runs the filter; returns the largest errors from `start` on, and the filter at the end.
   private func run(
     _ sensor: SimulatedSensor, seconds: Double, from start: Double,
     _ filter: OrientationFilter = OrientationFilter()
@@ -59,7 +59,7 @@ import Testing
     let filter = run(sensor, seconds: 120, from: 120).filter
     #expect(!filter.isAtRest)
     let off = filter.gyroBias - sensor.bias * degree
-    // The rate about the vertical shows only as far as the head leans.
+    // The bias about the vertical is observable only as far as the head leans.
     #expect(abs(off.x) < 0.15 * degree && abs(off.y) < 0.15 * degree)
     #expect(abs(off.z) < 0.4 * degree)
     #expect((off * off).sum().squareRoot() < 2 * filter.biasSigma)

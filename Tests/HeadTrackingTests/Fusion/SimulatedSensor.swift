@@ -6,22 +6,22 @@ import TestSupport
 
 @testable import HeadTracking
 
-/// An inertial sensor on a head whose motion is known: its gyroscope tells the mean rate since the
-/// sample before, as a sensor with a filter of its own does.
+/// An inertial sensor on a head with a known motion. Its gyroscope reports the mean rate since the
+/// previous sample, like a sensor with its own filter.
 struct SimulatedSensor {
   var rate = 200.0
-  /// Degrees/s.
+  /// Gyroscope bias, in degrees/s.
   var bias = SIMD3(0.0, 0, 0)
-  /// Degrees/s and m/s2, of one sample.
+  /// Standard deviation of one sample, in degrees/s and m/s2.
   var rateNoise = 0.0
   var forceNoise = 0.0
-  /// Sensor to earth at a time in seconds.
+  /// The orientation, sensor to earth, at a time in seconds.
   var motion: (Double) -> Quaternion = { _ in .identity }
-  /// The earth's field, x east, y north, z up, microtesla.
+  /// The earth's magnetic field (x east, y north, z up), in microtesla.
   var field = SIMD3(0.0, 20, -40)
   var generator = SeededGenerator(7)
 
-  /// The sample at a time, and the truth.
+  /// Returns the sample with the given index and the true orientation at its time.
   mutating func sample(at index: Int) -> (sample: InertialSample, truth: Quaternion) {
     let (time, step) = (Double(index) / rate, 1 / rate)
     let truth = motion(time)
@@ -35,7 +35,7 @@ struct SimulatedSensor {
     return (sample, truth)
   }
 
-  /// Normal with the standard deviation.
+  /// Approximately normal noise with this standard deviation on each axis.
   private mutating func noise(_ sigma: Double) -> SIMD3<Double> {
     guard sigma > 0 else { return .zero }
     var sum = SIMD3<Double>.zero
@@ -43,7 +43,8 @@ struct SimulatedSensor {
     return sum * sigma
   }
 
-  /// Rests for some seconds, then looks about: up to 60 degrees to the sides and 25 up and down.
+  /// A motion that rests for some seconds, then looks around: up to 60 degrees to the sides and 25
+  /// degrees up and down.
   static func lookingAbout(after rest: Double) -> (Double) -> Quaternion {
     { time in
       guard time > rest else { return .identity }
@@ -56,13 +57,13 @@ struct SimulatedSensor {
   }
 }
 
-/// Degrees between where both say up is.
+/// The angle between the up directions of two orientations, in degrees.
 func inclinationError(_ a: Quaternion, _ b: Quaternion) -> Double {
   let error = a * b.conjugate
   return 2 * acos(min(1, (error.w * error.w + error.z * error.z).squareRoot())) * 180 / .pi
 }
 
-/// Degrees, -180 to 180.
+/// The difference of two headings, in degrees, -180 to 180.
 func headingError(_ a: Quaternion, _ b: Quaternion) -> Double {
   let error = a * b.conjugate
   return (2 * atan2(error.z, error.w) * 180 / .pi).remainder(dividingBy: 360)

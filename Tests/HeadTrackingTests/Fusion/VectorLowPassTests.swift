@@ -6,7 +6,8 @@ import Testing
 @testable import HeadTracking
 
 @Suite struct VectorLowPassTests {
-  /// The step response of a second-order Butterworth low-pass with the corner sqrt(2) / time rad/s.
+  /// The step response of a second-order Butterworth low-pass with its corner at sqrt(2) / time
+  /// rad/s.
   private func step(_ seconds: Double, time: Double) -> Double {
     let s = seconds / time
     return 1 - exp(-s) * (cos(s) + sin(s))
@@ -22,7 +23,7 @@ import Testing
     }
     for index in 1..<Int(5 / spacing) {
       let value = filter.update(SIMD3(1, -2, 0), seconds: spacing)
-      // The trapezoid sees the step in the middle of the spacing.
+      // The trapezoidal rule places the step in the middle of the sampling interval.
       let truth = step((Double(index) - 0.5) * spacing, time: 1)
       #expect(abs(value.x - truth) < spacing * 0.2)
       #expect(abs(value.y + 2 * value.x) < 1e-12)

@@ -6,7 +6,8 @@ import Testing
 @testable import HeadTracking
 
 @Suite struct HeadPoseTests {
-  /// Starts still for a second (the first sample is the front), then turns evenly.
+  /// A motion that is still for one second (the first sample sets the front), then turns at
+  /// constant speed.
   private func even(_ speed: Double) -> (Double) -> Quaternion {
     { YawPitchRoll(yaw: max(0, $0 - 1) * speed).quaternion }
   }
@@ -30,14 +31,14 @@ import Testing
           + "turn 100 deg/s, top \(top), ripple \(ripple) deg/s, delay \(delay) ms")
       #expect(top < 105)
       #expect(ripple < 2)
-      // No later than the report's own way, for the moment that was asked for.
+      // The delay is that of the report, relative to the requested time.
       #expect(abs(delay - (1 - lead)) < 3)
     }
   }
 
   @Test(arguments: [25.0, 100, 1000], [2.0, 10.67, 21.3])
   func aHeadTurnHasNoStepsFasterThanTheHead(rate: Double, block: Double) {
-    // 60 degrees in half a second: 225 degrees a second at most.
+    // 60 degrees in half a second: at most 225 degrees/s.
     let motion = { turn($0 - 1, degrees: 60, seconds: 0.5) }
     for lead in [0.0, 80] {
       var simulation = PoseSimulation(motion)
@@ -48,7 +49,7 @@ import Testing
       let points = simulation.run()
       print(
         "60 degrees in 0.5 s at \(rate) Hz, \(lead) ms ahead: at most \(points.topSpeed()) deg/s")
-      // What could not be foreseen is made up for.
+      // The pose moves faster than the head while it corrects the prediction error.
       #expect(points.topSpeed() < 225 * (lead == 0 ? 1.6 : rate < 50 ? 3.2 : 2))
       #expect(abs(yaw(points.pose(at: 1.95)) - 60) < 0.02)
     }
@@ -70,16 +71,17 @@ import Testing
     simulation.isLost = { (1.5..<3.5).contains($0) }
     let points = simulation.run()
     let lastSample = 1.5
-    // Held until it is stale, within a block.
+    // The pose is held until it is stale, within one block.
     let held = points.filter { $0.time > 1.4 && $0.time < lastSample + limit - 0.05 }
     #expect(held.allSatisfy { abs(yaw($0.pose) - 90) < 0.1 })
-    // In front a second later.
+    // It reaches the front one second later.
     let arrived = points.first { $0.time > 1.6 && abs(yaw($0.pose)) < 0.1 }?.time ?? 99
     let begins = points.first { $0.time > 1.4 && yaw($0.pose) < 89.9 }?.time ?? 99
     print("stale at \(rate) Hz: eases \(begins - lastSample) s, in front \(arrived - lastSample) s")
     #expect(begins - lastSample > limit - 0.05)
     #expect(arrived - lastSample < limit + 1.05)
-    // Back after 0.3 s, and smoothly both ways: minimum jerk peaks at 1.875 times the mean.
+    // It is back after 0.3 s, and smooth in both directions: the peak speed of minimum jerk is
+    // 1.875 times the mean.
     let back = points.first { $0.time > 3.5 && yaw($0.pose) > 89.9 }?.time ?? 99
     print("back after \(back - 3.5) s, fastest \(points.topSpeed(from: 1.4)) deg/s")
     #expect(back - 3.5 < 0.35 + 1 / rate)
@@ -88,13 +90,13 @@ import Testing
   }
 
   @Test func lostReportsLeaveNoSteps() {
-    // One report in five, and now and then ten in a row (100 ms).
+    // One report in five is lost, and once ten in a row (100 ms).
     var simulation = PoseSimulation { turn($0 - 1, degrees: 90, seconds: 1) }
     simulation.isLost = { time in
       Int(time * 100) % 5 == 2 || (1.4..<1.5).contains(time)
     }
     let points = simulation.run()
-    // The head's own top speed is 169 degrees a second.
+    // The head's own top speed is 169 degrees/s.
     #expect(points.topSpeed() < 169 * 3)
     #expect(abs(yaw(points.pose(at: 2.45)) - 90) < 0.02)
   }
@@ -128,12 +130,12 @@ import Testing
     #expect(abs(centred.pitch - 15) < 0.01 && abs(centred.roll + 8) < 0.01)
     print("recentring by 60 degrees: there after \(arrived) s, at most \(fastest) deg/s")
     #expect(arrived > 0.3 && arrived < 0.45)
-    // Minimum jerk: 1.875 times the mean speed.
+    // The peak speed of minimum jerk is 1.875 times the mean.
     #expect(fastest < 60 / 0.4 * 1.9)
     #expect(source.status(now: end).pose == source.pose(at: end, now: end))
   }
 
-  /// The yaw is kept across a jump of the tracker's frame, and goes on from there.
+  /// The yaw continues across a jump of the tracker's reference frame.
   @Test(arguments: [-170.0, 45, 120])
   func aJumpOfTheFrameDoesNotTurnTheStage(jump: Double) {
     let source = HeadPoseSource()
@@ -173,7 +175,7 @@ import Testing
     for index in 0..<200 {
       let time = start + Int64(index) * 10_000_000
       let head = YawPitchRoll(yaw: Double(index) * 0.1).quaternion
-      // The sign of a quaternion means nothing; a norm a little off is rounding.
+      // The sign of a quaternion has no meaning, and a norm slightly off 1 is due to rounding.
       let sign = index % 3 == 0 ? -1.02 : 0.99
       source.push(
         HeadSample(
@@ -224,11 +226,11 @@ import Testing
       return yaw(source.pose(at: later, now: later)) - 99
     }
     #expect(abs(ahead[0]) < 0.1 && abs(ahead[1] - 1) < 0.1)
-    // At full speed until the next sample is overdue, then 30 ms to brake.
+    // Full speed until the next sample is overdue, then 30 ms of braking.
     #expect(ahead[4] < 5 && ahead[4] > 2 && abs(ahead[4] - ahead[3]) < 1e-6)
   }
 
-  /// A queue that is rewritten asks again for times that were asked before.
+  /// Rewriting a queue asks again for times that were asked for before.
   @Test func aRewrittenQueueGetsTheNewestPose() {
     let source = HeadPoseSource()
     let start = PoseSimulation.origin
@@ -242,7 +244,7 @@ import Testing
     #expect(abs(yaw(source.pose(at: now + 10_000_000, now: now)) - 30) < 0.01)
   }
 
-  /// What is rendered again has the newest pose, and what is appended does not notice.
+  /// A pass over the queue yields the newest poses, and does not change those of `pose(at:)`.
   @Test func aPassOverTheQueueKnowsTheNewestAndHarmsNothing() {
     let (rewritten, appended) = (HeadPoseSource(), HeadPoseSource())
     var errors: [Double] = []
@@ -273,8 +275,8 @@ import Testing
     #expect(errors.sorted()[errors.count * 95 / 100] < 1)
   }
 
-  /// A new front is not a step in what is rendered again, and a pass goes on where the last one
-  /// was.
+  /// A new front does not cause a step in passes over the queue, and each pass continues the
+  /// previous one.
   @Test func aPassEasesToANewFrontFromThePoseAsPlayed() {
     let source = HeadPoseSource()
     let played = YawPitchRoll(yaw: 50).quaternion

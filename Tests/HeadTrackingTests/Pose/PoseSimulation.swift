@@ -7,25 +7,26 @@ import TestSupport
 
 func sine(_ x: Double) -> Double { realtime_sin(x) }
 
-/// A tracker and a renderer in simulated time: the tracker samples a known motion and its reports
-/// arrive late and unevenly, the renderer asks in blocks, ahead of time.
+/// Simulates a tracker and a renderer in simulated time. The tracker samples a known motion, and
+/// its reports arrive with delay and jitter. The renderer requests poses in blocks, ahead of time.
 struct PoseSimulation {
   var rate = 100.0
-  /// Arrival: this much later, and up to `jitter` more; milliseconds.
+  /// The delay of arrivals, and the largest additional random delay, in milliseconds.
   var transport = 1.0
   var jitter = 0.5
   var hasGyroscope = true
-  /// The renderer's block, and how far ahead of the present it asks; milliseconds.
+  /// The renderer's block length, and how far ahead of the present it requests poses, in
+  /// milliseconds.
   var block = 5.0
   var lead = 0.0
   var seconds = 2.5
   var seed: UInt64 = 1
-  /// Reports that never come.
+  /// Whether the report of a sample at this time is lost.
   var isLost: (Double) -> Bool = { _ in false }
   var motion: (Double) -> Quaternion
 
   struct Point {
-    /// Stream time, seconds.
+    /// Stream time, in seconds.
     var time: Double
     var pose: Quaternion
   }
@@ -78,14 +79,14 @@ struct PoseSimulation {
 }
 
 extension [PoseSimulation.Point] {
-  /// The fastest the pose moves between two grid points, degrees a second.
+  /// The highest speed of the pose between two grid points, in degrees/s.
   func topSpeed(from start: Double = 0, to end: Double = .infinity) -> Double {
     zip(self, dropFirst()).filter { $0.0.time >= start && $0.1.time < end }.map {
       Quaternion.angle(between: $0.0.pose, $0.1.pose) * degreesPerRadian / PoseSimulation.grid
     }.max() ?? 0
   }
 
-  /// The spread of the yaw's speed, degrees a second (standard deviation).
+  /// The standard deviation of the yaw's speed, in degrees/s.
   func speedRipple(from start: Double, to end: Double) -> Double {
     let speeds = zip(self, dropFirst()).filter { $0.0.time >= start && $0.1.time < end }.map {
       ($0.0.pose.conjugate * $0.1.pose).rotationVector.z * degreesPerRadian / PoseSimulation.grid
@@ -95,7 +96,7 @@ extension [PoseSimulation.Point] {
       .squareRoot()
   }
 
-  /// How long after the motion the pose follows it, milliseconds: the delay of the least error.
+  /// The delay of the pose after the motion, in milliseconds: the delay with the smallest error.
   func delay(of motion: (Double) -> Quaternion, from start: Double, to end: Double) -> Double {
     let points = stride(from: 0, to: count, by: 23).map { self[$0] }
       .filter { $0.time >= start && $0.time < end }
@@ -113,7 +114,7 @@ extension [PoseSimulation.Point] {
   }
 }
 
-/// A turn about the vertical by `degrees` that begins at 0 and takes `seconds` (minimum jerk).
+/// A minimum-jerk turn about the vertical by `degrees`, from time 0 to `seconds`.
 func turn(_ time: Double, degrees: Double, seconds: Double) -> Quaternion {
   let s = Swift.max(0, Swift.min(1, time / seconds))
   let share = s * s * s * (10 - 15 * s + 6 * s * s)

@@ -8,7 +8,7 @@ import Testing
 @testable import Laboratory
 
 @Suite struct PredictionTests {
-  /// Degrees of the errors of a method: root mean square, and what 95 in 100 do not exceed.
+  /// The root mean square and the 95th percentile of a method's errors, in degrees.
   private func score(
     _ results: [PredictionTrial.Errors], _ method: PredictionTrial.Method
   ) -> (rms: Double, p95: Double) {
@@ -18,7 +18,8 @@ import Testing
     return (errors.rootMeanSquare * degreesPerRadian, errors.percentile95 * degreesPerRadian)
   }
 
-  /// A head that turns, as it was and as a tracker with noise of `degrees` (each axis) sees it.
+  /// A turning head: its true motion, and the motion seen by a tracker with a noise of `degrees`
+  /// per axis.
   private func turns(
     _ motion: (Double) -> Quaternion, seconds: Double, rate: Double, degrees: Double,
     gyroNoise: Double, seed: UInt64, scored: (Double) -> Bool
@@ -41,7 +42,7 @@ import Testing
     )
   }
 
-  /// The turn from its first foreseeable effect to its end.
+  /// Scores the turn from the first time at which the prediction can reach it to its end.
   @Test func aTurnOf60DegreesInHalfASecondIsForeseen() {
     let motion = { turn($0 - 1, degrees: 60, seconds: 0.5) }
     for (lookAhead, limit) in [(0.05, 1.8), (0.12, 7), (0.2, 24)] {
@@ -101,7 +102,7 @@ import Testing
           let predicted = pose * Quaternion(rotationVector: forecast.turn(after: 0.1))
           worst = max(worst, YawPitchRoll(predicted).yaw - degrees)
         }
-        // Minimum jerk: the top speed is 1.875 times the mean.
+        // The peak speed of minimum jerk is 1.875 times the mean.
         let reach = 1.875 * degrees / seconds * 0.1
         print(
           "overshoot of \(degrees) degrees in \(seconds) s at 0.1 s, gyro \(hasGyro): \(worst),",
@@ -111,7 +112,7 @@ import Testing
     }
   }
 
-  /// Whatever it is told, it says nothing a head cannot do.
+  /// For any input, the forecast stays within the limits of a head.
   @Test func noForecastIsFasterThanAHead() {
     var noise = SeededGenerator(9)
     for rate in [25.0, 100, 1000] {
@@ -130,7 +131,8 @@ import Testing
     }
   }
 
-  /// A gyroscope that is zero, mirrored or in degrees loses its say within the first turn.
+  /// A gyroscope that reads zero, is mirrored or reports degrees loses the predictor's trust within
+  /// the first turn.
   @Test(arguments: [0.0, -1, 57.3])
   func aWrongGyroscopeIsNotTrusted(scale: Double) {
     let motion = { (time: Double) in
@@ -148,7 +150,8 @@ import Testing
     #expect(good.rms <= without.rms)
   }
 
-  /// The rivals in closed form: an even turn is foreseen by all but the last pose.
+  /// Checks the rival predictors against closed forms: all but the last pose predict a uniform
+  /// rotation.
   @Test func rivalsAreWhatTheySayTheyAre() {
     let speed = 40.0
     let times = (0..<400).map { Double($0) * 0.01 }
@@ -161,15 +164,15 @@ import Testing
       switch result.method {
       case .last: #expect(abs(degrees - speed * result.lookAhead) < 1e-6)
       case .gyro: #expect(degrees < 1e-6)
-      // A chord through quaternions, not an arc.
+      // It interpolates quaternions along a chord instead of an arc.
       case .leastSquares: #expect(degrees < 0.05)
       case .ours: #expect(degrees < 0.05)
       }
     }
   }
 
-  /// Heads that look about in their own ways, slow and fast: on each it is no worse than the best
-  /// of the others, or nearly, and in the mean better.
+  /// Heads look around in different ways, slow and fast. On each motion the predictor is at most
+  /// slightly worse than the best rival, and on average it is better.
   @Test func itBeatsTheOthersOnMotionsOfManyKinds() {
     var sums: [PredictionTrial.Method: [Double]] = [:]
     for seed in 1...6 {

@@ -9,7 +9,7 @@ import Testing
 @Suite struct RecentringTests {
   private func yaw(_ q: Quaternion) -> Double { YawPitchRoll(q).yaw }
 
-  /// The yaw of the stage every 10 ms, for a head whose yaw is known.
+  /// Returns the yaw relative to the stage every 10 ms, for a head with a known yaw.
   private func play(
     _ head: (Double) -> Double, pitch: (Double) -> Double = { _ in 0 }, seconds: Double,
     noise degrees: Double = 0.05, source: HeadPoseSource = HeadPoseSource()
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// How far the stage has moved under the head, degrees, smoothed over half a second.
+  /// How far the stage has moved relative to the head, in degrees, averaged over half a second.
   private func moved(_ yaws: [Double], _ head: (Double) -> Double) -> [Double] {
     let raw = yaws.enumerated().map { $0.element - head(Double($0.offset) * 0.01) }
     return (0..<(raw.count - 50)).map { raw[$0..<($0 + 50)].reduce(0, +) / 50 }
@@ -35,7 +35,7 @@ import Testing
 
   @Test(arguments: [10.0, -10, 14])
   func gatheredDriftIsTakenBackTooSlowlyToBeHeard(drift: Double) {
-    // The head moves about while the drift gathers, then rests.
+    // The head moves around while drift accumulates, then rests.
     let head = { (time: Double) in
       drift * min(1, time / 30) + (time < 30 ? 25 * sine(1.7 * time) : 0)
     }
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  /// Steady drift of a degree a second in ten, a turn every few seconds: the front stays.
+  /// With a constant drift of 0.1 degrees/s and a turn every few seconds, the front stays.
   @Test func steadyDriftIsHeld() {
     let look = { (time: Double) -> Double in
       let within = time.truncatingRemainder(dividingBy: 15)
@@ -85,7 +85,7 @@ import Testing
     #expect(abs((yaws.last ?? 0) - 10) < 0.5)
   }
 
-  /// The front that was kept is the front again, wherever the head looks at first.
+  /// A front that was kept applies again, whatever direction the head faces at first.
   @Test func theFrontCanBeKept() throws {
     let first = HeadPoseSource()
     _ = play({ _ in 35 }, seconds: 2, source: first)

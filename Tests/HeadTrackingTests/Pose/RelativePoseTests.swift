@@ -9,7 +9,7 @@ import Testing
 @Suite struct RelativePoseTests {
   private func yaw(_ q: Quaternion) -> Double { YawPitchRoll(q).yaw }
 
-  /// A head and a device, each with a tracker of its own, in simulated time.
+  /// A head and a device, each with its own tracker, in simulated time.
   private struct Pair {
     var head: (Double) -> Quaternion
     var device: (Double) -> Quaternion
@@ -19,7 +19,7 @@ import Testing
     var deviceIsLost: (Double) -> Bool = { _ in false }
     var deviceIsNewAt: Double?
 
-    /// The stage's pose every millisecond.
+    /// Returns the pose relative to the stage every millisecond.
     func run(_ source: HeadPoseSource = HeadPoseSource()) -> [(time: Double, pose: Quaternion)] {
       source.takesDriftBack = false
       source.prediction = .off
@@ -48,14 +48,15 @@ import Testing
     }
   }
 
-  /// Degrees a second.
+  /// The highest speed of the pose, in degrees/s.
   private func fastest(_ points: [(time: Double, pose: Quaternion)], from start: Double) -> Double {
     zip(points, points.dropFirst()).filter { $0.0.time > start }.map {
       Quaternion.angle(between: $0.0.pose, $0.1.pose) * degreesPerRadian * 1000
     }.max() ?? 0
   }
 
-  /// Bus and head turn by half a circle, or bank, while the head looks about by itself.
+  /// Bus and head turn a half circle and more, and bank, while the head also looks around on its
+  /// own.
   @Test func aTurningVehicleTakesTheStageAlong() {
     let bus = { (time: Double) in
       YawPitchRoll(
@@ -76,13 +77,13 @@ import Testing
     print("turning and banking bus, head moves: worst error \(worst) degrees")
     #expect(worst < 1.5)
     #expect(source.status(now: PoseSimulation.nanoseconds(6)).isDeviceRelative)
-    // Without a device the same head follows the bus.
+    // Without a device tracker, the pose of the same head follows the bus.
     pair.deviceIsLost = { _ in true }
     let alone = pair.run()
     #expect(abs(yaw(alone[5500].pose)) > 60)
   }
 
-  /// A device that is mounted askew is a frame all the same.
+  /// The mounting of the device does not matter, however askew it is.
   @Test func theWayTheDeviceIsMountedDoesNotMatter() {
     let mount = YawPitchRoll(yaw: 70, pitch: -60, roll: 15).quaternion
     let bus = { (time: Double) in YawPitchRoll(yaw: 30 * max(0, time - 1)).quaternion }
@@ -95,8 +96,8 @@ import Testing
     #expect(worst < 1)
   }
 
-  /// Silent, the device leaves the stage where it was; back, it takes it to where it belongs,
-  /// without a jump.
+  /// When the device stops sending, the stage stays where it was. When it returns, the stage moves
+  /// to where it would be by then, without a jump.
   @Test func theModeLadderIsSmooth() {
     let bus = { (time: Double) in
       YawPitchRoll(yaw: 40 * min(1, max(0, (time - 2) / 1))).quaternion
@@ -111,11 +112,11 @@ import Testing
     let speed = fastest(points, from: 3.9)
     print("device back: the stage turns by 40 degrees at \(speed) deg/s at most")
     #expect(speed < 48)
-    // The head itself makes 75.
+    // The peak speed of the head itself is 75 degrees/s.
     #expect(fastest(points, from: 1.4) < 78)
   }
 
-  /// A device that was switched on again knows another north: the stage stays.
+  /// A device that was switched on again has a new reference frame: the stage stays.
   @Test func aNewFrameOfTheDeviceDoesNotTurnTheStage() {
     var pair = Pair(
       head: { _ in YawPitchRoll(yaw: 20).quaternion },
@@ -126,8 +127,8 @@ import Testing
     #expect(points.filter { $0.time > 0.5 }.allSatisfy { abs(yaw($0.pose)) < 0.01 })
   }
 
-  /// Both sensors by raw samples: gyroscopes with noise and bias, accelerometers with noise,
-  /// through the orientation filter.
+  /// A sensor with raw samples, through the orientation filter: a gyroscope with noise and bias, an
+  /// accelerometer with noise.
   private struct Sensor {
     var filter = OrientationFilter()
     var bias: Double
@@ -146,14 +147,14 @@ import Testing
   }
 
   @Test func theStageStaysInTheBus() {
-    // Half a circle within 5.6 s, at most 60 degrees a second, there and back every minute.
+    // The bus turns a half circle in 5.6 s, at most 60 degrees/s, there and back, once per minute.
     let bus = { (time: Double) -> Quaternion in
       let within = time.truncatingRemainder(dividingBy: 120)
       let there = Fade.minimumJerk((within - 12) / 5.625)
       let back = Fade.minimumJerk((within - 72) / 5.625)
       return YawPitchRoll(yaw: 180 * (there - back)).quaternion
     }
-    // Nods all the time, and a glance to the side now and then.
+    // The head nods all the time and glances to the side now and then.
     let look = { (time: Double) -> Quaternion in
       let within = time.truncatingRemainder(dividingBy: 30)
       let glance =

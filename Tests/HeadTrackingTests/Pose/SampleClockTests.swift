@@ -8,7 +8,8 @@ import Testing
 @testable import HeadTracking
 
 @Suite struct SampleClockTests {
-  /// Arrivals of a regular tracker, in nanoseconds, late by up to `jitter`.
+  /// Returns the errors of the stamps, in nanoseconds, for a regular tracker whose samples arrive
+  /// up to `jitter` late.
   private func errors(
     period: Double, jitter: Double, count: Int, isLost: (Int) -> Bool = { _ in false }
   ) -> [Double] {
@@ -23,7 +24,8 @@ import Testing
     return errors
   }
 
-  /// The times may be early or late by a constant: it is the transport's.
+  /// The deviations from the mean error. A constant error is irrelevant: it is the transport's
+  /// delay.
   private func deviations(_ values: ArraySlice<Double>) -> [Double] {
     let mean = values.reduce(0, +) / Double(values.count)
     return values.map { $0 - mean }
@@ -40,7 +42,7 @@ import Testing
     print("sample clock, interval \(period * 1e-6) ms: jitter 144 us in, \(spread * 1e-3) us out")
     #expect(spread < 60_000)
     #expect(deviations(found[200...]).allSatisfy { abs($0) < 250_000 })
-    // How early the earliest are is learned meanwhile.
+    // The clock learns meanwhile how early the earliest samples are.
     #expect(found[20...].allSatisfy { $0 > -800_000 && $0 < 350_000 })
   }
 
@@ -79,8 +81,10 @@ import Testing
     #expect(abs(clock.interval - 40e6) < 1e5)
   }
 
-  /// A tracker at 100 Hz whose samples arrive `late(index)` after they were taken, nanoseconds; of
-  /// those that a stalled reader finds together it takes the newest. Errors of the stamps by index.
+  /// Returns the errors of the stamps for a tracker whose samples arrive `late(index)` after they
+  /// were taken, in nanoseconds; the default interval is that of 100 Hz. Of the samples that a
+  /// stalled reader finds together, only the newest is used. `isFuture` is true if a stamp was
+  /// after its arrival.
   private func network(
     _ count: Int, interval: (Int) -> Double = { _ in 10e6 }, late: (Int) -> Double
   ) -> (errors: [Double], isFuture: Bool) {
@@ -102,7 +106,7 @@ import Testing
     return (errors, isFuture)
   }
 
-  /// One in thirty is late by most of an interval: a busy machine.
+  /// On a busy machine, one sample in thirty is late by up to most of an interval.
   @Test func aSampleThatIsLateIsNotTakenForALaterOne() {
     var noise = SeededGenerator(11)
     let (errors, isFuture) = network(3000) { _ in
@@ -112,7 +116,7 @@ import Testing
     #expect(deviations(errors[200...]).allSatisfy { abs($0) < 200_000 })
   }
 
-  /// The reader stands still for up to 10 ms, twice a second; the newest of what has come counts.
+  /// The reader stalls for up to 10 ms, twice per second; then only the newest sample is used.
   @Test func stallsOfTheReaderDoNotShow() {
     var noise = SeededGenerator(12)
     var end = 0.0
@@ -125,7 +129,7 @@ import Testing
     #expect(spread(errors[200...]) < 100_000)
   }
 
-  /// No jitter puts a time after the arrival, and the times are about those of the earliest.
+  /// No jitter puts a stamp after the arrival, and the stamps follow the earliest arrivals.
   @Test(arguments: [0.2e6, 1e6, 3e6])
   func noTimeLiesAfterTheArrival(jitter: Double) {
     var noise = SeededGenerator(13)
@@ -137,8 +141,8 @@ import Testing
     #expect(spread(errors[300...]) < (jitter < 2e6 ? 0.35 : 0.9) * jitter)
   }
 
-  /// Another rate, a pause, and a clock that is put back by a part of an interval are all followed
-  /// within a second.
+  /// The clock follows another rate, a pause, and a shift by a fraction of an interval within one
+  /// second.
   @Test(arguments: [(12.5e6, 0.0), (8e6, 0), (10e6, 2e9), (10e6, 4e6)])
   func changesAreFollowedWithinASecond(interval: Double, pause: Double) {
     var noise = SeededGenerator(14)
@@ -151,10 +155,11 @@ import Testing
   }
 }
 
-/// The clock on the whole way of a pose, for trackers whose stamps are arrivals.
+/// Tests the sample clock in the complete path of a pose, for trackers whose stamps are arrival
+/// times.
 @Suite struct JitteringStampTests {
-  /// A tone at the pole of an order-1 field turns with the pose: an rms deviation of a
-  /// thousandth of a radian from an even turn is noise 60 dB below it.
+  /// A tone at the pole of an order-1 field rotates with the pose: an rms deviation of a thousandth
+  /// of a radian from uniform rotation is noise 60 dB below it.
   @Test(arguments: [50.0, 100, 250, 1000], [0.2, 0.5])
   func stampsThatJitterLeaveLittleNoise(rate: Double, jitter: Double) {
     let motion = { YawPitchRoll(yaw: max(0, $0 - 1) * 100).quaternion }

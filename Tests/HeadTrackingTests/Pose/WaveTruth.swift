@@ -3,7 +3,7 @@
 import Geometry
 import Glibc
 
-/// The motion of Tests/Fixtures/imu_families.py, told again: a head that never rests.
+/// The motion of Tests/Fixtures/imu_families.py: a head that never rests.
 enum WaveTruth {
   static func head(_ time: Double) -> Quaternion {
     func wave(_ degrees: Double, _ hertz: Double, _ phase: Double) -> Double {
@@ -14,17 +14,17 @@ enum WaveTruth {
     ).quaternion
   }
 
-  /// rad/s, head axes.
+  /// Angular velocity in the head's axes, in rad/s.
   static func rate(_ time: Double) -> SIMD3<Double> {
     (head(time - 1e-4).conjugate * head(time + 1e-4)).rotationVector / 2e-4
   }
 
-  /// m/s2, head axes.
+  /// Specific force in the head's axes, in m/s2.
   static func force(_ time: Double) -> SIMD3<Double> {
     head(time).conjugate.rotate(SIMD3(0, 0, 9.80665))
   }
 
-  /// uT, head axes.
+  /// Magnetic field in the head's axes, in uT.
   static func field(_ time: Double) -> SIMD3<Double> {
     head(time).conjugate.rotate(SIMD3(20, 0, -40))
   }
@@ -58,7 +58,7 @@ struct PrintedSample {
 }
 
 extension Array where Element == Double {
-  /// The value below which that share of them lies.
+  /// The quantile of the values for a fraction from 0 to 1; NaN if there are none.
   func share(_ part: Double) -> Double {
     isEmpty ? .nan : sorted()[Int(Double(count - 1) * part)]
   }
