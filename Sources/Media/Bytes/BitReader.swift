@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bits of a header, most significant first. Beyond the end it gives zeros and says so.
+/// Reads the bits of a header, most significant bit first. Reading past the end returns zeros and
+/// sets `isExhausted`.
 struct BitReader {
   private let bytes: ArraySlice<UInt8>
-  /// Of the next bit, from the start.
+  /// Index of the next bit.
   private(set) var position = 0
-  /// Whether more was asked for than there is.
+  /// Whether more bits were requested than exist.
   private(set) var isExhausted = false
 
   init(_ bytes: some Collection<UInt8>) { self.bytes = ArraySlice(Array(bytes)) }
 
-  /// The next `count` bits, 0 to 32.
+  /// Reads the next `count` bits, 0 to 32.
   mutating func take(_ count: Int) -> Int {
     guard count <= bytes.count * 8 - position else {
       isExhausted = true
@@ -28,7 +29,7 @@ struct BitReader {
 
   mutating func flag() -> Bool { take(1) == 1 }
 
-  /// The next `count` bits where a flag before them says that they are there.
+  /// Reads a flag and, if it is set, the next `count` bits; otherwise returns nil.
   mutating func optional(_ count: Int) -> Int? { flag() ? take(count) : nil }
 
   mutating func skip(_ count: Int) {

@@ -3,13 +3,14 @@
 import CFFmpeg
 import Glibc
 
-/// A regular file. Anything else that has a path is refused before it can block or be disturbed.
+/// Reads a regular file. Rejects any other kind of file before opening it, which could block or
+/// disturb it.
 public final class FileByteSource: ByteSource {
   public let name: String
   public let byteCount: Int64?
   private let descriptor: Int32
 
-  /// - Throws: `MediaError` for a path that is missing, unreadable, empty or no regular file.
+  /// - Throws: `MediaError` if the path is missing, unreadable, empty or not a regular file.
   public init(path: String) throws(MediaError) {
     var status = stat()
     guard stat(path, &status) == 0 else { throw Self.error(errno, path: path) }
@@ -17,7 +18,7 @@ public final class FileByteSource: ByteSource {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw Self.error(errno, path: path) }
     do throws(MediaError) {
-      // The path may name something else by now.
+      // The path may name another file by now.
       guard fstat(descriptor, &status) == 0 else { throw Self.error(errno, path: path) }
       try Self.requireRegular(status, path: path)
       guard status.st_size > 0 else { throw MediaError.emptyFile(path: path) }
@@ -66,7 +67,7 @@ public final class FileByteSource: ByteSource {
   }
 }
 
-/// The C library's words for an `errno` value, starting in lower case.
+/// Returns the C library's text for an `errno` value, starting in lower case.
 func systemText(_ number: Int32) -> String {
   let text = ffmpegText(ff_error(number))
   return text.prefix(1).lowercased() + text.dropFirst()

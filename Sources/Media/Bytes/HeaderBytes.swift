@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bounds-checked big- and little-endian numbers out of a header; nil beyond its end.
+/// Reads bounds-checked big- and little-endian numbers from a header; nil past its end.
 struct HeaderBytes {
   let bytes: ArraySlice<UInt8>
 
@@ -18,7 +18,7 @@ struct HeaderBytes {
 
   func little32(_ offset: Int) -> UInt32? { big32(offset)?.byteSwapped }
 
-  /// Four characters, where all are printable ASCII.
+  /// Returns a four-character code; nil unless all characters are printable ASCII.
   func code(_ offset: Int) -> String? {
     guard let value = big32(offset) else { return nil }
     let characters = (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }

@@ -3,8 +3,8 @@
 import CFFmpeg
 import Glibc
 
-/// libavformat's view of a `ByteSource`. Because a demuxer has no other way to open anything, a
-/// playlist or a reference inside a file reaches nothing else on the machine or the network.
+/// Connects libavformat to a `ByteSource`. A demuxer has no other way to open anything, so a
+/// playlist or a reference inside a file cannot reach anything else on the machine or the network.
 final class IOContext {
   let source: any ByteSource
   let interrupt: InterruptFlag?
@@ -40,7 +40,7 @@ final class IOContext {
     avio_context_free(&context)
   }
 
-  /// Brings the source back to where libavformat believes it is.
+  /// Moves the source back to the position that libavformat expects.
   func resume() {
     if source.byteCount != nil { _ = source.seek(to: offset) }
   }

@@ -2,8 +2,10 @@
 
 import Synchronization
 
-/// Makes a reader that is opening, reading or seeking give up at once. May be raised from any
-/// thread and from a signal handler.
+/// Makes a reader stop opening, reading or seeking at once.
+///
+/// ## Threading
+/// It may be raised from any thread and from a signal handler.
 public final class InterruptFlag: Sendable {
   private let raised = Atomic<Bool>(false)
 

@@ -3,12 +3,12 @@
 /// A box of an MP4 or QuickTime file (ISO 14496-12, 4.2).
 struct Box {
   let type: String
-  /// Of the payload, from the start of the file.
+  /// Byte offsets of the start and end of the payload in the file.
   let start: Int64
   let end: Int64
 }
 
-/// Reads the boxes of a file. Every walk is bounded, for a file may say anything.
+/// Reads the boxes of a file. Loops and sizes are bounded, because a file may state any values.
 struct BoxReader {
   private static let maximumBoxes = 4096
   private static let maximumPayload: Int64 = 65536
@@ -16,22 +16,22 @@ struct BoxReader {
 
   init(_ source: any ByteSource) { self.source = source }
 
-  /// The boxes of the file itself.
+  /// The top-level boxes of the file.
   var top: [Box] { boxes(from: 0, to: source.byteCount ?? 0) }
 
-  /// The boxes in the payload of `box`, from the byte `offset` of it on.
+  /// Returns the boxes in the payload of `box`, starting `offset` bytes into it.
   func children(_ box: Box, from offset: Int64 = 0) -> [Box] {
     boxes(from: box.start + offset, to: box.end)
   }
 
-  /// The first box that `path` leads to, from child to child.
+  /// Returns the first descendant of `box` with these types, from level to level.
   func descend(_ box: Box, _ path: [String]) -> Box? {
     path.reduce(box) { parent, type in
       parent.flatMap { children($0).first { $0.type == type } }
     }
   }
 
-  /// The payload, or its first `limit` bytes; nil where it is longer than a header can be.
+  /// Returns the payload, or its first `limit` bytes; nil if that is longer than a header can be.
   func payload(_ box: Box, limit: Int64 = .max) -> [UInt8]? {
     let count = min(limit, box.end - box.start)
     guard count <= Self.maximumPayload else { return nil }

@@ -2,7 +2,7 @@
 
 import Ambisonics
 
-/// Ambisonic labels of chunk files that libavformat does not report.
+/// Ambisonic labels and data lengths of chunk files that libavformat does not report.
 struct ChunkLayouts {
   private static let maximumChunks = 1024
   private let source: any ByteSource
@@ -13,7 +13,7 @@ struct ChunkLayouts {
     size = source.byteCount ?? 0
   }
 
-  /// The `chan` chunk of a Core Audio file (Apple Core Audio Format Specification 1.0).
+  /// Reads the `chan` chunk of a Core Audio file (Apple Core Audio Format Specification 1.0).
   func coreAudio(channels: Int) -> ChannelLayout? {
     guard let chunk = chunk("chan", .coreAudio), chunk.length <= UInt64(size) else { return nil }
     let wanted = min(Int(chunk.length), 12 + 20 * AudioTrack.maximumChannels)
@@ -22,14 +22,16 @@ struct ChunkLayouts {
     }
   }
 
-  /// Bytes of audio, after the edit count; nil where the file does not say.
+  /// Returns the length of the audio in bytes, without the edit count; nil if the file does not
+  /// state it.
   func coreAudioDataLength() -> Int64? {
     guard let chunk = chunk("data", .coreAudio), chunk.length != .max else { return nil }
     return Int64(exactly: chunk.length).flatMap { $0 > 4 ? $0 - 4 : nil }
   }
 
-  /// The `fmt ` chunk of a WAV or `.amb` file: SUBTYPE_AMBISONIC_B_FORMAT_PCM and _IEEE_FLOAT
-  /// (R. Dobson, "The AMB ambisonic file format") mean FuMa order and weights.
+  /// Whether the `fmt ` chunk of a WAV or `.amb` file declares B-format.
+  /// SUBTYPE_AMBISONIC_B_FORMAT_PCM and _IEEE_FLOAT (R. Dobson, "The AMB ambisonic file format")
+  /// mean FuMa order and weights.
   func isBFormat() -> Bool {
     guard let chunk = chunk("fmt ", .wave), chunk.length >= 40,
       let format = source.bytes(at: chunk.start, count: 40)
@@ -38,8 +40,8 @@ struct ChunkLayouts {
       && Array(format[25..<40]) == Self.bFormatTail
   }
 
-  /// Bytes of audio of a RIFF file; nil for RF64, and where an unfinished header says 0 or as much
-  /// as the field can hold.
+  /// Returns the length of the audio of a RIFF file in bytes; nil for RF64, and if an unfinished
+  /// header states 0 or about the largest value of the field.
   func waveDataLength() -> Int64? {
     guard let riff = source.bytes(at: 0, count: 4), riff == Array("RIFF".utf8),
       let chunk = chunk("data", .wave), chunk.length > 0, chunk.length < 0xFFFF_0000
@@ -48,9 +50,10 @@ struct ChunkLayouts {
   }
 
   private enum Family {
-    /// Chunks after 8 bytes, with lengths of 8 bytes, most significant first.
+    /// Chunks start at byte 8 and have 8-byte lengths, most significant byte first.
     case coreAudio
-    /// Chunks after 12 bytes, with lengths of 4 bytes, least significant first, at even places.
+    /// Chunks start at byte 12, are 2-byte aligned and have 4-byte lengths, least significant byte
+    /// first.
     case wave
 
     var start: Int64 { self == .wave ? 12 : 8 }
@@ -77,7 +80,7 @@ struct ChunkLayouts {
 
   private static func isExtensible(_ format: [UInt8]) -> Bool { format[0...1] == [0xFE, 0xFF] }
 
-  /// 0000000?-0721-11D3-8644-C8C1CA000000 as it lies in the file, without its first byte.
+  /// The GUID 0000000?-0721-11D3-8644-C8C1CA000000 as stored in the file, without its first byte.
   private static let bFormatTail: [UInt8] = [
     0, 0, 0, 0x21, 0x07, 0xD3, 0x11, 0x86, 0x44, 0xC8, 0xC1, 0xCA, 0, 0, 0,
   ]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A container format, where reading depends on which one it is.
+/// The container formats that the reader distinguishes.
 enum ContainerFormat {
-  /// MP4, M4A, MOV and their kin.
+  /// MP4, M4A, MOV and related formats.
   case quickTime
   case coreAudio
   case wave
@@ -16,7 +16,7 @@ enum ContainerFormat {
   case bareMPEG
   case other
 
-  /// - Parameter name: libavformat's short name of the demuxer ("wav", "mov,mp4,…").
+  /// - Parameter name: libavformat's short name of the demuxer ("wav", "mov,mp4,...").
   init(_ name: String) {
     self =
       switch name {

@@ -3,7 +3,7 @@
 import Ambisonics
 import CFFmpeg
 
-/// Ambisonic labels and lengths that a container states and libavformat does not report.
+/// Ambisonic labels and lengths that a container states but libavformat does not report.
 struct ContainerLabels {
   private enum Kind {
     case quickTime([Int: ChannelLayout])
@@ -37,7 +37,7 @@ struct ContainerLabels {
     }
   }
 
-  /// Mixed orders (3, 5, 6, 7, 8 and 11 channels) stay unknown.
+  /// Returns the B-format layout. Mixed orders (3, 5, 6, 7, 8 and 11 channels) are unknown.
   private static func bFormat(_ channels: Int) -> ChannelLayout {
     guard let order = CoreAudioLayout.order(channels), (1...3).contains(order) else {
       return .unknown(channels: channels)
@@ -45,7 +45,8 @@ struct ContainerLabels {
     return .ambisonics(order: order, convention: .fuMa, headLocked: false)
   }
 
-  /// libavformat takes a cut file's size for its length.
+  /// Returns the number of frames that the header of a PCM file states; nil for other files.
+  /// libavformat instead derives the length of a truncated file from its size.
   func statedFrames(_ parameters: UnsafeMutablePointer<AVCodecParameters>) -> Int64? {
     let bits = Int64(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
     let frameBits = bits * Int64(parameters.pointee.ch_layout.nb_channels)

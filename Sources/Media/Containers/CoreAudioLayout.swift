@@ -2,17 +2,19 @@
 
 import Ambisonics
 
-/// The ambisonic part of Core Audio's `AudioChannelLayout`, as `chan` boxes and chunks hold it
-/// (Apple, QuickTime File Format, "Channel layout atom"; CAF specification; constants of
-/// CoreAudioBaseTypes.h). libavformat reads the loudspeaker layouts and passes over these.
+/// Parses the ambisonic layouts of Core Audio's `AudioChannelLayout`, which `chan` boxes and chunks
+/// contain (Apple, QuickTime File Format, "Channel layout atom"; CAF specification; constants of
+/// CoreAudioBaseTypes.h). libavformat reads the loudspeaker layouts and ignores these.
 enum CoreAudioLayout {
   private static let useDescriptions: UInt32 = 0
   private static let bFormat: UInt32 = 107
   private static let sn3d: UInt32 = 190
   private static let n3d: UInt32 = 191
 
+  /// Parses an `AudioChannelLayout`.
+  ///
   /// - Parameter payload: layout tag, bitmap, number of descriptions, then 20 bytes for each.
-  /// - Returns: nil for a layout that is not ambisonic or does not have `channels` channels.
+  /// - Returns: nil if the layout is not ambisonic or does not have `channels` channels.
   static func ambisonic(_ payload: HeaderBytes, channels: Int) -> ChannelLayout? {
     guard let tag = payload.big32(0) else { return nil }
     if tag == useDescriptions { return described(payload, channels: channels) }
@@ -35,7 +37,7 @@ enum CoreAudioLayout {
     if labels == [200, 201, 202, 203] {
       return .ambisonics(order: 1, convention: .fuMa, headLocked: false)
     }
-    // Left and Right, or HeadphonesLeft and HeadphonesRight, after the soundfield.
+    // Left and Right, or HeadphonesLeft and HeadphonesRight, follow the soundfield.
     let headLocked = labels.suffix(2) == [1, 2] || labels.suffix(2) == [301, 302]
     let field = headLocked ? labels.dropLast(2) : labels[...]
     guard let order = order(field.count) else { return nil }
@@ -46,6 +48,6 @@ enum CoreAudioLayout {
     return nil
   }
 
-  /// The order whose full set has `channels` channels, 0 to 7.
+  /// Returns the order, 0 to 7, whose full set has `channels` channels; nil if there is none.
   static func order(_ channels: Int) -> Int? { (0...7).first { ($0 + 1) * ($0 + 1) == channels } }
 }

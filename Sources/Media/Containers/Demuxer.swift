@@ -3,11 +3,11 @@
 import CFFmpeg
 import Glibc
 
-/// An open container: its streams, and packets in file order.
+/// An open container: its streams, and its packets in file order.
 final class Demuxer {
   enum Next {
     case packet
-    /// The container is damaged here; the next call goes on behind it.
+    /// The container is damaged here; the next call continues after the damage.
     case damaged
     case end
   }
@@ -18,7 +18,7 @@ final class Demuxer {
   private let io: IOContext
   /// The stream that `next` reads; nil before `select`.
   private(set) var selected: UnsafeMutablePointer<AVStream>?
-  /// A packet that `peek` has read and `next` has not given yet.
+  /// A packet that `peek` has read and `next` has not returned yet.
   private var peeked: UnsafeMutablePointer<AVPacket>?
   private var stalls = 0
   /// Byte offsets in the file.
@@ -26,7 +26,7 @@ final class Demuxer {
   private var lastPageTried: Int64 = -1
   private var lastErrorPlace: Int64 = -1
 
-  /// - Throws: `MediaError` when no demuxer accepts the bytes, or when interrupted.
+  /// - Throws: `MediaError` if no demuxer accepts the bytes, or if interrupted.
   init(source: any ByteSource, interrupt: InterruptFlag?) throws(MediaError) {
     av_log_set_level(AV_LOG_QUIET)
     io = try IOContext(source: source, interrupt: interrupt)
@@ -74,12 +74,12 @@ final class Demuxer {
 
   var hasVideo: Bool { !streams(of: AVMEDIA_TYPE_VIDEO).isEmpty }
 
-  /// A tag of the file, or else of the selected stream.
+  /// Returns a tag of the file, otherwise of the selected stream.
   func tag(_ name: String) -> String? {
     metadata(context.pointee.metadata, name) ?? metadata(selected?.pointee.metadata, name)
   }
 
-  /// A tag of one audio stream; the file's own tags count where it has no other audio stream.
+  /// Returns a tag of one audio stream. The file's own tags apply if it has no other audio stream.
   func tag(_ name: String, of stream: UnsafeMutablePointer<AVStream>) -> String? {
     if let tag = metadata(stream.pointee.metadata, name) { return tag }
     guard streams(of: AVMEDIA_TYPE_AUDIO).count == 1 else { return nil }
@@ -92,14 +92,14 @@ final class Demuxer {
   var interrupt: InterruptFlag? { io.interrupt }
   var isInterrupted: Bool { interrupt?.isRaised == true }
 
-  /// Whether packets are cut out of a bare stream of frames: a damaged frame header then makes one
-  /// packet of several.
+  /// Whether packets are split from a bare stream of frames. A damaged frame header then merges
+  /// several frames into one packet.
   var isBareStream: Bool { format == .bareDolby || format == .bareMPEG }
 
-  /// Undoes what reading from the source directly did to its position.
+  /// Restores the position of the source after it was read directly.
   func resume() { io.resume() }
 
-  /// Makes one stream the one that `next` reads.
+  /// Selects the stream that `next` reads.
   func select(stream index: Int) {
     for stream in streams {
       let isSelected = Int(stream.pointee.index) == index
@@ -108,9 +108,9 @@ final class Demuxer {
     }
   }
 
-  /// The packet that `next` gives next; nil at the end.
+  /// Returns the packet that `next` will return; nil at the end.
   ///
-  /// - Throws: as `next`.
+  /// - Throws: the errors of `next`.
   func peek() throws(MediaError) -> UnsafeMutablePointer<AVPacket>? {
     var packet = peeked == nil ? av_packet_alloc() : nil
     defer { av_packet_free(&packet) }
@@ -145,15 +145,15 @@ final class Demuxer {
     if isInterrupted { throw .interrupted }
     if let failure = io.failure { throw failure }
     if result == FF_ERROR_EOF { return resumeBehindDamagedPage() ? .damaged : .end }
-    // Errors without progress would never end.
+    // Give up after many errors without progress, which would never end.
     let place = context.pointee.pb.pointee.pos
     stalls = place == lastErrorPlace ? stalls + 1 : 0
     lastErrorPlace = place
     return stalls > Self.longestStall ? .end : .damaged
   }
 
-  /// Moves to the last place from which the selected stream's packet at `timestamp` (in its time
-  /// base) or an earlier one comes next.
+  /// Moves to the last position from which the next packet of the selected stream is the one at
+  /// `timestamp` (in its time base) or an earlier one.
   func seek(timestamp: Int64) -> Bool {
     guard let index = selected?.pointee.index else { return false }
     lastPacketPlace = -1
@@ -161,8 +161,9 @@ final class Demuxer {
     return avformat_seek_file(context, index, .min, timestamp, timestamp, 0) >= 0
   }
 
-  /// An Ogg page whose damaged header claims more bytes than the file has left looks like the end
-  /// to libavformat. Goes on at the next page behind it.
+  /// Continues at the next page after a damaged Ogg page; returns false if there is none. A page
+  /// whose damaged header claims more bytes than the file has left looks like the end to
+  /// libavformat.
   private func resumeBehindDamagedPage() -> Bool {
     guard format == .ogg else { return false }
     let pages = OggPages(io.source)
@@ -186,14 +187,14 @@ final class Demuxer {
   }
 }
 
-/// A non-empty entry of a dictionary of FFmpeg's.
+/// Returns an entry of an FFmpeg dictionary; nil if it is missing or empty.
 func metadata(_ dictionary: OpaquePointer?, _ key: String) -> String? {
   guard let entry = av_dict_get(dictionary, key, nil, 0) else { return nil }
   let text = String(cString: entry.pointee.value)
   return text.isEmpty ? nil : text
 }
 
-/// FFmpeg's words for an error code.
+/// Returns FFmpeg's text for an error code.
 func ffmpegText(_ code: Int32) -> String {
   withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
     buffer.initialize(repeating: 0)

@@ -2,8 +2,9 @@
 
 import Ambisonics
 
-/// What the boxes of a QuickTime, MP4 or M4A file state and libavformat does not report: loudness,
-/// and ambisonic channels (`chan` of the QuickTime File Format, `SA3D` of the Spatial Audio RFC).
+/// Reads what the boxes of a QuickTime, MP4 or M4A file state but libavformat does not report:
+/// loudness, and ambisonic channels (`chan` of the QuickTime File Format, `SA3D` of the Spatial
+/// Audio RFC).
 struct MovieBoxes {
   private let reader: BoxReader
   private let top: [Box]
@@ -13,10 +14,10 @@ struct MovieBoxes {
     top = reader.top
   }
 
-  /// Whether this begins as a QuickTime family file and ends before its index.
+  /// Whether the file starts as a QuickTime family file but ends before its index.
   var isCutShort: Bool { top.contains { $0.type == "ftyp" } && movie == nil }
 
-  /// Layouts by track identifier, for the tracks that are labelled ambisonic.
+  /// Returns layouts by track identifier, for the tracks that are labelled ambisonic.
   func ambisonicLayouts() -> [Int: ChannelLayout] {
     var layouts: [Int: ChannelLayout] = [:]
     for track in tracks {
@@ -28,10 +29,10 @@ struct MovieBoxes {
     return layouts
   }
 
-  /// The track's own `ludt` box, else the film's; see `LoudnessBox`.
+  /// Returns the track's own `ludt` box, otherwise that of the movie; see `LoudnessBox`.
   func loudness(track wanted: Int) -> LoudnessBox? {
     let owners = [tracks.first { identifier(of: $0) == wanted }, movie].compactMap(\.self)
-    // There may be several boxes of user data.
+    // There may be several user data boxes.
     return owners.lazy.flatMap { owner in
       reader.children(owner).filter { $0.type == "udta" }
     }.compactMap { data in
@@ -53,8 +54,8 @@ struct MovieBoxes {
   }
 }
 
-/// The first entry of an `stsd` box of a sound track (ISO 14496-12, 12.2.3; QuickTime File Format,
-/// "Sound sample descriptions").
+/// Parses the first entry of an `stsd` box of a sound track (ISO 14496-12, 12.2.3; QuickTime File
+/// Format, "Sound sample descriptions").
 extension MovieBoxes {
   private func ambisonicLayout(in description: Box) -> ChannelLayout? {
     guard let entry = reader.children(description, from: 8).first,
@@ -62,14 +63,15 @@ extension MovieBoxes {
       let version = fields.big16(8),
       let channels = version == 2 ? fields.big32(40).map({ Int($0) }) : fields.big16(16)
     else { return nil }
-    // QuickTime's versions 1 and 2 have longer fixed parts; ISO files say 1 without having one.
+    // QuickTime's versions 1 and 2 have longer fixed parts. ISO files may state version 1 without
+    // having the longer part.
     let starts: [Int64] = version == 2 ? [64] : version == 1 ? [44, 28] : [28]
     return starts.lazy.compactMap { start in
       layout(in: reader.children(entry, from: start), channels: channels)
     }.first
   }
 
-  /// - Parameter isInner: whether these are the boxes of a QuickTime `wave` box.
+  /// - Parameter isInner: whether `boxes` are those of a QuickTime `wave` box.
   private func layout(in boxes: [Box], channels: Int, isInner: Bool = false) -> ChannelLayout? {
     boxes.lazy.compactMap { box in
       switch box.type {
@@ -89,8 +91,9 @@ extension MovieBoxes {
     reader.payload(box, limit: limit).map { HeaderBytes($0) }
   }
 
-  /// Version, head-locked bit and type 0 (periphonic), order, ordering 0 (ACN), normalisation 0
-  /// (SN3D), number of channels and their map, of which only the identity is accepted.
+  /// Parses an `SA3D` box: version, head-locked bit and type 0 (periphonic), order, ordering 0
+  /// (ACN), normalisation 0 (SN3D), number of channels and their map. Only the identity map is
+  /// accepted.
   private static func spatialAudio(_ box: HeaderBytes, channels: Int) -> ChannelLayout? {
     guard box.big(0, bytes: 1) == 0, let type = box.big(1, bytes: 1), type & 0x7F == 0,
       let order = box.big32(2).map({ Int($0) }), (1...7).contains(order),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Walks the pages of an Ogg file (RFC 3533, section 6).
+/// Walks through the pages of an Ogg file (RFC 3533, section 6).
 struct OggPages {
   private static let headerLength: Int64 = 27
   private static let searchStep: Int64 = 65536
@@ -13,8 +13,8 @@ struct OggPages {
     size = source.byteCount ?? 0
   }
 
-  /// From the page at `start` on, looks for one that is broken or longer than the file, and returns
-  /// where the next one behind it begins; nil if all are whole, or none follows.
+  /// Looks for a broken page, or one longer than the file, starting with the page at `start`.
+  /// Returns where the next page after it begins; nil if all pages are intact or no page follows.
   func damaged(after start: Int64) -> Int64? {
     guard start >= 0 else { return nil }
     var page = start

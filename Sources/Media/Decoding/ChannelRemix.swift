@@ -2,10 +2,11 @@
 
 import CFFmpeg
 
-/// Maps the channels that a stream has after a change to those it had at its start: loudspeakers
-/// by libswresample's downmix matrix, anything else channel by channel, silence where one is gone.
+/// Converts frames whose channels changed in mid-stream to the channels at the start. Loudspeakers
+/// pass through libswresample's downmix matrix. All other channels are copied one by one, and
+/// missing ones are silent.
 final class ChannelRemix {
-  /// Where frames are put to be mixed.
+  /// Holds the frames to be mixed.
   let input: PlanarQueue
   private var context: OpaquePointer?
 
@@ -24,7 +25,7 @@ final class ChannelRemix {
 
   deinit { swr_free(&context) }
 
-  /// Takes all frames of `input` and appends as many to `output`.
+  /// Takes all frames of `input` and appends the same number to `output`.
   func process(into output: PlanarQueue) {
     let frames = input.count
     guard frames > 0 else { return }

@@ -15,10 +15,10 @@ final class Codec {
   let frame: UnsafeMutablePointer<AVFrame>
   private let context: UnsafeMutablePointer<AVCodecContext>
   var identifier: AVCodecID { context.pointee.codec_id }
-  /// Whether samples far beyond full scale can only come from damage.
+  /// Whether the codec is lossy. Its samples far beyond full scale can only come from damage.
   let isLossy: Bool
 
-  /// - Throws: `MediaError.unplayable` when the codec refuses the track.
+  /// - Throws: `MediaError.unplayable` if the codec rejects the track.
   init(
     _ demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange
   ) throws(MediaError) {
@@ -65,7 +65,7 @@ final class Codec {
     av_frame_free(&freeing)
   }
 
-  /// Takes a packet, or nil for the end of the stream; false for one that does not decode.
+  /// Sends a packet, or nil for the end of the stream; returns false if the packet does not decode.
   func send(_ packet: UnsafeMutablePointer<AVPacket>?) -> Bool {
     let result = avcodec_send_packet(context, packet)
     return result >= 0 || result == FF_ERROR_EOF
@@ -81,20 +81,20 @@ final class Codec {
     }
   }
 
-  /// Whether this ends within a frame of PCM, as a cut or padded file does: the decoder complains
-  /// of the rest, which is nothing.
+  /// Whether the packet ends within a PCM frame, as in a cut or padded file. The decoder reports an
+  /// error for the remainder, which can be ignored.
   func isFragment(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
     let bits = av_get_exact_bits_per_sample(context.pointee.codec_id)
     let frameBits = bits * context.pointee.ch_layout.nb_channels
     return !isLossy && frameBits > 0 && packet.pointee.size * 8 % frameBits != 0
   }
 
-  /// Leaves an encoder's delay in the sound: the caller drops it.
+  /// Keeps the encoder delay in the decoded sound; the caller drops it.
   func leaveDelay() { context.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL }
 
   func flush() { avcodec_flush_buffers(context) }
 
-  /// Whether it decodes dialogue at the level that a `DynamicRange` has for it.
+  /// Whether the codec itself decodes dialogue at the level that `DynamicRange` defines.
   var hasDialogueLevel: Bool { Self.levelling.contains(context.pointee.codec_id) }
 
   private static let levelling: Set<AVCodecID> = [AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3]

@@ -2,20 +2,20 @@
 
 import CFFmpeg
 
-/// Turns the packets of one track into float32 frames at the level that their codec asks for.
-/// Samples that cannot be sound are muted; frames that cannot be sound are refused.
+/// Decodes the packets of one track to float32 frames at the level that the codec's metadata
+/// requests. Mutes invalid samples and rejects invalid frames.
 ///
-/// `TrackDecoder` and `SegmentDecoder` add what differs between a file and a row of segments: where
-/// a frame lies in time, and what takes the place of a missing one.
+/// `TrackDecoder` and `SegmentDecoder` add what differs between a file and a sequence of segments:
+/// the position of a frame in time, and the replacement of a missing one.
 final class Decoder {
   enum Step {
     /// A frame is ready for `append`.
     case frame
-    /// The codec has taken a packet.
+    /// The codec has accepted a packet.
     case packet
-    /// The codec has refused a packet.
+    /// The codec has rejected a packet.
     case refused
-    /// The codec could not decode what it had taken.
+    /// The codec could not decode the packets it had accepted.
     case invalid
     /// The container is damaged.
     case damaged
@@ -24,20 +24,20 @@ final class Decoder {
     case end
   }
 
-  /// What to go on with.
+  /// The call to make next.
   enum State {
-    /// Packets are to be decoded: `step`.
+    /// Call `step` to decode packets.
     case packets
-    /// A frame is decoded: `append`.
+    /// Call `append` for the decoded frame.
     case frame
     case end
   }
 
-  /// What became of a frame.
+  /// The result of appending a frame.
   enum Outcome {
-    /// It was appended; some of its samples may have been muted.
+    /// The frame was appended; some of its samples may have been muted.
     case sound(muted: DropoutFader.Muted)
-    /// It was refused; `frames` are missing in its place.
+    /// The frame was rejected, so `frames` are missing.
     case damage(frames: Int)
   }
 
@@ -45,25 +45,26 @@ final class Decoder {
     /// Length in ticks of the container's clock; 0 if unknown.
     var duration: Int64 = 0
     var byteCount = 0
-    /// Whether it ends within a frame of PCM; the codec complains of the rest, which is nothing.
+    /// Whether the packet ends within a PCM frame. The codec reports an error for the remainder,
+    /// which can be ignored.
     var isFragment = false
   }
 
-  /// Above this (+30 dB) the output of a lossy codec is damage, not sound.
+  /// Output of a lossy codec above this level (+30 dB) comes from damage.
   private static let lossyLimit: Float = 32
 
   private(set) var state = State.packets
-  /// The packet that the codec was given last.
+  /// The packet that was sent to the codec last.
   private(set) var lastPacket = PacketFacts()
   private let codec: Codec
   private let packet: UnsafeMutablePointer<AVPacket>
   private var gain: AACGain
   private var fader = DropoutFader()
   private var remix: ChannelRemix?
-  /// The layout that frames with other channels are mixed to.
+  /// The layout to which frames with other channels are mixed.
   private var home = AVChannelLayout()
 
-  /// - Throws: `MediaError.unplayable` when the codec refuses the track.
+  /// - Throws: `MediaError.unplayable` if the codec rejects the track.
   init(
     _ demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange
   ) throws(MediaError) {
@@ -83,19 +84,20 @@ final class Decoder {
   }
 
   var dynamicRange: DynamicRange { gain.mode }
-  /// Whether dialogue is decoded at the level that `dynamicRange` has for it.
+  /// Whether dialogue is decoded at the level that `dynamicRange` defines.
   var hasDialogueLevel: Bool { codec.hasDialogueLevel || gain.hasReference }
 
   /// The frame that `step` decoded last.
   var frame: UnsafeMutablePointer<AVFrame> { codec.frame }
 
-  /// How many channels frames have that are mixed to those of the first frames; nil: they are not.
+  /// Number of channels of the frames that are currently mixed to the first layout; nil if they are
+  /// not mixed.
   var mixedChannels: Int? { remix?.input.channels }
 
-  /// Leaves an encoder's delay in the sound: the caller drops it.
+  /// Keeps the encoder delay in the decoded sound; the caller drops it.
   func leaveDelay() { codec.leaveDelay() }
 
-  /// Decodes on by at most one packet.
+  /// Advances decoding by at most one packet.
   ///
   /// - Throws: `.interrupted`, or the source's own error.
   func step(_ demuxer: Demuxer) throws(MediaError) -> Step {
@@ -124,13 +126,13 @@ final class Decoder {
     return codec.send(packet) ? .packet : .refused
   }
 
-  /// Makes the codec give what it still holds: no packet follows.
+  /// Signals the end of the packets to the codec, so that it returns the frames it still holds.
   func drain() { _ = codec.send(nil) }
 
-  /// Gives up what may follow.
+  /// Ends decoding and abandons the rest.
   func end() { state = .end }
 
-  /// Forgets what came before, as after a seek.
+  /// Forgets the previous sound, as after a seek.
   func flush() {
     state = .packets
     codec.flush()
@@ -143,8 +145,8 @@ final class Decoder {
     fader.noteSilence()
   }
 
-  /// Appends the frame to `queue`, which is empty, in the queue's number of channels. A frame of
-  /// another sample rate than `rate` is refused.
+  /// Appends the frame to `queue`, which must be empty, converted to the number of channels of the
+  /// queue. Rejects a frame whose sample rate is not `rate`, if that is given.
   func append(to queue: PlanarQueue, onlyAt rate: Int? = nil) -> Outcome {
     state = .packets
     let frames = Int(frame.pointee.nb_samples)
@@ -165,7 +167,7 @@ final class Decoder {
     guard Int(layout.nb_channels) != queue.channels else {
       remix = nil
       home.nb_channels = layout.nb_channels
-      // A custom map belongs to the frame.
+      // A custom map is owned by the frame.
       if layout.order == AV_CHANNEL_ORDER_NATIVE { home = layout }
       return queue.append(frame)
     }

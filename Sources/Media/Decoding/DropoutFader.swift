@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fades the sound out before a dropout and in behind it. A dropout is inserted silence, or a frame
+/// Fades the sound out before a dropout and in after it. A dropout is inserted silence, or a frame
 /// with a NaN, infinite or out-of-range sample, which is muted in all channels.
 ///
-/// It works before the resampler, which would spread a NaN over its filter, and sees whole codec
-/// frames, so that it can fade ahead of a dropout. `SignalProcessing.FiniteGuard` protects the
-/// renderer, has no look-ahead and knows no inserted silence.
+/// It works before the resampler, which would spread a NaN over the length of its filter. It sees
+/// complete codec frames, so it can fade ahead of a dropout. `SignalProcessing.FiniteGuard`
+/// protects the renderer; it has no look-ahead and does not handle inserted silence.
 struct DropoutFader {
   /// The samples that were muted.
   struct Muted {
     var count = 0
-    /// Index of the first frame with one.
+    /// Index of the first frame that has a muted sample.
     var first = Int.max
   }
 
-  /// +80 dB of full scale.
+  /// +80 dB relative to full scale.
   static let limit: Float = 10_000
   static let fadeFrames = 32
 
   private var framesSinceSilence = Self.fadeFrames
 
-  /// The next frames come after inserted silence.
+  /// Declares that the next frames follow inserted silence.
   mutating func noteSilence() { framesSinceSilence = 0 }
 
-  /// The next frames come after a jump.
+  /// Declares that the next frames follow a seek.
   mutating func reset() { framesSinceSilence = Self.fadeFrames }
 
   mutating func apply(to queue: PlanarQueue) -> Muted {
     guard queue.count > 0, framesSinceSilence < Self.fadeFrames || !queue.isWithin(Self.limit)
     else { return Muted() }
     var muted = Muted()
-    /// Of each frame to the nearest dropout, in frames.
+    /// Distance of each frame from the nearest dropout, in frames.
     var distance = [Int](repeating: Self.fadeFrames, count: queue.count)
     for channel in 0..<queue.channels {
       let plane = queue.plane(channel)

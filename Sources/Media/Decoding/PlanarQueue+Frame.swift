@@ -3,12 +3,12 @@
 import CFFmpeg
 
 extension PlanarQueue {
-  /// Appends a frame with as many channels as float32, full scale 1.0.
+  /// Appends a frame, which must have `channels` channels, as float32 with full scale 1.0.
   ///
   /// 8-, 16- and 24-bit integers and float32 are exact; 32- and 64-bit integers and float64 are
   /// rounded to the nearest float32 (ties to even).
   ///
-  /// - Returns: false for a sample format that FFmpeg does not have yet.
+  /// - Returns: false if the sample format is unknown.
   func append(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool {
     let format = AVSampleFormat(rawValue: frame.pointee.format)
     let isPlanar = av_sample_fmt_is_planar(format) != 0

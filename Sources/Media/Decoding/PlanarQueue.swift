@@ -2,14 +2,14 @@
 
 import SignalProcessing
 
-/// Frames waiting to be read: channels x frames, one plane a channel, first in first out.
+/// A first-in, first-out queue of frames: channels x frames, one plane per channel.
 final class PlanarQueue {
   let channels: Int
   private(set) var count = 0
   private var start = 0
   private var capacity = 0
   private var storage: UnsafeMutablePointer<Float>?
-  /// One pointer a channel: to the first frame (`heads`) or behind the last (`tails`).
+  /// One pointer per channel: to the first frame (`heads`) or past the last (`tails`).
   private let heads: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
   private let tails: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
 
@@ -31,26 +31,27 @@ final class PlanarQueue {
     storage! + (channel * capacity + start)
   }
 
-  /// Makes room for `frames` more and returns where channel 0's begin; `stride` apart lie the rest.
+  /// Reserves space for `frames` more and returns where those of `channel` begin.
   func tail(_ channel: Int, frames: Int) -> UnsafeMutablePointer<Float> {
     reserve(frames)
     return plane(channel) + count
   }
 
-  /// Planes as FFmpeg wants them, at the first frame.
+  /// Returns the planes in FFmpeg's form, starting at the first frame.
   func headPlanes() -> UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?> {
     fill(heads, offset: 0)
     return heads
   }
 
-  /// Planes as FFmpeg wants them, with room for `frames` more behind the last frame.
+  /// Returns the planes in FFmpeg's form, starting past the last frame, with space for `frames`
+  /// more.
   func tailPlanes(frames: Int) -> UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?> {
     reserve(frames)
     fill(tails, offset: count)
     return tails
   }
 
-  /// Counts `frames` that were written at the tail.
+  /// Adds `frames` that were written at the tail to the count.
   func commit(_ frames: Int) { count += frames }
 
   func appendSilence(_ frames: Int) {
@@ -60,7 +61,7 @@ final class PlanarQueue {
     commit(frames)
   }
 
-  /// Whether no sample is NaN or of a larger magnitude than `limit`.
+  /// Whether every sample is a number whose magnitude is at most `limit`.
   func isWithin(_ limit: Float) -> Bool {
     count == 0
       || (0..<channels).allSatisfy { FiniteGuard.isWithin(limit, plane($0), frames: count) }

@@ -3,18 +3,21 @@
 import CFFmpeg
 import Glibc
 
-/// Sample rate conversion by libswresample, aligned in time and exact in length.
+/// Converts the sample rate with libswresample, aligned in time and exact in length.
 ///
-/// Output frame k lies at the time of input frame k * in / out, and n input frames become
-/// ceil(n * out / in): every output instant that lies within the input. The signal counts as zero
-/// before and after; libswresample would mirror it there, so zeros are fed at both ends instead.
-/// Flat within 0.04 dB to 0.94 of the lower Nyquist frequency, and below -120 dB from 1.0 on when
-/// the rate is lowered; a 997 Hz tone comes out with a residual below -136 dB (ResamplingTests).
-/// The filter is a Kaiser-windowed sinc (beta 12, 256 taps at the lower of the two rates).
+/// Output frame k is at the time of input frame k * in / out, and n input frames become ceil(n *
+/// out / in), which covers every output instant within the input. The signal counts as zero before
+/// and after. libswresample would mirror it there, so zeros are fed at both ends instead.
+///
+/// The response is flat within 0.04 dB up to 0.94 of the lower Nyquist frequency. If the rate is
+/// lowered, it is below -120 dB from 1.0 on. The residual of a 997 Hz tone is below -136 dB
+/// (ResamplingTests). The filter is a Kaiser-windowed sinc (beta 12, 256 taps at the lower of the
+/// two rates).
 final class Resampler {
-  /// FFmpeg 5.1's libswresample refuses more channels in one context.
+  /// libswresample of FFmpeg 5.1 rejects more channels in one context.
   private static let maximumGroup = 64
-  /// 2^12 phases: with more distinct ones, neighbours are interpolated linearly (below -140 dB).
+  /// Binary logarithm of the number of filter phases. If the two rates need more than 2^12 phases,
+  /// the nearest ones are interpolated linearly (error below -140 dB).
   private static let phaseBits: Int64 = 12
 
   private let ratio: ResamplingRatio
@@ -22,7 +25,7 @@ final class Resampler {
   private var groups: [(first: Int, context: OpaquePointer)] = []
   private var framesIn: Int64 = 0
   private var framesOut: Int64 = 0
-  /// Output that belongs to the zeros before the signal.
+  /// Output frames that belong to the zeros before the signal.
   private var toDiscard: Int64
   private let zeros: PlanarQueue
 
@@ -53,7 +56,7 @@ final class Resampler {
     }
   }
 
-  /// Takes all frames of `input` and appends what they make to `output`.
+  /// Takes all frames of `input` and appends the resampled ones to `output`.
   func process(_ input: PlanarQueue, into output: PlanarQueue) {
     guard input.count > 0 else { return }
     framesIn += Int64(input.count)
@@ -61,7 +64,7 @@ final class Resampler {
     input.consume(input.count)
   }
 
-  /// The input is over: appends what is left. Nothing may follow.
+  /// Ends the input and appends the remaining frames. Nothing may follow.
   func finish(into output: PlanarQueue) {
     let total = (framesIn * ratio.periodOut + ratio.periodIn - 1) / ratio.periodIn
     while framesOut < total {
@@ -135,16 +138,16 @@ final class Resampler {
   }
 }
 
-/// Two sample rates and the filter between them.
+/// Two sample rates, and the dimensions of the filter between them.
 struct ResamplingRatio {
   static let taps = 256
-  /// Of the lower Nyquist frequency, where the response is at -6 dB.
+  /// Frequency of the -6 dB point, as a fraction of the lower Nyquist frequency.
   static let cutoff = 0.96
 
-  /// After this many input frames the phases repeat; they make `periodOut` output frames.
+  /// The phases repeat after this many input frames, which produce `periodOut` output frames.
   let periodIn: Int64
   let periodOut: Int64
-  /// Half the filter's length in input frames, rounded up.
+  /// Half the length of the filter in input frames, rounded up.
   let halfLength: Int64
 
   init(from inRate: Int, to outRate: Int) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Frames on their way from a decoder to who reads them: at the decoder's rate in `input`, and
-/// ready to be read at the rate that is wanted.
+/// Queues frames between a decoder and its reader: `input` at the decoder's rate, `output` at the
+/// requested rate.
 final class ResamplingQueue {
-  /// Empty between calls of `take`, unless the rates are the same.
+  /// Empty between calls of `take`, unless the two rates are equal.
   let input: PlanarQueue
-  /// In Hz, of the frames that can be read.
+  /// Sample rate of the frames that can be read, in Hz.
   let sampleRate: Int
   private let output: PlanarQueue
   private var resampler: Resampler?
   private var inputRate: Int
-  /// Frames at `sampleRate` that are still to be dropped.
+  /// The number of frames at `sampleRate` that are still to be dropped.
   private var toDiscard: Int
 
   /// - Throws: `.outputRate`.
@@ -25,13 +25,15 @@ final class ResamplingQueue {
     try take(at: inputRate)
   }
 
-  /// - Throws: `.outputRate` for a rate that nothing can be resampled to.
+  /// Checks an output rate; nil is accepted.
+  ///
+  /// - Throws: `.outputRate` if the rate is out of range.
   static func requireRate(_ rate: Int?) throws(MediaError) {
     guard let rate, !AudioTrack.sampleRates.contains(rate) else { return }
     throw .outputRate(rate)
   }
 
-  /// Takes the frames in `input`, which are at `rate`.
+  /// Takes the frames in `input`, whose sample rate is `rate`.
   func take(at rate: Int) throws(MediaError) {
     if rate != inputRate {
       finish()
@@ -47,10 +49,10 @@ final class ResamplingQueue {
   /// Makes the last frames ready. Only frames at another rate may follow.
   func finish() { resampler?.finish(into: output) }
 
-  /// A queue for other channels, which begin with `frame` of the decoder.
+  /// Returns a queue for frames with other channels, which begin with `frame` of the decoder.
   ///
-  /// Its frames stay on the grid of the whole stream: the resampler first gets the silence that
-  /// leads from the last whole period of its phases to `frame`.
+  /// Its frames stay on the grid of the entire stream: the resampler first receives silence from
+  /// the last whole period of its phases up to `frame`.
   func following(channels: Int, from frame: Int64) throws(MediaError) -> ResamplingQueue {
     let next = try ResamplingQueue(
       channels: channels, from: inputRate, to: sampleRate, discarding: toDiscard)
@@ -74,9 +76,9 @@ final class ResamplingQueue {
     return ready.count > 0
   }
 
-  /// Copies frames into one plane a channel, from index `start` of the planes on.
+  /// Copies frames into one plane per channel, beginning at index `start` of the planes.
   ///
-  /// - Returns: how many, at most `frames`.
+  /// - Returns: the number of frames, at most `frames`.
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, at start: Int, frames: Int
   ) -> Int {
@@ -89,6 +91,6 @@ final class ResamplingQueue {
     return count
   }
 
-  /// What is left of an earlier rate comes first.
+  /// Frames that remain from an earlier rate come first.
   private var ready: PlanarQueue { output.count > 0 ? output : input }
 }

@@ -4,7 +4,7 @@ import Ambisonics
 import CFFmpeg
 
 extension ChannelLayout {
-  /// What FFmpeg knows of the channels. One and two channels without a label are mono and stereo.
+  /// Converts FFmpeg's layout. One and two channels without labels are mono and stereo.
   init(_ layout: AVChannelLayout) {
     let channels = Int(layout.nb_channels)
     switch layout.order {
@@ -17,7 +17,8 @@ extension ChannelLayout {
     }
   }
 
-  /// Ambisonic channels first, then those of `nonDiegetic`, which can only be a stereo pair.
+  /// Returns the layout of ambisonic channels followed by those of `nonDiegetic`, which can only be
+  /// a stereo pair.
   private static func ambisonic(channels: Int, nonDiegetic: UInt64) -> ChannelLayout {
     let frontPair: UInt64 = 3
     let extra = nonDiegetic.nonzeroBitCount
@@ -37,13 +38,13 @@ extension ChannelLayout {
     guard speakers.count == channels.count, Set(speakers).count == speakers.count else {
       return nil
     }
-    // One channel is mono whatever the container calls it.
+    // One channel is mono, regardless of the container's label.
     return speakers.count == 1 ? .mono : .speakers(speakers)
   }
 }
 
 extension Speaker {
-  /// nil for a channel that is no loudspeaker.
+  /// Converts FFmpeg's channel; nil if it is not a loudspeaker.
   init?(_ channel: AVChannel) {
     guard let speaker = Self.pairs.first(where: { $0.channel == channel })?.speaker else {
       return nil
@@ -51,7 +52,7 @@ extension Speaker {
     self = speaker
   }
 
-  /// WAVE_FORMAT_EXTENSIBLE's `dwChannelMask` bit, for the 18 loudspeakers that have one.
+  /// The bit in `dwChannelMask` of WAVE_FORMAT_EXTENSIBLE, for the 18 loudspeakers that have one.
   var waveMask: UInt32? {
     guard let channel = Self.pairs.first(where: { $0.speaker == self })?.channel,
       (0..<18).contains(channel.rawValue)

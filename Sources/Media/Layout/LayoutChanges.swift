@@ -3,31 +3,31 @@
 import Ambisonics
 import CFFmpeg
 
-/// Which changes of the channels in mid-stream a codec and its container make possible.
+/// The changes of channels in mid-stream that a codec and its container allow.
 struct LayoutChanges: Equatable {
   let arePossible: Bool
-  /// The layouts to be reckoned with, besides the first one.
+  /// The layouts to expect besides the first one.
   let expected: [ChannelLayout]
 
   private static let front: [Speaker] = [.frontLeft, .frontRight, .frontCenter, .lowFrequency]
-  /// 5.1, as the decoders call its surrounds.
+  /// 5.1 with the surrounds as the decoders label them: side (`sides`) or back (`backs`).
   private static let sides = ChannelLayout.speakers(front + [.sideLeft, .sideRight])
   private static let backs = ChannelLayout.speakers(front + [.backLeft, .backRight])
 
   init(codec: AVCodecID, format: ContainerFormat, isMultichannel: Bool) {
     let largest: ChannelLayout?
     switch codec {
-    // Every frame says how many channels it has.
+    // Every frame states its number of channels.
     case AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_DTS, AV_CODEC_ID_TRUEHD, AV_CODEC_ID_MLP:
       (arePossible, largest) = (true, Self.sides)
     case AV_CODEC_ID_AAC, AV_CODEC_ID_AAC_LATM: (arePossible, largest) = (true, Self.backs)
     case AV_CODEC_ID_MP1, AV_CODEC_ID_MP2, AV_CODEC_ID_MP3: (arePossible, largest) = (true, nil)
-    // A chained Ogg (RFC 3533, section 4) begins anew with other headers.
+    // A chained Ogg stream (RFC 3533, section 4) starts again with new headers.
     case AV_CODEC_ID_OPUS, AV_CODEC_ID_VORBIS, AV_CODEC_ID_FLAC:
       (arePossible, largest) = (format == .ogg, Self.backs)
     default: (arePossible, largest) = (false, nil)
     }
-    // Broadcasts, and what is cut out of them without a container.
+    // Broadcasts, and streams extracted from them without a container.
     let isBroadcast = [.transportStream, .bareDolby, .bareDTS].contains(format)
     expected =
       arePossible && (isMultichannel || isBroadcast) ? [largest].compactMap(\.self) : []

@@ -3,10 +3,10 @@
 public import Ambisonics
 import CFFmpeg
 
-/// How to read the channels of a track.
+/// How to interpret the channels of a track.
 public enum LayoutOption: Sendable, Equatable {
-  /// As the container labels them; 4, 9, 16, 25, 36, 49 or 64 unlabelled channels are ACN/SN3D, and
-  /// two more carry head-locked stereo (RFC 8486).
+  /// As the container labels them. 4, 9, 16, 25, 36, 49 or 64 unlabelled channels are ACN/SN3D; two
+  /// additional channels are head-locked stereo (RFC 8486).
   case auto
   /// First order, with or without head-locked stereo.
   case foa
@@ -16,15 +16,15 @@ public enum LayoutOption: Sendable, Equatable {
   case fuMa
   /// Two channels that were made for headphones.
   case binaural
-  /// Loudspeakers under the name that was given.
+  /// Loudspeakers, with the name that the user gave.
   case speakers(name: String, [Speaker])
 
-  /// Accepted names, for help and messages; other names that FFmpeg knows are accepted too, and
-  /// lists such as `FL+FR+LFE`.
+  /// The accepted names, for help and messages. Other layout names of FFmpeg and lists such as
+  /// `FL+FR+LFE` are accepted too.
   public static let names =
     ["auto", "foa", "hoa", "fuma", "binaural"] + bedNames
 
-  /// - Parameter text: one of `names` or a layout name of FFmpeg's, in any case.
+  /// - Parameter text: one of `names` or a layout name of FFmpeg, in any case.
   /// - Throws: `MediaError.unknownLayout`.
   public init(_ text: String) throws(MediaError) {
     switch text.lowercased() {
@@ -52,15 +52,16 @@ public enum LayoutOption: Sendable, Equatable {
     }
   }
 
-  /// The layout to play `track` with.
+  /// Returns the layout to play `track` with.
   ///
-  /// - Throws: `MediaError.layoutMismatch` when the number of channels does not fit, and
-  ///   `MediaError.unlabelledChannels` when `auto` finds neither a label nor an ambisonic count.
+  /// - Throws: `MediaError.layoutMismatch` if the number of channels does not fit, and
+  ///   `MediaError.unlabelledChannels` if `auto` finds neither a label nor an ambisonic number of
+  ///   channels.
   public func resolve(track: AudioTrack) throws(MediaError) -> ChannelLayout {
     try resolve(track.layout)
   }
 
-  /// As `resolve(track:)`, for channels labelled `layout`.
+  /// Like `resolve(track:)`, but for channels labelled `layout`.
   public func resolve(_ layout: ChannelLayout) throws(MediaError) -> ChannelLayout {
     let channels = layout.channelCount
     switch self {
@@ -90,7 +91,8 @@ public enum LayoutOption: Sendable, Equatable {
     }
   }
 
-  /// A file that says N3D or FuMa keeps its convention: the option names the kind of content.
+  /// Returns an ambisonic layout of one of `orders`. A file that is labelled N3D or FuMa keeps its
+  /// convention, because the option only selects the kind of content.
   private func soundfield(
     _ layout: ChannelLayout, orders: ClosedRange<Int>
   ) throws(MediaError) -> ChannelLayout {
@@ -112,7 +114,8 @@ public enum LayoutOption: Sendable, Equatable {
     return nil
   }
 
-  /// `5.1` also fits a track that calls its surrounds side loudspeakers, and keeps its names.
+  /// Whether two layouts are equal if side and back surrounds are not distinguished. `5.1`
+  /// therefore also fits a track with side surrounds, which keeps its labels.
   private static func sameButForSurrounds(_ layout: ChannelLayout, _ speakers: [Speaker]) -> Bool {
     guard case .speakers(let own) = layout else { return false }
     let sideToBack: [Speaker: Speaker] = [.sideLeft: .backLeft, .sideRight: .backRight]
@@ -127,7 +130,7 @@ extension LayoutOption {
     "7.1.2", "7.1.4", "9.1.6",
   ]
 
-  /// Beds with heights, which older FFmpegs cannot name, in WAV order.
+  /// Beds with height channels in WAV order. Older versions of FFmpeg have no names for them.
   private static let beds: [String: [Speaker]] = {
     let front: [Speaker] = [.frontLeft, .frontRight, .frontCenter, .lowFrequency]
     let back: [Speaker] = [.backLeft, .backRight]
@@ -145,7 +148,7 @@ extension LayoutOption {
     ]
   }()
 
-  /// The loudspeakers of a layout that FFmpeg has a name for.
+  /// Returns the loudspeakers of a layout by FFmpeg's name; nil if FFmpeg does not know the name.
   private static func named(_ text: String) -> [Speaker]? {
     var layout = AVChannelLayout()
     defer { av_channel_layout_uninit(&layout) }

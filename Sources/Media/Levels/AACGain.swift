@@ -2,7 +2,7 @@
 
 private import Glibc
 
-/// Applies the levels of AAC to what is decoded.
+/// Applies the levels that AAC transmits to the decoded frames.
 struct AACGain {
   let mode: DynamicRange
   private var levels = AACLevels()
@@ -10,17 +10,18 @@ struct AACGain {
 
   init(mode: DynamicRange) { self.mode = mode }
 
-  /// Whether the programme is brought to the mode's dialogue level.
+  /// Whether the stream states a reference level, so that the programme is brought to the dialogue
+  /// level of `mode`.
   var hasReference: Bool { levels.newest?.reference != nil }
 
-  /// Takes the access unit that the next frame is decoded from.
+  /// Takes the access unit from which the next frame is decoded.
   mutating func add(_ unit: some Collection<UInt8>) { levels.add(unit) }
 
-  /// Forgets the frame before, as after a seek.
+  /// Forgets the previous frame, as after a seek.
   mutating func cut() { last = nil }
 
-  /// Applies to a decoded frame the gain of its access unit, faded over from the one before as the
-  /// transform's window does.
+  /// Applies the gain of its access unit to a decoded frame. The gain fades from that of the
+  /// previous frame by a sine-squared curve, like the transform's window.
   mutating func apply(to queue: PlanarQueue) {
     let gain = linear
     let before = last ?? gain

@@ -4,17 +4,17 @@ private import Glibc
 
 /// Finds dynamic range control among the elements of an access unit (ISO/IEC 14496-3, 4.4.2.1).
 ///
-/// Fill elements in front of the channels can be stepped through. Those behind them lie beyond
-/// entropy-coded spectra; they are recognised from the end: an element that reaches just to the end
-/// mark, and whose content is just as long. Chance makes such a thing in one of some ten thousand
-/// access units, so it must come twice running with the same reference.
+/// Fill elements before the channels can be parsed in sequence. Those after the channels follow
+/// entropy-coded spectra, so they are recognised from the end: by an element that ends exactly at
+/// the end mark and whose content has exactly the stated length. Random data matches in about one
+/// of ten thousand access units, so two consecutive units must match with the same reference.
 struct AACLevels {
-  /// The newest that is certain.
+  /// The newest confirmed dynamic range.
   private(set) var newest: AACDynamicRange?
   private var candidate: AACDynamicRange?
-  /// Access units since one had it.
+  /// Access units since the last one that had a dynamic range.
   private var age = 0
-  /// Access units for which the newest counts where they have none of their own.
+  /// The newest gain applies to at most this many access units that have none of their own.
   private static let longestAge = 50
 
   /// Takes the next access unit, with or without an ADTS header.
@@ -50,7 +50,7 @@ struct AACLevels {
   private static let dynamicRange = 11
 
   private static func leading(_ bytes: ArraySlice<UInt8>) -> AACDynamicRange? {
-    // No more than that comes in front of sound.
+    // The elements before the channels are shorter than this.
     var bits = BitReader(bytes.prefix(1024))
     while !bits.isExhausted {
       switch bits.take(3) {
@@ -75,7 +75,8 @@ struct AACLevels {
     return nil
   }
 
-  /// Of 2 to 14 bytes: the longest is one of four bands.
+  /// Finds an element of 2 to 14 bytes that ends at the end mark. Longer ones would need a second
+  /// count field.
   private static func trailing(_ bytes: ArraySlice<UInt8>) -> AACDynamicRange? {
     let tail = bytes.suffix(20)
     guard let last = tail.last, last != 0 || tail.count > 1 else { return nil }
@@ -84,7 +85,7 @@ struct AACLevels {
     var reader = BitReader(tail)
     for i in 0..<end { bits[i] = reader.take(1) }
     while end > 0, bits[end - 1] == 0 { end -= 1 }
-    // The end mark, and at most seven zeros to the end of the byte.
+    // The end mark, followed by at most seven zeros to the end of the byte.
     guard end >= 3, tail.count * 8 - end < 8, bits[end - 3..<end] == [1, 1, 1] else { return nil }
     let mark = end - 3
     for count in 2...14 {
@@ -104,16 +105,16 @@ struct AACLevels {
   }
 }
 
-/// A `dynamic_range_info` of MPEG-4 AAC (ISO/IEC 14496-3, 4.5.2.7), as a fill element carries it.
+/// The `dynamic_range_info` of MPEG-4 AAC (ISO/IEC 14496-3, 4.5.2.7) from a fill element.
 struct AACDynamicRange: Equatable {
-  /// Loudness of the programme in the coded sound, dB; nil where it is not sent.
+  /// Loudness of the programme in the coded sound, in dB; nil if it is not transmitted.
   var reference: Double?
-  /// Gain for all channels and frequencies, dB; nil where it differs between them.
+  /// Gain for all channels and frequencies, in dB; nil if it differs between them.
   var gain: Double?
-  /// Bytes of it, with the type of the extension in front of it.
+  /// Length in bytes, including the extension type before it.
   var byteCount = 1
 
-  /// - Parameter bits: behind the type of the extension.
+  /// - Parameter bits: positioned after the extension type; on return, after the information.
   init(_ bits: inout BitReader) {
     var hasExclusions = false
     if bits.flag() {

@@ -2,22 +2,24 @@
 
 import CFFmpeg
 
-/// How an AC-3 or E-AC-3 decoder uses the words on level that are sent with the sound.
+/// How decoders apply the level metadata of AC-3, E-AC-3 and AAC.
 ///
-/// In every mode dialogue comes out at one level whatever level it was coded at.
+/// Every mode decodes dialogue at one level, regardless of the level at which it was coded.
 public enum DynamicRange: String, Sendable, CaseIterable {
-  /// Dialogue at -31 LUFS; louder and softer sound is brought nearer to it by `dynrng`.
+  /// Dialogue at -31 LUFS; `dynrng` brings louder and softer sound nearer to it.
   case line
-  /// Dialogue at -20 LUFS, and strongly compressed by `compr`; by `dynrng` in frames without one.
+  /// Dialogue at -20 LUFS, strongly compressed by `compr`, or by `dynrng` in frames without
+  /// `compr`.
   case rf
-  /// Dialogue at -31 LUFS, and the full dynamic range.
+  /// Dialogue at -31 LUFS, with the full dynamic range.
   case off
 
-  /// LUFS.
+  /// In LUFS.
   public var dialogueLevel: Int { self == .rf ? -20 : -31 }
 
-  /// libavcodec applies the words: to the spectrum of each block, as the standard has it, so that
-  /// the transform's window leads over from one gain to the next.
+  /// Sets libavcodec's options for this mode. libavcodec applies the gains to the spectrum of each
+  /// block, as the standard specifies, so that the transform's window fades from one gain to the
+  /// next.
   func set(on options: inout OpaquePointer?) {
     av_dict_set_int(&options, "target_level", Int64(dialogueLevel), 0)
     av_dict_set(&options, "drc_scale", self == .off ? "0" : "1", 0)

@@ -2,12 +2,13 @@
 
 /// The payload of a `tlou` box (ISO 14496-12, 12.2.7.2; codes of ISO 23003-4, 7.3).
 ///
-/// Of several entries the one for the sound as it is counts, without downmix, compression or
-/// equalisation.
+/// If there are several entries, the one for the unmodified sound is used, without downmix,
+/// compression or equalisation.
 struct LoudnessBox {
-  /// Programme loudness, LUFS; else that of the anchor, which mostly is speech.
+  /// Programme loudness in LUFS; if it is missing, that of the anchor, which is usually speech; nil
+  /// if there is neither.
   let loudness: Double?
-  /// dBTP, or dBFS of the samples.
+  /// In dBTP or, if no true peak is stated, dBFS of the samples; nil if neither is stated.
   let peak: Double?
 
   private struct Entry {

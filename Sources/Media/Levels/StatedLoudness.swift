@@ -3,7 +3,7 @@
 import CFFmpeg
 private import Glibc
 
-/// What a file says of how loud a track is as it is decoded.
+/// The loudness that a file states for a track, as it is decoded.
 public struct StatedLoudness: Sendable, Equatable {
   public enum Origin: String, Sendable {
     /// The dialogue level in AC-3 and E-AC-3 (A/52, 5.4.2.8).
@@ -12,19 +12,19 @@ public struct StatedLoudness: Sendable, Equatable {
     case programmeReference = "prog_ref_level"
     /// The `tlou` box of MP4 (ISO 14496-12, 12.2.7).
     case loudnessBox = "ludt"
-    /// R128_TRACK_GAIN of Opus (RFC 7845, 5.2.1), on top of the gain in the header.
+    /// R128_TRACK_GAIN of Opus (RFC 7845, 5.2.1), applied after the gain in the header.
     case r128 = "R128_TRACK_GAIN"
-    /// REPLAYGAIN_TRACK_GAIN, as of ReplayGain 2.0.
+    /// REPLAYGAIN_TRACK_GAIN of ReplayGain 2.0.
     case replayGain = "REPLAYGAIN_TRACK_GAIN"
   }
 
-  /// Whether it is a level that was set by hand, or not at all, rather than measured.
+  /// Whether the level was set by hand or left at a default rather than measured.
   public var isNominal: Bool { origin == .dialnorm || origin == .programmeReference }
 
   public var origin: Origin
-  /// LUFS.
+  /// In LUFS.
   public var loudness: Double
-  /// dBTP or, where only that is stated, dBFS of the samples.
+  /// In dBTP or, if only that is stated, dBFS of the samples.
   public var peak: Double?
 
   public init(origin: Origin, loudness: Double, peak: Double? = nil) {
@@ -33,17 +33,19 @@ public struct StatedLoudness: Sendable, Equatable {
     self.peak = peak
   }
 
-  /// LUFS; what lies outside is taken for a mistake.
+  /// Plausible loudness, in LUFS; values outside are ignored as mistakes.
   static let plausible = -60.0...3.0
 
-  /// - Parameter tag: looks a tag up, whatever the case of its name's letters.
+  /// Reads the loudness from tags; returns nil if there is no plausible one.
+  ///
+  /// - Parameter tag: looks up a tag by its name, ignoring case.
   static func tagged(_ tag: (String) -> String?) -> StatedLoudness? {
-    // 1/256 dB to -23 LUFS.
+    // In units of 1/256 dB, relative to -23 LUFS.
     if let gain = tag("R128_TRACK_GAIN").flatMap({ Int($0) }), (-32768...32767).contains(gain) {
       let loudness = -23 - Double(gain) / 256
       if plausible.contains(loudness) { return StatedLoudness(origin: .r128, loudness: loudness) }
     }
-    // dB to -18 LUFS.
+    // In dB, relative to -18 LUFS.
     if let gain = tag("REPLAYGAIN_TRACK_GAIN").flatMap(leadingNumber) {
       let loudness = -18 - gain
       let peak = tag("REPLAYGAIN_TRACK_PEAK").flatMap(leadingNumber)
@@ -55,7 +57,7 @@ public struct StatedLoudness: Sendable, Equatable {
     return nil
   }
 
-  /// The number that a text such as "-6.52 dB" begins with.
+  /// Parses the number at the start of a text such as "-6.52 dB".
   private static func leadingNumber(_ text: String) -> Double? {
     let trimmed = text.drop { $0 == " " }
     let digits = trimmed.prefix { "0123456789+-.eE".contains($0) }
@@ -67,11 +69,14 @@ public struct StatedLoudness: Sendable, Equatable {
 }
 
 extension StatedLoudness {
+  /// Reads the stated loudness of a track; nil if there is none.
+  ///
   /// - Parameters:
   ///   - track: of the file.
-  ///   - demuxer: that has the file open.
+  ///   - demuxer: has the file open.
   ///   - source: read for what libavformat does not report.
-  ///   - dialogueLevel: LUFS at which dialogue is decoded; nil where the codec has no word on it.
+  ///   - dialogueLevel: the level at which dialogue is decoded, in LUFS; nil if the codec does not
+  ///     transmit one.
   init?(
     of track: AudioTrack, in demuxer: Demuxer, source: any ByteSource, dialogueLevel: Int?
   ) {

@@ -3,32 +3,32 @@
 public import Ambisonics
 import CFFmpeg
 
-/// Reads one audio track of a file as float32 at a wanted sample rate.
+/// Reads one audio track of a file as float32 at a requested sample rate.
 ///
-/// Whatever FFmpeg's libraries decode is read. Lossless codecs and PCM of up to 24 bits, and
-/// float32, come out bit-exact at the file's own rate; wider samples are rounded to the nearest
-/// float32. Encoder delay and padding are removed as far as the container tells them. At another
-/// rate, n frames become ceil(n * out / in), frame k being at the time k / out.
+/// It reads everything that FFmpeg's libraries decode. Lossless codecs, PCM of up to 24 bits and
+/// float32 are bit-exact at the file's own rate; wider samples are rounded to the nearest float32.
+/// Encoder delay and padding are removed if the container states them. At another rate, n frames
+/// become ceil(n * out / in), and frame k is at the time k / out.
 ///
-/// A damaged file is played on: packets that do not decode become silence of the same length,
-/// invalid samples are muted, and `warnings` tells of each kind once.
+/// A damaged file keeps playing: packets that do not decode become silence of the same length,
+/// invalid samples are muted, and `warnings` reports each kind once.
 ///
 /// ## Threading
-/// Used by one thread at a time; it may be handed from one to another. `InterruptFlag` may be
-/// raised from anywhere.
+/// Use it from one thread at a time; it may move from one thread to another. `InterruptFlag` may be
+/// raised from any thread.
 public final class AudioFileReader: @unchecked Sendable {
-  /// The audio tracks of the file, those that cannot be decoded included.
+  /// The audio tracks of the file, including those that cannot be decoded.
   public let tracks: [AudioTrack]
-  /// The one that is read.
+  /// The track that is read.
   public let track: AudioTrack
   public let title: String?
   public let artist: String?
-  /// What the file says of how loud `track` is, as `read` gives it; nil where it says nothing.
+  /// The loudness that the file states for `track`, as `read` returns it; nil if it states none.
   public let statedLoudness: StatedLoudness?
-  /// The layout of the frames that `read` gives next. It changes only where channels are followed
-  /// (`followsLayout`), and then in `nextLayout`.
+  /// The layout of the frames that `read` returns next. It changes only if `followsLayout` is set,
+  /// and only in `nextLayout` and `seek`.
   public private(set) var layout: ChannelLayout
-  /// The index of the next frame that `read` gives, in frames at `sampleRate`.
+  /// Index of the next frame that `read` returns, in frames at `sampleRate`.
   public private(set) var position = 0
 
   private var decoder: TrackDecoder
@@ -37,11 +37,11 @@ public final class AudioFileReader: @unchecked Sendable {
 
   /// - Parameters:
   ///   - path: of a regular file.
-  ///   - track: from 1; nil for the richest that can be decoded.
-  ///   - sampleRate: 8000 to 384000 Hz; nil for the track's own.
-  ///   - dynamicRange: what becomes of words on level that broadcasters send with the sound.
-  ///   - interrupt: makes every call give up with `MediaError.interrupted`.
-  ///   - onWarning: called on the reading thread at the first warning of each kind.
+  ///   - track: the track number, from 1; nil for the richest track that can be decoded.
+  ///   - sampleRate: 8000 to 384000 Hz; nil for the track's own rate.
+  ///   - dynamicRange: how the level metadata that broadcasters send with the sound is applied.
+  ///   - interrupt: makes every call throw `MediaError.interrupted` once it is raised.
+  ///   - onWarning: called on the reading thread for the first warning of each kind.
   /// - Throws: `MediaError`, whose `description` is one line for the user.
   public convenience init(
     path: String, track: Int? = nil, sampleRate: Int? = nil, dynamicRange: DynamicRange = .line,
@@ -52,7 +52,7 @@ public final class AudioFileReader: @unchecked Sendable {
       dynamicRange: dynamicRange, interrupt: interrupt, onWarning: onWarning)
   }
 
-  /// As `init(path:…)`, from bytes that come from elsewhere.
+  /// Like `init(path:...)`, but reads the bytes from any source.
   public init(
     source: any ByteSource, track number: Int? = nil, sampleRate: Int? = nil,
     dynamicRange: DynamicRange = .line, interrupt: InterruptFlag? = nil,
@@ -87,32 +87,32 @@ public final class AudioFileReader: @unchecked Sendable {
     if number == nil { noteSkippedTracks() }
   }
 
-  /// Sample rate of what `read` gives, in Hz.
+  /// Sample rate of the frames that `read` returns, in Hz.
   public var sampleRate: Int { queue.sampleRate }
 
-  /// Of the first frames, and of all where channels are not followed.
+  /// Channels of the first frames, and of all frames unless `followsLayout` is set.
   public var channels: Int { track.channels }
 
-  /// What was wrong in what has been read, one entry a kind, in order of appearance.
+  /// The problems met so far, one entry per kind, in order of first appearance.
   public var warnings: [MediaWarning] { decoder.warnings.warnings }
 
-  /// Whether channels that change in mid-stream are given as they are; otherwise they are mixed to
-  /// the first ones. To be set before the first `read`. Default: false.
+  /// Whether channels that change in mid-stream are returned as they are; otherwise they are mixed
+  /// to the first layout. Set it before the first `read`. Default: false.
   public var followsLayout: Bool {
     get { decoder.runs.areFollowed }
     set { decoder.runs.areFollowed = newValue }
   }
 
-  /// The length in frames at `sampleRate`, as the file states it; nil where it does not. Exact for
-  /// PCM and lossless files; coded ones may differ by their padding.
+  /// The length that the file states, in frames at `sampleRate`; nil if it states none. It is exact
+  /// for PCM and lossless files; that of lossy files may be off by their padding.
   public var duration: Int? {
     decoder.statedLength.map {
       Int(av_rescale_rnd($0, Int64(sampleRate), Int64(track.sampleRate), AV_ROUND_UP))
     }
   }
 
-  /// The layout of the frames that come next; nil at the end. Where channels are followed, a new
-  /// run of others begins here.
+  /// Returns the layout of the next frames; nil at the end. If `followsLayout` is set, this call
+  /// begins the next run of frames.
   ///
   /// - Throws: `MediaError.interrupted` or `.readFailed`.
   public func nextLayout() throws(MediaError) -> ChannelLayout? {
@@ -125,10 +125,11 @@ public final class AudioFileReader: @unchecked Sendable {
     return layout
   }
 
-  /// Reads the next frames: channels x frames, into one plane a channel. Where channels are
-  /// followed, it stops at the end of a run, and gives 0 frames until `nextLayout` has been asked.
+  /// Reads the next channels x frames, into one plane per channel. If `followsLayout` is set, it
+  /// stops at the end of a run and returns 0 until `nextLayout` is called.
   ///
-  /// - Returns: how many frames were written: `frames`, fewer only before the end, 0 at the end.
+  /// - Returns: the number of frames written: `frames`, or fewer at the end of a run or of the
+  ///   track; 0 if nothing is left.
   /// - Throws: `MediaError.interrupted` or `.readFailed`.
   public func read(
     into planar: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
@@ -141,9 +142,11 @@ public final class AudioFileReader: @unchecked Sendable {
     return written
   }
 
-  /// Makes `frame` (at `sampleRate`, from 0) the next one that `read` gives. For PCM and lossless
-  /// codecs what follows is what a read from the start gives, bit for bit; lossy decoders have
-  /// converged to it. Formats without exact timestamps (Matroska) are decoded from the start.
+  /// Makes `frame` (at `sampleRate`, from 0) the next frame that `read` returns.
+  ///
+  /// For PCM and lossless codecs, the frames after a seek are bit-identical to those of a read from
+  /// the start; lossy decoders have converged to them. Formats without exact timestamps (Matroska)
+  /// are decoded from the start to reach an earlier frame.
   ///
   /// - Throws: `MediaError.interrupted`, `.readFailed`, `.seekFailed`.
   public func seek(toFrame frame: Int) throws(MediaError) {
@@ -175,8 +178,9 @@ extension AudioFileReader {
     }
   }
 
-  /// The frame at the track's rate to decode from, and how many output frames to drop after it.
-  /// Resampling starts at a whole period of its phases, early enough for its filter to be full.
+  /// Returns the frame at the track's rate to decode from, and the number of output frames to drop
+  /// from there. Resampling starts at a whole period of its phases, early enough for its filter to
+  /// be full.
   private func sourceFrame(for frame: Int) -> (target: Int64, discard: Int) {
     guard sampleRate != track.sampleRate else { return (Int64(frame), 0) }
     let ratio = ResamplingRatio(from: track.sampleRate, to: sampleRate)
@@ -185,7 +189,7 @@ extension AudioFileReader {
     return (periods * ratio.periodIn, frame - Int(periods * ratio.periodOut))
   }
 
-  /// Makes frames ready; false at the end of the track or of a run.
+  /// Makes frames ready; returns false at the end of the track or of a run.
   private func refill() throws(MediaError) -> Bool {
     while !queue.isReady() {
       if hasEnded || decoder.runs.next != nil { return false }

@@ -4,7 +4,8 @@ import Ambisonics
 import CFFmpeg
 
 extension AudioTrack {
-  /// The audio tracks of an open container. `source` is read for what libavformat does not report.
+  /// Returns the audio tracks of an open container. Reads from `source` the labels that libavformat
+  /// does not report.
   static func all(in demuxer: Demuxer, source: any ByteSource) -> [AudioTrack] {
     let labels = ContainerLabels(demuxer: demuxer, source: source)
     defer { demuxer.resume() }
@@ -13,7 +14,7 @@ extension AudioTrack {
     }
   }
 
-  /// The track to play: the preferred one, else the richest.
+  /// Returns the track to play: the preferred one, otherwise the richest.
   ///
   /// - Throws: `.noAudio`, `.unplayable`.
   static func chosen(
@@ -61,8 +62,8 @@ extension AudioTrack {
       codec: parameters.pointee.codec_id, format: demuxer.format, isMultichannel: channels > 2)
   }
 
-  /// The same track with the format of its first frame, which counts more than what the container
-  /// says or what the end of a short file is like.
+  /// Returns the track with the format of its first frame. That format takes precedence over what
+  /// the container states and over the end of a short file.
   func corrected(by frame: UnsafeMutablePointer<AVFrame>) -> AudioTrack {
     var track = self
     track.sampleRate = Int(frame.pointee.sample_rate)
@@ -100,9 +101,9 @@ extension AudioTrack {
   }
 }
 
-/// How two channels say that they were made for headphones.
+/// Detects that two channels were made for headphones.
 private enum BinauralMark {
-  /// `AV_CHAN_BINAURAL_LEFT` and `_RIGHT`, which FFmpeg has since 7.1; older headers lack the
+  /// `AV_CHAN_BINAURAL_LEFT` and `_RIGHT`, which FFmpeg has had since 7.1; older headers lack the
   /// names.
   private static let channels: [UInt32] = [61, 62]
 
@@ -115,8 +116,9 @@ private enum BinauralMark {
     return found == channels
   }
 
-  /// A tag `BINAURAL` of the track, or of a file with one audio track, that does not say no; or the
-  /// word in the track's own title or handler's name.
+  /// Whether a `BINAURAL` tag, or the word in the track's title or handler name, marks the track.
+  /// The tag may be the track's own or, in a file with one audio track, the file's; the values 0,
+  /// no, false and off negate it.
   static func isSet(stream: UnsafeMutablePointer<AVStream>, in demuxer: Demuxer) -> Bool {
     if let tag = demuxer.tag("BINAURAL", of: stream) {
       return !["0", "no", "false", "off"].contains(tag.lowercased())

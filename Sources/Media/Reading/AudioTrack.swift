@@ -6,48 +6,52 @@ public import Ambisonics
 public struct AudioTrack: Sendable, Equatable {
   /// Seventh order with head-locked stereo.
   public static let maximumChannels = 66
-  /// What can be played, in Hz.
+  /// The sample rates that can be played, in Hz.
   public static let sampleRates = 8000...384_000
 
-  /// Counted from 1 among the audio tracks, in file order.
+  /// Number among the audio tracks, from 1 in file order.
   public let number: Int
-  /// FFmpeg's short name ("flac", "pcm_s24le"), or the four-character code of an unknown one.
+  /// FFmpeg's short name of the codec ("flac", "pcm_s24le"), or the four-character code of an
+  /// unknown codec.
   public let codec: String
-  /// What the container or the codec says the channels are; `.unknown` where neither does.
+  /// The layout that the container or the codec states; `.unknown` if neither does.
   public internal(set) var layout: ChannelLayout
   /// In Hz.
   public internal(set) var sampleRate: Int
-  /// As in the file (mostly ISO 639-2), or nil.
+  /// Language as in the file (mostly ISO 639-2); nil if the file does not state it.
   public let language: String?
   public let title: String?
   public let isDefault: Bool
-  /// A commentary, an audio description or the like, which no one means by "the file".
+  /// Whether this is a commentary, an audio description or the like rather than the main sound.
   public let isSupplementary: Bool
-  /// Why it cannot be played; nil if it can.
+  /// Why the track cannot be played; nil if it can.
   public internal(set) var problem: TrackProblem?
-  /// Whether it was made for headphones: by its channels' names, by a tag `BINAURAL`, by the word
-  /// in its title, or by its codec (Dolby Headphone).
+  /// Whether the track was made for headphones. This follows from its channel labels, a `BINAURAL`
+  /// tag, the word in its title or handler name, or its codec (Dolby Headphone).
   public internal(set) var isBinaural: Bool
-  /// How more channels were folded into those that there are; nil: not, or not told.
+  /// The matrix encoding of additional channels into the existing ones; nil if there is none or the
+  /// codec does not indicate it.
   public internal(set) var matrixEncoding: MatrixEncoding?
   let changes: LayoutChanges
   let streamIndex: Int
-  /// The length that a PCM file's header states, whether or not the file is that long; nil for
-  /// other files.
+  /// The length that the header of a PCM file states, even if the file is shorter; nil for other
+  /// files.
   let statedFrames: Int64?
 
   public var channels: Int { layout.channelCount }
   public var isDecodable: Bool { problem == nil }
-  /// Whether codec and container let the channels change in mid-stream.
+  /// Whether codec and container allow the channels to change in mid-stream.
   public var canChangeChannels: Bool { changes.arePossible }
-  /// Layouts that later frames may have, the first frames' left out: empty where the codec or the
-  /// container holds to one, or where only what folds into the first is to be expected.
+  /// Layouts that later frames may have, besides that of the first frames. Empty if the codec or
+  /// the container does not allow changes, or if only layouts that fold into the first are
+  /// expected.
   public var laterLayouts: [ChannelLayout] { changes.expected }
 }
 
 extension AudioTrack {
-  /// The richest track that can be decoded: no supplementary one if that can be helped, then the
-  /// most channels, then a soundfield before loudspeakers, then the file's default, then the first.
+  /// Returns the richest track that can be decoded. In order of importance: no supplementary track,
+  /// the most channels, a soundfield rather than loudspeakers, the file's default, the lowest
+  /// number.
   static func richest(of tracks: [AudioTrack]) -> AudioTrack? {
     tracks.filter(\.isDecodable).max { lower, higher in
       (lower.rank, -lower.number) < (higher.rank, -higher.number)

@@ -3,31 +3,31 @@
 import Ambisonics
 import CFFmpeg
 
-/// The runs of frames with one channel layout that a track consists of.
+/// Divides a track into runs of frames that have the same channel layout.
 struct LayoutRuns {
-  /// Whether a run ends where the layout changes; otherwise the track is one run, and changed
-  /// channels are mixed to the first ones.
+  /// Whether a run ends when the layout changes. Otherwise the track is one run, and changed
+  /// channels are mixed to the first layout.
   var areFollowed = false
-  /// The layout of the following run, once the current one is over.
+  /// The layout of the next run; nil until the current run has ended.
   var next: ChannelLayout?
-  /// The labels of the first frame of all, and of the current run's frames.
+  /// Labels of the track's first frame (`homeLabel`) and of the current run (`label`).
   private var homeLabel = ChannelLayout.unknown(channels: 0)
   private var label = ChannelLayout.unknown(channels: 0)
 
-  /// Notes the label of the track's first frame.
+  /// Stores the label of the track's first frame.
   mutating func begin(with label: ChannelLayout) {
     homeLabel = label
     self.label = label
   }
 
-  /// Whether `frame` begins the next run; `next` then has its layout.
+  /// Whether `frame` begins the next run. If so, sets `next` to its layout.
   mutating func isEnded(
     by frame: UnsafeMutablePointer<AVFrame>, of track: AudioTrack
   ) -> Bool {
     guard areFollowed else { return false }
     let label = ChannelLayout(frame.pointee.ch_layout)
     guard label != self.label, (1...AudioTrack.maximumChannels).contains(label.channelCount),
-      // Channels without names are those from before, if they are as many.
+      // Unlabelled channels are the same as before if their number is the same.
       label != .unknown(channels: self.label.channelCount)
     else { return false }
     next = label == homeLabel ? track.layout : label

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a file could not be read or written. `description` is one line: what, why, what to do.
+/// Why a file could not be read or written. `description` is one line: what failed, why, and what
+/// to do.
 public enum MediaError: Error, Sendable, Equatable {
   case notFound(path: String)
   case permissionDenied(path: String)
@@ -27,7 +28,7 @@ public enum MediaError: Error, Sendable, Equatable {
 
 /// Why one track of a file cannot be played.
 public enum TrackProblem: Sendable, Equatable {
-  /// No decoder for `codec` exists in this FFmpeg.
+  /// This FFmpeg has no decoder for `codec`.
   case noDecoder(codec: String)
   case channelCount(Int)
   case sampleRate(Int)
@@ -55,7 +56,7 @@ extension TrackProblem: CustomStringConvertible {
 extension MediaError: CustomStringConvertible {
   public var description: String { text(layoutSetting: "the layout") }
 
-  /// The description for users who know the setting of the layout under a name of its own.
+  /// The description for users who know the layout setting by another name, such as an option.
   package func text(layoutSetting: String) -> String {
     switch self {
     case .notFound(let path): "\(printable(path)): no such file; check the path"
@@ -105,7 +106,8 @@ extension MediaError: CustomStringConvertible {
   }
 }
 
-/// Names come from files and arguments: a line break or an escape code in one stays one line.
+/// Replaces control characters, so that a name from a file or an argument that contains a line
+/// break or an escape code still prints as one line.
 func printable(_ text: String) -> String {
   guard text.unicodeScalars.contains(where: isControl) else { return text }
   return String(

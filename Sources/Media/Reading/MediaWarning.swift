@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something wrong in a file that is played nevertheless. One is made for each kind; it counts.
+/// A problem in a file that is played nevertheless. There is one warning per kind, with a count.
 public struct MediaWarning: Sendable, Equatable {
   public enum Kind: Sendable, Equatable, Hashable, CaseIterable {
-    /// Packets that do not decode: silence of the same length takes their place. Counts packets.
+    /// Packets did not decode and were replaced by silence of the same length. Counts packets.
     case corruptPackets
-    /// Audio that the timestamps say is missing: silence takes its place. Counts the places.
+    /// Audio is missing according to the timestamps and was replaced by silence. Counts places.
     case missingAudio
-    /// NaN, infinite or absurdly large samples: muted. Counts samples.
+    /// NaN, infinite or extremely large samples were muted. Counts samples.
     case invalidSamples
     /// The file ends before the length it states.
     case truncated
@@ -15,14 +15,14 @@ public struct MediaWarning: Sendable, Equatable {
     case sampleRateChange
     /// The channels changed in mid-stream; they are mixed to those at the start.
     case channelChange
-    /// A richer track cannot be decoded; another one is played.
+    /// A track cannot be decoded; another one is played.
     case trackSkipped
   }
 
   public let kind: Kind
-  /// Where it was met first, in seconds from the start of the track.
+  /// Time of the first occurrence, in seconds from the start of the track.
   public let seconds: Double
-  /// How often it was met until now.
+  /// The number of occurrences so far.
   public internal(set) var count: Int
   let detail: String
 }
@@ -50,7 +50,7 @@ extension MediaWarning: CustomStringConvertible {
   }
 }
 
-/// Collects warnings, one a kind, and tells of the first of each kind as it comes.
+/// Collects one warning per kind and reports the first of each kind to `onWarning`.
 struct WarningCollector {
   private(set) var warnings: [MediaWarning] = []
   var onWarning: ((MediaWarning) -> Void)?
@@ -68,7 +68,7 @@ struct WarningCollector {
   }
 }
 
-/// A decimal number without Foundation; `decimals` 0 to 6.
+/// Formats a decimal number without Foundation; `decimals` is 0 to 6.
 package func fixed(_ value: Double, decimals: Int) -> String {
   guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
   var scale = 1

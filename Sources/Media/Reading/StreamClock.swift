@@ -2,24 +2,26 @@
 
 import CFFmpeg
 
-/// Where decoded frames lie in time, at the track's own sample rate, and what is missing between
-/// them.
+/// Tracks the position of decoded frames at the track's own sample rate, and computes what is
+/// missing between them.
 struct StreamClock {
-  /// Longer jumps of the timestamps are taken for nonsense.
+  /// Longer jumps of the timestamps are ignored as invalid.
   private static let longestGapSeconds = 60
 
   private let base: AVRational
   private let sampleRate: Int
-  /// Timestamps that tell every single frame apart. Matroska's, for one, count milliseconds.
+  /// Whether timestamps are fine enough to distinguish single frames. Those of Matroska, for
+  /// example, count milliseconds.
   let isSampleExact: Bool
-  /// False once timestamps no longer count frames, because the sample rate has changed.
+  /// False once timestamps no longer count frames because the sample rate has changed.
   private(set) var isTrusted = true
-  /// Timestamps that are but the sum of the packets before, and know of no gap.
+  /// Whether timestamps only add up the durations of the previous packets and so cannot reveal a
+  /// gap.
   private let countsPackets: Bool
   private var origin: Int64?
-  /// Frames from the start of the track to the next frame expected.
+  /// Frames from the start of the track to the next expected frame.
   private(set) var position: Int64 = 0
-  /// Frames that packets which did not decode would have made.
+  /// Frames that the packets which did not decode would have produced.
   private var lost: Int64 = 0
   private var lostPackets = 0
   private(set) var lastFrameLength: Int64 = 1024
@@ -31,27 +33,27 @@ struct StreamClock {
     isSampleExact = Int64(base.den) >= Int64(base.num) * Int64(sampleRate)
   }
 
-  /// A packet of `duration` ticks (0 if unknown) did not decode.
+  /// Records a packet of `duration` ticks (0 if unknown) that did not decode.
   mutating func lose(duration: Int64) {
-    // Some demuxers let the last packet's duration wrap around.
+    // Some demuxers let the duration of the last packet wrap around.
     let stated = duration > 0 && duration < Int64(Int32.max) ? frames(ticks: duration) : 0
     lost += (1...Int64(sampleRate)).contains(stated) ? stated : lastFrameLength
     lostPackets += 1
   }
 
-  /// Something is missing, and only timestamps can tell how much.
+  /// Records a loss whose length only timestamps can show.
   mutating func noteDamage() { lostPackets += 1 }
 
-  /// Timestamps count for nothing from here on.
+  /// Ignores timestamps from here on.
   mutating func distrust() { isTrusted = false }
 
-  /// `frames` more have been made, by the decoder or as silence.
+  /// Counts `frames` that were decoded (`isFrame`) or inserted as silence.
   mutating func advance(_ frames: Int64, isFrame: Bool) {
     position += frames
     if isFrame, frames > 0 { lastFrameLength = frames }
   }
 
-  /// How many frames of silence belong before a frame with this timestamp, and whether the
+  /// Returns how many frames of silence belong before a frame with this timestamp, and whether the
   /// timestamps are the only reason for it.
   mutating func gap(before timestamp: Int64) -> (frames: Int64, isUnexplained: Bool) {
     let lost = takeLost()
@@ -64,20 +66,20 @@ struct StreamClock {
     let jump = frames(ticks: timestamp.subtractingReportingOverflow(origin).partialValue) - position
     guard abs(jump) <= Int64(Self.longestGapSeconds * sampleRate) else { return (lost ?? 0, false) }
     if let lost {
-      // Coarse timestamps cannot correct a count that they agree with.
+      // Coarse timestamps cannot improve a count that they agree with.
       return (abs(jump - lost) <= tolerance ? lost : max(0, jump), false)
     }
     let threshold = Int64(sampleRate) * (isSampleExact ? 10 : 250) / 1000
     return jump > max(threshold, tolerance) ? (jump, true) : (0, false)
   }
 
-  /// Frames of silence that belong after the last frame.
+  /// Returns how many frames of silence belong after the last frame.
   mutating func gapAtEnd() -> Int64 { takeLost() ?? 0 }
 
-  /// The timestamp of a frame, or nil while the first one has not been seen.
+  /// Returns the timestamp of a frame; nil until the first timestamp is known.
   func timestamp(frame: Int64) -> Int64? { origin.map { $0 + ticks(frames: frame) } }
 
-  /// Sets the position from the first timestamp after a jump; nil if that is impossible.
+  /// Sets the position from the first timestamp after a seek; returns nil if that is impossible.
   mutating func settle(at timestamp: Int64) -> Int64? {
     guard let origin, timestamp != FF_NO_TIMESTAMP else { return nil }
     lost = 0
@@ -94,7 +96,7 @@ struct StreamClock {
     return lostPackets > 0 ? min(lost, Int64(Self.longestGapSeconds * sampleRate)) : nil
   }
 
-  /// Rounding of timestamps, in frames.
+  /// Rounding error of timestamps, in frames.
   private var tolerance: Int64 { isSampleExact ? 1 : 2 * frames(ticks: 1) + 2 }
 
   func frames(ticks: Int64) -> Int64 {

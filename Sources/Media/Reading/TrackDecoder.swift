@@ -3,14 +3,14 @@
 import Ambisonics
 import CFFmpeg
 
-/// Decodes one track of a file into an unbroken run of frames: silence of the same length takes the
-/// place of what is missing or does not decode.
+/// Decodes one track of a file into continuous frames. Silence of the same length replaces what is
+/// missing or does not decode.
 final class TrackDecoder {
   private static let silenceStep: Int64 = 4096
-  /// A damaged container that yields this many errors in a row has no more to give.
+  /// After this many consecutive errors, the rest of a damaged container is given up.
   private static let longestErrorRun = 1000
 
-  /// In Hz, of the frames that the latest `fill` appended; the track's own until it changes.
+  /// Sample rate of the frames that the latest `fill` appended, in Hz; initially the track's own.
   private(set) var sampleRate: Int
   private(set) var clock: StreamClock
   var warnings: WarningCollector
@@ -20,10 +20,10 @@ final class TrackDecoder {
   private let track: AudioTrack
   private var losses = PacketLosses()
   private var silenceDue: Int64 = 0
-  /// Frames before this one are decoded and dropped, and not worth a warning.
+  /// Frames before this one are decoded and dropped, and cause no warning.
   private var firstWanted: Int64 = 0
 
-  /// - Throws: `MediaError.unplayable` when the decoder refuses the track.
+  /// - Throws: `MediaError.unplayable` if the decoder rejects the track.
   init(
     _ demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange, warnings: WarningCollector
   ) throws(MediaError) {
@@ -37,9 +37,10 @@ final class TrackDecoder {
     decoder = try Decoder(demuxer, track: track, dynamicRange: dynamicRange)
   }
 
-  /// The same from the start of the file, primed.
+  /// Returns a new decoder at the start of the file, with its first frame decoded.
   ///
-  /// - Parameter seconds: where this one is, for `.seekFailed`: the file has lost the track.
+  /// - Parameter seconds: the current position, for `.seekFailed` if the file no longer has the
+  ///   track.
   func restarted(
     as track: AudioTrack, at seconds: Double
   ) throws(MediaError) -> TrackDecoder {
@@ -54,7 +55,7 @@ final class TrackDecoder {
     return fresh
   }
 
-  /// The stated length in frames; nil where it is not known or only guessed from the bit rate.
+  /// The stated length in frames; nil if it is unknown or only estimated from the bit rate.
   var statedLength: Int64? {
     if let frames = track.statedFrames { return frames }
     guard demuxer.context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE,
@@ -63,7 +64,8 @@ final class TrackDecoder {
     return clock.frames(ticks: duration)
   }
 
-  /// Decodes the first frame and keeps it for `fill`; the track as that frame shows it.
+  /// Decodes the first frame and keeps it for `fill`. Returns the track, corrected by the format of
+  /// that frame.
   func prime() throws(MediaError) -> AudioTrack {
     try decodeFrame()
     guard decoder.state == .frame else { return track }
@@ -71,10 +73,10 @@ final class TrackDecoder {
     return track.corrected(by: decoder.frame)
   }
 
-  /// Appends frames to `queue`, which must be empty; false at the end of the track. Nothing is
-  /// appended where a new run begins (see `runs`).
+  /// Appends frames to `queue`, which must be empty. Returns false at the end of the track. Appends
+  /// nothing if a new run begins (see `runs`).
   ///
-  /// - Throws: `.interrupted` and the source's errors.
+  /// - Throws: `.interrupted` and the errors of the source.
   func fill(_ queue: PlanarQueue) throws(MediaError) -> Bool {
     while queue.count == 0 {
       if demuxer.isInterrupted { throw .interrupted }
@@ -93,15 +95,15 @@ final class TrackDecoder {
     return true
   }
 
-  /// Goes on with the run that `runs.next` tells of.
+  /// Begins the run whose layout `runs.next` has.
   func beginRun() { runs.beginNext(with: ChannelLayout(decoder.frame.pointee.ch_layout)) }
 
-  /// The frame at the track's rate that the next one appended is.
+  /// Index, at the track's rate, of the next frame that `fill` appends.
   var nextFrame: Int64 { max(clock.position, firstWanted == .max ? 0 : firstWanted) }
 
   /// Makes `frame` the next one that `fill` appends.
   ///
-  /// - Returns: false when the file must be opened anew for that.
+  /// - Returns: false if the file must be reopened for that.
   func seek(to frame: Int64) throws(MediaError) -> Bool {
     if frame >= clock.position, decoder.state != .end,
       frame - clock.position < 2 * Int64(track.sampleRate) || !clock.isSampleExact
@@ -116,10 +118,11 @@ final class TrackDecoder {
     return try settle(before: frame)
   }
 
-  /// Drops what lies before `frame`, which is still to come.
+  /// Drops everything before `frame`, which has not been decoded yet.
   func skip(to frame: Int64) { firstWanted = frame }
 
-  /// Longer than any codec's memory: Opus needs 80 ms, MP3 some frames of its bit reservoir.
+  /// Frames to decode before the target of a seek. This is longer than the memory of any codec:
+  /// Opus needs 80 ms, MP3 a few frames because of its bit reservoir.
   private static func preroll(sampleRate: Int) -> Int64 { max(16384, Int64(sampleRate) / 5) }
 
   private func settle(before frame: Int64) throws(MediaError) -> Bool {
@@ -177,7 +180,7 @@ extension TrackDecoder {
     silenceDue = clock.gapAtEnd()
     guard clock.isTrusted, let length = statedLength else { return }
     let missing = length - clock.position - silenceDue
-    // Some containers state whole packets.
+    // Some containers round the length up to whole packets.
     let tolerance = max(Int64(track.sampleRate) / 10, 2 * clock.lastFrameLength)
     guard missing > tolerance, firstWanted <= clock.position else { return }
     let seconds = [clock.position, length].map {
@@ -222,7 +225,8 @@ extension TrackDecoder {
     }
   }
 
-  /// The last packet of an MP4 file may be stated shorter than what it decodes to.
+  /// Trims the padding of the last packet of an MP4 file, whose stated duration may be shorter than
+  /// the decoded frame.
   private func trimPadding(_ queue: PlanarQueue) {
     let ticks = decoder.lastPacket.duration
     guard clock.isTrusted, demuxer.format == .quickTime, ticks > 0,
@@ -231,7 +235,7 @@ extension TrackDecoder {
     queue.truncate(to: Int(max(0, clock.frames(ticks: ticks), length - clock.position)))
   }
 
-  /// Counts what was appended and drops what lies before the first frame wanted.
+  /// Counts the appended frames and drops those before the first wanted one.
   private func deliver(_ queue: PlanarQueue, isFrame: Bool) {
     let start = clock.position
     clock.advance(Int64(queue.count), isFrame: isFrame)
@@ -246,11 +250,11 @@ extension TrackDecoder {
   }
 }
 
-/// What is known of packets that did not decode.
+/// Statistics of packets, to estimate the length of those that did not decode.
 private struct PacketLosses {
-  /// Errors since the last good frame.
+  /// The number of errors since the last good frame.
   var errorRun = 0
-  /// Of packets that decoded, in bytes.
+  /// Running mean size of the packets that decoded, in bytes.
   private var meanByteCount = 0.0
 
   mutating func noteFrame(_ packet: Decoder.PacketFacts) {
@@ -259,7 +263,7 @@ private struct PacketLosses {
     meanByteCount += weight * (Double(packet.byteCount) - meanByteCount)
   }
 
-  /// How many frames a damaged packet of a bare stream is likely to be made of.
+  /// Estimates how many frames a damaged packet of a bare stream contains.
   func frames(in packet: Decoder.PacketFacts) -> Int {
     let frames = (Double(packet.byteCount) / max(1, meanByteCount)).rounded()
     return Int(min(max(1, frames), 100))

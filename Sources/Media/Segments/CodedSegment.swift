@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A segment of coded sound in a container of its own, as HLS delivers it.
+/// A segment of coded sound in its own container, as HLS delivers it.
 public struct CodedSegment: Sendable, Equatable {
-  /// What to call it in messages; its extension may help to tell the format.
+  /// The name for messages. Its extension may help to identify the format.
   public var name: String
-  /// What has to be read before it (the `moov` of a fragmented MP4); empty for none.
+  /// The bytes to read before the segment (the `moov` box of a fragmented MP4); empty if there are
+  /// none.
   public var initialisation: [UInt8]
   public var bytes: [UInt8]
-  /// Time of its first frame, s, where the container itself has none: packed audio.
+  /// Time of the first frame, in seconds, if the container has no clock (packed audio).
   public var time: Double?
 
   public init(name: String, initialisation: [UInt8] = [], bytes: [UInt8], time: Double? = nil) {
@@ -18,7 +19,7 @@ public struct CodedSegment: Sendable, Equatable {
   }
 }
 
-/// A segment as libavformat reads it.
+/// The byte source through which libavformat reads a segment.
 final class SegmentBytes: ByteSource {
   let name: String
   private let parts: [[UInt8]]

@@ -3,31 +3,33 @@
 public import Ambisonics
 import CFFmpeg
 
-/// Decodes segments that follow each other as one sound: the decoder's memory goes on from each
-/// into the next, as encoders of HLS segments count on.
+/// Decodes consecutive segments as one continuous sound.
 ///
-/// What does not decode within a segment becomes silence of the same length. A segment that does
-/// not follow is not taken; a decoder of its own is made for it.
+/// The decoder keeps its state from one segment to the next, as encoders of HLS segments expect.
+/// Packets of a segment that do not decode become silence of the same length. A segment that does
+/// not follow the previous one is rejected; the caller creates a new decoder for it.
 ///
 /// ## Threading
-/// Used by one thread at a time.
+/// Use it from one thread at a time.
 public final class SegmentDecoder: @unchecked Sendable {
-  /// How a segment stands to those before it.
+  /// How a segment relates to the previous ones.
   public enum Succession: Sendable, Equatable {
     case follows
-    /// Seconds are missing before it, or heard twice where negative.
+    /// The number of seconds that are missing before the segment; negative if it overlaps the
+    /// previous one.
     case jumps(Double)
-    /// Its codec, its rate or its track is another one.
+    /// The codec, sample rate, number of channels or time base is different, or `finish` was
+    /// called.
     case differs
   }
 
-  /// The audio track of the first segment, as its first frame shows it.
+  /// The audio track of the first segment, corrected by the format of its first frame.
   public let track: AudioTrack
-  /// Of the first frame, on the container's clock, s; nil where it has none.
+  /// Time of the first frame on the container's clock, in seconds; nil if there is no clock.
   public let startTime: Double?
-  /// Frames that `read` has given.
+  /// The number of frames that `read` has returned.
   public private(set) var framesRead = 0
-  /// Places in which packets did not decode or were missing.
+  /// The number of places in which packets did not decode or were missing.
   public private(set) var damages = 0
 
   private let decoder: Decoder
@@ -35,19 +37,19 @@ public final class SegmentDecoder: @unchecked Sendable {
   private var segment: SegmentDemuxer
   private var clock: FrameClock
   private var isFinishing = false
-  /// Errors since the last good frame.
+  /// The number of errors since the last good frame.
   private var errorRun = 0
 
   private static let longestErrorRun = 1000
 
   /// - Parameters:
   ///   - first: the segment to begin with.
-  ///   - isStart: whether the sound begins here, so that an encoder's delay is dropped where the
-  ///     container tells of it.
-  ///   - sampleRate: 8000 to 384000 Hz; nil for the segment's own.
-  ///   - dynamicRange: what becomes of words on level in AC-3, E-AC-3 and AAC.
-  ///   - interrupt: makes every call give up.
-  /// - Throws: `MediaError`; `.unrecognised` also where nothing in it decodes.
+  ///   - isStart: whether the sound begins here. If so, the encoder delay is dropped, provided that
+  ///     the container states it.
+  ///   - sampleRate: 8000 to 384000 Hz; nil for the segment's own rate.
+  ///   - dynamicRange: how the level metadata of AC-3, E-AC-3 and AAC is applied.
+  ///   - interrupt: makes every call stop early once it is raised.
+  /// - Throws: `MediaError`; `.unrecognised` also if nothing in the segment decodes.
   public init(
     first: CodedSegment, isStart: Bool, sampleRate: Int? = nil,
     dynamicRange: DynamicRange = .line, interrupt: InterruptFlag? = nil
@@ -68,17 +70,19 @@ public final class SegmentDecoder: @unchecked Sendable {
 
   public var channels: Int { track.channels }
   public var layout: ChannelLayout { track.layout }
-  /// Sample rate of what `read` gives, Hz.
+  /// Sample rate of the frames that `read` returns, in Hz.
   public var sampleRate: Int { queue.sampleRate }
 
-  /// Of the next frame that `read` gives, on the clock of the first segment, s; nil where it has
-  /// none.
+  /// Time of the next frame that `read` returns, on the clock of the first segment, in seconds; nil
+  /// if there is no clock.
   public var time: Double? { startTime.map { $0 + Double(framesRead) / Double(sampleRate) } }
 
-  /// Goes on with a segment once all before it has been read (`read` gave 0).
+  /// Continues with another segment. Call it once all previous frames have been read (`read`
+  /// returned 0).
   ///
-  /// - Returns: whether it was taken; only what follows is.
-  /// - Throws: `MediaError` where it cannot be read at all.
+  /// - Returns: how `next` relates to the previous segments. It is accepted only if the result is
+  ///   `.follows`.
+  /// - Throws: `MediaError` if the segment cannot be read at all.
   public func append(_ next: CodedSegment) throws(MediaError) -> Succession {
     let candidate = try SegmentDemuxer(
       next, track: segment.identifier, interrupt: segment.demuxer.interrupt)
@@ -90,12 +94,14 @@ public final class SegmentDecoder: @unchecked Sendable {
     return .follows
   }
 
-  /// No segment follows: what the decoder and the resampler still hold may be read.
+  /// Declares that no segment follows, so that `read` returns what the decoder and the resampler
+  /// still hold.
   public func finish() { isFinishing = true }
 
-  /// Reads channels x frames, into one plane a channel.
+  /// Reads channels x frames, into one plane per channel.
   ///
-  /// - Returns: how many frames; 0 where the next segment is needed, and at the end.
+  /// - Returns: the number of frames. It is less than `frames` only at the end of a segment, and 0
+  ///   if the next segment is needed or the sound has ended.
   /// - Throws: `.interrupted` or `.readFailed`.
   public func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
@@ -114,7 +120,9 @@ public final class SegmentDecoder: @unchecked Sendable {
 }
 
 extension SegmentDecoder {
-  /// How many packets were lost before the first frame.
+  /// Decodes the first frame and returns the number of packets that were lost before it.
+  ///
+  /// - Throws: `.unrecognised` if no frame decodes.
   private static func decodeFirstFrame(
     of segment: SegmentDemuxer, with decoder: Decoder
   ) throws(MediaError) -> Int {
@@ -131,7 +139,7 @@ extension SegmentDecoder {
     throw .unrecognised(path: segment.demuxer.name)
   }
 
-  /// Decodes one step; false where there is nothing more.
+  /// Decodes one step; returns false if the segment has nothing more.
   private func fill() throws(MediaError) -> Bool {
     if segment.demuxer.isInterrupted { throw .interrupted }
     switch decoder.state {
@@ -167,7 +175,7 @@ extension SegmentDecoder {
     if errorRun == 1 { damages += 1 }
   }
 
-  /// Silence for what the frame's timestamp says is missing before it.
+  /// Appends silence for the frames that are missing before this one according to its timestamp.
   private func appendGap() throws(MediaError) {
     let missing = clock.framesMissing(before: segment.time(decoder.frame.pointee.pts))
     guard missing > 0 else { return }
@@ -191,26 +199,27 @@ extension SegmentDecoder {
     }
   }
 
-  /// Counts what was appended, drops an encoder's delay, resamples.
+  /// Counts the appended frames, drops the encoder delay and resamples.
   private func deliver() throws(MediaError) {
     queue.input.consume(clock.advance(queue.input.count))
     try queue.take(at: track.sampleRate)
   }
 }
 
-/// Where the frames of segments lie in time.
+/// The position in time of the frames of successive segments.
 private struct FrameClock {
-  /// Shorter steps of the timestamps are rounding.
+  /// Smaller steps of the timestamps are rounding errors.
   static let toleranceSeconds = 0.01
-  /// Longer ones within a segment are nonsense.
+  /// Jumps of this length or more within a segment are ignored as invalid.
   private static let longestGapSeconds = 60.0
 
-  /// Of the first frame before anything is dropped, s; nil where segments have no clock.
+  /// Time of the first frame before anything is dropped, in seconds; nil if the segments have no
+  /// clock.
   let origin: Double?
   let sampleRate: Int
-  /// Frames still to be dropped.
+  /// The number of frames that are still to be dropped.
   var toSkip: Int64
-  /// Frames at `sampleRate` since the first one.
+  /// The number of frames at `sampleRate` since the first one.
   private var made: Int64 = 0
 
   init(origin: Double?, sampleRate: Int, toSkip: Int64) {
@@ -219,7 +228,7 @@ private struct FrameClock {
     self.toSkip = toSkip
   }
 
-  /// How much later than the next frame a time is, s.
+  /// Returns how much later `time` is than the next frame, in seconds; nil if either is unknown.
   func jump(to time: Double?) -> Double? {
     guard let origin, let time else { return nil }
     return time - (origin + Double(made) / Double(sampleRate))
@@ -231,7 +240,7 @@ private struct FrameClock {
     return Int((jump * Double(sampleRate)).rounded())
   }
 
-  /// Counts frames; how many of them are to be dropped.
+  /// Counts `frames` and returns how many of them are to be dropped.
   mutating func advance(_ frames: Int) -> Int {
     made += Int64(frames)
     let dropped = min(Int64(frames), toSkip)

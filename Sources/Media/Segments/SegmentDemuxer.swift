@@ -2,20 +2,20 @@
 
 import CFFmpeg
 
-/// The packets of one audio track of one segment, and their time.
+/// The packets of one audio track of one segment, with their times.
 struct SegmentDemuxer {
   let demuxer: Demuxer
   let track: AudioTrack
   let stream: UnsafeMutablePointer<AVStream>
-  /// Timestamp of the first packet; nil where the segment has none.
+  /// Timestamp of the first packet; nil if the segment has no packet.
   private let firstTimestamp: Int64?
-  /// Time of the first frame, s, where the container has no clock.
+  /// Time of the first frame, in seconds, if the container has no clock.
   private let statedTime: Double?
-  /// Length of the encoder's delay in frames; 0 where the container does not state it.
+  /// Encoder delay in frames; 0 if the container does not state it.
   let encoderDelay: Int64
 
-  /// - Parameter wanted: the track's identifier; where the segment has no such track, and for nil,
-  ///   the richest one is taken.
+  /// - Parameter wanted: the identifier of the track. If it is nil or the segment has no such
+  ///   track, the richest track is chosen.
   init(
     _ segment: CodedSegment, track wanted: Int?, interrupt: InterruptFlag?
   ) throws(MediaError) {
@@ -33,20 +33,20 @@ struct SegmentDemuxer {
     statedTime = segment.time
   }
 
-  /// The identifier that the container gives the track.
+  /// The track's identifier in the container.
   var identifier: Int { Int(stream.pointee.id) }
 
-  /// Time of the first packet, s; nil where the segment has no clock, or no packet.
+  /// Time of the first packet, in seconds; nil if the segment has no clock or no packet.
   var start: Double? { firstTimestamp.flatMap { statedTime ?? time($0) } }
 
-  /// A timestamp in seconds; nil where the container has no clock.
+  /// Converts a timestamp to seconds; returns nil if the container has no clock.
   func time(_ timestamp: Int64) -> Double? {
     guard timestamp != FF_NO_TIMESTAMP, !demuxer.isBareStream else { return nil }
     let base = stream.pointee.time_base
     return Double(timestamp) * Double(base.num) / Double(base.den)
   }
 
-  /// Whether a decoder of `other` can go on with this segment.
+  /// Whether the decoder of `other` can continue with this segment.
   func continues(_ other: SegmentDemuxer) -> Bool {
     let (base, otherBase) = (stream.pointee.time_base, other.stream.pointee.time_base)
     return stream.pointee.codecpar.pointee.codec_id
@@ -55,7 +55,8 @@ struct SegmentDemuxer {
       && base.num == otherBase.num && base.den == otherBase.den
   }
 
-  /// Reads AV_PKT_DATA_SKIP_SAMPLES (32 bits, least significant byte first), or the Opus header.
+  /// Returns the encoder delay from AV_PKT_DATA_SKIP_SAMPLES (32 bits, least significant byte
+  /// first) or from the Opus header; 0 if neither states it.
   private static func delay(
     _ packet: UnsafeMutablePointer<AVPacket>, _ parameters: UnsafeMutablePointer<AVCodecParameters>
   ) -> Int64 {

@@ -2,13 +2,13 @@
 
 import Glibc
 
-/// A file that takes its name only when it is complete.
+/// A file that receives its name only when it is complete.
 final class AtomicOutput {
   let isSeekable: Bool
   private let path: String
-  /// nil where the path names something that is not a file and is written in place.
+  /// Path of the temporary file; nil if `path` is not a regular file and is written in place.
   private let temporary: String?
-  /// What `temporary` is renamed to.
+  /// The path to which `temporary` is renamed.
   private let target: String
   private var descriptor: Int32
 
@@ -27,7 +27,7 @@ final class AtomicOutput {
       guard descriptor >= 0 else { throw .writeFailed(path: path, reason: systemText(errno)) }
       return
     }
-    // A link stays one: what it points to is replaced.
+    // Replace the target of a symbolic link, not the link.
     let target = exists ? Self.resolved(path) : path
     let name = Self.temporaryName(beside: target)
     temporary = name
@@ -52,7 +52,7 @@ final class AtomicOutput {
     guard isWritten else { throw failure() }
   }
 
-  /// Writes `bytes` over those at the start of the file.
+  /// Overwrites the start of the file with `bytes`.
   func overwriteStart(_ bytes: [UInt8]) throws(MediaError) {
     let isWritten = bytes.withUnsafeBytes { bytes in
       write(bytes) { rest in
@@ -66,7 +66,7 @@ final class AtomicOutput {
     guard descriptor >= 0 else { return }
     let open = descriptor
     descriptor = -1
-    // Network file systems tell of a full disk only here.
+    // Network file systems report a full disk only here.
     guard Glibc.close(open) == 0 || errno == EINTR else { throw failure() }
     if let temporary, rename(temporary, target) != 0 { throw failure() }
   }
@@ -78,7 +78,7 @@ final class AtomicOutput {
     if let temporary { unlink(temporary) }
   }
 
-  /// Writes all of `bytes`; false, with `errno` set, if that cannot be done.
+  /// Writes all of `bytes`; returns false, with `errno` set, if that fails.
   private func write(
     _ bytes: UnsafeRawBufferPointer, _ step: (UnsafeRawBufferPointer) -> Int
   ) -> Bool {

@@ -3,7 +3,8 @@
 import Ambisonics
 
 /// The bytes before the samples of a float32 WAV file (Microsoft, "Multiple channel audio data and
-/// WAVE files"; EBU Tech 3306 for RF64 beyond 4 GiB, whose `ds64` takes the place of `JUNK`).
+/// WAVE files"). Beyond 4 GiB it is an RF64 file (EBU Tech 3306), whose `ds64` chunk replaces
+/// `JUNK`.
 struct WAVHeader {
   let channels: Int
   let sampleRate: Int
@@ -12,7 +13,7 @@ struct WAVHeader {
   private static let float: UInt16 = 3
   private static let extensible: UInt16 = 0xFFFE
   private static let ds64Length: UInt32 = 28
-  /// KSDATAFORMAT_SUBTYPE_IEEE_FLOAT, after its first two bytes.
+  /// KSDATAFORMAT_SUBTYPE_IEEE_FLOAT without its first two bytes.
   private static let floatTail: [UInt8] = [
     0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71,
   ]
@@ -20,7 +21,7 @@ struct WAVHeader {
   /// Mono and stereo need no labels.
   private var isExtensible: Bool { channels > 2 }
 
-  /// Always of the same length for one file.
+  /// Returns the header. Its length does not depend on `frames`.
   func bytes(frames: Int64) -> [UInt8] {
     let dataLength = UInt64(frames) * UInt64(channels) * 4
     var body = Fields()
@@ -62,7 +63,7 @@ struct WAVHeader {
     return header.bytes + body.bytes
   }
 
-  /// 0 (no label) unless all are loudspeakers in the order of the mask.
+  /// 0 (no labels) unless all channels are loudspeakers in the order of the mask.
   private var channelMask: UInt32 {
     guard case .speakers(let speakers) = layout else { return 0 }
     let bits = speakers.compactMap(\.waveMask)
@@ -73,7 +74,7 @@ struct WAVHeader {
   }
 }
 
-/// Little-endian fields, one after another.
+/// A sequence of little-endian fields.
 private struct Fields {
   var bytes: [UInt8] = []
 

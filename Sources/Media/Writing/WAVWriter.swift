@@ -2,24 +2,25 @@
 
 public import Ambisonics
 
-/// Writes a float32 WAV file while it is being made.
+/// Writes a float32 WAV file incrementally.
 ///
-/// The file appears under its name only when `close` has succeeded. Until then it grows beside it
-/// under a hidden name, with a header that is never more than a second of audio behind, so that
-/// what a killed process leaves can be played. More than two channels are written as
-/// WAVE_FORMAT_EXTENSIBLE, with a loudspeaker mask where all have one; beyond 4 GiB the file is an
-/// RF64. A path that names a device or a FIFO is written directly.
+/// The file appears under its name only when `close` has succeeded. Until then it is a hidden file
+/// in the same folder, whose header is at most one second of audio behind, so that the remains of a
+/// killed process can be played. More than two channels are written as WAVE_FORMAT_EXTENSIBLE, with
+/// a loudspeaker mask if every channel has a bit in it. Beyond 4 GiB the file is an RF64. A path
+/// that names a device or a FIFO is written directly.
 ///
-/// libavformat's muxer is not used: it writes no header until the end and no mask of our layouts.
+/// libavformat's muxer is not used, because it does not update the header before the end and writes
+/// no mask for our layouts.
 ///
 /// ## Threading
-/// Used by one thread at a time.
+/// Use it from one thread at a time.
 public final class WAVWriter: @unchecked Sendable {
   /// Enough for an exported decoder of seventh order (two ears of 64 filters).
   public static let maximumChannels = 1024
 
   public let channels: Int
-  /// Written until now.
+  /// The number of frames written so far.
   public private(set) var frames: Int64 = 0
   private let header: WAVHeader
   private let output: AtomicOutput
@@ -30,7 +31,7 @@ public final class WAVWriter: @unchecked Sendable {
   private static let bufferFrames = 4096
 
   /// - Parameters:
-  ///   - path: is replaced at `close`; its folder must exist.
+  ///   - path: replaced at `close`; its folder must exist.
   ///   - layout: of the channels, in order; loudspeakers are labelled in the file.
   ///   - sampleRate: in Hz.
   /// - Throws: `MediaError.writeFailed`, `.writerFormat`, `.isDirectory`.
@@ -45,17 +46,17 @@ public final class WAVWriter: @unchecked Sendable {
     output = try AtomicOutput(path: path)
     buffer = .allocate(capacity: channels * Self.bufferFrames)
     buffer.initialize(repeating: 0)
-    // What cannot be corrected later says "until the end".
+    // The header of a device or FIFO cannot be updated, so it states the largest length.
     let first = output.isSeekable ? 0 : Int64(UInt32.max) / Int64(channels * 4) - 1
     try output.append(header.bytes(frames: first))
   }
 
-  /// A file that was not closed is removed.
+  /// Deallocates the buffer; `output` removes a file that was not closed.
   deinit { buffer.deallocate() }
 
-  /// Appends channels x frames, one plane a channel.
+  /// Appends channels x frames from one plane per channel.
   ///
-  /// - Throws: `MediaError.writeFailed`; the file is then gone.
+  /// - Throws: `MediaError.writeFailed`, after removing the file.
   public func write(
     planar: UnsafePointer<UnsafePointer<Float>>, frames count: Int
   ) throws(MediaError) {
@@ -66,7 +67,7 @@ public final class WAVWriter: @unchecked Sendable {
         let plane = planar[channel] + done
         var index = 0
         while index < step {
-          // Stored little-endian, as is every machine that this runs on.
+          // Samples are stored little-endian, the byte order of every supported machine.
           buffer[index * channels + channel] = plane[index]
           index += 1
         }
@@ -79,7 +80,7 @@ public final class WAVWriter: @unchecked Sendable {
     if frames - framesAtHeader >= Int64(sampleRate) { try updateHeader() }
   }
 
-  /// As `write(planar:frames:)`, for planes that may be written to.
+  /// Like `write(planar:frames:)`, but for mutable planes.
   public func write(
     planar: UnsafePointer<UnsafeMutablePointer<Float>>, frames count: Int
   ) throws(MediaError) {
@@ -90,13 +91,13 @@ public final class WAVWriter: @unchecked Sendable {
 
   /// Completes the file and gives it its name. Nothing may be written afterwards.
   ///
-  /// - Throws: `MediaError.writeFailed`; the file is then gone.
+  /// - Throws: `MediaError.writeFailed`, after removing the file.
   public func close() throws(MediaError) {
     try updateHeader()
     try output.commit()
   }
 
-  /// Removes the file; one that stood under its name before stays as it was.
+  /// Removes the file. An earlier file of the same name stays unchanged.
   public func abort() { output.abandon() }
 
   private func updateHeader() throws(MediaError) {
@@ -107,9 +108,9 @@ public final class WAVWriter: @unchecked Sendable {
 }
 
 extension WAVWriter {
-  /// Appends frames x channels, sample by sample in turn.
+  /// Appends frames x channels from interleaved samples.
   ///
-  /// - Throws: `MediaError.writeFailed`; the file is then gone.
+  /// - Throws: `MediaError.writeFailed`, after removing the file.
   public func write(interleaved samples: [Float]) throws(MediaError) {
     precondition(
       samples.count.isMultiple(of: channels),
