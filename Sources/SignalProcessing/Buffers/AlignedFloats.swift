@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Zeroed float32 memory aligned to a cache line, freed with its owner.
+/// Zeroed float32 memory, aligned to a cache line and freed with its owner.
 public struct AlignedFloats: ~Copyable, @unchecked Sendable {
   public let pointer: UnsafeMutablePointer<Float>
   public let count: Int
 
   public init(count: Int) {
-    // Room for one whole vector beyond the end, so that kernels need no remainder loop.
+    // Allocate one full vector beyond the end, so that kernels need no remainder loop.
     let raw = UnsafeMutableRawPointer.allocate(
       byteCount: (count + 16) * MemoryLayout<Float>.stride, alignment: 64)
     pointer = raw.bindMemory(to: Float.self, capacity: count + 16)
@@ -18,7 +18,7 @@ public struct AlignedFloats: ~Copyable, @unchecked Sendable {
     UnsafeMutableRawPointer(pointer).deallocate()
   }
 
-  /// All samples back to zero.
+  /// Sets all samples to zero.
   @_noLocks
   public func clear() {
     for i in 0..<count { pointer[i] = 0 }
@@ -29,7 +29,7 @@ typealias Vector4 = SIMD4<Float>
 typealias Vector8 = SIMD8<Float>
 
 extension UnsafeMutablePointer where Pointee == Float {
-  /// The same memory in vectors of four; the address must be aligned to 16 bytes.
+  /// The same memory as vectors of four; the address must be aligned to 16 bytes.
   @inline(__always)
   var vectors4: UnsafeMutablePointer<SIMD4<Float>> {
     @_noLocks get {

@@ -4,27 +4,28 @@ internal import Synchronization
 
 /// A queue of planar audio frames between one producing and one consuming thread.
 ///
-/// For a seek the producer calls `flush`: everything written before is dropped by the consumer at
-/// its next read, and the generation, which the consumer sees with every read, goes up by one.
+/// For a seek, the producer calls `flush`. At its next read the consumer drops everything written
+/// before, and sees that the generation has increased by one.
 ///
 /// ## Threading
-/// One thread at a time may write and flush, another may read and discard. Both sides are
-/// wait-free: no locks, no retries, no allocation after `init`. Any thread may ask for the fill.
+/// One thread at a time may write and flush, and another may read and discard. Both sides are
+/// wait-free: no locks, no retries, no allocation after `init`. Any thread may read `fill`.
 public final class FrameRing: @unchecked Sendable {
   public let channelCount: Int
-  /// The number of frames it holds at most.
+  /// The maximum number of frames in the queue.
   public let capacity: Int
 
-  /// Written by the producer, the consumer and the producer's flush: each has 128 bytes of its own,
-  /// since cores fetch cache lines in pairs. Frames are counted from the beginning of the ring.
+  /// Memory of the four values below. Each has its own 128 bytes, because cores fetch cache lines
+  /// in pairs. `written` and `taken` count all frames since `init`.
   private let memory: UnsafeMutableRawPointer
   private let written: UnsafeMutablePointer<Atomic<Int>>
   private let taken: UnsafeMutablePointer<Atomic<Int>>
-  /// Generation (16 bits) and the frame it begins at (48 bits) in one word, so that they agree.
+  /// The generation (16 bits) and its first frame (48 bits) in one word, so that they are
+  /// consistent.
   private let mark: UnsafeMutablePointer<Atomic<UInt64>>
-  /// The consumer's own: the generation of what it read last.
+  /// The generation that the consumer read last. Only the consumer uses it.
   private let seenGeneration: UnsafeMutablePointer<Int>
-  /// Channels x capacity.
+  /// channels x capacity.
   private let samples: UnsafeMutablePointer<Float>
 
   private static var spacing: Int { 128 }
@@ -54,7 +55,7 @@ public final class FrameRing: @unchecked Sendable {
     samples.deallocate()
   }
 
-  /// The number of frames that wait to be read; what was flushed does not count.
+  /// The number of frames waiting to be read, without flushed ones.
   public var fill: Int {
     @_noLocks get {
       let begin = Int(mark.pointee.load(ordering: .acquiring) & 0xffff_ffff_ffff)
@@ -63,7 +64,8 @@ public final class FrameRing: @unchecked Sendable {
     }
   }
 
-  /// The room for writing in frames. What was flushed takes room until the consumer's next turn.
+  /// The number of frames that can be written. Flushed frames occupy space until the consumer's
+  /// next call.
   public var room: Int {
     @_noLocks get {
       let used =
@@ -72,13 +74,13 @@ public final class FrameRing: @unchecked Sendable {
     }
   }
 
-  /// Producer: appends frames as far as there is room.
+  /// Producer: appends as many frames as fit.
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers.
-  ///   - offset: the first frame to take from each.
-  ///   - frames: how many.
-  /// - Returns: how many were taken, 0 to `frames`.
+  ///   - offset: index of the first frame to take from each.
+  ///   - frames: number of frames.
+  /// - Returns: the number of frames appended, 0 to `frames`.
   @_noLocks
   @discardableResult
   public func write(
@@ -99,7 +101,7 @@ public final class FrameRing: @unchecked Sendable {
     return count
   }
 
-  /// Producer: makes everything written so far stale and begins a new generation.
+  /// Producer: invalidates everything written so far and begins a new generation.
   ///
   /// - Returns: the new generation, 0 to 65,535 (it wraps).
   @_noLocks
@@ -111,7 +113,7 @@ public final class FrameRing: @unchecked Sendable {
     return Int(generation)
   }
 
-  /// Consumer: the generation of what the last `read` or `discard` saw.
+  /// Consumer: the generation that the last `read` or `discard` saw.
   public var generation: Int {
     @_noLocks get { seenGeneration.pointee }
   }
@@ -120,9 +122,9 @@ public final class FrameRing: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers.
-  ///   - offset: the first frame to fill in each.
-  ///   - frames: how many are wanted.
-  /// - Returns: how many were given, 0 to `frames`; the rest is left as it was.
+  ///   - offset: index of the first frame to fill in each.
+  ///   - frames: number of frames wanted.
+  /// - Returns: the number of frames read, 0 to `frames`; the rest of `channels` is unchanged.
   @_noLocks
   public func read(
     into channels: UnsafePointer<UnsafeMutablePointer<Float>>, at offset: Int = 0, frames: Int
@@ -142,7 +144,7 @@ public final class FrameRing: @unchecked Sendable {
     return count
   }
 
-  /// Consumer: drops up to `frames` of the oldest frames and returns how many there were.
+  /// Consumer: drops up to `frames` of the oldest frames and returns the number dropped.
   @_noLocks
   @discardableResult
   public func discard(frames: Int) -> Int {
@@ -152,7 +154,7 @@ public final class FrameRing: @unchecked Sendable {
     return count
   }
 
-  /// Gives up what lies before the mark and returns the next frame to read.
+  /// Drops the frames before the mark and returns the index of the next frame to read.
   @_noLocks
   private func dropStale() -> Int {
     let marked = mark.pointee.load(ordering: .acquiring)

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A later, longer part of the filters of `PartitionedConvolver`.
+/// Convolves with a later part of the filters of `PartitionedConvolver`, which uses longer
+/// partitions.
 ///
-/// The work on a full block is done at once, or, where it is long, in equal steps while the next
-/// block comes in.
+/// A full block is processed at once or, if the partition is long, in equal steps while the next
+/// block arrives.
 struct ConvolverTail: ~Copyable, @unchecked Sendable {
   private let bank: QuadBank
   private let set: InstructionSet
   private let isDeferred: Bool
-  /// Two times quads x size rows: the block that comes in, the block that is worked on.
+  /// 2 x quads x size rows: the incoming block and the block being processed.
   private let rows: AlignedFloats
-  /// Two times quads, likewise.
+  /// 2 x quads flags, likewise: whether a quad of the block is not silent.
   private let sounds: UnsafeMutablePointer<Bool>
   private let now: AlignedFloats
   private let overlaps: AlignedFloats
-  /// Left and right, heard now; left and right, heard next.
+  /// Four planes of size frames: left and right to play now, left and right to play next.
   private let ears: AlignedFloats
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
     var fill = 0
-    /// Which half takes what comes in.
+    /// The half of `rows` that receives input.
     var side = 0
     var overlapSide = 0
-    /// Steps that are done.
+    /// The number of completed steps.
     var done = 0
     var overlapSounds = false
     var isHeard = false
@@ -69,13 +70,14 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
     @_noLocks get { bank.size }
   }
 
-  /// Adds what is heard of it in the next frames, and takes them.
+  /// Adds the tail's output for the next frames to `left` and `right`, and takes the input of these
+  /// frames.
   ///
   /// - Parameters:
-  ///   - quadRows: quads x frames rows, one quad after the other `stride` floats apart.
+  ///   - quadRows: quads x frames rows; consecutive quads are `stride` floats apart.
   ///   - stride: floats from one quad to the next.
   ///   - quadSounds: which quads are not silent.
-  ///   - frames: at most up to the border of a block.
+  ///   - frames: at most up to the end of the block.
   ///   - left: `frames` samples, added to.
   ///   - right: `frames` samples, added to.
   @_noLocks
@@ -118,7 +120,7 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
     for q in 0..<bank.quads { sounds[half + q] = false }
   }
 
-  // MARK: The work on a block
+  // MARK: Processing a block
 
   private var shares: Int {
     @_noLocks get { max(1, size / Self.shareSize) }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Filters with another one behind each of them, as filters: their convolutions.
+/// Convolves every filter with `fir`, so that one filter replaces the two in series.
 ///
 /// - Parameters:
 ///   - filters: any number x taps.
-///   - fir: taps, at least one.
-/// - Returns: as many x (taps + taps - 1).
+///   - fir: at least one tap.
+/// - Returns: the same number of filters x (taps + fir.count - 1).
 public func folded(_ filters: [[Float]], with fir: [Float]) -> [[Float]] {
   let taps = (filters.map(\.count).max() ?? 0) + fir.count - 1
   guard taps > 0, !fir.isEmpty else { return filters }

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a filter is cut into partitions: short ones first, so that nothing is late, longer ones
-/// behind them, so that little is done (Gardner, JAES 43, 1995, 127; Wefers, Partitioned
-/// Convolution Algorithms for Real-Time Auralization, 2015, chapter 6).
+/// Divides a filter into partitions: short ones first, to avoid latency, then longer ones, to
+/// reduce the work (Gardner, JAES 43, 1995, 127; Wefers, Partitioned Convolution Algorithms for
+/// Real-Time Auralization, 2015, chapter 6).
 struct PartitionPlan: Equatable {
   struct Level: Equatable {
-    /// Taps of a partition, and frames of a block; a power of two.
+    /// Taps of a partition, which are also the frames of a block; a power of two.
     var size: Int
-    /// The first tap.
+    /// Index of the first tap: 0 in the first level, twice `size` in a deferred level, otherwise
+    /// `size`.
     var offset: Int
     var partitions: Int
-    /// The work on a block is spread over the next one, so that no call has much more to do than
-    /// another; `offset` is then twice the size, otherwise the size.
+    /// Whether the work on a block is spread over the next block, so that no call does much more
+    /// work than another.
     var isDeferred: Bool
   }
 
   var levels: [Level]
 
-  /// Blocks from this size are worked on while the next one comes in.
+  /// Later levels with blocks of at least this size are deferred.
   static let deferredSize = 512
   private static let largestSize = 8192
 
-  /// The cheapest plan.
+  /// Finds the cheapest plan.
   ///
   /// - Parameters:
-  ///   - taps: of the filters.
+  ///   - taps: length of the filters.
   ///   - block: frames of the first level's block; a power of two from 16.
-  ///   - quads: input signals in fours.
-  ///   - productCost: of a filter's partition on a quad and frame, in the unit of `Cost`.
+  ///   - quads: number of groups of four input signals.
+  ///   - productCost: cost of one filter partition per quad and frame, in the unit of `Cost`.
   init(taps: Int, block: Int, quads: Int, productCost: Double) {
     let cost = Cost(quads: Double(quads), product: productCost)
     levels = Self.best(from: 0, size: block, taps: max(1, taps), cost).levels
   }
 
-  /// Nanoseconds a frame on some processor; the proportions matter.
+  /// Cost in nanoseconds per frame on one particular processor. Only the proportions matter.
   private struct Cost {
     let quads: Double
     let product: Double

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves several inputs with two filters each and sums them into two ears, without latency.
+/// Convolves several inputs with two filters each and sums the results into two ears, without
+/// latency.
 ///
-/// Non-uniformly partitioned overlap-add in the frequency domain (`PartitionPlan`), four inputs
-/// side by side. The newest block is transformed again with every call that does not end on its
-/// border, so that a frame comes out in the call that brings it, whatever the size of the calls.
-/// Inputs that are silent cost nothing, and of a head that is its own mirror image half the filters
-/// are used.
+/// It uses non-uniformly partitioned overlap-add in the frequency domain (`PartitionPlan`) on four
+/// inputs at a time (a quad). Every call transforms the newest block, even if it is incomplete, so
+/// each frame is output by the call that brings it, regardless of the size of the calls. Silent
+/// quads are skipped. If the head is its own mirror image, only half of the filters are used.
 ///
 /// ## Threading
-/// One caller at a time. `process` does not allocate, lock or wait.
+/// Use it from one thread at a time. `process` does not allocate, lock or wait.
 public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let taps: Int
   /// Frames of the shortest partition, a power of two.
   public let partition: Int
-  /// True where the ears' filters are mirror images and half of them suffice.
+  /// Whether the filters of the two ears are mirror images, so that half of them suffice.
   public let isSymmetric: Bool
 
   private let set: InstructionSet
   private let bank: QuadBank
   private let tails: UnsafeMutablePointer<ConvolverTail>
   private let tailCount: Int
-  /// Of every lane, -1 for an empty one.
+  /// The input of every lane; -1 for an empty lane.
   private let laneInputs: UnsafeMutablePointer<Int>
   private let silence: AlignedFloats
   /// quads x partition rows.
   private let rows: AlignedFloats
   private let quadSounds: UnsafeMutablePointer<Bool>
   private let now: AlignedFloats
-  /// What this block leaves for the next, and what the last one left.
+  /// Two halves: what this block adds to the next one, and what the last block adds to this one.
   private let overlaps: AlignedFloats
   private let older: AlignedFloats
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
-    /// Frames of the newest block that are there.
+    /// Frames of the newest block that have arrived.
     var fill = 0
-    /// Which half of `overlaps` is the last block's.
+    /// The half of `overlaps` that the last block wrote.
     var side = 0
     var overlapSounds = false
     /// Whether `older` holds the sums of the older blocks.
@@ -51,8 +51,8 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   ///   - left: inputs x taps.
   ///   - right: inputs x taps.
   ///   - partition: frames of the shortest partition, a power of two from 16.
-  ///   - set: which kernels.
-  ///   - usesSymmetry: make use of ears that are mirror images.
+  ///   - set: the kernels to use.
+  ///   - usesSymmetry: whether to use the symmetry of ears that are mirror images.
   public init(
     left: [[Float]], right: [[Float]], partition: Int, set: InstructionSet = .current,
     usesSymmetry: Bool = true
@@ -97,7 +97,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     state.deallocate()
   }
 
-  /// Forgets what has been played.
+  /// Forgets all previous input.
   @_noLocks
   public func reset() {
     bank.reset()
@@ -108,7 +108,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     state.pointee = State()
   }
 
-  /// Frames until the newest block is full: calls that end there are the cheapest.
+  /// Frames until the newest block is full. Calls that end there are the cheapest.
   public var framesToBorder: Int {
     @_noLocks get { partition - state.pointee.fill }
   }
@@ -116,7 +116,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   /// Filters the next frames.
   ///
   /// - Parameters:
-  ///   - input: inputs x frames, one input after the other `stride` floats apart.
+  ///   - input: inputs x frames; consecutive inputs are `stride` floats apart.
   ///   - stride: floats from the start of one input to that of the next.
   ///   - frames: at most `framesToBorder`.
   ///   - left: receives `frames` samples.
@@ -149,7 +149,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   private func beginBlock(_ frames: Int) {
     bank.beginBlock()
     for q in 0..<bank.quads { quadSounds[q] = false }
-    // What has not come yet counts as zero.
+    // Frames that have not arrived yet count as zero.
     if frames < partition { rows.clear() }
   }
 
@@ -175,7 +175,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     index < 0 ? UnsafePointer(silence.pointer) : input + index * stride
   }
 
-  /// - Returns: false where the sums are zero.
+  /// Sums the products of spectra and filters; returns false if the sums are zero.
   @_noLocks
   private func sum(isWhole: Bool) -> Bool {
     if isWhole {

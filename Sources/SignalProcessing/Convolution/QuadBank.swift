@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The filters of one partition size and the spectra of the blocks that they still reach.
+/// The filters of one partition size, and the spectra of the blocks that they still apply to.
 ///
-/// One level of `PartitionedConvolver`: blocks of four inputs each go in by `transform`, the ears'
-/// sums of all of them come out by `sum` and `inverse`.
+/// It is one level of `PartitionedConvolver`. `transform` takes blocks of four inputs each; `sum`
+/// and `inverse` return the sums over all inputs for the ears.
 ///
 /// ## Threading
-/// One caller at a time. No call allocates, locks or waits.
+/// Use it from one thread at a time. No call allocates, locks or waits.
 struct QuadBank: ~Copyable, @unchecked Sendable {
-  /// Frames of a block, taps of a partition.
+  /// Frames of a block, and taps of a partition.
   let size: Int
   let partitions: Int
   let quads: Int
@@ -21,14 +21,14 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   private let scratch: AlignedFloats
   private let sums: AlignedFloats
   private let masks: AlignedFloats
-  /// Which quads of which block were not all zero: partitions x quads.
+  /// partitions x quads flags: which quads of which block were not silent.
   private let sounds: UnsafeMutablePointer<Bool>
   private let runs: UnsafeMutablePointer<Int>
   private let evenLanes: UnsafeMutablePointer<Int>
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
-    /// Where the newest block lies in the ring; older ones follow.
+    /// Index of the newest block in the ring; older blocks follow it.
     var newest = 0
     var runCount = 0
 
@@ -49,8 +49,8 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - lanes: which filters belong to which lane.
-  ///   - level: which part of the filters.
+  ///   - lanes: assigns filters to lanes.
+  ///   - level: the part of the filters to use.
   init(lanes: QuadLanes, level: PartitionPlan.Level, set: InstructionSet) {
     size = level.size
     partitions = level.partitions
@@ -92,7 +92,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
           let filter = lanes.filter(lane: 4 * q + lane, ear: ear)
           for n in 0..<size {
             let tap = level.offset + p * size + n
-            // The inverse transform is as many times too large.
+            // Compensate for the inverse transform, which scales by `size`.
             rows.pointer[4 * n + lane] = tap < filter.count ? filter[tap] / Float(size) : 0
           }
         }
@@ -113,18 +113,18 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     state.pointee = State()
   }
 
-  /// The next `transform` is of a new block.
+  /// Begins a new block, to which the following calls of `transform` belong.
   @_noLocks
   func beginBlock() {
     state.pointee.newest = (state.pointee.newest + partitions - 1) % partitions
   }
 
-  /// Takes four inputs of the newest block, again if they have changed.
+  /// Transforms four inputs of the newest block; call it again if they have changed.
   ///
   /// - Parameters:
-  ///   - quad: which four.
+  ///   - quad: index of the quad.
   ///   - rows: size rows.
-  ///   - isSilent: all are zero.
+  ///   - isSilent: whether all samples are zero.
   @_noLocks
   func transform(quad: Int, rows: UnsafePointer<Float>, isSilent: Bool) {
     let item = state.pointee.newest * quads + quad
@@ -134,9 +134,9 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
       rows, scratch: scratch.pointer, spectrum: spectra.pointer + 32 * item, stride: spectrumStride)
   }
 
-  /// Chooses what `sum` adds up: the blocks `first` to `last` - 1, the newest being 0.
+  /// Selects the blocks that `sum` adds up: `first` to `last` - 1, where 0 is the newest.
   ///
-  /// - Returns: false where all of them are silent.
+  /// - Returns: false if all of them are silent.
   @_noLocks
   func choose(_ first: Int, _ last: Int) -> Bool {
     var at = -1
@@ -166,10 +166,10 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     return at >= 0
   }
 
-  /// Adds up what was chosen, or a share of its bins.
+  /// Sums the products of the chosen blocks and the filters, or a share of their bins.
   ///
   /// - Parameters:
-  ///   - before: sums that were kept, to begin with.
+  ///   - before: earlier sums to start from.
   ///   - kept: receives the sums instead of `inverse`.
   @_noLocks
   func sum(
@@ -186,7 +186,8 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
       chunks: last - first, before: before, sums: (kept ?? sums.pointer) + 32 * first)
   }
 
-  /// The sums in time: rows of this block and of the next, to be given to `splitEars`.
+  /// Transforms the sums to the time domain: the rows of this block and of the next one, for
+  /// `splitEars`.
   @_noLocks
   func inverse(now: UnsafeMutablePointer<Float>, next: UnsafeMutablePointer<Float>) {
     transform.inverse(sums.pointer, re: now, im: next)

@@ -4,7 +4,7 @@ internal import Kernels
 internal import KernelsAVX2
 internal import KernelsAVX512
 
-// The kernels of the chosen instruction set.
+// These methods call the kernels of the chosen instruction set.
 
 extension InstructionSet {
   @_noLocks
@@ -37,8 +37,8 @@ extension InstructionSet {
     }
   }
 
-  /// The products of `runs` for the chunks that the pointers begin with; with masks, those of a
-  /// symmetric head.
+  /// Sums the products of `runs` for the chunks at which the pointers start; with `masks`, those of
+  /// a symmetric head.
   @_noLocks
   func addProducts(
     _ spectra: UnsafePointer<Float>, stride: Int, _ filters: UnsafePointer<Float>,
@@ -78,7 +78,7 @@ extension InstructionSet {
     }
   }
 
-  /// One degree of a soundfield over one grid cell; see `Kernels.turnDegree`.
+  /// Rotates one degree of a soundfield over one grid cell; see `Kernels.turnDegree`.
   @_noLocks
   public func turnDegree(
     _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,
@@ -101,7 +101,7 @@ extension InstructionSet {
     }
   }
 
-  /// A rotation matrix's degree from the one below; see `Kernels.raiseDegree`.
+  /// Computes one degree of a rotation matrix from the degree below; see `Kernels.raiseDegree`.
   @_noLocks
   public func raiseDegree(
     first: UnsafePointer<Double>, below: UnsafePointer<Double>,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which input travels in which lane of which quad, and its filters.
+/// Assigns inputs and their filters to the lanes of quads.
 struct QuadLanes {
   let isSymmetric: Bool
   var quads: Int { inputs.count / 4 }
-  /// The input of every lane; nil for an empty one.
+  /// The input of every lane; nil for an empty lane.
   let inputs: [Int?]
   private let left: [[Float]]
   private let right: [[Float]]
@@ -13,7 +13,7 @@ struct QuadLanes {
   /// - Parameters:
   ///   - left: inputs x taps.
   ///   - right: inputs x taps.
-  ///   - usesSymmetry: look whether the ears are mirror images.
+  ///   - usesSymmetry: whether to check if the ears are mirror images.
   init(left: [[Float]], right: [[Float]], usesSymmetry: Bool) {
     (self.left, self.right) = (left, right)
     let symmetry = usesSymmetry ? EarSymmetry(left: left, right: right) : nil
@@ -24,10 +24,13 @@ struct QuadLanes {
     inputs = order.map { Optional($0) } + [Int?](repeating: nil, count: empty)
   }
 
-  /// Of a symmetric head: lanes of a quad, from the first, that come to both ears alike.
+  /// Returns the number of leading lanes of a quad whose inputs reach both ears equally. It is 0
+  /// unless the head is symmetric.
   func evenLanes(quad: Int) -> Int { min(4, max(0, evenCount - 4 * quad)) }
 
-  /// - Parameter ear: 0 left, 1 right; of a symmetric head 0 for both.
+  /// Returns the filter of a lane; empty for an empty lane.
+  ///
+  /// - Parameter ear: 0 left, 1 right; 0 for both if the head is symmetric.
   func filter(lane: Int, ear: Int) -> [Float] {
     guard let input = inputs[lane] else { return [] }
     if !isSymmetric { return ear == 0 ? left[input] : right[input] }
@@ -41,18 +44,19 @@ struct QuadLanes {
   }
 }
 
-/// Whether two ears' filters are mirror images: every input comes to both ears alike, or with
-/// opposite signs.
+/// The symmetry of two ears whose filters are mirror images: every input reaches both ears equally,
+/// or with opposite signs.
 struct EarSymmetry {
-  /// Inputs that come to both ears alike.
+  /// Inputs that reach both ears equally.
   let even: [Int]
-  /// Inputs that come to the ears with opposite signs.
+  /// Inputs that reach the ears with opposite signs.
   let odd: [Int]
 
-  /// What the mirrored half may differ by, of the energy of all filters: -120 dB.
+  /// Permitted energy of the deviation from symmetry, relative to the energy of all filters: -120
+  /// dB.
   private static let tolerance = 1e-12
 
-  /// Nil where the filters are no mirror images.
+  /// Returns nil if the filters are not mirror images.
   ///
   /// - Parameters:
   ///   - left: inputs x taps.

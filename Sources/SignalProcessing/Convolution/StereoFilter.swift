@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The same filter for two channels, without latency; or none, which costs nothing.
+/// Applies the same filter to two channels, without latency; or no filter, at no cost.
 ///
 /// ## Threading
-/// One caller at a time. `process` does not allocate, lock or wait.
+/// Use it from one thread at a time. `process` does not allocate, lock or wait.
 public enum StereoFilter: ~Copyable, Sendable {
   case none
   case taps(PartitionedConvolver)
 
   /// - Parameters:
-  ///   - taps: nil or empty for none.
+  ///   - taps: nil or empty for no filter.
   ///   - partition: see `PartitionedConvolver`.
   public init(_ taps: [Float]?, partition: Int) {
     guard let taps, !taps.isEmpty else {
@@ -20,7 +20,7 @@ public enum StereoFilter: ~Copyable, Sendable {
       PartitionedConvolver(left: [taps, [0]], right: [[0], taps], partition: partition))
   }
 
-  /// Frames that the output goes on after the input has ended.
+  /// Frames for which the output continues after the input has ended.
   public var tailFrames: Int {
     switch self {
     case .none: 0
@@ -28,7 +28,7 @@ public enum StereoFilter: ~Copyable, Sendable {
     }
   }
 
-  /// Forgets what has been played.
+  /// Forgets all previous input.
   @_noLocks
   public func reset() {
     switch self {
@@ -45,7 +45,7 @@ public enum StereoFilter: ~Copyable, Sendable {
     switch self {
     case .none: break
     case .taps(let convolver):
-      // The convolver takes all of a piece in before it gives any of it out.
+      // In-place use is safe: the convolver reads all of a piece before it writes any of it.
       let stride = right - left
       var done = 0
       while done < frames {

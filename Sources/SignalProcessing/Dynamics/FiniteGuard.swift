@@ -5,25 +5,25 @@ internal import Synchronization
 
 /// Mutes NaN, infinite and out-of-range samples.
 ///
-/// A frame is bad when a sample of any channel is NaN, infinite or beyond the bound. From the first
-/// bad frame on every channel is muted, since a soundfield without one of its channels is another
-/// one, and 5 ms after the last bad frame the sound has faded in again. There is no delay, so the
-/// cut cannot be faded ahead of: the last good sample is held and dies away (time constant 1 ms),
-/// which leaves a corner in the waveform but no step. What comes out is finite and at most the
-/// bound. Clean frames pass bit for bit; the output does not depend on how the stream is cut into
-/// calls.
+/// A frame is bad if a sample of any channel is NaN, infinite or beyond the bound. From the first
+/// bad frame on, every channel is muted, because a soundfield without one of its channels is a
+/// different soundfield. The sound fades in again within 5 ms after the last bad frame. There is no
+/// delay, so the guard cannot fade out ahead of the cut. Instead it holds the last good sample and
+/// lets it decay (time constant 1 ms), which leaves a corner in the waveform but no step. The
+/// output is finite and at most the bound. Good frames pass bit for bit. The output does not depend
+/// on the size of the calls.
 ///
 /// ## Threading
-/// `process` and `reset` belong to one thread at a time and are wait-free; any thread may read the
-/// counter.
+/// Call `process` and `reset` from one thread at a time; they are wait-free. Any thread may read
+/// the counter.
 public struct FiniteGuard: ~Copyable, @unchecked Sendable {
   public let channelCount: Int
-  /// The largest magnitude let through.
+  /// The largest magnitude that passes.
   public let bound: Float
 
   private let fadeFrames: Int
   private let residueDecay: Float
-  /// Frames since the last bad one, at most `fadeFrames`, then the guard is open.
+  /// Frames since the last bad one, up to `fadeFrames`, at which the guard is open.
   private let fadePosition: UnsafeMutablePointer<Int>
   private let fade: UnsafeMutablePointer<Float>
   private let last: UnsafeMutablePointer<Float>
@@ -33,7 +33,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - channelCount: 1 or more.
   ///   - sampleRate: in Hz, above 0.
-  ///   - bound: the largest magnitude let through, default 1e4 (+80 dBFS).
+  ///   - bound: the largest magnitude that passes, default 1e4 (+80 dBFS).
   public init(channelCount: Int, sampleRate: Double, bound: Float = 1e4) {
     precondition(channelCount > 0 && sampleRate > 0 && bound > 0 && bound.isFinite)
     self.channelCount = channelCount
@@ -60,19 +60,19 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     residue.deallocate()
   }
 
-  /// How many frames were bad since the guard was made.
+  /// The number of bad frames since `init`.
   public var badFrameCount: Int {
     @_noLocks get { badFrames.load(ordering: .relaxed) }
   }
 
-  /// Opens the guard and forgets the last frame, as after a seek; the counter stays.
+  /// Opens the guard and forgets the last frame, as after a seek; the counter is unchanged.
   @_noLocks
   public func reset() {
     fadePosition.pointee = fadeFrames
     clearFrames(last, channelCount)
   }
 
-  /// Cleans in place.
+  /// Cleans the samples in place.
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers to `frames` samples each.
@@ -99,12 +99,13 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     return true
   }
 
-  /// Whether no sample is NaN or of a larger magnitude than `bound`.
+  /// Whether every sample is a number whose magnitude is at most `bound`.
   @_noLocks
   package static func isWithin(
     _ bound: Float, _ samples: UnsafePointer<Float>, frames: Int
   ) -> Bool {
-    // As bit patterns, magnitudes are ordered, and infinity and NaN are the largest.
+    // The bit patterns of magnitudes are in the order of the values; infinity and NaN are the
+    // largest.
     let limit = Int32(bitPattern: bound.bitPattern)
     var excess: Int32 = 0
     for i in 0..<frames {
@@ -127,7 +128,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     }
     let gain = fade[fadePosition.pointee]
     for c in 0..<channelCount {
-      // A bad frame is not multiplied: NaN times 0 is NaN.
+      // A bad frame is not multiplied, because NaN times 0 is NaN.
       let sound = isBad ? 0 : channels[c][i] * gain
       let output = gain < 1 ? sound + residue[c] * (1 - gain) : sound
       let faded = residue[c] * residueDecay
@@ -137,7 +138,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Notes a bad frame; where sound was audible its last sample becomes what dies away.
+  /// Counts a bad frame. If sound was audible, its last sample begins to decay.
   @_noLocks
   private func cut() {
     badFrames.wrappingAdd(1, ordering: .relaxed)

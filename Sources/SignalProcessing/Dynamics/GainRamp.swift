@@ -5,22 +5,22 @@ internal import Synchronization
 
 /// A gain that never jumps: every change, and every start, is a raised cosine over a fixed time.
 ///
-/// It begins silent and rises to its target. At a gain of exactly 1 samples pass bit for bit. A new
-/// target takes effect at the next call of `process`, from whatever gain has been reached; apart
-/// from that moment the output does not depend on how the stream is cut into calls.
+/// It starts at silence and rises to its target. At a gain of exactly 1, samples pass bit for bit.
+/// A new target takes effect at the next call of `process`, starting from the current gain. Apart
+/// from that moment, the output does not depend on the size of the calls.
 ///
 /// ## Threading
-/// Any thread may set `targetGain`. The rest belongs to one thread at a time and is wait-free.
+/// Any thread may set `targetGain`. Use everything else from one thread at a time; it is wait-free.
 public struct GainRamp: ~Copyable, @unchecked Sendable {
-  /// Where a ramp stands: all that later output depends on but for the target.
+  /// The state of a ramp: everything that later output depends on except the target.
   public struct State: BitwiseCopyable, Sendable {
     var start: Float
     var end: Float
-    /// Frames into the ramp; at the ramp's length the gain is `end`.
+    /// Frames since the start of the ramp; at the ramp's length the gain is `end`.
     var position: Int
   }
 
-  /// The length of a whole change in frames.
+  /// The length of a complete change, in frames.
   public let rampFrames: Int
 
   private let target: Atomic<UInt32>
@@ -30,7 +30,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - sampleRate: in Hz, above 0.
   ///   - rampMilliseconds: the length of every change, default 50 ms.
-  ///   - targetGain: the linear gain to begin with, 0 or more.
+  ///   - targetGain: the first target, a linear gain of 0 or more.
   public init(sampleRate: Double, rampMilliseconds: Double = 50, targetGain: Float = 1) {
     precondition(sampleRate > 0 && rampMilliseconds > 0 && targetGain >= 0 && targetGain.isFinite)
     let length = max(1, Int((sampleRate * rampMilliseconds / 1_000).rounded()))
@@ -49,7 +49,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     current.deallocate()
   }
 
-  /// The linear gain to go to, 0 or more; anything else is left out.
+  /// The linear gain to approach, 0 or more; other values are ignored.
   public var targetGain: Float {
     @_noLocks get { Float(bitPattern: target.load(ordering: .relaxed)) }
     @_noLocks nonmutating set {
@@ -58,13 +58,13 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// The state of the ramp, to render a stretch again from here.
+  /// The state of the ramp, for rendering a section again from here.
   public var state: State {
     @_noLocks get { current.pointee }
     @_noLocks nonmutating set { current.pointee = newValue }
   }
 
-  /// True when the gain has reached its target.
+  /// Whether the gain has reached its target.
   public var isSettled: Bool {
     @_noLocks get {
       let ramp = current.pointee
@@ -73,7 +73,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// False when nothing comes through and nothing is about to.
+  /// False if the gain has settled at 0.
   public var isAudible: Bool {
     @_noLocks get {
       if targetGain != 0 { return true }
@@ -81,7 +81,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// True when nothing comes through, and nothing will before another target is set.
+  /// Whether the gain is 0 and stays 0 until another target is set.
   public var isSilent: Bool {
     @_noLocks get {
       if targetGain != 0 { return false }
@@ -90,13 +90,13 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Stands at the target at once.
+  /// Sets the gain to the target immediately.
   @_noLocks
   public func settle() {
     current.pointee = State(start: targetGain, end: targetGain, position: rampFrames)
   }
 
-  /// Begins again from silence.
+  /// Restarts from silence.
   @_noLocks
   public func restart() {
     current.pointee = State(start: 0, end: targetGain, position: 0)
@@ -106,7 +106,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers to `frames` samples each.
-  ///   - channelCount: how many pointers there are.
+  ///   - channelCount: number of pointers.
   ///   - frames: any number.
   @_noLocks
   public func process(
@@ -139,7 +139,8 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// The rise from 0 to 1 as half a period of a cosine, over the fraction 0 to 1; exact at both ends.
+/// Returns the rise from 0 to 1 as half a period of a cosine, for a fraction from 0 to 1; exact at
+/// both ends.
 @_noLocks
 func raisedCosine(_ fraction: Double) -> Float {
   if fraction <= 0 { return 0 }

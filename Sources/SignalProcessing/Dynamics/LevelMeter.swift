@@ -3,14 +3,14 @@
 internal import CRealtime
 internal import Synchronization
 
-/// Peak and rms of two channels since the last look.
+/// Measures the peak and rms of two channels since the last reading.
 ///
 /// ## Threading
-/// One thread at a time may call `process` (lock-free); any thread may call `read`, and two readers
-/// share the readings between them.
+/// One thread at a time may call `process` (lock-free). Any thread may call `read`; each reading
+/// resets the meter, so two readers receive only parts of the levels.
 public struct LevelMeter: ~Copyable, @unchecked Sendable {
-  /// Linear levels at full scale 1.0, left then right; 0 when no frame has come since the last
-  /// look.
+  /// Linear levels with full scale 1.0, left then right; 0 if no frame has arrived since the last
+  /// reading.
   public struct Levels: Sendable, Equatable {
     public var peak: SIMD2<Float>
     public var rms: SIMD2<Float>
@@ -21,13 +21,13 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
   private let leftPeak = Atomic<UInt32>(0)
   private let rightPeak = Atomic<UInt32>(0)
   /// The sum of squares (Float, upper half) and the number of frames (lower half) in one word, so
-  /// that a reader gets both of the same moment.
+  /// that a reader receives consistent values.
   private let leftEnergy = Atomic<UInt64>(0)
   private let rightEnergy = Atomic<UInt64>(0)
 
   public init() {}
 
-  /// Takes note of `frames` samples of each channel.
+  /// Measures `frames` samples of each channel.
   @_noLocks
   public func process(
     _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, frames: Int
@@ -35,14 +35,14 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
     guard frames > 0 else { return }
     let l = measure(left, frames)
     let r = measure(right, frames)
-    // Magnitudes are ordered as their bit patterns are.
+    // The bit patterns of magnitudes are in the order of the values.
     _ = leftPeak.max(l.peak.bitPattern, ordering: .relaxed)
     _ = rightPeak.max(r.peak.bitPattern, ordering: .relaxed)
     add(l.energy, frames, to: leftEnergy)
     add(r.energy, frames, to: rightEnergy)
   }
 
-  /// The levels since the last call of `read`.
+  /// Returns the levels since the last call of `read`.
   public func read() -> Levels {
     let peak = SIMD2(
       Float(bitPattern: leftPeak.exchange(0, ordering: .relaxed)),
@@ -63,7 +63,7 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
   private func measure(
     _ samples: UnsafePointer<Float>, _ frames: Int
   ) -> (peak: Float, energy: Float) {
-    // Eight sums side by side: one alone would wait for itself.
+    // Eight parallel sums avoid waiting for the result of the previous addition.
     var (peaks, energies) = (Vector8(repeating: 0), Vector8(repeating: 0))
     var i = 0
     while i + 8 <= frames {
@@ -83,13 +83,13 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
     return (peak, energy)
   }
 
-  /// Retries only when a reader came between, which is once per look at most.
+  /// Retries if a reader interferes, which happens at most once per reading.
   @_noLocks
   private func add(_ energy: Float, _ frames: Int, to total: borrowing Atomic<UInt64>) {
     var old = total.load(ordering: .relaxed)
     while true {
       let count = (old & 0xffff_ffff) + UInt64(frames)
-      // Nobody has looked for hours: begin again.
+      // Restart if nobody has read the meter for hours.
       let begun = count < 1 << 31 ? Float(bitPattern: UInt32(old >> 32)) : 0
       let sum = begun + energy
       let new = UInt64(sum.bitPattern) << 32 | (count < 1 << 31 ? count : UInt64(frames))

@@ -2,13 +2,13 @@
 
 internal import CRealtime
 
-/// Turns the gain each frame needs into a smooth gain that is never above it.
+/// Converts the gain that each frame requires into a smooth gain that never exceeds it.
 ///
-/// Three steps: the minimum over the last `window` frames; a release that follows down at once and
-/// up exponentially; two moving averages of together `lookAheadFrames`. Every value in the averages
-/// at the time frame n leaves is a minimum over a span that contains n - 1, n and n + 1, so the
-/// average is at or below what any of the three needs. Gains are integers in units of 2^-30:
-/// running sums are exact for ever, and unity is reached again exactly.
+/// There are three steps: the minimum over the last `window` frames; a release that falls at once
+/// and rises exponentially; and two moving averages, which together span `lookAheadFrames`. When
+/// frame n is output, every value in the averages is a minimum over a span that contains n - 1, n
+/// and n + 1, so the average is at most what any of the three requires. Gains are integers in units
+/// of 2^-30, so running sums stay exact and the gain returns exactly to unity.
 struct LimiterGain {
   static var unity: Int64 { @_noLocks get { 1 << 30 } }
 
@@ -30,7 +30,7 @@ struct LimiterGain {
   private let releaseFactor: Int64
   private let scale: Double
 
-  /// - Parameter releaseFrames: the time constant of the release in frames.
+  /// - Parameter releaseFrames: the time constant of the release, in frames.
   init(lookAheadFrames: Int, releaseFrames: Double) {
     self.lookAheadFrames = lookAheadFrames
     window = lookAheadFrames + 2
@@ -40,8 +40,8 @@ struct LimiterGain {
     scale = 1 / (Double(firstLength * secondLength) * Double(Self.unity))
   }
 
-  /// The number of integers `values` below must hold: the newest gains, their minima from the end,
-  /// and the rings of both averages.
+  /// The number of integers in the `values` passed to the functions below: the newest gains, their
+  /// minima from the end, and the rings of both averages.
   var valueCount: Int { window + window + 1 + firstLength + secondLength }
 
   func reset(_ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>) {
@@ -53,19 +53,19 @@ struct LimiterGain {
     for i in 0..<secondLength { values[2 * window + 1 + firstLength + i] = state.pointee.firstSum }
   }
 
-  /// After so many frames at unity nothing older is remembered.
+  /// After this number of frames at unity, earlier frames no longer affect the state.
   private var settledFrames: Int {
     @_noLocks get { 2 * window + lookAheadFrames + 2 }
   }
 
-  /// True while a unity gain changes nothing in the state, so that frames may be left out.
+  /// Whether a unity gain would not change the state, so that frames may be skipped.
   @_noLocks
   func isSettled(_ state: UnsafeMutablePointer<State>) -> Bool {
     state.pointee.unityFrames >= settledFrames
   }
 
-  /// Takes the gain the newest frame needs (0 to `unity`) and gives the gain for the frame
-  /// `lookAheadFrames` before it, 0 to 1.
+  /// Takes the gain that the newest frame requires (0 to `unity`) and returns the gain for the
+  /// frame `lookAheadFrames` before it, 0 to 1.
   @_noLocks
   func next(
     _ required: Int64, _ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>
@@ -89,7 +89,7 @@ struct LimiterGain {
     index + 1 == length ? 0 : index + 1
   }
 
-  /// The minimum of the last `window` gains: van Herk (1992) and Gil and Werman (1993).
+  /// Returns the minimum of the last `window` gains: van Herk (1992) and Gil and Werman (1993).
   @_noLocks
   private func minimum(
     _ required: Int64, _ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>

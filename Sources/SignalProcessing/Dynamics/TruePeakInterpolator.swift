@@ -2,31 +2,32 @@
 
 internal import CRealtime
 
-/// Estimates the magnitude of the waveform between the samples: four-fold polyphase oversampling as
-/// in ITU-R BS.1770-5 Annex 2, with a parabola through every local maximum.
+/// Estimates the magnitude of the waveform between the samples by four-fold polyphase oversampling
+/// as in ITU-R BS.1770-5 Annex 2, with a parabola through every local maximum.
 ///
-/// The recommendation's own 12-tap phases roll off well below half the sampling rate. These have 64
-/// taps each (sinc times Kaiser window, beta 2.5, its own design), and the parabola reduces the
-/// under-reading of four-fold oversampling at half the sampling rate from 0.69 dB to 0.07 dB.
+/// The 12-tap phases of the recommendation roll off well below half the sampling rate. The phases
+/// here have 64 taps each (sinc times Kaiser window, beta 2.5, our own design). The parabola
+/// reduces the under-reading of four-fold oversampling at half the sampling rate from 0.69 dB to
+/// 0.07 dB.
 struct TruePeakInterpolator {
   static var taps: Int { @_noLocks get { 64 } }
   static var phases: Int { @_noLocks get { 3 } }
   /// Frames examined per call.
   static var cellFrames: Int { @_noLocks get { 16 } }
-  /// Frames of signal a call looks at: 32 before the cell, the cell, 32 after it.
+  /// Frames of signal that a call reads: 32 before the cell, the cell, and 32 after it.
   static var contextFrames: Int { @_noLocks get { 80 } }
 
   /// A parabola through three magnitudes exceeds the largest of them by at most an eighth.
   private static var parabolaGain: Float { @_noLocks get { 1.125 } }
 
-  /// Taps x phases: the three phases of one tap lie together.
+  /// taps x phases; the three phases of one tap are adjacent.
   private let coefficients: UnsafeMutablePointer<Float>
   /// Magnitudes of one cell at four times the rate, with one neighbour on either side.
   private let magnitudes: UnsafeMutablePointer<Float>
-  /// No estimate exceeds this factor times the largest sample of the context.
+  /// Upper bound of every estimate, as a factor of the largest sample of the context.
   let worstCaseGain: Float
-  /// No estimate exceeds the largest sample of the context by more than this factor times the
-  /// largest second difference of its samples.
+  /// Upper bound of the difference between an estimate and the largest sample of the context, as a
+  /// factor of the largest second difference of the samples.
   let bendGain: Float
 
   init() {
@@ -51,24 +52,28 @@ struct TruePeakInterpolator {
     magnitudes.deallocate()
   }
 
-  /// What no estimate of a context exceeds, without looking at the waveform.
+  /// Returns an upper bound of every estimate of a context, without examining the waveform.
   ///
   /// - Parameters:
   ///   - peak: the largest magnitude of the context's samples.
   ///   - bend: the largest magnitude of their second differences, x[n - 1] - 2 x[n] + x[n + 1].
   @_noLocks
   func bound(peak: Float, bend: Float) -> Float {
-    // Rounding, and the window's taps, whose moments are not quite those of a delay.
+    // 1.001 allows for rounding, and for the moments of the windowed taps, which differ slightly
+    // from those of a delay.
     min(worstCaseGain * peak, 1.001 * peak + bendGain * bend)
   }
 
-  /// A filter whose taps sum to nothing, about a centre that they do not move, is a sum of second
-  /// differences. What a phase has beyond the straight line between its two neighbours is such a
-  /// filter, and so is the second difference at four times the rate, an eighth of which is the most
-  /// that a parabola adds.
+  /// Computes `bendGain`.
+  ///
+  /// A filter whose taps have zero sum and zero first moment is a weighted sum of second
+  /// differences. Two filters are of this kind: the deviation of a phase from the straight line
+  /// between its two neighbouring samples, and the second difference at four times the rate, an
+  /// eighth of which is the most that a parabola adds.
   private static func largestBendGain() -> Double {
     let centre = taps / 2
-    /// One tap more on each side, and `quarters` of a frame from the tap at `centre`.
+    /// Returns the taps, plus one on each side, that read the signal `quarters` quarter frames
+    /// after the tap at `centre`.
     func phase(_ quarters: Int) -> [Double] {
       let (whole, rest) = (Int((Double(quarters) / 4).rounded(.down)), quarters & 3)
       var filter = [Double](repeating: 0, count: taps + 2)
@@ -80,8 +85,8 @@ struct TruePeakInterpolator {
       }
       return filter
     }
-    /// The sum of the magnitudes of the weights of the second differences, after as much of the
-    /// first difference at the centre was taken out as leaves no first moment.
+    /// Returns the sum of the magnitudes of the second-difference weights of `filter`, after
+    /// subtracting the linear interpolation at the centre that has the same sum and first moment.
     func weights(_ filter: [Double]) -> Double {
       var rest = filter
       let sum = filter.reduce(0, +)
@@ -103,7 +108,7 @@ struct TruePeakInterpolator {
     }.max() ?? 0
   }
 
-  /// Taps that read the signal `fraction` of a frame after the tap at index `taps / 2 - 1`.
+  /// Returns taps that read the signal `fraction` of a frame after the tap at index `taps / 2 - 1`.
   private static func response(fraction: Double) -> [Double] {
     let beta = 2.5
     let half = Double(taps / 2)
@@ -132,9 +137,10 @@ struct TruePeakInterpolator {
   /// the margin.
   ///
   /// - Parameters:
-  ///   - context: `contextFrames` samples, the cell being the frames 32 to 47 of them.
+  ///   - context: `contextFrames` samples; the cell is frames 32 to 47 of them.
   ///   - peaks: `cellFrames` values.
-  ///   - threshold: sums that cannot exceed this are left out.
+  ///   - threshold: estimates that cannot exceed this, margin included, are skipped.
+  ///   - margin: added to every estimate.
   @_noLocks
   func measure(
     _ context: UnsafePointer<Float>, raising peaks: UnsafeMutablePointer<Float>,
@@ -161,7 +167,7 @@ struct TruePeakInterpolator {
 
   @_noLocks
   private func oversample(_ context: UnsafePointer<Float>) {
-    // The quarter just before the cell, for the parabola at its first frame.
+    // Compute the value a quarter frame before the cell, for the parabola at its first frame.
     var lead: Float = 0
     for tap in 0..<Self.taps {
       lead += coefficients[tap * Self.phases + 2] * context[tap]

@@ -4,30 +4,30 @@ internal import CRealtime
 
 /// A stereo limiter with look-ahead that keeps the true peak at or below a ceiling.
 ///
-/// The true peak is that of the waveform between the samples too, estimated by four-fold
-/// oversampling after ITU-R BS.1770-5 Annex 2 at every rate (see `TruePeakInterpolator`; the error
-/// of a given oversampling depends on frequency over sampling rate only, so low rates need no
-/// more). Both channels get one gain, which leads down smoothly within the look-ahead and comes
-/// back exponentially with the release time. The gain is provably at or below what every estimated
-/// peak needs. It aims 0.05 dB below the ceiling; while no estimate is above that, the output is
-/// the input, bit for bit, `latencyFrames` later.
+/// The true peak includes the waveform between the samples. It is estimated at every rate by
+/// four-fold oversampling after ITU-R BS.1770-5 Annex 2 (see `TruePeakInterpolator`). The error of
+/// a given oversampling factor depends only on the ratio of frequency to sampling rate, so low
+/// rates need no higher factor. Both channels have the same gain, which falls smoothly within the
+/// look-ahead and returns exponentially with the release time. The gain is provably at most what
+/// every estimated peak requires. The target is 0.05 dB below the ceiling; while no estimate
+/// exceeds it, the output is the input, bit for bit, `latencyFrames` later.
 ///
-/// It works on cells of 16 frames in stream time: the output does not depend on how the stream is
-/// cut into calls, to the bit. Samples that are not finite, or beyond +-1e9, count as 0.
+/// The limiter works on cells of 16 frames in stream time, so the output does not depend on the
+/// size of the calls, to the bit. Samples that are not finite, or beyond +-1e9, count as 0.
 ///
 /// ## Threading
-/// `process` and the state functions belong to one thread at a time; they are wait-free.
+/// Call `process` and the state functions from one thread at a time; they are wait-free.
 public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
-  /// The constant delay: 48 frames and 1 ms (2 ms at 48 kHz; 80 frames at 32 kHz and below).
+  /// The constant delay: 48 frames plus 1 ms (2 ms at 48 kHz; 80 frames at 32 kHz and below).
   public let latencyFrames: Int
-  /// The size of what `saveState` writes, in bytes (about 5 kB at 48 kHz).
+  /// The size of the saved state in bytes (about 5 kB at 48 kHz).
   public let stateByteCount: Int
 
-  /// Of the cells of one context, each of which keeps the largest of something.
+  /// The largest value of a quantity in each cell of one context.
   private struct CellMaxima {
     var values: (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
 
-    /// The largest of the context, after `newest` has come and the oldest has gone.
+    /// Adds the newest value, drops the oldest, and returns the largest of the context.
     @_noLocks
     mutating func take(_ newest: Float) -> Float {
       values = (newest, values.0, values.1, values.2, values.3)
@@ -43,13 +43,14 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     var rightNyquist: Float = 0
     /// The largest sample of each of the last five cells.
     var peaks = CellMaxima()
-    /// The largest second difference of each.
+    /// The largest second difference of each of these cells.
     var bends = CellMaxima()
   }
 
   private let cell = TruePeakInterpolator.cellFrames
   private let largestSample: Float = 1e9
-  /// Found by trial on white, Gaussian and two-valued noise; see `NyquistBandDetector`.
+  /// Determined by experiments with white, Gaussian and two-valued noise; see
+  /// `NyquistBandDetector`.
   private let nyquistShare: Float = 0.16
 
   private let interpolator = TruePeakInterpolator()
@@ -57,7 +58,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private let gain: LimiterGain
   private let target: Float
   private let nyquistDecay: Float
-  /// A context whose samples are all below this needs no look at the waveform.
+  /// A context whose samples are all at most this cannot exceed the target.
   private let harmlessPeak: Float
   private let historySpan: Int
   private let historyCapacity: Int
@@ -65,11 +66,11 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   private let state: UnsafeMutablePointer<State>
   private let gainValues: UnsafeMutablePointer<Int64>
-  /// Two channels x one cell: finished frames are handed out as new ones take their place.
+  /// 2 channels x one cell. Each input frame replaces a finished output frame.
   private let exchange: UnsafeMutablePointer<Float>
   private let leftHistory: UnsafeMutablePointer<Float>
   private let rightHistory: UnsafeMutablePointer<Float>
-  /// Scratch, no state: the estimated peak of each frame of a cell.
+  /// The estimated peak of each frame of a cell. This is scratch memory, not state.
   private let peaks: UnsafeMutablePointer<Float>
 
   /// - Parameters:
@@ -119,7 +120,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     peaks.deallocate()
   }
 
-  /// Forgets all signal, as after a seek; the next `latencyFrames` frames out are silence.
+  /// Forgets all previous input, as after a seek; the next `latencyFrames` output frames are
+  /// silent.
   public func reset() {
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: stateByteCount)
     state.initialize(to: State())
@@ -127,7 +129,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     gain.reset(&state.pointee.gain, gainValues)
   }
 
-  /// Copies everything that later output depends on, but for the settings.
+  /// Copies everything that later output depends on except the settings.
   ///
   /// - Parameter destination: at least `stateByteCount` bytes.
   @_noLocks
@@ -135,7 +137,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     destination.copyMemory(from: memory, byteCount: stateByteCount)
   }
 
-  /// Goes back to a state saved by this limiter or one with the same settings.
+  /// Restores a state saved by this limiter or by one with the same settings.
   @_noLocks
   public func restoreState(from source: UnsafeRawPointer) {
     memory.copyMemory(from: source, byteCount: stateByteCount)
@@ -144,7 +146,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   /// Limits in place; the output is `latencyFrames` behind the input.
   ///
   /// - Parameters:
-  ///   - left: `frames` samples at full scale 1.0.
+  ///   - left: `frames` samples with full scale 1.0.
   ///   - right: `frames` samples.
   ///   - frames: any number.
   @_noLocks
@@ -194,7 +196,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Appends the cell in `exchange` to the histories; its largest magnitude and second difference.
+  /// Appends the cell in `exchange` to the histories; returns its largest magnitude and its largest
+  /// second difference.
   @_noLocks
   private func store() -> (peak: Float, bend: Float) {
     if state.pointee.historyEnd == historyCapacity {
@@ -210,16 +213,16 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     return (max(left.peak, right.peak), max(left.bend, right.bend))
   }
 
-  /// Appends one channel's cell to its history, without what is no sample.
+  /// Appends one channel's cell to its history and sets invalid samples to 0.
   ///
-  /// - Returns: its largest magnitude, and the largest second difference about the samples from the
-  ///   last one before it to the last but one of it.
+  /// - Returns: the largest magnitude of the cell, and the largest second difference centred on the
+  ///   samples from the last one before the cell to the second to last one in it.
   @_noLocks
   private func keep(
     _ samples: UnsafePointer<Float>, _ history: UnsafeMutablePointer<Float>
   ) -> (peak: Float, bend: Float) {
     let raw = UnsafeRawPointer(samples).loadUnaligned(as: SIMD16<Float>.self)
-    // A comparison with a NaN is false, so it becomes 0 as well.
+    // A comparison with NaN is false, so NaN becomes 0 as well.
     let isSound = magnitude(raw) .<= largestSample
     let clean = SIMD16<Float>().replacing(with: raw, where: isSound)
     UnsafeMutableRawPointer(history).storeBytes(of: clean, as: SIMD16<Float>.self)
@@ -251,9 +254,10 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     return next > 1e-6 ? next : 0
   }
 
-  /// Estimates `peaks` of the cell before the last two; true if any is above the target.
+  /// Estimates `peaks` for the third newest cell; returns whether any is above the target.
   ///
-  /// - Parameter bound: what no estimate exceeds, but for what hides near half the rate.
+  /// - Parameter bound: an upper bound of the estimates without the margin for components near half
+  ///   the sampling rate.
   @_noLocks
   private func measure(bound: Float) -> Bool {
     for i in 0..<cell { peaks[i] = 0 }
@@ -264,7 +268,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     return largest > target
   }
 
-  /// Raises `peaks` by one channel's and returns its amplitude near half the rate, as held.
+  /// Raises `peaks` to those of one channel; returns the held amplitude near half the sampling
+  /// rate.
   @_noLocks
   private func measure(
     _ history: UnsafePointer<Float>, _ nyquist: Float, _ bound: Float

@@ -2,7 +2,7 @@
 
 internal import CRealtime
 
-/// A recursive filter of second order in double precision:
+/// A second-order recursive filter in double precision:
 /// H(z) = (b0 + b1 z^-1 + b2 z^-2) / (1 + a1 z^-1 + a2 z^-2).
 public struct Biquad: Sendable, Equatable {
   public var b0: Double
@@ -16,7 +16,7 @@ public struct Biquad: Sendable, Equatable {
     (self.a1, self.a2) = (a1, a2)
   }
 
-  /// The response at a frequency in Hz.
+  /// Returns the response at a frequency in Hz.
   public func response(at frequency: Double, sampleRate: Double) -> Complex {
     let z1 = Complex(angle: -2 * .pi * frequency / sampleRate)
     let z2 = z1 * z1
@@ -25,8 +25,8 @@ public struct Biquad: Sendable, Equatable {
     return above * below.conjugate * (1 / below.squaredMagnitude)
   }
 
-  /// The filter with the same magnitude whose zeros and poles lie inside the unit circle: those
-  /// outside are reflected there (Oppenheim and Schafer, Discrete-Time Signal Processing, 3rd
+  /// The filter with the same magnitude whose zeros and poles are inside the unit circle. Those
+  /// outside are reflected into it (Oppenheim and Schafer, Discrete-Time Signal Processing, 3rd
   /// edition, 5.6).
   public var minimumPhase: Biquad {
     let above = Self.reflected(b0, b1, b2)
@@ -36,13 +36,13 @@ public struct Biquad: Sendable, Equatable {
       a1: below.1 / below.0, a2: below.2 / below.0)
   }
 
-  /// The roots of c0 z^2 + c1 z + c2 outside the unit circle are replaced by their reciprocals; the
-  /// magnitude on the circle stays.
+  /// Replaces the roots of c0 z^2 + c1 z + c2 outside the unit circle by their reciprocals, which
+  /// keeps the magnitude on the circle.
   private static func reflected(
     _ c0: Double, _ c1: Double, _ c2: Double
   ) -> (Double, Double, Double) {
     guard c0 != 0 else {
-      // A delay has no magnitude.
+      // Remove a delay; it does not affect the magnitude.
       return c1 == 0 ? (c2, 0, 0) : reflected(c1, c2, 0)
     }
     let discriminant = c1 * c1 - 4 * c0 * c2
@@ -58,12 +58,12 @@ public struct Biquad: Sendable, Equatable {
   }
 }
 
-/// What filters in a row answer to an impulse.
+/// Returns the impulse response of filters in series.
 ///
 /// - Parameters:
-///   - sections: stable.
-///   - residue: of the response's energy, the part that may be left out at the end.
-///   - limit: samples at most.
+///   - sections: stable filters.
+///   - residue: fraction of the response's energy that may be cut off at the end.
+///   - limit: maximum number of samples.
 /// - Returns: the beginning of the response; at least one sample.
 public func impulseResponse(
   of sections: [Biquad], residue: Double, limit: Int

@@ -2,13 +2,13 @@
 
 internal import CRealtime
 
-/// A Linkwitz-Riley low-pass of fourth order: two Butterworth biquads in a row, in double
+/// A Linkwitz-Riley low-pass of fourth order: two Butterworth biquads in series, in double
 /// precision.
 ///
-/// Coefficients by the bilinear transform with the corner prewarped (Zoelzer, DAFX, 2nd edition,
-/// table 2.2), transposed direct form II.
+/// The coefficients come from the bilinear transform with the corner prewarped (Zoelzer, DAFX, 2nd
+/// edition, table 2.2). The structure is transposed direct form II.
 public struct LowPass: ~Copyable, @unchecked Sendable {
-  /// Frames after which the response to an impulse stays 80 dB below its peak.
+  /// The number of frames after which the impulse response stays 80 dB below its peak.
   public let tailFrames: Int
   private let b0: Double
   private let a1: Double
@@ -16,8 +16,9 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
   private let state: UnsafeMutablePointer<Double>
 
   /// - Parameters:
-  ///   - corner: Hz at which the response is -6 dB, below half the rate.
-  ///   - sampleRate: Hz.
+  ///   - corner: frequency in Hz at which the response is -6 dB; limited to 0.45 of the sample
+  ///     rate.
+  ///   - sampleRate: in Hz.
   public init(corner: Double, sampleRate: Double) {
     let angle = .pi * min(corner, 0.45 * sampleRate) / sampleRate
     let k = realtime_sin(angle) / realtime_cos(angle)
@@ -25,8 +26,8 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
     b0 = k * k * norm
     a1 = 2 * (k * k - 1) * norm
     a2 = (1 - k * 2.0.squareRoot() + k * k) * norm
-    // Double poles at 45 degrees: the response falls as x exp(-x), x growing by sqrt 2 angle a
-    // frame.
+    // The double poles are at 45 degrees, so the response decays as x exp(-x), where x = sqrt(2) *
+    // angle * n at frame n.
     tailFrames = Int((13.2 / (angle * 2.0.squareRoot())).rounded(.up))
     state = .allocate(capacity: 4)
     state.initialize(repeating: 0, count: 4)
@@ -34,7 +35,7 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
 
   deinit { state.deallocate() }
 
-  /// One sample in, one out.
+  /// Filters one sample.
   @_noLocks
   public func process(_ x: Float) -> Float {
     Float(section(section(Double(x), state), state + 2))

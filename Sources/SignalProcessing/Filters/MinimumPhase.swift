@@ -2,7 +2,7 @@
 
 internal import CRealtime
 
-/// The minimum-phase response of a magnitude, by the folded real cepstrum.
+/// Returns the minimum-phase response of a magnitude, computed from the folded real cepstrum.
 ///
 /// Oppenheim and Schafer, Discrete-Time Signal Processing, 3rd edition, section 13.7.
 ///

@@ -2,17 +2,18 @@
 
 internal import CRealtime
 
-/// Measures what lies within about 1/64 of the sampling rate of half the sampling rate.
+/// Measures the signal in the band from about 31/64 to 1/2 of the sampling rate.
 ///
-/// A finite interpolation filter cannot know the waveform between the samples there (a sine at just
-/// under half the rate hides between them for many periods), so that white noise is read too low
-/// now and then. The limiter adds a share of this amplitude, held for a while, to its estimate.
-/// Music has nothing in that band and is not touched.
+/// A finite interpolation filter cannot determine the waveform between the samples in this band:
+/// the peaks of a sine just below half the sampling rate are between the samples for many periods.
+/// The peak of white noise is therefore sometimes underestimated. The limiter adds a share of this
+/// amplitude, held for a while, to its estimate. Music has no content in that band and is not
+/// affected.
 struct NyquistBandDetector {
   static var frames: Int { @_noLocks get { 64 } }
 
   private let window: UnsafeMutablePointer<Float>
-  /// No reading exceeds this factor times the largest sample.
+  /// Upper bound of `amplitude`, as a factor of the largest sample.
   let worstCaseGain: Float
 
   init() {
@@ -40,7 +41,8 @@ struct NyquistBandDetector {
     0.5 - 0.5 * realtime_cos(2 * .pi * (Double(i) + 0.5) / Double(frames))
   }
 
-  /// The amplitude in the band, as the rms of white noise of the same density at full bandwidth.
+  /// Returns the amplitude in the band, as the rms of full-bandwidth white noise of the same
+  /// density.
   @_noLocks
   func amplitude(_ samples: UnsafePointer<Float>) -> Float {
     let values = UnsafeRawPointer(samples)

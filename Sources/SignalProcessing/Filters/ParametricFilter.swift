@@ -5,14 +5,14 @@ internal import CRealtime
 /// One filter of a parametric equaliser.
 ///
 /// R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter coefficients": the
-/// bilinear transform of analogue prototypes, the centre or corner frequency prewarped.
+/// bilinear transform of analogue prototypes, with the centre or corner frequency prewarped.
 public struct ParametricFilter: Sendable, Equatable {
   public enum Kind: String, Sendable, CaseIterable {
-    /// A bell of `gain` about `frequency`.
+    /// A bell curve of `gain` around `frequency`.
     case peak
-    /// `gain` below `frequency`, at which it is half the gain in dB.
+    /// `gain` below `frequency`, and half of it in dB at `frequency`.
     case lowShelf
-    /// `gain` above `frequency`, at which it is half the gain in dB.
+    /// `gain` above `frequency`, and half of it in dB at `frequency`.
     case highShelf
     case lowPass
     case highPass
@@ -20,9 +20,9 @@ public struct ParametricFilter: Sendable, Equatable {
   }
 
   public var kind: Kind
-  /// Hz.
+  /// In Hz.
   public var frequency: Double
-  /// dB; not of passes and notches.
+  /// In dB; not used by low-pass, high-pass and notch filters.
   public var gain: Double
   public var quality: Double
 
@@ -33,14 +33,15 @@ public struct ParametricFilter: Sendable, Equatable {
     self.quality = quality
   }
 
-  /// The quality of a shelf that rises by `slope` times the steepest slope without an overshoot.
+  /// Returns the quality of a shelf whose slope is `slope` times the steepest one without
+  /// overshoot.
   public static func quality(ofSlope slope: Double, gain: Double) -> Double {
     let a = amplitude(gain)
     let square = (a + 1 / a) * (1 / slope - 1) + 2
     return 1 / max(square, 0.01).squareRoot()
   }
 
-  /// Coefficients for a rate in Hz; nil for a frequency that the rate cannot hold.
+  /// Returns the coefficients for a rate in Hz; nil if the frequency is too high for that rate.
   public func biquad(sampleRate: Double) -> Biquad? {
     guard frequency < 0.499 * sampleRate else { return nil }
     let angle = 2 * .pi * frequency / sampleRate
@@ -57,7 +58,7 @@ public struct ParametricFilter: Sendable, Equatable {
       return Self.scaled(1, -2 * c, 1, 1 + alpha, -2 * c, 1 - alpha)
     case .lowShelf: return Self.shelf(a, c, 2 * a.squareRoot() * alpha)
     case .highShelf:
-      // The low shelf turned round: z becomes -z.
+      // Mirror the low shelf in frequency: z becomes -z.
       let low = Self.shelf(a, -c, 2 * a.squareRoot() * alpha)
       return Biquad(b0: low.b0, b1: -low.b1, b2: low.b2, a1: -low.a1, a2: low.a2)
     }

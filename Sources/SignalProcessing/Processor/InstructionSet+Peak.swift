@@ -6,8 +6,9 @@ internal import KernelsAVX2
 internal import KernelsAVX512
 
 extension InstructionSet {
-  /// Multiplications and additions a second that one core reaches with this instruction set,
-  /// single precision, all operands in registers: the best of `repetitions` of about 2 ms.
+  /// Returns the number of multiplications and additions per second that one core reaches with this
+  /// instruction set, in single precision, with all operands in registers. It is the maximum over
+  /// `repetitions` runs of about 2 ms.
   public func measuredPeak(repetitions: Int = 40) -> Double {
     let values = AlignedFloats(count: 14 * 16)
     for i in 0..<(14 * 16) { values.pointer[i] = i < 16 ? 0.999 : 0.001 * Float(1 + i) }

@@ -3,19 +3,19 @@
 internal import CRealtime
 internal import Glibc
 
-/// Which of the compiled kernels runs.
+/// The instruction sets for which the kernels are compiled.
 ///
-/// Results differ by rounding only. STILLSTAGE_SIMD=baseline, avx2 or avx512 in the environment
-/// chooses a narrower one than the processor has.
+/// Their results differ only by rounding. STILLSTAGE_SIMD=baseline, avx2 or avx512 in the
+/// environment selects a narrower one than the processor supports.
 public enum InstructionSet: Int, Sendable, CaseIterable, Comparable {
   case baseline
   case avx2
   case avx512
 
-  /// The widest that this processor has.
+  /// The widest instruction set that this processor supports.
   public static let widest = InstructionSet(rawValue: Int(processor_width_class())) ?? .baseline
 
-  /// The widest that is there and allowed.
+  /// The widest instruction set that is supported and allowed.
   public static let current: InstructionSet = {
     guard let name = getenv("STILLSTAGE_SIMD").map({ String(cString: $0) }) else { return widest }
     return allCases.first { "\($0)" == name }.map { min($0, widest) } ?? widest

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Real and imaginary parts apart, both dense.
+/// Separate, contiguous buffers of real and imaginary parts.
 struct SplitBuffer {
   let re: UnsafeMutablePointer<Float>
   let im: UnsafeMutablePointer<Float>
@@ -12,7 +12,7 @@ struct SplitBuffer {
   }
 }
 
-/// Where a stage reads: rows of `width` values, `rowStride` apart.
+/// The input of a stage: rows of `width` values, `rowStride` apart.
 struct StageSource {
   let re: UnsafePointer<Float>
   let im: UnsafePointer<Float>
@@ -26,11 +26,11 @@ struct StageSource {
   }
 }
 
-/// One radix-4 stage of the Stockham transform: n rows in, n rows out, autosorted.
+/// Computes one radix-4 stage of the Stockham transform: n rows in, n rows out, autosorted.
 ///
 /// - Parameters:
 ///   - n: the length of the transforms that this stage splits; a multiple of 4.
-///   - width: values in a row that share their twiddle factors.
+///   - width: number of values in a row, which share their twiddle factors.
 ///   - twiddles: n / 4 x 3 complex roots.
 @_noLocks
 func radix4Stage(
@@ -119,7 +119,7 @@ private func radix4Scalars(
   }
 }
 
-/// The last stage where the length is an odd power of two.
+/// Computes the last stage if the length is an odd power of two.
 @_noLocks
 func radix2Stage(_ source: StageSource, _ target: SplitBuffer, width: Int) {
   let step = source.rowStride

@@ -2,7 +2,7 @@
 
 internal import CRealtime
 
-/// A complex number in double precision, for the design of filters.
+/// A complex number in double precision, for filter design.
 public struct Complex: Sendable, Equatable {
   public var re: Double
   public var im: Double

@@ -2,15 +2,16 @@
 
 internal import CRealtime
 
-/// The discrete Fourier transform of complex sequences, `batch` of them interleaved, value by
-/// value, real and imaginary parts apart: `re[n * batch + b]`.
+/// The discrete Fourier transform of `batch` complex sequences, which are interleaved value by
+/// value, with separate real and imaginary parts: `re[n * batch + b]`.
 ///
-/// Stockham autosort, radix 4 with one radix-2 stage where needed (Stockham 1966; Van Loan,
-/// Computational Frameworks for the FFT, 1992, section 1.7). Each sequence travels in a lane of its
-/// own, so the butterflies need no shuffles.
+/// The algorithm is Stockham autosort, radix 4, with one radix-2 stage if needed (Stockham 1966;
+/// Van Loan, Computational Frameworks for the FFT, 1992, section 1.7). Each sequence has its own
+/// lane, so the butterflies need no shuffles.
 ///
 /// ## Threading
-/// An instance owns scratch memory: one caller at a time. No call allocates, locks or waits.
+/// An instance owns scratch memory, so use it from one thread at a time. No call allocates, locks
+/// or waits.
 struct ComplexFFT: ~Copyable, @unchecked Sendable {
   let size: Int
   let batch: Int
@@ -25,7 +26,7 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
     scratch = AlignedFloats(count: 4 * size * batch)
   }
 
-  /// Powers 1, 2 and 3 of every stage's roots, in the order of use.
+  /// Returns powers 1, 2 and 3 of the roots of every stage, in the order of use.
   private static func makeTwiddles(size: Int) -> AlignedFloats {
     let table = AlignedFloats(count: 6 * max(1, size / 2))
     var (n, at) = (size, 0)
@@ -43,16 +44,17 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
     return table
   }
 
-  /// Memory of the instance that a caller may fill as the source of `transform`.
+  /// Returns scratch memory that the caller may fill as the source of `transform`.
   @_noLocks
   func source() -> SplitBuffer {
     SplitBuffer(re: scratch.pointer, im: scratch.pointer + size * batch)
   }
 
-  /// The forward transform, unscaled; with the parts of source and result exchanged, the inverse.
+  /// Computes the forward transform, unscaled. If the real and imaginary parts of source and result
+  /// are swapped, it computes the inverse.
   ///
   /// - Parameter input: `size` rows of `batch` values; may be `source()`.
-  /// - Returns: where the result lies, valid until the next call.
+  /// - Returns: the buffer with the result, valid until the next call.
   @_noLocks
   func transform(_ input: StageSource) -> SplitBuffer {
     let length = size * batch

@@ -2,21 +2,22 @@
 
 internal import CRealtime
 
-/// The discrete Fourier transform of real signals, several at once.
+/// The discrete Fourier transform of one or several real signals at once.
 ///
-/// `batch` signals lie interleaved, sample by sample: `time[n * batch + b]`. Their spectra lie
-/// split and interleaved the same way: `real[k * batch + b]`, bins 0 to size / 2. Each signal thus
-/// travels in a lane of its own and the butterflies need no shuffles.
+/// `batch` signals are interleaved sample by sample: `time[n * batch + b]`. Their spectra have
+/// separate real and imaginary parts and are interleaved in the same way: `real[k * batch + b]`,
+/// bins 0 to size / 2. Each signal has its own lane, so the butterflies need no shuffles.
 ///
 /// Even and odd samples form a complex sequence of half the length, whose transform is unfolded
 /// (Cooley, Lewis, Welch 1970).
 ///
 /// ## Threading
-/// One instance owns scratch memory: one caller at a time. No call allocates, locks or waits.
+/// An instance owns scratch memory, so use it from one thread at a time. No call allocates, locks
+/// or waits.
 public struct RealFFT: ~Copyable, @unchecked Sendable {
   /// Samples of one signal: a power of two from 4.
   public let size: Int
-  /// Signals transformed together.
+  /// The number of signals that are transformed together.
   public let batch: Int
   /// Bins of one spectrum: size / 2 + 1.
   public var bins: Int { size / 2 + 1 }
@@ -40,7 +41,7 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Spectra of `batch` signals; unscaled.
+  /// Computes the spectra of `batch` signals, unscaled.
   ///
   /// - Parameters:
   ///   - time: size x batch samples.
@@ -56,11 +57,11 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     unfold(result, real: real, imaginary: imaginary)
   }
 
-  /// Signals of `batch` spectra, scaled so that it undoes `forward`.
+  /// Computes the signals of `batch` spectra, scaled so that it reverses `forward`.
   ///
   /// - Parameters:
   ///   - real: (size / 2 + 1) x batch values.
-  ///   - imaginary: (size / 2 + 1) x batch values; those of bins 0 and size / 2 are taken as zero.
+  ///   - imaginary: (size / 2 + 1) x batch values; those of bins 0 and size / 2 count as zero.
   ///   - time: size x batch samples.
   @_noLocks
   public func inverse(
@@ -68,7 +69,7 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
   ) {
     let folded = complex.source()
     fold(real: real, imaginary: imaginary, into: folded)
-    // Exchanging the parts turns the forward transform into the inverse one.
+    // Swapping real and imaginary parts turns the forward transform into the inverse.
     let result = complex.transform(
       StageSource(re: folded.im, im: folded.re, rowStride: batch))
     for row in 0..<half {
@@ -80,7 +81,7 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// From the half-length complex spectrum to the real signals' bins.
+  /// Converts the half-length complex spectrum to the bins of the real signals.
   @_noLocks
   private func unfold(
     _ z: SplitBuffer, real: UnsafeMutablePointer<Float>, imaginary: UnsafeMutablePointer<Float>
@@ -129,7 +130,8 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// From the real signals' bins to the half-length complex spectrum, scaled for the inverse.
+  /// Converts the bins of the real signals to the half-length complex spectrum, scaled for the
+  /// inverse.
   @_noLocks
   private func fold(
     real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, into z: SplitBuffer

@@ -8,11 +8,11 @@ internal import KernelsAVX512
 /// The transform of `Kernels.transformQuad`, with its tables.
 ///
 /// ## Threading
-/// Immutable; the scratch memory is the caller's. No call allocates, locks or waits.
+/// It is immutable, and the caller owns the scratch memory. No call allocates, locks or waits.
 struct RightAngleTransform: ~Copyable, @unchecked Sendable {
-  /// Samples of a block: a power of two from 16. A spectrum has as many bins.
+  /// Samples of a block: a power of two from 16. A spectrum has the same number of bins.
   let size: Int
-  /// Floats of the scratch memory of `forward`.
+  /// Size of the scratch memory of `forward`, in floats.
   var scratchCount: Int { 8 * size }
   private let twiddles: AlignedFloats
   private let set: InstructionSet
@@ -22,7 +22,7 @@ struct RightAngleTransform: ~Copyable, @unchecked Sendable {
     self.size = size
     self.set = set
     var angles = [[Double]]()
-    // The first stage takes the weights e^(i pi p / (2 size)) along.
+    // The factors of the first stage include the weights e^(i pi p / (2 size)).
     for p in 0..<(size / 4) {
       angles.append((0..<4).map { .pi * Double(p) * (0.5 - 2 * Double($0)) / Double(size) })
     }
@@ -41,8 +41,8 @@ struct RightAngleTransform: ~Copyable, @unchecked Sendable {
     for (i, value) in table.enumerated() { twiddles.pointer[i] = value }
   }
 
-  /// Four rows of factors become, factor by factor, 16 cosines and 16 sines: a row has four equal
-  /// lanes.
+  /// Converts angles (rows x factors) to chunks: for every four rows and every factor, 16 cosines
+  /// and then 16 sines. Each row fills four equal lanes.
   private static func chunks(_ angles: [[Double]]) -> [Float] {
     var table = [Float]()
     for first in stride(from: 0, to: angles.count, by: 4) {
@@ -57,7 +57,7 @@ struct RightAngleTransform: ~Copyable, @unchecked Sendable {
     return table
   }
 
-  /// Spectra of a quad; see `Kernels.transformQuad`.
+  /// Computes the spectra of a quad; see `Kernels.transformQuad`.
   @_noLocks
   func forward(
     _ rows: UnsafePointer<Float>, scratch: UnsafeMutablePointer<Float>,
@@ -77,7 +77,7 @@ struct RightAngleTransform: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Back, `size` times too large; see `Kernels.transformQuadBack`.
+  /// Computes the inverse, scaled by `size`; see `Kernels.transformQuadBack`.
   @_noLocks
   func inverse(
     _ spectrum: UnsafePointer<Float>, re: UnsafeMutablePointer<Float>,
