@@ -6,9 +6,10 @@ import Testing
 
 @testable import Media
 
-/// Dynamic range control in fill elements, put into streams of FFmpeg's AAC encoder by the tests.
+/// Tests dynamic range control in fill elements, which the tests insert into streams of FFmpeg's
+/// AAC encoder.
 @Suite struct AACDynamicRangeTests {
-  /// `dynamic_range_info` in a fill element.
+  /// Returns a fill element with a `dynamic_range_info`.
   private func element(
     reference: Int?, gains: [(isCut: Bool, value: Int)], excluded: Bool = false
   ) -> [UInt8] {
@@ -35,7 +36,7 @@ import Testing
     return whole.bits + content.bits
   }
 
-  /// Puts an element in front of the channels of every ADTS frame, or behind them.
+  /// Inserts an element before or after the channels of every ADTS frame.
   private func inserting(
     into stream: [UInt8], isLeading: Bool, _ element: (Int) -> [UInt8]?
   ) -> [UInt8] {
@@ -80,7 +81,7 @@ import Testing
     return 10 * log10(energy(a) / energy(b))
   }
 
-  /// What libavcodec reads and leaves unused is used once, here.
+  /// libavcodec reads these levels without applying them; this module must apply them exactly once.
   @Test(arguments: [true, false]) func referenceAndGainAreAppliedOnce(isLeading: Bool) throws {
     let scratch = Scratch()
     let plain = try stream(scratch)
@@ -88,7 +89,7 @@ import Testing
     let patched = inserting(into: plain, isLeading: isLeading) { _ in
       element(reference: 80, gains: [(true, 24)])
     }
-    // -20 dB, and 24 steps of 1/24 of a factor of 2 down.
+    // The reference is -20 dB, and the gain is minus 24 steps of 1/24 of a factor of 2.
     let wanted: [DynamicRange: Double] = [.off: -11, .line: -17.02, .rf: -6.02]
     for mode in DynamicRange.allCases {
       let reader = try decode(patched, scratch, mode)
@@ -116,7 +117,7 @@ import Testing
       let wanted = run % 2 == 0 ? -6.02 : 6.02
       #expect(abs(level(gained, sound, range) - wanted) < 0.02, "run \(run)")
     }
-    // Without compression, and for bands and chosen channels, nothing is changed at all.
+    // Neither mode `off` nor gains for separate bands change the sound.
     #expect(try readAll(decode(patched, scratch, .off)) == sound)
     let banded = inserting(into: plain, isLeading: true) { _ in
       element(reference: nil, gains: [(true, 24), (false, 3)])
@@ -141,7 +142,7 @@ import Testing
   @Test func chanceAndDamageAreNotTakenForLevels() {
     var random = SeededGenerator.forTest()
     var levels = AACLevels()
-    // Starts with a channel, so that only what seems to lie at the end could be found.
+    // The first byte begins a channel element, so only the end could be mistaken for levels.
     for _ in 0..<50_000 {
       let count = Int.random(in: 0...60, using: &random)
       levels.add([0x21] + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })

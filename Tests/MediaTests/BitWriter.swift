@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes headers bit by bit, most significant first.
+/// Writes headers bit by bit, most significant bit first.
 struct BitWriter {
   private(set) var bits: [UInt8] = []
 
@@ -15,7 +15,7 @@ struct BitWriter {
     if let value { put(value, count) }
   }
 
-  /// Filled up with zeros to a whole byte.
+  /// The bits as bytes, padded with zeros.
   var bytes: [UInt8] {
     stride(from: 0, to: bits.count, by: 8).map { start in
       (0..<8).reduce(0) { byte, i in
@@ -25,7 +25,7 @@ struct BitWriter {
   }
 }
 
-/// The bits of bytes.
+/// Returns the bits of bytes, most significant bit first.
 func bits(of bytes: some Sequence<UInt8>) -> [UInt8] {
   bytes.flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
 }

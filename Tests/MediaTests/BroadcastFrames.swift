@@ -2,16 +2,17 @@
 
 @testable import Media
 
-/// Puts words on level into streams of FFmpeg's encoders, which write dialnorm only.
+/// Inserts level metadata into streams of FFmpeg's encoders, which only write dialnorm.
 ///
-/// An AC-3 stream of 384 kbit/s becomes one of 448 kbit/s, and an E-AC-3 frame four bytes longer;
-/// so there is room for the words, and the coded sound stays as it is.
+/// An AC-3 stream of 384 kbit/s becomes one of 448 kbit/s, and an E-AC-3 frame becomes four bytes
+/// longer. This makes space for the metadata, and the coded sound is unchanged.
 struct BroadcastFrames {
   /// `dialnorm`, 1 to 31.
   var dialogue: Int
-  /// `compr` of each frame; used in rotation.
+  /// `compr` of each frame, used in rotation.
   var heavy: [Int?] = [nil]
-  /// `dynrng` of each frame's first block, which holds for the others; used in rotation.
+  /// `dynrng` of the first block of each frame, which also applies to the other blocks; used in
+  /// rotation.
   var line: [Int?] = [nil]
 
   enum Unexpected: Error { case header }
@@ -36,17 +37,17 @@ struct BroadcastFrames {
     var written = Array(bits[..<32]) + field(30, 8) + Array(bits[40..<reader.position])
     reader.skip(5)
     written += field(dialogue, 5) + word(heavy[index % heavy.count])
-    // compre, langcode, audprodie: FFmpeg writes none of them.
+    // FFmpeg writes none of compre, langcode and audprodie.
     guard reader.take(3) == 0 else { throw Unexpected.header }
     let start = reader.position - 2
     reader.skip(2)
-    // Time codes or, in version 6, words on mixing.
+    // These are time codes or, in version 6, mixing metadata.
     for _ in 0..<2 { _ = reader.optional(14) }
     guard reader.take(1) == 0 else { throw Unexpected.header }
     reader.skip(2 * [2, 1, 2, 3, 3, 4, 4, 5][mode])
     written += bits[start..<reader.position] + word(line[index % line.count])
     guard reader.take(1) == 0 else { throw Unexpected.header }
-    // Auxiliary data flag, reserved bit and checksum end the frame.
+    // The auxiliary data flag, a reserved bit and the checksum end the frame.
     let body = bits[reader.position..<(bits.count - 18)]
     let length = 1792 * 8
     written += body + [UInt8](repeating: 0, count: length - 18 - written.count - body.count)
@@ -54,9 +55,9 @@ struct BroadcastFrames {
     return checked(bytes(of: written))
   }
 
-  /// Both checksums of an AC-3 frame: over its first 5/8, and over the rest. The first stands at
-  /// the front of what it is of: it is the number that leaves no remainder, found by stepping back
-  /// over as many bits as come behind it.
+  /// Sets both checksums of an AC-3 frame: over its first 5/8, and over the rest. The first
+  /// checksum precedes its data. It is the value for which the remainder is zero, found by stepping
+  /// the register back over the bits that follow.
   private func checked(_ frame: [UInt8]) -> [UInt8] {
     var frame = frame
     let words = frame.count / 2
@@ -88,7 +89,7 @@ struct BroadcastFrames {
     var written = Array(bits[..<21]) + field(size / 2 - 1, 11) + bits[32..<reader.position]
     reader.skip(5)
     written += field(dialogue, 5) + word(heavy[index % heavy.count])
-    // compre, mixmdate, infomdate, addbsie
+    // FFmpeg writes none of compre, mixmdate, infomdate and addbsie.
     guard reader.take(1) == 0 else { throw Unexpected.header }
     let start = reader.position
     guard reader.take(3) == 0 else { throw Unexpected.header }
@@ -105,7 +106,7 @@ struct BroadcastFrames {
     return result
   }
 
-  /// `audfrm` (annex E, 2.2.3) as FFmpeg's encoder writes it: six blocks, no optional tool.
+  /// Skips `audfrm` (annex E, 2.2.3) as FFmpeg's encoder writes it: six blocks, no optional tools.
   private func skipFrameInformation(
     _ reader: inout BitReader, channels: Int, low: Int
   ) throws {
@@ -155,7 +156,7 @@ struct BroadcastFrames {
     return writer.bits
   }
 
-  /// Remainder by x^16 + x^15 + x^2 + 1 (A/52, 6.1.7).
+  /// Returns the remainder of the division by x^16 + x^15 + x^2 + 1 (A/52, 6.1.7).
   private static func remainder(_ bytes: some Sequence<UInt8>) -> Int {
     var register = 0
     for byte in bytes {
@@ -167,7 +168,7 @@ struct BroadcastFrames {
     return register
   }
 
-  /// Undoes one step of the register.
+  /// Reverses one step of the register.
   private static func stepBack(_ register: Int) -> Int {
     register & 1 != 0 ? (register ^ 0x8005) >> 1 | 0x8000 : register >> 1
   }

@@ -30,7 +30,7 @@ import Testing
       let reader = try AudioFileReader(path: scratch / name)
       #expect(try readAll(reader) == signal, "\(name) (\(reader.track.codec))")
       #expect(reader.warnings.isEmpty, "\(name): \(reader.warnings)")
-      if name != "a.caf" {  // states whole packets
+      if name != "a.caf" {  // Its header states whole packets.
         #expect(reader.duration.map { $0 == 9001 } ?? true, "\(name)")
       }
     }
@@ -51,7 +51,8 @@ import Testing
     }
   }
 
-  /// Float32 has 24 bits: wider integers and float64 go to the nearest.
+  /// Float32 has 24 significant bits, so wider integers and float64 are rounded to the nearest
+  /// value.
   @Test func widePCMIsRoundedToNearest() throws {
     let scratch = Scratch()
     let values: [Int] = [
@@ -59,7 +60,7 @@ import Testing
     ]
     let data = values.flatMap { little($0, 4) }
     var wave = RawWAV(signal: [[Float](repeating: 0, count: values.count)]).bytes
-    wave[20] = 1  // WAVE_FORMAT_PCM of 32 bits
+    wave[20] = 1  // WAVE_FORMAT_PCM with 32 bits
     scratch.write(Array(wave.dropLast(data.count)) + data, to: "s32.wav")
     let expected = values.map { Float(Double($0) / 2_147_483_648) }
     #expect(try readAll(AudioFileReader(path: scratch / "s32.wav")) == [expected])
@@ -84,7 +85,8 @@ import Testing
     let name: String
     let channels: Int
     let arguments: [String]
-    /// How far the file may be longer, and how late it may be, as its format cannot say.
+    /// The number of frames by which the file may be too long, too short or late, because its
+    /// format cannot state the exact length and delay.
     var excess = 0
     var shortage = 0
     var delay = 0
@@ -104,7 +106,7 @@ import Testing
       excess: 1536 + 256, delay: 256),
     Lossy(name: "a.opus", channels: 2, arguments: ["-c:a", "libopus", "-b:a", "192k"]),
     Lossy(name: "a.mp3", channels: 2, arguments: ["-c:a", "libmp3lame", "-b:a", "256k"]),
-    // FFmpeg 5.1's Ogg muxer and demuxer miscount the last Vorbis block.
+    // The Ogg muxer and demuxer of FFmpeg 5.1 miscount the last Vorbis block.
     Lossy(
       name: "a.ogg", channels: 6, arguments: ["-c:a", "libvorbis", "-q:a", "8"], excess: 128,
       shortage: 128),

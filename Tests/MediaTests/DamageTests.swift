@@ -9,15 +9,16 @@ import Testing
   private struct Case {
     let name: String
     let arguments: [String]
-    /// Damage that the format lets one notice.
+    /// Whether the format allows damage to be detected.
     var isNoticed = true
     var tolerance = 0
-    /// A bare stream of frames of varying size cannot tell how many were lost.
+    /// Whether the format preserves the timing. A bare stream of frames of varying size does not
+    /// show how many were lost.
     var isTimed = true
   }
 
   @Test func corruptPacketsBecomeSilenceAndTimeIsKept() throws {
-    // A damaged Ogg page is lost as a whole.
+    // A damaged Ogg page is lost completely, so use small pages.
     let smallPages = ["-page_duration", "100000"]
     let cases = [
       Case(name: "a.flac", arguments: ["-c:a", "flac"]),
@@ -63,7 +64,7 @@ import Testing
       for warning in reader.warnings { #expect((0.3...1.7).contains(warning.seconds)) }
     }
     guard item.isTimed else { return }
-    // The last quarter is where it was.
+    // The last quarter must be at its original time.
     let tail = clean[0].count * 3 / 4
     let residual = residualDecibels(
       heard[0].dropFirst(tail).prefix(16000), clean[0].dropFirst(tail).prefix(16000))
@@ -86,7 +87,7 @@ import Testing
     #expect(silent.count == 1)
     let hole = (silent.first ?? 0) * 4096
     for channel in 0..<2 {
-      // The first frames after the hole are faded in.
+      // The first frames after the gap are faded in.
       for range in [0..<hole, (hole + 4096 + 32)..<40960] {
         #expect(heard[channel][range] == signal[channel][range])
       }

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Media
 
-/// The words on level of AC-3 and E-AC-3 are used once, as the mode says.
+/// The level metadata of AC-3 and E-AC-3 must be applied exactly once, according to the mode.
 @Suite struct DynamicRangeTests {
   private static let kinds = ["ac3", "eac3"]
 
-  /// 5.1 noise as FFmpeg's encoder writes it, without any words but dialnorm -31.
+  /// Returns 5.1 noise as FFmpeg's encoder writes it, with no level metadata except dialnorm -31.
   private func stream(_ kind: String, _ scratch: Scratch, seconds: Double = 1) throws -> [UInt8] {
     let signal = noise(channels: 6, frames: Int(48000 * seconds), peak: 0.2)
     scratch.write(RawWAV(signal: signal, samples: .int24).bytes, to: "in.wav")
@@ -36,7 +36,7 @@ import Testing
     return signal
   }
 
-  /// Of a part of one signal to the same part of another, dB.
+  /// Returns the level of a part of one signal relative to the same part of another, in dB.
   private func ratio(_ a: Planar, _ b: Planar, _ range: Range<Int>) -> Double {
     func energy(_ signal: Planar) -> Double {
       signal.reduce(0) { $0 + $1[range].reduce(0) { $0 + Double($1) * Double($1) } }
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// Gains that change with every frame are heard in their own frames.
+  /// Gains that change with every frame must apply to their own frames.
   @Test(arguments: kinds) func gainsChangeWhereTheirBlocksAre(kind: String) throws {
     let scratch = Scratch()
     let stream = try stream(kind, scratch)
@@ -88,7 +88,7 @@ import Testing
       patched(kind, stream, BroadcastFrames(dialogue: 31)), scratch, .line)
     let gained = try decode(patched(kind, stream, changing), scratch, .line)
     for frame in 0..<30 {
-      // The first block's window leads over from the frame before.
+      // The window of the first block fades from the previous frame.
       let range = (frame * 1536 + 512)..<(frame * 1536 + 1536)
       let level = ratio(gained, plain, range)
       let wanted = SyncframeHeader.lineGain(words[frame % 4])
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  /// What was decoded before a seek and after it has the same words applied.
+  /// The same metadata must apply before and after a seek.
   @Test(arguments: kinds) func aSeekKeepsTheMode(kind: String) throws {
     let scratch = Scratch()
     let words = BroadcastFrames(dialogue: 20, heavy: [0xD5])

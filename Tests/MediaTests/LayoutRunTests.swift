@@ -5,15 +5,16 @@ import Glibc
 import Media
 import Testing
 
-/// Channels that change in mid-stream, given as they are.
+/// Tests channels that change in mid-stream and are returned as they are.
 @Suite struct LayoutRunTests {
   private static let surround = ChannelLayout.speakers([
     .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,
   ])
-  /// Whole frames of AC-3.
+  /// Multiples of the AC-3 frame length.
   private static let lengths = [30, 20, 25].map { $0 * 1536 }
 
-  /// 5.1, stereo, 5.1, cut out of one sound: channel c is a tone of 400 + 150 c Hz throughout.
+  /// Writes 5.1, stereo and 5.1 parts of one continuous sound, in which channel c is a tone of 400
+  /// + 150 c Hz, and returns their names.
   private func pieces(_ scratch: Scratch, codec: String) throws -> [String] {
     var start = 0
     var paths: [String] = []
@@ -90,7 +91,7 @@ import Testing
       reader.followsLayout = true
       let runs = try runs(reader)
       #expect(runs.map(\.layout) == [Self.surround, .stereo, Self.surround])
-      // Each run begins on the grid of the whole.
+      // Each run begins on the frame grid of the entire file.
       let ends = [0, 1, 2].map { Self.lengths[...$0].reduce(0, +) }
       let places = [0] + ends.map { ($0 * rate + 47999) / 48000 }
       let counts = runs.map { $0.sound[0].count }
@@ -98,7 +99,7 @@ import Testing
       for (index, run) in runs.enumerated() {
         let truth = tones(channels: 6, rate: rate, frames: places[index + 1])
         let middle = 4000..<counts[index] - 4000
-        // The encoder's own delay is 256 frames.
+        // The encoder has a delay of 256 frames.
         let shift = 256.0 * Double(rate) / 48000
         for channel in [0, 1] {
           let delayed = sineShifted(400 + 150 * Double(channel), rate, middle, places[index], shift)
@@ -135,7 +136,7 @@ import Testing
     }
   }
 
-  /// Links of a chained Ogg, lossless: every sample is what went in.
+  /// The links of a chained Ogg are lossless, so every sample must equal the input.
   @Test func aChainedOggIsFollowed() throws {
     let scratch = Scratch()
     let parts = [2, 6, 2].map { noise(channels: $0, frames: 20_000) }
@@ -155,7 +156,7 @@ import Testing
     #expect(runs.map(\.sound) == parts)
   }
 
-  /// Whoever does not follow gets the first channels throughout, as before.
+  /// Without `followsLayout`, all frames have the first channels.
   @Test func withoutFollowingChannelsStay() throws {
     let scratch = Scratch()
     let names = try pieces(scratch, codec: "ac3")

@@ -8,7 +8,7 @@ import Testing
 @Suite struct LayoutTests {
   private static let silence = Planar(repeating: [Float](repeating: 0, count: 64), count: 4)
 
-  /// `chan` payload of a layout tag alone.
+  /// Returns a `chan` payload that consists of a layout tag only.
   private static func tag(_ number: Int, _ channels: Int) -> [UInt8] {
     big(number << 16 | channels, 4) + big(0, 8)
   }
@@ -30,7 +30,7 @@ import Testing
       labels((0..<9).map { 3 << 16 | $0 }), 9,
       .ambisonics(order: 2, convention: .n3d, headLocked: false)
     ),
-    // Tags that do not fit the channels say nothing.
+    // Tags that do not match the number of channels are ignored.
     (tag(190, 9), 4, .unknown(channels: 4)),
     (tag(190, 4), 16, .unknown(channels: 16)),
   ]
@@ -77,7 +77,7 @@ import Testing
       var bytes = whole
       for _ in 0..<4 { bytes[random(below: bytes.count)] = UInt8(random(below: 256)) }
       let path = scratch.write(bytes, to: "a.mov")
-      // Whatever comes of it, it comes back.
+      // Opening and reading may fail, but must return.
       if let reader = try? AudioFileReader(path: path) {
         for _ in 0..<5 { _ = try? read(reader, frames: 1000) }
       }

@@ -4,9 +4,9 @@
 struct QuickTimeFile {
   var signal: Planar
   var rate = 48000
-  /// With its own header.
+  /// The box, including its header.
   var box: [UInt8]
-  /// Of the sound sample description, 0 to 2.
+  /// Version of the sound sample description, 0 to 2.
   var version = 0
   var isInWave = false
 
@@ -54,7 +54,7 @@ struct QuickTimeFile {
     if version == 2 {
       entry += big(3, 2) + big(16, 2) + big(0xFFFE, 2) + big(0, 2) + big(0x10000, 4) + big(72, 4)
       entry += big(Int(Double(rate).bitPattern), 8) + big(channels, 4) + big(0x7F00_0000, 4)
-      // Signed, packed, big-endian integers.
+      // The samples are signed, packed, big-endian integers.
       entry += big(24, 4) + big(0xE, 4) + big(3 * channels, 4) + big(1, 4)
     } else {
       entry += big(channels, 2) + big(version == 1 ? 16 : 24, 2) + big(version == 1 ? 0xFFFE : 0, 2)
@@ -70,7 +70,7 @@ func atom(_ type: String, _ payload: [UInt8]) -> [UInt8] {
   big(8 + payload.count, 4) + Array(type.utf8) + payload
 }
 
-/// A Core Audio file of 24-bit PCM.
+/// Returns a Core Audio file of 24-bit PCM.
 func coreAudioFile(_ signal: Planar, chan: [UInt8]) -> [UInt8] {
   let samples = bigEndian24(signal)
   let description =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A WAV file byte by byte, so that a test can say anything in it, true or not.
+/// A WAV file written byte by byte, so that a test can choose any contents, valid or not.
 struct RawWAV {
   enum Samples {
     case int16
@@ -11,10 +11,10 @@ struct RawWAV {
   var signal: Planar
   var rate = 48000
   var samples = Samples.float
-  /// nil for WAVE_FORMAT_PCM or _IEEE_FLOAT, else the 16 bytes of an extensible one's GUID.
+  /// The 16 bytes of the GUID for WAVE_FORMAT_EXTENSIBLE; nil for WAVE_FORMAT_PCM or _IEEE_FLOAT.
   var subformat: [UInt8]?
   var mask: UInt32 = 0
-  /// What the header says instead of the truth.
+  /// Values that the header states instead of the real ones.
   var statedChannels: Int?
   var statedDataBytes: Int?
 

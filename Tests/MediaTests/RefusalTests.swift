@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  /// Root reads everything, so the refusal itself cannot be provoked in every place.
+  /// Root may read every file, so the error cannot be provoked in every environment.
   @Test func permissionHasItsOwnText() {
     #expect(
       MediaError.permissionDenied(path: "a.wav").description

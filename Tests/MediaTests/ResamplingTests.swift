@@ -37,7 +37,8 @@ import Testing
     }
   }
 
-  /// Where the lower Nyquist frequency is 1: flat to 0.91, nothing above 1.01 comes through.
+  /// Tones up to 0.9 of the lower Nyquist frequency keep their level, and those from 1.02 on
+  /// vanish.
   @Test func passbandIsFlatAndAliasesAreGone() throws {
     let scratch = Scratch()
     for (from, to) in [(44100, 48000), (96000, 48000), (48000, 44100), (47999, 44100)] {
@@ -64,7 +65,7 @@ import Testing
     return 10 * log10(max(1e-30, energy / Double(middle.count) / 0.125))
   }
 
-  /// Nothing but zeros lies before and after: an impulse near an edge is not mirrored there.
+  /// The signal counts as zero before and after, so an impulse near an edge is not mirrored there.
   @Test func impulsesKeepTheirTimeAndSumAtTheEdges() throws {
     let scratch = Scratch()
     var signal = [Float](repeating: 0, count: 4410)

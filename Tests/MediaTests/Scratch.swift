@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A folder of a test's own, gone when the test is over.
+/// A temporary folder for one test, deleted at the end of the test.
 final class Scratch {
   let path: String
 

@@ -9,7 +9,7 @@ import Testing
     let arguments: [String]
     var channels = 2
     var rate: Int?
-    /// nil for bit-identical.
+    /// The permitted residual, in dB; nil requires bit-identical frames.
     var toleranceDecibels: Double?
   }
 
@@ -32,7 +32,7 @@ import Testing
       Case(
         name: "a.mp3", arguments: ["-c:a", "libmp3lame", "-b:a", "192k"], toleranceDecibels: -60),
       Case(name: "a.ogg", arguments: ["-c:a", "libvorbis", "-q:a", "5"], toleranceDecibels: -60),
-      // AC-3 fills what has no bits with dither, which is never the same.
+      // AC-3 decoders fill bands without bits with dither, which differs every time.
       Case(name: "a.ac3", arguments: ["-c:a", "ac3", "-b:a", "384k"], toleranceDecibels: -35),
       Case(
         name: "a.aac", arguments: ["-c:a", "aac", "-aac_pns", "0", "-b:a", "192k"],

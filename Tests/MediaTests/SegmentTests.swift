@@ -7,7 +7,7 @@ import Testing
   private static let rate = 48000
   private static let signal = noise(channels: 2, frames: 3 * rate, bits: 16)
 
-  /// FLAC of 16 bits in fragmented MP4, a second each.
+  /// Returns segments of 16-bit FLAC in fragmented MP4, about one second each.
   private func lossless(_ scratch: Scratch) throws -> [CodedSegment] {
     scratch.write(RawWAV(signal: Self.signal, samples: .int16).bytes, to: "in.wav")
     return try segments(scratch, codec: ["flac"])
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// All that a decoder gives until it needs a segment.
+  /// Reads everything that a decoder returns before it needs a segment.
   private func read(_ decoder: SegmentDecoder, into sound: inout Planar) throws {
     let step = 700
     let storage = UnsafeMutablePointer<Float>.allocate(capacity: decoder.channels * step)
@@ -102,7 +102,7 @@ import Testing
     #expect(decoder.damages == 1 && sound[0].count == 3 * Self.rate)
     let wrong = sound[0].indices.filter { sound[0][$0] != Self.signal[0][$0] }
     let (first, last) = (try #require(wrong.first), try #require(wrong.last))
-    // One packet, and the frames that are faded in behind it.
+    // The damage covers one packet and the faded frames after it.
     #expect(last - first < 4608 + 32)
     #expect(sound[0][first..<first + 4000].allSatisfy { $0 == 0 })
   }

@@ -3,10 +3,11 @@
 import Glibc
 import Media
 
-/// Channels x frames.
+/// channels x frames.
 typealias Planar = [[Float]]
 
-/// White noise of 24-bit numbers, the same at every run, another for each channel.
+/// White noise, quantised to `bits` bits. It is the same in every run and different in each
+/// channel.
 func noise(channels: Int, frames: Int, bits: Int = 24, peak: Float = 0.5) -> Planar {
   (0..<channels).map { channel in
     var state = UInt64(channel + 1) &* 0x9E37_79B9_7F4A_7C15
@@ -23,12 +24,12 @@ func sine(_ hertz: Double, rate: Int, frames: Int, amplitude: Double = 0.5) -> [
   (0..<frames).map { Float(amplitude * sin(2 * .pi * hertz * Double($0) / Double(rate))) }
 }
 
-/// A tone for each channel, 400 Hz and up.
+/// One tone per channel: 400 Hz plus 150 Hz times the channel index.
 func tones(channels: Int, rate: Int, frames: Int) -> Planar {
   (0..<channels).map { sine(400 + 150 * Double($0), rate: rate, frames: frames, amplitude: 0.25) }
 }
 
-/// 10 log10 of the energy of a - b over that of b.
+/// Returns the energy of a - b relative to that of b, in dB.
 func residualDecibels(_ a: ArraySlice<Float>, _ b: ArraySlice<Float>) -> Double {
   var error = 0.0
   var energy = 0.0
@@ -39,7 +40,7 @@ func residualDecibels(_ a: ArraySlice<Float>, _ b: ArraySlice<Float>) -> Double 
   return 10 * log10(max(error, 1e-300) / max(energy, 1e-300))
 }
 
-/// All that `reader` still has, read in pieces of `step` frames.
+/// Reads the remaining frames of `reader` in pieces of `step` frames.
 func readAll(_ reader: AudioFileReader, step: Int = 1000) throws -> Planar {
   var result = Planar(repeating: [], count: reader.channels)
   while true {

@@ -51,7 +51,7 @@ import Testing
 
   // MARK: The loudness box
 
-  /// One entry of ISO 14496-12, 12.2.7.2: method and value of each measurement.
+  /// Returns one entry of ISO 14496-12, 12.2.7.2, with the method and value of each measurement.
   private func entry(
     downmix: Int = 0, compression: Int = 0, samplePeak: Int = 0, truePeak: Int = 0,
     _ measurements: [(method: Int, value: Int)], equaliser: Int? = nil
@@ -120,7 +120,8 @@ import Testing
     }
   }
 
-  /// Puts a box at the end of another one; the index lies behind the samples, which stay in place.
+  /// Appends a box to the content of another one. The index follows the samples, so these stay in
+  /// place.
   private func appending(_ box: [UInt8], to path: [String], of file: [UInt8]) -> [UInt8] {
     var file = file
     var (start, end) = (0, file.count)

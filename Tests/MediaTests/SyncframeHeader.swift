@@ -4,37 +4,37 @@ import Glibc
 
 @testable import Media
 
-/// The words on level in the header of an AC-3 or E-AC-3 frame (ATSC A/52:2018, 5.3 and annex
-/// E 2.3; ETSI TS 102 366).
+/// The level metadata in the header of an AC-3 or E-AC-3 frame (ATSC A/52:2018, 5.3 and annex E
+/// 2.3; ETSI TS 102 366).
 struct SyncframeHeader: Sendable, Equatable {
-  /// Of one programme; two of them share a frame of dual mono.
+  /// The levels of one programme; a dual mono frame contains two programmes.
   struct Levels: Sendable, Equatable {
     /// Loudness of the dialogue in the coded sound, -31 to -1 dB.
     var dialogue: Int
-    /// Gain for heavy compression (`compr`), dB; nil where there is none.
+    /// Gain for heavy compression (`compr`), in dB; nil if there is none.
     var heavyCompression: Double?
-    /// Gain for line mode (`dynrng`) of an AC-3 frame's first block, dB; nil where there is none.
-    /// In E-AC-3, and in the other blocks, it lies behind entropy-coded data.
+    /// Gain for line mode (`dynrng`) of the first block of an AC-3 frame, in dB; nil if there is
+    /// none. In E-AC-3, and in the other blocks, it follows entropy-coded data.
     var firstBlockGain: Double?
   }
 
   var isEnhanced: Bool
-  /// Whether the frame only adds channels to the one before it.
+  /// Whether the frame only adds channels to the previous one.
   var isDependent: Bool
-  /// The frame's length in bytes.
+  /// Length of the frame in bytes.
   var byteCount: Int
   /// `acmod`, 0 to 7; 0 is dual mono.
   var channelMode: Int
   var hasLowFrequency: Bool
-  /// One; two for dual mono.
+  /// One entry; two for dual mono.
   var levels: [Levels]
 
-  /// - Parameter bytes: of a frame from its sync word on; what lies behind the header is not read.
-  /// - Returns: nil where they are no frame, or are cut short.
+  /// - Parameter bytes: of a frame, starting at its sync word; bytes after the header are not read.
+  /// - Returns: nil if the bytes are not a frame or are cut short.
   init?(_ bytes: some Collection<UInt8>) {
     var bits = BitReader(bytes.prefix(128))
     guard bits.take(16) == 0x0B77 else { return nil }
-    // Both kinds have their version at the same place.
+    // Both formats have their version at the same position.
     var ahead = bits
     ahead.skip(24)
     let version = ahead.take(5)
@@ -68,7 +68,7 @@ struct SyncframeHeader: Sendable, Equatable {
       _ = bits.optional(7)
     }
     bits.skip(2)
-    // Time codes; in version 6 more words on mixing, of the same length.
+    // These are time codes or, in version 6, mixing metadata of the same length.
     for _ in 0..<2 { _ = bits.optional(14) }
     if let count = bits.optional(6) { bits.skip(8 * (count + 1)) }
     bits.skip(2 * Self.fullChannels[mode])
@@ -92,7 +92,7 @@ struct SyncframeHeader: Sendable, Equatable {
     for _ in 0..<(channelMode == 0 ? 2 : 1) { levels.append(Self.levels(&bits)) }
   }
 
-  /// Zero is reserved, and decoders take it for -31.
+  /// Reads the levels of one programme. Zero is reserved, and decoders interpret it as -31.
   private static func levels(_ bits: inout BitReader) -> Levels {
     let dialogue = bits.take(5)
     return Levels(
@@ -101,7 +101,7 @@ struct SyncframeHeader: Sendable, Equatable {
 
   private static let fullChannels = [2, 1, 2, 3, 3, 4, 4, 5]
 
-  /// kbit/s by `frmsizecod` / 2 (table 5.18).
+  /// Bit rates in kbit/s by `frmsizecod` / 2 (table 5.18).
   private static let bitRates = [
     32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640,
   ]
@@ -112,13 +112,15 @@ struct SyncframeHeader: Sendable, Equatable {
     return 2 * (rate == 1 ? words + size % 2 : words)
   }
 
-  /// Of a `compr` word, dB: a signed exponent of 4 bits, a mantissa of 4 (A/52, 7.7.2.2).
+  /// Returns the gain of a `compr` word in dB: a signed exponent of 4 bits, a mantissa of 4 (A/52,
+  /// 7.7.2.2).
   static func heavyGain(_ word: Int) -> Double {
     let exponent = word >> 4 - (word & 0x80 != 0 ? 16 : 0)
     return 20 * log10(Double(16 + word & 15) / 32) + 20 * log10(2) * Double(exponent + 1)
   }
 
-  /// Of a `dynrng` word, dB: a signed exponent of 3 bits, a mantissa of 5 (A/52, 7.7.1.2).
+  /// Returns the gain of a `dynrng` word in dB: a signed exponent of 3 bits, a mantissa of 5 (A/52,
+  /// 7.7.1.2).
   static func lineGain(_ word: Int) -> Double {
     let exponent = word >> 5 - (word & 0x80 != 0 ? 8 : 0)
     return 20 * log10(Double(32 + word & 31) / 64) + 20 * log10(2) * Double(exponent + 1)

@@ -6,19 +6,19 @@ import Testing
 
 @testable import Media
 
-/// Words on level as they stand in a header that the tests write.
+/// Level metadata that the tests write into a header.
 struct WrittenHeader {
   var mode = 7
   var lowFrequency = true
   /// `dialnorm` and `compr` of one or two programmes.
   var programmes: [(dialogue: Int, heavy: Int?)] = [(27, nil)]
-  /// `dynrng` of the first block.
+  /// `dynrng` of the first block, for each programme.
   var line: [Int?] = [nil]
   var languages = false
   var timeCodes = false
   var additional: Int?
 
-  /// A/52, 5.3.2 and the start of 5.3.3.
+  /// An AC-3 header: A/52, 5.3.2 and the start of 5.3.3.
   var basic: [UInt8] {
     var writer = BitWriter()
     writer.put(0x0B77, 16)
@@ -51,7 +51,7 @@ struct WrittenHeader {
     return writer.bytes
   }
 
-  /// A/52, annex E, 2.2.2.
+  /// Returns an E-AC-3 header: A/52, annex E, 2.2.2.
   func enhanced(type: Int = 0, words: Int = 384) -> [UInt8] {
     var writer = BitWriter()
     writer.put(0x0B77, 16)
@@ -74,7 +74,7 @@ struct WrittenHeader {
 
 @Suite struct SyncframeHeaderTests {
   @Test func gainsOfTheWords() {
-    // A/52, 7.7.1.2 and 7.7.2.2: the largest, the smallest and unity.
+    // A/52, 7.7.1.2 and 7.7.2.2: the largest gain, the smallest and unity.
     #expect(abs(SyncframeHeader.lineGain(0x7F) - 23.95) < 0.01)
     #expect(abs(SyncframeHeader.lineGain(0x80) + 24.08) < 0.01)
     #expect(abs(SyncframeHeader.lineGain(0)) < 1e-9)
@@ -153,7 +153,7 @@ struct WrittenHeader {
       guard let header = SyncframeHeader(bytes) else { continue }
       #expect((1...4096).contains(header.byteCount))
       #expect(header.levels.allSatisfy { (-31 ... -1).contains($0.dialogue) })
-      // A slice has indices of its own.
+      // The indices of a slice do not start at 0.
       #expect(SyncframeHeader(([0] + bytes).dropFirst()) == header)
     }
   }

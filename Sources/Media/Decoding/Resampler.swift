@@ -10,9 +10,9 @@ import Glibc
 /// and after. libswresample would mirror it there, so zeros are fed at both ends instead.
 ///
 /// The response is flat within 0.04 dB up to 0.94 of the lower Nyquist frequency. If the rate is
-/// lowered, it is below -120 dB from 1.0 on. The residual of a 997 Hz tone is below -136 dB
-/// (ResamplingTests). The filter is a Kaiser-windowed sinc (beta 12, 256 taps at the lower of the
-/// two rates).
+/// lowered, it is below -120 dB from 1.0 on. The residual of a 997 Hz tone is below -136 dB.
+/// ResamplingTests checks similar limits. The filter is a Kaiser-windowed sinc (beta 12, 256 taps
+/// at the lower of the two rates).
 final class Resampler {
   /// libswresample of FFmpeg 5.1 rejects more channels in one context.
   private static let maximumGroup = 64
