@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// Single bad samples close together must neither let bursts through nor hold a level.
+  /// Single bad samples in quick succession must neither let bursts through nor hold a level.
   @Test(arguments: [2, 3, 10, 100])
   func badSamplesInARowOfHolesStayMuted(distance: Int) {
     let signal = steady(20_000)

@@ -59,8 +59,8 @@ import Testing
     #expect(ring.generation == 0)
   }
 
-  /// Two threads, two million frames, flushes on the way: no frame torn, repeated or out of order,
-  /// none lost but at a flush.
+  /// Passes two million frames between two threads, with flushes in between. No frame may be torn,
+  /// repeated or out of order, and frames may be lost only at a flush.
   @Test func passesMillionsOfFramesBetweenTwoThreads() {
     let trial = RingTrial()
     var producer = pthread_t()
@@ -76,7 +76,8 @@ import Testing
   }
 }
 
-/// Channel 0 carries the low 20 bits of the frame's number, channel 1 the rest: exact in Float.
+/// Channel 0 carries the low 20 bits of the frame number, channel 1 the rest; both are exact in
+/// Float.
 private final class RingTrial: @unchecked Sendable {
   static let total = 2_000_000
   static let flushInterval = 500_000
@@ -101,7 +102,7 @@ private final class RingTrial: @unchecked Sendable {
         done += written
       }
       next += count
-      // The last frame before a flush stays only if it was read in time; after the last one, wait.
+      // A flush drops frames that have not been read, so wait for the reader before the last one.
       if (next - 1) % Self.flushInterval == 0 {
         if next > Self.total { while ring.fill > 0 { sched_yield() } }
         ring.flush()
@@ -127,7 +128,7 @@ private final class RingTrial: @unchecked Sendable {
         generation = ring.generation
         last = number
       }
-      // A flush that was seen before its first frame came is told of by that frame.
+      // If a flush is seen before its first frame arrives, that frame updates `generation`.
     }
     return (faults, last, ring.generation)
   }

@@ -32,7 +32,7 @@ import Testing
     #expect(meter.read() == LevelMeter.Levels.silence)
   }
 
-  /// Whatever the moment of the readings, no frame is lost or counted twice.
+  /// Energy and number of frames are consistent, whenever the meter is read.
   @Test func readingsFromAnotherThreadAreConsistent() {
     let meter = UnsafeMutablePointer<LevelMeter>.allocate(capacity: 1)
     meter.initialize(to: LevelMeter())

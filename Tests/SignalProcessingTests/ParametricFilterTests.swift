@@ -5,15 +5,16 @@ import SignalProcessing
 import TestSupport
 import Testing
 
-/// Parametric filters against the analogue prototypes that they are made from.
+/// Compares parametric filters with their analogue prototypes.
 @Suite struct ParametricFilterTests {
   private static let rate = 48_000.0
 
-  /// The prototype at s = i tan(w / 2) / tan(w0 / 2), where the bilinear transform takes it from.
+  /// Returns the magnitude of the prototype at s = i tan(w / 2) / tan(w0 / 2), to which the
+  /// bilinear transform maps the frequency.
   private func prototype(_ filter: ParametricFilter, _ frequency: Double) -> Double {
     let x = tan(.pi * frequency / Self.rate) / tan(.pi * filter.frequency / Self.rate)
     let (q, a) = (filter.quality, pow(10, filter.gain / 40))
-    // (real, imaginary) parts with s = i x, s^2 = -x^2.
+    // Returns the magnitude of a complex number; s = i x, so s^2 = -x^2.
     func size(_ re: Double, _ im: Double) -> Double { hypot(re, im) }
     let square = x * x
     return switch filter.kind {
@@ -44,7 +45,7 @@ import Testing
         let found = biquad.response(at: frequency, sampleRate: Self.rate).squaredMagnitude
         #expect(abs(10 * log10(found) - 20 * log10(truth)) < 0.001, "\(filter) \(frequency)")
       }
-      // Stable and of minimum phase as it is.
+      // The filter is stable and already has minimum phase.
       #expect(abs(biquad.a2) < 1 && abs(biquad.a1) < 1 + biquad.a2)
       #expect(abs(biquad.minimumPhase.b0 - biquad.b0) < 1e-9 * abs(biquad.b0))
     }
@@ -75,7 +76,7 @@ import Testing
     }
   }
 
-  /// The response is as long as it takes, and what is cut off is as little as was asked for.
+  /// The length of the response depends on its decay, and at most the permitted energy is cut off.
   @Test func responsesEndWhereLittleIsLeft() throws {
     let sections = try [
       ParametricFilter(.lowShelf, frequency: 40, gain: 9, quality: 0.9),
@@ -88,7 +89,7 @@ import Testing
     let rest = whole[short.count...].reduce(0) { $0 + $1 * $1 }
     let all = whole.reduce(0) { $0 + $1 * $1 }
     #expect(10 * log10(rest / all) <= -90)
-    // Its spectrum is the product of the sections'.
+    // The spectrum is the product of those of the sections.
     for frequency in [20.0, 100, 2000, 15_000] {
       var (re, im) = (0.0, 0.0)
       for (n, x) in short.enumerated() {
@@ -103,7 +104,7 @@ import Testing
   }
 }
 
-/// Filters behind filters, and the same one for two channels.
+/// Tests filters in series, and the same filter for two channels.
 @Suite struct FilterFoldingTests {
   private func noise(_ count: Int) -> [Float] { (0..<count).map { _ in .random(in: -1...1) } }
 

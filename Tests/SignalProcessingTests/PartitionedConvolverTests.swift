@@ -73,7 +73,8 @@ import Testing
     return 10 * log10(error / energy + 1e-30)
   }
 
-  /// Against the defining sum, for calls on and off the partitions' borders.
+  /// Compares the output with the defining sum, for calls that do and do not end at partition
+  /// borders.
   @Test(arguments: shapes, sets)
   func agreesWithTheDefiningSum(shape: Shape, set: InstructionSet) {
     let x = Self.noise(shape.inputs, 700 + shape.taps)
@@ -91,7 +92,8 @@ import Testing
     }
   }
 
-  /// A room's response: several partition sizes, the long ones worked on while sound comes in.
+  /// Tests filters as long as a room response, which need several partition sizes with deferred
+  /// levels.
   @Test(arguments: [32, 128, 512], sets)
   func agreesForLongFilters(partition: Int, set: InstructionSet) {
     let x = Self.noise(2, 12000)
@@ -106,7 +108,7 @@ import Testing
     }
   }
 
-  /// Every split of the inputs into those that come to both ears alike and the others.
+  /// Tests every number of even inputs, which reach both ears equally, among odd ones.
   @Test(arguments: 0...9, sets)
   func aMirroredHeadGivesTheSame(evenCount: Int, set: InstructionSet) {
     var random = SeededGenerator.forTest()
@@ -125,7 +127,7 @@ import Testing
     }
   }
 
-  /// Inputs and stretches of silence are left out of the work, not of the sound.
+  /// Skipping silent inputs and sections must not change the output.
   @Test(arguments: [16, 64])
   func silenceChangesNothing(partition: Int) {
     var x = Self.noise(9, 3000)

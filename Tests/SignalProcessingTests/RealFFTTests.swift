@@ -11,7 +11,7 @@ import Testing
     [1, 2, 3, 4, 8, 12, 16].map { (size, $0) }
   }
 
-  /// The defining sum in double precision.
+  /// Computes the defining sum in double precision.
   static func transform(_ x: [Float]) -> [(Double, Double)] {
     (0...(x.count / 2)).map { k in
       var (re, im) = (0.0, 0.0)

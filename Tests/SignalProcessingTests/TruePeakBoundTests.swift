@@ -6,8 +6,8 @@ import Testing
 
 @testable import SignalProcessing
 
-/// The limiter does not look at a waveform that its bound calls harmless: the bound must hold for
-/// all.
+/// The limiter does not examine a waveform whose bound is below the target, so the bound must hold
+/// for every waveform.
 @Suite struct TruePeakBoundTests {
   @Test func noEstimateExceedsItsBound() {
     let interpolator = TruePeakInterpolator()
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// Low notes are nearly straight between the samples, so that the look is saved.
+  /// Low notes are nearly straight between the samples, so their bounds avoid an examination.
   @Test(arguments: [(100.0, 1.002), (1_000, 1.04), (4_000, 1.6)])
   func lowNotesHaveTightBounds(frequency: Double, most: Float) {
     let interpolator = TruePeakInterpolator()
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// - Parameter frequency: in cycles a frame.
+  /// - Parameter frequency: in cycles per frame.
   private static func sine(frequency: Double, phase: Double) -> [Float] {
     (0..<TruePeakInterpolator.contextFrames).map {
       Float(sin(2 * .pi * frequency * Double($0) + phase))

@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 @Suite struct TruePeakLimiterTests {
-  /// Signals that break limiters, 5,500 frames each; `x` is the frame.
+  /// Signals that are difficult for limiters, tested with 5,500 frames each. `sample` takes the
+  /// frame number.
   static let hardSignals: [(name: String, sample: @Sendable (Int) -> Float)] = [
     ("square 997 Hz", { sign(sine(997, $0)) }),
     ("square 50 Hz", { sign(sine(50, $0)) }),
@@ -56,7 +57,7 @@ import Testing
     #expect(TruePeakMeter.decibels(output[0]) <= ceiling + 0.1)
   }
 
-  /// Not so quiet that the ceiling is kept by giving the level away.
+  /// The limiter must not keep the ceiling by reducing the level more than necessary.
   @Test func usesTheRoomBelowTheCeiling() {
     let signal = PlanarSignal(channelCount: 2, frames: 5_500) { _, frame in 4 * sine(997, frame) }
     let peak = TruePeakMeter.decibels(limit(signal, sampleRate: 48_000)[0])
@@ -66,7 +67,8 @@ import Testing
   @Test(arguments: [8_000, 44_100, 48_000, 384_000] as [Double])
   func isAPureDelayBelowTheCeiling(sampleRate: Double) {
     let signal = PlanarSignal(channelCount: 2, frames: 5_500) { channel, frame in
-      // Whole periods: an end in mid-swing would overshoot between the samples.
+      // The signal has complete periods, because an end within a period would overshoot between
+      // samples.
       channel == 0 ? 0.88 * Float(sin(2 * .pi * Double(frame) / 44)) : 0.25 * noise(7, frame)
     }
     let latency = TruePeakLimiter(sampleRate: sampleRate).latencyFrames
@@ -93,7 +95,7 @@ import Testing
     for frame in 105_000..<110_000 { #expect(output[0][frame + 96] == input[frame]) }
   }
 
-  /// After the release time 1/e of the reduction is left.
+  /// After the release time, 1/e of the gain reduction must remain.
   @Test func releasesWithItsTimeConstant() {
     let signal = PlanarSignal(channelCount: 2, frames: 24_000) { _, frame in
       frame == 1_000 ? 8 : 0.25
@@ -142,7 +144,7 @@ import Testing
     #expect(resume(other, at: 5_003, of: signal, from: saved) == expected)
   }
 
-  /// What comes out from `frame` on after going back to the state.
+  /// Returns the output from `frame` on after restoring the state.
   private func resume(
     _ limiter: borrowing TruePeakLimiter, at frame: Int, of signal: PlanarSignal,
     from state: UnsafeRawPointer
@@ -182,7 +184,7 @@ import Testing
     }
   }
 
-  /// The output with its tail, so that nothing of the signal is left inside.
+  /// Returns the output including its tail, so that the limiter holds no more of the signal.
   private func limit(
     _ signal: PlanarSignal, sampleRate: Double, ceiling: Double = -1, sizes: [Int] = [512]
   ) -> [[Float]] {
@@ -195,7 +197,7 @@ import Testing
   }
 }
 
-/// A sine at a rate of 48 kHz with a phase that hits no sample exactly.
+/// A sine at a rate of 48 kHz. The initial phase of 0.1 rad keeps samples off its zeros and crests.
 private func sine(_ frequency: Double, _ frame: Int) -> Float {
   Float(sin(2 * .pi * frequency * Double(frame) / 48_000 + 0.1))
 }

@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 
 @Suite struct TruePeakMeterTests {
-  /// A windowed sine whose samples all miss the crest by 45 degrees: 3.01 dB between the samples.
+  /// All samples of this windowed sine are 45 degrees from the crest, so the peak is 3.01 dB
+  /// higher.
   @Test func seesTheCrestBetweenTheSamples() {
     let samples = (0..<4_096).map { frame -> Float in
       let window = 0.5 - 0.5 * cos(2 * .pi * Double(frame) / 4_096)
@@ -21,7 +22,7 @@ import Testing
     #expect(abs(TruePeakMeter.truePeak(samples) - 2) < 1e-9)
   }
 
-  /// Two equal samples in a row: sinc(1/2) twice.
+  /// Two equal adjacent samples give a peak of 2 sinc(1/2).
   @Test func twoSamplesPeakInTheMiddle() {
     var samples = [Float](repeating: 0, count: 500)
     samples[123] = 1
