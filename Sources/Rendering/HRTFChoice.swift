@@ -5,31 +5,33 @@ public import Binaural
 public import Media
 private import Surround
 
-/// Finds an HRTF set and makes decoders from it.
+/// Finds an HRTF set and makes decoder filters from it.
 public struct HRTFChoice: Sendable {
-  /// The set as it was read, before it is brought to a rate.
+  /// The set as read, before it is resampled.
   public let set: HRTFSet
-  /// What the listener should be told, a sentence each.
+  /// Notes for the listener, one sentence each.
   public let notes: [String]
 
   private let interrupt: InterruptFlag?
 
-  /// A set that is there already.
+  /// Uses a set that is already loaded.
   ///
   /// - Parameters:
-  ///   - set: as it was read.
-  ///   - interrupt: ends a design that is under way.
+  ///   - set: the set as read.
+  ///   - interrupt: cancels a design in progress.
   public init(set: HRTFSet, interrupt: InterruptFlag? = nil) {
     self.set = set
     self.interrupt = interrupt
     notes = set.notes
   }
 
+  /// Reads a set.
+  ///
   /// - Parameters:
-  ///   - path: a SOFA file; nil for libmysofa's default set, and where there is none, a rigid
-  ///     sphere, so that there is always something to play with.
+  ///   - path: a SOFA file; nil for libmysofa's default set, or a rigid sphere if that is missing
+  ///     or cannot be read, so that playback is always possible.
   ///   - loader: reads SOFA files.
-  ///   - interrupt: ends the reading, or a design that is under way.
+  ///   - interrupt: cancels the reading, or a design in progress.
   public init(
     path: String?, loader: SofaLoader = SofaLoader(), interrupt: InterruptFlag? = nil
   ) throws(PlaybackError) {
@@ -58,14 +60,14 @@ public struct HRTFChoice: Sendable {
     }
   }
 
-  /// The filters that decode a source of a layout.
+  /// Returns the filters that decode a source of a layout.
   ///
   /// - Parameters:
-  ///   - layout: what the channels are; not `.unknown`.
-  ///   - settings: the order for speakers, the design and the equalisation.
-  ///   - sampleRate: of playing, Hz.
-  /// - Throws: `PlaybackError.notFirstOrder` where the parametric decoder is asked for and the
-  ///   source is something else.
+  ///   - layout: the layout of the channels; not `.unknown`.
+  ///   - settings: the decoder and its order, the equalisation, the head and the playback device.
+  ///   - sampleRate: the sample rate of the output, in Hz.
+  /// - Throws: `PlaybackError.notFirstOrder` if the settings ask for the parametric decoder and the
+  ///   source is not a first-order soundfield.
   public func filters(
     for layout: ChannelLayout, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
@@ -96,13 +98,12 @@ public struct HRTFChoice: Sendable {
     return finished(filters, set, settings)
   }
 
-  /// The filters that decode a soundfield of an order, 1 to 7: those of every source that is
-  /// played or rendered.
+  /// Returns the filters that decode a soundfield of an order, 1 to 7, with the linear decoder.
   ///
   /// - Parameters:
-  ///   - order: of the soundfield.
-  ///   - settings: the design and the equalisation.
-  ///   - sampleRate: of playing, Hz.
+  ///   - order: the order of the soundfield.
+  ///   - settings: the design, the equalisation, the head and the playback device.
+  ///   - sampleRate: the sample rate of the output, in Hz.
   public func filters(
     order: Int, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
@@ -122,14 +123,15 @@ public struct HRTFChoice: Sendable {
     } catch { throw PlaybackError(error) }
   }
 
-  /// The set for a head of the listener's size.
+  /// Returns the set, scaled to the size of the listener's head.
   private func personal(_ settings: RenderSettings) throws(PlaybackError) -> HRTFSet {
     guard let circumference = settings.headCircumference else { return set }
     guard let own = HeadSize(of: set) else { throw .noHeadSize(set.name) }
     return set.withInterauralDelays(scaledBy: circumference / own.circumference)
   }
 
-  /// The filters for what plays them: an equaliser or the cancelling of crosstalk folded in.
+  /// Returns the filters for the playback device, which include the headphone equaliser or the
+  /// crosstalk cancellation.
   private func finished(
     _ filters: BinauralFilters, _ set: HRTFSet, _ settings: RenderSettings
   ) -> BinauralFilters {

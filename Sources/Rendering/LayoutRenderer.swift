@@ -6,7 +6,7 @@ package import HeadTracking
 private import SignalProcessing
 private import Surround
 
-/// What `LayoutRenderer` makes.
+/// The layouts that `LayoutRenderer` can produce.
 public enum OutputLayout: String, Sendable, CaseIterable {
   case stereo
   case surround51 = "5.1"
@@ -32,15 +32,15 @@ public enum OutputLayout: String, Sendable, CaseIterable {
   }
 }
 
-/// Renders a source for loudspeakers or as a soundfield, block after block, into memory.
+/// Renders a source for loudspeakers or as a soundfield, block by block, into memory.
 ///
-/// Without a head the channels are only converted (`Conversion`). With one that is still or moves,
-/// everything turns against it but low-frequency effects and head-locked stereo. A source that is
-/// not to be made spatial comes from the front pair as plain stereo, and does not turn.
+/// Without a head pose it only converts the channels (`Conversion`). With one, everything but
+/// low-frequency effects and head-locked stereo is rotated against the head. A source that is not
+/// to be rendered spatially comes from the front pair as plain stereo and is not rotated.
 public final class LayoutRenderer: RenderedSound {
   public let layout: ChannelLayout
   public var sampleRate: Int { source.sampleRate }
-  /// As many as the source has.
+  /// The number of frames of the source; nil if unknown.
   public var frames: Int? { source.duration }
   public var mutedFrameCount: Int { `guard`.badFrameCount }
   public var layoutChanges: [(seconds: Double, layout: ChannelLayout)] { [] }
@@ -56,15 +56,16 @@ public final class LayoutRenderer: RenderedSound {
   private let input: PlanarScratch
   private let sounding: PlanarScratch
   private let turned: PlanarScratch
-  /// Frames of the source that have been turned.
+  /// The number of source frames rotated so far.
   private var position = 0
 
   /// - Parameters:
   ///   - source: a source that needs no further preparation.
-  ///   - isSpatial: false: the source comes from the front pair as plain stereo and does not turn.
-  ///   - target: for what.
-  ///   - head: `headToWorld` over the source's time; nil for none.
-  ///   - settings: how.
+  ///   - isSpatial: false to render the source as plain stereo from the front pair, without
+  ///     rotation.
+  ///   - target: the output layout.
+  ///   - head: `headToWorld` over the time of the source; nil for none.
+  ///   - settings: the block size and the gain. The others are not used.
   package init(
     prepared source: any SoundSource, isSpatial: Bool, target: OutputLayout, head: HeadTrajectory?,
     settings: RenderSettings
@@ -87,7 +88,7 @@ public final class LayoutRenderer: RenderedSound {
     turned = PlanarScratch(channels: layout.channelCount, frames: blockFrames)
   }
 
-  /// As stereo, and that as a pair in front.
+  /// Returns the gains that mix a source to stereo and place that in the front pair.
   private static func plain(_ source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
     let pair = Conversion.gains(from: .stereo, to: target)
     let stereo = Treatment(plain: source).headLocked

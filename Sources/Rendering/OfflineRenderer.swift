@@ -5,59 +5,61 @@ private import Geometry
 public import HeadTracking
 internal import SignalProcessing
 
-/// Sound that is made block after block, such as for a file.
+/// Sound that is produced block by block, for example to write it to a file.
 public protocol RenderedSound: AnyObject {
   var layout: ChannelLayout { get }
-  /// Hz.
+  /// The sample rate, in Hz.
   var sampleRate: Int { get }
-  /// Frames in all; nil where that is not known.
+  /// The total number of frames; nil if unknown.
   var frames: Int? { get }
-  /// Frames that held no valid sound until now.
+  /// The number of frames muted so far because of invalid samples.
   var mutedFrameCount: Int { get }
-  /// Where the content's channels have become others so far, in seconds.
+  /// The changes of the content's layout so far, with their times in seconds.
   var layoutChanges: [(seconds: Double, layout: ChannelLayout)] { get }
-  /// Channels x frames: what `next` made; valid until it is called again.
+  /// Channels x frames: the result of `next`, valid until the next call.
   var output: UnsafePointer<UnsafeMutablePointer<Float>> { get }
-  /// Makes the next frames, at most a block, into `output`.
+  /// Produces the next frames, at most a block, in `output`.
   ///
-  /// - Returns: how many frames; 0 after the end.
+  /// - Returns: the number of frames; 0 after the end.
   func next() throws(PlaybackError) -> Int
 }
 
-/// Renders a source into memory, block after block, for a head that is still or moves as recorded.
+/// Renders a source into memory, block by block, for a head that is still or moves as recorded.
 public final class OfflineRenderer: RenderedSound {
   public var layout: ChannelLayout { .stereo }
   public var sampleRate: Int { source.sampleRate }
   public var mutedFrameCount: Int { renderer.mutedFrameCount }
-  /// Frames that come out in all, where the source's length is known: its own and the tail.
+  /// The total number of output frames, which includes the tail; nil if the length of the source is
+  /// unknown.
   public var frames: Int? { source.duration.map { $0 + renderer.tailFrames } }
   public let renderer: Renderer
 
-  /// Where the content's channels have become others so far, in seconds.
+  /// The changes of the content's layout so far, with their times in seconds.
   public private(set) var layoutChanges: [(seconds: Double, layout: ChannelLayout)] = []
   private var heardLayout: ChannelLayout
 
   private let source: any SoundSource
   private let head: HeadTrajectory
   private let settings: RenderSettings
-  /// Frames of the source that have been read.
+  /// The number of source frames read so far.
   private var position = 0
   private let blockFrames: Int
   private let input: PlanarScratch
   private let ears: PlanarScratch
-  /// Where a part of the input begins.
+  /// Pointers to the start of a part of the input.
   private let part: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private var poses: [Quaternion] = []
-  /// Frames still to be dropped at the front (the renderer's latency) and made at the end.
+  /// Frames still to be dropped at the start (the renderer's latency) and to be produced at the
+  /// end.
   private var toDrop: Int
   private var toFinish: Int
 
   /// - Parameters:
   ///   - source: a source that needs no further preparation: no upmix, no change of its channels.
-  ///   - head: `headToWorld` over the source's time.
-  ///   - hrtf: the listener.
-  ///   - settings: how.
-  ///   - isLimited: whether the true peak is kept at -1 dBTP.
+  ///   - head: `headToWorld` over the time of the source.
+  ///   - hrtf: the HRTF set.
+  ///   - settings: how to render.
+  ///   - isLimited: whether the true peak is limited to -1 dBTP.
   public init(
     prepared source: any SoundSource, head: HeadTrajectory, hrtf: HRTFChoice,
     settings: RenderSettings, isLimited: Bool
@@ -87,7 +89,7 @@ public final class OfflineRenderer: RenderedSound {
 
   /// Renders the next frames, at most a block, into `output`.
   ///
-  /// - Returns: how many frames; 0 after the tail.
+  /// - Returns: the number of frames; 0 after the tail.
   public func next() throws(PlaybackError) -> Int {
     while true {
       var count = try source.read(into: input.planes, frames: blockFrames)
@@ -107,7 +109,7 @@ public final class OfflineRenderer: RenderedSound {
     }
   }
 
-  /// Left and right of what `next` rendered; valid until it is called again.
+  /// The left and right channel that `next` rendered; valid until the next call.
   public var output: UnsafePointer<UnsafeMutablePointer<Float>> { UnsafePointer(ears.planes) }
 
   private static func mode(
@@ -118,7 +120,7 @@ public final class OfflineRenderer: RenderedSound {
     return isSpatial ? .spatial : .plain
   }
 
-  /// Renders what was read, in parts where its content changes half-way.
+  /// Renders the frames read, in parts if the layout of the content changes within them.
   private func renderRead(_ count: Int) {
     var done = 0
     while done < count {
@@ -155,7 +157,7 @@ public final class OfflineRenderer: RenderedSound {
       right: ears.planes[1] + offset)
   }
 
-  /// Takes the renderer's latency off the front; says how many frames are left.
+  /// Removes the renderer's latency from the front. Returns the number of frames left.
   private func drop(from count: Int) -> Int {
     let dropped = min(toDrop, count)
     toDrop -= dropped

@@ -9,27 +9,28 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   case media(MediaError)
   case hrtf(HRTFError)
   case tracking(HeadTrackingError)
-  /// The sound server, or the way to it, failed, with the reason.
+  /// The sound server or the connection to it failed. Has the reason.
   case output(String)
-  /// A soundfield has no loudspeakers that could be played directly.
+  /// The direct decoder was requested, but a soundfield has no loudspeakers.
   case directNeedsSpeakers
-  /// The parametric decoder was asked for, and the source is no first-order soundfield.
+  /// The parametric decoder was requested, but the source is not a first-order soundfield.
   case notFirstOrder
-  /// The parametric decoder has no filters that crosstalk could be cancelled in.
+  /// The parametric decoder was requested for loudspeakers, but has no filters for crosstalk
+  /// cancellation.
   case parametricNeedsHeadphones
-  /// The named set's delays are not those of a head.
+  /// The delays of the named HRTF set do not fit a head, so its size is unknown.
   case noHeadSize(String)
-  /// A decoder that analyses the sound cannot follow one that does not, nor the other way round.
+  /// A decoder that analyses the sound cannot replace one that does not, or the reverse.
   case decoderIsLater
   case opening(SoundOpeningError)
-  /// A presentation that is fetched while it is played cannot be had, with the reason.
+  /// A presentation that is fetched during playback is not available. Has the reason.
   case stream(String)
-  /// Ended by the caller's interrupt.
+  /// The caller's interrupt ended the operation.
   case interrupted
 
   public var description: String { text(naming: \.rawValue) }
 
-  /// The description with the user's own names of settings, such as a program's options.
+  /// Returns the description with the user's names of settings, such as a program's options.
   package func text(naming name: (NamedSetting) -> String) -> String {
     switch self {
     case .media(let error): error.text(layoutSetting: name(.layout))
@@ -65,14 +66,14 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// A setting that the text of an error or of an offer names. The raw value is its name where a
+/// A setting that the text of an error or of an offer names. The raw value is the name to use if a
 /// program has none of its own.
 package enum NamedSetting: String {
   case layout = "the layout"
   case track
   case decoder = "the decoder"
   case headCircumference = "the head circumference"
-  /// What is taken of a presentation: multichannel or stereo.
+  /// Which renditions of a presentation are preferred: multichannel or stereo.
   case preference = "the preference"
   case maximumBitRate = "the highest bit rate"
 }

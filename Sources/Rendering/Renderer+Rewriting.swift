@@ -4,25 +4,26 @@ internal import Binaural
 private import CRealtime
 internal import Geometry
 
-/// What was rendered last can be rendered again for a head that moved otherwise.
+/// Renders the latest output again for another head movement.
 ///
 /// ## Threading
-/// For the thread of `process`; wait-free.
+/// For the thread that calls `process`; wait-free.
 extension Renderer {
-  /// Whether what was rendered can be rendered again.
+  /// Whether the latest output can be rendered again.
   package var isRewritable: Bool { history.isKept && rewriter.canFill(spatial) }
 
-  /// Frames that can be asked of the past, with the filters' run-up.
+  /// The number of past frames available, including those that fill the filters.
   var keptFrames: Int { history.capacity }
 
-  /// Whether the limiter's input at a frame is what the poses played make of the source.
+  /// Whether the limiter's input at a frame was rendered with the poses played alone, and is no
+  /// mixture of two renderings.
   func isPure(at frame: Int) -> Bool { history.cell(frame).isPure }
 
-  /// How a piece of the output can be rendered again; nil where it cannot.
+  /// Plans how to render a window of the output again; nil if that is impossible.
   ///
   /// - Parameters:
-  ///   - framesBack: where it begins, counted back from the end of what has been rendered.
-  ///   - frames: its length.
+  ///   - framesBack: the start of the window, counted back from the end of the rendered output.
+  ///   - frames: the length of the window.
   @_noLocks
   func planRewrite(framesBack: Int, frames: Int) -> RewritePlan? {
     if !history.isKept { return nil }
@@ -31,7 +32,7 @@ extension Renderer {
       start: history.end - framesBack, frames: frames, history: history, path: spatial)
   }
 
-  /// Renders a piece again, with what it joins and what was queued kept in mind.
+  /// Renders a window again, joins it to the output around it, and updates the history.
   @_noLocks
   func rewrite(
     _ plan: RewritePlan, poses: UnsafePointer<Quaternion>,

@@ -7,36 +7,37 @@ public import Geometry
 public import SignalProcessing
 internal import Surround
 
-/// Turns the channels of a source into what two ears hear, for a head that moves.
+/// Renders the channels of a source to two ears, for a moving head.
 ///
-/// This is the one engine of `play` and `render`: guard against numbers that are no sound,
-/// treatment of the layout, rotation, binaural decoding, gain, limiter. The output of a frame
-/// depends neither on the size of the calls nor on their number (below -120 dB).
+/// `play` and `render` share this engine. It mutes invalid samples, applies the treatment of the
+/// layout, rotates, decodes to two ears, and applies the gain and the limiter. The output of a
+/// frame depends neither on the size of the calls nor on their number (differences stay below
+/// -120 dB).
 ///
 /// ## Threading
-/// `process` belongs to one thread at a time; it allocates nothing, takes no lock and never
-/// waits. The gains, the mode and the counters may be used from any thread.
+/// One thread at a time calls `process`, which allocates nothing, takes no lock and never waits.
+/// Any thread may use the gains, the mode and the counters.
 public final class Renderer: @unchecked Sendable {
-  /// What of the source is heard.
+  /// The part of the source that is audible.
   public enum Mode: Int, Sendable, CaseIterable {
-    /// The soundfield, turned against the head and decoded.
+    /// The soundfield, rotated against the head and decoded.
     case spatial
-    /// Plain stereo, past the head.
+    /// Plain stereo that ignores the head.
     case plain
   }
 
-  /// How the output is finished.
+  /// How the output is finished: gain, fade-in and limiter.
   public struct Finish: Sendable {
     /// Linear gain.
     public var gain: Float
-    /// Whether every start and change of gain takes 50 ms.
+    /// Whether the output fades in over 50 ms at the start and after a reset.
     public var isRamped: Bool
-    /// Whether the true peak is kept at -1 dBTP or below.
+    /// Whether the true peak is limited to -1 dBTP.
     public var isLimited: Bool
 
-    /// For a file: linear from the first frame.
+    /// For files: no fade-in and no limiter.
     public static let linear = Finish(gain: 1, isRamped: false, isLimited: false)
-    /// For ears: never louder than -1 dBTP, never a jump.
+    /// For listening: at most -1 dBTP, and no start without a fade-in.
     public static let safe = Finish(gain: 1, isRamped: true, isLimited: true)
 
     public init(gain: Float, isRamped: Bool, isLimited: Bool) {
@@ -46,18 +47,19 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  /// Frames between two points of the grid on which head poses are taken.
+  /// Frames between two grid points, at which head poses are set.
   public static let gridFrames = PoseGrid.cellFrames
 
   public let layout: ChannelLayout
-  /// Hz.
+  /// The sample rate of input and output, in Hz.
   public let sampleRate: Double
-  /// Channels of the input.
+  /// The number of input channels.
   public let channels: Int
-  /// Frames by which the limiter and a decoder that analyses the sound delay the output; 0 without.
+  /// Output delay in frames, caused by the limiter and by a decoder that analyses the sound; 0 if
+  /// neither is in use.
   public let latencyFrames: Int
-  /// Frames that the output goes on after the input has ended; `exchange` may change it. For the
-  /// thread that renders.
+  /// Frames that the output continues after the input has ended. `exchange` may change it. Read it
+  /// on the rendering thread.
   public var tailFrames: Int { max(spatial.tailFrames, plain.tailFrames) }
 
   private let blockFrames: Int
@@ -79,12 +81,12 @@ public final class Renderer: @unchecked Sendable {
   let rewriter: QueueRewriter
 
   /// - Parameters:
-  ///   - layout: what the input's channels are; not `.unknown`.
-  ///   - filters: of the order that `Treatment(spatial:busOrder:)` has for the layout.
-  ///   - busOrder: order of the soundfield that speakers are encoded to.
-  ///   - blockFrames: how many frames a call usually has; it sets the cost, not the sound.
-  ///   - mode: what is heard at the start.
-  ///   - finish: gain, ramp and limiter.
+  ///   - layout: the layout of the input channels; not `.unknown`.
+  ///   - filters: filters of the order that `Treatment(spatial:busOrder:)` gives for the layout.
+  ///   - busOrder: the order of the soundfield that loudspeaker channels are encoded to.
+  ///   - blockFrames: the usual number of frames per call. It affects the cost but not the sound.
+  ///   - mode: what is audible at the start.
+  ///   - finish: gain, fade-in and limiter.
   public convenience init(
     layout: ChannelLayout, filters: BinauralFilters, busOrder: Int, blockFrames: Int = 256,
     mode: Mode = .spatial, finish: Finish = .linear
@@ -94,8 +96,8 @@ public final class Renderer: @unchecked Sendable {
       finish: finish, rewritableSeconds: 0)
   }
 
-  /// - Parameter rewritableSeconds: how much of what was rendered last can be rendered again for a
-  ///   head that moved otherwise; 0 for nothing. Only where the finish is limited.
+  /// - Parameter rewritableSeconds: the duration of the latest output that can be rendered again
+  ///   for another head movement; 0 for none. It has an effect only with a limited finish.
   package init(
     layout: ChannelLayout, filters: BinauralFilters, busOrder: Int, blockFrames: Int, mode: Mode,
     finish: Finish, rewritableSeconds: Double, policy: RewritePolicy = RewritePolicy()
@@ -127,7 +129,7 @@ public final class Renderer: @unchecked Sendable {
     history = RenderHistory(
       channels: channels, frames: keptFrames, stateBytes: limiter.stateByteCount)
     rewriter = QueueRewriter(channels: channels, sampleRate: rate, policy: policy)
-    // The modes stand where they are; only the output rises from silence.
+    // The modes start at their final gains. Only the output fades in from silence.
     spatialGain.settle()
     plainGain.settle()
     if !finish.isRamped { outputGain.settle() }
@@ -143,18 +145,19 @@ public final class Renderer: @unchecked Sendable {
       keptFrames: keptFrames)
   }
 
-  /// Changes the decoder while sound goes on: to another HRTF set, order or design. The new one is
-  /// filled with the past unheard and then faded in within 0.2 s.
+  /// Replaces the decoder during playback, with another HRTF set, order or design. The new decoder
+  /// first runs inaudibly until its filters contain the past, and is then faded in over 0.2 s.
   ///
-  /// For any thread but the audio thread: it allocates, and frees what an earlier exchange has
-  /// left.
+  /// Call it from any thread but the audio thread: it allocates memory, and frees what earlier
+  /// exchanges left behind.
   ///
   /// - Parameters:
-  ///   - filters: of the renderer's rate and of the order that `Treatment(spatial:busOrder:)` has
-  ///     for the layout.
-  ///   - busOrder: order of the soundfield that speakers are encoded to.
-  /// - Returns: false where the new decoder is later than the old one and nothing is changed: one
-  ///   that analyses the sound and one that does not cannot follow each other without a gap.
+  ///   - filters: filters of the renderer's sample rate and of the order that
+  ///     `Treatment(spatial:busOrder:)` gives for the layout.
+  ///   - busOrder: the order of the soundfield that loudspeaker channels are encoded to.
+  /// - Returns: false, without any change, if the latency of the new decoder differs from that of
+  ///   the old one: a decoder that analyses the sound and one that does not cannot replace each
+  ///   other without a gap.
   @discardableResult
   public func exchange(filters: BinauralFilters, busOrder: Int) -> Bool {
     precondition(filters.sampleRate == sampleRate, "filters for \(sampleRate) Hz wanted")
@@ -164,13 +167,14 @@ public final class Renderer: @unchecked Sendable {
     return true
   }
 
-  /// True from `exchange` until only the new decoder is heard; sound must be rendered for that.
+  /// True from `exchange` until only the new decoder is audible. The exchange advances only while
+  /// sound is rendered.
   public var isExchanging: Bool { spatial.isSwitching }
 
-  /// Frees what exchanges have left behind; not for the audio thread.
+  /// Frees what exchanges have left behind. Do not call it on the audio thread.
   package func collectRetired() { spatial.collect() }
 
-  /// Which of the source is heard; a change is a crossfade of 50 ms.
+  /// The part of the source that is audible. A change is a crossfade of 50 ms.
   public var mode: Mode {
     get { plainGain.targetGain > 0 ? .plain : .spatial }
     set {
@@ -179,28 +183,29 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  /// Linear gain of the output; a change takes 50 ms. Not for a linear finish.
+  /// Linear gain of the output. A change takes 50 ms.
   public var gain: Float {
     get { outputGain.targetGain }
     set { outputGain.targetGain = newValue }
   }
 
-  /// True when the gain is zero and stays so: what is rendered is not heard.
+  /// True if the gain has reached zero and stays there, so that the output is inaudible.
   var isSilenced: Bool { outputGain.isSilent }
 
-  /// Peak and rms at the output since the last look.
+  /// Returns the peak and RMS levels of the output since the last call.
   public func levels() -> LevelMeter.Levels { meter.read() }
 
-  /// Frames that held a number that is no sound and were muted.
+  /// The number of frames that were muted because of invalid samples.
   public var mutedFrameCount: Int { `guard`.badFrameCount }
 
-  /// The grid points whose head poses the next `frames` frames need: point g is at frame 16 g.
+  /// Returns the grid points whose head poses the next `frames` frames need. Point g is at frame
+  /// 16 g.
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {
     grid.points(forNext: frames)
   }
 
-  /// Forgets what has been played, as after a seek; the grid starts again at point 0.
+  /// Forgets the sound rendered so far, as after a seek. The grid starts again at point 0.
   public func reset() {
     grid.reset()
     spatial.reset()
@@ -262,7 +267,8 @@ public final class Renderer: @unchecked Sendable {
     let isKept = history.isKept
     let isPlainHeard = plainGain.isAudible
     if isPlainHeard { plain.process(source.planes, into: side.planes, frames: count) }
-    // With what turns alone and with the gain beside them, where these are kept.
+    // With a history, `ears` also carries the part that turns with the head alone (planes 2 and 3)
+    // and the gain applied to it (plane 4).
     let planes = isKept ? 5 : 2
     if isKept { for i in 0..<count { ears.planes[4][i] = 1 } }
     spatial.process(
@@ -275,7 +281,7 @@ public final class Renderer: @unchecked Sendable {
       addFrames(side.planes[0], to: ears.planes[0], count)
       addFrames(side.planes[1], to: ears.planes[1], count)
     } else {
-      // What it heard last must not come out when it is heard again.
+      // Sound from before the pause must not come out when plain stereo becomes audible again.
       plain.reset()
     }
     outputGain.process(ears.planes, channelCount: planes, frames: count)
@@ -287,7 +293,7 @@ public final class Renderer: @unchecked Sendable {
     meter.process(ears.planes[0], ears.planes[1], frames: count)
   }
 
-  /// Limits, and keeps all that it takes to render the same again.
+  /// Limits the output, and stores in the history everything that rendering it again needs.
   @_noLocks
   private func finishKept(_ count: Int) {
     let first = history.end
@@ -296,11 +302,13 @@ public final class Renderer: @unchecked Sendable {
     history.store(.sumLeft, at: first, ears.planes[0], count)
     history.store(.sumRight, at: first, ears.planes[1], count)
     for ear in 0..<2 {
+      // What does not turn is the sum minus what turns.
       let (sum, turned) = (ears.planes[ear], ears.planes[2 + ear])
       for i in 0..<count { turned[i] = sum[i] - turned[i] }
     }
     history.store(.stillLeft, at: first, ears.planes[2], count)
     history.store(.stillRight, at: first, ears.planes[3], count)
+    // Limit, and save the limiter's state at every multiple of `stateFrames`.
     var done = 0
     while done < count {
       let phase = (first + done) % RenderHistory.stateFrames
@@ -315,5 +323,5 @@ public final class Renderer: @unchecked Sendable {
   }
 }
 
-/// The most frames that are rendered at a time, by all who do.
+/// The largest number of frames that any renderer processes at once.
 var chunkFrames: Int { @_noLocks get { 1024 } }

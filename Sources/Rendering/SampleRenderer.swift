@@ -5,12 +5,12 @@ public import Binaural
 public import Geometry
 internal import SignalProcessing
 
-/// Renders the samples that a program pushes, for a head whose pose the program brings.
+/// Renders samples that a program supplies, with a head pose for each call.
 ///
-/// A thin layer over ``Renderer``: it finds the HRTF set, designs the filters, and places one pose
-/// for each call on the renderer's grid. The head is taken to turn evenly from the pose of the call
-/// before to that of this call, which it reaches with the call's last frame; the first call's pose
-/// holds from its first frame.
+/// A thin layer over ``Renderer``: it finds the HRTF set, designs the filters, and interpolates the
+/// poses on the renderer's grid. It assumes that the head turns at constant speed from the pose of
+/// the previous call to the pose of this call, which it reaches at the end of the call. The pose of
+/// the first call applies from its first frame.
 ///
 /// ```swift
 /// let renderer = try SampleRenderer(layout: .mono, sampleRate: 48000)
@@ -18,39 +18,39 @@ internal import SignalProcessing
 /// let ears = renderer.render(samples, headPose: turned)  // left, right, left, right, ...
 /// ```
 ///
-/// The filters delay everything by `BinauralFilters.delaySeconds` (1 ms), a limiter by
-/// `Renderer.latencyFrames` besides.
+/// The filters delay the sound by `BinauralFilters.delaySeconds` (1 ms). A limiter adds
+/// `Renderer.latencyFrames`.
 ///
 /// ## Threading
 /// One thread at a time renders. `process` is for an audio thread: it allocates nothing, takes no
-/// lock and never waits. The `render` functions allocate what they return. The renderer's gain,
-/// mode and counters may be used from any thread.
+/// lock and never waits. The `render` functions allocate their results. Any thread may use the
+/// renderer's gain, mode and counters.
 public final class SampleRenderer: @unchecked Sendable {
-  /// The engine: gain, mode, levels, latency and tail.
+  /// The renderer below: gain, mode, levels, latency and tail.
   public let renderer: Renderer
-  /// What the listener should be told of the HRTF set, a sentence each.
+  /// Notes about the HRTF set for the listener, one sentence each.
   public let notes: [String]
 
-  /// Channels of the input.
+  /// The number of input channels.
   public let channels: Int
-  /// Hz.
+  /// The sample rate of input and output, in Hz.
   public var sampleRate: Double { renderer.sampleRate }
 
   private let interpolator: PoseInterpolator
   private let input: PlanarScratch
   private let ears: PlanarScratch
-  /// Where the chunk begins in each of the caller's channels.
+  /// Pointers into the caller's channels at which the current chunk begins.
   private let starts: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
 
-  /// Reads the HRTF set and designs the filters, which takes a second or so.
+  /// Reads the HRTF set and designs the filters, which takes about a second.
   ///
   /// - Parameters:
-  ///   - layout: what the channels are; not `.unknown`.
-  ///   - sampleRate: of input and output, 8,000 to 384,000 Hz.
-  ///   - settings: how it is rendered; what is of files (`layout`, `track`) is not looked at.
-  ///   - finish: `.linear` by default; `.safe` limits and begins with a ramp. Its gain comes on top
-  ///     of the settings'.
-  /// - Throws: `PlaybackError.hrtf` where the set cannot be read, or does not suffice.
+  ///   - layout: the layout of the input channels; not `.unknown`.
+  ///   - sampleRate: the sample rate of input and output, 8,000 to 384,000 Hz.
+  ///   - settings: how to render. Settings about files (`layout`, `track`) are ignored.
+  ///   - finish: `.linear` by default; `.safe` limits and fades in. Its gain is multiplied by that
+  ///     of the settings.
+  /// - Throws: `PlaybackError.hrtf` if the set cannot be read or is insufficient.
   public convenience init(
     layout: ChannelLayout, sampleRate: Double, settings: RenderSettings = RenderSettings(),
     finish: Renderer.Finish = .linear
@@ -61,15 +61,15 @@ public final class SampleRenderer: @unchecked Sendable {
       layout: layout, filters: filters, settings: settings, finish: finish, notes: hrtf.notes)
   }
 
-  /// A renderer with filters that are there already, such as those of another one.
+  /// Creates a renderer with existing filters, such as those of another renderer.
   ///
   /// - Parameters:
-  ///   - layout: what the channels are; not `.unknown`.
-  ///   - filters: made by `HRTFChoice.filters(for:settings:sampleRate:)` for the same layout and
-  ///     settings; their rate is that of input and output.
-  ///   - settings: how it is rendered; what is of files and filters is not looked at.
-  ///   - finish: gain, ramp and limiter; its gain comes on top of the settings'.
-  ///   - notes: what `notes` is to say.
+  ///   - layout: the layout of the input channels; not `.unknown`.
+  ///   - filters: filters made by `HRTFChoice.filters(for:settings:sampleRate:)` for the same
+  ///     layout and settings. Their sample rate is that of input and output.
+  ///   - settings: how to render. Settings about files and filters are ignored.
+  ///   - finish: gain, fade-in and limiter. Its gain is multiplied by that of the settings.
+  ///   - notes: the value of `notes`.
   public init(
     layout: ChannelLayout, filters: BinauralFilters, settings: RenderSettings = RenderSettings(),
     finish: Renderer.Finish = .linear, notes: [String] = []
@@ -94,14 +94,16 @@ public final class SampleRenderer: @unchecked Sendable {
 
   // MARK: On an audio thread
 
-  // Not `@_noLocks`: naming another object counts as a retain, which a release build takes out.
+  // Not `@_noLocks`: passing another object counts as a retain, which a release build optimises
+  // away.
 
-  /// Renders the next frames, channel after channel.
+  /// Renders the next frames of planar input.
   ///
   /// - Parameters:
   ///   - input: channels x frames, which are only read; nil for silence.
   ///   - frames: any number.
-  ///   - headPose: `headToWorld` at the last frame. One that is no rotation holds the last pose.
+  ///   - headPose: `headToWorld` at the end of the call. If it is not a valid rotation, the last
+  ///     pose is held.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.
   public func process(
@@ -121,12 +123,13 @@ public final class SampleRenderer: @unchecked Sendable {
     interpolator.end()
   }
 
-  /// Renders the next frames, sample by sample in turn.
+  /// Renders the next frames of interleaved input.
   ///
   /// - Parameters:
   ///   - input: frames x channels; nil for silence.
   ///   - frames: any number.
-  ///   - headPose: `headToWorld` at the last frame. One that is no rotation holds the last pose.
+  ///   - headPose: `headToWorld` at the end of the call. If it is not a valid rotation, the last
+  ///     pose is held.
   ///   - output: receives frames x 2: left, right.
   public func process(
     interleaved input: UnsafePointer<Float>?, frames: Int, headPose: Quaternion,
@@ -172,7 +175,7 @@ public final class SampleRenderer: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - samples: frames x channels.
-  ///   - headPose: `headToWorld` at the last frame.
+  ///   - headPose: `headToWorld` at the end of the call.
   /// - Returns: frames x 2: left, right.
   public func render(_ samples: [Float], headPose: Quaternion = .identity) -> [Float] {
     precondition(
@@ -183,8 +186,8 @@ public final class SampleRenderer: @unchecked Sendable {
     }
   }
 
-  /// Renders what still sounds when the input has ended: `Renderer.tailFrames`, and what a limiter
-  /// holds back.
+  /// Renders the end of the sound after the input has ended: `Renderer.tailFrames` plus
+  /// `Renderer.latencyFrames`.
   ///
   /// - Returns: frames x 2: left, right.
   public func renderTail(headPose: Quaternion = .identity) -> [Float] {
@@ -202,7 +205,7 @@ public final class SampleRenderer: @unchecked Sendable {
     }
   }
 
-  /// Forgets what has been rendered, as after a seek.
+  /// Forgets the sound rendered so far, as after a seek.
   public func reset() {
     renderer.reset()
     interpolator.reset()

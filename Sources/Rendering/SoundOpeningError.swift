@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why what a person named cannot be opened.
+/// Why a sound that a user named cannot be opened.
 public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// It is neither a path nor an address of http or https.
+  /// The text is neither a path nor an http or https address.
   case noAddress(String)
   case noHost(String)
-  /// With the system's reason.
+  /// The file cannot be read. Has the system's reason.
   case unreadable(String, reason: String)
-  /// The folder that it lies in cannot be read.
+  /// The folder of the file cannot be read.
   case unreadableFolder(path: String)
-  /// Its playlists cannot be used, with the reason.
+  /// The playlists of the presentation cannot be used. Has the reason.
   case presentation(String)
-  /// It was to be kept, and is a file.
+  /// The user asked to keep the presentation, but named a file.
   case fileCannotBeKept(String)
-  /// What is fetched cannot be kept, with the reason.
+  /// The fetched files cannot be kept. Has the reason.
   case keeping(String)
 
   public var description: String {

@@ -3,60 +3,59 @@
 public import Ambisonics
 public import Media
 
-/// Something that gives sound, frame after frame.
+/// Something that supplies sound, frame by frame.
 ///
 /// ## Threading
-/// Used by one thread at a time.
+/// One thread at a time uses it.
 public protocol SoundSource: AnyObject {
-  /// What the channels are that `read` gives; of the first frames where `changesLayout`.
+  /// The layout of the channels that `read` supplies; if `changesLayout`, that of the first frames.
   var layout: ChannelLayout { get }
-  /// Hz.
+  /// The sample rate, in Hz.
   var sampleRate: Int { get }
-  /// Frames in all; nil where that is not known.
+  /// The total number of frames; nil if unknown.
   var duration: Int? { get }
   var title: String? { get }
-  /// What was wrong with what has been read, a sentence each.
+  /// Problems with the sound read so far, one sentence each.
   var warnings: [String] { get }
-  /// Reads channels x frames; fewer frames only before the end, 0 at the end.
+  /// Reads channels x frames and returns the number of frames: fewer than requested only before the
+  /// end, 0 at the end.
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int
-  /// Makes `frame` the next one read.
+  /// Makes `frame` the next one to be read.
   func seek(toFrame frame: Int) throws(PlaybackError)
-  /// What the source says of its own loudness.
+  /// The loudness that the source states for itself.
   var statedLoudness: StatedLoudness? { get }
-  /// Opens the same source once more, from its start and for another thread; nil where that cannot
-  /// be done.
+  /// Opens the same source again, from its start and for another thread; nil if that is impossible.
   var another: (@Sendable () throws(PlaybackError) -> any SoundSource)? { get }
-  /// Whether later frames may have other channels. Such a source is a row of runs: `nextLayout`
-  /// tells the channels of the next one, and `read` gives 0 at the end of each. It is played
-  /// through a `ConstantBusSource`. Default: false.
+  /// Whether later frames may have other channels. Such a source is a sequence of runs:
+  /// `nextLayout` returns the layout of the next run, and `read` returns 0 at the end of each. A
+  /// `ConstantBusSource` plays it. Default: false.
   var changesLayout: Bool { get }
-  /// What the channels of the frames are that `read` gives next; nil at the end of all. Default:
-  /// `layout`.
+  /// Returns the layout of the frames that `read` supplies next; nil at the end of the source.
+  /// Default: `layout`.
   func nextLayout() throws(PlaybackError) -> ChannelLayout?
-  /// By how many frames the run that `nextLayout` told of begins before the end of the one before
-  /// it, so that it can be faded over; negative: so many frames are missing between them. Default:
-  /// 0.
+  /// The number of frames by which the run after `nextLayout` begins before the end of the previous
+  /// one, for a crossfade. If negative, that many frames are missing between the two. Default: 0.
   var joint: Int { get }
-  /// No run overlaps by more, but for what only has to be heard in advance to know it. Default: 0.
+  /// The longest crossfade between two runs, in frames. `joint` exceeds it only by frames that are
+  /// read before the crossfade and not played, for example to settle an upmix. Default: 0.
   var longestOverlap: Int { get }
-  /// The layouts to be reckoned with, `layout` among them; the bus is made for these. Default: that
-  /// one.
+  /// The layouts to expect, including `layout`; the bus is made for these. Default: only `layout`.
   var expectedLayouts: [ChannelLayout] { get }
-  /// The channels of the content at a frame that has been read, whatever carries it here. Default:
-  /// `layout`.
+  /// Returns the layout of the content at a frame that has been read, whatever layout carries it
+  /// here. Default: `layout`.
   func contentLayout(atFrame frame: Int) -> ChannelLayout
-  /// Whether it was made for headphones already, and is not to be made spatial twice. Default:
-  /// false.
+  /// Whether the sound was already made for headphones and must not be rendered spatially again.
+  /// Default: false.
   var isBinaural: Bool { get }
-  /// How more channels were folded into the two that there are; nil: not, or not told. Default:
-  /// nil.
+  /// The matrix encoding of more channels in two; nil if there is none or it is not stated.
+  /// Default: nil.
   var matrixEncoding: MatrixEncoding? { get }
-  /// How the listener gets the same programme in more channels; nil: it is not to be had. Default:
-  /// nil.
+  /// How the listener can get the same programme with more channels; nil if that is impossible.
+  /// Default: nil.
   var multichannelOffer: MultichannelOffer? { get }
-  /// The stream that it reads from, where its sound comes while it is played. Default: nil.
+  /// The stream that it reads from, if its sound arrives during playback. Default: nil.
   var stream: (any StreamedSource)? { get }
 }
 
@@ -75,18 +74,18 @@ extension SoundSource {
   public var stream: (any StreamedSource)? { nil }
 }
 
-/// How a listener gets a programme in more channels than are played.
+/// How a listener can get a programme with more channels than are playing.
 public enum MultichannelOffer: Sendable, Equatable, CustomStringConvertible {
   /// Another track of the file has them.
   case track(number: Int, layout: ChannelLayout)
-  /// Settings keep a presentation to stereo.
+  /// Settings restrict a presentation to stereo.
   case fewerRestrictions
-  /// What the listener can do, a sentence without its end.
+  /// What the listener can do, as a sentence without its final full stop.
   case other(String)
 
   public var description: String { text(naming: \.rawValue) }
 
-  /// The description with the user's own names of settings, such as a program's options.
+  /// Returns the description with the user's names of settings, such as a program's options.
   package func text(naming name: (NamedSetting) -> String) -> String {
     switch self {
     case .track(let number, let layout):

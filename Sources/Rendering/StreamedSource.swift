@@ -2,20 +2,21 @@
 
 public import Ambisonics
 
-/// A source whose sound comes while it is played, and may come late.
+/// A source whose sound arrives during playback, and may arrive late.
 public protocol StreamedSource: SoundSource {
-  /// Whether `read` would give sound at once.
+  /// Whether `read` would return sound immediately.
   var isReady: Bool { get }
-  /// The frame at which it wishes to be begun.
+  /// The frame at which the source should start.
   var startFrame: Int { get }
-  /// What is heard by now, a frame of the source.
+  /// Informs the source of the frame that is audible now.
   func isHeard(frame: Int)
-  /// What happened up to a frame that is heard, since the last call, oldest first.
+  /// Returns the events up to an audible frame since the last call, oldest first.
   func takeNews(upTo frame: Int) -> [SourceNews]
-  /// Makes a `read` that waits give up, and all that follow; for any thread.
+  /// Makes the current and all later calls of `read` give up instead of waiting. Any thread may
+  /// call it.
   func abandon()
-  /// Measures how loud a piece of sound is as it is heard, LUFS: channels x frames of a layout; nil
-  /// for silence. Renditions are brought to one loudness by it.
+  /// Measures the loudness of a piece of sound at the ears, in LUFS, from a layout and channels x
+  /// frames; nil for silence. Renditions are brought to one loudness with it.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)? { get set }
 }
 
@@ -23,32 +24,32 @@ extension StreamedSource {
   public var stream: (any StreamedSource)? { self }
 }
 
-/// What happened to a streamed source.
+/// An event of a streamed source.
 public enum SourceNews: Sendable, Equatable {
-  /// Another rendition is heard.
+  /// Another rendition is audible.
   case rendition(RenditionNews)
-  /// Something else that the listener may want to know, a sentence.
+  /// Something else that the listener may want to know, as a sentence.
   case note(String)
 }
 
-/// Which rendition is heard from now on, and why.
+/// Which rendition is audible from now on, and why.
 public struct RenditionNews: Sendable, Equatable {
-  /// Such as "5.1 at 200 kbit/s".
+  /// The name, such as "5.1 at 200 kbit/s".
   public var name: String
   public var layout: ChannelLayout
-  /// It is made spatial from its own channels; otherwise it is stereo.
+  /// Whether it is rendered spatially from its own channels; otherwise it is stereo.
   public var isMultichannel: Bool { layout.isMultichannel }
-  /// bit/s, as the playlist states it.
+  /// The bit rate that the playlist states, in bit/s.
   public var bitRate: Double
-  /// Nil for the first one.
+  /// The reason for the change; nil for the first rendition.
   public var reason: String?
-  /// s of the source.
+  /// The position in the source, in seconds.
   public var at: Double
-  /// By how much its sound was shifted to lie over the one before, frames; and how well the two
-  /// agree, 0 to 1. Nil where there was nothing to compare.
+  /// The shift that aligned its sound with the previous rendition, in frames, and how well the two
+  /// agree, 0 to 1. Nil if there was nothing to compare.
   public var shift: Int?
   public var agreement: Double?
-  /// dB that were put to it, so that it is as loud as the ones before.
+  /// The gain that makes it as loud as the previous renditions, in dB.
   public var gain: Double
 
   package init(

@@ -5,13 +5,14 @@ internal import Geometry
 package import HeadTracking
 private import Synchronization
 
-/// The pose that is rendered, `headToStage`: of a tracked or recorded head, or of none.
+/// Supplies the pose to render, `headToStage`, of a tracked or recorded head or of none.
 ///
-/// The stage stands still in the room, or is fixed to the head; it goes from one to the other
-/// smoothly.
+/// The stage stands still in the world or is fixed to the head. It changes smoothly between the
+/// two.
 ///
 /// ## Threading
-/// `point` and the passes are the audio thread's, real-time safe; `isFollowed` is for any thread.
+/// `point` and the passes are for the audio thread and real-time safe. Any thread may use
+/// `isFollowed`.
 package final class HeadToStageSource: @unchecked Sendable {
   package enum Origin {
     case source(HeadPoseSource)
@@ -23,10 +24,10 @@ package final class HeadToStageSource: @unchecked Sendable {
   private let place: Place
   private let followed = Atomic(true)
   private let state: UnsafeMutablePointer<State>
-  /// Seconds in which the stage lets go of the room or takes hold of it again.
+  /// Seconds for a change between a stage that stands still and one that is fixed to the head.
   private static let easeSeconds = 0.3
 
-  /// Where the origin's pose is, for the audio thread: taking it out of `origin` would retain it.
+  /// The origin of the pose, for the audio thread: reading it from `origin` would retain it.
   private enum Place {
     case source(Unmanaged<HeadPoseSource>)
     case recorded(HeadTrajectory.Rows)
@@ -34,22 +35,22 @@ package final class HeadToStageSource: @unchecked Sendable {
   }
 
   private struct State {
-    /// 1 where the stage follows the room, 0 where it is fixed to the head.
+    /// 1 if the stage stands still, 0 if it is fixed to the head.
     var share = 1.0
     var lastTime: Int64 = 0
-    /// Of a piece that is rendered again.
+    /// The start of the pass that renders a window again, and the share there.
     var passStart: Int64 = 0
     var passShare = 1.0
   }
 
-  /// What is heard at one moment.
+  /// The pose at one moment.
   struct Point {
-    /// The head's own pose.
+    /// The pose of the head itself.
     var headToWorld = Quaternion.identity
-    /// How much of it the stage stands still against, 0 to 1.
+    /// How far the stage compensates for the head, from 0 (fixed to the head) to 1 (stands still).
     var share = 1.0
 
-    /// What is rendered: the head's pose against the stage.
+    /// The pose to render: that of the head relative to the stage.
     var headToStage: Quaternion {
       @_noLocks get {
         if share >= 1 { return headToWorld }
@@ -59,7 +60,7 @@ package final class HeadToStageSource: @unchecked Sendable {
     }
   }
 
-  /// The present, for tests that make their own: CLOCK_MONOTONIC, ns; 0 for the real one.
+  /// The current time that a test has set, CLOCK_MONOTONIC, in ns; 0 for the clock's.
   private let madeNow = Atomic<Int64>(0)
 
   package init(_ origin: Origin) {
@@ -75,16 +76,16 @@ package final class HeadToStageSource: @unchecked Sendable {
 
   deinit { state.deallocate() }
 
-  /// False: the stage is fixed to the head.
+  /// Whether the stage stands still. If false, it is fixed to the head.
   package var isFollowed: Bool {
     get { followed.load(ordering: .relaxed) }
     set { followed.store(newValue, ordering: .relaxed) }
   }
 
-  /// Begins where it is wanted to be, without easing.
+  /// Goes to the wanted state at once, without easing.
   package func settle() { state.pointee.share = isFollowed ? 1 : 0 }
 
-  /// The present, CLOCK_MONOTONIC, ns; set by tests only.
+  /// The current time, CLOCK_MONOTONIC, in ns. Only tests set it.
   var now: Int64 {
     get {
       let made = madeNow.load(ordering: .relaxed)
@@ -93,9 +94,11 @@ package final class HeadToStageSource: @unchecked Sendable {
     set { madeNow.store(newValue, ordering: .relaxed) }
   }
 
+  /// Returns the pose for a moment of the output.
+  ///
   /// - Parameters:
-  ///   - time: when it is heard, CLOCK_MONOTONIC, ns.
-  ///   - sourceSeconds: the moment in the source.
+  ///   - time: when it is audible, CLOCK_MONOTONIC, in ns.
+  ///   - sourceSeconds: the position in the source, which a recorded head follows.
   func point(heardAt time: Int64, sourceSeconds: Double) -> Point {
     let share = advance(to: time)
     return Point(headToWorld: headToWorld(time, sourceSeconds), share: share)
@@ -112,12 +115,12 @@ package final class HeadToStageSource: @unchecked Sendable {
 
   // MARK: Rendering again
 
-  /// Whether more becomes known of the head after it was asked for.
+  /// Whether more becomes known about the head after its pose was read: true for a tracker.
   package var becomesKnown: Bool {
     if case .source = place { true } else { false }
   }
 
-  /// Begins a pass over a piece of the queue that is rendered again, from what was played at its
+  /// Begins a pass over a window of the queue that is rendered again, from the pose played at its
   /// start.
   func beginPass(from start: Int64, to end: Int64, played: Point) {
     state.pointee.passStart = start
@@ -135,7 +138,7 @@ package final class HeadToStageSource: @unchecked Sendable {
     return source._withUnsafeGuaranteedRef { Double($0.sampleIntervalOfPass) * 1e-9 }
   }
 
-  /// The newest truth in the pass.
+  /// Returns the newest pose for a moment of the pass.
   func pointOfPass(heardAt time: Int64) -> Point {
     var point = Point()
     if case .source(let source) = place {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The head on the last points of the grid as they were rendered, or rendered again.
+/// The poses of the latest grid points as they were rendered, or rendered again.
 ///
 /// ## Threading
-/// The audio thread's.
+/// For the audio thread.
 struct PlayedPoses: ~Copyable, @unchecked Sendable {
   private let points: UnsafeMutablePointer<HeadToStageSource.Point>
   private let capacity: Int
 
-  /// - Parameter points: how many are kept.
+  /// - Parameter points: how many poses are kept.
   init(points count: Int) {
     capacity = count
     points = .allocate(capacity: count)

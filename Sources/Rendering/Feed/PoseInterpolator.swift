@@ -2,10 +2,10 @@
 
 internal import Geometry
 
-/// Interpolates `headToWorld` on the renderer's grid where each call brings one pose.
+/// Interpolates `headToWorld` on the renderer's grid when each call brings one pose.
 ///
 /// ## Threading
-/// The rendering thread's; nothing allocates, locks or waits.
+/// For the rendering thread; nothing allocates, locks or waits.
 struct PoseInterpolator: ~Copyable {
   let poses: UnsafeMutablePointer<Quaternion>
   private let state: UnsafeMutablePointer<State>
@@ -22,7 +22,7 @@ struct PoseInterpolator: ~Copyable {
     @_noLocks init() {}
   }
 
-  /// - Parameter capacity: how many points `place` is given at most.
+  /// - Parameter capacity: the largest number of points that `place` is called with.
   init(capacity: Int) {
     poses = .allocate(capacity: capacity)
     poses.initialize(repeating: .identity, count: capacity)
@@ -45,7 +45,7 @@ struct PoseInterpolator: ~Copyable {
 
   @_noLocks
   func end() {
-    // A call of no frames is no time in which to turn.
+    // A call without frames leaves no time in which to turn.
     if state.pointee.frames == 0 { state.pointee.end = state.pointee.start }
     if state.pointee.frames > 0 { state.pointee.hasBegun = true }
     state.pointee.position += state.pointee.frames
@@ -57,7 +57,7 @@ struct PoseInterpolator: ~Copyable {
     let (start, end) = (state.pointee.start, state.pointee.end)
     for i in 0..<points.count {
       let ahead = (points.lowerBound + i) * gridFrames - state.pointee.position
-      // A head at rest must give the very same numbers, by which the rotator knows it.
+      // A head at rest must give identical numbers: the rotator recognises rest by them.
       if start == end || ahead >= state.pointee.frames {
         poses[i] = end
       } else {

@@ -2,19 +2,19 @@
 
 internal import Geometry
 
-/// What is queued is rendered again where the head was predicted wrongly.
+/// Renders queued sound again if the head was predicted wrongly.
 ///
 /// ## Threading
-/// All of it is the audio thread's, like `render`.
+/// For the audio thread, like `render`.
 extension RenderFeed {
-  /// Renders a piece of the queue again where the head was predicted wrongly.
+  /// Renders a window of the queue again if the head was predicted wrongly.
   ///
   /// - Parameters:
   ///   - interleaved: receives `frames` x 2 samples.
-  ///   - framesBack: where the piece begins, counted back from the end of what has been rendered.
-  ///   - frames: its length.
-  ///   - time: when its first frame is heard, CLOCK_MONOTONIC, ns.
-  /// - Returns: frames that are to be written, from the first; 0 where the queue is good as it is.
+  ///   - framesBack: the start of the window, counted back from the end of the rendered output.
+  ///   - frames: the length of the window.
+  ///   - time: when its first frame is audible, CLOCK_MONOTONIC, in ns.
+  /// - Returns: the number of frames to write, from the first; 0 if the queue is good as it is.
   package func rewrite(
     _ interleaved: UnsafeMutablePointer<Float>, framesBack: Int, frames: Int, time: Int64
   ) -> Int {
@@ -26,7 +26,7 @@ extension RenderFeed {
     let turn = plan.turn / Renderer.gridFrames
     let last = plan.points.upperBound - 1
     head.beginPass(from: clock.time(turn), to: clock.time(last), played: played[turn])
-    // What follows the piece must be good until the tracker's next sample has come.
+    // The sound behind the window must be good until the tracker's next sample arrives.
     let seconds = min(policy.longestTailSeconds, policy.tailIntervals * head.sampleSeconds)
     let tail = min(lastPoint, last + Int(seconds * clock.rate) / Renderer.gridFrames)
     isRewriting.pointee = policy.wantsRewrite(
@@ -39,23 +39,23 @@ extension RenderFeed {
     return plan.end - plan.start
   }
 
-  /// The last grid point that was asked for.
+  /// The last grid point that has been requested.
   private var lastPoint: Int { renderer.gridPoints(forNext: 0).lowerBound - 1 }
 
-  /// The largest angle between what was played and the newest truth, radians.
+  /// Returns the largest angle between the poses played and the newest ones, in radians.
   private func largestError(_ points: ClosedRange<Int>, _ clock: GridClock) -> Double {
     var largest = 0.0
     var point = points.lowerBound
     while point <= points.upperBound {
       let truth = head.pointOfPass(heardAt: clock.time(point)).headToStage
       largest = max(largest, Quaternion.angle(between: played[point].headToStage, truth))
-      // Every 2.7 ms is enough for a head.
+      // A check every 2.7 ms (at 48 kHz) is enough for a head.
       point += 8
     }
     return largest
   }
 
-  /// The poses as played up to the turn; from there on they go over to the newest truth.
+  /// Sets the poses as played up to the turn. From there they ease to the newest ones.
   private func setPoses(of plan: RewritePlan, _ clock: GridClock) {
     let points = plan.points
     let turn = plan.turn / Renderer.gridFrames
@@ -79,10 +79,10 @@ extension RenderFeed {
   }
 }
 
-/// When the grid's points are heard.
+/// Converts grid points to the times at which they are audible.
 private struct GridClock {
   var time: Int64
-  /// The frame of the input that is heard at `time`.
+  /// The input frame that is audible at `time`.
   var frame: Int
   var rate: Double
 

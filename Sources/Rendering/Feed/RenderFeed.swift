@@ -6,24 +6,25 @@ internal import HeadTracking
 package import SignalProcessing
 private import Synchronization
 
-/// The audio thread's side of a player: takes frames from the ring, asks for the head, renders.
+/// The audio thread's side of a player: takes frames from the ring, gets head poses, and renders.
 ///
-/// The sound fades out before it is held (pause, seek, an empty ring) and fades in again after;
-/// while it is held no frame of the source is taken, so that none is lost.
+/// The sound fades out before it is held (for a pause, a seek or an empty ring) and fades in again
+/// afterwards. While it is held, no frame is taken from the source, so none is lost.
 ///
 /// ## Threading
-/// `render` belongs to the audio thread: it allocates nothing, takes no lock and never waits.
-/// Everything else is for any thread. The compiler's check cannot see through the objects it is
-/// made of; RealtimeSafetyTests counts what it does.
+/// The audio thread calls `render`, which allocates nothing, takes no lock and never waits. Any
+/// thread may use the rest. The compiler's check cannot see through the objects used here, so
+/// RealtimeSafetyTests counts what `render` does.
 package final class RenderFeed: @unchecked Sendable {
   package let ring: FrameRing
   package let renderer: Renderer
   let head: HeadToStageSource
 
-  /// What the conductor wants and what the audio thread has come to.
+  /// What the conductor wants, and what the audio thread has reached.
   ///
-  /// Each hold has a number of its own, 0 being none; `held` is the one that the audio thread was
-  /// silent for, so that silence is never told of a chunk that was begun before the hold.
+  /// Each hold has its own number; 0 means none. `held` is the number of the hold for which the
+  /// audio thread has become silent, or -1. So a chunk that began before the hold never counts as
+  /// silent.
   private let wantedHold = Atomic(0)
   private let holds = Atomic(0)
   private let held = Atomic(-1)
@@ -32,7 +33,7 @@ package final class RenderFeed: @unchecked Sendable {
   private let starved = Atomic(false)
   private let begins = Atomic(false)
   private let volumeBits = Atomic<UInt32>(Float(1).bitPattern)
-  /// Frame of the source that comes next out of the ring.
+  /// The source frame that comes next out of the ring.
   private let position = Atomic<Int>(0)
 
   private let state: UnsafeMutablePointer<State>
@@ -41,18 +42,19 @@ package final class RenderFeed: @unchecked Sendable {
   let poses: UnsafeMutablePointer<Quaternion>
   let played: PlayedPoses
   let policy: RewritePolicy
-  /// Whether the queue was rendered again the last time it was looked at.
+  /// Whether the queue was rendered again at the last check.
   let isRewriting: UnsafeMutablePointer<Bool>
-  /// What is taken from the ring after a fade has ended is not heard: little, therefore.
+  /// The size of a chunk during a fade to hold. Frames taken from the ring after the end of the
+  /// fade are inaudible, so the chunk is small.
   private static let fadeFrames = 64
   private let reserve: Int
 
   private struct State {
-    /// Frames rendered in all: the renderer's grid counts them.
+    /// Frames rendered in total, as the renderer's grid counts them.
     var rendered = 0
     /// Frames of silence still to be rendered after the end of the source.
     var tail: Int
-    /// Of the ring; a new one begins with a seek.
+    /// The generation of the ring; a seek begins a new one.
     var generation = 0
   }
 
@@ -85,33 +87,34 @@ package final class RenderFeed: @unchecked Sendable {
 
   // MARK: For the conductor
 
-  /// Fade out and hold; or go on.
+  /// Fades out and holds, or resumes.
   package func hold(_ wanted: Bool) {
     guard wanted != (wantedHold.load(ordering: .relaxed) != 0) else { return }
     let number = wanted ? holds.add(1, ordering: .relaxed).newValue : 0
     wantedHold.store(number, ordering: .releasing)
   }
-  /// True when nothing is heard any more of what is rendered now.
+  /// True if the sound has faded out for the current hold, so that what is rendered now is
+  /// inaudible.
   package var isSilent: Bool {
     held.load(ordering: .acquiring) == wantedHold.load(ordering: .relaxed)
   }
-  /// True while the ring is too empty to go on.
+  /// True while the ring is too empty to continue.
   package var isStarved: Bool { starved.load(ordering: .acquiring) }
-  /// True when the source and its tail have been rendered.
+  /// True once the source and its tail have been rendered.
   package var isExhausted: Bool { exhausted.load(ordering: .acquiring) }
-  /// Nothing will be written to the ring any more, until a seek.
+  /// Sets whether the ring gets no more sound until a seek.
   package func setEnded(_ ended: Bool) {
     hasEnded.store(ended, ordering: .releasing)
     if !ended { exhausted.store(false, ordering: .releasing) }
   }
-  /// The next frames begin from silence, as after a server came back.
+  /// Makes the next frames start from silence, as after a reconnection to the server.
   package func beginFromSilence() { begins.store(true, ordering: .releasing) }
-  /// Linear.
+  /// Linear gain.
   package var volume: Float {
     get { Float(bitPattern: volumeBits.load(ordering: .relaxed)) }
     set { volumeBits.store(newValue.bitPattern, ordering: .relaxed) }
   }
-  /// The frame of the source that is rendered next.
+  /// The source frame that is rendered next.
   package var sourcePosition: Int {
     get { position.load(ordering: .relaxed) }
     set { position.store(newValue, ordering: .relaxed) }
@@ -119,7 +122,8 @@ package final class RenderFeed: @unchecked Sendable {
 
   // MARK: For the audio thread
 
-  /// Fills `interleaved` with `frames` x 2 samples, first heard at `time` (CLOCK_MONOTONIC, ns).
+  /// Fills `interleaved` with `frames` x 2 samples. The first one is audible at `time`
+  /// (CLOCK_MONOTONIC, ns).
   package func render(_ interleaved: UnsafeMutablePointer<Float>, frames: Int, time: Int64) {
     var done = 0
     while done < frames {
@@ -135,6 +139,7 @@ package final class RenderFeed: @unchecked Sendable {
   }
 
   private func renderChunk(_ count: Int, _ time: Int64) {
+    // Decide whether to play: not while the conductor holds, and not while the ring lacks sound.
     if begins.exchange(false, ordering: .acquiringAndReleasing) { beginAnew() }
     let ended = hasEnded.load(ordering: .acquiring)
     let fill = ring.fill
@@ -145,9 +150,10 @@ package final class RenderFeed: @unchecked Sendable {
     renderer.gain = isOpen ? volume : 0
     let isClosed = isOpen ? false : renderer.isSilenced
     held.store(isClosed ? hold : -1, ordering: .releasing)
-    // A held ring still gives up what a seek has made stale.
+    // Even during a hold, drop what a seek has made stale.
     let taken =
       isClosed ? ring.discard(frames: 0) : ring.read(into: input.planes, frames: count)
+    // Fill up with silence, and render.
     if ring.generation != state.pointee.generation { beginTailAnew() }
     for c in 0..<renderer.channels { clearFrames(input.planes[c] + taken, count - taken) }
     setPoses(count, time)
@@ -160,7 +166,7 @@ package final class RenderFeed: @unchecked Sendable {
     if ended && taken < count && ring.fill == 0 { finishTail(count - taken) }
   }
 
-  /// What filters and limiter still hold was meant for a server that is gone.
+  /// Drops what the filters and the limiter hold, because it was meant for a server that is gone.
   private func beginAnew() {
     renderer.reset()
     state.pointee.rendered = 0

@@ -4,16 +4,16 @@ internal import Ambisonics
 internal import SignalProcessing
 internal import Synchronization
 
-/// The spatial path that is heard, and the change to another one without a click.
+/// The audible spatial path, and the change to another one without a click.
 ///
-/// A new path is made elsewhere and offered. It first runs unheard until its filters are full of
-/// the past, then it is faded in while the old one is faded out.
+/// Another thread creates the new path and offers it. The path first runs inaudibly until its
+/// filters contain the past. Then it is faded in while the old one is faded out.
 ///
 /// ## Threading
-/// `process` and what stands beside it are the audio thread's and real-time safe. `offer` and
-/// `collect` are for any other thread; they free what is not heard any more.
+/// `process` and the other members for the audio thread are real-time safe. Any other thread may
+/// call `offer` and `collect`, which free the paths that are no longer audible.
 struct PathSwitch: ~Copyable, @unchecked Sendable {
-  /// Long and smooth: what a fade spreads beyond 100 Hz of a tone stays 80 dB below it.
+  /// Long and smooth: what the fade of a tone spreads beyond 100 Hz stays 80 dB below the tone.
   static let fadeSeconds = 0.2
 
   private struct Slot: ~Copyable {
@@ -24,11 +24,11 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   private struct State {
     var current: UnsafeMutablePointer<Slot>
     var coming: UnsafeMutablePointer<Slot>?
-    /// Frames of the fade that are done; negative while the new path is filled.
+    /// Completed frames of the fade; negative while the new path is being filled.
     var position = 0
-    /// Counts the paths that have become the one that is heard.
+    /// The number of the current path, counted from 1.
     var number = 1
-    /// The number of the path that rendered last; 0 where two were mixed.
+    /// The number of the path that rendered last; 0 if two were mixed.
     var heard = 1
 
     @_noLocks
@@ -51,7 +51,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     shape = AlignedFloats(count: fadeFrames)
     for i in 0..<fadeFrames {
       let t = (Double(i) + 0.5) / Double(fadeFrames)
-      // The minimum-jerk step: its first two derivatives begin and end at zero.
+      // The minimum-jerk step: its first two derivatives are zero at both ends.
       shape.pointer[i] = Float(t * t * t * (10 - 15 * t + 6 * t * t))
     }
     other = PlanarScratch(channels: 2, frames: chunkFrames)
@@ -80,7 +80,8 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
 
   // MARK: For other threads
 
-  /// Changes to another path; one that was offered before and is not heard yet is left out.
+  /// Starts a change to another path. It replaces an earlier offer that the audio thread has not
+  /// taken yet.
   func offer(_ path: consuming SpatialPath) {
     switching.store(true, ordering: .relaxed)
     let slot = UnsafeMutableRawPointer(Self.slot(path))
@@ -88,7 +89,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     collect()
   }
 
-  /// Frees the paths that are not heard any more.
+  /// Frees the paths that are no longer audible.
   func collect() {
     var list = retired.exchange(nil, ordering: .acquiring)
     while let pointer = list {
@@ -97,7 +98,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// True from `offer` until the new path alone is heard.
+  /// True from `offer` until only the new path is audible.
   var isSwitching: Bool { switching.load(ordering: .relaxed) }
 
   // MARK: For the audio thread
@@ -116,7 +117,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
 
   /// See `SpatialPath.process`.
   ///
-  /// - Parameter plain: plain stereo, which is equalised in place; nil where it is not heard.
+  /// - Parameter plain: plain stereo, which is equalised in place; nil if it is inaudible.
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
@@ -154,10 +155,10 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     if state.pointee.position >= fadeFrames { arrive(coming) }
   }
 
-  /// The number of the path that rendered last; 0 where two were mixed.
+  /// The number of the path that rendered last; 0 if two were mixed.
   var heard: Int { @_noLocks get { state.pointee.heard } }
 
-  // MARK: Rendering again, by the path that is heard
+  // MARK: Rewriting, by the audible path
 
   package var number: Int { @_noLocks get { state.pointee.number } }
 

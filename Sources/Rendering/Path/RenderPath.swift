@@ -4,13 +4,12 @@ internal import Ambisonics
 internal import Binaural
 internal import Surround
 
-/// The decoder that a treatment and a set of filters ask for: what turns with the head, to the
-/// ears.
+/// The decoder for a treatment and a set of filters: from what turns with the head to the ears.
 enum RenderPath: ~Copyable {
   case linear(BinauralDecoder)
   case parametric(ParametricDecoder)
 
-  /// - Parameter keptFrames: of the stream, at which another path can begin again.
+  /// - Parameter keptFrames: the number of past frames at which another path can start again.
   init(treatment: Treatment, filters: BinauralFilters, partition: Int, keptFrames: Int = 0) {
     let hasOrder = filters.direct != nil || treatment.order == filters.order
     precondition(hasOrder, "filters of order \(treatment.order) wanted")
@@ -26,7 +25,7 @@ enum RenderPath: ~Copyable {
     }
   }
 
-  /// Frames by which the decoder delays everything.
+  /// The delay of the decoder, in frames.
   var latencyFrames: Int {
     switch self {
     case .linear: 0
@@ -34,7 +33,7 @@ enum RenderPath: ~Copyable {
     }
   }
 
-  /// Frames that the output goes on after the input and the latency have ended.
+  /// Frames that the output continues after the input and the latency have ended.
   var tailFrames: Int {
     switch self {
     case .linear(let decoder): decoder.tailFrames
@@ -42,8 +41,8 @@ enum RenderPath: ~Copyable {
     }
   }
 
-  /// Frames from a pose to the first output that knows it; it begins again only at multiples of
-  /// this then. 0 where a pose is heard at once.
+  /// Frames from a pose to the first output that depends on it. The path can then start again only
+  /// at multiples of this number. 0 if a pose takes effect at once.
   var hopFrames: Int {
     switch self {
     case .linear: 0
@@ -59,7 +58,7 @@ enum RenderPath: ~Copyable {
     }
   }
 
-  /// Begins again at a frame where another path, made with the same filters, has been.
+  /// Starts again at a frame that another path with the same filters has passed.
   @_noLocks
   func beginAgain(at frame: Int, like other: borrowing RenderPath) {
     reset()

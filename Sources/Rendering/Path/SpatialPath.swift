@@ -5,16 +5,16 @@ internal import Binaural
 internal import SignalProcessing
 internal import Surround
 
-/// From a source's channels to the ears through the soundfield; with what does not turn beside it.
+/// Renders the channels of a source to the ears through a soundfield, and adds what does not turn.
 struct SpatialPath: ~Copyable {
   let tailFrames: Int
-  /// Frames by which the decoder delays everything here.
+  /// The delay of the decoder, in frames.
   let latencyFrames: Int
-  /// Frames that the filters of what turns remember.
+  /// The length of the memory of the filters for what turns, in frames.
   let memoryFrames: Int
   /// See `RenderPath`.
   let hopFrames: Int
-  /// From the source's channels to those that turn.
+  /// From the channels of the source to those that turn.
   private let entry: MixMatrix
   private let bus: PlanarScratch
   private let turning: RenderPath
@@ -24,15 +24,15 @@ struct SpatialPath: ~Copyable {
   private let delay: StereoDelay
   private let still: PlanarScratch
   private let effects: PlanarScratch
-  /// What turns, a second time, for what is rendered again.
+  /// A second decoder for what turns, which renders it again.
   private let again: UnsafeMutablePointer<RenderPath>?
-  /// The headphones' equaliser where it is in no filters: on all, on what does not turn, on plain
-  /// stereo.
+  /// The headphone equaliser outside the decoder: for the sum if the decoder's filters do not
+  /// include it, for what does not turn if they do, and for plain stereo.
   private let wholeFilter: StereoFilter
   private let stillFilter: StereoFilter
   private let plainFilter: StereoFilter
 
-  /// - Parameter keptFrames: of the stream, that can be rendered again where they turn.
+  /// - Parameter keptFrames: the number of past frames for which what turns can be rendered again.
   init(
     treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int,
     keptFrames: Int
@@ -54,7 +54,7 @@ struct SpatialPath: ~Copyable {
       seconds: BinauralFilters.delaySeconds + Double(latencyFrames) / rate, sampleRate: rate)
     let effectsTail =
       lowFrequency.isSilent ? 0 : delay.frames - latencyFrames + lowPass.tailFrames
-    // The parametric decoder works on frames that are too short for an equaliser.
+    // The parametric decoder's frames are too short to include an equaliser.
     let isFolded = filters.planeWaves == nil
     wholeFilter = StereoFilter(isFolded ? nil : filters.equaliser, partition: partition)
     stillFilter = StereoFilter(isFolded ? filters.equaliser : nil, partition: partition)
@@ -71,7 +71,7 @@ struct SpatialPath: ~Copyable {
     again?.deallocate()
   }
 
-  /// The loudspeakers by themselves.
+  /// Returns the matrix that selects the loudspeaker channels.
   private static func picking(_ treatment: Treatment) -> [[Double]] {
     treatment.speakers.map { speaker in
       (0..<treatment.inputs).map { $0 == speaker.input ? 1 : 0 }
@@ -94,16 +94,16 @@ struct SpatialPath: ~Copyable {
     plainFilter.process(planes[0], planes[1], frames: frames)
   }
 
-  /// Forgets the plain stereo that it has heard.
+  /// Forgets the plain stereo equalised so far.
   @_noLocks
   func resetPlain() { plainFilter.reset() }
 
   /// - Parameters:
   ///   - source: inputs x frames.
-  ///   - poses: the head over these frames.
+  ///   - poses: the poses of the head over these frames.
   ///   - ears: 2 x frames, overwritten.
-  ///   - turned: receives 2 x frames, what turns alone; nil where it is not wanted.
-  ///   - frames: at most the scratch's.
+  ///   - turned: receives 2 x frames with only the part that turns; nil if not needed.
+  ///   - frames: at most the size of the scratch memory.
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
@@ -120,7 +120,7 @@ struct SpatialPath: ~Copyable {
     wholeFilter.process(ears[0], ears[1], frames: frames)
   }
 
-  /// Adds what does not turn.
+  /// Adds the part that does not turn.
   @_noLocks
   private func addStill(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>,
@@ -144,11 +144,11 @@ struct SpatialPath: ~Copyable {
     addFrames(still.planes[1], to: ears[1], frames)
   }
 
-  /// What turns begins again at a frame of the stream, a multiple of the grid's.
+  /// Starts what turns again at a frame of the stream, which is a multiple of the grid.
   @_noLocks
   func beginAgain(at frame: Int) { again?.pointee.beginAgain(at: frame, like: turning) }
 
-  /// As `process`, of what turns alone.
+  /// Works like `process`, for the part that turns only.
   @_noLocks
   func processAgain(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
@@ -159,16 +159,16 @@ struct SpatialPath: ~Copyable {
   }
 }
 
-/// From a source's channels to the ears as plain stereo, as late as the spatial path.
+/// Mixes the channels of a source to plain stereo, with the same delay as the spatial path.
 struct PlainPath: ~Copyable {
   let tailFrames: Int
   private let matrix: MixMatrix
   private let delay: StereoDelay
 
   /// - Parameters:
-  ///   - treatment: of the layout, as plain stereo.
-  ///   - sampleRate: Hz.
-  ///   - latencyFrames: of the spatial path.
+  ///   - treatment: the treatment of the layout as plain stereo.
+  ///   - sampleRate: in Hz.
+  ///   - latencyFrames: the latency of the spatial path.
   init(treatment: Treatment, sampleRate: Double, latencyFrames: Int) {
     matrix = MixMatrix(gains: treatment.headLocked, inputs: treatment.inputs)
     delay = StereoDelay(

@@ -5,10 +5,10 @@ private import Geometry
 internal import SignalProcessing
 internal import Surround
 
-/// Turns a source against the head, into the channels of another layout.
+/// Rotates a source against the head, into the channels of another layout.
 ///
-/// A soundfield is rotated and then decoded; loudspeakers are panned (or encoded, for a soundfield)
-/// where the head sees them.
+/// A soundfield is rotated and then decoded. Loudspeaker channels are panned at their directions
+/// relative to the head, or encoded there if the target is a soundfield.
 struct TurningMix: ~Copyable {
   private enum Way: ~Copyable {
     case field(SoundfieldRotator)
@@ -17,7 +17,7 @@ struct TurningMix: ~Copyable {
   }
 
   private let way: Way
-  /// From the source's channels to what turns, and from what has been turned to the output.
+  /// From the source's channels to those that turn, and from the rotated channels to the output.
   private let entry: MixMatrix
   private let exit: MixMatrix
   private let stride: Int
@@ -61,7 +61,7 @@ struct TurningMix: ~Copyable {
   ///   - source: source channels x frames.
   ///   - output: target channels x frames, overwritten.
   ///   - frames: at most a chunk.
-  ///   - poses: the head over these frames.
+  ///   - poses: the poses of the head over these frames.
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>,
     into output: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int,

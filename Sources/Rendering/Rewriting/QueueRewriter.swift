@@ -4,22 +4,24 @@ internal import Ambisonics
 internal import Geometry
 internal import SignalProcessing
 
-/// A piece of the queue that is to be rendered again. All in frames of the stream since its reset.
+/// A window of the queue that is to be rendered again. All positions are frames of the stream since
+/// the last reset.
 struct RewritePlan {
-  /// The first frame of the output, and the one after the last.
+  /// The first output frame of the window, and the frame after its last one.
   var start: Int
   var end: Int
-  /// Where the head may turn otherwise than it was played, on the grid.
+  /// The grid frame from which the new head movement may differ from the one played.
   var turn: Int
-  /// The first sum that may differ for it.
+  /// The first frame of the sum that may differ as a result.
   var first: Int
-  /// Where the filters begin to hear the past, on the grid.
+  /// The grid frame at which the filters start to be filled with the past.
   var runUp: Int
-  /// Whether the sum at `first` is what the poses played make of the source, so that it goes on.
+  /// Whether the sum just before `first` was rendered with the poses played alone, so that the new
+  /// sum continues it.
   var isJoined: Bool
-  /// From here on the output goes back to what is queued.
+  /// The output frame at which the crossfade back to the queued sound begins.
   var fadeOut: Int
-  /// By which the limiter delays its output.
+  /// The delay of the limiter, in frames.
   var latency: Int
 
   @_noLocks
@@ -37,7 +39,7 @@ struct RewritePlan {
     self.latency = latency
   }
 
-  /// The grid points whose poses it takes.
+  /// The grid points whose poses rendering the window needs.
   var points: Range<Int> {
     @_noLocks get {
       let grid = PoseGrid.cellFrames
@@ -45,7 +47,7 @@ struct RewritePlan {
     }
   }
 
-  /// Those of them that may differ from what was played before and count as played afterwards.
+  /// The points whose poses may differ from those played before. They count as played afterwards.
   var newPoints: Range<Int> {
     @_noLocks get {
       let grid = PoseGrid.cellFrames
@@ -55,20 +57,22 @@ struct RewritePlan {
   }
 }
 
-/// Renders pieces of the queue again for a head that turns otherwise than was foreseen.
+/// Renders windows of the queue again when the head has turned otherwise than predicted.
 ///
-/// The filters hear the past with the poses as played, so that the new sound goes on from the old
-/// one exactly; only the pose turns away from there. The limiter goes on from its state before the
-/// piece, and its gain is the one as played for the first millisecond. At the piece's end the
-/// output goes back to what is queued in a short crossfade, which the next rewrite is meant to
-/// reach in time.
+/// The filters are first filled with the past at the poses as played, so that the new sound
+/// continues the old one exactly; only the pose diverges from there. The limiter continues from its
+/// state before the window. For about its first millisecond (half the limiter's delay) the window
+/// still contains old sums, and only the limiter's gain fades from old to new. At its end, the
+/// output returns to the queued sound in a short crossfade. The next rewrite should replace that
+/// crossfade before it plays.
 ///
 /// ## Threading
-/// The audio thread's; nothing allocates, locks or waits.
+/// For the audio thread; nothing allocates, locks or waits.
 struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private let limiter: TruePeakLimiter
   private let source: PlanarScratch
-  /// What turns; the sum; the limiter's answer.
+  /// Two ears each: `ears` is the part that turns with the head, `sums` the limiter's input and
+  /// then its output, `old` the sound from the history.
   private let ears: PlanarScratch
   private let sums: PlanarScratch
   private let old: PlanarScratch
@@ -80,7 +84,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private let shortest: Int
   private let longestRunUp: Int
 
-  /// Of at most so many frames at a time, that a piece never spans two states of the limiter.
+  /// The longest chunk, in frames. A chunk never spans two saved states of the limiter.
   private static var chunk: Int { @_noLocks get { RenderHistory.stateFrames } }
   private static var grid: Int { @_noLocks get { PoseGrid.cellFrames } }
 
@@ -103,17 +107,17 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   @_noLocks
   func canFill(_ path: borrowing PathSwitch) -> Bool { runUp(path) <= longestRunUp }
 
-  /// Frames of the past that are to be heard first, at least.
+  /// The minimum number of past frames that must be rendered first.
   @_noLocks
   private func runUp(_ path: borrowing PathSwitch) -> Int {
     path.memoryFrames + Self.grid + path.hopFrames
   }
 
-  /// How a piece can be rendered again; nil where it cannot.
+  /// Plans how to render a window again; nil if that is impossible.
   ///
   /// - Parameters:
-  ///   - start: its first frame of output.
-  ///   - frames: its length.
+  ///   - start: the first output frame of the window.
+  ///   - frames: the length of the window.
   @_noLocks
   func plan(
     start: Int, frames: Int, history: borrowing RenderHistory, path: borrowing PathSwitch
@@ -121,12 +125,16 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     let (grid, hop) = (Self.grid, path.hopFrames)
     let needed = runUp(path)
     guard needed <= longestRunUp else { return nil }
+    // The new sum begins half the limiter's delay early, rounded up to the grid.
     let first = (start - joinFrames + grid - 1) / grid * grid
     guard first - needed > 0 || hop == 0, first >= grid + hop else { return nil }
+    // The run-up begins on the grid, and on a hop of a decoder that has hops.
     let step = max(grid, hop)
     let runUp = max(0, (first - needed) / step * step)
+    // The history must reach back to the run-up and to a saved limiter state.
     let state = first / Self.chunk * Self.chunk
     guard min(runUp, state) >= history.begin, start + frames <= history.end else { return nil }
+    // The window ends before the first cell that another decoder has rendered.
     var end = start + frames
     var at = first - grid
     while at < end {
@@ -139,14 +147,17 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
       isJoined: history.cell(first - 1).isPure, fadeOut: end - fadeFrames, latency: latency)
   }
 
+  /// Renders a window again.
+  ///
   /// - Parameters:
-  ///   - poses: for the plan's points; up to `turn` those as played.
-  ///   - interleaved: receives the plan's frames x 2.
+  ///   - poses: poses for the points of the plan; up to `turn`, those that were played.
+  ///   - interleaved: receives 2 samples for each frame of the plan.
   @_noLocks
   func render(
     _ plan: RewritePlan, poses: UnsafePointer<Quaternion>, history: borrowing RenderHistory,
     path: borrowing PathSwitch, into interleaved: UnsafeMutablePointer<Float>
   ) {
+    // Fill the filters with the past.
     path.beginAgain(at: plan.runUp)
     var poses = GridPoses(frame: plan.runUp, poses: poses)
     var at = plan.runUp
@@ -155,7 +166,9 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
       turn(count, &poses, history, path)
       at += count
     }
+    // Bring the limiter to its state before the first new sum.
     goOn(to: plan.first, history)
+    // Render the window, and save the limiter's new states.
     while at < plan.end {
       if at % Self.chunk == 0, at > plan.first, at <= plan.fadeOut {
         limiter.saveState(into: history.limiterState(before: at))
@@ -168,7 +181,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     note(plan, history, path)
   }
 
-  /// Renders what turns.
+  /// Renders the part that turns with the head into `ears`.
   @_noLocks
   private func turn(
     _ count: Int, _ poses: inout GridPoses, _ history: borrowing RenderHistory,
@@ -181,7 +194,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     poses.advance(by: count)
   }
 
-  /// The limiter as it was before a frame.
+  /// Brings the limiter to its state before a frame: restores a saved one and repeats the sums
+  /// since.
   @_noLocks
   private func goOn(to frame: Int, _ history: borrowing RenderHistory) {
     let first = frame / Self.chunk * Self.chunk
@@ -191,12 +205,14 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     limiter.process(sums.planes[0], sums.planes[1], frames: frame - first)
   }
 
-  /// Sum, limiter and joins of what has been turned.
+  /// Adds what does not turn, limits the sum, and joins sums and output to the old ones.
   @_noLocks
   private func renderPiece(
     _ plan: RewritePlan, _ first: Int, _ count: Int, _ history: borrowing RenderHistory,
     _ interleaved: UnsafeMutablePointer<Float>
   ) {
+    // The new sum, and its crossfade with the old one in the history. A sum counts at the frame at
+    // which it leaves the limiter.
     history.load(.gain, at: first, gains.planes[0], count)
     for ear in 0..<2 {
       let (turned, sum, kept) = (ears.planes[ear], sums.planes[ear], old.planes[ear])
@@ -206,6 +222,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
       goOver(kept, to: sum, plan, at: first + plan.latency, 0..<count)
       history.store(ear == 0 ? .sumLeft : .sumRight, at: first, kept, count)
     }
+    // The output, and its crossfade with the old one in the history.
     limiter.process(sums.planes[0], sums.planes[1], frames: count)
     let skipped = max(0, plan.start - first)
     guard skipped < count else { return }
@@ -224,9 +241,9 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Some frames of what was played go over to the new rendering.
+  /// Crossfades frames of the old sound to the new rendering, in place.
   ///
-  /// - Parameter at: the frame of the output of which `kept` and `new` are the first.
+  /// - Parameter at: the output frame of the first sample of `kept` and `new`.
   @_noLocks
   private func goOver(
     _ kept: UnsafeMutablePointer<Float>, to new: UnsafePointer<Float>, _ plan: RewritePlan,
@@ -244,13 +261,13 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Frames of the output in which the new rendering comes in.
+  /// The length of the crossfade at the start of the window, in frames.
   @_noLocks
   private func joinLength(_ plan: RewritePlan) -> Int {
     plan.isJoined ? plan.first + plan.latency - plan.start : mixFrames
   }
 
-  /// Of the new rendering at a frame of the output, 0 to 1.
+  /// The share of the new rendering at an output frame, 0 to 1.
   @_noLocks
   private func share(_ plan: RewritePlan, _ frame: Int) -> Float {
     if frame >= plan.fadeOut {
@@ -268,7 +285,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     return t * t * (3 - 2 * t)
   }
 
-  /// What of the history is one rendering, what a mixture of two.
+  /// Records which part of the history is one rendering, and which a mixture of two.
   @_noLocks
   private func note(
     _ plan: RewritePlan, _ history: borrowing RenderHistory, _ path: borrowing PathSwitch

@@ -2,18 +2,20 @@
 
 internal import SignalProcessing
 
-/// What a renderer has rendered lately, kept so that its turn with the head can be rendered again.
+/// The latest input and output of a renderer, kept so that they can be rendered again for other
+/// poses.
 ///
-/// Of every frame: the source as it was rendered, the gain of what turns with the head, what does
-/// not turn (gains applied), the sum of both as the limiter got it, and the output as it is queued.
-/// Of every cell of the grid: by which decoder it was rendered, and whether its sum is what the
-/// poses played make of the source. Of the limiter: its state, every so many frames.
+/// For every frame it keeps the source, the gain applied to the part that turns with the head, the
+/// part that does not turn (with gains applied), the sum of both at the limiter's input, and the
+/// output as queued. For every cell of the grid it keeps the number of the decoder that rendered
+/// it, and whether its sum was rendered with the poses played alone. It keeps the state of the
+/// limiter every `stateFrames` frames.
 ///
-/// Frames count from the last reset; frame n of the output is the limiter's answer to frame n of
-/// the sum, which is later by its latency.
+/// Frames count from the last reset. Frame n of the output is what the limiter returns for frame n
+/// of the sum; the limiter delays the sound itself.
 ///
 /// ## Threading
-/// The audio thread's; nothing allocates, locks or waits.
+/// For the audio thread; nothing allocates, locks or waits.
 struct RenderHistory: ~Copyable, @unchecked Sendable {
   enum Plane: Int {
     case gain
@@ -26,18 +28,18 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   }
 
   struct Cell {
-    /// Number of the decoder; 0 where two of them were mixed.
+    /// The number of the decoder; 0 if two decoders were mixed.
     var decoder = 0
-    /// False where the sum is a mixture of two renderings.
+    /// False if the sum is a mixture of two renderings.
     var isPure = true
   }
 
-  /// Frames between two states of the limiter.
+  /// Frames between two saved states of the limiter.
   static var stateFrames: Int { @_noLocks get { 512 } }
   private static var cellFrames: Int { @_noLocks get { 16 } }
 
   let channels: Int
-  /// Frames that are kept, a multiple of `stateFrames`; 0 where nothing is.
+  /// The number of frames kept, a multiple of `stateFrames`; 0 if nothing is kept.
   let capacity: Int
   private let samples: AlignedFloats
   private let cells: UnsafeMutablePointer<Cell>
@@ -47,16 +49,16 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   private struct Position {
     var end = 0
-    /// The appended sums are mixtures before this frame.
+    /// Sums appended before this frame are mixtures.
     var mixedEnd = 0
 
     @_noLocks init() {}
   }
 
   /// - Parameters:
-  ///   - channels: of the source.
-  ///   - frames: to keep; 0 for none.
-  ///   - stateBytes: of the limiter.
+  ///   - channels: the number of source channels.
+  ///   - frames: the number of frames to keep, rounded up; 0 for none.
+  ///   - stateBytes: the size of a limiter state.
   init(channels: Int, frames: Int, stateBytes: Int) {
     self.channels = channels
     self.stateBytes = stateBytes
@@ -78,9 +80,9 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   }
 
   var isKept: Bool { @_noLocks get { capacity > 0 } }
-  /// Frames since the reset.
+  /// The number of frames since the reset.
   var end: Int { @_noLocks get { position.pointee.end } }
-  /// The oldest frame that is there.
+  /// The oldest frame available.
   var begin: Int { @_noLocks get { max(0, position.pointee.end - capacity) } }
 
   @_noLocks
@@ -88,7 +90,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   // MARK: Samples
 
-  /// - Parameter plane: of the source.
+  /// - Parameter plane: the channel of the source.
   @_noLocks
   func storeSource(_ plane: Int, at first: Int, _ from: UnsafePointer<Float>, _ count: Int) {
     store(line(plane), first, from, count)
@@ -136,9 +138,9 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   // MARK: Cells
 
-  /// Frames have been appended.
+  /// Appends frames whose samples have been stored.
   ///
-  /// - Parameter decoder: that rendered them; 0 where two were mixed.
+  /// - Parameter decoder: the number of the decoder that rendered them; 0 if two were mixed.
   @_noLocks
   func append(_ count: Int, decoder: Int) {
     let first = position.pointee.end
@@ -156,7 +158,8 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   @_noLocks
   func cell(_ frame: Int) -> Cell { pointer(frame).pointee }
 
-  /// The sums from one frame to another are, or are not, what the poses played make of the source.
+  /// Sets whether the sums in a range of frames were rendered with the poses played alone. False
+  /// also applies to frames of the range that are appended later.
   @_noLocks
   func setPure(_ isPure: Bool, from first: Int, to end: Int) {
     guard first < end else { return }
@@ -175,7 +178,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   // MARK: States of the limiter
 
-  /// Room for the state before a frame, a multiple of `stateFrames`.
+  /// Returns the memory for the limiter state before a frame, which is a multiple of `stateFrames`.
   @_noLocks
   func limiterState(before frame: Int) -> UnsafeMutableRawPointer {
     states + frame % capacity / Self.stateFrames * stateBytes

@@ -3,65 +3,67 @@
 private import CRealtime
 public import Geometry
 
-/// When the queue is rendered again for a head that moves, and how fast the stage gets there.
+/// Decides when the queue is rendered again for a moving head, and how fast the stage is corrected.
 ///
-/// A plain value without state, so that it can be tried out on recorded heads.
+/// It is a plain value without state, so it can be tested on recorded head movements.
 public struct RewritePolicy: Sendable {
-  /// Angle between the pose a frame was rendered with and the newest one that begins a rewrite,
-  /// radians.
+  /// Angle between the pose that a frame was rendered with and the newest pose at which rewriting
+  /// starts, in radians.
   public var band = 0.3 * Double.pi / 180
-  /// The same while rewriting goes on.
+  /// The same angle while rewriting continues, in radians.
   public var keptBand = 0.15 * Double.pi / 180
-  /// The same of what is queued behind the piece until the tracker's next sample.
+  /// The same angle for the queued sound behind the window, up to the tracker's next sample, in
+  /// radians.
   public var tailBand = 1 * Double.pi / 180
-  /// So many intervals of the tracker are looked at behind the piece.
+  /// How far behind the window the error is checked, in tracker intervals.
   public var tailIntervals = 1.5
-  /// No more than this, seconds.
+  /// The upper limit of that range, in seconds.
   public var longestTailSeconds = 0.1
-  /// A step is taken within this, seconds.
+  /// The shortest duration of a correction, in seconds; large steps reach it.
   public var stepSeconds = 0.008
-  /// So much is noise of a tracker, radians,
+  /// Tracker noise floor, in radians.
   public var jitterAngle = 0.6 * Double.pi / 180
-  /// and what the head turns in so many seconds the jitter of its stamps.
+  /// Jitter of the tracker's time stamps, in seconds. It turns the head's speed into an angle.
   public var jitterSeconds = 0.004
-  /// What is explained by these is taken back within this at least, seconds.
+  /// The shortest duration over which an error within noise and jitter is corrected, in seconds.
   public var correctionSeconds = 0.015
-  /// And within so many intervals of the tracker,
+  /// The duration over which such an error is corrected, in tracker intervals.
   public var correctionIntervals = 1.5
-  /// but no longer than this, seconds.
+  /// The longest duration over which such an error is corrected, in seconds.
   public var longestCorrectionSeconds = 0.040
-  /// At a piece's end the output goes back to what is queued within this, seconds.
+  /// Length of the crossfade to the queued sound at the end of a window, in seconds.
   public var fadeSeconds = 0.005
-  /// Shorter pieces are not worth their joins, seconds.
+  /// The shortest window worth rewriting, in seconds.
   public var shortestSeconds = 0.012
-  /// Filters longer than this take too long to fill, seconds.
+  /// The longest time that filters may take to fill, in seconds. Longer filters are not rewritten.
   public var longestRunUpSeconds = 0.2
 
   @_noLocks
   public init() {}
 
-  /// Whether the queue is rendered again.
+  /// Returns whether to render the queue again.
   ///
   /// - Parameters:
-  ///   - error: the largest angle in the piece, radians.
-  ///   - tailError: likewise behind it.
-  ///   - isGoingOn: whether it was rendered again the last time.
+  ///   - error: the largest angular error in the window, in radians.
+  ///   - tailError: the largest angular error behind it, in radians.
+  ///   - isGoingOn: whether the queue was rendered again the last time.
   @_noLocks
   public func wantsRewrite(error: Double, tailError: Double, isGoingOn: Bool) -> Bool {
     if tailError > tailBand { return true }
     return error > (isGoingOn ? keptBand : band)
   }
 
-  /// How long the pose takes to where it ought to be, seconds.
+  /// Returns how long the correction of a pose takes, in seconds.
   ///
-  /// What a tracker's noise and the jitter of its stamps explain is taken back slowly, so that it
-  /// is not heard. More is true: the head was predicted wrongly, or steps, and the stage should be
-  /// there soon.
+  /// An error that the tracker's noise and jitter explain is corrected slowly, so that the
+  /// correction is inaudible. For a larger error the prediction was wrong or the head moved
+  /// suddenly, and the stage should be corrected soon: the duration is divided by
+  /// `angle / (jitterAngle + jitterSeconds * speed)`.
   ///
   /// - Parameters:
-  ///   - angle: that is wrong, radians.
-  ///   - speed: of the head, rad/s.
-  ///   - interval: of the tracker, seconds.
+  ///   - angle: the error, in radians.
+  ///   - speed: the speed of the head, in rad/s.
+  ///   - interval: the tracker's sample interval, in seconds.
   @_noLocks
   public func turnSeconds(angle: Double, speed: Double, interval: Double) -> Double {
     let wanted = correctionIntervals * interval
@@ -71,27 +73,28 @@ public struct RewritePolicy: Sendable {
   }
 }
 
-/// A turn that is taken back: the way of the least jerk that begins with the angle and the speed it
-/// has and ends at rest (a quintic; Flash and Hogan, J. Neurosci. 1985).
+/// An angular error that decays to zero: the minimum-jerk path that starts with the given angle and
+/// speed and ends at rest (a quintic; Flash and Hogan, J. Neurosci. 1985).
 public struct ResidualTurn: Sendable {
   private let angle: SIMD3<Double>
   private let speed: SIMD3<Double>
   private let seconds: Double
 
   /// - Parameters:
-  ///   - angle: rotation vector at the beginning, radians.
-  ///   - speed: its rate, rad/s.
-  ///   - seconds: until it is gone.
+  ///   - angle: the initial rotation vector, in radians.
+  ///   - speed: its initial rate of change, in rad/s.
+  ///   - seconds: the time until it is zero.
   @_noLocks
   init(_ angle: SIMD3<Double>, speed: SIMD3<Double>, over seconds: Double) {
     (self.angle, self.speed, self.seconds) = (angle, speed, seconds)
   }
 
-  /// From the poses that were played at two moments to what is known of them now.
+  /// Starts from the difference between the poses played at two moments and the newest ones for
+  /// them.
   ///
   /// - Parameters:
-  ///   - seconds: from the one moment to the other.
-  ///   - interval: of the tracker, seconds.
+  ///   - seconds: the time between the two moments.
+  ///   - interval: the tracker's sample interval, in seconds.
   @_noLocks
   public init(
     played: Quaternion, playedNext: Quaternion, truth: Quaternion, truthNext: Quaternion,
@@ -105,11 +108,12 @@ public struct ResidualTurn: Sendable {
     self.init(angle, speed: (later - angle) / seconds, over: duration)
   }
 
-  /// What is left of it, as a rotation vector.
+  /// Returns the remaining error at a time, as a rotation vector.
   @_noLocks
   public func left(after time: Double) -> SIMD3<Double> {
     let u = time / seconds
     guard u < 1 else { return SIMD3(0, 0, 0) }
+    // With u = t / T: angle (1 - 10u^3 + 15u^4 - 6u^5) + speed T (u - 6u^3 + 8u^4 - 3u^5).
     let (squared, cubed) = (u * u, u * u * u)
     let position = 1 - cubed * (10 - 15 * u + 6 * squared)
     let slope = u - cubed * (6 - 8 * u + 3 * squared)
