@@ -3,7 +3,8 @@
 @_exported public import Rendering
 @_exported public import SoundSources
 
-// What the public interface names, so that `import Playback` is enough; the rooms hold more.
+// The types that the public interface names, so that `import Playback` is enough. The modules
+// contain more.
 @_exported public import enum Ambisonics.AmbisonicConvention
 @_exported public import enum Ambisonics.ChannelLayout
 @_exported public import enum Ambisonics.Speaker

@@ -9,21 +9,22 @@ internal import SoundSources
 internal import Synchronization
 internal import System
 
-/// The player's own thread: reads the source ahead, answers the listener, mends what breaks.
+/// The player's own thread: reads the source ahead, carries out the listener's wishes, and recovers
+/// from failures.
 ///
-/// Every change that would cut the sound first lets it fade out: a pause or a seek waits until what
-/// has been rendered is silent, and a pause corks the stream only when the silence has been heard.
+/// Before a change that would cut the sound, the sound fades out: a seek waits until the renderer
+/// is silent, and a pause corks the stream only when that silence has reached the listener.
 final class Conductor: @unchecked Sendable {
   struct Wishes {
     var isPaused = false
-    /// Frame of the source to go to.
+    /// The source frame to go to.
     var seek: Int?
   }
 
   let wishes = Mutex(Wishes())
   private let worker = Worker()
   private let source: any SoundSource
-  /// What the source reads from, where that comes while it is played.
+  /// The stream that the source reads from, if its sound arrives during playback.
   private let streamed: (any StreamedSource)?
   private let feed: RenderFeed
   private let output: AudioOutput
@@ -31,10 +32,10 @@ final class Conductor: @unchecked Sendable {
   private let planes: PlanarScratch
   private let finished = Atomic(false)
   private static let readFrames = 2048
-  /// A wish is seen to at once; all else may wait so long.
+  /// The interval in ms at which everything but a wish is checked. A wish wakes the thread.
   private static let lookMilliseconds = 40
 
-  // The thread's own.
+  // Used on the thread only.
   private var isAtEnd = false
   private var toldWarnings = 0
   private var wasStarved = true
@@ -56,7 +57,7 @@ final class Conductor: @unchecked Sendable {
     planes = PlanarScratch(channels: feed.renderer.channels, frames: Self.readFrames)
   }
 
-  /// Takes what the listener wishes.
+  /// Changes the listener's wishes and wakes the thread.
   func wish(_ change: (inout Wishes) -> Void) {
     wishes.withLock { change(&$0) }
     worker.wake()
@@ -66,7 +67,7 @@ final class Conductor: @unchecked Sendable {
 
   func start() { worker.start { [self] in run() } }
 
-  /// Ends the thread; what is heard goes on until the output is stopped.
+  /// Ends the thread. Queued sound plays until the output is stopped.
   func stop() { worker.stop() }
 
   private func run() {
@@ -89,7 +90,7 @@ final class Conductor: @unchecked Sendable {
       tell(.output(event))
       switch event.kind {
       case .serverLost(_, let frames), .sinkLost(_, let frames):
-        // What was queued and not heard is played again.
+        // Play again what was queued but not audible.
         let heard = feed.sourcePosition - frames - feed.renderer.latencyFrames
         wishes.withLock { if $0.seek == nil { $0.seek = max(0, heard) } }
         feed.beginFromSilence()
@@ -124,7 +125,8 @@ final class Conductor: @unchecked Sendable {
     finished.store(false, ordering: .releasing)
     feed.ring.flush()
     feed.sourcePosition = frame
-    // Frames are pulled again though the end had been played, or was lost with a server.
+    // Let the server request frames again, even if the end had been played or was lost with a
+    // server.
     if !isCorked { output.resume() }
   }
 
@@ -165,7 +167,7 @@ final class Conductor: @unchecked Sendable {
         fail(error)
         end()
       }
-      // A new wish does not wait for a full ring.
+      // A new seek does not wait for a full ring.
       if wishes.withLock({ $0.seek != nil }) { break }
     }
     let warnings = source.warnings
@@ -190,7 +192,7 @@ final class Conductor: @unchecked Sendable {
     tell(.sourceFailed(error))
   }
 
-  /// The source is read ahead; what matters is where the renderer is.
+  /// Reports a change of the layout when the renderer reaches it; the source itself is read ahead.
   private func noteLayout() {
     let layout = source.contentLayout(atFrame: feed.sourcePosition)
     guard layout != heardLayout else { return }
@@ -199,7 +201,7 @@ final class Conductor: @unchecked Sendable {
   }
 
   private func noteState() {
-    // Before the first sound there is nothing that could stop.
+    // Before the first sound, nothing can stop.
     guard hasRead else { return }
     let isStarved = feed.isStarved
     guard isStarved != wasStarved else { return }
@@ -209,7 +211,7 @@ final class Conductor: @unchecked Sendable {
 
   private func endIfExhausted() {
     guard feed.isExhausted else { return }
-    // The server may be gone just now: then what it lost is played again first.
+    // If the server is gone at the moment, what it lost is played again first.
     guard output.drain(timeoutMilliseconds: 1000) else { return }
     finished.store(true, ordering: .releasing)
     tell(.finished)

@@ -4,7 +4,7 @@ internal import Rendering
 internal import SoundSources
 private import Synchronization
 
-/// Events from several threads, taken by one; the last 1024 are kept.
+/// Events from several threads for one reader. It keeps the latest 1024.
 final class EventQueue: Sendable {
   private let waiting = Mutex<[PlayerEvent]>([])
 

@@ -5,13 +5,13 @@ internal import Rendering
 internal import SoundSources
 private import Synchronization
 
-/// The head of a player: the stage's view of it, and the trackers that it is known by.
+/// The head of a player: the source of its poses and the trackers that feed it.
 ///
 /// ## Threading
 /// For any thread.
 final class PlayedHead: Sendable {
   let stage: HeadToStageSource
-  /// What live poses come from; nil for a recorded head, and for none.
+  /// The source of live poses; nil for a recorded head and for none.
   let poses: HeadPoseSource?
   private let tracker: TrackerSession?
   private let device: TrackerSession?
@@ -53,14 +53,15 @@ final class PlayedHead: Sendable {
             defer { id = tracker.id }
             return id == nil
           }
-          // A tracker that begins anew within a play has lost its north.
+          // Only for the first connection: a tracker that reconnects during playback has lost its
+          // yaw reference.
           if isFirst, let front = fronts[tracker.id] { source.keepFront(front) }
         }
         events.add(.tracker(event))
       }, calibration: options.calibration)
   }
 
-  /// The session of the tracker that the stage stands still in.
+  /// Returns the session of the tracker on the device that the stage stands still in.
   private static func deviceSession(
     _ options: PlayerOptions, _ source: HeadPoseSource?, _ events: EventQueue
   ) -> TrackerSession? {
@@ -83,8 +84,8 @@ final class PlayedHead: Sendable {
   /// The tracker that is connected.
   var connected: TrackerDescription? { tracker?.tracker }
 
-  /// The tracker used last and the yaw of the front in its own world, radians; nil where there is
-  /// none, and while the front is a device's.
+  /// The tracker connected last, and the yaw of the front in its own world, in radians; nil without
+  /// a tracker, and while the front belongs to a device.
   var front: (tracker: String, yaw: Double)? {
     guard let id = memory.id.withLock({ $0 }), let yaw = poses?.front else { return nil }
     return (id, yaw)

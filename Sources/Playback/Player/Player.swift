@@ -12,7 +12,7 @@ public import SignalProcessing
 internal import SoundSources
 private import Synchronization
 
-/// Plays a source over headphones, with the stage standing still while the head moves.
+/// Plays a source over headphones, with a stage that stands still while the head moves.
 ///
 /// ```swift
 /// let player = try Player(path: "concert.flac")
@@ -22,16 +22,16 @@ private import Synchronization
 /// ```
 ///
 /// ## Threading
-/// All of it may be used from any thread. The source is read on a thread of the player's own.
+/// Any thread may use any member. The player reads the source on its own thread.
 public final class Player: @unchecked Sendable {
-  /// Of playing, Hz: the sink's own, so that the server need not resample.
+  /// The playback sample rate in Hz. It is that of the sink, so that the server need not resample.
   public let sampleRate: Int
   public let title: String?
-  /// What the listener should be told before it plays, a sentence each.
+  /// Notes for the listener before playback, one sentence each.
   public let notes: [String]
 
   private let options: PlayerOptions
-  /// Whether the source is a soundfield, which has an order of its own and no loudspeakers.
+  /// Whether the source is a soundfield, which has its own order and no loudspeakers.
   public let isAmbisonic: Bool
   private let route: RouteFollower
   private let duration: Double?
@@ -51,7 +51,7 @@ public final class Player: @unchecked Sendable {
     var isStopped = false
   }
 
-  /// A player for a file, a playlist or a folder: see ``SoundOpener``.
+  /// Creates a player for a file, a playlist or a folder: see ``SoundOpener``.
   public convenience init(
     path: String, options: PlayerOptions = PlayerOptions()
   ) throws(PlaybackError) {
@@ -59,11 +59,11 @@ public final class Player: @unchecked Sendable {
       options: options, makeSource: SoundOpener(path, settings: options.render).open)
   }
 
-  /// A player for any source.
+  /// Creates a player for any source.
   ///
   /// - Parameters:
   ///   - options: how it is played.
-  ///   - makeSource: makes the source at the rate of playing, in Hz.
+  ///   - makeSource: creates the source at the playback sample rate, in Hz.
   public init(
     options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
   ) throws(PlaybackError) {
@@ -71,6 +71,7 @@ public final class Player: @unchecked Sendable {
     let rate = Self.usable(sink?.sampleRate ?? 0)
     let made = try makeSource(rate)
     let source = try prepared(made, settings: options.render)
+    // Decide what the route gets, and design the decoder for it.
     let policy = Self.policy(options)
     let programme = Programme(
       layout: source.contentLayout(atFrame: 0), isBinaural: source.isBinaural)
@@ -91,6 +92,7 @@ public final class Player: @unchecked Sendable {
     if case .ambisonics = source.layout { isAmbisonic = true } else { isAmbisonic = false }
     let events = EventQueue()
     self.events = events
+    // Level the sound in front of the renderer.
     let streamed = made.stream
     streamed?.loudnessAsHeard = { [bus = source.layout, settings] layout, planes in
       loudness(ofSnippet: planes, layout, on: bus, filters: filters, settings: settings)
@@ -101,6 +103,7 @@ public final class Player: @unchecked Sendable {
     }
     levelBoard = level?.board
     scan = level?.scan
+    // The head, the renderer and the output.
     let head = PlayedHead(options, events)
     self.head = head
     let renderer = Renderer(
@@ -112,6 +115,7 @@ public final class Player: @unchecked Sendable {
     feed.volume = linearGain(decibels: settings.gainDecibels)
     let output = try Self.makeOutput(options, rate, feed, isHeadKnown: !head.stage.becomesKnown)
     self.output = output
+    // What changes the decoder or the route during playback.
     redesigner = Redesigner(
       renderer: renderer, layout: source.layout, told: hrtf.notes, tell: events.add)
     let rendering = RoutedRendering(
@@ -124,6 +128,7 @@ public final class Player: @unchecked Sendable {
       apply: rendering.apply)
     self.route = route
     head.poses?.prediction = options.prediction.pose(for: options.sinkName ?? "")
+    // The thread that reads the source and follows the output.
     conductor = Conductor(
       source: level ?? source, feed: feed, output: output
     ) { event in
@@ -155,7 +160,7 @@ public final class Player: @unchecked Sendable {
 
   /// Connects to the sound server and begins to play.
   ///
-  /// - Throws: `PlaybackError.output` where no server answers within 2 s.
+  /// - Throws: `PlaybackError.output` if no server answers within 2 s.
   public func start() throws(PlaybackError) {
     head.start()
     conductor.start()
@@ -167,34 +172,34 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// Fades out, then holds; nothing of the source is lost.
+  /// Fades out and holds. No sound of the source is lost.
   public func pause() { conductor.wish { $0.isPaused = true } }
 
-  /// Goes on after `pause`, from silence within 50 ms.
+  /// Resumes after `pause`, with a fade-in of 50 ms.
   public func resume() { conductor.wish { $0.isPaused = false } }
 
   public var isPaused: Bool { conductor.wishes.withLock { $0.isPaused } }
 
-  /// Goes to a moment of the source, in seconds; before its start or past its end is brought there.
+  /// Goes to a position in the source, in seconds, limited to its start and end.
   public func seek(toSeconds seconds: Double) {
     let limited = max(0, min(seconds, duration ?? seconds))
     guard limited.isFinite else { return }
     conductor.wish { $0.seek = Int(limited * Double(sampleRate)) }
   }
 
-  /// Goes forwards, or backwards where negative.
+  /// Goes forwards by a number of seconds, or backwards if it is negative.
   public func skip(bySeconds seconds: Double) {
     let pending = conductor.wishes.withLock { $0.seek }.map { Double($0) / Double(sampleRate) }
     seek(toSeconds: (pending ?? position) + seconds)
   }
 
-  /// Linear gain, 0 to 10 (+20 dB); a change takes 50 ms.
+  /// Linear gain, 0 to 10 (+20 dB). A change takes 50 ms.
   public var volume: Float {
     get { feed.volume }
     set { feed.volume = min(10, max(0, newValue)) }
   }
 
-  /// What the stage follows; a change is smooth.
+  /// What the stage follows. A change is smooth.
   public var mode: StageMode {
     get { route.mode }
     set {
@@ -203,8 +208,8 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// LUFS at the ears that the source is brought to, at 0.9 dB/s; nil where that was off from the
-  /// start.
+  /// Loudness at the ears that the source is brought to, in LUFS, at 0.9 dB/s; nil if levelling was
+  /// off from the start. Values are limited to -70 ... 0.
   public var loudnessTarget: Double? {
     get { levelBoard?.content.withLock { $0.target } }
     set {
@@ -213,30 +218,30 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// What is heard of the programme, where, and why.
+  /// What is audible of the programme, on which device, and why.
   public var routeDecision: RouteDecision { route.decision }
 
-  /// Says that the programme is to be had in more channels than are played, so that the listener
-  /// can be told: `.multichannelOffered` follows where mono or stereo is played.
+  /// Declares that the programme is available with more channels than are playing, so that the
+  /// listener can be informed. `.multichannelOffered` follows if mono or stereo is playing.
   ///
   /// - Parameter offer: what the listener can do.
   public func declareMultichannelContent(_ offer: MultichannelOffer) {
     if !route.programme.isMultichannel { events.add(.multichannelOffered(offer)) }
   }
 
-  /// How the sound is decoded, as it was wished last.
+  /// The latest wish for how the sound is decoded.
   public var decoding: RenderSettings { rendering.settings }
 
-  /// Changes HRTF set, equalisation, decoder design, bus order, headphones and the head's size
-  /// while playing; what else is in the settings stays. The decoder is designed on a thread of its
-  /// own and faded in without a click; `.decoderChanged` or `.decoderKept` tells when.
+  /// Changes the HRTF set, equalisation, decoder design, bus order, headphones and head size during
+  /// playback. The other settings stay as they are. Another thread designs the decoder, which is
+  /// then faded in without a click. `.decoderChanged` or `.decoderKept` reports the result.
   public func decode(by settings: RenderSettings) { rendering.decode(by: settings) }
 
-  /// The direction in which the head looks now becomes the front of the stage, within 0.4 s.
+  /// Turns the front of the stage to the current direction of the head, within 0.4 s.
   public func recenter() { head.poses?.recenter() }
 
-  /// The tracker used last and the yaw of the front in its own world, radians; nil where there is
-  /// none, and while the front is a device's.
+  /// The tracker connected last, and the yaw of the front in its own world, in radians; nil without
+  /// a tracker, and while the front belongs to a device (`PlayerOptions.deviceTracker`).
   public var front: (tracker: String, yaw: Double)? { head.front }
 
   /// Fades out and ends, within half a second. The player cannot be started again.
@@ -264,12 +269,12 @@ public final class Player: @unchecked Sendable {
     pauseThread(milliseconds: Int(max(0, min(queued + 5, rest))))
   }
 
-  // MARK: What is going on
+  // MARK: State
 
-  /// True once all of the source has been heard.
+  /// True once all of the source has been audible.
   public var isFinished: Bool { conductor.isFinished }
 
-  /// Seconds of the source that have been heard.
+  /// The position in the source that is audible now, in seconds.
   public var position: Double {
     let queued = output.status.measuredLatencyMilliseconds ?? 0
     let isMoving = output.status.state == .playing && !feed.isSilent
@@ -277,10 +282,10 @@ public final class Player: @unchecked Sendable {
     return max(0, rendered - (isMoving ? queued * 1e-3 : 0))
   }
 
-  /// What happened since the last call, oldest first.
+  /// Returns the events since the last call, oldest first.
   public func takeEvents() -> [PlayerEvent] { events.take() }
 
-  /// Peak and rms of both ears since the last call.
+  /// Returns the peak and RMS levels of both ears since the last call.
   public func levels() -> LevelMeter.Levels { feed.renderer.levels() }
 
   public var status: PlayerStatus {
@@ -304,9 +309,9 @@ public final class Player: @unchecked Sendable {
     return feed.isStarved ? .buffering : .playing
   }
 
-  // MARK: Making the parts
+  // MARK: Construction
 
-  /// The sink that will be played to, as far as that is known.
+  /// Returns the sink that will be used, as far as it is known.
   private static func sink(_ options: PlayerOptions) throws(PlaybackError) -> Sink? {
     do throws(PulseAudioError) {
       let sinks = try SinkList.read(serverAddress: options.serverAddress)
@@ -324,7 +329,7 @@ public final class Player: @unchecked Sendable {
     AudioTrack.sampleRates.contains(rate) ? rate : 48000
   }
 
-  /// What the route decides, with what the listener wishes of sources and loudspeakers.
+  /// Returns the policy for the route, with the listener's wishes about sources and loudspeakers.
   private static func policy(_ options: PlayerOptions) -> RoutePolicy {
     var policy = options.route
     policy.spatialization = options.render.spatialization

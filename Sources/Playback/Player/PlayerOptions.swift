@@ -15,7 +15,7 @@ public enum StageMode: String, Sendable, CaseIterable {
   /// Plain stereo.
   case off
 
-  /// The next one round.
+  /// The next mode, in a cycle.
   public var next: StageMode {
     switch self {
     case .tracked: .fixed
@@ -25,32 +25,33 @@ public enum StageMode: String, Sendable, CaseIterable {
   }
 }
 
-/// Where the head's pose comes from.
+/// The origin of the head pose.
 public enum HeadChoice: Sendable {
-  /// The first head tracker that appears; without one the head is taken to look ahead.
+  /// The first head tracker that appears. Without one, the head is assumed to face the front.
   case automatic
-  /// A certain tracker, now or when it appears.
+  /// A particular tracker, by its id, now or when it appears.
   case tracker(String)
-  /// A recorded head, over the source's time.
+  /// Recorded motion, over the time of the source.
   case recorded(HeadTrajectory)
   /// A pose source that the caller feeds.
   case source(HeadPoseSource)
   case none
 }
 
-/// How far ahead the head is predicted.
+/// How far ahead the head pose is predicted.
 public enum HeadPrediction: Sendable, Equatable {
-  /// To when the sound is heard, as the queue and the server tell; at most 200 ms, 120 ms over
-  /// Bluetooth, whose latency is only estimated, and the depth of the queue on PipeWire, which
-  /// tells more than there is.
+  /// To the time at which the sound is audible, as measured from the queue and the server. The
+  /// limit is 200 ms; 120 ms over Bluetooth, whose latency is only estimated; and the depth of the
+  /// queue on PipeWire, which reports too long a latency.
   case automatic
   case off
-  /// By so many milliseconds, whatever the latency; at most 200.
+  /// A fixed number of milliseconds, whatever the latency; at most 200.
   case milliseconds(Double)
 
   /// - Parameters:
   ///   - sink: the sound server's name of the output.
-  ///   - queue: its depth in ms where the server's reports of latency are off; nil where not.
+  ///   - queue: the depth of the queue in ms if the server's latency reports are inexact; otherwise
+  ///     nil.
   func pose(for sink: String, queue: Double? = nil) -> PosePrediction {
     let limit = min(queue ?? 200, sink.hasPrefix("bluez") ? 120 : 200)
     return switch self {
@@ -65,35 +66,37 @@ public enum HeadPrediction: Sendable, Equatable {
 /// How a player plays.
 public struct PlayerOptions: Sendable {
   public var render = RenderSettings()
-  /// Default: any tracker.
+  /// The origin of the head pose. Default: any tracker.
   public var head = HeadChoice.automatic
-  /// Axes of the tracker, profiles of simple trackers.
+  /// The axes of the tracker, and the profiles of simple trackers.
   public var trackerSettings = TrackerSettings()
-  /// What is known of a tracker beyond what it says itself, asked for when one is opened, on the
-  /// tracker's thread. Default: nothing.
+  /// Returns the calibration of a tracker, which adds to what the tracker itself reports. It is
+  /// called on the tracker's thread when a tracker is opened. Default: none.
   public var calibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil }
-  /// A second tracker, fixed to what the stage stands still in; nil: the room. Of use where `head`
-  /// is a tracker.
+  /// The id of a second tracker, fixed to the device in which the stage stands still; nil for a
+  /// stage that stands still in the room. It has an effect only if `head` is a tracker or a pose
+  /// source.
   public var deviceTracker: String?
-  /// Default: by the measured latency.
+  /// How far ahead the head pose is predicted. Default: by the measured latency.
   public var prediction = HeadPrediction.automatic
-  /// Fronts from another time, by the trackers' ids: the yaw in the tracker's own world, radians.
+  /// Fronts of earlier sessions, by tracker id: the yaw in the tracker's own world, in radians.
   public var fronts: [String: Double] = [:]
-  /// Default: the stage stands still.
+  /// What the stage follows. Default: it stands still.
   public var mode = StageMode.tracked
-  /// What the route decides. `spatialization` is taken from `render`. Default: headphones get
-  /// binaural sound, loudspeakers plain stereo.
+  /// The policy for the route. `spatialization` is taken from `render`. Default: binaural sound on
+  /// headphones, plain stereo on loudspeakers.
   public var route = RoutePolicy()
-  /// The sound server's name of the output; nil: its default, followed when it changes.
+  /// The sound server's name of the output; nil for its default, which the player follows when it
+  /// changes.
   public var sinkName: String?
-  /// Depth of the server's queue in ms; nil, the default: the output's own choice, which adapts.
+  /// Depth of the server's queue, in ms. Default: nil, which lets the output choose and adapt it.
   public var latencyMilliseconds: Double?
-  /// Whether what is queued in the sound server is rendered again when the head moves, so that a
-  /// turn is heard at once. Default: where it gets through.
+  /// Whether sound queued in the sound server is rendered again when the head moves, so that a turn
+  /// is audible immediately. Default: if the server plays the replaced sound.
   public var rewriting = RewritingChoice.automatic
-  /// The server's address as in `PULSE_SERVER`; nil: that variable, then libpulse's rules.
+  /// The server's address, as in `PULSE_SERVER`; nil for that variable, then libpulse's rules.
   public var serverAddress: String?
-  /// Ends the making of a player: the reading of an HRTF set, the design of filters.
+  /// Cancels the creation of a player: the reading of an HRTF set and the design of filters.
   public var interrupt: InterruptFlag?
 
   public init() {}

@@ -6,37 +6,37 @@ public import PulseAudio
 internal import Rendering
 internal import SoundSources
 
-/// A player at one moment.
+/// The state of a player at one moment.
 public struct PlayerStatus: Sendable {
   public enum State: String, Sendable {
     case playing
     case paused
-    /// The source does not deliver fast enough; the sound waits in silence.
+    /// The source does not deliver fast enough, and the player waits in silence.
     case buffering
-    /// There is no sound server or sink at the moment; tried again and again.
+    /// There is no sound server or sink at the moment. The player keeps trying.
     case waitingForOutput
-    /// All of the source has been heard.
+    /// All of the source has been audible.
     case finished
     case stopped
   }
 
   public var state: State
-  /// Seconds of the source that have been heard.
+  /// The position in the source that is audible, in seconds.
   public var position: Double
-  /// Seconds; nil where it is not known.
+  /// The duration of the source, in seconds; nil if unknown.
   public var duration: Double?
   public var mode: StageMode
-  /// What is heard of the programme, where, and why.
+  /// What is audible of the programme, on which device, and why.
   public var route: RouteDecision
-  /// Nil without a tracker.
+  /// The state of the head pose; nil without live poses.
   public var head: HeadPoseStatus?
   public var tracker: TrackerDescription?
   public var output: AudioOutputStatus
   /// Linear gain of the listener's volume.
   public var volume: Float
-  /// What is done about the source's loudness; nil where that is off, and before the first sound.
+  /// The levelling of the source; nil if that is off, and before the first sound.
   public var loudness: LoudnessReport?
-  /// Frames with numbers that are no sound, muted.
+  /// The number of frames muted because of invalid samples.
   public var mutedFrames: Int
 }
 
@@ -44,35 +44,35 @@ public struct PlayerStatus: Sendable {
 public enum PlayerEvent: Sendable, Equatable {
   case output(AudioOutputEvent)
   case tracker(TrackerEvent)
-  /// Of the tracker that the stage stands still in.
+  /// An event of the tracker on the device that the stage stands still in.
   case deviceTracker(TrackerEvent)
-  /// Something was wrong with the source and was played past.
+  /// Something was wrong with the source, and playback continued past it.
   case warning(String)
-  /// Silence while the source does not deliver.
+  /// The sound has stopped because the source does not deliver.
   case buffering
   case resumed
   case modeChanged(StageMode)
-  /// The route, or what is heard there, has become another.
+  /// The route or the treatment of the programme has changed.
   case routeChanged(RouteDecision)
-  /// The source's channels are these from now on.
+  /// The source has this layout from now on.
   case layoutChanged(ChannelLayout)
-  /// A stereo rendition is played, and the programme is to be had in more channels.
+  /// Mono or stereo is playing, and the programme is available with more channels.
   case multichannelOffered(MultichannelOffer)
-  /// What is decoded from now on by another HRTF set, order or design.
+  /// Another HRTF set, order or design decodes the sound from now on.
   case decoderChanged(RenderSettings)
-  /// The decoder that was wished for cannot be made; the old one goes on.
+  /// The requested decoder cannot be created, and the old one stays.
   case decoderKept(RenderSettings, reason: PlaybackError)
-  /// Other knowledge of the source's loudness counts, or its gain is to move by more than 1 dB.
+  /// The gain now follows from other knowledge of the loudness, or will move by more than 1 dB.
   case loudness(LoudnessReport)
-  /// Something happened to a source that is fetched while it is played.
+  /// Something happened to a source that is fetched during playback.
   case news(SourceNews)
   case finished
-  /// The source cannot be read on; what has been read is played to its end.
+  /// The source cannot be read any further. What has been read plays to its end.
   case sourceFailed(PlaybackError)
 }
 
 extension PlayerEvent {
-  /// The sound server's name of an output that is played to from now on.
+  /// The sound server's name of the sink that is used from now on.
   var newSink: String? {
     guard case .output(let output) = self else { return nil }
     return switch output.kind {
@@ -81,7 +81,7 @@ extension PlayerEvent {
     }
   }
 
-  /// The sink where the sound goes from now on.
+  /// The sink that the sound goes to from now on.
   var routedSink: Sink? {
     guard case .output(let output) = self, case .routed(let sink) = output.kind else { return nil }
     return sink

@@ -8,7 +8,8 @@ internal import SoundSources
 internal import Synchronization
 internal import System
 
-/// Designs other decoders for a renderer that plays, on a thread of its own, the newest wish last.
+/// Designs decoders for a renderer during playback, on its own thread. A newer wish replaces a
+/// waiting one.
 final class Redesigner: Sendable {
   private struct Wish {
     let settings: RenderSettings
@@ -19,7 +20,7 @@ final class Redesigner: Sendable {
   private struct State {
     var wish: Wish?
     var worker: Worker?
-    /// Ends the design that is under way.
+    /// Cancels the design in progress.
     var interrupt: InterruptFlag?
     var isStopped = false
     var told: Set<String>
@@ -30,7 +31,7 @@ final class Redesigner: Sendable {
   private let state: Mutex<State>
   private let tell: @Sendable (PlayerEvent) -> Void
 
-  /// - Parameter told: notes that the listener knows.
+  /// - Parameter told: notes that the listener already knows.
   init(
     renderer: Renderer, layout: ChannelLayout, told: [String] = [],
     tell: @escaping @Sendable (PlayerEvent) -> Void
@@ -39,10 +40,13 @@ final class Redesigner: Sendable {
     (self.renderer, self.layout, self.tell) = (renderer, layout, tell)
   }
 
+  /// Requests a decoder.
+  ///
   /// - Parameters:
-  ///   - isTold: whether `.decoderChanged` tells of it.
-  ///   - arrived: called on the redesigner's thread once only the new decoder is heard; never where
-  ///     another wish comes first or the design fails.
+  ///   - isTold: whether `.decoderChanged` reports it.
+  ///   - arrived: called on the redesigner's thread once only the new decoder is audible, or after
+  ///     1 s; never if a newer wish replaces this one before its design starts, or if the design
+  ///     fails.
   func wish(
     _ settings: RenderSettings, isTold: Bool,
     arrived: @escaping @Sendable (RenderSettings) -> Void
@@ -56,7 +60,7 @@ final class Redesigner: Sendable {
     }
   }
 
-  /// Ends the thread, and the design that it is at.
+  /// Ends the thread and the design in progress.
   func stop() {
     let worker = state.withLock { state in
       state.wish = nil
@@ -91,7 +95,7 @@ final class Redesigner: Sendable {
       let hrtf = try HRTFChoice(path: settings.hrtfPath, interrupt: interrupt)
       let filters = try hrtf.filters(
         for: layout, settings: settings, sampleRate: renderer.sampleRate)
-      // What was told of a set is not told again.
+      // Report each note only once.
       let fresh = state.withLock { state in
         hrtf.notes.filter { state.told.insert($0).inserted }
       }
@@ -107,7 +111,8 @@ final class Redesigner: Sendable {
     } catch { tell(.decoderKept(settings, reason: error)) }
   }
 
-  /// A decoder that is exchanged while nothing is rendered does not arrive.
+  /// Waits until only the new decoder is audible, at most 1 s: an exchange does not advance while
+  /// nothing is rendered.
   private func awaitArrival(_ worker: Worker) {
     for _ in 0..<100 where renderer.isExchanging && !worker.isStopped {
       worker.sleep(milliseconds: 10)

@@ -4,17 +4,17 @@ internal import PulseAudio
 internal import Rendering
 internal import SoundSources
 
-/// The functions through which an output asks a feed for sound.
+/// The functions that an output calls to get sound from a feed.
 ///
 /// ## Threading
 /// The output calls them on its audio thread.
 extension RenderFeed {
-  /// Renders what comes next.
+  /// Renders the next frames.
   var callback: AudioRenderCallback {
     AudioRenderCallback(owner: self, function: Self.renderNext)
   }
 
-  /// Renders what comes next, and queued sound again for a newer head pose.
+  /// Renders the next frames, and queued sound again for a newer head pose.
   var rewritingCallback: AudioRenderCallback {
     AudioRenderCallback(
       owner: self, function: Self.renderNext,

@@ -3,23 +3,24 @@
 internal import Rendering
 internal import SoundSources
 
-/// Why a programme gets the treatment that it gets.
+/// Why a programme gets its treatment.
 public enum RouteReason: String, Sendable, CaseIterable {
   case headphones
-  /// Nothing tells what stands at the end; headphones are what this program is for.
+  /// Nothing shows the kind of device, so headphones are assumed: they are the purpose of this
+  /// program.
   case unknownDevice = "unknown-device"
   case loudspeakers
-  /// The listener has said so, for this sink or for all.
+  /// The listener has set it, for this sink or for all.
   case forcedHeadphones = "forced-headphones"
   case forcedLoudspeakers = "forced-loudspeakers"
   case modeOff = "mode-off"
   case sinkOff = "sink-off"
-  /// Made for headphones already; never made spatial twice.
+  /// The programme was already made for headphones and must not be rendered spatially again.
   case alreadyBinaural = "already-binaural"
-  /// The listener leaves sources of this kind as they are.
+  /// The listener leaves sources of this kind unchanged.
   case notSpatialized = "not-spatialized"
 
-  /// In a few words.
+  /// The reason in a few words.
   public var text: String {
     switch self {
     case .headphones: "headphones"
@@ -37,14 +38,14 @@ public enum RouteReason: String, Sendable, CaseIterable {
 
 /// What a programme gets on a route, and why.
 public struct RouteDecision: Sendable, Equatable {
-  /// Nil before there is a route.
+  /// The facts about the route; nil before there is one.
   public let facts: RouteFacts?
-  /// What the listener is taken to hear with.
+  /// The device that the listener is assumed to use.
   public let device: RouteDevice
   public let treatment: RouteTreatment
   public let reason: RouteReason
 
-  /// "plain stereo (loudspeakers)"
+  /// A short description, such as "plain stereo (loudspeakers)".
   public var text: String {
     let name =
       switch treatment {
@@ -57,10 +58,10 @@ public struct RouteDecision: Sendable, Equatable {
 }
 
 extension RouteDecision {
-  /// What the renderer lets be heard. Crosstalk is cancelled by filters on the spatial path.
+  /// The mode of the renderer. The filters on the spatial path cancel the crosstalk.
   var renderedMode: Renderer.Mode { treatment == .plainStereo ? .plain : .spatial }
 
-  /// Whether the stage follows the head. Loudspeakers stand still by themselves.
+  /// Whether the stage follows the head. Loudspeakers stand still anyway.
   func isTracked(in mode: StageMode) -> Bool {
     mode == .tracked && treatment != .crosstalkCancelled
   }

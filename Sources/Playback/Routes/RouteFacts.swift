@@ -4,14 +4,14 @@ public import PulseAudio
 internal import Rendering
 internal import SoundSources
 
-/// What stands at the end of a route, as far as it can be known.
+/// The kind of device at the end of a route, as far as it can be known.
 public enum RouteDevice: String, Sendable, CaseIterable {
   case headphones
   case loudspeakers
   case unknown
 }
 
-/// By what a listening device was known.
+/// The property that showed the kind of a device.
 public enum RouteEvidence: String, Sendable, CaseIterable {
   case portType = "port type"
   case portName = "port name"
@@ -21,18 +21,18 @@ public enum RouteEvidence: String, Sendable, CaseIterable {
   case nothing
 }
 
-/// What a sound server tells of a sink that says what the listener hears it with.
+/// What a sound server reports about a sink that shows the kind of its device.
 public struct RouteFacts: Sendable, Equatable {
   /// The server's name of the sink.
   public var sink: String
-  /// The sink for people.
+  /// The description of the sink, for people.
   public var description = ""
-  /// The active port by the server's name; nil: the sink has none.
+  /// The server's name of the active port; nil if the sink has no port.
   public var port: String?
-  /// The active port for people.
+  /// The description of the active port, for people.
   public var portDescription: String?
   public var portType: Sink.PortType?
-  /// `device.form_factor`.
+  /// The property `device.form_factor`.
   public var formFactor: String?
   public var bluetoothProfile: String?
   public var iconName: String?
@@ -50,19 +50,19 @@ public struct RouteFacts: Sendable, Equatable {
     iconName = sink.iconName
   }
 
-  /// "Built-in Audio: Speakers", for people.
+  /// The name for people, such as "Built-in Audio: Speakers".
   public var name: String {
     let sinkName = description.isEmpty ? sink : description
     return portDescription.map { "\(sinkName): \($0)" } ?? sinkName
   }
 
-  /// What stands at the end, and by what that is known. The closest to the ears counts first: the
-  /// active port, then the device, then what hints at it.
+  /// The kind of device, and the evidence for it. What is closest to the ears counts first: the
+  /// active port, then the device, then hints at it.
   public var device: (kind: RouteDevice, evidence: RouteEvidence) {
     if let kind = portType.flatMap(Self.device(of:)) { return (kind, .portType) }
     if let kind = port.flatMap(Self.device(named:)) { return (kind, .portName) }
     if let kind = formFactor.flatMap({ device(form: $0) }) { return (kind, .formFactor) }
-    // A car's or a conference loudspeaker has told its form factor before.
+    // The form factor has already identified car and conference loudspeakers.
     if let profile = bluetoothProfile, profile.hasPrefix("headset") {
       return (.headphones, .bluetoothProfile)
     }
@@ -78,7 +78,7 @@ public struct RouteFacts: Sendable, Equatable {
     }
   }
 
-  /// By PulseAudio's names of ports and icons.
+  /// Recognises PulseAudio's names of ports and icons.
   private static func device(named name: String) -> RouteDevice? {
     let name = name.lowercased()
     if name.contains("headphone") || name.contains("headset") { return .headphones }
@@ -92,7 +92,7 @@ public struct RouteFacts: Sendable, Equatable {
     switch form {
     case "headphone", "headset", "handset": .headphones
     case "speaker", "portable", "hifi", "tv", "car", "hands-free": .loudspeakers
-    // Built in is the sound card; a socket of it leads elsewhere.
+    // "Internal" means the sound card. Its line and S/PDIF sockets lead to other devices.
     case "internal": portType == .line || portType == .spdif ? nil : .loudspeakers
     default: nil
     }

@@ -5,7 +5,7 @@ internal import Rendering
 internal import SoundSources
 private import Synchronization
 
-/// Keeps what a player lets be heard in step with route, programme and the listener's mode.
+/// Keeps a player's decision in step with the route, the programme and the listener's mode.
 ///
 /// ## Threading
 /// For any thread but the audio thread.
@@ -23,9 +23,9 @@ final class RouteFollower: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - facts: of the sink that is to be played to; nil where that is not known.
-  ///   - apply: makes a decision heard; not called for the first one.
-  ///   - tell: hears of every other decision.
+  ///   - facts: the facts about the sink that will be used; nil if it is unknown.
+  ///   - apply: carries out a decision; not called for the first one.
+  ///   - tell: receives every later decision.
   init(
     policy: RoutePolicy, programme: Programme, facts: RouteFacts?, mode: StageMode,
     tell: @escaping @Sendable (PlayerEvent) -> Void,
@@ -53,14 +53,14 @@ final class RouteFollower: Sendable {
 
   func follow(_ layout: ChannelLayout) { change { $0.programme.layout = layout } }
 
-  /// - Parameter isNews: the decision is told though it has stayed the same.
+  /// - Parameter isNews: whether to report the decision even if it is unchanged.
   private func change(isNews: Bool = false, _ change: (inout State) -> Void) {
     state.withLock { state in
       let old = state.decision
       change(&state)
       state.decision = policy.decision(
         for: state.programme, on: state.facts, mode: state.mode)
-      // With the lock held, so that the last decision is the last one applied.
+      // The lock is held, so that the latest decision is applied last.
       apply(state.decision, state.mode)
       if state.decision != old || isNews { tell(.routeChanged(state.decision)) }
     }

@@ -5,8 +5,8 @@ internal import Rendering
 internal import SoundSources
 private import Synchronization
 
-/// Tells a program which outputs can be spatial, whether the user has allowed it, and when that
-/// changes.
+/// Informs a program which outputs can play spatial sound, whether the user has allowed it, and
+/// when that changes.
 ///
 /// ```swift
 /// let monitor = try RouteMonitor { event in
@@ -16,15 +16,16 @@ private import Synchronization
 /// ```
 ///
 /// ## Threading
-/// For any thread. `onEvent` is called on a thread of the monitor's own, or on that which changes
-/// something, one call at a time; it may use the monitor, but not call `stop`.
+/// For any thread. The monitor calls `onEvent` on its own thread or on the thread that changes
+/// something, one call at a time. `onEvent` may use the monitor but must not call `stop`.
 public final class RouteMonitor: Sendable {
+  /// A change that the monitor reports.
   public enum Event: Sendable, Equatable {
-    /// The routes have become these; empty where there is no sound server.
+    /// The routes have changed; empty without a sound server.
     case routesChanged([SpatialRoute])
-    /// The program's multichannel content would be, or is, spatial on the route that is used.
+    /// The program's multichannel content would be, or is, spatial on the route in use.
     case spatialOffered(SpatialRoute)
-    /// Not any more.
+    /// The last offer no longer applies.
     case spatialWithdrawn
   }
 
@@ -38,7 +39,7 @@ public final class RouteMonitor: Sendable {
     var isTelling = false
   }
 
-  /// What the sinks' thread and the caller share.
+  /// The state that the sinks' thread and the callers share.
   private final class Board: Sendable {
     let state: Mutex<State>
     private let sinkName: String?
@@ -72,7 +73,8 @@ public final class RouteMonitor: Sendable {
       state.untold.append(offer.map { .spatialOffered($0) } ?? .spatialWithdrawn)
     }
 
-    /// Tells one event after the other with the lock open; who comes in between leaves them to it.
+    /// Reports the events one by one with the lock open. Other threads leave their events to the
+    /// one that is reporting.
     private func tell() {
       let isFree = state.withLock { state in
         defer { state.isTelling = true }
@@ -96,13 +98,13 @@ public final class RouteMonitor: Sendable {
   private let board: Board
   private let sinks: SinkMonitor
 
-  /// Begins to follow the sound server, now or as soon as there is one.
+  /// Starts to follow the sound server, now or as soon as there is one.
   ///
   /// - Parameters:
-  ///   - policy: what the user allows; `RoutePolicy.ofUser()` is what is set in `config.json`.
-  ///   - sink: the server's name of the sink that the program plays to; nil: the default one.
-  ///   - serverAddress: as in `PULSE_SERVER`; nil: that variable, then libpulse's rules.
-  ///   - onEvent: hears the routes at first and every change.
+  ///   - policy: what the user allows; `RoutePolicy.ofUser()` reads it from `config.json`.
+  ///   - sink: the server's name of the sink that the program plays to; nil for the default sink.
+  ///   - serverAddress: as in `PULSE_SERVER`; nil for that variable, then libpulse's rules.
+  ///   - onEvent: receives the initial routes and every change.
   public init(
     policy: RoutePolicy = RoutePolicy(), sink: String? = nil, serverAddress: String? = nil,
     onEvent: @escaping @Sendable (Event) -> Void
@@ -118,16 +120,16 @@ public final class RouteMonitor: Sendable {
 
   deinit { stop() }
 
-  /// All routes as they are known now, in the server's order.
+  /// All routes known now, in the server's order.
   public var routes: [SpatialRoute] { board.state.withLock { $0.routes } }
 
-  /// What the user allows; a change is told as a change of the routes is.
+  /// What the user allows. A change is reported like a change of the routes.
   public var policy: RoutePolicy {
     get { board.state.withLock { $0.policy } }
     set { board.update { $0.policy = newValue } }
   }
 
-  /// What a programme would get on a sink now; nil where there is no such sink.
+  /// Returns what a programme would get on a sink now; nil if there is no such sink.
   public func decision(for programme: Programme, on sink: String) -> RouteDecision? {
     board.state.withLock { state in
       state.routes.first { $0.facts.sink == sink }
@@ -135,12 +137,12 @@ public final class RouteMonitor: Sendable {
     }
   }
 
-  /// Says whether the program has, or could play, more than stereo, so that the listener can be
-  /// told that spatial sound is to be had: `.spatialOffered` follows where the route is spatial.
+  /// Declares whether the program has, or could play, more than stereo, so that the listener can be
+  /// informed. `.spatialOffered` follows if the route is spatial.
   public func declareMultichannelContent(_ isThere: Bool) {
     board.update { $0.hasMultichannel = isThere }
   }
 
-  /// Ends it; no event follows. It cannot be started again.
+  /// Ends the monitor; no event follows. It cannot be started again.
   public func stop() { sinks.stop() }
 }

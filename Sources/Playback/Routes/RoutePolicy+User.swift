@@ -3,10 +3,11 @@
 public import UserFiles
 
 extension RoutePolicy {
-  /// What the user has set in `config.json`: `spatialize`, `route` and `sinks`.
+  /// Returns what the user has set in `config.json`: `spatialize`, `route` and `sinks`.
   ///
-  /// - Parameter folder: where the file is; nil or without a file: everything is allowed.
-  /// - Throws: what is wrong with the file.
+  /// - Parameter folder: the folder of the file. Everything is allowed if it is nil or has no such
+  ///   file.
+  /// - Throws: an error that describes what is wrong with the file.
   public static func ofUser(
     in folder: UserFolder? = .ofThisProcess
   ) throws(UserFileError) -> RoutePolicy {
@@ -29,7 +30,7 @@ extension RoutePolicy {
       path: folder.configPath, reason: "the value '\(text)' of '\(name)' must be one of \(words)")
   }
 
-  /// The permissions of sinks that `config.json` sets.
+  /// Returns the settings for single sinks in `config.json`.
   public static func sinks(
     in folder: UserFolder
   ) throws(UserFileError) -> [String: SinkPermission] {

@@ -4,70 +4,70 @@ public import Ambisonics
 internal import Rendering
 internal import SoundSources
 
-/// What a route is taken for.
+/// The kind of device that routes are assumed to have.
 public enum RouteChoice: String, Sendable, CaseIterable {
-  /// What the sound server tells of it.
+  /// The kind that the sound server reports.
   case automatic = "auto"
   case headphones
   case speakers
 }
 
-/// What the user has said of one sink.
+/// What the user has set for one sink.
 public enum SinkPermission: String, Sendable, CaseIterable {
-  /// Spatial where it can be.
+  /// Spatial if possible.
   case automatic = "auto"
-  /// Headphones, whatever the sound server tells.
+  /// Headphones, whatever the sound server reports.
   case headphones
-  /// Loudspeakers, whatever the sound server tells.
+  /// Loudspeakers, whatever the sound server reports.
   case speakers
   /// Never spatial.
   case off
 }
 
-/// What is heard of a programme.
+/// How a programme is rendered on a route.
 public enum RouteTreatment: String, Sendable, CaseIterable {
   case binaural
   case plainStereo = "plain-stereo"
-  /// Binaural over loudspeakers, each ear's sound kept from the other ear; head tracking does not
-  /// apply. Until its filters are there, plain stereo is heard.
+  /// Binaural sound over loudspeakers, with crosstalk cancellation and without head tracking. Plain
+  /// stereo plays until its filters are ready.
   case crosstalkCancelled = "crosstalk-cancelled"
 }
 
-/// What a programme is, as far as its treatment depends on it.
+/// The properties of a programme that its treatment depends on.
 public struct Programme: Sendable, Equatable {
-  /// Of the content, whatever bus carries it.
+  /// The layout of the content, whatever bus carries it.
   public var layout: ChannelLayout
-  /// Whether it was made for headphones already.
+  /// Whether it was already made for headphones.
   public var isBinaural: Bool
 
   public init(layout: ChannelLayout, isBinaural: Bool = false) {
     (self.layout, self.isBinaural) = (layout, isBinaural)
   }
 
-  /// Whether it has more than mono or stereo to give.
+  /// Whether it has more channels than mono or stereo.
   public var isMultichannel: Bool { layout.isMultichannel }
 }
 
 /// What the listener allows: which sources become spatial, and where.
 public struct RoutePolicy: Sendable, Equatable {
-  /// Default: as the sound server tells.
+  /// The kind of device. Default: as the sound server reports.
   public var choice = RouteChoice.automatic
-  /// By the sound server's names of sinks. Default: none is special.
+  /// Settings for single sinks, by the sound server's names. Default: none.
   public var sinks: [String: SinkPermission] = [:]
-  /// Whether loudspeakers get crosstalk-cancelled stereo instead of plain stereo; so do outputs of
-  /// which nothing is told. Default: no.
+  /// Whether loudspeakers get crosstalk-cancelled sound instead of plain stereo. It also applies to
+  /// outputs of unknown kind. Default: no.
   public var cancelsCrosstalk = false
-  /// Default: all sources.
+  /// Which sources are rendered spatially. Default: all.
   public var spatialization = Spatialization.all
 
   public init() {}
 
-  /// What a programme gets on a route, and why. A pure function.
+  /// Returns what a programme gets on a route, and why. A pure function.
   ///
   /// - Parameters:
-  ///   - programme: what is played.
-  ///   - facts: the route; nil where there is none yet, which counts as headphones.
-  ///   - mode: what the listener has chosen; `.off` is plain stereo everywhere.
+  ///   - programme: the programme that is played.
+  ///   - facts: the route; nil if there is none yet, which counts as an unknown device.
+  ///   - mode: the listener's choice; `.off` is plain stereo everywhere.
   public func decision(
     for programme: Programme, on facts: RouteFacts?, mode: StageMode = .tracked
   ) -> RouteDecision {
@@ -93,7 +93,7 @@ public struct RoutePolicy: Sendable, Equatable {
     device(facts).kind != .loudspeakers || cancelsCrosstalk
   }
 
-  /// Whether the listener lets a route be spatial.
+  /// Whether the listener allows a route to be spatial.
   public func allows(_ facts: RouteFacts) -> Bool { spatialization != .off && !isOff(facts) }
 
   private func isOff(_ facts: RouteFacts?) -> Bool {
@@ -111,7 +111,8 @@ public struct RoutePolicy: Sendable, Equatable {
     case .speakers: return (.loudspeakers, true)
     case .automatic, .off, nil:
       let kind = facts?.device.kind ?? .unknown
-      // Who asks for loudspeakers knows more than a server that tells nothing.
+      // A listener who asks for crosstalk cancellation knows more than a server that reports
+      // nothing.
       return kind == .unknown && cancelsCrosstalk ? (.loudspeakers, true) : (kind, false)
     }
   }

@@ -4,35 +4,35 @@ internal import Rendering
 internal import SoundSources
 private import Synchronization
 
-/// Makes heard what the route decides and what the listener wishes of the decoder.
+/// Makes the renderer follow the decision for the route and the listener's wishes for the decoder.
 ///
-/// Spatial and plain sound change over at once. Where other filters are wanted, for loudspeakers in
-/// place of headphones or the other way round, plain stereo is heard until they are there.
+/// A change between spatial and plain sound starts immediately. If other filters are needed, for
+/// loudspeakers instead of headphones or the reverse, plain stereo plays until they are ready.
 ///
 /// ## Threading
 /// For any thread but the audio thread.
 final class RoutedRendering: Sendable {
   private struct State {
-    /// As wished last; `playback` is what the filters are wanted for.
+    /// The latest wish; `playback` is the device that filters are requested for.
     var settings: RenderSettings
     var decision: RouteDecision
     var mode: StageMode
-    /// What the filters that are heard were made for.
+    /// The device that the audible filters were made for.
     var rendered: PlaybackDevice
   }
 
   private let renderer: Renderer
   private let head: HeadToStageSource
   private let redesigner: Redesigner
-  /// What stands for headphones where the route leads to loudspeakers.
+  /// The device that replaces headphones if the route leads to loudspeakers.
   private let loudspeakers: PlaybackDevice
-  /// The queue is to be looked at again.
+  /// Makes the output check its queue again.
   private let refresh: @Sendable () -> Void
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - settings: by which `renderer` was made.
-  ///   - decision: the first one, by which it was made.
+  ///   - settings: the settings that `renderer` was made with.
+  ///   - decision: the initial decision, which it was made for.
   init(
     settings: RenderSettings, decision: RouteDecision, mode: StageMode,
     loudspeakers: PlaybackDevice, renderer: Renderer, head: HeadToStageSource,
@@ -46,7 +46,7 @@ final class RoutedRendering: Sendable {
     head.isFollowed = decision.isTracked(in: mode)
   }
 
-  /// As wished last.
+  /// The latest wish.
   var settings: RenderSettings { state.withLock { $0.settings } }
 
   func apply(_ decision: RouteDecision, _ mode: StageMode) {
@@ -61,7 +61,8 @@ final class RoutedRendering: Sendable {
     }
   }
 
-  /// Takes over everything of `wish` that can change while playing, but for what the route decides.
+  /// Adopts the settings of `wish` that can change during playback, except those that the route
+  /// decides.
   func decode(by wish: RenderSettings) {
     state.withLock { state in
       state.settings.takeDecoding(from: wish)
@@ -85,12 +86,13 @@ final class RoutedRendering: Sendable {
 }
 
 extension RouteDecision {
-  /// What the filters are to be made for; nil: whatever they are made for is not heard.
+  /// Returns the device that the filters must be made for; nil if it does not matter because they
+  /// are inaudible.
   func playback(_ settings: RenderSettings, loudspeakers: PlaybackDevice) -> PlaybackDevice? {
     switch treatment {
     case .binaural: .headphones
     case .crosstalkCancelled: loudspeakers
-    // Plain stereo goes through the headphones' equaliser, too.
+    // Plain stereo also passes through the headphone equaliser.
     case .plainStereo:
       settings.headphones == nil ? nil : device == .loudspeakers ? loudspeakers : .headphones
     }
@@ -98,7 +100,7 @@ extension RouteDecision {
 }
 
 extension RenderSettings {
-  /// Takes over what of the decoder can change while playing.
+  /// Adopts the decoder settings that can change during playback.
   fileprivate mutating func takeDecoding(from wish: RenderSettings) {
     hrtfPath = wish.hrtfPath
     equalisation = wish.equalisation

@@ -4,16 +4,17 @@ public import PulseAudio
 internal import Rendering
 internal import SoundSources
 
-/// A sink as a place for spatial sound: whether it can be, whether the user lets it, what a
-/// multichannel programme gets there.
+/// A sink as a route for spatial sound: whether it can be spatial, whether the user allows it, and
+/// what a multichannel programme gets there.
 public struct SpatialRoute: Sendable, Equatable {
   public let facts: RouteFacts
   public let isDefault: Bool
-  /// Whether what stands at the end allows spatial sound.
+  /// Whether the device at the end of the route allows spatial sound.
   public let canBeSpatial: Bool
   /// Whether the user allows spatial sound there.
   public let isAllowed: Bool
-  /// For a multichannel programme; tells why not where it is plain.
+  /// The decision for a multichannel programme. It includes the reason if the treatment is plain
+  /// stereo.
   public let decision: RouteDecision
 
   /// Whether a multichannel programme is spatial there.
