@@ -3,17 +3,17 @@
 public import Ambisonics
 private import Geometry
 
-/// How much a channel counts in the loudness of a programme (ITU-R BS.1770-5, annex 1, table 3 and
+/// The weight of a channel in the loudness of a programme (ITU-R BS.1770-5, annex 1, table 3, and
 /// annex 3).
 public enum ChannelWeight: Sendable, Equatable {
-  /// 1.0.
+  /// Weight 1.0.
   case main
-  /// 1.41 (+1.5 dB): 60 to 120 degrees to the side, less than 30 degrees up or down.
+  /// Weight 1.41 (+1.5 dB): 60 to 120 degrees to the side, less than 30 degrees up or down.
   case surround
-  /// 0: low-frequency effects are not counted.
+  /// Weight 0: low-frequency effects do not count.
   case excluded
 
-  /// The weight of a loudspeaker where it stands in its layout.
+  /// Returns the weight of a loudspeaker at its position in a layout.
   public init(_ speaker: Speaker, in layout: [Speaker]) {
     guard let direction = speaker.direction(in: layout) else {
       self = .excluded
@@ -21,14 +21,14 @@ public enum ChannelWeight: Sendable, Equatable {
     }
     let place = direction.unitVector
     let isLevel = abs(place.z) < 0.5 - 1e-9
-    // The azimuth is 60 to 120 degrees where the front part is at most half of the level part.
+    // The azimuth is 60 to 120 degrees if |x| is at most half of the horizontal length.
     let level = (place.x * place.x + place.y * place.y).squareRoot()
     let isBeside = abs(place.x) <= 0.5 * level + 1e-9
     self = isLevel && isBeside ? .surround : .main
   }
 
-  /// Of every channel of a layout; nil for a soundfield, for which the recommendation has no
-  /// weights.
+  /// Returns the weights of all channels of a layout; nil for a soundfield, for which the
+  /// recommendation has no weights.
   public static func all(_ layout: ChannelLayout) -> [ChannelWeight]? {
     guard case .speakers(let speakers) = layout else { return nil }
     return speakers.map { ChannelWeight($0, in: speakers) }

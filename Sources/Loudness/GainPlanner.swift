@@ -2,18 +2,19 @@
 
 private import Glibc
 
-/// A gain that goes to where it should be without ever being heard to move.
+/// A gain that moves to its goal inaudibly.
 ///
-/// While nothing has sounded yet it is set at once; after that it moves at an even rate in dB.
+/// Before the first sound, a new goal applies at once. After that, the gain moves at a constant
+/// rate in dB.
 public struct GainPlanner: Sendable, Equatable {
-  /// dB a second; a little less than the 1 dB/s that is allowed.
+  /// Rate of gain change, in dB/s; just below the permitted 1 dB/s.
   public static let rate = 0.9
 
-  /// dB, now.
+  /// The current gain, in dB.
   public private(set) var gain: Double
-  /// dB, where it goes to.
+  /// The gain to reach, in dB.
   public private(set) var goal: Double
-  /// Whether anything but silence has gone through.
+  /// Whether anything but silence has passed.
   public private(set) var hasSounded = false
 
   public init(gain: Double = 0) {
@@ -21,18 +22,18 @@ public struct GainPlanner: Sendable, Equatable {
     goal = gain
   }
 
-  /// Sets where the gain goes to, in dB; what is no number is ignored.
+  /// Sets the goal, in dB. Values that are not finite are ignored.
   public mutating func aim(at goal: Double) {
     guard goal.isFinite else { return }
     self.goal = goal
     if !hasSounded { gain = goal }
   }
 
-  /// Goes on by a stretch of time.
+  /// Advances by a period of time.
   ///
   /// - Parameters:
-  ///   - seconds: of the stretch.
-  ///   - isSilent: whether there is nothing to be heard in it.
+  ///   - seconds: the length of the period.
+  ///   - isSilent: whether the period is silent.
   /// - Returns: the linear gains at its start and at its end.
   public mutating func advance(
     seconds: Double, isSilent: Bool

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A stretch of sound, measured before and after it is made binaural.
+/// The loudness of a section of sound, before and after binaural rendering.
 public struct LoudnessMeasurement: Sendable, Equatable {
-  /// At the ears, with the head looking ahead: LUFS.
+  /// Loudness at the ears with the head facing the front, in LUFS.
   public var ears: Double
-  /// Of the source's channels by BS.1770-5, LUFS; nil for a soundfield.
+  /// Loudness of the source's channels by BS.1770-5, in LUFS; nil for a soundfield.
   public var source: Double?
-  /// At the ears, dBTP.
+  /// True peak at the ears, in dBTP; nil if it was not measured.
   public var truePeak: Double?
 
   public init(ears: Double, source: Double?, truePeak: Double?) {
@@ -16,18 +16,18 @@ public struct LoudnessMeasurement: Sendable, Equatable {
   }
 }
 
-/// All that speaks for how loud a source is, and what follows from it.
+/// All evidence for the loudness of a source, and the conclusion from it.
 ///
-/// What is normalised is the loudness at the ears. What a source states is the loudness of its
-/// channels; the difference between the two is always measured, for it depends on the sound as much
-/// as on the layout.
+/// Normalisation applies to the loudness at the ears. A source states the loudness of its channels.
+/// The difference between the two is always measured, because it depends on the sound as much as on
+/// the layout.
 public struct LoudnessEvidence: Sendable, Equatable {
-  /// A statement of the source's own.
+  /// The loudness that the source states for itself.
   public struct Statement: Sendable, Equatable {
-    /// LUFS of the source's channels.
+    /// Loudness of the source's channels, in LUFS.
     public var loudness: Double
-    /// Whether it is often left at a value that says nothing, as dialnorm is: then it counts only
-    /// as far as it agrees with what is measured.
+    /// Whether the value is often left at a meaningless default, as dialnorm is. It then counts
+    /// only if it agrees with the measurement.
     public var needsAgreement: Bool
 
     public init(loudness: Double, needsAgreement: Bool) {
@@ -36,25 +36,27 @@ public struct LoudnessEvidence: Sendable, Equatable {
     }
   }
 
-  /// LU between a dialogue level and the loudness of the whole programme within which the dialogue
-  /// level is believed.
+  /// Largest difference, in LU, between a dialogue level and the measured loudness of the programme
+  /// at which the dialogue level counts.
   public static let agreement = 3.0
-  /// LUFS at the ears of a source of which nothing is known yet.
+  /// Assumed loudness at the ears while nothing is known about a source, in LUFS.
   public static let assumedLoudness = -14.0
 
   public var statement: Statement?
-  /// Of all of the source, or of pieces spread over it.
+  /// A measurement of the entire source, or of sections spread over it.
   public var scan: LoudnessMeasurement?
-  /// Of what has been read so far.
+  /// A measurement of what has been read so far.
   public var running: LoudnessMeasurement?
 
   public init() {}
 
+  /// The conclusion: from a credible statement, else the scan, else what has been read, else the
+  /// assumption.
   public var knowledge: LoudnessKnowledge {
     let measured = scan ?? running
     if let statement {
       guard let measured else { return Self.unchecked(statement) }
-      // Nobody has agreed on how to measure a soundfield before it is decoded.
+      // There is no standard for the loudness of a soundfield before decoding.
       if let source = measured.source {
         let isBelieved =
           !statement.needsAgreement || abs(source - statement.loudness) <= Self.agreement
@@ -73,7 +75,8 @@ public struct LoudnessEvidence: Sendable, Equatable {
       truePeak: measured.truePeak)
   }
 
-  /// A wrong statement must not begin loud.
+  /// Returns what follows from a statement before any measurement. A doubtful one counts as at
+  /// least the assumed loudness, so that a wrong one does not start too loud.
   private static func unchecked(_ statement: Statement) -> LoudnessKnowledge {
     let loudness =
       statement.needsAgreement ? max(statement.loudness, assumedLoudness) : statement.loudness

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of how loud a source is, and how.
+/// What is known about the loudness of a source, and how.
 public struct LoudnessKnowledge: Sendable, Equatable {
-  /// Where it comes from, from the most certain to the least.
+  /// The origin of the knowledge.
   public enum Origin: String, Sendable, Equatable {
-    /// All of the source, or evenly spread pieces of it, was measured.
+    /// A measurement of the entire source, or of sections spread evenly over it.
     case scan
-    /// The source says so: dialnorm, a loudness box, tags.
+    /// A statement of the source: dialnorm, a loudness box, or tags.
     case metadata
-    /// What has been played so far.
+    /// A measurement of what has been played so far.
     case running
-    /// Nothing; most sources are about so loud.
+    /// No evidence: the value is typical of most sources.
     case assumption
   }
 
   public var origin: Origin
-  /// Integrated loudness at the ears, LUFS.
+  /// Integrated loudness at the ears, in LUFS.
   public var loudness: Double
-  /// dBTP at the ears; nil where it is not known.
+  /// True peak at the ears, in dBTP; nil if unknown.
   public var truePeak: Double?
 
   public init(origin: Origin, loudness: Double, truePeak: Double? = nil) {
@@ -27,30 +27,30 @@ public struct LoudnessKnowledge: Sendable, Equatable {
   }
 }
 
-/// How a gain follows from what is known.
+/// Determines the gain from what is known.
 public struct LoudnessTarget: Sendable, Equatable {
-  /// LUFS.
+  /// The target loudness, in LUFS.
   public var loudness: Double
-  /// dB. What is softer than this allows is mostly noise.
+  /// The highest gain, in dB. Sources that need more are mostly noise.
   public var maximumGain = 20.0
-  /// dB.
+  /// The lowest gain, in dB.
   public var minimumGain = -40.0
-  /// dBTP that the output does not exceed: the limiter sees to that.
+  /// The highest true peak of the output, in dBTP, which the limiter ensures.
   public var ceiling = -1.0
-  /// How many dB the limiter may have to take off the highest peak of a source whose peak is known.
+  /// By how much the limiter may reduce the highest peak of a source whose peak is known, in dB.
   ///
-  /// Without any, one click would make a whole programme soft; without a bound, a programme of
-  /// wide dynamics would be limited all the time.
+  /// With 0, a single click would make an entire programme quiet. Without a bound, a programme with
+  /// a wide dynamic range would be limited all the time.
   public var limiterShare = 6.0
 
   public init(loudness: Double) { self.loudness = loudness }
 
-  /// The gain in dB.
+  /// Returns the gain in dB.
   public func gain(for knowledge: LoudnessKnowledge) -> Double {
     guard knowledge.loudness.isFinite, loudness.isFinite else { return 0 }
     var gain = loudness - knowledge.loudness
     if let peak = knowledge.truePeak, peak.isFinite {
-      // Peaks that are too high already are no reason to turn a source down.
+      // Peaks that are already too high are no reason to attenuate a source.
       gain = min(gain, max(0, ceiling + limiterShare - peak))
     }
     return max(minimumGain, min(maximumGain, gain))

@@ -3,13 +3,13 @@
 private import CEBUR128
 private import Glibc
 
-/// Measures loudness by ITU-R BS.1770-5 and EBU Tech 3341, through libebur128.
+/// Measures loudness by ITU-R BS.1770-5 and EBU Tech 3341, with libebur128.
 ///
-/// Samples that are not finite or beyond +80 dBFS count as silence: one of them would spoil the
-/// filters for good.
+/// Samples that are not finite, or beyond +80 dBFS, count as silence: a single one would corrupt
+/// the filters permanently.
 ///
 /// ## Threading
-/// Used by one thread at a time.
+/// One thread at a time uses it.
 public final class LoudnessMeter {
   public let channels: Int
   private let measuresPeak: Bool
@@ -19,9 +19,9 @@ public final class LoudnessMeter {
   private static let largest: Float = 1e4
 
   /// - Parameters:
-  ///   - weights: of each channel, 1 to 64 of them.
-  ///   - sampleRate: Hz, 16 to 2,822,400.
-  ///   - measuresPeak: whether the true peak is measured too, which costs as much as the rest.
+  ///   - weights: the weights of the channels, 1 to 64.
+  ///   - sampleRate: in Hz, 16 to 2,822,400.
+  ///   - measuresPeak: whether to measure the true peak too, which costs as much as the rest.
   public init(weights: [ChannelWeight], sampleRate: Int, measuresPeak: Bool = false) {
     channels = weights.count
     self.measuresPeak = measuresPeak
@@ -44,7 +44,7 @@ public final class LoudnessMeter {
   ///
   /// - Parameters:
   ///   - planes: channels x frames.
-  ///   - offset: where they begin.
+  ///   - offset: the index of the first frame.
   ///   - frames: any number.
   public func add(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, from offset: Int = 0, frames: Int
@@ -64,26 +64,27 @@ public final class LoudnessMeter {
     }
   }
 
-  /// LUFS of all that was measured, gated; nil while nothing was above the gate of -70 LUFS.
+  /// Gated loudness since the start, in LUFS; nil while nothing exceeded the gate of -70 LUFS.
   public var integrated: Double? { value(ebur128_loudness_global) }
 
-  /// LUFS of the last 3 s; nil for silence.
+  /// Loudness of the last 3 s, in LUFS; nil for silence.
   public var shortTerm: Double? { loudness(ofLast: Self.longestWindow) }
 
-  /// LUFS of the last 400 ms; nil for silence.
+  /// Loudness of the last 400 ms, in LUFS; nil for silence.
   public var momentary: Double? { loudness(ofLast: 0.4) }
 
-  /// s of the past that the meter keeps. (The library can be asked for more, and takes a thousand
-  /// times the memory: version 1.2.6.)
+  /// The length of the past that the meter keeps, in seconds. The library (version 1.2.6) can keep
+  /// more, but that takes a thousand times the memory.
   public static let longestWindow = 3.0
 
-  /// LUFS of the last so many seconds, at most `longestWindow`, not gated; nil for silence.
+  /// Returns the loudness of the last seconds, at most `longestWindow`, without gating, in LUFS;
+  /// nil for silence.
   public func loudness(ofLast seconds: Double) -> Double? {
     let milliseconds = UInt((1000 * min(Self.longestWindow, max(0, seconds))).rounded())
     return value { ebur128_loudness_window($0, milliseconds, $1) }
   }
 
-  /// The highest true peak of all channels, dBTP; nil for silence, and where it is not measured.
+  /// The highest true peak of all channels, in dBTP; nil for silence, and if it is not measured.
   public var truePeak: Double? {
     guard measuresPeak else { return nil }
     var highest = 0.0
@@ -105,7 +106,7 @@ public final class LoudnessMeter {
 }
 
 extension ChannelWeight {
-  /// A channel of the library's that counts as much; which one of them makes no difference.
+  /// A channel of the library with the same weight. Which of several it is makes no difference.
   fileprivate var libraryChannel: channel {
     switch self {
     case .main: EBUR128_CENTER
