@@ -13,12 +13,12 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// Presentations that the program ffmpeg packs, read as one sound.
+/// Presentations packaged by the program ffmpeg and read as one continuous sound.
 @Suite struct HLSSourceTests {
   private static let packed = Packed()
-  /// The programme is 14 dB louder from 7 s on, the LFE is not.
+  /// From 7 s on, the programme is 14 dB louder. The LFE stays the same.
   private static let swelling = Packed(programme: "if(lt(t\\,7)\\,0.2\\,1)", effects: "1")
-  /// They are there for as long as the test.
+  /// Copies of presentations, kept for the duration of the test.
   private let folders = Folders()
 
   private final class Folders: Sendable {
@@ -26,8 +26,8 @@ import Testing
     func keep(_ folder: TemporaryFolder) { all.withLock { $0.append(folder) } }
   }
 
-  /// Twelve seconds of bursts and tones: 5.1 as E-AC-3, its stereo fold-down as AAC, 6 dB louder.
-  /// The LFE, which the fold-down lacks, is twice as strong in the last third of a segment.
+  /// Twelve seconds of bursts and tones: 5.1 as E-AC-3, and its stereo fold-down as AAC, 6 dB
+  /// louder. The fold-down lacks the LFE, which is twice as strong in the last third of a segment.
   private final class Packed: Sendable {
     let folder = TemporaryFolder()
     let problem: String?
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  /// Renditions by plan; some segments are fetched a second time in another one.
+  /// Selects renditions by a plan. Some segments are fetched again in another rendition.
   private struct Plan: AdaptationRule {
     var renditions: [Int]
     var again: [Int: Int] = [:]
@@ -120,7 +120,7 @@ import Testing
     return try HLSSource(supply, settings: settings)
   }
 
-  /// All of it, on a bus.
+  /// Returns the complete sound of a source on a bus.
   private func sound(of source: HLSSource) throws -> [[Float]] {
     let bus = try prepared(source, settings: source.settings)
     var result = [[Float]](repeating: [], count: bus.layout.channelCount)
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  /// dB, the LFE as strong as that.
+  /// Returns the loudness in dB, with a weight for the LFE.
   private func loudness(_ planes: [[Float]], lfe: Double) -> Double {
     let weights = planes.count == 6 ? [1, 1, 1, lfe, 1, 1] : [1, 1]
     let energy = zip(planes, weights).reduce(0) { sum, plane in
@@ -161,7 +161,7 @@ import Testing
     10 * log10(sound.reduce(1e-12) { $0 + Double($1 * $1) } / Double(sound.count))
   }
 
-  /// Of the difference against the second, dB.
+  /// Returns the level of the difference relative to the wanted sound, in dB.
   private func difference(_ sound: ArraySlice<Float>, _ wanted: ArraySlice<Float>) -> Double {
     let rest = zip(sound, wanted).map { $0 - $1 }
     return decibels(rest[...]) - decibels(wanted)
@@ -173,7 +173,7 @@ import Testing
     #expect(try six == decoded("six.eac3"))
   }
 
-  /// A packed file by itself.
+  /// Returns the sound of a packaged file, read directly.
   private func decoded(_ name: String, of packed: Packed = packed) throws -> [[Float]] {
     let file = try AudioFileReader(path: packed.folder.file(name))
     let channels = file.layout.channelCount
@@ -189,12 +189,13 @@ import Testing
     let (sound, news, _) = try read(Plan(renditions: [0, 0, 0, 1], again: [2: 1]))
     #expect(news.map(\.isMultichannel) == [false, true])
     let change = try #require(news.last)
-    // Aligned to the frame though AAC and E-AC-3 lie 768 frames apart at equal time stamps.
+    // Aligned to the frame, although AAC and E-AC-3 are 768 frames apart at equal time stamps.
     #expect(change.shift.map { abs($0) } == 768)
     #expect(try #require(change.agreement) > 0.9)
-    // A fade and a tenth of a second before the segment's end: two seconds of it would be better.
+    // The fade ends 0.1 s before the end of the segment at 5.76 s. The preferred join, 3 s into a
+    // segment, does not fit in this one.
     #expect(abs(change.at - 5.66) < 0.03)
-    // The 5.1 behind the join is the 5.1 at its place, at one gain.
+    // After the join, the sound is the 5.1 at the same position with a constant gain.
     let start = Int((change.at + 0.1) * 48000)
     let shift = try #require(change.shift)
     let gain = Float(pow(10, change.gain / 20))
@@ -202,12 +203,11 @@ import Testing
       let wanted = six[c][(start - shift)..<(start - shift + 96000)].map { $0 * gain }
       #expect(difference(sound[c][start..<start + 96000], wanted[...]) < -40)
     }
-    // 6 dB, and what the fold-down loses of five equal channels.
+    // The 6 dB, less what the fold-down loses of five equal channels.
     #expect(abs(change.gain - 3.13) < 0.3)
   }
 
-  /// What is heard as stereo is as loud as the 5.1 would have been in that time, where that is
-  /// known.
+  /// The stereo sound is as loud as the 5.1 would have been at the same time, if that is known.
   @Test(arguments: [
     (Plan(renditions: [1, 1, 1, 0]), 2, false),
     (Plan(renditions: [0, 0, 0, 1], again: [2: 1]), 2, true),
@@ -234,8 +234,8 @@ import Testing
     #expect(abs(change.gain - (isReturn ? -stereo : stereo)) < 0.2)
   }
 
-  /// Where the runs only meet, its level is foretold: the programme is 14 dB louder than where the
-  /// two were compared, and the LFE that the fold-down lacks is as strong as it was.
+  /// If the runs only meet, the level is predicted. The programme is 14 dB louder than when the two
+  /// were compared, and the LFE, which the fold-down lacks, is unchanged.
   @Test func stereoIsAsLoudAsMultichannelWhereTheyOnlyMeet() throws {
     var settings = RenderSettings()
     settings.upmix = .off
@@ -263,7 +263,8 @@ import Testing
       let (sound, news, source) = try read(plan)
       #expect(source.warnings.isEmpty)
       #expect(news.count >= 2)
-      // All channels together, above the tones and where the bursts are few.
+      // The second difference of the sum of all channels shows clicks above the tones and the
+      // bursts.
       let sum = sound[0].indices.map { i in sound.reduce(0) { $0 + $1[i] } }
       let edges = zip(sum, sum.dropFirst(2)).enumerated().map { i, pair in
         abs(pair.0 - 2 * sum[i + 1] + pair.1)

@@ -8,7 +8,7 @@ import Playback
 import TestSupport
 import Testing
 
-/// Loudspeakers in the soundfield, and what stays beside it.
+/// Loudspeakers in the soundfield, and sound that bypasses it.
 @Suite struct RendererBedTests {
   /// Azimuths of ITU-R BS.775 and BS.2051 in channel order; nil for low-frequency effects.
   static let beds: [(speakers: [Speaker], azimuths: [Double?])] = [
@@ -54,7 +54,7 @@ import Testing
     }
     #expect(results[0] == results[1])
     #expect(results[0][0] == results[0][1])
-    // +10 dB over a main channel in band.
+    // +10 dB relative to a main channel in band.
     let level = 20 * log10(peak(results[0][0].suffix(800)) / 0.1)
     #expect(abs(level - 10) < 0.3)
   }
@@ -66,7 +66,7 @@ import Testing
     let renderer = Renderer(
       layout: .speakers(surround51), filters: noiseFilters(order: 1), busOrder: 1)
     let ears = render(alone(sound, in: 3, of: 6), with: renderer)
-    // Ten times the corner: 80 dB below, plus 10 dB.
+    // At ten times the corner frequency: 80 dB below, plus 10 dB.
     #expect(20 * log10(peak(ears[0].suffix(800))) < -60)
   }
 

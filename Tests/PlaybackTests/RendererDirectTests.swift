@@ -8,7 +8,7 @@ import Playback
 import TestSupport
 import Testing
 
-/// Loudspeakers that are played through responses of their own directions.
+/// Loudspeakers rendered with responses of their own directions.
 @Suite struct RendererDirectTests {
   private static let filters = Result {
     BinauralFilters(
@@ -35,7 +35,8 @@ import Testing
     }
   }
 
-  /// Patterns 1 + y/2 and 1 - y/2; the head has no size, but the arrival is that of a sphere.
+  /// The ears have the patterns 1 + y/2 and 1 - y/2. The head has no size, but sound arrives as at
+  /// a sphere.
   @Test func theNearEarIsLouderByTheHeadsPattern() throws {
     let frames = 4000
     let tone = PlanarSignal(channelCount: 2, frames: frames) { channel, frame in
@@ -45,7 +46,7 @@ import Testing
     func level(_ ear: [Float]) -> Double {
       ear.dropFirst(1000).reduce(0) { $0 + Double($1) * Double($1) }.squareRoot()
     }
-    // At 30 degrees y is a half. Responses so early lose a little to the sphere's arrival.
+    // At 30 degrees y is 0.5. Such early responses lose a little to the sphere's arrival times.
     #expect(abs(level(ears[0]) / level(ears[1]) - 1.25 / 0.75) < 0.06)
   }
 

@@ -7,11 +7,11 @@ import Playback
 import TestSupport
 import Testing
 
-/// Decoders are changed while sound goes on.
+/// Changes of the decoder during playback.
 @Suite struct RendererExchangeTests {
   private static let rate = 48_000.0
   private static let head = HRTFChoice(set: RigidSphereHead().hrtfSet(sampleRate: rate))
-  /// The same with its ears exchanged, which no change could make more of.
+  /// The same head with its ears exchanged, which is the largest possible change.
   private static let other = {
     var set = head.set
     let taps = set.taps
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// Another head, another order, another design: nothing of it beyond 100 Hz from the tone.
+  /// A change to another head, order and design: no energy beyond 100 Hz from the tone.
   @Test(arguments: [64, 700])
   func aToneStaysATone(block: Int) throws {
     let changes = [
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// After the fade the output is that of a renderer that had the new filters from the beginning.
+  /// After the fade, the output equals that of a renderer with the new filters from the start.
   @Test func theNewDecoderHasHeardThePast() throws {
     let (old, new) = (noiseFilters(order: 3, taps: 300), noiseFilters(order: 3, taps: 700))
     let field = noise(channels: 16, frames: 12_000)
@@ -71,12 +71,12 @@ import Testing
     let ears = render(field, with: renderer, sizes: [100], head: turningHead) { at in
       if at == 5000 { renderer.exchange(filters: new, busOrder: 3) }
     }
-    // 5000 + 700 + 3200 of the fade at 16 kHz.
+    // 5000 frames, 700 to fill the filters, and 3200 of the fade at 16 kHz.
     let late = (ears.map { Array($0[9000...]) }, expected.map { Array($0[9000...]) })
     #expect(residualDecibels(late.0, late.1) < -120)
   }
 
-  /// Before the first frame, and many before anything is rendered: the last one counts.
+  /// Of several exchanges before the first frame is rendered, the last one takes effect.
   @Test func theLastOfManyIsHeard() throws {
     let filters = (0..<5).map { _ in noiseFilters(order: 2) }
     let field = noise(channels: 9, frames: 9_000)
@@ -92,7 +92,7 @@ import Testing
   }
 }
 
-/// Energy further than 100 Hz from 1 kHz, of the whole.
+/// Returns the energy beyond 100 Hz from 1 kHz relative to the rest, in dB.
 private func spuriousDecibels(_ samples: [Float]) -> Double {
   let signal = ComplexSignal(samples.count)
   for (i, sample) in samples.enumerated() {

@@ -25,7 +25,8 @@ import Testing
     }
     let before = [ears, truth].map { $0.map { Array($0[..<1500]) } }
     #expect(residualDecibels(before[0], before[1]) < -120)
-    // The sound is back 5 ms after the last bad frame; the low-pass remembers a little longer.
+    // The sound is back 5 ms after the last bad frame. The low-pass filter remembers a little
+    // longer.
     let back = [ears, truth].map { $0.map { Array($0[3000...]) } }
     #expect(residualDecibels(back[0], back[1]) < -100)
   }
@@ -48,7 +49,7 @@ import Testing
     }
   }
 
-  /// After `reset` a renderer with a past is as one that is new, to the bit.
+  /// After `reset`, a used renderer equals a new one to the bit.
   @Test(arguments: layouts, [Renderer.Finish.linear, .safe])
   func resetForgetsEverything(layout: ChannelLayout, finish: Renderer.Finish) {
     let filters = noiseFilters(order: 1, taps: 200)

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// Noise, squares and jumps, all far too loud.
+  /// Noise, square waves and jumps, all far too loud.
   static let loud: [@Sendable (_ channel: Int, _ frame: Int) -> Float] = [
     { _, _ in Float.random(in: -4...4) },
     { channel, frame in sin(Double((channel + 3) * frame) * 0.11) < 0 ? -4 : 4 },
@@ -55,7 +55,8 @@ import Testing
   @Test(arguments: loud.indices, RendererFaultTests.layouts)
   func safeNeverExceedsTheCeiling(signal: Int, layout: ChannelLayout) {
     let raw = PlanarSignal(channelCount: 6, frames: 1600) { Self.loud[signal]($0, $1) }
-    // Nothing at half the rate, where no meter of finite length sees between the samples.
+    // Remove energy at half the sample rate, where no meter of finite length sees peaks between
+    // samples.
     let smooth = PlanarSignal(channelCount: 6, frames: 1600) { channel, frame in
       let x = raw[channel] + frame
       return frame < 2 ? 0 : (x[0] + 2 * x[-1] + x[-2]) / 4
@@ -66,14 +67,16 @@ import Testing
     #expect(gain < 0.5)
   }
 
-  /// White up to half the rate, noise may be read too low; the meters of BS.1770 have 0.5 dB.
+  /// Meters may read noise that is white up to half the sample rate too low. Those of BS.1770 have
+  /// a tolerance of 0.5 dB.
   @Test func whiteNoiseExceedsTheCeilingByLessThanTheMetersTolerance() {
     let noise = PlanarSignal(channelCount: 6, frames: 1600) { Self.loud[0]($0, $1) }
     let (levels, _) = limitedLevels(of: noise, layout: ambiX(1, headLocked: true))
     #expect(levels.allSatisfy { $0 <= -0.5 }, "\(levels) dBTP")
   }
 
-  /// True peaks in dBTP, and by how much the limiter made the loudest sample smaller.
+  /// Returns the true peaks in dBTP, and the factor by which the limiter reduced the loudest
+  /// sample.
   private func limitedLevels(
     of signal: PlanarSignal, layout: ChannelLayout
   ) -> (levels: [Double], gain: Float) {

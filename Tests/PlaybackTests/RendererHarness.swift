@@ -7,10 +7,10 @@ import Glibc
 import Playback
 import TestSupport
 
-/// Low, so that debug builds are quick; no property of the renderer depends on it.
+/// Low, so that debug builds are fast. No property of the renderer depends on it.
 let testRate = 16_000.0
 
-/// A head that turns left at 1000 degrees a second while it nods and tilts.
+/// A head that turns left at 1000 degrees per second while it nods and tilts.
 func turningHead(_ gridPoint: Int) -> Quaternion {
   let seconds = Double(gridPoint * PoseGrid.cellFrames) / testRate
   return YawPitchRoll(yaw: 1000 * seconds, pitch: 20 * seconds, roll: -50 * seconds).quaternion
@@ -18,9 +18,9 @@ func turningHead(_ gridPoint: Int) -> Quaternion {
 
 func stillHead(_ gridPoint: Int) -> Quaternion { .identity }
 
-/// What both ears hear of a signal; the sizes of the calls are used in rotation.
+/// Renders a signal to both ears; the sizes of the calls are used in rotation.
 ///
-/// - Parameter before: gets the frame at which the next call begins.
+/// - Parameter before: receives the frame at which the next call begins.
 func render(
   _ signal: PlanarSignal, with renderer: Renderer, sizes: [Int] = [256],
   head: (Int) -> Quaternion = stillHead, before: (Int) -> Void = { _ in }
@@ -51,7 +51,7 @@ func noise(channels: Int, frames: Int, amplitude: Float = 0.5) -> PlanarSignal {
   }
 }
 
-/// Filters of which nothing is known but that they are all different.
+/// Random filters that all differ.
 func noiseFilters(order: Int, taps: Int = 24) -> BinauralFilters {
   let channels = SphericalHarmonics.channelCount(order: order)
   func ear() -> [[Float]] {
@@ -60,7 +60,7 @@ func noiseFilters(order: Int, taps: Int = 24) -> BinauralFilters {
   return BinauralFilters(order: order, sampleRate: testRate, left: ear(), right: ear())
 }
 
-/// A plane wave from a direction that carries the first channel of the signal.
+/// A plane wave from a direction, with the first channel of the signal.
 func planeWave(_ signal: PlanarSignal, order: Int, from direction: SIMD3<Double>) -> PlanarSignal {
   let gains = SphericalHarmonics.evaluate(order: order, direction)
   return PlanarSignal(channelCount: gains.count, frames: signal.frames) { channel, frame in
@@ -68,7 +68,7 @@ func planeWave(_ signal: PlanarSignal, order: Int, from direction: SIMD3<Double>
   }
 }
 
-/// Energy of the difference over the energy of the truth, all channels together.
+/// Returns the energy of the difference relative to that of the truth, in dB, over all channels.
 func residualDecibels(_ a: [[Float]], _ truth: [[Float]]) -> Double {
   var (error, energy) = (0.0, 0.0)
   for (a, b) in zip(a.joined(), truth.joined()) {

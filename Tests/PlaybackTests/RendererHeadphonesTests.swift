@@ -8,8 +8,8 @@ import SignalProcessing
 import TestSupport
 import Testing
 
-/// Headphones' equalisers reach everything that is heard, and loudspeakers take over while sound
-/// goes on.
+/// Headphone equalisers apply to all sound, and loudspeakers can replace headphones during
+/// playback.
 @Suite struct RendererHeadphonesTests {
   private static let taps: [Float] = (0..<150).map { n in
     n == 0 ? 1 : 0.3 * Float.random(in: -1...1) * (1 - Float(n) / 150)
@@ -76,7 +76,8 @@ import Testing
     #expect(renderer.tailFrames >= 24 + Self.taps.count - 2)
   }
 
-  /// Spatial and plain alike: after the exchange all is as if it had been so from the beginning.
+  /// In both modes, the output after the exchange equals that of a renderer with the new filters
+  /// from the start.
   @Test(arguments: [Renderer.Mode.spatial, .plain])
   func exchangeIsSmooth(mode: Renderer.Mode) {
     let old = noiseFilters(order: 1)
@@ -91,7 +92,7 @@ import Testing
     #expect(!renderer.isExchanging)
     let late = (ears.map { Array($0[9000...]) }, truth.map { Array($0[9000...]) })
     #expect(residualDecibels(late.0, late.1) < -100)
-    // A slow sine stays one: no step that is not in it.
+    // A slow sine stays one, without additional steps.
     let sine = PlanarSignal(channelCount: 2, frames: 12_000) { _, n in
       0.5 * Float(sin(Double(n) * 0.02))
     }
@@ -103,7 +104,7 @@ import Testing
     for ear in moved { #expect(largestStep(Array(ear[500...])) < 0.03 * loudest) }
   }
 
-  /// From headphones to loudspeakers and back, for every design that takes both.
+  /// From headphones to loudspeakers and back, for every design that supports both.
   @Test(arguments: [false, true])
   func loudspeakersTakeOver(isDirect: Bool) throws {
     var head = RigidSphereHead()

@@ -29,7 +29,7 @@ import Testing
       })
     #expect(renderer.mode == to)
     for (ear, (old, new)) in zip(ears, zip(old, new)) {
-      // Two gains whose sum is one, each of which changes by at most pi / 2 / length a frame.
+      // Two gains whose sum is 1, each of which changes by at most pi / 2 / length per frame.
       let slope = Float.pi / 2 / Float(Self.rampFrames)
       let steps = [ear, old, new].map { largestStep(Array($0[200...])) }
       let allowed = max(steps[1], steps[2]) + slope * (peak(old) + peak(new))
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  /// A mode that is not heard must not keep what it heard last.
+  /// An inaudible mode must not keep the sound from its last use.
   @Test func nothingOldIsHeardWhenAModeComesBack() {
     let renderer = Renderer(
       layout: .stereo, filters: noiseFilters(order: 1), busOrder: 1, mode: .plain)

@@ -6,7 +6,7 @@ import Playback
 import TestSupport
 import Testing
 
-/// The renderer with the decoder that analyses: what is late with it, and that all of it is.
+/// The renderer with the parametric decoder: its latency, and that it applies to all sound.
 @Suite struct RendererParametricTests {
   static let waves = try! PlaneWaveResponses(
     set: SyntheticHead.set.prepared(sampleRate: testRate), equalisation: .none)
@@ -24,7 +24,7 @@ import Testing
       layout: ambiX(1, headLocked: headLocked), filters: filters, busOrder: 1, mode: mode)
   }
 
-  /// What does not turn, and plain stereo, come out as with the linear decoder, only later.
+  /// What does not turn, and plain stereo, sound the same as with the linear decoder, but later.
   @Test(arguments: [Renderer.Mode.spatial, .plain])
   func everythingIsEquallyLate(mode: Renderer.Mode) throws {
     var random = SeededGenerator.forTest()
@@ -67,7 +67,7 @@ import Testing
     #expect(render(field, with: renderer, head: turningHead) == first)
   }
 
-  /// Loudspeakers and higher orders have better than that.
+  /// Loudspeakers and higher orders have better decoders.
   @Test(arguments: [ChannelLayout.stereo, ambiX(2), .speakers(surround51)])
   func otherSourcesAreRefused(layout: ChannelLayout) throws {
     var settings = RenderSettings()

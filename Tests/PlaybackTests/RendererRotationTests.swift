@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// A head that has turned by y hears a source at azimuth a as one at rest hears it at a - y.
+  /// A head turned by y hears a source at azimuth a as a head at rest hears it at a - y.
   @Test(arguments: [1, 3, 5, 7])
   func turningTheHeadIsTurningTheSourceBack(order: Int) {
     var random = SeededGenerator.forTest()

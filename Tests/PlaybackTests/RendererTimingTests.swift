@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite struct RendererTimingTests {
-  /// Frames a call, frames of the signal, where the impulse is.
+  /// Frames per call, frames of the signal, and the frame of the impulse.
   static let calls = [
     (1, 400, 301), (64, 700, 127), (64, 700, 128), (1000, 1500, 999), (8192, 8500, 8191),
     (8192, 8500, 7),
@@ -30,7 +30,8 @@ import Testing
     }
   }
 
-  /// The whole response against the defining sum, wherever the impulse lies in call and partition.
+  /// Compares the complete response with the defining sum, for impulses at any position in call and
+  /// partition.
   @Test(arguments: calls)
   func theResponseIsTheFilters(size: Int, frames: Int, at: Int) {
     var random = SeededGenerator.forTest()
@@ -53,7 +54,7 @@ import Testing
     (ambiX(1), 100), (ambiX(1, headLocked: true), 2), (.mono, 2), (.speakers(surround51), 2),
   ]
 
-  /// After the tail there is nothing more to come, neither of the filters nor past them.
+  /// After the tail there is no more sound, neither through the filters nor past them.
   @Test(arguments: tails.indices, [Renderer.Finish.linear, .safe])
   func nothingComesAfterTheTail(at index: Int, finish: Renderer.Finish) {
     var random = SeededGenerator.forTest()
@@ -65,7 +66,7 @@ import Testing
       let frames = 1500
       let end = frames + renderer.latencyFrames + renderer.tailFrames
       let field = PlanarSignal(channelCount: layout.channelCount, frames: end + 500) {
-        // Not a constant, which a filter's random taps may cancel.
+        // Not a constant, because the random taps of a filter may cancel it.
         $1 < frames ? .random(in: -0.2...0.2, using: &random) * Float($0 + 1) : 0
       }
       for ear in render(field, with: renderer) {

@@ -8,11 +8,11 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// What comparisons of renditions tell of their levels.
+/// What comparisons of renditions reveal about their levels.
 @Suite struct RenditionLevelsTests {
   private func decibels(_ power: Double) -> Double { 10 * log10(power) }
 
-  /// A programme whose stereo version is `softer` and lacks the effects.
+  /// A programme whose stereo version is quieter by `softer` dB and lacks the effects.
   private func loudness(programme: Double, effects: Double) -> HeardLoudness {
     HeardLoudness(whole: decibels(programme + effects), mains: decibels(programme))
   }
@@ -22,8 +22,8 @@ import Testing
     return HeardLoudness(whole: loudness, mains: loudness)
   }
 
-  /// Effects that go on as they were and a programme that does not: the level is right at once,
-  /// whichever rendition was heard first and at whatever level.
+  /// The effects stay as they were and the programme changes: the level is right immediately,
+  /// whichever rendition played first and at whatever level.
   @Test func stereoMakesUpForTheEffectsThatItLacks() throws {
     var random = SeededGenerator(5)
     for _ in 0..<500 {
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// A bang before soft words must not make them loud.
+  /// A bang before quiet speech must not make the speech loud.
   @Test func aBangIsNotMadeUpFor() throws {
     var levels = RenditionLevels()
     levels.hears(1)
@@ -69,7 +69,7 @@ import Testing
     let sound = loudness(programme: 0.1, effects: 0.1)
     #expect(levels.decibels(of: 0, coming: sound, after: 1, past: sound, at: 0) == nil)
     #expect(levels.decibels(of: 0) == 0)
-    // Effects alone say nothing of the rest.
+    // Effects alone reveal nothing about the rest.
     let silence = HeardLoudness(whole: -20, mains: -.infinity)
     levels.compare(0, sound, with: 1, silence, at: 0)
     #expect(levels.decibels(of: 0, coming: sound, after: 1, past: sound, at: 0) == nil)
@@ -93,8 +93,8 @@ import Testing
     #expect(abs(levels.decibels(of: 0) - 3) < 1e-9)
   }
 
-  /// It stays for as long as the change is in the ear, and is smooth from there on, whatever is
-  /// read at a time.
+  /// The level stays constant while the listener remembers the change, and then moves smoothly, for
+  /// any read size.
   @Test(arguments: [1, 480, 900, 200_000]) func aLevelRestsAndThenGoesSlowly(frames: Int) {
     var level = RenditionLevel(at: 0)
     level.begin(at: 3, seconds: 2)

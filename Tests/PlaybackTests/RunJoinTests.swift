@@ -9,14 +9,14 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// Runs that are told beforehand, each of a layout, and by how much each overlaps the one before.
+/// A source of given runs, each with its layout and its overlap with the previous run.
 private final class RunsSource: SoundSource {
   let runs: [(layout: ChannelLayout, joint: Int, sound: [[Float]])]
   let sampleRate = 48000
   let duration: Int? = nil
   let title: String? = nil
   let warnings: [String] = []
-  /// Reading fails after the last run.
+  /// Whether reading fails after the last run.
   var fails = false
   private var run = -1
   private var place = 0
@@ -86,7 +86,7 @@ private final class RunsSource: SoundSource {
     }
   }
 
-  /// Energy of the difference against that of the wanted sound, dB.
+  /// Returns the energy of the difference relative to that of the wanted sound, in dB.
   private func error(_ sound: [Float], _ wanted: [Float]) -> Double {
     var (difference, energy) = (1e-20, 1e-20)
     for (x, y) in zip(sound, wanted) {
@@ -136,8 +136,8 @@ private final class RunsSource: SoundSource {
     #expect(error(Array(sound[0][place]), Array(whole[place])) < -50)
   }
 
-  /// Another version of tones, at other phases: what lies 50 Hz and more beside them stays 50 dB
-  /// below.
+  /// A join of tones with the same tones at other phases: beyond 50 Hz from the tones, the spurious
+  /// energy stays 50 dB below them.
   @Test(arguments: [60.0, 440, 2300]) func tonesThatMeetLeaveTheirNeighboursAlone(
     _ hertz: Double
   ) throws {
@@ -156,13 +156,14 @@ private final class RunsSource: SoundSource {
     }
   }
 
-  /// Energy 50 Hz and more beside tones against theirs, dB, under a Hann window of 0.2 s.
+  /// Returns the energy beyond 50 Hz from the tones relative to theirs, in dB, under a Hann window
+  /// of 0.2 s.
   private func spurious(in sound: [Double], beside tones: [Double]) -> Double {
     let count = sound.count
     let windowed = sound.enumerated().map { i, x in
       x * (0.5 - 0.5 * cos(2 * .pi * (Double(i) + 0.5) / Double(count)))
     }
-    // The energy of bins 5 Hz apart around the tones; the rest of all energy lies beside them.
+    // Sum the energy of the bins around the tones, 5 Hz apart. All other energy is spurious.
     var bins = Set<Int>()
     for hertz in tones {
       let bin = Int((hertz / 5).rounded())
@@ -192,7 +193,7 @@ private final class RunsSource: SoundSource {
     #expect(sound[0].count == 96000)
     #expect(sound[0][49000..<67900].allSatisfy { $0 == 0 })
     #expect(error(Array(sound[0][69000...]), Array(whole[69000...])) < -100)
-    // No step anywhere is larger than the tone's own.
+    // No step is larger than those of the tone itself.
     let steps = zip(sound[0], sound[0].dropFirst()).map { abs($0 - $1) }
     #expect(try #require(steps.max()) < 0.3 * Float(2 * Double.pi * 1000 / 48000) * 1.05)
   }
@@ -240,7 +241,7 @@ private final class RunsSource: SoundSource {
 }
 
 @Suite struct SignalExtensionTests {
-  /// Whatever the past, what follows is finite, not louder, and has no edge that the past had not.
+  /// Whatever the past, the extension is finite, not louder than the past, and does not grow.
   @Test func nothingGrows() {
     var random = SeededGenerator(7)
     for round in 0..<200 {
@@ -254,7 +255,7 @@ private final class RunsSource: SoundSource {
       let limit = past.map(abs).max() ?? 0
       #expect(next.count == 1920 && next.allSatisfy { abs($0) <= limit })
       func energy(_ sound: ArraySlice<Float>) -> Float { sound.reduce(0) { $0 + $1 * $1 } }
-      // Noise dies away, tones go on.
+      // Noise decays and tones continue.
       #expect(energy(next[960...]) <= 1.6 * energy(past[64...]))
     }
   }
@@ -291,7 +292,7 @@ private final class RunsSource: SoundSource {
       let whole = programme(60000, seed: seed)
       var other = Array(whole[(5000 + shift)..<(53000 + shift)])
       let own = programme(48000, seed: seed + 100)
-      // A codec's noise, and another level.
+      // Add codec noise, and change the level.
       for i in other.indices { other[i] = 0.5 * other[i] + 0.002 * own[i] }
       let found = try #require(
         RenditionAlignment(of: other, to: Array(whole[5000..<53000]), within: 2400))
@@ -317,10 +318,10 @@ private final class RunsSource: SoundSource {
     #expect(clock.position(of: 1.4, cycle: nil, discontinuity: 0, expected: 0) == 0)
     #expect(
       abs(clock.position(of: 9.08, cycle: nil, discontinuity: 0, expected: 7.6) - 7.68) < 1e-9)
-    // Another clock altogether is not believed.
+    // A completely different clock is ignored.
     #expect(clock.position(of: 500, cycle: nil, discontinuity: 0, expected: 11.5) == 11.5)
     #expect(clock.position(of: nil, cycle: nil, discontinuity: 0, expected: 12) == 12)
-    // After a discontinuity times begin anew.
+    // After a discontinuity, times start again.
     #expect(clock.position(of: 0, cycle: nil, discontinuity: 1, expected: 20) == 20)
   }
 

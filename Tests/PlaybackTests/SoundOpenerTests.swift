@@ -8,11 +8,11 @@ import Testing
 @testable import Playback
 @testable import SignalProcessing
 
-/// Files, folders and playlists, opened without a program.
+/// Files, folders and playlists, opened through the library without the program.
 @Suite struct SoundOpenerTests {
   private static let packed = Packed()
 
-  /// Two seconds of stereo as a WAV, and the same as a presentation of two segments.
+  /// Two seconds of stereo as a WAV file, and as a presentation of two segments.
   private final class Packed: Sendable {
     let folder = TemporaryFolder()
     let problem: String?
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// Why it cannot be opened.
+  /// Returns why the input cannot be opened; nil if it can.
   private func refusal(
     _ input: String, _ options: SoundOpener.Options = .init()
   ) -> SoundOpeningError? {
@@ -59,7 +59,7 @@ import Testing
     return nil
   }
 
-  /// A file's path and address, a folder with nothing but it; a playlist, its folder.
+  /// The path and the address of a file, a folder with only that file, a playlist, and its folder.
   @Test(arguments: [
     ("lone/a.wav", false), ("file:lone/a.wav", false), ("lone", false), ("hls/p.m3u8", true),
     ("file:hls/p.m3u8", true), ("hls", true),
@@ -69,7 +69,7 @@ import Testing
     let isAddress = name.hasPrefix("file:")
     let path = folder.file(isAddress ? String(name.dropFirst(5)) : name)
     let opener = try SoundOpener(isAddress ? "file://" + path : path)
-    // As often as it is wanted, and once more by the source itself.
+    // The opener can open repeatedly, and each source can open itself again.
     for _ in 0..<2 {
       let source = try opener.open(sampleRate: 48000)
       #expect(source is HLSSource == isPresentation && (source.stream != nil) == isPresentation)

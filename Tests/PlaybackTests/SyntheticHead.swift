@@ -3,14 +3,15 @@
 import Binaural
 import Glibc
 
-/// A head without size: both ears hear every direction at the same time, the near one louder.
+/// A head without size: sound from any direction reaches both ears at the same time, and is louder
+/// at the near ear.
 enum SyntheticHead {
-  /// Frames by which every response is late.
+  /// The delay of every response, in frames.
   static let delayFrames = 5
 
-  /// Ears with the patterns 1 + y/2 and 1 - y/2, which first order holds exactly.
+  /// Ears with the patterns 1 + y/2 and 1 - y/2, which first order represents exactly.
   static let set: HRTFSet = {
-    // Points of a Fibonacci spiral, so dense that the design finds no gap to fill.
+    // Points of a Fibonacci spiral, dense enough that the design finds no gap to fill.
     let count = 300
     let directions = (0..<count).map { i -> SIMD3<Double> in
       let z = 1 - (2 * Double(i) + 1) / Double(count)
@@ -33,7 +34,7 @@ enum SyntheticHead {
       taps: taps, impulseResponses: responses, delays: [Double](repeating: 0, count: 2 * count))
   }()
 
-  /// Least squares gets first order exactly; the other designs only have the same delay.
+  /// Least squares reproduces first order exactly. The other designs only have the same delay.
   static let filters = Result {
     try DecoderDesign(method: .leastSquares, order: 1).filters(for: set)
   }

@@ -11,7 +11,7 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// A pair of which something is alike and something not, read in pieces of any size.
+/// A stereo pair with a common and an unrelated part, readable in pieces of any size.
 private final class PairSource: SoundSource {
   let layout = ChannelLayout.stereo
   let sampleRate = 16_000
@@ -27,7 +27,7 @@ private final class PairSource: SoundSource {
   static func value(_ channel: Int, _ frame: Int) -> Float {
     let t = Double(frame) / 16_000
     let voice = sin(2 * .pi * 220 * t) * (1 + 0.5 * sin(2 * .pi * 3 * t))
-    // Noise that is known at every frame.
+    // Noise that is a function of the frame.
     var random = SeededGenerator(UInt64(frame) &* 2 &+ UInt64(channel))
     let noise = Double(random.next() >> 11) * 0x1p-52 - 1
     return Float(0.2 * voice + 0.1 * noise)
