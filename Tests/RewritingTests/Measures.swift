@@ -21,7 +21,7 @@ func noise(channels: Int, frames: Int, amplitude: Float = 0.2) -> PlanarSignal {
   }
 }
 
-/// Filters of which nothing is known but that they are all different and die away.
+/// Random filters that all differ and decay.
 func noiseFilters(order: Int, taps: Int = 300) -> BinauralFilters {
   let channels = SphericalHarmonics.channelCount(order: order)
   var random = SeededGenerator(2)
@@ -35,7 +35,7 @@ func noiseFilters(order: Int, taps: Int = 300) -> BinauralFilters {
   return BinauralFilters(order: order, sampleRate: 48_000, left: ear(), right: ear())
 }
 
-/// Energy of the difference over the energy of the truth, in dB, both ears together.
+/// Returns the energy of the difference relative to that of the truth, in dB, over both ears.
 func residualDecibels(
   _ a: [[Float]], _ truth: [[Float]], where isMeant: (Int) -> Bool = { _ in true }
 ) -> Double {
@@ -49,7 +49,8 @@ func residualDecibels(
   return 10 * log10(error / energy)
 }
 
-/// Energy further than 100 Hz from 1 kHz, of the whole; of the last power of two of samples.
+/// Returns the energy beyond 100 Hz from 1 kHz relative to the rest, in dB, over the last samples
+/// whose number is a power of two.
 func spuriousDecibels(_ samples: [Float]) -> Double {
   var size = 1
   while 2 * size <= samples.count { size *= 2 }

@@ -11,8 +11,8 @@ import TestSupport
 @testable import Rendering
 @testable import SoundSources
 
-/// A sound server in simulated time: it pulls blocks into a deep queue, has pieces of it rendered
-/// again when the tracker reports, and keeps what is heard.
+/// A sound server in simulated time. It pulls blocks into a deep queue, has windows of it rendered
+/// again when the tracker reports, and records the output.
 final class QueueServer {
   static let rate = 48_000.0
   static let origin: Int64 = 1_000_000_000_000
@@ -22,27 +22,28 @@ final class QueueServer {
   let feed: RenderFeed
   let head = HeadPoseSource()
   let stage: HeadToStageSource
-  /// Of every frame written, 2 x frames; what has been heard does not change any more.
+  /// Every frame written, 2 x frames. Frames that have been played no longer change.
   private(set) var output: [[Float]] = [[], []]
-  /// The poses that were heard, by points of the grid.
+  /// The poses of the output, by grid point.
   private(set) var poses: [Quaternion] = []
-  /// Whether the limiter's input was one rendering, by cells of the grid.
+  /// Whether the limiter's input was one rendering, by cell of the grid.
   private(set) var isPure: [Bool] = []
   private(set) var rewrites = 0
   private(set) var rewrittenFrames = 0
 
-  /// Frames in the queue, in a block, from the present to the piece, in the piece.
+  /// In frames: the length of the queue, of a block, from the present to the window, and of the
+  /// window.
   var depth = 7_200
   var blocks = [480]
   var margins = [240]
   var windows = [1_920]
-  /// Frames from one look at the queue to the next while it is not good.
+  /// Frames between two checks of the queue while it needs rewriting.
   var period = 480
-  /// What the server's report of the latency is wrong by, ns.
+  /// The error of the server's latency report, in ns.
   var clockError: () -> Int64 = { 0 }
-  /// Looks at the queue every `period` without being asked.
+  /// Whether the queue is checked every `period` without a request.
   var looksAlways = false
-  /// Appends only.
+  /// Whether the server only appends and never rewrites.
   var isDeaf = false
 
   private(set) var now = 0
@@ -75,10 +76,11 @@ final class QueueServer {
 
   deinit { buffer.deallocate() }
 
-  /// When a frame of the output is heard, ns.
+  /// Returns when a frame of the output is audible, in ns.
   func time(_ frame: Int) -> Int64 { Self.origin + Int64(Double(frame) / Self.rate * 1e9) }
 
-  /// Plays so many frames; before each millisecond `event` may push a sample and say so.
+  /// Plays a number of frames. Before each millisecond, `event` may push a sample, and returns
+  /// whether it did.
   func play(_ frames: Int, _ event: (QueueServer) -> Bool = { _ in false }) {
     let end = now + frames
     while now < end {
@@ -140,7 +142,7 @@ final class QueueServer {
     }
   }
 
-  /// What is heard from now on for 1 ms does not change any more.
+  /// Records the poses of the next millisecond, which no longer change.
   private func notePoses() {
     let end = (now + 48 - renderer.latencyFrames) / Renderer.gridFrames
     while poses.count < end {
@@ -149,10 +151,10 @@ final class QueueServer {
     }
   }
 
-  /// What has been heard, 2 x frames.
+  /// The output played so far, 2 x frames.
   var heard: [[Float]] { output.map { Array($0[..<now]) } }
 
-  /// The poses that were heard, rendered in one go: 2 x frames.
+  /// Renders the poses of the output in one pass: 2 x frames.
   func direct(_ layout: ChannelLayout, _ filters: BinauralFilters, busOrder: Int = 5) -> [[Float]] {
     let renderer = Renderer(
       layout: layout, filters: filters, busOrder: busOrder, blockFrames: 256, finish: .safe)
@@ -174,20 +176,20 @@ final class QueueServer {
 }
 
 extension QueueServer {
-  /// When a point of the grid is heard, seconds.
+  /// Returns when a grid point is audible, in seconds.
   func heardSeconds(_ point: Int) -> Double {
     Double(point * Renderer.gridFrames + renderer.latencyFrames) / Self.rate
   }
 
-  /// Whether a frame of the output is one rendering.
+  /// Returns whether a frame of the output is one rendering.
   func isPure(around frame: Int) -> Bool {
     let cell = (frame - renderer.latencyFrames) / Renderer.gridFrames
     guard cell > 0, cell + 1 < isPure.count else { return false }
     return isPure[cell - 1...cell + 1].allSatisfy { $0 }
   }
 
-  /// Angles between the poses that were heard and the head's at that time, radians; the head's
-  /// first pose is the front.
+  /// Returns the angles between the poses of the output and those of the head at that time, in
+  /// radians. The front is the first pose of the head.
   func errors(_ motion: (Double) -> Quaternion) -> [Double] {
     poses.indices.map { Quaternion.angle(between: poses[$0], motion(heardSeconds($0))) }
   }

@@ -11,19 +11,19 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// What is heard of a queue that is rendered again while the head moves.
+/// The output of a queue that is rendered again while the head moves.
 @Suite struct RewritingTests {
   static let scenes: [(layout: ChannelLayout, order: Int, amplitude: Float)] = [
     (ambiX(1), 1, 0.1), (ambiX(1), 1, 2), (surround51, 5, 0.05), (surround51, 5, 1),
     (ambiX(3), 3, 0.1),
   ]
 
-  /// A head that looks about.
+  /// A head that looks around.
   static func wander(_ t: Double) -> Quaternion {
     YawPitchRoll(yaw: 60 * sin(5 * t), pitch: 20 * sin(3.1 * t), roll: 15 * sin(2.3 * t)).quaternion
   }
 
-  /// Rewriting that never finds the queue good as it is, so that no piece's end is heard.
+  /// A policy that never accepts the queue as it is, so that the end of a window is never audible.
   private static var untiring: RewritePolicy {
     var policy = RewritePolicy()
     (policy.band, policy.keptBand) = (-1, -1)
@@ -58,8 +58,8 @@ import Testing
     #expect(scene.amplitude < 0.5 ? limited < 0.85 : limited > 0.7)
   }
 
-  /// Where the queue is good as it is, a piece's end is heard: two renderings for heads less than
-  /// the band apart, for a moment.
+  /// If the queue is good as it is, the end of a window is audible: for a moment, two renderings
+  /// for poses that differ by less than the band.
   @Test(arguments: scenes.indices, [0.2, 1])
   func whereNothingIsWorthRewritingTheTwoAreNearlyOne(at index: Int, speed: Double) {
     let scene = Self.scenes[index]
@@ -70,7 +70,7 @@ import Testing
     #expect(residualDecibels(server.heard, server.direct(scene.layout, filters)) < -60)
   }
 
-  /// The decoder that analyses the sound, which remembers more than its filters are long.
+  /// The parametric decoder, whose memory is longer than its filters.
   @Test func soIsWhatTheParametricDecoderPlays() throws {
     var settings = RenderSettings()
     settings.isParametric = true
@@ -89,14 +89,14 @@ import Testing
     #expect(errors[errors.count * 95 / 100] * degrees < 5)
   }
 
-  /// Pieces anywhere in the queue, of which the ends are heard: what is no mixture is still that
-  /// rendering.
+  /// Windows anywhere in the queue, whose ends are audible: what is not a mixture still equals the
+  /// one rendering.
   @Test(arguments: [0, 2, 4])
   func whatIsNoMixtureIsOneRenderingToo(at index: Int) {
     let scene = Self.scenes[index]
     let filters = noiseFilters(order: scene.order)
     let server = Self.server(index, filters)
-    // The limiter would remember the mixtures.
+    // Quiet, because the limiter would remember the mixtures.
     server.feed.volume = 0.2
     server.margins = [240, 2_000, 4_123, 777, 5_000]
     server.windows = [1_920, 700, 3_000]
@@ -110,7 +110,7 @@ import Testing
     #expect(residual < -100)
   }
 
-  /// A deep queue, and yet the pose that is heard is the head's, nearly.
+  /// In spite of a deep queue, the audible pose is nearly that of the head.
   @Test(arguments: [(100.0, 2.0), (400, 1.5), (25, 6)])
   func whatIsHeardFollowsTheHead(rate: Double, limit: Double) {
     let server = Self.server(0, noiseFilters(order: 1, taps: 32))
@@ -122,7 +122,7 @@ import Testing
     #expect(errors[errors.count * 95 / 100] * degrees < limit)
   }
 
-  /// A head at rest costs nothing.
+  /// A head at rest causes no rewriting.
   @Test func aHeadAtRestIsLeftAlone() {
     let server = Self.server(0, noiseFilters(order: 1, taps: 32))
     var tracker = SimulatedTracker { _ in .identity }
@@ -131,7 +131,7 @@ import Testing
     #expect(server.rewrites == 0)
   }
 
-  /// A step of the head is heard at once, and the sound goes there smoothly.
+  /// A step of the head is audible immediately, and the sound changes smoothly.
   @Test(arguments: [30.0, 90])
   func aStepIsHeardAtOnce(angle: Double) {
     let sound = PlanarSignal(channelCount: 4, frames: 60_000) { channel, frame in
@@ -154,26 +154,27 @@ import Testing
     let half = zip(times, yaws).first { $0.1 > angle / 2 }?.0 ?? .infinity
     let whole = zip(times, yaws).first { $0.1 > 0.95 * angle }?.0 ?? .infinity
     let report = reported ?? 0
-    // The margin is 5 ms, the limiter's look-ahead 1 ms.
+    // The margin is 5 ms, and the limiter's look-ahead is 1 ms.
     #expect(half - report < 0.013)
     #expect(whole - report < 0.018)
     #expect(yaws.allSatisfy { $0 < 1.2 * angle })
     let direct = server.direct(ambiX(1), filters, busOrder: 1)
     let residual = residualDecibels(server.heard, direct) { server.isPure(around: $0) }
     #expect(residual < -100)
-    // No sample steps further than the louder of the two stills does.
+    // No step between samples is much larger than those of the louder of the two steady states.
     let steady = [0..<24_000, 36_000..<47_000].flatMap { range in
       server.heard.map { largestStep(Array($0[range])) }
     }
     #expect(server.heard.allSatisfy { largestStep($0) < 1.3 * (steady.max() ?? 0) })
   }
 
-  /// Degrees a second over 10 ms: where a piece ends the queue may be 0.3 degrees off.
+  /// Returns the highest speed over 10 ms, in degrees per second. At the end of a window the queue
+  /// may be 0.3 degrees off.
   private func fastest(_ yaws: ArraySlice<Double>) -> Double {
     zip(yaws, yaws.dropFirst(30)).reduce(0) { max($0, abs($1.1 - $1.0) * 100) }
   }
 
-  /// Recentring is no step.
+  /// Recentring is not a step.
   @Test func aNewFrontIsComeToSlowly() {
     let server = Self.server(0, noiseFilters(order: 1, taps: 32))
     var tracker = SimulatedTracker { t in
@@ -188,11 +189,11 @@ import Testing
     #expect(abs(yaws[yaws.count - 1]) < 1)
     let left = yaws.indices.first { server.heardSeconds($0) > 1.2 && yaws[$0] < 57 } ?? 0
     #expect(server.heardSeconds(left) < 1.3)
-    // 60 degrees with the least jerk in 0.4 s: 281 degrees a second at most.
+    // 60 degrees with minimum jerk in 0.4 s: at most 281 degrees per second.
     #expect(fastest(yaws[left...]) < 400)
   }
 
-  /// The mode is changed while the queue is deep.
+  /// The mode changes while the queue is deep.
   @Test func theModeIsChangedAtOnceAndSmoothly() {
     let server = Self.server(0, noiseFilters(order: 1, taps: 32))
     var tracker = SimulatedTracker { YawPitchRoll(yaw: 60 * min(1, max(0, 4 * $0 - 1))).quaternion }

@@ -11,7 +11,7 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// How a rewritten queue sounds.
+/// The sound quality of a rewritten queue.
 @Suite struct SoundTests {
   private static let filters = Result {
     try HRTFChoice(set: RigidSphereHead().hrtfSet(sampleRate: 48_000)).filters(
@@ -30,7 +30,8 @@ import Testing
     (100, 0.002, true, 0.05), (25, 0.002, true, 0.05), (400, 0.001, true, 0.05),
   ]
 
-  /// At 100 degrees a second by trackers without time stamps whose reports come unevenly.
+  /// Rotation at 100 degrees per second, with trackers whose reports are uneven and have no time
+  /// stamps.
   @Test(arguments: trackers.indices, [0, 1])
   func aToneStaysATone(tracker index: Int, swing: Int) throws {
     let server = QueueServer(
@@ -52,8 +53,8 @@ import Testing
     }
   }
 
-  /// Another decoder while the head moves: neither a click nor a frame that is not the one or the
-  /// other.
+  /// An exchange of the decoder while the head moves: before and after the fade, the output equals
+  /// that of one decoder.
   @Test func aDecoderIsExchangedWhileTheHeadMoves() {
     let (old, new) = (noiseFilters(order: 1, taps: 300), noiseFilters(order: 1, taps: 500))
     let sound = noise(channels: 4, frames: 120_000, amplitude: 0.05)
@@ -74,7 +75,7 @@ import Testing
     #expect(after < -100)
   }
 
-  /// Hot sound, a head that jumps, pieces anywhere: joins are no louder than what they join.
+  /// Loud sound, a head that jumps, and windows anywhere: joins are no louder than what they join.
   @Test func theTruePeakStaysBelowTheCeiling() {
     let sound = PlanarSignal(channelCount: 6, frames: 120_000) { channel, frame in
       let t = Double(frame) / 48_000
@@ -98,7 +99,7 @@ import Testing
     }
   }
 
-  /// Filters that take too long to fill are heard after the whole queue.
+  /// Filters that take too long to fill are not rewritten.
   @Test func theLongestFiltersAreLeftAlone() {
     let sound = noise(channels: 4, frames: 60_000, amplitude: 0.05)
     let server = QueueServer(

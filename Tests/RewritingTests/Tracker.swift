@@ -7,11 +7,11 @@ import TestSupport
 /// A tracker in simulated time: samples of a known motion that arrive late and unevenly.
 struct SimulatedTracker {
   var rate = 100.0
-  /// Arrival: this much later, and up to `jitter` more; seconds.
+  /// Delay of the arrival, and up to `jitter` more; in seconds.
   var transport = 0.001
   var jitter = 0.0005
   var hasGyroscope = true
-  /// Of the orientation, standard deviation on each axis; degrees.
+  /// Standard deviation of the orientation on each axis, in degrees.
   var noise = 0.0
   let motion: (Double) -> Quaternion
   private var next = 0
@@ -20,7 +20,7 @@ struct SimulatedTracker {
 
   init(_ motion: @escaping (Double) -> Quaternion) { self.motion = motion }
 
-  /// Pushes what has arrived by now; true where there was something.
+  /// Pushes the samples that have arrived. Returns whether there were any.
   mutating func push(to server: QueueServer) -> Bool {
     let now = Double(server.now) / QueueServer.rate
     var hasPushed = false
