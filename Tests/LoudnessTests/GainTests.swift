@@ -9,8 +9,8 @@ import Testing
 @Suite struct GainPlannerTests {
   private func level(_ gain: Float) -> Double { 20 * log10(Double(gain)) }
 
-  /// Whatever is asked for and however long the stretches are: 1 dB/s at most, no jump between
-  /// them.
+  /// For any goals and any durations, the gain changes by at most 1 dB/s and does not jump between
+  /// calls.
   @Test func neverFasterThanOneDecibelASecond() {
     var random = SeededGenerator.forTest()
     for _ in 0..<200 {
@@ -37,7 +37,7 @@ import Testing
     #expect(planner.advance(seconds: 1, isSilent: false).end == Float(pow(10, -0.25)))
   }
 
-  /// Before the first sound the gain is set at once.
+  /// Before the first sound, the gain is set immediately.
   @Test func silenceBeforeTheFirstSoundIsFree() {
     var planner = GainPlanner(gain: 0)
     _ = planner.advance(seconds: 3, isSilent: true)
@@ -46,7 +46,7 @@ import Testing
     _ = planner.advance(seconds: 0.01, isSilent: false)
     planner.aim(at: 0)
     #expect(planner.gain == 12)
-    // Silence in the middle is no reason to jump: what follows would be heard to be louder.
+    // Silence in the middle does not permit a jump: the following sound would be audibly louder.
     _ = planner.advance(seconds: 0.01, isSilent: true)
     planner.aim(at: -3)
     #expect(planner.gain > 11.9)
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  /// The limiter never has to take off more than its share because of the gain.
+  /// Because of the gain, the limiter never has to reduce peaks by more than its share.
   @Test func theTruePeakCapsTheGain() {
     var random = SeededGenerator.forTest()
     for _ in 0..<1000 {
@@ -106,7 +106,7 @@ import Testing
   @Test func aDialogueLevelMustAgree() {
     var evidence = LoudnessEvidence()
     evidence.statement = .init(loudness: -31, needsAgreement: true)
-    // Unchecked, it is not allowed to turn anything up.
+    // Before a measurement, it must not increase the gain.
     #expect(evidence.knowledge.loudness == LoudnessEvidence.assumedLoudness)
     evidence.scan = measured
     #expect(evidence.knowledge == LoudnessKnowledge(origin: .scan, loudness: -20, truePeak: -3))

@@ -7,12 +7,12 @@ import Testing
 
 @testable import Loudness
 
-/// EBU Tech 3341-2023, table 1: what a meter must read, to 0.1 LU. The cases 1 to 6 are tones of
-/// 997 or 1000 Hz and can be made.
+/// EBU Tech 3341-2023, table 1: what a meter must read, to 0.1 LU. Cases 1 to 6 are tones of 997 or
+/// 1000 Hz, which can be generated.
 @Suite struct MeterTests {
   private static let rate = 48_000
 
-  /// Measures tones of 1 kHz one after the other: level in dBFS and seconds of each.
+  /// Measures consecutive tones, each with a level in dBFS and a duration in seconds.
   private func measure(
     _ parts: [(level: Double, seconds: Double)], weights: [ChannelWeight] = [.main, .main],
     gains: [Double] = [0, 0], hertz: Double = 1000
@@ -72,7 +72,7 @@ import Testing
     expect(measure([(-26, 20), (-20, 20.1), (-26, 20)]).integrated, -23)
   }
 
-  /// 5.0: L, R at -28, C at -24, surrounds at -30 dBFS.
+  /// 5.0: L and R at -28, C at -24, surrounds at -30 dBFS.
   @Test func case6Surround() {
     let layout = [Speaker.frontLeft, .frontRight, .frontCenter, .sideLeft, .sideRight]
     let weights = ChannelWeight.all(.speakers(layout))
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test func truePeakLiesBetweenTheSamples() {
-    // A quarter of the rate at 45 degrees: the samples are 3 dB below the peak.
+    // A quarter of the sample rate at a phase of 45 degrees: the samples are 3 dB below the peak.
     let meter = LoudnessMeter(weights: [.main], sampleRate: Self.rate, measuresPeak: true)
     let signal = PlanarSignal(channelCount: 1, frames: 48_000) { _, frame in
       Float(sin(.pi * (0.25 + Double(frame) / 2)))
@@ -119,7 +119,7 @@ import Testing
 }
 
 @Suite struct ChannelWeightTests {
-  /// BS.1770-5, table 4: +1.5 dB for M+-060 to M+-120, nothing for heights and backs.
+  /// BS.1770-5, table 4: +1.5 dB for M+-060 to M+-120, and 0 dB for height and back loudspeakers.
   @Test func weightsByPlace() {
     let layout: [Speaker] = [
       .frontLeft, .frontRight, .frontCenter, .lowFrequency, .backLeft, .backRight, .sideLeft,
