@@ -6,7 +6,7 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Deliberate violations: every detector must notice its own.
+/// Deliberate violations, which each detector must notice.
 @Suite struct DetectorTests {
   @Test func anArrayIsCountedAsAllocation() {
     let counts = countingOperations { consume(makeArray(100)) }
@@ -89,7 +89,8 @@ import Testing
     #expect(counts.objects == 0)
   }
 
-  /// The scripts set the variable, so that a build without the sanitizer cannot pass for one with.
+  /// The scripts set the variable, so that a build without the sanitizer cannot pass for one with
+  /// it.
   @Test func theSanitizerIsThereWhereItIsAskedFor() {
     let isAskedFor = getenv("STILLSTAGE_EXPECT_REALTIME_SANITIZER") != nil
     #expect(!isAskedFor || realtime_sanitizer_present())

@@ -3,12 +3,12 @@
 import CRealtime
 import Testing
 
-/// Expects that the body allocates, frees and locks nothing, and in a release build that it retains
-/// nothing either (debug builds retain what they call). Where RealtimeSanitizer is linked, a system
+/// Expects that the body does not allocate, free or lock, and in a release build that it does not
+/// retain either (debug builds retain what they call). If RealtimeSanitizer is linked, a system
 /// call or any other blocking call ends the process with code 43 and a stack trace.
 ///
-/// The body runs twice before it counts: what a first call sets up lazily is not the audio thread's
-/// steady state.
+/// The body runs twice before the counting: lazy initialisation in a first call is not the steady
+/// state of an audio thread.
 func expectRealtimeSafe(
   _ body: () -> Void, sourceLocation: SourceLocation = #_sourceLocation
 ) {

@@ -12,7 +12,7 @@ import Testing
     var time: Int64 = 0
     expectRealtimeSafe {
       for index in 0..<2000 {
-        // A gap, a jump and a lost sample among them.
+        // These include a gap, a jump and an invalid sample.
         time += index == 500 ? 300_000_000 : index == 900 ? 3_600_000_000_000 : 5_000_000
         let rate = index == 700 ? Double.nan : 0.3
         filter.update(

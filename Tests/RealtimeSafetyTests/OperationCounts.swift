@@ -2,7 +2,7 @@
 
 import CAllocationCounter
 
-/// What one thread did in a stretch of code.
+/// What one thread did in a section of code.
 struct OperationCounts: Equatable {
   var allocations = 0
   var frees = 0
@@ -12,7 +12,7 @@ struct OperationCounts: Equatable {
   var releases = 0
 }
 
-/// Runs the body and counts what it does on this thread.
+/// Runs the body and counts its operations on this thread.
 func countingOperations(_ body: () -> Void) -> OperationCounts {
   operation_counter_start()
   body()

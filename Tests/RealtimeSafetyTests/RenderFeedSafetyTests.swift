@@ -13,7 +13,8 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// All that the server's write request runs: ring, head, renderer, in every state of a player.
+/// Everything that the server's write request runs: ring, head and renderer, in every state of a
+/// player.
 @Suite struct RenderFeedSafetyTests {
   @Test(arguments: [Renderer.Mode.spatial, .plain])
   func playing(mode: Renderer.Mode) {
@@ -50,7 +51,7 @@ import Testing
     live.expectSafe(turns: 8) { live.feed.beginFromSilence() }
   }
 
-  /// What is queued is rendered again after every block, through all that happens to it.
+  /// Queued sound is rendered again after every block, in every state of the feed.
   @Test func renderingAgain() {
     let live = LiveFeed(rewritableSeconds: 0.5)
     live.expectSafe(turns: 40) {}
@@ -94,7 +95,7 @@ import Testing
   }
 }
 
-/// A feed with what surrounds it in a player: a ring that is kept full, a tracker that turns.
+/// A feed with its surroundings in a player: a ring that is kept full, and a tracker that turns.
 private final class LiveFeed {
   let ring = FrameRing(channelCount: 6, capacity: 48_000)
   let feed: RenderFeed
@@ -130,7 +131,8 @@ private final class LiveFeed {
 
   deinit { output.deallocate() }
 
-  /// Renders so many queue lengths; before each `change` and what other threads do meanwhile.
+  /// Renders a number of blocks. Before each block it calls `change` and does the work of the other
+  /// threads.
   func expectSafe(turns: Int, _ change: () -> Void) {
     for turn in 0..<turns {
       change()
@@ -150,7 +152,7 @@ private final class LiveFeed {
 
   private func meanwhile() {
     if isFilled { while ring.write(from: noise.channels, frames: 2_000) == 2_000 {} }
-    // However long the counting takes, the samples are fresh.
+    // The samples are fresh, however long the counting takes.
     head.now = time
     yaw += 0.02
     poses.push(

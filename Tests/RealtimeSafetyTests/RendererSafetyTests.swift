@@ -9,7 +9,7 @@ import Playback
 import TestSupport
 import Testing
 
-/// The whole render call: guard, treatment, rotation, decoding, modes, gain, limiter, meter.
+/// The complete render call: guard, treatment, rotation, decoding, modes, gain, limiter and meter.
 @Suite struct RendererSafetyTests {
   static let layouts: [ChannelLayout] = [
     .ambisonics(order: 1, convention: .ambiX, headLocked: true),
@@ -20,7 +20,8 @@ import Testing
   @Test(arguments: layouts, [Renderer.Finish.linear, .safe])
   func theRenderCall(layout: ChannelLayout, finish: Renderer.Finish) {
     let order = if case .ambisonics(let order, _, _) = layout { order } else { 3 }
-    // More than the renderer does in one piece, where a debug build is not too slow for it.
+    // More frames than the renderer processes in one chunk, unless a debug build is too slow for
+    // that.
     let frames = order < 7 ? 1100 : 320
     let renderer = Renderer(
       layout: layout, filters: filters(order: order), busOrder: order, blockFrames: 64,
@@ -38,8 +39,8 @@ import Testing
     var call = 0
     expectRealtimeSafe {
       call += 1
-      // Each of the three runs has a fault, a change of mode and a turn; the last is the one
-      // counted.
+      // Each of the three runs has an invalid sample, a change of mode and a turn. The last run is
+      // the one that is counted.
       input[0][300] = .nan
       renderer.mode = renderer.mode == .plain ? .spatial : .plain
       renderer.gain = call == 2 ? 0.5 : 1
@@ -53,7 +54,7 @@ import Testing
     #expect(renderer.mutedFrameCount == 3)
   }
 
-  /// From the first call with new filters until the old ones are put away.
+  /// From the first call with new filters until the old ones have been removed.
   @Test func theRenderCallWhileDecodersAreExchanged() {
     let renderer = Renderer(
       layout: .stereo, filters: filters(order: 3), busOrder: 3, blockFrames: 64)
@@ -73,7 +74,7 @@ import Testing
     #expect(!renderer.isExchanging)
   }
 
-  /// With an equaliser in the filters and beside them, in both modes and while one follows another.
+  /// With an equaliser inside and outside the filters, in both modes and during an exchange.
   @Test func theRenderCallWithAnEqualiser() {
     let layout = Self.layouts[2]
     let taps = (0..<200).map { Float(200 - $0) * 0.001 }
@@ -97,7 +98,7 @@ import Testing
     }
   }
 
-  /// The same where the decoder analyses the sound: frames come in some of the calls only.
+  /// The parametric decoder, which processes a frame only in some of the calls.
   @Test func theRenderCallThatAnalyses() throws {
     var random = SeededGenerator.forTest()
     var head = RigidSphereHead()
@@ -126,7 +127,7 @@ import Testing
     }
   }
 
-  /// Loudspeakers through responses of their own directions.
+  /// Loudspeakers with responses of their own directions.
   @Test(arguments: [32, 256])
   func playingLoudspeakersDirectly(blockFrames: Int) throws {
     var random = SeededGenerator.forTest()
@@ -155,7 +156,7 @@ import Testing
     }
   }
 
-  /// The call marks a real-time section of its own; one around it must outlast it.
+  /// The call marks its own real-time section. A section around it must stay open afterwards.
   @Test(.enabled(if: realtime_sanitizer_present()))
   func aSectionAroundTheRenderCallStaysOpen() async {
     await #expect(processExitsWith: .exitCode(43)) {
@@ -170,7 +171,7 @@ import Testing
     }
   }
 
-  /// And where it has ended everything is allowed again.
+  /// After the section of the call has ended, everything is allowed again.
   @Test(.enabled(if: realtime_sanitizer_present()))
   func theRenderCallClosesItsSection() async {
     await #expect(processExitsWith: .exitCode(7)) {
@@ -191,7 +192,7 @@ private func filters(order: Int) -> BinauralFilters {
   return BinauralFilters(order: order, sampleRate: 48_000, left: ear, right: ear)
 }
 
-/// A head that turns on and on, in memory that is there before the sections begin.
+/// A head that keeps turning, in memory that is allocated before the sections begin.
 private final class Head {
   private let memory = UnsafeMutablePointer<Quaternion>.allocate(capacity: 200)
 
