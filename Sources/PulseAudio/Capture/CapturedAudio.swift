@@ -3,15 +3,15 @@
 import CRealtime
 import Synchronization
 
-/// Keeps what a `MonitorCapture` hands over: `MonitorCapture(receiver: captured.append)`.
+/// Collects the audio from a `MonitorCapture`: `MonitorCapture(receiver: captured.append)`.
 public final class CapturedAudio: Sendable {
-  /// When a run of frames came.
+  /// The frames of one call, with their times.
   public struct Fragment: Sendable {
     public let firstFrame: Int
     public let frameCount: Int
-    /// When it was handed over, CLOCK_MONOTONIC [ns].
+    /// When the frames arrived, CLOCK_MONOTONIC [ns].
     public let arrivalTimeNanoseconds: Int64
-    /// When its first frame was played, as `MonitorCapture.Receiver` says.
+    /// When the first frame was played, as defined by `MonitorCapture.Receiver`.
     public let captureTimeNanoseconds: Int64?
   }
 
@@ -24,7 +24,7 @@ public final class CapturedAudio: Sendable {
 
   public init() {}
 
-  /// Interleaved stereo: frames x 2.
+  /// The recorded samples, interleaved stereo: frames x 2.
   public var samples: [Float] { content.withLock { $0.samples } }
   public var frameCount: Int { content.withLock { $0.samples.count / 2 } }
   public var fragments: [Fragment] { content.withLock { $0.fragments } }

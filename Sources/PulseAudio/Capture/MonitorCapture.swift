@@ -3,19 +3,20 @@
 import CPulse
 import CRealtime
 
-/// Records what a sink plays, from its monitor source, or what another source hears, as stereo
-/// float32.
+/// Records a sink, through its monitor source, or another source, as stereo float32.
 ///
-/// A capture ends when its sink or server does; open another then.
+/// A capture ends when its sink or server is lost. A new one is needed then.
 ///
 /// ## Threading
 /// The receiver is called on a thread that the capture owns. `stop` and `failure` may be called
 /// from any other.
 public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
+  /// Receives recorded audio.
+  ///
   /// - Parameters:
-  ///   - interleaved: frames x 2 samples, valid during the call; silence where the server had none.
-  ///   - captureTimeNanoseconds: when the first frame was played by the sink as far as the server
-  ///     knows, CLOCK_MONOTONIC [ns]; nil before its first report.
+  ///   - interleaved: frames x 2 samples, valid during the call; silence if the server had none.
+  ///   - captureTimeNanoseconds: when the sink played the first frame, as far as the server knows,
+  ///     CLOCK_MONOTONIC [ns]; nil before its first report.
   public typealias Receiver =
     @Sendable (
       _ interleaved: UnsafeBufferPointer<Float>, _ captureTimeNanoseconds: Int64?
@@ -28,17 +29,17 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
   private var stream: OpaquePointer?
   private var isStopped = false
 
-  /// Begins to record; returns when the stream is open.
+  /// Begins to record. Returns when the stream is open.
   ///
   /// - Parameters:
   ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
-  ///   - sinkName: nil: the default sink.
-  ///   - sourceName: records this source instead of a sink's monitor.
-  ///   - sampleRate: of the recording [Hz]; equal to the sink's rate it is what the sink plays, bit
-  ///     for bit.
-  ///   - fragmentMilliseconds: how often audio is handed over.
-  ///   - timeoutMilliseconds: how long the server may take to answer.
-  ///   - receiver: is handed the audio.
+  ///   - sinkName: the sink to record; nil for the default sink.
+  ///   - sourceName: the source to record instead of a sink's monitor; nil for the monitor.
+  ///   - sampleRate: sample rate of the recording [Hz]. If it equals the sink's rate, the recording
+  ///     is bit-exact.
+  ///   - fragmentMilliseconds: the interval at which audio is delivered.
+  ///   - timeoutMilliseconds: the time that the server has to answer.
+  ///   - receiver: receives the audio.
   public init(
     serverAddress: String? = nil, sinkName: String? = nil, sourceName: String? = nil,
     sampleRate: Int = 48_000, fragmentMilliseconds: Double = 10, timeoutMilliseconds: Int = 2000,
@@ -64,7 +65,7 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
 
   deinit { stop() }
 
-  /// Why the capture ended by itself; nil while it runs.
+  /// Why the capture ended without `stop`; nil while it runs.
   public var failure: String? {
     connection.loop.locked {
       guard let stream, !isGood(stream: stream) else { return nil }
@@ -72,7 +73,7 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
     }
   }
 
-  /// Ends the capture; the receiver is not called again after it returns.
+  /// Ends the capture. The receiver is not called after `stop` returns.
   public func stop() {
     let isFirst = connection.loop.locked {
       defer { isStopped = true }

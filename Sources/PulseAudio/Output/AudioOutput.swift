@@ -4,17 +4,17 @@ import CPulse
 import CRealtime
 import Synchronization
 
-/// A stereo stream to a PulseAudio server (or PipeWire's), fed by a render callback.
+/// A stereo stream to a PulseAudio or PipeWire server, fed by a render callback.
 ///
-/// The position is kept through everything: frames are pulled one after the other, and none while
-/// there is no server or sink to play them. What was queued when a server went away is told by
-/// `AudioOutputStatus.framesQueuedAtLoss`, so that the caller may step back that far.
+/// The stream position survives every loss: frames are pulled in sequence, and none are pulled
+/// while there is no server or sink to play them. `AudioOutputStatus.framesQueuedAtLoss` gives the
+/// number of queued frames that a loss dropped, so that the caller can step back by that many.
 ///
 /// ## Threading
-/// The render callback runs on a thread that the output owns. Everything else may be called from
-/// any thread but that one; `refresh` from that one too. Nothing waits for the server, except
+/// The render callback runs on a thread that the output owns. All other calls are allowed from any
+/// thread except that one; `refresh` is allowed there too. Nothing waits for the server, except
 /// `start` and `drain`, which have a deadline. `status` and `takeEvents` never wait for the render
-/// callback, nor it for them.
+/// callback, nor does it wait for them.
 public final class AudioOutput: @unchecked Sendable {
   private let session: OutputSession
   private enum Thread {
@@ -23,10 +23,12 @@ public final class AudioOutput: @unchecked Sendable {
     case ended
   }
 
-  /// The loop's thread, whose end may be asked for twice.
+  /// State of the loop's thread; `stop` may be called twice.
   private let thread = Mutex(Thread.new)
 
-  /// Prepares an output; nothing is sent to a server yet.
+  /// Prepares an output. Nothing is sent to a server yet.
+  ///
+  /// - Throws: `unsupportedSampleRate` or `systemFailure`.
   public init(
     _ configuration: AudioOutputConfiguration = .init(), render: AudioRenderCallback
   ) throws(PulseAudioError) {
@@ -38,14 +40,14 @@ public final class AudioOutput: @unchecked Sendable {
 
   deinit { stop() }
 
-  /// The output at this moment.
+  /// The current status of the output.
   public var status: AudioOutputStatus { session.board.snapshot() }
 
-  /// What happened since the last call, oldest first. The last 256 events are kept.
+  /// Returns the events since the last call, oldest first. The last 256 events are kept.
   public func takeEvents() -> [AudioOutputEvent] { session.board.takeEvents() }
 
   /// Connects and begins to pull audio. Returns when the stream is open, or throws within the
-  /// configuration's connect timeout. Losses after that are mended without further calls.
+  /// configured connect timeout. Later losses are repaired without further calls.
   public func start() throws(PulseAudioError) {
     try runLoop()
     try session.loop.locked { () throws(PulseAudioError) in try session.start() }
@@ -56,15 +58,15 @@ public final class AudioOutput: @unchecked Sendable {
     session.loop.locked { session.pause() }
   }
 
-  /// Goes on after `pause` or `drain`.
+  /// Continues after `pause` or `drain`.
   public func resume() {
     session.loop.locked { session.resume() }
   }
 
-  /// Throws away what is queued, for a seek.
+  /// Drops the queue, for a seek.
   ///
   /// - Parameter reposition: called before the queue is dropped, while the render callback cannot
-  ///   run: what it renders next is what is heard next.
+  ///   run. The next frames rendered are the next ones to play.
   public func flush(_ reposition: () -> Void = {}) {
     session.loop.locked {
       reposition()
@@ -72,23 +74,25 @@ public final class AudioOutput: @unchecked Sendable {
     }
   }
 
-  /// The queue should be looked at again: the callback's `RewriteFunction` is called soon.
+  /// Requests that the queue be rewritten: the callback's `RewriteFunction` is called soon.
   ///
-  /// From any thread, at any rate: calls before the look are one. Neither blocks nor allocates; it
-  /// writes to an eventfd.
+  /// It may be called from any thread at any rate; calls that are still pending count as one. It
+  /// neither blocks nor allocates: it writes to an eventfd.
   public func refresh() {
     session.loop.wake()
   }
 
-  /// Stops pulling audio and waits until what is queued has been heard. True if it has; false if
-  /// the time passed first, or the server or the sink went away. Frames are pulled again after
+  /// Stops pulling audio and waits until the queue has been played. Frames are pulled again after
   /// `resume`.
+  ///
+  /// - Returns: true if the queue has been played; false after the timeout, or if the server or the
+  ///   sink was lost.
   public func drain(timeoutMilliseconds: Int = 2000) -> Bool {
     session.loop.locked { session.drain(timeoutMilliseconds: timeoutMilliseconds) }
   }
 
-  /// Ends the stream at once, dropping what is queued, and lets go of the render callback's thread.
-  /// Never waits for the server. The output cannot be started again.
+  /// Ends the stream at once, drops the queue and ends the render callback's thread. Never waits
+  /// for the server. The output cannot be started again.
   public func stop() {
     session.loop.locked { session.markStopped() }
     thread.withLock {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that happened to an output, with its time.
+/// An event of an output, with its time.
 public struct AudioOutputEvent: Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
-    /// A stream is open on `sink`: the first one, or one opened again after a loss.
+    /// A stream is open on `sink`: the first one, or one that was opened again after a loss.
     case connected(sink: String)
-    /// The connection broke. The frames were written but not heard, and will not be.
+    /// The connection was lost. The queued frames were written but not heard, and will not be.
     case serverLost(reason: String, framesQueuedAtLoss: Int)
-    /// The sink went away and the server put the stream nowhere else.
+    /// The sink was removed, and the server moved the stream nowhere else.
     case sinkLost(reason: String, framesQueuedAtLoss: Int)
     /// The server neither answers nor asks for audio.
     case serverFrozen
@@ -15,22 +15,22 @@ public struct AudioOutputEvent: Sendable, Equatable {
     case serverThawed
     /// The server moved the stream to another sink.
     case moved(sink: String)
-    /// Where the sound goes, told after `connected` and `moved` and when the sink's active port,
-    /// form factor or profile changes.
+    /// The route changed: posted after the first connection, and whenever the sink or its ports,
+    /// form factor, profile, icon or description change.
     case routed(Sink)
     case suspended
     case unsuspended
     case defaultSinkChanged(sink: String)
-    /// The queue ran dry; `total` times so far.
+    /// The queue ran dry; `total` is the number of underruns so far.
     case underrun(total: Int)
-    /// The queue's depth is another: after an underrun, a quiet minute, or because rewriting was
-    /// found not to get through, or to do so again.
+    /// The depth of the queue or the state of rewriting changed: after an underrun or a quiet
+    /// minute, or because rewriting was found not to work, or to work again.
     case queueChanged(milliseconds: Double, rewriting: QueueRewriting)
-    /// All that was written before `drain` has been played.
+    /// Everything that was written before `drain` has been played.
     case drained
   }
 
   public let kind: Kind
-  /// When, on CLOCK_MONOTONIC [ns].
+  /// The time of the event, on CLOCK_MONOTONIC [ns].
   public let timeNanoseconds: Int64
 }

@@ -1,43 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an output is doing.
+/// The state of an output.
 public enum AudioOutputState: UInt8, Sendable, CaseIterable {
-  /// Not started.
+  /// The output has not been started.
   case idle
-  /// On the way to its first stream.
+  /// The output is opening its first stream.
   case connecting
-  /// The server asks for audio.
+  /// The stream is playing.
   case playing
-  /// Corked by `pause`.
+  /// `pause` has corked the stream.
   case paused
-  /// The sink is suspended by somebody; the queue waits.
+  /// The server or another program has suspended the sink; the queue waits.
   case suspended
-  /// All that was written has been heard, and nothing more is pulled until `resume`.
+  /// Everything that was written has been heard. Nothing more is pulled until `resume`.
   case drained
-  /// The connection is gone; it is tried again every 100 ms.
+  /// The connection is lost. A new attempt follows every 100 ms.
   case serverLost
-  /// The server runs, but there is no sink, or not the one asked for; tried again every 100 ms.
+  /// The server runs, but the requested sink, or any sink, is missing. A new attempt follows every
+  /// 100 ms.
   case sinkLost
-  /// Connected, but nothing is answered or asked for.
+  /// The connection is open, but the server neither answers nor asks for audio.
   case serverFrozen
   /// The first connection failed.
   case failed
-  /// Ended by `stop`.
+  /// `stop` has ended the output.
   case stopped
 }
 
-/// Whether what is queued is written over, and why not.
+/// Whether the queue is rewritten, and if not, why.
 public enum QueueRewriting: Sendable, Equatable {
   case active
   /// The render callback cannot render again.
   case unsupportedBySource
-  /// By the configuration.
+  /// The configuration disables rewriting.
   case switchedOff
-  /// The sink reads further ahead than the margin may be, or than its reports say: what is written
-  /// over has been read already.
+  /// The sink reads further ahead than the largest margin or than it reports, so that it has
+  /// already read the frames to be replaced.
   case sinkReadsTooFarAhead(milliseconds: Double)
 
-  /// The case as event logs tell it: "active", "unsupported", "off", "sink-reads-ahead".
+  /// The name of the case in event logs: "active", "unsupported", "off" or "sink-reads-ahead".
   public var name: String {
     switch self {
     case .active: "active"
@@ -48,58 +49,60 @@ public enum QueueRewriting: Sendable, Equatable {
   }
 }
 
-/// An output at one moment. Every time is in milliseconds.
+/// A snapshot of an output. All times are in milliseconds.
 public struct AudioOutputStatus: Sendable, Equatable {
   public internal(set) var state = AudioOutputState.idle
 
-  /// The stream's rate [Hz].
+  /// The stream's sample rate [Hz].
   public internal(set) var sampleRate = 0
 
-  /// Where the stream plays now; empty before the first connection.
+  /// The name of the sink that the stream plays to; empty before the first connection.
   public internal(set) var sinkName = ""
   public internal(set) var sinkDescription = ""
-  /// The sink with its ports, as it was told last; nil before that.
+  /// The last description of the sink with its ports; nil before the first one.
   public internal(set) var sink: Sink?
-  /// The sink's own rate [Hz]; the server resamples if it differs. 0: not known yet.
+  /// The sink's own sample rate [Hz]; the server resamples if it differs. 0 if unknown.
   public internal(set) var sinkSampleRate = 0
 
   public internal(set) var serverName = ""
   public internal(set) var serverVersion = ""
   public internal(set) var defaultSinkName = ""
 
-  /// The latency asked for at this time: as configured, or the adaptive queue's own choice.
+  /// The latency that is requested now: as configured, or as the adaptive queue chose.
   public internal(set) var requestedLatencyMilliseconds = 0.0
-  /// The depth granted to the server's queue of this stream (`tlength`).
+  /// The depth that the server granted to the stream's queue (`tlength`).
   public internal(set) var queueMilliseconds = 0.0
-  /// The least the server asks for at a time (`minreq`).
+  /// The smallest amount that the server asks for (`minreq`).
   public internal(set) var minimumRequestMilliseconds = 0.0
-  /// What was in the server's queue of this stream at its last report: what can be written over.
+  /// The length of the stream's queue in the server at the last report: the part that can be
+  /// rewritten.
   public internal(set) var queuedMilliseconds: Double?
-  /// The sink's own share of the latency, behind the queue: what it was set to, or what it reports
-  /// where that is more, as a Bluetooth sink does.
+  /// The sink's share of the latency, behind the queue: its configured latency, or the reported one
+  /// if that is greater, as with Bluetooth sinks.
   public internal(set) var sinkLatencyMilliseconds = 0.0
-  /// Time from writing to hearing as the server last reported it, held within what the queue and
-  /// the sink can cause; nil before the first report.
+  /// The latency from writing to hearing as last reported, limited to what the queue and the sink
+  /// can cause; nil before the first report.
   public internal(set) var measuredLatencyMilliseconds: Double?
-  /// True on PipeWire, which reports whole quanta: times may be off by one, some 5 to 20 ms.
+  /// Whether times may be off by one quantum, some 5 to 20 ms: true on PipeWire, which reports only
+  /// complete quanta.
   public internal(set) var isLatencyApproximate = false
 
   public internal(set) var rewriting = QueueRewriting.unsupportedBySource
-  /// How far ahead of what is heard the queue is written over, as learned from the server.
+  /// How far ahead of the audible frame the queue is rewritten, as learned from the server.
   public internal(set) var rewriteMarginMilliseconds = 0.0
-  /// Pieces written over what was queued, since the start.
+  /// The number of pieces that replaced queued sound since the start.
   public internal(set) var rewrites = 0
-  /// Pieces that were rendered too late to be written.
+  /// The number of pieces that were rendered too late to be written.
   public internal(set) var lateRewrites = 0
-  /// Pieces whose head the sink had read already when they arrived.
+  /// The number of pieces whose head the sink had already read when they arrived.
   public internal(set) var lostRewriteHeads = 0
 
-  /// Times the queue ran dry while playing.
+  /// The number of times that the queue ran dry while playing.
   public internal(set) var underruns = 0
-  /// Frames taken from the render callback since the start.
+  /// The number of frames that the render callback has supplied since the start.
   public internal(set) var framesWritten: Int64 = 0
-  /// Times the server or the sink went away.
+  /// The number of times that the server or the sink was lost.
   public internal(set) var losses = 0
-  /// Frames written but not yet heard when the server or the sink last went away.
+  /// The number of frames that were written but not yet heard at the last such loss.
   public internal(set) var framesQueuedAtLoss = 0
 }

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The function that makes the audio, and what it works on.
+/// The function that renders the audio, and its context.
 ///
-/// A C function with a context, not a Swift closure, because calling a stored closure retains its
-/// context.
+/// It is a C function with a context, not a Swift closure, because calling a stored closure retains
+/// its context.
 ///
 /// ## Threading
-/// The function is called on the output's own thread, in the server's write request, straight into
-/// the memory that goes to the server. It must not block, allocate or call the output.
+/// The function is called on the output's own thread, during the server's write request, and writes
+/// directly into the memory that is sent to the server. It must not block, allocate or call the
+/// output.
 public struct AudioRenderCallback: @unchecked Sendable {
+  /// Renders the next frames.
+  ///
   /// - Parameters:
-  ///   - context: what the callback was made with.
-  ///   - interleaved: `frameCount` x 2 samples to fill, left then right, full scale 1.0. They hold
-  ///     anything before.
+  ///   - context: the callback's context.
+  ///   - interleaved: `frameCount` x 2 samples to fill, left then right, full scale 1.0. Their
+  ///     initial content is undefined.
   ///   - frameCount: 1 or more.
-  ///   - presentationTimeNanoseconds: CLOCK_MONOTONIC time at which the first of these frames is
-  ///     expected to be heard [ns]; never decreases but for a flush.
+  ///   - presentationTimeNanoseconds: the CLOCK_MONOTONIC time at which the first of these frames
+  ///     is expected to be heard [ns]; it never decreases, except after a flush or on a new stream.
   public typealias Function =
     @convention(c) (
       _ context: UnsafeMutableRawPointer,
@@ -24,22 +27,22 @@ public struct AudioRenderCallback: @unchecked Sendable {
       _ presentationTimeNanoseconds: Int64
     ) -> Void
 
-  /// Renders again `frameCount` frames that begin `framesBack` frames (>= `frameCount`) before the
+  /// Renders `frameCount` frames again, beginning `framesBack` frames (>= `frameCount`) before the
   /// end of what `Function` has rendered so far.
   ///
-  /// Called on the same thread as `Function`, never at the same time. The piece joins what is
-  /// queued before and after it without a click.
+  /// It is called on the same thread as `Function`, never at the same time. The piece must join the
+  /// queued sound before and after it without a click.
   ///
   /// - Parameters:
-  ///   - context: what the callback was made with.
-  ///   - interleaved: `frameCount` x 2 samples to fill, left then right, full scale 1.0. They hold
-  ///     anything before.
-  ///   - framesBack: where the piece begins, counted back from the end of what was rendered.
+  ///   - context: the callback's context.
+  ///   - interleaved: `frameCount` x 2 samples to fill, left then right, full scale 1.0. Their
+  ///     initial content is undefined.
+  ///   - framesBack: the beginning of the piece, counted back from the end of what was rendered.
   ///   - frameCount: 1 or more.
-  ///   - presentationTimeNanoseconds: CLOCK_MONOTONIC time at which the first of these frames is
-  ///     expected to be heard [ns].
-  /// - Returns: how many frames from the start of `interleaved` are to be written over what is
-  ///   queued; 0 where the queue is good as it is.
+  ///   - presentationTimeNanoseconds: the CLOCK_MONOTONIC time at which the first of these frames
+  ///     is expected to be heard [ns].
+  /// - Returns: the number of frames from the start of `interleaved` that replace queued sound; 0
+  ///   if the queue needs no change.
   public typealias RewriteFunction =
     @convention(c) (
       _ context: UnsafeMutableRawPointer,
@@ -54,7 +57,7 @@ public struct AudioRenderCallback: @unchecked Sendable {
   let context: UnsafeMutableRawPointer
   private let owner: AnyObject?
 
-  /// The caller keeps `context` valid until the output is stopped.
+  /// Makes a callback whose `context` the caller keeps valid until the output is stopped.
   public init(context: UnsafeMutableRawPointer, function: @escaping Function) {
     self.function = function
     self.rewrite = nil
@@ -62,15 +65,15 @@ public struct AudioRenderCallback: @unchecked Sendable {
     self.owner = nil
   }
 
-  /// `owner` is kept alive by the output and arrives as the context:
+  /// Makes a callback for an object, which the output keeps alive and passes as the context:
   /// `Unmanaged<Owner>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.render(...) }`.
   public init<Owner: AnyObject & Sendable>(owner: Owner, function: @escaping Function) {
     self.init(owner: owner, function: function, rewrite: nil)
   }
 
-  /// As `init(owner:function:)`, of a source that can render again what is queued.
+  /// Like `init(owner:function:)`, for a source that can render queued sound again.
   ///
-  /// - Parameter rewrite: nil: what is queued stays as it is.
+  /// - Parameter rewrite: renders again; nil if the queue is never rewritten.
   public init<Owner: AnyObject & Sendable>(
     owner: Owner, function: @escaping Function, rewrite: RewriteFunction?
   ) {

@@ -3,16 +3,16 @@
 import CRealtime
 import Synchronization
 
-/// What an output shows to other threads.
+/// The status, events and counters that an output shares with other threads.
 ///
 /// ## Threading
-/// The loop's side only tries the locks and comes back at the next tick if somebody holds them: it
-/// is also the audio's thread. Readers take them for the time of a copy.
+/// The loop's thread is also the audio thread, so it only tries the locks, and tries again at the
+/// next tick if they are held. Readers hold them for the duration of a copy.
 final class OutputBoard: @unchecked Sendable {
   static let eventLimit = 256
 
   let counters: UnsafeMutablePointer<OutputCounters>
-  /// The loop's own copy; change it, then `publish`.
+  /// The loop's own copy. Call `publish` after changing it.
   var draft = AudioOutputStatus()
   private var newEvents: [AudioOutputEvent] = []
   private let status = Mutex(AudioOutputStatus())
@@ -71,12 +71,12 @@ final class OutputBoard: @unchecked Sendable {
   }
 }
 
-/// The numbers that the render path writes and any thread reads.
+/// The counters that the render path writes and any thread reads.
 struct OutputCounters: ~Copyable {
   let framesWritten = Atomic<Int64>(0)
-  /// CLOCK_MONOTONIC [ns] of the last write request; 0: none yet.
+  /// The CLOCK_MONOTONIC time of the last write request [ns]; 0 before the first one.
   let lastWrite = Atomic<Int64>(0)
-  /// [ns]; negative: not reported yet.
+  /// The reported latency [ns]; negative before the first report.
   let latency = Atomic<Int64>(-1)
   let underruns = Atomic<Int>(0)
   let rewrites = Atomic<Int>(0)

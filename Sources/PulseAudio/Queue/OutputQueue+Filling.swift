@@ -4,12 +4,12 @@ import CPulse
 import CRealtime
 
 extension OutputQueue {
-  /// Of what is missing when the thread wakes for it, how much is written if it is awake anyway.
+  /// Share of the usual minimum top-up that is enough if the thread is awake for another reason.
   private static let shareWhenAwake = 0.75
-  /// That a wake-up never finds a frame too little missing [ns].
+  /// Delay of a wake-up, so that it never comes a frame too early [ns].
   private static let wakeSlack: Int64 = 100_000
 
-  /// Fills all the room in the queue if it exceeds `bytes`.
+  /// Fills all free space in the queue if it exceeds `bytes`.
   func feed(ifMissing bytes: Double) {
     guard let handle = stream.handle else { return }
     let room = pa_stream_writable_size(handle)
@@ -18,9 +18,9 @@ extension OutputQueue {
     }
   }
 
-  /// Writes what the queue has room for, if that is worth it.
+  /// Tops the queue up if enough is missing.
   ///
-  /// - Parameter isAwake: whether the thread woke for something else.
+  /// - Parameter isAwake: whether the thread woke for another reason.
   func topUp(isAwake: Bool) {
     guard let handle = stream.handle, let missing = missingFrames() else { return }
     let least = Double(leastTopUp) * (isAwake ? Self.shareWhenAwake : 1)
@@ -29,7 +29,8 @@ extension OutputQueue {
       handle, byteCount: Int(missing) * StreamRenderer.bytesPerFrame)
   }
 
-  /// When so much is missing that the thread should wake for it; nil: the server is going to ask.
+  /// The time at which enough is missing for the thread to wake; nil if filling is left to the
+  /// server's requests.
   var topUpTime: Int64? {
     guard let missing = missingFrames() else { return nil }
     let frames = Double(max(0, leastTopUp - missing))
@@ -52,33 +53,33 @@ extension OutputQueue {
   }
 }
 
-/// How full the server's queue is, by its last answer and the pace at which it plays.
+/// Estimates how full the server's queue is, from its last answer and the sample rate.
 ///
-/// So the queue can be topped up before the server asks, and the server need hardly ever ask: each
-/// question wakes both sides. Frames of the stream; times are CLOCK_MONOTONIC nanoseconds.
+/// With the estimate the queue is topped up before the server asks. Requests, each of which wakes
+/// both sides, become rare. Counts are frames of the stream; times are CLOCK_MONOTONIC nanoseconds.
 struct QueueFill {
-  /// An answer is believed for so long: a server that has stopped plays no more [ns].
+  /// Time for which an answer is valid, since a server that has stopped plays nothing [ns].
   private static let trust: Int64 = 150_000_000
 
   private let framesPerNanosecond: Double
   private var queued: Int64 = 0
   private var written: Int64 = 0
-  /// When that was so; nil: not known.
+  /// The time of the last answer; nil if there is none.
   private var time: Int64?
 
   init(sampleRate: Int) { framesPerNanosecond = Double(sampleRate) / 1e9 }
 
-  /// What the server answered is of another queue.
+  /// Discards the last answer because it is about another queue.
   mutating func forget() { time = nil }
 
-  /// Takes an answer: of `written` frames in all, `queued` were not yet handed to the sink.
+  /// Takes an answer: of `written` frames in total, `queued` had not been passed to the sink.
   mutating func learn(queued: Int64, written: Int64, now: Int64) {
     self.queued = queued
     self.written = written
     time = now
   }
 
-  /// Frames that are queued; nil where that is not known.
+  /// Returns the number of queued frames; nil if it is unknown.
   func frames(written: Int64, now: Int64) -> Int64? {
     guard let time, now - time < Self.trust else { return nil }
     return queued + written - self.written - Int64(Double(now - time) * framesPerNanosecond)

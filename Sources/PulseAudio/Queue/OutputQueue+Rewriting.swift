@@ -6,23 +6,24 @@ import Glibc
 import Synchronization
 
 extension OutputQueue {
-  /// A question to the server for the time; one at most is on its way.
+  /// A request for the server's timing. At most one is pending.
   struct TimingQuestion {
     var isAwaited = false
-    /// Where the piece begins whose arrival the server was asked about.
+    /// The stream position at which the last written piece begins, if the request measures its
+    /// arrival.
     var start: Int64?
-    /// When the server was asked last [ns].
+    /// The time of the last request [ns].
     var time: Int64 = 0
   }
 
-  /// Answers `AudioOutput.refresh`.
+  /// Handles `AudioOutput.refresh`.
   func refreshWanted() {
     schedule.ask()
     attendRewriting()
     setAlarm()
   }
 
-  /// Rewrites if that is due.
+  /// Rewrites the queue if a rewrite is due.
   func attendRewriting() {
     guard let running = stream.running, stream.isRewriting, stream.flow.isRequestDue else {
       return schedule.clear()
@@ -33,7 +34,7 @@ extension OutputQueue {
   }
 
   private func rewrite(_ running: OpaquePointer) {
-    // What is missing at the end comes first, if it is much.
+    // Fill the end of the queue first if much is missing there.
     feed(ifMissing: Double(stream.attributes.tlength) / 4)
     let processorTime = threadProcessorTime()
     let outcome = stream.renderer.pointee.rewrite(running)
@@ -50,15 +51,17 @@ extension OutputQueue {
     }
   }
 
-  // MARK: What the server tells of time
+  // MARK: Timing reports
 
-  /// Limits how often the server is asked: an answer wakes the thread. Reports that are early by up
-  /// to a request must be more frequent.
+  /// Returns whether a timing report should be requested. The rate is limited because each answer
+  /// wakes the thread. It is higher for servers whose reports are early by up to one request.
   func isQuestionDue(_ now: Int64, always: Bool) -> Bool {
     always || now - question.time > (stream.board.draft.isLatencyApproximate ? 25 : 40) * 1_000_000
   }
 
-  /// - Parameter start: of the piece that was just written.
+  /// Requests a timing report unless one is pending.
+  ///
+  /// - Parameter start: the stream position of the piece that was just written.
   func askTiming(start: Int64? = nil) {
     guard !question.isAwaited else { return }
     let isSent = stream.askTiming()
@@ -66,7 +69,7 @@ extension OutputQueue {
       isAwaited: isSent, start: isSent ? start : nil, time: monotonic_nanoseconds())
   }
 
-  /// Drops the answer that is on its way: it is about a queue that is gone.
+  /// Drops the pending answer, which is about a queue that is gone.
   func forgetTiming() {
     fill.forget()
     question.isAwaited = false
@@ -85,7 +88,7 @@ extension OutputQueue {
     if timing.playing != 0 {
       fill.learn(queued: queued, written: stream.framesWritten, now: monotonic_nanoseconds())
     } else {
-      // The queue of a stream that does not move yet waits to be filled at the server's request.
+      // A stream that does not move yet leaves filling to the server's requests.
       fill.forget()
     }
     stream.board.draft.queuedMilliseconds = Double(queued) * 1000 / Double(rate)

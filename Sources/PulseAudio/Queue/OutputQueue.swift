@@ -4,18 +4,20 @@ import CPulse
 import CRealtime
 import Synchronization
 
-/// Keeps the queue of a stream full, deep enough and, where the source can render again, current.
+/// Keeps a stream's queue full, deep enough and, if the source can render again, up to date.
 ///
-/// What a server asks for at a time is usually also how far its sink reads ahead. Where it can be
-/// told to ask seldom and read little ahead, the audio thread is woken for the head alone, and
-/// writes what is missing while it is awake.
+/// A server's request size usually also sets how far its sink reads ahead. If the server supports
+/// large requests together with a short read-ahead, the audio thread wakes only for head motion and
+/// tops the queue up while it is awake.
 ///
 /// ## Threading
-/// As `OutputSession`.
+/// Same as `OutputSession`.
 final class OutputQueue {
+  /// Underruns are ignored for this time after a flush [ns].
   private static let flushSettles: Int64 = 300_000_000
+  /// A low queue is ignored for this time after a stream begins to move [ns].
   private static let beginning: Int64 = 2_500_000_000
-  /// From the first sound of a stream on.
+  /// A low queue is ignored for this time after the server starts to play a stream [ns].
   private static let settling: Int64 = 500_000_000
 
   let stream: OutputStream
@@ -24,11 +26,12 @@ final class OutputQueue {
   var schedule = RewriteSchedule()
   var question = TimingQuestion()
   var judge = RewriteJudge()
-  /// Set when the queue may have room that the server will not ask to fill.
+  /// Set when the queue may have space that the server will not ask to fill.
   var isFeedDue = false
-  /// A flush empties the queue on purpose.
+  /// Underruns before this time are ignored, because a flush empties the queue on purpose.
   private var underrunsCountFrom: Int64 = 0
-  /// A stream that begins fills an empty queue, and a null sink takes two seconds to begin.
+  /// A low queue before this time is ignored: a new stream fills an empty queue, and a null sink
+  /// takes two seconds to start.
   private(set) var lowCountsFrom: Int64 = 0
 
   init(of stream: OutputStream, loop: ThreadedLoop) {
@@ -37,11 +40,12 @@ final class OutputQueue {
     fill = QueueFill(sampleRate: stream.configuration.sampleRate)
   }
 
-  // MARK: What befalls the stream
+  // MARK: Stream events
 
-  /// Ignores a low queue for a while: the stream begins to move.
+  /// Ignores a low queue for a while because the stream is starting to move.
   func noteBeginning(now: Int64) { lowCountsFrom = now + Self.beginning }
 
+  /// Counts an underrun, except shortly after a flush, and adapts the depth.
   /// Empties the queue.
   func flush() {
     let now = monotonic_nanoseconds()
@@ -61,7 +65,8 @@ final class OutputQueue {
     stream.adaptDepth { $0.ranLow(now: monotonic_nanoseconds()) }
   }
 
-  /// A null sink is two seconds deep until it starts, and what it then takes at once leaves little.
+  /// Handles the start of playback. A null sink is two seconds deep until it starts, and the audio
+  /// that it then takes at once leaves little in the queue.
   func started() {
     lowCountsFrom = max(lowCountsFrom, monotonic_nanoseconds() + Self.settling)
     stream.renderer.pointee.clock.relock()
@@ -70,7 +75,7 @@ final class OutputQueue {
 
   // MARK: Steps
 
-  /// At every tick: feeds the queue, asks for the time and adapts the depth.
+  /// Feeds the queue, requests a timing report and adapts the depth. Called at every tick.
   func attend(_ now: Int64) {
     if isFeedDue {
       isFeedDue = false
@@ -87,14 +92,14 @@ final class OutputQueue {
     stream.adaptDepth { $0.pass(now: now) }
   }
 
-  /// Does what was put off until this time.
+  /// Performs the tasks that are due: rewriting and topping up.
   func alarmed() {
     attendRewriting()
     topUp(isAwake: false)
     setAlarm()
   }
 
-  /// Sets the alarm to whatever is due next.
+  /// Sets the alarm to the next rewrite or top-up, whichever is earlier.
   func setAlarm() {
     let next = min(schedule.dueTime ?? .max, topUpTime ?? .max)
     if next < .max { loop.setAlarm(at: next) }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How deep the queue is asked to be: as given, or following what the machine needs.
+/// The queue depth to request from the server: fixed, or adapted to the machine.
 ///
-/// An adaptive queue doubles when it runs dry, or nearly so, and shrinks by a fifth in every quiet
-/// minute. Depths are in milliseconds, times CLOCK_MONOTONIC nanoseconds.
+/// An adaptive depth doubles when the queue runs dry or nearly so, and shrinks by a fifth in every
+/// quiet minute. Depths are in milliseconds, times are CLOCK_MONOTONIC nanoseconds.
 struct QueueDepth: Equatable {
   struct Rules: Equatable {
     var shallowest = 40.0
     var deepest = 200.0
-    /// Where the queue is rewritten its depth costs nothing: it starts here and stays at least so.
+    /// Initial and smallest depth of a rewritten queue, in which depth adds no latency.
     var rewritten = 150.0
-    /// Where it is not, depth is latency.
+    /// Initial depth of a queue that is not rewritten, in which depth is latency.
     var appended = 50.0
     var quietNanoseconds: Int64 = 60_000_000_000
-    /// One stall tells of itself more than once.
+    /// Further trouble within this time after a change is ignored, since one stall causes several
+    /// reports.
     var settlingNanoseconds: Int64 = 500_000_000
 
-    /// Depth costs nothing although the queue is not rewritten.
+    /// Rules for a queue in which depth costs nothing although it is not rewritten.
     var deep: Rules {
       var rules = self
       (rules.appended, rules.shallowest) = (rewritten, rewritten)
@@ -31,10 +32,10 @@ struct QueueDepth: Equatable {
   private let isAdaptive: Bool
   private(set) var isRewritten: Bool
   private var changed: Int64 = .min / 2
-  /// The last trouble, or the beginning of time.
+  /// The time of the last trouble, or of the first call of `pass`.
   private var troubled: Int64?
 
-  /// - Parameter fixed: a depth to keep; nil: adaptive.
+  /// - Parameter fixed: a depth to keep; nil for an adaptive depth.
   init(fixed: Double?, isRewritten: Bool, rules: Rules = Rules()) {
     self.rules = rules
     self.isRewritten = isRewritten
@@ -44,7 +45,7 @@ struct QueueDepth: Equatable {
 
   private var floor: Double { isRewritten ? rules.rewritten : rules.shallowest }
 
-  /// The queue is rewritten from now on, or no longer; true if the depth is another.
+  /// Sets whether the queue is rewritten. Returns true if the depth changed.
   mutating func setRewritten(_ rewritten: Bool, now: Int64) -> Bool {
     guard rewritten != isRewritten else { return false }
     isRewritten = rewritten
@@ -52,7 +53,7 @@ struct QueueDepth: Equatable {
     return change(to: rewritten ? rules.rewritten : rules.appended, now)
   }
 
-  /// The queue ran dry or nearly so; true if the depth is another.
+  /// Notes that the queue ran dry or nearly so. Returns true if the depth changed.
   mutating func ranLow(now: Int64) -> Bool {
     let isSettled = now - changed >= rules.settlingNanoseconds
     troubled = now
@@ -60,7 +61,7 @@ struct QueueDepth: Equatable {
     return change(to: min(milliseconds * 2, rules.deepest), now)
   }
 
-  /// Time passes; true if the depth is another.
+  /// Shrinks the depth after a quiet time. Returns true if the depth changed.
   mutating func pass(now: Int64) -> Bool {
     let quietFrom = max(changed, troubled ?? now)
     troubled = troubled ?? now

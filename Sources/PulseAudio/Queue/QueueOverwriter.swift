@@ -3,52 +3,53 @@
 import CPulse
 import CRealtime
 
-/// Writes pieces over the server's queue; the source, which renders them again, is called back.
+/// Replaces queued sound in the server with pieces that the source renders again.
 ///
-/// It makes no audio of its own: what the pieces hold is decided by `Playback.QueueRewriter`, which
-/// the `RewriteFunction` leads to.
+/// It makes no audio of its own: `Rendering.QueueRewriter`, called through the `RewriteFunction`,
+/// determines the content of the pieces.
 ///
-/// A piece is written with a negative seek, together with a copy of what is queued behind it, so
-/// that the queue's end is never near the play position; a last frame written once more then brings
-/// the write position back to the end. Where the source was too slow, or what it takes to be queued
-/// is not, the piece is faded into the queue here.
+/// A piece is written with a negative seek, followed by a copy of the queued sound behind it, so
+/// that the write position stays far ahead of the play position. Writing the last queued frame
+/// again then moves the write position back to the end of the queue. The piece is crossfaded into
+/// the queue here if it came late, or if the queue differs from what the source assumed.
 ///
 /// ## Threading
-/// As `StreamRenderer`, which owns it.
+/// Same as `StreamRenderer`, which owns it.
 struct QueueOverwriter {
   enum Outcome: Equatable {
-    /// The queue is good as it is.
+    /// The queue needs no change.
     case nothing
-    /// Written, beginning at this stream position.
+    /// A piece was written that begins at this stream position.
     case written(start: Int64)
     /// The piece was rendered too late to be written.
     case late
-    /// Too little is queued.
+    /// The queue is too short to rewrite.
     case short
   }
 
   private static let windowNanoseconds: Int64 = 40_000_000
-  /// Written in one go at least, window and copy together.
+  /// Length of one write, window and copy together, if that much is queued [ns].
   private static let coverNanoseconds: Int64 = 70_000_000
   /// Shorter pieces are not worth writing.
   private static let leastNanoseconds: Int64 = 5_000_000
-  /// What a sink may hold besides, and still be followed.
+  /// Length of the shadow beyond the queue's depth, for the sound that the sink has taken already
+  /// [ms].
   private static let sinkMilliseconds = 300.0
   private static let fadeNanoseconds: Int64 = 2_500_000
-  /// A seam that differs by more is faded: -80 dB.
+  /// Largest difference at a seam that needs no crossfade: -80 dB.
   private static let seamTolerance: Float = 1e-4
 
   let shadow: QueueShadow
   private let piece: UnsafeMutablePointer<Float>
   private let pieceFrames: Int
   private let framesPerNanosecond: Double
-  /// Nothing before this stream position is in the queue: the stream began there, or was flushed.
+  /// Stream position before which nothing is in the queue: the stream began there, or was flushed.
   var firstQueued: Int64 = 0
   var margin = RewriteMargin(readAhead: 0, extra: 0, limit: 0)
-  /// What rendering a piece takes of late, at most [ns].
+  /// Recent maximum of the time to render a piece [ns].
   private var renderingTime: Int64 = 0
 
-  /// - Parameter queueMilliseconds: the deepest that the queue is going to be.
+  /// - Parameter queueMilliseconds: the largest depth that the queue can have.
   init(sampleRate: Int, queueMilliseconds: Double) {
     framesPerNanosecond = Double(sampleRate) / 1e9
     shadow = QueueShadow(
@@ -68,17 +69,18 @@ struct QueueOverwriter {
     Int64(Double(nanoseconds) * framesPerNanosecond)
   }
 
-  /// Has a window just ahead of the play position rendered again and writes it.
+  /// Has a window just ahead of the play position rendered again, and writes it.
   ///
   /// - Parameters:
   ///   - written: the stream position at the end of the queue.
-  ///   - clock: which tells the position heard.
+  ///   - clock: gives the stream position that is audible now.
   @_noLocks
   mutating func rewrite(
     _ stream: OpaquePointer, function: AudioRenderCallback.RewriteFunction,
     context: UnsafeMutableRawPointer, written: Int64, clock: PresentationClock
   ) -> Outcome {
     let begun = monotonic_nanoseconds()
+    // Choose a window that starts just beyond what the sink may read until the piece arrives.
     guard let heard = clock.positionHeard(at: begun, written: written) else { return .short }
     let oldest = written - Int64(shadow.capacity)
     var start = heard + frames(margin.nanoseconds + renderingTime)
@@ -87,6 +89,7 @@ struct QueueOverwriter {
     let window = frames(Self.windowNanoseconds)
     let asked = written - start < window ? written - start : window
     guard asked >= frames(Self.leastNanoseconds) else { return .short }
+    // Have the source render it.
     realtime_enter()
     let rendered = _unsafePerformance {
       function(
@@ -97,6 +100,7 @@ struct QueueOverwriter {
     let count = Int64(rendered) < asked ? Int64(rendered) : asked
     let now = monotonic_nanoseconds()
     noteRenderingTime(now - begun)
+    // Drop the head that the sink may have read in the meantime.
     let soonest = heard + frames(now - begun + margin.nanoseconds)
     let late = soonest > start ? soonest - start : 0
     guard count - late >= frames(Self.leastNanoseconds) else { return .late }
@@ -105,8 +109,8 @@ struct QueueOverwriter {
       ? .written(start: start + late) : .short
   }
 
-  /// The longest of late: rising at once, falling slowly, never so much that it would matter more
-  /// than what it saves.
+  /// Updates the recent maximum of the rendering time. It rises at once and falls slowly. The cap
+  /// keeps the delay that it adds smaller than the latency that rewriting saves.
   @_noLocks
   private mutating func noteRenderingTime(_ time: Int64) {
     let most: Int64 = 10_000_000
@@ -116,7 +120,7 @@ struct QueueOverwriter {
 
   // MARK: Joining
 
-  /// Fades both ends of the piece into the queue where they do not meet it already.
+  /// Crossfades each end of the piece into the queue unless the two agree there.
   @_noLocks
   private func join(start: Int64, late: Int, count: Int, written: Int64) {
     let longest = Int(frames(Self.fadeNanoseconds))
@@ -139,7 +143,7 @@ struct QueueOverwriter {
     return left > Self.seamTolerance ? true : right > Self.seamTolerance
   }
 
-  /// `weight` 1: all of the piece; 0: all of the queue.
+  /// Crossfades one frame: `weight` 1 gives the piece, 0 the queue.
   @_noLocks
   private func mix(_ index: Int, from start: Int64, weight: Float) {
     let queued = shadow.frame(start + Int64(index))
@@ -156,7 +160,7 @@ struct QueueOverwriter {
     let first = start + Int64(late)
     shadow.store(
       UnsafePointer(piece + 2 * late), position: first, frames: count - late)
-    // What follows the piece goes along.
+    // Copy the queued sound that follows the piece.
     let tail = Int(written - start) - count
     let room = pieceFrames - count
     let copied = tail < room ? tail : room
@@ -165,11 +169,12 @@ struct QueueOverwriter {
       return false
     }
     guard tail > copied else { return true }
+    // Write the last queued frame again, which moves the write position back to the end.
     shadow.load(piece, position: written - 1, frames: 1)
     return seekAndWrite(stream, piece, 1, Int64(tail - copied - 1))
   }
 
-  /// Writes `frames` frames, `offset` frames from the write position on.
+  /// Writes `frames` frames at `offset` frames from the write position.
   @_noLocks
   private func seekAndWrite(
     _ stream: OpaquePointer, _ samples: UnsafeMutablePointer<Float>, _ frames: Int, _ offset: Int64

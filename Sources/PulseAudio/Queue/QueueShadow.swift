@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The newest frames of a stream as they stand in the server's queue, addressed by stream position.
+/// A copy of the newest frames in the server's queue, addressed by stream position.
 ///
-/// A value that points to memory of its own; `deallocate` gives it back.
+/// It is a value that points to memory of its own, which `deallocate` frees.
 struct QueueShadow {
   static var channelCount: Int {
     @_noLocks get { 2 }
   }
 
-  /// Frames; a power of two.
+  /// The number of frames that it holds; a power of two.
   let capacity: Int
   private let samples: UnsafeMutablePointer<Float>
 
@@ -22,7 +22,7 @@ struct QueueShadow {
 
   func deallocate() { samples.deallocate() }
 
-  /// Keeps `frames` interleaved frames that stand at `position`, no more than the capacity.
+  /// Stores `frames` interleaved frames at `position`; at most `capacity`.
   @_noLocks
   func store(_ interleaved: UnsafePointer<Float>, position: Int64, frames: Int) {
     for i in 0..<frames {
@@ -32,7 +32,7 @@ struct QueueShadow {
     }
   }
 
-  /// Copies `frames` frames from `position` on.
+  /// Copies `frames` frames, starting at `position`.
   @_noLocks
   func load(_ interleaved: UnsafeMutablePointer<Float>, position: Int64, frames: Int) {
     for i in 0..<frames {
@@ -42,7 +42,7 @@ struct QueueShadow {
     }
   }
 
-  /// The frame at `position`.
+  /// Returns the frame at `position`.
   @_noLocks
   func frame(_ position: Int64) -> SIMD2<Float> {
     let frame = samples + offset(position) * Self.channelCount

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far ahead of what is heard the queue can still be written over, learned from the server.
+/// How far ahead of the audible frame the queue can still be rewritten, learned from the server.
 ///
-/// It is the most that the sink lately said to have read of what is not heard yet, and an extra
-/// that is measured: the server's answer to a timing request that follows a write tells from which
-/// position on the sink had not yet read when the write arrived. The distance from there to the
-/// first frame written is the slack; where it is negative, that much of the head was lost. Times
-/// are in nanoseconds.
+/// The margin is the sum of two parts: the recent maximum of the sink's reported read-ahead, and an
+/// extra that is measured. The server's answer to a timing request that follows a write shows from
+/// which position on the sink had not yet read when the write arrived. The distance from there to
+/// the first frame written is the slack. If it is negative, that many frames at the head of the
+/// piece were lost. Times are in nanoseconds.
 struct RewriteMargin {
-  /// Slack that is kept.
+  /// The slack to keep in reserve.
   private static let reserve: Int64 = 1_000_000
-  /// No single answer moves the margin up by more: it may be a server that stood still for once.
+  /// The largest step up for one answer, because the server may have stalled just once.
   private static let largestStep: Int64 = 4_000_000
-  /// A step down that is hardly one.
+  /// A smaller step down counts as settled.
   private static let leastStep: Int64 = 250_000
   /// Answers between two steps down.
   private static let answersPerStep = 64
-  /// Answers after a step up that do not move it again: one stall loses many heads.
+  /// Answers that are ignored after a step up, because one stall loses many heads.
   private static let answersPerStepUp = 8
-  /// What the sink says is remembered for this many reports, and at most as many more.
+  /// Reports for which the sink's maximum is remembered; it can last up to twice as long.
   private static let reportsRemembered = 32
+  /// Share of lost heads above which rewriting is losing at the limit.
   private static let largestLossAtLimit = 0.3
 
   let limit: Int64
@@ -30,13 +31,13 @@ struct RewriteMargin {
   private var leastSlack = Int64.max
   private var answers = 0
   private var answersToSkip = 0
-  /// Heads lost among the answers at the limit, as a running share.
+  /// Running share of lost heads among the answers while the margin is at its limit.
   private var lossAtLimit = 0.0
 
   /// - Parameters:
-  ///   - readAhead: what the sink is known to read ahead before anything is measured.
-  ///   - extra: to begin with.
-  ///   - limit: the margin is never larger.
+  ///   - readAhead: the sink's read-ahead that is known before anything is measured.
+  ///   - extra: the initial extra.
+  ///   - limit: the largest margin.
   @_noLocks
   init(readAhead: Int64, extra: Int64, limit: Int64) {
     peak = readAhead
@@ -44,6 +45,7 @@ struct RewriteMargin {
     self.limit = limit
   }
 
+  /// The margin, from 0 to `limit`.
   var nanoseconds: Int64 {
     @_noLocks get {
       let wanted = peak + extra
@@ -51,16 +53,16 @@ struct RewriteMargin {
     }
   }
 
-  /// True while the sink says that it reads further ahead than the margin may be.
+  /// Whether the sink's reported read-ahead exceeds the largest margin.
   var isSinkBeyondLimit: Bool { peak > limit }
 
-  /// True once writes are lost though the margin is as large as it may be.
+  /// Whether writes are lost although the margin is at its limit.
   var isLosingAtLimit: Bool { lossAtLimit > Self.largestLossAtLimit }
 
-  /// True while little is to be learned: the last answers moved it by next to nothing.
+  /// Whether the margin has settled: the last answers moved it by less than `leastStep`.
   private(set) var isSettled = false
 
-  /// Takes how much the sink says to have read of what is not heard yet.
+  /// Takes the sink's reported read-ahead.
   mutating func learn(readAhead: Int64) {
     nextPeak = max(nextPeak, readAhead)
     peak = max(peak, readAhead)
@@ -71,7 +73,7 @@ struct RewriteMargin {
     nextPeak = 0
   }
 
-  /// What the sink said so far was of another time.
+  /// Forgets the sink's reports because they no longer apply.
   mutating func forgetReports() {
     peak = 0
     nextPeak = 0
@@ -121,17 +123,20 @@ struct RewriteMargin {
 
 /// Decides when to stop rewriting on a sink that reads too far ahead, and when to try again.
 struct RewriteJudge {
-  /// Until rewriting is tried again where it got lost [ns].
+  /// Time until rewriting is tried again after it lost too many writes [ns].
   private static let patienceAfterLosses: Int64 = 60_000_000_000
+  /// Time for which the sink may read beyond the limit before rewriting stops [ns].
   private static let patienceBeyondLimit: Int64 = 4_000_000_000
 
   private var retryTime: Int64 = 0
-  /// When the sink last read no further ahead than it may.
+  /// The last time at which the sink's read-ahead was within the limit.
   private var withinLimit: Int64 = 0
 
-  /// Begins anew on another sink.
+  /// Starts again on another sink.
   mutating func restart(now: Int64) { withinLimit = now }
 
+  /// Returns whether rewriting should stop.
+  ///
   /// - Parameter hasBegun: false for a new stream, whose sink may still have an old depth.
   mutating func givesUp(_ margin: RewriteMargin, hasBegun: Bool, now: Int64) -> Bool {
     if !margin.isSinkBeyondLimit { withinLimit = now }
@@ -141,6 +146,7 @@ struct RewriteJudge {
     return true
   }
 
+  /// Returns whether rewriting should start again.
   mutating func triesAgain(_ margin: RewriteMargin, now: Int64) -> Bool {
     guard !margin.isSinkBeyondLimit, now >= retryTime else { return false }
     withinLimit = now

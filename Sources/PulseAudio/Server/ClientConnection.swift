@@ -3,7 +3,7 @@
 import CPulse
 import CRealtime
 
-/// A plain connection for one purpose: every step waits, but no longer than to a deadline.
+/// A blocking connection for one task. Every step waits until a common deadline at most.
 final class ClientConnection {
   let loop: ThreadedLoop
   let address: String?
@@ -11,7 +11,7 @@ final class ClientConnection {
   private let timeoutMilliseconds: Int
   private let deadline: Int64
 
-  /// Connects within `timeoutMilliseconds`, which the steps that follow share.
+  /// Connects within `timeoutMilliseconds`, a limit that all later steps share.
   init(
     serverAddress: String?, applicationName: String, timeoutMilliseconds: Int
   ) throws(PulseAudioError) {
@@ -30,7 +30,8 @@ final class ClientConnection {
 
   deinit { close() }
 
-  /// With the loop's lock held; throws when the connection is lost or the deadline passes first.
+  /// Waits for a condition, with the loop's lock held. Throws if the connection is lost or the
+  /// deadline passes first.
   func wait(for condition: (OpaquePointer) -> Bool) throws(PulseAudioError) {
     let place = describeServerAddress(address)
     guard let context else { throw .systemFailure(reason: "no context") }

@@ -2,32 +2,32 @@
 
 import CPulse
 
-/// An object that libpulse passes to its callbacks; its owner keeps it alive.
+/// An object that libpulse passes to its callbacks. Its owner keeps it alive.
 ///
-/// The callbacks are closures in nonisolated functions: an isolated one would trap on libpulse's
-/// thread.
+/// The callbacks are closures in nonisolated functions: an isolated closure would trap on
+/// libpulse's thread.
 protocol CallbackTarget: AnyObject {}
 
 extension CallbackTarget {
   var userdata: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// Calls `body` with the object. It is not retained: if libpulse's thread released it last, the
-  /// object would wait in its `deinit` for the end of that very thread.
+  /// Calls `body` with the object, without retaining it. If libpulse's thread released the last
+  /// reference, the object's `deinit` would wait for the end of its own thread.
   static func with(_ userdata: UnsafeMutableRawPointer?, _ body: (Self) -> Void) {
     guard let userdata else { return }
     Unmanaged<Self>.fromOpaque(userdata)._withUnsafeGuaranteedRef(body)
   }
 }
 
-/// The text of a context's last error.
+/// Returns the text of a context's last error.
 func lastError(of context: OpaquePointer?) -> String {
   guard let context, let text = pa_strerror(pa_context_errno(context)) else { return "no context" }
   return String(cString: text)
 }
 
-/// A connection in the making: its state callback is the caller's to set up in `prepare`.
+/// Begins to connect to a server. The caller sets the context's callbacks in `prepare`.
 ///
-/// The server is never started by this call: that would block, and it is the desktop's to do.
+/// This call never starts a server: that would block, and it is the desktop's task.
 func openContext(
   loop: ThreadedLoop, applicationName: String, address: String?,
   prepare: (OpaquePointer) -> Void
@@ -39,7 +39,7 @@ func openContext(
     let context = pa_context_new_with_proplist(loop.api, applicationName, properties)
   else { return nil }
   prepare(context)
-  // A refusal shows in the context's state, which the caller watches anyway.
+  // A refusal appears in the context's state, which the caller watches in any case.
   _ = pa_context_connect(context, address, PA_CONTEXT_NOAUTOSPAWN, nil)
   return context
 }
@@ -60,7 +60,7 @@ func isGood(stream: OpaquePointer) -> Bool {
   PA_STREAM_IS_GOOD(pa_stream_get_state(stream)) != 0
 }
 
-/// Asks for a call of the context's subscribe callback when a sink, a card or the server changes.
+/// Requests calls of the context's subscribe callback when a sink, a card or the server changes.
 func subscribeToSinks(_ context: OpaquePointer) {
   let changes = pa_subscription_mask_t(
     rawValue: PA_SUBSCRIPTION_MASK_SINK.rawValue | PA_SUBSCRIPTION_MASK_SERVER.rawValue
@@ -68,7 +68,8 @@ func subscribeToSinks(_ context: OpaquePointer) {
   release(pa_context_subscribe(context, changes, nil, nil))
 }
 
-/// Lets go of an operation, which goes on by itself; nil is one that could not begin.
+/// Releases an operation, which continues without the reference; nil if the operation could not
+/// start.
 func release(_ operation: OpaquePointer?) {
   if let operation { pa_operation_unref(operation) }
 }

@@ -4,24 +4,24 @@ import Glibc
 
 /// Why the sound server could not be used.
 public enum PulseAudioError: Error, Equatable {
-  /// Nothing listens at the address, or the server turned the connection down.
+  /// Nothing listens at the address, or the server rejected the connection.
   case noServer(address: String, reason: String)
-  /// A connection was made or begun, but the server said nothing within the time allowed.
+  /// A connection was made or begun, but the server did not answer within the timeout.
   case serverSilent(address: String, milliseconds: Int)
-  /// No sink has the name asked for.
+  /// No sink has the requested name.
   case unknownSink(name: String, available: [String])
-  /// The server has no sink at all.
+  /// The server has no sinks.
   case noSink(address: String)
-  /// The server takes rates from 1 Hz to 384 kHz.
+  /// The sample rate is outside the server's range of 1 Hz to 384 kHz.
   case unsupportedSampleRate(Int)
-  /// The server would not open the stream.
+  /// The server refused to open the stream.
   case streamRefused(reason: String)
-  /// `stop` was called before or while the output connected.
+  /// `stop` was called before the output was connected.
   case stopped
-  /// The operating system would not give what a client needs.
+  /// The operating system did not provide a resource that the client needs.
   case systemFailure(reason: String)
 
-  /// One line: what, why and what to do.
+  /// One line that explains what failed, why, and what to do.
   public var message: String {
     switch self {
     case .noServer(let address, let reason):
@@ -52,7 +52,7 @@ extension PulseAudioError: CustomStringConvertible {
   public var description: String { message }
 }
 
-/// How to say where a server was looked for.
+/// Describes where a server was looked for, for error messages.
 func describeServerAddress(_ address: String?) -> String {
   if let address { return address }
   if let named = getenv("PULSE_SERVER") { return "PULSE_SERVER=\(String(cString: named))" }

@@ -5,11 +5,11 @@ import CRealtime
 import Glibc
 import Synchronization
 
-/// libpulse's main loop in a thread of its own, with a tick of 50 ms, so that whoever waits for
+/// libpulse's main loop on its own thread, with a tick every 50 ms, so that a caller that waits for
 /// the server can give up at a deadline.
 ///
 /// ## Threading
-/// Everything of libpulse's is touched with the lock held, or on the loop's thread, which holds it.
+/// Call libpulse only with the lock held, or on the loop's thread, which holds it.
 final class ThreadedLoop: CallbackTarget {
   static let tickNanoseconds = 50_000_000
 
@@ -65,7 +65,7 @@ final class ThreadedLoop: CallbackTarget {
     isRunning = true
   }
 
-  /// Ends the thread; never waits for the server. Not with the lock held.
+  /// Ends the thread without waiting for the server. The caller must not hold the lock.
   func stop() {
     if isRunning { pa_threaded_mainloop_stop(handle) }
     isRunning = false
@@ -81,8 +81,8 @@ final class ThreadedLoop: CallbackTarget {
     return try body()
   }
 
-  /// Waits, with the lock held by the caller, until `condition` or the deadline; true if it came
-  /// true. The lock is open while waiting.
+  /// Waits until `condition` is true or the deadline passes. Returns whether `condition` became
+  /// true. The caller holds the lock, which is released while waiting.
   func wait(untilNanoseconds deadline: Int64, _ condition: () -> Bool) -> Bool {
     while !condition() {
       if monotonic_nanoseconds() >= deadline { return false }
@@ -91,10 +91,10 @@ final class ThreadedLoop: CallbackTarget {
     return true
   }
 
-  /// Has those who `wait` look at their conditions.
+  /// Makes the callers of `wait` check their conditions.
   func signal() { pa_threaded_mainloop_signal(handle, 0) }
 
-  /// Makes the next tick come at once.
+  /// Makes the next tick occur at once.
   func kick() {
     var next = itimerspec(
       it_interval: timespec(tv_sec: 0, tv_nsec: Self.tickNanoseconds),
@@ -102,14 +102,15 @@ final class ThreadedLoop: CallbackTarget {
     timerfd_settime(timer, 0, &next, nil)
   }
 
-  /// Has `onWake` called; from any thread, without the lock.
+  /// Makes the loop call `onWake`. May be called from any thread, without the lock.
   func wake() {
     guard !isRung.exchange(true, ordering: .acquiringAndReleasing) else { return }
     var one: UInt64 = 1
     _ = write(bell, &one, MemoryLayout<UInt64>.size)
   }
 
-  /// Has `onAlarm` called once at `time`, CLOCK_MONOTONIC [ns]; a later call replaces it.
+  /// Makes the loop call `onAlarm` once at `time`, CLOCK_MONOTONIC [ns]. A later call replaces the
+  /// alarm.
   func setAlarm(at time: Int64) {
     let time = max(time, 1)
     var next = itimerspec(
@@ -142,13 +143,14 @@ final class ThreadedLoop: CallbackTarget {
   }
 }
 
-/// What the audio thread may do to be served first.
+/// Raises the priority of the audio thread.
 enum AudioThread {
   private static let priority: Int32 = 5
   private static let nice: Int32 = -11
 
-  /// Asks for the calling thread to be scheduled in real time, or else before others; without
-  /// either right it goes on as it is. Children do not inherit it.
+  /// Requests real-time scheduling for the calling thread, or else a higher priority. Without
+  /// permission for either, the thread keeps its priority. Child processes do not inherit the
+  /// real-time scheduling.
   static func raisePriority() {
     var parameters = sched_param()
     parameters.sched_priority = priority
@@ -156,6 +158,6 @@ enum AudioThread {
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, nice)
   }
 
-  /// SCHED_RESET_ON_FORK of Linux.
+  /// Linux's SCHED_RESET_ON_FORK.
   private static let resetOnFork: Int32 = 0x4000_0000
 }

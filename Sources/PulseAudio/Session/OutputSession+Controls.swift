@@ -3,7 +3,7 @@
 import CPulse
 import CRealtime
 
-/// The controls of `AudioOutput`; the caller holds the loop's lock.
+/// The controls of `AudioOutput`. The caller holds the loop's lock.
 extension OutputSession {
   func start() throws(PulseAudioError) {
     if phase == .stopped { throw .stopped }
@@ -12,7 +12,7 @@ extension OutputSession {
     let timeout = configuration.connectTimeoutMilliseconds
     connect()
     showState()
-    // `attend` gives up at the timeout; the rest is for a machine too busy for its ticks.
+    // `attend` gives up at the timeout. The extra time is for a machine too busy to run its ticks.
     let limit = monotonic_nanoseconds() + Int64(timeout + 300) * 1_000_000
     let isDecided = loop.wait(untilNanoseconds: limit) {
       phase == .running || phase == .failed || phase == .stopped
@@ -38,7 +38,7 @@ extension OutputSession {
     stream.renderer.pointee.clock.relock()
     queue.isFeedDue = true
     noteBeginning()
-    // What is queued is of before the pause.
+    // The queued frames were rendered for poses from before the pause.
     loop.wake()
     cork()
   }

@@ -4,9 +4,10 @@ import CPulse
 import CRealtime
 import Synchronization
 
-/// Losses, and the state that they and the other phases show.
+/// Losses of the server or the sink, and the output's public state.
 extension OutputSession {
-  /// Gives up what is gone and sets up the next attempt; before the first success, fails instead.
+  /// Closes what was lost and schedules the next attempt. Before the first success it fails
+  /// instead.
   func lose(_ kind: Loss, reason: String) {
     let queued =
       stream.isRunning ? stream.renderer.pointee.framesQueued(at: timeLastHeard()) : 0
@@ -58,7 +59,8 @@ extension OutputSession {
     return collector.names.isEmpty ? .noSink(address: address) : .streamRefused(reason: reason)
   }
 
-  /// Until when the server can have played: not after it froze or was paused.
+  /// The latest time until which the server can have played: it played nothing after it froze or
+  /// was paused.
   private func timeLastHeard() -> Int64 {
     let now = monotonic_nanoseconds()
     if stream.flow.wantsPause { return min(now, stream.flow.pausedSince) }

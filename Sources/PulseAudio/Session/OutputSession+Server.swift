@@ -4,7 +4,7 @@ import CPulse
 import CRealtime
 import Synchronization
 
-/// What the server tells.
+/// Events and descriptions from the server.
 extension OutputSession {
   func take(_ event: OutputStream.Event) {
     switch event {
@@ -42,13 +42,13 @@ extension OutputSession {
     let facility = event.rawValue & PA_SUBSCRIPTION_EVENT_FACILITY_MASK.rawValue
     if facility == PA_SUBSCRIPTION_EVENT_SERVER.rawValue { askServer() }
     if facility == PA_SUBSCRIPTION_EVENT_SINK.rawValue, index == stream.place.index { askSink() }
-    // What is plugged in or out is the card's change.
+    // A device that is plugged in or out appears as a change of the card.
     if facility == PA_SUBSCRIPTION_EVENT_CARD.rawValue { askSink() }
   }
 
   // MARK: The server
 
-  /// The description of the server, which is also the sign of life that the watchdog waits for.
+  /// Requests the server's description, which is also the sign of life that the watchdog waits for.
   func askServer() {
     guard let context else { return }
     release(
@@ -70,7 +70,7 @@ extension OutputSession {
     attempts.isServerDescribed = true
   }
 
-  /// PipeWire says "@DEFAULT_SINK@" while it has none.
+  /// Notes the default sink. PipeWire reports "@DEFAULT_SINK@" while it has none.
   private func noteDefaultSink(_ name: String) {
     guard !name.hasPrefix("@"), name != board.draft.defaultSinkName else { return }
     if attempts.hasPlayed, attempts.isServerDescribed {

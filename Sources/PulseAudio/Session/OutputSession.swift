@@ -4,16 +4,16 @@ import CPulse
 import CRealtime
 import Synchronization
 
-/// The connection of one output through all that can befall it.
+/// Manages the connection of one output, including losses and reconnections.
 ///
-/// libpulse's callbacks only kick the loop; `attend` then looks at everything and takes the next
-/// step. So each transition is in one place, and nothing is freed from within its own callback.
-/// The session calls the queue and the stream, and the queue calls the stream, which only reports
+/// libpulse's callbacks only kick the loop; `attend` then examines the state and takes the next
+/// step. So each transition is in one place, and nothing is freed within its own callback. The
+/// session calls the queue and the stream, and the queue calls the stream, which only reports
 /// events.
 ///
 /// ## Threading
-/// All of it, the queue and the stream included, runs on the loop's thread or with the loop's lock
-/// held.
+/// Everything, including the queue and the stream, runs on the loop's thread or with the loop's
+/// lock held.
 final class OutputSession: CallbackTarget {
   enum Phase {
     case idle, connecting, listing, opening, running, waiting, failed, stopped
@@ -27,13 +27,13 @@ final class OutputSession: CallbackTarget {
   struct Attempts {
     static let retryInterval: Int64 = 95_000_000
 
-    /// When the attempt under way is given up [ns].
+    /// When the current attempt times out [ns].
     var deadline: Int64 = 0
-    /// When the next one begins [ns].
+    /// When the next attempt begins [ns].
     var retryTime: Int64 = 0
     var isServerDescribed = false
     var hasPlayed = false
-    /// What is missing, while waiting to try again.
+    /// What was lost, while waiting for the next attempt.
     var loss: Loss?
     /// Why the first connection failed.
     var failure: PulseAudioError?
@@ -89,7 +89,7 @@ final class OutputSession: CallbackTarget {
     attempts.isServerDescribed = false
   }
 
-  /// Takes whatever step is due.
+  /// Takes the step that is due.
   private func attend() {
     let now = monotonic_nanoseconds()
     if !hasRaisedPriority, configuration.raisesPriority { AudioThread.raisePriority() }
@@ -108,7 +108,7 @@ final class OutputSession: CallbackTarget {
     board.publish()
   }
 
-  /// False if the connection or the stream is gone, which is then given up.
+  /// Returns false if the connection or the stream is lost; `lose` has then been called.
   private func checkConnection(mustHaveStream: Bool) -> Bool {
     guard let context, isGood(context) else {
       lose(.server, reason: lastError(of: context))
@@ -208,7 +208,8 @@ final class OutputSession: CallbackTarget {
     noteBeginning()
   }
 
-  /// The stream begins to move: its first requests may take longer and find little.
+  /// Notes that the stream is starting to move: its first requests may be late and find little
+  /// queued.
   func noteBeginning() {
     let now = monotonic_nanoseconds()
     watchdog.restart(now: now)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Notices a server that has stopped working although its connection stands.
+/// Detects a server that has stopped working although its connection is intact.
 ///
-/// A frozen server sends nothing that could tell so. Two signs of life are watched: requests for
-/// audio, and answers to a question asked whenever there was no request for a while. Times are
-/// CLOCK_MONOTONIC nanoseconds.
+/// A frozen server sends no sign that it is frozen. The watchdog therefore watches two signs of
+/// life: requests for audio, and answers to a question that is asked when there has been no request
+/// for a while. Times are CLOCK_MONOTONIC nanoseconds.
 struct Watchdog {
   enum Finding: Equatable {
-    /// Ask the server something, and tell `answered` when it answers.
+    /// Send the server a question, and call `answered` when it answers.
     case ask
     case frozen
     case thawed
@@ -16,11 +16,11 @@ struct Watchdog {
   private static let quietBeforeAsking: Int64 = 200_000_000
   private static let patienceForAnswer: Int64 = 450_000_000
   private static let leastPatienceForRequest: Int64 = 800_000_000
-  /// A null sink may take two seconds until it asks for the first time.
+  /// A null sink may take two seconds until its first request.
   private static let patienceAtStart: Int64 = 2_500_000_000
 
   private(set) var frozenSince: Int64?
-  /// When the server last answered or the stream began.
+  /// When the server last answered, or the stream began.
   private(set) var lastAnswer: Int64
   private var asked: Int64?
   private var requestsDueFrom: Int64
@@ -30,7 +30,7 @@ struct Watchdog {
     requestsDueFrom = now + Self.patienceAtStart
   }
 
-  /// The stream begins to move again: its first request may take longer.
+  /// Notes that the stream is starting to move again: its first request may take longer.
   mutating func restart(now: Int64) {
     requestsDueFrom = now + Self.patienceAtStart
   }
@@ -40,10 +40,12 @@ struct Watchdog {
     asked = nil
   }
 
+  /// Checks both signs of life. Returns nil if there is nothing to do.
+  ///
   /// - Parameters:
-  ///   - lastRequest: when audio was last asked for.
+  ///   - lastRequest: when audio was last requested.
   ///   - isRequestDue: false while the stream is paused, suspended or drained.
-  ///   - queueDuration: how long the server may go on without asking.
+  ///   - queueDuration: how long the server can play without a request.
   mutating func check(
     now: Int64, lastRequest: Int64, isRequestDue: Bool, queueDuration: Int64
   ) -> Finding? {

@@ -20,7 +20,7 @@ extension Sink {
       pa_proplist_gets(info.proplist, key).map { String(cString: $0) }
     }
     formFactor = told(PA_PROP_DEVICE_FORM_FACTOR)
-    // PulseAudio's name for it, and PipeWire's.
+    // PulseAudio and PipeWire use different names for this property.
     bluetoothProfile = told("bluetooth.protocol") ?? told("api.bluez5.profile")
     iconName = told(PA_PROP_DEVICE_ICON_NAME)
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place to play to, as the server describes it.
+/// An output of the sound server, as the server describes it.
 public struct Sink: Sendable, Equatable {
   public enum State: Sendable, Equatable {
     case running
@@ -9,7 +9,7 @@ public struct Sink: Sendable, Equatable {
     case unknown
   }
 
-  /// What the active port leads to.
+  /// The kind of connection or device behind a port.
   public enum PortType: String, Sendable, Equatable {
     case headphones
     case headset
@@ -22,49 +22,51 @@ public struct Sink: Sendable, Equatable {
     case television
     case car
     case network
-    /// A telephone in the car, a conference loudspeaker.
+    /// A hands-free device, such as a car kit or a conference loudspeaker.
     case handsFree
     case other
   }
 
-  /// One of the places that a sink can lead to.
+  /// One of a sink's connections.
   public struct Port: Sendable, Equatable {
-    /// The server's name, as `pactl set-sink-port` takes it.
+    /// The server's name, as for `pactl set-sink-port`.
     public internal(set) var name = ""
-    /// The name for people.
+    /// The human-readable name.
     public internal(set) var description = ""
     public internal(set) var type = PortType.other
-    /// Whether something is plugged in; nil: the server cannot tell.
+    /// Whether something is plugged in; nil if the server does not know.
     public internal(set) var isAvailable: Bool?
     public internal(set) var isActive = false
   }
 
-  /// The server's name for it, as `AudioOutputConfiguration.sinkName`.
+  /// The server's name for the sink, as in `AudioOutputConfiguration.sinkName`.
   public internal(set) var name = ""
-  /// The name for people.
+  /// The human-readable name.
   public internal(set) var description = ""
-  /// [Hz].
+  /// The sink's sample rate [Hz].
   public internal(set) var sampleRate = 0
   public internal(set) var channelCount = 0
   public internal(set) var state = State.unknown
-  /// The active port for people; nil: the sink has no ports.
+  /// The human-readable name of the active port; nil if the sink has no ports.
   public internal(set) var portDescription: String?
   public internal(set) var portType: PortType?
-  /// The active port by the server's name for it.
+  /// The server's name for the active port.
   public var portName: String? { ports.first(where: \.isActive)?.name }
-  /// `device.form_factor`: "headphone", "headset", "internal", "speaker", ...; nil: not told.
+  /// `device.form_factor`: "headphone", "headset", "internal", "speaker", ...; nil if unknown.
   public internal(set) var formFactor: String?
-  /// In the server's order.
+  /// The ports, in the server's order.
   public internal(set) var ports: [Port] = []
-  /// How a Bluetooth device is used: "a2dp_sink", "headset_head_unit", ...; nil: not by Bluetooth.
+  /// The profile of a Bluetooth device: "a2dp_sink", "headset_head_unit", ...; nil for other
+  /// devices.
   public internal(set) var bluetoothProfile: String?
-  /// `device.icon_name`: "audio-headphones-bluetooth", "audio-card-pci", ...; nil: not told.
+  /// `device.icon_name`: "audio-headphones-bluetooth", "audio-card-pci", ...; nil if unknown.
   public internal(set) var iconName: String?
   public internal(set) var isDefault = false
 }
 
 extension Sink {
-  /// Whether both lead to the same place, whatever else has become of the sink.
+  /// Returns whether both have the same name, description, ports, form factor, profile and icon.
+  /// Other properties may differ.
   func leadsWhere(_ other: Sink?) -> Bool {
     guard let other else { return false }
     return name == other.name && ports == other.ports && formFactor == other.formFactor

@@ -2,13 +2,14 @@
 
 import CPulse
 
-/// The sinks of a server.
+/// Reads the sinks of a server.
 public enum SinkList {
-  /// Asks the server for its sinks, in its order. Blocks for at most `timeoutMilliseconds`.
+  /// Asks the server for its sinks and returns them in its order. Blocks for at most
+  /// `timeoutMilliseconds`.
   ///
   /// - Parameters:
   ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
-  ///   - timeoutMilliseconds: how long the server may take to answer.
+  ///   - timeoutMilliseconds: the time that the server has to answer.
   public static func read(
     serverAddress: String? = nil, timeoutMilliseconds: Int = 2000
   ) throws(PulseAudioError) -> [Sink] {
@@ -21,34 +22,35 @@ public enum SinkList {
 }
 
 extension ClientConnection {
-  /// The server's sinks; with the loop's lock held.
+  /// Returns the server's sinks. Call it with the loop's lock held.
   func sinks() throws(PulseAudioError) -> [Sink] {
     guard let context else { throw .systemFailure(reason: "no context") }
     let collector = SinkCollector(onComplete: loop.signal)
     collector.requestWithDefault(from: context)
-    // The operations point to the collector: they must not outlive it.
+    // The pending operations point to the collector, so they must not outlive it.
     defer { if !collector.isComplete { dropContext() } }
     try wait { _ in collector.isComplete }
     return collector.sinks
   }
 }
 
-/// Gathers a sink list from the callbacks in which it arrives.
+/// Collects a sink list from the callbacks that deliver it.
 ///
-/// All of it is for the thread that holds the loop's lock.
+/// ## Threading
+/// Use it only with the loop's lock held.
 final class SinkCollector: CallbackTarget {
   private var list: [Sink] = []
   private var isListComplete = false
   private var defaultName: String?
   private var isDefaultAwaited = false
-  /// Called when all that was asked for has come.
+  /// Called when everything that was requested has arrived.
   private let onComplete: () -> Void
 
   init(onComplete: @escaping () -> Void = {}) { self.onComplete = onComplete }
 
   var isComplete: Bool { isListComplete && !isDefaultAwaited }
   var names: [String] { list.map(\.name) }
-  /// The default is marked if it was asked for.
+  /// The sinks. The default sink is marked if it was requested.
   var sinks: [Sink] {
     list.map { sink in
       var sink = sink
@@ -57,7 +59,7 @@ final class SinkCollector: CallbackTarget {
     }
   }
 
-  /// Asks for the list.
+  /// Requests the list.
   func request(from context: OpaquePointer) {
     list = []
     isListComplete = false
@@ -69,7 +71,7 @@ final class SinkCollector: CallbackTarget {
         }, userdata))
   }
 
-  /// Asks for the list and for the name of the default sink.
+  /// Requests the list and the name of the default sink.
   func requestWithDefault(from context: OpaquePointer) {
     isDefaultAwaited = true
     release(

@@ -4,11 +4,11 @@ import CPulse
 import CRealtime
 import Synchronization
 
-/// Follows a server's sinks, their ports and the default, through restarts of the server.
+/// Follows a server's sinks, their ports and the default sink, through restarts of the server.
 ///
 /// ## Threading
-/// For any thread. `onChange` is called on a thread of the monitor's own, one call at a time, and
-/// must not stop the monitor.
+/// It may be used from any thread. `onChange` is called on the monitor's own thread, one call at a
+/// time, and must not stop the monitor.
 public final class SinkMonitor: CallbackTarget, @unchecked Sendable {
   private static let retryInterval: Int64 = 500_000_000
 
@@ -18,19 +18,21 @@ public final class SinkMonitor: CallbackTarget, @unchecked Sendable {
   private let known = Mutex<[Sink]>([])
   private let isStopped = Mutex(false)
 
-  // The loop's own.
+  // The loop's thread owns these.
   private let collector: SinkCollector
   private var context: OpaquePointer?
   private var isSubscribed = false
   private var isAsked = false
-  /// Something has changed since the list was asked for.
+  /// Whether something has changed since the list was requested.
   private var isStale = true
   private var retryTime: Int64 = 0
 
+  /// Starts to follow the sinks.
+  ///
   /// - Parameters:
   ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
-  ///   - onChange: hears the sinks at first and whenever one of them, or the default, has become
-  ///     another; empty where there is no server.
+  ///   - onChange: receives the sinks at first, and whenever one of them or the default sink
+  ///     changes; empty if there is no server.
   public init(
     serverAddress: String? = nil, onChange: @escaping @Sendable ([Sink]) -> Void
   ) throws(PulseAudioError) {
@@ -38,7 +40,8 @@ public final class SinkMonitor: CallbackTarget, @unchecked Sendable {
     collector = SinkCollector(onComplete: loop.kick)
     address = serverAddress
     self.onChange = onChange
-    // Not `unowned`: the last tick may come while this is let go of, and waits for it.
+    // Not `unowned`: the last tick may run while this object is released, and `deinit` waits for
+    // it.
     let this = Unmanaged.passUnretained(self)
     loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
     try loop.start()
@@ -46,10 +49,10 @@ public final class SinkMonitor: CallbackTarget, @unchecked Sendable {
 
   deinit { stop() }
 
-  /// The sinks as they are known now, in the server's order.
+  /// The sinks as currently known, in the server's order.
   public var sinks: [Sink] { known.withLock { $0 } }
 
-  /// Ends it; never waits for the server. No call of `onChange` follows.
+  /// Ends the monitor and never waits for the server. `onChange` is not called again.
   public func stop() {
     let isFirst = isStopped.withLock { isStopped in
       defer { isStopped = true }

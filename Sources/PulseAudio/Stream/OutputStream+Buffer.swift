@@ -3,19 +3,23 @@
 import CPulse
 import CRealtime
 
-/// The buffer that is asked for and the one that is granted.
+/// The requested and the granted buffer.
 extension OutputStream {
   var isRewriting: Bool { board.draft.rewriting == .active }
 
-  /// The sink is to read little ahead, so that the rest stays in the stream's own queue, which can
-  /// be written over: a server that is left to itself would give half to the sink.
+  /// The buffer attributes to request.
   ///
-  /// With early requests the sink reads as far ahead as a request is large. With the latency
-  /// adjusted it gets half of what two requests leave, so that large requests make it small; a sink
-  /// that takes more all the same is granted it, or the queue would be deeper than asked.
+  /// They make the sink read little ahead, so that most of the sound stays in the stream's own
+  /// queue, which can be rewritten. By default a server would give half of it to the sink.
   ///
-  /// The stream begins, and begins again after it ran dry, with three quarters of its queue: what
-  /// `leastFill` leaves open is never waited for.
+  /// With PA_STREAM_EARLY_REQUESTS the sink reads ahead by the size of a request. With
+  /// PA_STREAM_ADJUST_LATENCY it gets (tlength - 2 minreq) / 2, so a large `minreq` keeps it short.
+  /// A sink that reads further ahead nevertheless is granted that much; otherwise the queue would
+  /// be deeper than requested.
+  ///
+  /// `prebuf` is three quarters of the queue: the server starts, and restarts after an underrun,
+  /// when that much is there. It therefore never waits for the bytes that `leastFill` leaves
+  /// unwritten.
   var attributes: pa_buffer_attr {
     let asked = depth.milliseconds
     let request = min(isToppedUp && isRewriting ? 5 : 10, asked / 4)
@@ -42,8 +46,9 @@ extension OutputStream {
       ))
   }
 
-  // MARK: What the server granted
+  // MARK: The granted buffer
 
+  /// Reads the granted buffer attributes and derives `leastFill` from them.
   func readBuffer() {
     guard let handle, let granted = pa_stream_get_buffer_attr(handle)?.pointee else { return }
     let bytesPerMillisecond =
@@ -56,8 +61,8 @@ extension OutputStream {
     readLatency()
   }
 
-  /// The sink's share is known from the first timing report on; until then it is taken to be what
-  /// the request leaves for it.
+  /// Updates the granted latency. The sink's share is known from the first timing report on; before
+  /// that it is the part of the requested depth that the queue does not have.
   func readLatency() {
     guard let handle else { return }
     let queue = board.draft.queueMilliseconds
@@ -71,14 +76,14 @@ extension OutputStream {
     renderer.pointee.grantedLatency = Int64((queue + sink) * 1e6)
   }
 
-  /// Asks for the queue again where the sink turns out to read further ahead than it was asked to.
+  /// Requests the queue again if the sink reads further ahead than it was asked to.
   private func noteConfiguredSink(_ milliseconds: Double) {
     guard isToppedUp, milliseconds > max(10, place.configuredMilliseconds) + 1 else { return }
     place.configuredMilliseconds = milliseconds
     setAttributes()
   }
 
-  /// Forgets how far the last sink read ahead, and asks for a queue without its share.
+  /// Forgets the last sink's read-ahead, and requests a queue without its share.
   func forgetConfiguredSink() {
     guard place.configuredMilliseconds > 0 else { return }
     place.configuredMilliseconds = 0
@@ -87,6 +92,7 @@ extension OutputStream {
 
   // MARK: The queue's depth
 
+  /// Changes the state of rewriting, and the depth with it.
   func setRewriting(_ rewriting: QueueRewriting) {
     board.draft.rewriting = rewriting
     if depth.setRewritten(rewriting == .active, now: monotonic_nanoseconds()) {
@@ -96,12 +102,13 @@ extension OutputStream {
     }
   }
 
-  /// Changes the depth, and asks the server for it if it is another then.
+  /// Changes the depth, and requests it from the server if it differs.
   func adaptDepth(_ change: (inout QueueDepth) -> Bool) {
     if change(&depth) { applyDepth() }
   }
 
-  /// The server fills up a deeper queue by asking for more at once, and lets a shallower one drain.
+  /// Requests the new depth. The server fills a deeper queue by asking for more at once, and lets a
+  /// shallower one drain.
   private func applyDepth() {
     board.draft.requestedLatencyMilliseconds = depth.milliseconds
     postQueue()

@@ -6,10 +6,10 @@ import Synchronization
 
 /// An output's stream on the server. The session opens it again after every loss.
 ///
-/// It calls libpulse and the renderer, and reports what libpulse tells of the stream to `onEvent`.
+/// It calls libpulse and the renderer, and reports libpulse's events to `onEvent`.
 ///
 /// ## Threading
-/// As `OutputSession`.
+/// Same as `OutputSession`.
 final class OutputStream: CallbackTarget {
   enum Event {
     case changed, ranDry, started, moved, suspended, drained
@@ -17,7 +17,7 @@ final class OutputStream: CallbackTarget {
     case timed
   }
 
-  /// Reasons why the stream may stand still.
+  /// Reasons why the stream may not move.
   struct Flow {
     var wantsPause: Bool
     var pausedSince: Int64 = 0
@@ -33,13 +33,13 @@ final class OutputStream: CallbackTarget {
   struct Place {
     var index: UInt32 = .max
     var state = Sink.State.unknown
-    /// How far a sink reads ahead that was asked for less, as the server tells [ms].
+    /// The server's configured read-ahead of a sink that was asked for less [ms].
     var configuredMilliseconds = 0.0
-    /// The sink's part of the reported latency, smoothed [ms].
+    /// Smoothed latency of the sink, from the timing reports [ms].
     var reportedMilliseconds = 0.0
   }
 
-  /// From this long without a request on, a sink that calls itself suspended is believed.
+  /// A sink's suspended state counts only after this time without a request [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
   let configuration: AudioOutputConfiguration
@@ -47,7 +47,7 @@ final class OutputStream: CallbackTarget {
   let renderer: UnsafeMutablePointer<StreamRenderer>
   /// Keeps the context of the render function alive.
   private let callback: AudioRenderCallback
-  /// Set before `open`.
+  /// Receives the events. Set before `open`.
   var onEvent: (Event) -> Void = { _ in }
   private(set) var handle: OpaquePointer?
   /// Set while the session's phase is `running`.
@@ -93,7 +93,8 @@ final class OutputStream: CallbackTarget {
 
   // MARK: Opening and closing
 
-  /// Asks for the stream, whose state then tells whether it opens. False if libpulse refuses.
+  /// Requests the stream; its state then shows whether it opens. Returns false if libpulse cannot
+  /// create it.
   func open(in context: OpaquePointer) -> Bool {
     var format = pa_sample_spec(
       format: PA_SAMPLE_FLOAT32LE, rate: UInt32(configuration.sampleRate),
@@ -143,7 +144,7 @@ final class OutputStream: CallbackTarget {
     if let running { release(pa_stream_cork(running, flow.wantsPause ? 1 : 0, nil, nil)) }
   }
 
-  /// Throws away what is queued: what is written next is heard next.
+  /// Drops the queue: the next frame written is the next one to play.
   func flush() {
     renderer.pointee.beginQueue()
     if let running { release(pa_stream_flush(running, nil, nil)) }
@@ -158,8 +159,8 @@ final class OutputStream: CallbackTarget {
         running, { if $1 != 0 { OutputStream.tell(.drained, $2) } }, userdata))
   }
 
-  /// Asks for the time; the server answers after it has taken in all earlier writes. False if the
-  /// request could not be sent.
+  /// Requests a timing report, which the server sends after it has processed all earlier writes.
+  /// Returns false if the request could not be sent.
   func askTiming() -> Bool {
     guard let handle else { return false }
     let operation = pa_stream_update_timing_info(
@@ -168,7 +169,7 @@ final class OutputStream: CallbackTarget {
     return operation != nil
   }
 
-  /// Reads where the stream is now.
+  /// Reads which sink the stream plays to.
   func readPlace() {
     guard let handle else { return }
     board.draft.sinkName = pa_stream_get_device_name(handle).map { String(cString: $0) } ?? ""
@@ -176,8 +177,8 @@ final class OutputStream: CallbackTarget {
     place.state = .unknown
   }
 
-  /// PulseAudio tells a suspension to the stream; PipeWire only shows it in the sink's state, which
-  /// also lags behind at the start.
+  /// Returns whether the sink is suspended. PulseAudio reports a suspension to the stream. PipeWire
+  /// only shows it in the sink's state, which also lags behind at the start.
   func isSuspended(at now: Int64) -> Bool {
     guard let handle else { return false }
     let isQuiet = now - lastWrite > Self.quietOfSuspension
@@ -185,7 +186,7 @@ final class OutputStream: CallbackTarget {
       || (!flow.wantsPause && place.state == .suspended && isQuiet)
   }
 
-  // MARK: What libpulse tells
+  // MARK: Events from libpulse
 
   private func listen(to stream: OpaquePointer) {
     pa_stream_set_write_callback(stream, streamWantsAudio, renderer)
@@ -202,7 +203,8 @@ final class OutputStream: CallbackTarget {
     with(userdata) { $0.onEvent(event) }
   }
 
-  /// Called before the first write request, which needs the granted latency.
+  /// Handles a change of the stream's state. It is called before the first write request, which
+  /// needs the granted latency.
   private func changed() {
     if let handle, pa_stream_get_state(handle) == PA_STREAM_READY { readBuffer() }
     onEvent(.changed)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells when a frame will be heard, from reports of the latency that jitter.
+/// Estimates when a frame will be audible, from latency reports that jitter.
 ///
-/// The frames are heard at an even pace, so time is a line over the stream position: only the
-/// line's offset is estimated: as the mean of the first reports, then by a first-order low-pass
-/// with that memory. A report far off the line is taken for an outlier, unless the next ones agree
-/// with it.
+/// Frames play at a constant rate, so time is a linear function of the stream position, and only
+/// its offset is estimated: as the mean of the first reports, then by a first-order low-pass with
+/// that memory. A report far off the line counts as an outlier unless the next ones agree with it.
 struct PresentationClock {
-  /// A report further off than this is no jitter [ns].
+  /// A report that is further off than this is not jitter [ns].
   private static let toleranceNanoseconds = 30e6
   private static let reportsToBelieveAJump = 3
-  /// How many reports the estimate remembers.
+  /// The number of reports that the estimate remembers.
   private static let memory = 24.0
 
-  /// Reports are early by up to a request, as PipeWire's are: its read position stands for a frame
-  /// that is heard only after all that was read with the last request. The latest ones are right.
+  /// Whether reports are early by up to one request, as PipeWire's are. Its read position is that
+  /// of a frame that plays only after everything read with the last request, so the latest reports
+  /// are right.
   var reportsAreEarly = false
   private static let riseOfLatest = 0.3
   private static let fallOfLatest = 0.01
@@ -22,7 +22,8 @@ struct PresentationClock {
   private let nanosecondsPerFrame: Double
   private var offsetNanoseconds = 0.0
   private var strangeReports = 0
-  /// Reports in the estimate, up to `memory`; 0: the next one is believed whatever it says.
+  /// The number of reports in the estimate, up to `memory`; 0 if the next one is accepted
+  /// unconditionally.
   private var weight = 0.0
   private var hasOffset = false
   private var latest = Int64.min
@@ -31,34 +32,35 @@ struct PresentationClock {
     nanosecondsPerFrame = 1e9 / Double(sampleRate)
   }
 
-  /// The next report is believed whatever it says: after a pause, an underrun, a move.
+  /// Accepts the next report unconditionally. Called after a pause, an underrun or a move.
   @_noLocks
   mutating func relock() {
     weight = 0
   }
 
-  /// As `relock`, and time may step back: after a flush or on a new stream.
+  /// Like `relock`, but also lets time step back. Called after a flush and on a new stream.
   mutating func reset() {
     weight = 0
     hasOffset = false
     latest = .min
   }
 
-  /// True until the first report, and after `relock`.
+  /// Whether the next report will be accepted unconditionally: before the first one, and after
+  /// `relock`.
   var isLost: Bool {
     @_noLocks get { weight == 0 }
   }
 
-  /// When the frame at `position` is heard, if a frame written at `now` is heard `latency` later.
-  /// Never less than for an earlier position.
+  /// Returns when the frame at `position` is audible, given that a frame written at `now` is
+  /// audible `latency` later. The result never decreases for later positions.
   @_noLocks
   mutating func presentationTime(position: Int64, now: Int64, latency: Int64) -> Int64 {
     observe(position: position, now: now, latency: latency)
     return nextPresentationTime(position: position)
   }
 
-  /// When the frame at `position` is heard by the reports so far, but never less than for an
-  /// earlier position that was asked for.
+  /// Returns when the frame at `position` is audible, from the reports so far. The result is never
+  /// less than that of an earlier call.
   @_noLocks
   mutating func nextPresentationTime(position: Int64) -> Int64 {
     let time = presentationTime(of: position)
@@ -66,7 +68,7 @@ struct PresentationClock {
     return latest
   }
 
-  /// Takes a report: a frame written at `now` as number `position` is heard `latency` later.
+  /// Takes a report: a frame written at `now` at `position` is audible `latency` later.
   @_noLocks
   mutating func observe(position: Int64, now: Int64, latency: Int64) {
     let measured = Double(now &+ latency) - Double(position) * nanosecondsPerFrame
@@ -83,13 +85,13 @@ struct PresentationClock {
     }
   }
 
-  /// When the frame at `position` is heard, by the reports so far.
+  /// Returns when the frame at `position` is audible, from the reports so far.
   @_noLocks
   func presentationTime(of position: Int64) -> Int64 {
     Int64(offsetNanoseconds + Double(position) * nanosecondsPerFrame)
   }
 
-  /// The position heard at `time`, no more than `written`; nil before the first report.
+  /// Returns the position audible at `time`, at most `written`; nil before the first report.
   @_noLocks
   func positionHeard(at time: Int64, written: Int64) -> Int64? {
     guard hasOffset else { return nil }
@@ -97,7 +99,7 @@ struct PresentationClock {
     return Int64(position) < written ? Int64(position) : written
   }
 
-  /// How far the offset goes towards a report.
+  /// The fraction of an error by which the offset moves.
   @_noLocks
   private func share(of error: Double) -> Double {
     guard reportsAreEarly else { return 1 / weight }

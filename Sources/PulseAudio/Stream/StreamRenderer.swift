@@ -4,10 +4,10 @@ import CPulse
 import CRealtime
 import Synchronization
 
-/// The render path: it answers the server's write requests.
+/// The render path, which answers the server's write requests.
 ///
 /// ## Threading
-/// All of it is used on the main loop's thread, or with the main loop's lock held.
+/// Use it only on the main loop's thread, or with the main loop's lock held.
 struct StreamRenderer {
   static let channelCount = 2
   /// Two channels of 32 bits.
@@ -22,18 +22,19 @@ struct StreamRenderer {
   let sampleRate: Int
   var clock: PresentationClock
   var overwriter: QueueOverwriter
-  /// Nothing is pulled while true: the end of the stream was announced by `drain`.
+  /// Whether rendering is held because `drain` announced the end of the stream.
   var isHeld = false
-  /// Depth of the queue and the sink together, as granted [ns]: the latency until one is reported.
+  /// Granted depth of the queue and the sink together [ns]. It serves as the latency until one is
+  /// reported.
   var grantedLatency: Int64 = 0
-  /// Requests are answered once they are for so many bytes: a server with a shallow sink asks every
-  /// few milliseconds, and a deep queue need not be topped up as often.
+  /// The smallest request to answer, in bytes. A server with a shallow sink asks every few
+  /// milliseconds, and a deep queue need not be topped up as often.
   var leastFill = 0
 
-  /// The least that was queued when more was written, since this was last set to `.max` [ns].
+  /// The least queued time at a write since this was last set to `.max` [ns].
   var leastQueued = Int64.max
 
-  /// A report beyond the granted latency by more than this is wrong [ns].
+  /// A report that exceeds the granted latency by more than this is wrong [ns].
   private static let implausibleExcess: Int64 = 500_000_000
 
   init(
@@ -49,7 +50,7 @@ struct StreamRenderer {
     overwriter = QueueOverwriter(sampleRate: sampleRate, queueMilliseconds: queueMilliseconds)
   }
 
-  /// The queue is empty, and what is written next is heard next.
+  /// Notes that the queue is empty: the next frame written is the next one to play.
   mutating func beginQueue() {
     clock.reset()
     overwriter.firstQueued = counters.pointee.framesWritten.load(ordering: .relaxed)
@@ -79,7 +80,8 @@ struct StreamRenderer {
     }
   }
 
-  /// Renders into the next piece of the server's memory; returns its frames, 0 if there is none.
+  /// Renders into the next piece of the server's memory. Returns its length in frames; 0 if there
+  /// is no memory.
   @_noLocks
   private mutating func fillOnce(_ stream: OpaquePointer, frames wanted: Int) -> Int {
     var memory: UnsafeMutableRawPointer?
@@ -103,8 +105,9 @@ struct StreamRenderer {
     return frames
   }
 
-  /// By the clock, which follows the server's answers to timing requests; until the first of them,
-  /// by what libpulse makes of older reports.
+  /// Returns the presentation time of the next frame and updates `leastQueued`. The time comes from
+  /// the clock, which follows the server's answers to timing requests; until the first answer it
+  /// comes from libpulse's interpolation of older reports.
   @_noLocks
   private mutating func presentationTime(_ stream: OpaquePointer, _ position: Int64) -> Int64 {
     let now = monotonic_nanoseconds()
@@ -129,7 +132,7 @@ struct StreamRenderer {
       now: monotonic_nanoseconds(), latency: latency)
   }
 
-  /// The latency as reported, held within what the queue and the sink can cause [ns]; negative
+  /// Returns the reported latency, limited to what the queue and the sink can cause [ns]; negative
   /// before the first report.
   @_noLocks
   private func reportedLatency(of stream: OpaquePointer) -> Int64 {
@@ -141,7 +144,8 @@ struct StreamRenderer {
     return latency
   }
 
-  /// Frames written but not heard at `time`, no more than the granted latency holds.
+  /// Returns the number of frames that are written but not audible at `time`, at most those of the
+  /// granted latency.
   func framesQueued(at time: Int64) -> Int {
     let written = counters.pointee.framesWritten.load(ordering: .relaxed)
     guard let heard = clock.positionHeard(at: time, written: written) else { return 0 }
@@ -150,7 +154,7 @@ struct StreamRenderer {
   }
 }
 
-/// The server has room for `byteCount` bytes.
+/// Called by libpulse when the server has space for `byteCount` bytes.
 func streamWantsAudio(
   _ stream: OpaquePointer?, _ byteCount: Int, _ renderer: UnsafeMutableRawPointer?
 ) {
