@@ -4,7 +4,7 @@ public import Ambisonics
 public import Media
 public import Rendering
 
-/// An audio file.
+/// Reads an audio file.
 public final class FileSource: SoundSource {
   public let layout: ChannelLayout
   public let title: String?
@@ -12,10 +12,12 @@ public final class FileSource: SoundSource {
   private let reader: AudioFileReader
   private let option: LayoutOption
 
+  /// Opens a file.
+  ///
   /// - Parameters:
-  ///   - path: any file that FFmpeg reads.
-  ///   - settings: which track, and how its channels are read.
-  ///   - sampleRate: to be resampled to, Hz; nil for the file's own.
+  ///   - path: any file that FFmpeg can read.
+  ///   - settings: selects the track and the interpretation of its channels.
+  ///   - sampleRate: the rate to resample to, in Hz; nil for the file's own rate.
   ///   - interrupt: makes every call give up.
   public init(
     path: String, settings: RenderSettings, sampleRate: Int? = nil,
@@ -61,13 +63,13 @@ public final class FileSource: SoundSource {
   public func nextLayout() throws(PlaybackError) -> ChannelLayout? {
     do throws(MediaError) {
       guard let next = try reader.nextLayout() else { return nil }
-      // Layouts without a name in the middle of a stream are no error: its first one was clear.
+      // An unnamed layout in the middle of a stream is no error, because the first one was known.
       return next == reader.track.layout
         ? layout : (try? LayoutOption.auto.resolve(next)) ?? next
     } catch { throw PlaybackError(error) }
   }
 
-  /// A layout that was asked for is the only one.
+  /// The layouts that may occur; only `layout` if the user chose one.
   public var expectedLayouts: [ChannelLayout] {
     [layout] + (option == .auto ? reader.track.laterLayouts : [])
   }

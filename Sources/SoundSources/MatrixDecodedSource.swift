@@ -6,18 +6,18 @@ public import Rendering
 internal import SignalProcessing
 private import Surround
 
-/// Stereo into which more channels were folded, unfolded by a passive matrix: 5.0 from Lt and Rt.
+/// Decodes matrix-encoded stereo by a passive matrix: 5.0 from Lt and Rt.
 ///
-/// With k = 1/2 and the encoder's surround gains (a, b), 0.7071 both for Dolby Surround and 0.8718
-/// and 0.4899 for Pro Logic II (ATSC A/52:2018, 7.8.2, and R. Dressler, "Dolby Surround Pro Logic
-/// II Decoder: Principles of Operation", 2000):
+/// Let k = 1/2, and let (a, b) be the encoder's surround gains: 0.7071 both for Dolby Surround,
+/// 0.8718 and 0.4899 for Pro Logic II (ATSC A/52:2018, 7.8.2, and R. Dressler, "Dolby Surround Pro
+/// Logic II Decoder: Principles of Operation", 2000). Then
 ///
 ///     BL = k (a Lt - b Rt)     BR = k (a Rt - b Lt)     FC = k b (Lt + Rt)
 ///     FL = Lt (1 - k (a + b) / sqrt 2)                  FR likewise from Rt
 ///
-/// so that L + (FC + BL) / sqrt 2 is Lt again: the fold-down of ITU-R BS.775 gives back the stereo
-/// to the last bit but one. Neighbours are kept apart by 3 dB, as passive matrices do; the
-/// surrounds are in antiphase, neither delayed nor low-passed.
+/// so that L + (FC + BL) / sqrt 2 is Lt again: the fold-down of ITU-R BS.775 restores the stereo,
+/// except for rounding. Adjacent channels are separated by 3 dB, as usual for passive matrices. The
+/// surrounds are in antiphase, and neither delayed nor low-passed.
 public final class MatrixDecodedSource: SoundSource {
   public let layout = ChannelLayout.speakers([
     .frontLeft, .frontRight, .frontCenter, .backLeft, .backRight,
@@ -27,11 +27,12 @@ public final class MatrixDecodedSource: SoundSource {
   private let input: PlanarScratch
   private static let blockFrames = 4096
 
-  /// Nil where the source is not stereo, or was folded in a way that two channels cannot tell.
+  /// Makes a decoder; nil if the source is not stereo, or if two channels are not enough to decode
+  /// the encoding.
   ///
   /// - Parameters:
   ///   - source: Lt and Rt.
-  ///   - encoding: how it was folded.
+  ///   - encoding: how the source was encoded.
   public init?(_ source: any SoundSource, encoding: MatrixEncoding) {
     let half = 0.5.squareRoot()
     let (a, b): (Double, Double)
@@ -55,7 +56,7 @@ public final class MatrixDecodedSource: SoundSource {
   public var title: String? { source.title }
   public var warnings: [String] { source.warnings }
   public var multichannelOffer: MultichannelOffer? { source.multichannelOffer }
-  /// Stereo still, for who decides what is made spatial.
+  /// Returns stereo, because the choice of what is made spatial depends on the original content.
   public func contentLayout(atFrame frame: Int) -> ChannelLayout { .stereo }
 
   public func read(

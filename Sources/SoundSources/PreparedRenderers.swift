@@ -4,14 +4,14 @@ public import HeadTracking
 public import Rendering
 
 extension OfflineRenderer {
-  /// Renders a source after the steps that come before the renderer, such as the upmix.
+  /// Makes a renderer for a source, including the steps before rendering, such as the upmix.
   ///
   /// - Parameters:
-  ///   - source: what is rendered.
+  ///   - source: the source to render.
   ///   - head: `headToWorld` over the source's time.
-  ///   - hrtf: the listener.
-  ///   - settings: how.
-  ///   - isLimited: whether the true peak is kept at -1 dBTP.
+  ///   - hrtf: the choice of HRTF set.
+  ///   - settings: the settings of the renderer.
+  ///   - isLimited: whether the true peak is limited to -1 dBTP.
   public convenience init(
     source: any SoundSource, head: HeadTrajectory, hrtf: HRTFChoice, settings: RenderSettings,
     isLimited: Bool
@@ -23,18 +23,18 @@ extension OfflineRenderer {
 }
 
 extension LayoutRenderer {
-  /// Renders a source after the steps that come before the renderer, such as the upmix.
+  /// Makes a renderer for a source, including the steps before rendering, such as the upmix.
   ///
   /// - Parameters:
-  ///   - source: what is rendered.
-  ///   - target: for what.
-  ///   - head: `headToWorld` over the source's time; nil for none.
-  ///   - settings: how.
+  ///   - source: the source to render.
+  ///   - target: the layout to render for.
+  ///   - head: `headToWorld` over the source's time; nil to convert the layout only.
+  ///   - settings: the settings of the renderer.
   public convenience init(
     source: any SoundSource, target: OutputLayout, head: HeadTrajectory?, settings: RenderSettings
   ) throws(PlaybackError) {
     var preparation = settings
-    // The downmix of an upmix is the input again.
+    // A downmix of the upmix would only restore the input.
     if target == .stereo, head == nil { preparation.upmix = .off }
     try self.init(
       prepared: prepared(source, settings: preparation),

@@ -3,13 +3,15 @@
 private import Glibc
 internal import Rendering
 
-/// Reads piece by piece until `frames` have come or a piece is empty.
+/// Reads in pieces until `frames` frames have been read or a piece is empty. Returns the number of
+/// frames.
 ///
 /// - Parameters:
 ///   - planes: channels x frames.
-///   - channels: how many planes there are.
-///   - atMost: frames of a piece.
-///   - piece: writes at most so many frames to the beginning of planes; returns how many.
+///   - channels: the number of planes.
+///   - atMost: the largest number of frames in a piece.
+///   - piece: writes at most the given number of frames to the start of the planes, and returns
+///     their number.
 func readPieces(
   into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, channels: Int, frames: Int,
   atMost: Int,
@@ -27,5 +29,5 @@ func readPieces(
   return done
 }
 
-/// Lets the calling thread sleep.
+/// Makes the calling thread sleep.
 package func pauseThread(milliseconds: Int) { usleep(UInt32(max(0, milliseconds)) * 1000) }

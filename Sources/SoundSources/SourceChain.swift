@@ -5,15 +5,15 @@ package import Binaural
 package import Rendering
 private import Surround
 
-/// What a source goes through before it is rendered, in `play` and `render` alike.
+/// Applies the processing before rendering, in `play` and `render` alike.
 ///
-/// It happens where the source is read, ahead of time, and has nothing to do with the head. Each
-/// step is a `SoundSource` that reads from another one; what a step delays it makes up for by
-/// reading ahead, so that frame numbers are the source's own throughout.
+/// It runs when the source is read, ahead of time, and does not depend on the head. Each step is a
+/// `SoundSource` that reads from another one. A step compensates for its latency by reading ahead,
+/// so that frame numbers are those of the source throughout.
 ///
 /// - Parameters:
-///   - source: at the rate of playing.
-///   - settings: how it is rendered.
+///   - source: a source at the playback sample rate.
+///   - settings: the settings of the renderer.
 package func prepared(
   _ source: any SoundSource, settings: RenderSettings
 ) throws(PlaybackError) -> any SoundSource {
@@ -23,7 +23,7 @@ package func prepared(
   }
 }
 
-/// What a source, or a run of one, goes through whose layout stays the same.
+/// Applies the processing to a source, or a run, whose layout does not change.
 private func preparedRun(
   _ source: any SoundSource, settings: RenderSettings
 ) throws(PlaybackError) -> any SoundSource {
@@ -38,7 +38,7 @@ private func preparedRun(
 }
 
 extension RenderSettings {
-  /// How a source of this layout is brought to 5.1; nil where it is not.
+  /// Returns the settings that upmix a source of this layout to 5.1; nil if it is not upmixed.
   fileprivate func upmixSettings(for layout: ChannelLayout) -> UpmixSettings? {
     guard layout == .stereo else { return nil }
     return switch upmix {
@@ -49,14 +49,16 @@ extension RenderSettings {
   }
 }
 
-/// What is done to a prepared source's loudness in `play`; nil for nothing.
+/// Wraps a prepared source for `play` so that it has the wanted loudness; nil if the settings name
+/// none.
 ///
 /// - Parameters:
-///   - prepared: what `prepared` made of `source`.
-///   - source: as it was before.
-///   - filters: that it is rendered with, for loudness is measured at the ears.
-///   - settings: how it is rendered; where they say nothing of loudness, nothing is done.
-///   - patienceMilliseconds: how long the first sound waits for the first word on its loudness.
+///   - prepared: the result of `prepared(_:settings:)` for `source`.
+///   - source: the original source.
+///   - filters: the filters that render it, since loudness is measured at the ears.
+///   - settings: the settings of the renderer.
+///   - patienceMilliseconds: the longest time for which the first read waits for the first result
+///     of the loudness scan.
 ///   - tell: see `LevelledSource`.
 package func levelled(
   _ prepared: any SoundSource, from source: any SoundSource, filters: BinauralFilters,

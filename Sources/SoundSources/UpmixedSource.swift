@@ -6,31 +6,32 @@ internal import Rendering
 internal import SignalProcessing
 internal import Surround
 
-/// A stereo source as 5.1 (`Upmixer`), frame by frame at the same times.
+/// A stereo source upmixed to 5.1 by `Upmixer`, with unchanged frame times.
 ///
-/// It makes up for the upmix's latency by reading ahead. The upmix works on a grid of hops from the
-/// source's first frame; after a seek it begins early enough before the wanted frame for what it
-/// remembers to be the same as if it had read on.
+/// It compensates for the upmix's latency by reading ahead. The upmix works on a grid of hops from
+/// the source's first frame. After a seek it starts early enough before the target for its state to
+/// be the same as if it had read continuously.
 final class UpmixedSource: SoundSource {
   private let source: any SoundSource
   private let upmixer: Upmixer
   private let input: PlanarScratch
   private let output: PlanarScratch
-  /// Into `input`, where the next frames go.
+  /// Pointers to the next frames to fill in `input`.
   private let targets: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
-  /// Frames taken since the last seek, and whether there are no more.
+  /// Frames read since the last seek.
   private var taken = 0
   private var hasEnded = false
-  /// Since the last seek: the first frame in `output`, and the next one that is given.
+  /// The first frame in `output`, counted from the start frame of the last seek. The next one to
+  /// return is `next`.
   private var made: Int
   private var next = 0
 
-  /// What the upmix remembers longer than this is below -100 dB.
+  /// State that is older than this contributes less than -100 dB.
   private static let prerollSeconds = 1.5
 
   /// - Parameters:
-  ///   - source: stereo.
-  ///   - settings: of the upmix.
+  ///   - source: a stereo source.
+  ///   - settings: the settings of the upmix.
   init(_ source: any SoundSource, settings: UpmixSettings) {
     precondition(source.layout == .stereo)
     self.source = source
@@ -65,7 +66,7 @@ final class UpmixedSource: SoundSource {
         try advance()
         continue
       }
-      // Past the end is only what the window still held.
+      // Past the end there is only the rest of the window.
       let known = hasEnded ? taken - next : rest
       let count = min(rest, known, frames - done)
       if count <= 0 { break }
@@ -89,7 +90,7 @@ final class UpmixedSource: SoundSource {
     next = max(0, frame) - start
   }
 
-  /// The next hop.
+  /// Reads and upmixes the next hop.
   private func advance() throws(PlaybackError) {
     let hop = upmixer.hopFrames
     var count = 0

@@ -5,18 +5,18 @@ private import Geometry
 public import Rendering
 internal import SignalProcessing
 
-/// A scene of 20 s that is made while it is read: a plucked melody straight ahead, wood to the
-/// left, a bell behind to the right and above, and air from all around.
+/// A scene of 20 s that is generated while it is read: a plucked melody straight ahead, a wooden
+/// bar to the left, a bell behind to the right and above, and ambience from all around.
 ///
-/// It is a soundfield of third order in ACN order and SN3D scale; every sound is a plane wave from
-/// a direction that never changes. The same frames are the same bytes, however they are read.
+/// It is a third-order soundfield in ACN order and SN3D scale. Every sound is a plane wave from a
+/// constant direction. The samples do not depend on how they are read.
 ///
 /// ## Threading
 /// Used by one thread at a time.
 public final class DemoScene: SoundSource {
   /// The scene's length [s].
   public static let seconds = 20.0
-  /// Rates that a scene can be made at [Hz].
+  /// The sample rates at which a scene can be generated [Hz].
   public static let sampleRates = 8000...384_000
 
   public let layout = ChannelLayout.ambisonics(order: 3, convention: .ambiX, headLocked: false)
@@ -37,7 +37,7 @@ public final class DemoScene: SoundSource {
 
   /// - Parameters:
   ///   - sampleRate: in Hz, one of `sampleRates`.
-  ///   - parts: what is heard; all of it if left out.
+  ///   - parts: the audible parts; default: all.
   public init(sampleRate: Int = 48000, parts: Set<DemoScenePart> = Set(DemoScenePart.allCases)) {
     precondition(Self.sampleRates.contains(sampleRate), "8 to 384 kHz")
     self.sampleRate = sampleRate
@@ -108,7 +108,7 @@ public final class DemoScene: SoundSource {
     }
   }
 
-  /// The rise at the start and the fall at the end of everything.
+  /// Applies the fade-in at the start of the scene and the fade-out at its end.
   private func shape(
     _ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ offset: Int, _ count: Int
   ) {

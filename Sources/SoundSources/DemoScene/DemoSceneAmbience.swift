@@ -4,12 +4,12 @@ internal import Geometry
 internal import Rendering
 internal import SignalProcessing
 
-/// Air that moves all around: noises that know nothing of each other, from six directions.
+/// Ambient noise from all around: uncorrelated noises from six directions.
 ///
-/// Every noise is a sum of noises an octave apart that swells slowly. All of it is a function of
-/// time alone, so that any frame can be made without those before it.
+/// Every stream is a sum of noises an octave apart, with a slow swell. It is a function of time
+/// alone, so that any frame can be generated without those before it.
 final class DemoAmbience {
-  /// Third-order gains of a plane wave, one row a stream.
+  /// Third-order gains of a plane wave: one row per stream.
   let gains: [[Float]]
 
   private let sampleRate: Double
@@ -21,12 +21,12 @@ final class DemoAmbience {
 
   private struct Octave {
     let number: Int
-    /// Grid points a second.
+    /// Grid points per second.
     let rate: Double
     let level: Float
   }
 
-  /// The frames of a chunk, up to `end`, that lie after the same grid point.
+  /// The frames of a chunk, up to `end`, that follow the same grid point.
   private struct Cell {
     let point: Int
     var end: Int
@@ -47,19 +47,19 @@ final class DemoAmbience {
     weights = AlignedFloats(count: 4 * chunkFrames)
     swell = AlignedFloats(count: chunkFrames)
     octaves = (1...6).map { number in
-      // The treble is a little softer than pink.
+      // The spectrum falls slightly faster than pink noise.
       Octave(
         number: number, rate: 125 * Double(1 << number),
         level: Self.level * linearGain(decibels: -1.5 * Double(number)))
     }.filter { $0.rate < sampleRate }
   }
 
-  /// The samples of a stream that `render` has made.
+  /// Returns the samples of a stream that `render` has generated.
   func plane(_ stream: Int) -> UnsafeMutablePointer<Float> {
     streams.pointer + stream * chunkFrames
   }
 
-  /// Makes the frames from the scene's frame `start` on.
+  /// Generates `count` frames, starting at the scene's frame `start`.
   func render(at start: Int, _ count: Int) {
     streams.clear()
     for octave in octaves {
@@ -75,8 +75,8 @@ final class DemoAmbience {
     }
   }
 
-  /// Works out what all streams share: the points' weights for every frame, and between which
-  /// points it lies.
+  /// Computes what all streams share: the weights of the grid points for every frame, and the grid
+  /// points that each frame is between.
   private func prepare(_ octave: Octave, _ start: Int, _ count: Int) -> [Cell] {
     let (step, level) = (octave.rate / sampleRate, octave.level)
     let (w0, w1) = (weights.pointer, weights.pointer + chunkFrames)

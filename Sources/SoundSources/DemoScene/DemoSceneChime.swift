@@ -3,24 +3,24 @@
 private import CRealtime
 internal import Rendering
 
-/// A struck bar or bell: modes that ring down, and the knock of the mallet.
+/// A struck bar or bell: decaying modes, and the knock of the mallet.
 final class DemoChime: DemoNote {
-  /// One mode.
+  /// A decaying mode.
   struct Mode {
-    /// Of its frequency to the note's.
+    /// Ratio of its frequency to the note's.
     let ratio: Double
-    /// Peak, linear, where the note's is 1.
+    /// Linear peak, relative to that of the note.
     let level: Double
-    /// Until it has lost 60 dB [s].
+    /// Time to decay by 60 dB [s].
     let decaySeconds: Double
   }
 
-  /// What is struck.
+  /// The struck body.
   struct Body {
     let modes: [Mode]
-    /// Peak of the mallet's knock, linear.
+    /// Linear peak of the mallet's knock.
     let knock: Float
-    /// How long it sounds [s].
+    /// Duration of the sound [s].
     let seconds: Double
     let riseSeconds: Double
   }

@@ -2,15 +2,15 @@
 
 internal import Rendering
 
-/// A gain that rises from 0, stays at 1 and falls to 0 again, without a corner.
+/// A gain that rises smoothly from 0, stays at 1 and falls smoothly to 0.
 struct DemoEnvelope {
   let frames: Int
-  /// Frames.
+  /// Duration of the rise in frames.
   let rise: Double
-  /// Frames.
+  /// Duration of the fall in frames.
   let fall: Double
 
-  /// Whether the gain differs from 1 anywhere in a range of frames.
+  /// Returns whether the gain differs from 1 anywhere in a range of frames.
   func isShaping(_ range: Range<Int>) -> Bool {
     Double(range.lowerBound) < rise || Double(range.upperBound) > Double(frames) - fall
   }

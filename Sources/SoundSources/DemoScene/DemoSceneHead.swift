@@ -5,17 +5,17 @@ public import HeadTracking
 internal import Rendering
 
 extension DemoScene {
-  /// A head for whoever has no tracker: it looks ahead, to the left, to the right, nods, and leans
-  /// to both sides. Rows are 10 ms apart and reach to the scene's end.
+  /// A recorded head motion for listeners without a tracker: it faces ahead, turns left and right,
+  /// nods, and leans to both sides. Poses are 10 ms apart and extend to the scene's end.
   public static let head: HeadTrajectory = {
     let times = (0...Int(seconds * 100)).map { Double($0) / 100 }
     return HeadTrajectory(times: times, poses: times.map { DemoHead.angles(at: $0).quaternion })
   }()
 }
 
-/// The built-in head's places, and how it turns from one to the next.
+/// The poses of the built-in head motion, and the turns between them.
 enum DemoHead {
-  /// From then on [s] it goes from the place before to this one, and arrives at `arrival` [s].
+  /// A turn from the previous pose to `place`, between the times `start` and `arrival` [s].
   struct Turn {
     let start: Double
     let arrival: Double
@@ -46,8 +46,8 @@ enum DemoHead {
     return angles
   }
 
-  /// The part of a way that is done after a part of its time (Flash and Hogan, Journal of
-  /// Neuroscience 5, 1985).
+  /// Returns the fraction of a turn that is complete after a fraction of its time: the minimum-jerk
+  /// profile (Flash and Hogan, Journal of Neuroscience 5, 1985).
   static func minimumJerk(_ time: Double) -> Double {
     let t = max(0, min(1, time))
     return t * t * t * (10 - 15 * t + 6 * t * t)

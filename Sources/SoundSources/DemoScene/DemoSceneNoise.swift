@@ -3,18 +3,18 @@
 internal import Rendering
 import System
 
-/// Noise that can be asked for at any place: random values on a grid, joined by cubics.
+/// Noise with random access: random values on a grid, interpolated by cubics.
 struct DemoNoise {
   let seed: UInt64
 
-  /// The random value at a grid point, -1 to 1: the point's number through the mixing function of
-  /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+  /// Returns the random value at a grid point, -1 to 1: the mixing function of SplitMix64 (Steele,
+  /// Lea, Flood, OOPSLA 2014) applied to the point's number.
   func value(_ point: Int) -> Float {
     let z = SeededGenerator.value(at: seed &+ UInt64(bitPattern: Int64(point)))
     return Float(Int64(z >> 40) - (1 << 23)) / Float(1 << 23)
   }
 
-  /// The noise between grid points.
+  /// Returns the noise at any position, interpolated between grid points.
   func interpolated(at x: Double) -> Float {
     let point = Int(x)
     let (a, b, c, d) = Self.weights(Float(x - Double(point)))
@@ -22,7 +22,7 @@ struct DemoNoise {
       + (c * value(point + 2) + d * value(point + 3))
   }
 
-  /// The weights of the four points around a fraction (Catmull and Rom, 1974).
+  /// Returns the weights of the four grid points around a fraction 0 to 1 (Catmull and Rom, 1974).
   static func weights(_ f: Float) -> (Float, Float, Float, Float) {
     let (f2, f3) = (f * f, f * f * f)
     return (

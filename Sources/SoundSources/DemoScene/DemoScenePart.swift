@@ -3,14 +3,14 @@
 public import Geometry
 internal import Rendering
 
-/// What is heard in a `DemoScene`.
+/// An audible part of a `DemoScene`.
 public enum DemoScenePart: Sendable, CaseIterable {
   case melody
   case percussion
   case bell
   case ambience
 
-  /// Where the sound comes from in the world; nil where it comes from all around.
+  /// The direction of the sound in the world; nil if it comes from all around.
   public var direction: Direction? {
     switch self {
     case .melody: Direction(azimuth: 0)

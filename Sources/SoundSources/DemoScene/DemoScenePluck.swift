@@ -4,8 +4,9 @@ private import CRealtime
 internal import Rendering
 internal import SignalProcessing
 
-/// A plucked string: one period goes round a delay line and loses its treble (Karplus and Strong,
-/// Computer Music Journal 7(2), 1983; tuned by an allpass as of Jaffe and Smith in the same issue).
+/// A plucked string: one period circulates in a delay line and loses its treble (Karplus and
+/// Strong, Computer Music Journal 7(2), 1983). An allpass tunes it (Jaffe and Smith in the same
+/// issue).
 final class DemoPluck: DemoNote {
   let onset: Int
   let frames: Int
@@ -16,7 +17,7 @@ final class DemoPluck: DemoNote {
   private let amplitude: Float
   private let envelope: DemoEnvelope
   private let line: AlignedFloats
-  /// Of the loop: one-pole coefficient, gain, allpass coefficient.
+  /// The loop's one-pole coefficient, gain and allpass coefficient.
   private let damping: Float
   private let loss: Float
   private let tuning: Float
@@ -29,14 +30,14 @@ final class DemoPluck: DemoNote {
 
   private static let decaySeconds = 6.0
   private static let cornerHertz = 14_000.0
-  /// Where the string is plucked, as a part of its length.
+  /// The plucking point as a fraction of the string's length.
   private static let pluckPoint = 0.23
 
   /// - Parameters:
-  ///   - onset: frame of the scene.
-  ///   - seconds: how long it sounds.
+  ///   - onset: the scene's frame at which the note begins.
+  ///   - seconds: the duration of the note.
   ///   - frequency: in Hz.
-  ///   - amplitude: peak, linear.
+  ///   - amplitude: linear peak.
   init(onset: Int, seconds: Double, frequency: Double, amplitude: Float, sampleRate: Double) {
     self.onset = onset
     self.frequency = frequency
@@ -86,8 +87,8 @@ final class DemoPluck: DemoNote {
     place += count
   }
 
-  /// Fills the line with the harmonics of a string plucked at one point, of any phase, so that the
-  /// sound does not depend on the sample rate; its peak is 1.
+  /// Fills the line with the harmonics of a string plucked at one point, with random phases, so
+  /// that the sound does not depend on the sample rate. The peak is 1.
   private func excite() {
     let (samples, length) = (line.pointer, line.count)
     let noise = DemoNoise(seed: seed)

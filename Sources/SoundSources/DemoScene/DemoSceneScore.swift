@@ -3,9 +3,9 @@
 private import CRealtime
 internal import Rendering
 
-/// What is played in the demo scene, in quavers of 0.3 s: eight bars in D.
+/// The score of the demo scene: eight bars in D, in quavers of 0.3 s.
 enum DemoScore {
-  /// A note: when, which (MIDI number, 69 is A4 at 440 Hz) and how strongly.
+  /// A note: its time, its MIDI number (69 is A4 at 440 Hz) and its strength.
   struct Event {
     let quaver: Double
     let key: Int
@@ -18,7 +18,7 @@ enum DemoScore {
   static let startSeconds = 0.3
   static let quaverSeconds = 0.3
 
-  /// The notes of a part; none of the ambience.
+  /// Returns the notes of a part; none for the ambience.
   static func notes(of part: DemoScenePart, sampleRate: Double) -> [any DemoNote] {
     events(of: part).map { event in
       let onset = Int(event.seconds * sampleRate)
@@ -42,7 +42,7 @@ enum DemoScore {
     }
   }
 
-  /// What the notes of a part together stay below, linear.
+  /// Returns the limit for the sum of a part's notes, linear.
   static func ceiling(of part: DemoScenePart) -> Float {
     switch part {
     case .melody: 0.295
@@ -63,7 +63,7 @@ enum DemoScore {
       [(0, 62), (0.2, 69), (0.4, 74), (0.6, 78)],
     ])
 
-  /// Four strokes a bar, on the root, the fifth, the octave and the fifth.
+  /// Four strokes per bar: the root, the fifth, the octave and the fifth.
   private static let percussion: [Event] = [62, 59, 67, 57, 62, 59, 67].enumerated().flatMap {
     bar, root in
     [(0, root), (3, root + 7), (5, root + 12), (6, root + 7)].map { quaver, key in
@@ -78,7 +78,7 @@ enum DemoScore {
   private static func events(_ bars: [[(quaver: Double, key: Int)]]) -> [Event] {
     bars.enumerated().flatMap { bar, notes in
       notes.map { note in
-        // The first note of a bar leads; those of the last chord share its strength.
+        // The first note of a bar is accented. The notes of the last chord share its strength.
         let strength = bar == bars.count - 1 ? 0.5 : note.quaver == 0 ? 1 : 0.8
         return Event(
           quaver: Double(8 * bar) + note.quaver, key: note.key, strength: strength)
@@ -86,7 +86,7 @@ enum DemoScore {
     }
   }
 
-  /// What is struck; nil for the strings.
+  /// Returns the struck body of a part; nil for the strings.
   private static func body(of part: DemoScenePart) -> DemoChime.Body? {
     switch part {
     case .percussion: wood
@@ -95,7 +95,7 @@ enum DemoScore {
     }
   }
 
-  /// A bar tuned as a marimba's, 1 : 4 : 10.
+  /// A bar tuned like a marimba's, 1 : 4 : 10.
   private static let wood = DemoChime.Body(
     modes: [
       .init(ratio: 1, level: 1, decaySeconds: 1.6),
@@ -103,7 +103,7 @@ enum DemoScore {
       .init(ratio: 9.9, level: 0.25, decaySeconds: 0.12),
     ], knock: 0.5, seconds: 1.2, riseSeconds: 0.001)
 
-  /// A handbell: its pairs beat slowly.
+  /// A handbell, whose mode pairs beat slowly.
   private static let metal = DemoChime.Body(
     modes: [
       .init(ratio: 1, level: 0.5, decaySeconds: 3.5),

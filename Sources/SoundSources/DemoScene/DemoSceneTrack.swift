@@ -6,41 +6,41 @@ internal import Geometry
 internal import Rendering
 internal import SignalProcessing
 
-/// A note that makes its sound from its onset on, frame after frame.
+/// A note that generates its sound frame by frame from its onset.
 protocol DemoNote: AnyObject {
-  /// The scene's frame at which it begins.
+  /// The scene's frame at which the note begins.
   var onset: Int { get }
-  /// How long it sounds.
+  /// The duration of the note in frames.
   var frames: Int { get }
-  /// Makes its first frame the next one.
+  /// Restarts the note at its first frame.
   func restart()
-  /// Adds its next frames.
+  /// Adds the note's next frames.
   func add(to sum: UnsafeMutablePointer<Float>, _ count: Int)
 }
 
 /// Notes from one direction.
 struct DemoTrack {
-  /// Of a plane wave from the direction, one a channel.
+  /// The gains of a plane wave from the direction, one per channel.
   let gains: [Float]
   private let notes: [any DemoNote]
   private let ceiling: Float
 
-  /// - Parameter ceiling: what the notes together come near to but never reach, linear.
+  /// - Parameter ceiling: the limit that the sum of the notes approaches but never reaches, linear.
   init(notes: [any DemoNote], direction: Direction, ceiling: Float) {
     self.notes = notes
     self.ceiling = ceiling
     gains = Self.gains(direction)
   }
 
-  /// Third-order gains of a plane wave; what is 0 but for rounding is 0.
+  /// Returns the third-order gains of a plane wave, with rounding errors set to 0.
   static func gains(_ direction: Direction) -> [Float] {
     SphericalHarmonics.evaluate(order: 3, direction.unitVector).map {
       abs($0) < 1e-9 ? 0 : Float($0)
     }
   }
 
-  /// Writes the next frames, which begin at the scene's frame `start`; false where there is
-  /// silence.
+  /// Writes the next frames, which begin at the scene's frame `start`. Returns false, without
+  /// writing, if they are silent.
   func render(into mono: UnsafeMutablePointer<Float>, at start: Int, _ count: Int) -> Bool {
     var hasSound = false
     for note in notes {
@@ -56,7 +56,7 @@ struct DemoTrack {
     return hasSound
   }
 
-  /// Rounds the peaks off, so that notes can be loud beside their own attacks.
+  /// Soft-clips the peaks, so that the notes can be loud despite their louder attacks.
   private func saturate(_ mono: UnsafeMutablePointer<Float>, _ count: Int) {
     let scale = 1 / ceiling
     var i = 0
@@ -67,8 +67,8 @@ struct DemoTrack {
     }
   }
 
-  /// Brings the notes that sound at a frame to where they would be: each has a state that only its
-  /// own past makes.
+  /// Computes the state of the notes that sound at a frame, which depends on all their earlier
+  /// frames.
   func seek(to frame: Int, scratch: UnsafeMutablePointer<Float>, _ scratchFrames: Int) {
     for note in notes where note.onset < frame && frame < note.onset + note.frames {
       note.restart()

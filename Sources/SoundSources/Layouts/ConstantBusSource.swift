@@ -6,39 +6,40 @@ public import Rendering
 private import SignalProcessing
 private import Surround
 
-/// A source whose channels change, as one whose channels do not: every run of frames is put on a
-/// bus that stays the same, so that rendering goes on through the changes.
+/// Converts a source whose layout changes to one with a constant layout. Every run of frames is
+/// mixed to a bus that stays the same, so that rendering continues through the changes.
 ///
-/// Where two runs overlap one is faded over into the other. Where they only meet, the change is at
-/// the exact frame: what was heard before goes on for 20 ms as its past predicts, while it is faded
-/// out and the new run is faded in; so it is bridged where frames are missing between them. Nothing
-/// clicks, and no frame is added or lost. The bus is the smallest layout that carries all of
-/// `expectedLayouts` as they are; what else comes is panned or folded to it.
+/// Runs that overlap are crossfaded. If two runs only meet, the change is at the exact frame: a
+/// prediction from the last frames continues the earlier run and is faded out over 20 ms, or up to
+/// 180 ms for tones, while the new run is faded in. The prediction also bridges missing frames
+/// between them. Nothing clicks, and no frame is added or lost. The bus is the smallest layout that
+/// carries all of `expectedLayouts` unchanged; any other layout is panned or folded to it.
 public final class ConstantBusSource: SoundSource {
-  /// The bus.
+  /// The layout of the bus.
   public let layout: ChannelLayout
   private let source: any SoundSource
   private let prepareRun: (any SoundSource) throws(PlaybackError) -> any SoundSource
   private let first: ChannelLayout
   private var way: Way?
-  /// Where in the source content of another layout begins.
+  /// The frames at which the layout of the content changes.
   private var marks: [(frame: Int, layout: ChannelLayout)]
-  /// On the bus and not yet given: so much is held back as the next run may overlap.
+  /// Frames on the bus that have not been read. The last `longestOverlap` of them are held back,
+  /// because the next run may overlap them.
   private var line: SoundLine
-  /// The frame behind the line's last one.
+  /// The frame after the last one in `line`.
   private var position = 0
   private var hasEnded = false
-  /// Why nothing more can be read; told when what was read before has been given.
+  /// Why no more can be read; thrown once all earlier frames have been read.
   private var failure: PlaybackError?
   private var join: RunJoin
   private let mixed: PlanarScratch
   private var ownWarnings: [String] = []
 
   private static let blockFrames = 4096
-  /// Small, so that no more is asked of a source than is needed.
+  /// A small step, so that no more is read from the source than is needed.
   private static let stepFrames = 1024
 
-  /// The way of a run, as it was prepared, to the bus.
+  /// Mixes a prepared run to the bus.
   private final class Way {
     let source: any SoundSource
     let matrix: MixMatrix
@@ -73,14 +74,14 @@ public final class ConstantBusSource: SoundSource {
       into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
     ) throws(PlaybackError) -> Int { try source.read(into: planes, frames: frames) }
 
-    /// Runs are read from their beginning.
+    /// Does nothing: a run is always read from its beginning.
     func seek(toFrame frame: Int) throws(PlaybackError) {}
   }
 
   /// - Parameters:
-  ///   - source: one that `changesLayout`.
-  ///   - prepareRun: what is done to each run by itself, such as stereo to more channels. What it
-  ///     delays it makes up for, and it ends with the run. Default: nothing.
+  ///   - source: a source that `changesLayout`.
+  ///   - prepareRun: processes each run separately, for example by an upmix. It must compensate for
+  ///     its own latency and end with the run. Default: no processing.
   public init(
     _ source: any SoundSource,
     prepareRun: @escaping (any SoundSource) throws(PlaybackError) -> any SoundSource = { $0 }
@@ -88,7 +89,7 @@ public final class ConstantBusSource: SoundSource {
     self.source = source
     self.prepareRun = prepareRun
     first = source.layout
-    // What a stereo run is made into is to be carried as well.
+    // The bus must also carry the output of `prepareRun`, such as upmixed stereo.
     var layouts: [ChannelLayout] = []
     for expected in source.expectedLayouts {
       layouts.append(try prepareRun(Run(of: source, expected)).layout)
@@ -139,7 +140,7 @@ public final class ConstantBusSource: SoundSource {
     }
   }
 
-  /// Puts more frames on the line, or fades out where there are none because something is wrong.
+  /// Extends the line. If the source fails, ends it with a fade-out instead.
   private func extendOrEnd() {
     do throws(PlaybackError) { try extend() } catch {
       failure = error
@@ -164,7 +165,7 @@ public final class ConstantBusSource: SoundSource {
     position += count
   }
 
-  /// Frames of the run, on the bus.
+  /// Reads frames of the current run, mixed to the bus. Returns their number.
   private func readRun(_ frames: Int) throws(PlaybackError) -> Int {
     guard let way else { return 0 }
     let count = try way.source.read(into: way.input.planes, frames: frames)
@@ -188,8 +189,9 @@ public final class ConstantBusSource: SoundSource {
     marks.append((position, next))
   }
 
-  /// Fades over into a run that begins before the end of the line.
+  /// Crossfades into a run that begins before the end of the line.
   private func overlap(_ frames: Int) throws(PlaybackError) {
+    // The first `lead` frames precede the overlap: they only prepare the run and are skipped.
     let shared = min(frames, line.count)
     var (lead, new) = (frames - shared, SoundLine(channels: layout.channelCount))
     while lead > 0 || new.count < shared {

@@ -5,16 +5,16 @@ private import Geometry
 internal import Rendering
 private import Surround
 
-/// One layout that carries others, and the gains that bring them there.
+/// Determines a layout that carries others, and the gains that convert them to it.
 ///
-/// Loudspeakers of a layout that the bus has too, at the same place, go there as they are. One that
-/// it does not have goes to its two neighbours at the height of the ears (vector base amplitude
-/// panning; Pulkki, J. Audio Eng. Soc. 45(6), 1997, in the plane), one above or below to the
-/// nearest of the bus, in equal shares where several are equally near; energy is kept. To a bus of
-/// mono or stereo more channels are folded by ITU-R BS.775-4, annex 4.
+/// A loudspeaker that the bus also has in the same place keeps its channel. A loudspeaker at ear
+/// height that the bus lacks is panned between its two neighbours by vector base amplitude panning
+/// in the plane (Pulkki, J. Audio Eng. Soc. 45(6), 1997). A loudspeaker above or below goes to the
+/// nearest one of the bus, in equal shares if several are equally near. Energy is preserved. For a
+/// mono or stereo bus, more channels are folded down by ITU-R BS.775-4, annex 4.
 enum LayoutBus {
-  /// The smallest layout that carries all of these as they are: the highest order where one is a
-  /// soundfield, else every loudspeaker that one of them has.
+  /// Returns the smallest layout that carries all of `layouts` unchanged: the highest order if one
+  /// of them is a soundfield, otherwise all loudspeakers that occur in them.
   static func bus(for layouts: [ChannelLayout]) -> ChannelLayout {
     guard let first = layouts.first else { return .stereo }
     if layouts.allSatisfy({ $0 == first }) { return first }
@@ -34,7 +34,7 @@ enum LayoutBus {
     var all = Set(layouts.joined())
     let sides: Set<Speaker> = [.sideLeft, .sideRight]
     let backs: Set<Speaker> = [.backLeft, .backRight]
-    // A lone pair of surrounds goes by either name; both would move it.
+    // A single pair of surrounds may have either name. Giving the bus both pairs would move it.
     let hasBoth = layouts.contains { !sides.isDisjoint(with: $0) && !backs.isDisjoint(with: $0) }
     if !hasBoth, !sides.isDisjoint(with: all), !backs.isDisjoint(with: all) {
       let isSide =
@@ -46,7 +46,8 @@ enum LayoutBus {
     return Speaker.allCases.filter(all.contains)
   }
 
-  /// What brings a layout to a bus: outputs x inputs; all zero for channels that are unknown.
+  /// Returns the gains from a layout to a bus: outputs x inputs. They are zero for unknown
+  /// channels.
   static func gains(from layout: ChannelLayout, to bus: ChannelLayout) -> [[Double]] {
     if layout == bus { return identity(layout.channelCount) }
     switch (layout, bus) {
@@ -69,7 +70,8 @@ enum LayoutBus {
     (0..<count).map { row in (0..<count).map { $0 == row ? 1 : 0 } }
   }
 
-  /// Encoded where it stands. Low-frequency effects go to the head-locked pair, or are left out.
+  /// Encodes each channel at its position. Low-frequency effects go to the head-locked pair, or are
+  /// omitted if there is none.
   private static func field(_ layout: ChannelLayout, order: Int, hasPair: Bool) -> [[Double]] {
     let treatment = Treatment(spatial: layout, busOrder: order)
     let channels = SphericalHarmonics.channelCount(order: order)
@@ -82,17 +84,17 @@ enum LayoutBus {
     return gains
   }
 
-  /// As plain stereo; for a mono bus the half of both.
+  /// Folds down to plain stereo; for a mono bus, to half the sum of both.
   private static func folded(_ layout: ChannelLayout, to targets: [Speaker]) -> [[Double]] {
     var stereo = Treatment(plain: layout).headLocked
-    // Mono is a centre here, like that of more channels.
+    // Mono counts as a centre channel here, as in layouts with more channels.
     let share = 0.5.squareRoot()
     if layout == .mono { stereo = [[share], [share]] }
     return targets.count == 2 ? stereo : [zip(stereo[0], stereo[1]).map { ($0 + $1) / 2 }]
   }
 
-  /// The soundfield as loudspeakers at the targets would pick it up, of the same energy in the
-  /// mean.
+  /// Samples the soundfield in the directions of the loudspeakers. Degree n has the weight (2n + 1)
+  /// / (L (N + 1)), where L is the number of loudspeakers and N the order.
   private static func sampled(_ layout: ChannelLayout, at targets: [Speaker]) -> [[Double]] {
     let treatment = Treatment(spatial: layout, busOrder: 1)
     let places = targets.map { $0.direction(in: targets)?.unitVector }
@@ -133,7 +135,9 @@ extension LayoutBus {
     return gains
   }
 
-  /// - Parameter places: of the bus's loudspeakers; nil for low-frequency effects.
+  /// Returns the gains for a direction.
+  ///
+  /// - Parameter places: the directions of the bus's loudspeakers; nil for low-frequency effects.
   private static func shares(
     of place: Direction, among places: [Direction?]
   ) -> [(output: Int, gain: Double)] {
@@ -148,8 +152,8 @@ extension LayoutBus {
     return nearest.map { ($0, 1 / Double(nearest.count).squareRoot()) }
   }
 
-  /// The two loudspeakers at ear height between which a direction lies, no further apart than 150
-  /// degrees.
+  /// Pans between the two loudspeakers at ear height on either side of a direction; nil if they are
+  /// 150 degrees or more apart.
   private static func neighbours(
     of place: Direction, among places: [Direction?]
   ) -> [(output: Int, gain: Double)]? {
@@ -166,7 +170,7 @@ extension LayoutBus {
     return [(left.index, a / norm), (right.index, b / norm)]
   }
 
-  /// Of degrees.
+  /// Returns the sine of an angle in degrees.
   private static func sin(_ degrees: Double) -> Double {
     Direction(azimuth: degrees).unitVector.y
   }
@@ -176,9 +180,9 @@ extension LayoutBus {
     return turn > 180 ? turn - 360 : turn <= -180 ? turn + 360 : turn
   }
 
-  /// Degrees.
+  /// Returns the angle between two unit vectors, in degrees.
   private static func angle(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double {
-    // Half the angle by its sine is exact near zero.
+    // Computing half the angle from its sine is exact near zero.
     let half = ((a - b) * (a - b)).sum().squareRoot() / 2
     let cosine = (1 - min(1, half * half)).squareRoot()
     return 2 * Direction(SIMD3(cosine, half, 0)).azimuth

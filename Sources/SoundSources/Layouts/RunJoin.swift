@@ -3,19 +3,19 @@
 private import Glibc
 internal import Rendering
 
-/// Joins runs of sound so that nothing clicks.
+/// Joins runs of sound without clicks.
 struct RunJoin {
   private let fadeFrames: Int
   private let longestFadeFrames: Int
-  /// What was heard last, of which what follows is predicted.
+  /// The last frames, from which the continuation is predicted.
   private var past: SoundLine
-  /// What fades out over the run that begins: channels x frames, each channel as long as it can be
-  /// predicted.
+  /// The prediction that is faded out over the new run: channels x frames. Each channel is as long
+  /// as it can be predicted.
   private var tail: [[Float]] = []
   private var tailPosition = 0
 
   private static let fadeSeconds = 0.02
-  /// s for tones, in whose spectrum a short fade would be heard.
+  /// The fade for tones, in whose spectrum a short fade would be audible [s].
   private static let longestFadeSeconds = 0.18
   private static let pastFrames = 1024
 
@@ -25,7 +25,7 @@ struct RunJoin {
     past = SoundLine(channels: channels)
   }
 
-  /// What comes does not follow on what was heard.
+  /// Forgets the last frames, because the next ones do not continue them.
   mutating func forget() {
     past.removeAll()
     tail = []
@@ -40,10 +40,10 @@ struct RunJoin {
 
   // MARK: Runs that meet
 
-  /// Goes on with the past for as long as frames are missing, and fades it out over what comes
-  /// then.
+  /// Bridges missing frames with a prediction from the last frames, which is then faded out over
+  /// the next run. A gap that is longer than the fade is bridged by a fade-out and silence.
   ///
-  /// - Returns: how many frames were put on the line.
+  /// - Returns: the number of frames that were added to the line.
   mutating func bridge(_ missing: Int, on line: inout SoundLine) -> Int {
     tailPosition = 0
     guard past.count > 0 else {
@@ -70,7 +70,8 @@ struct RunJoin {
     return missing
   }
 
-  /// Frames for which what is predicted is as strong as the past was.
+  /// Returns the number of frames for which the prediction keeps at least half the power of the
+  /// past.
   private func goesOn(_ coming: ArraySlice<Float>, after past: [Float]) -> Int {
     func power(_ sound: ArraySlice<Float>) -> Float {
       sound.reduce(0) { $0 + $1 * $1 } / Float(sound.count)
@@ -86,7 +87,7 @@ struct RunJoin {
     return length
   }
 
-  /// From what the past predicts to what has come.
+  /// Crossfades from the prediction to the new run.
   mutating func fade(_ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ count: Int) {
     guard !tail.isEmpty, tailPosition < longestFadeFrames else { return }
     for (c, past) in tail.enumerated() {
@@ -99,7 +100,7 @@ struct RunJoin {
     tailPosition += count
   }
 
-  /// Goes smoothly from 0 to 1.
+  /// Returns a smooth ramp from 0 to 1.
   private func share(_ frame: Int, of length: Int) -> Float {
     let t = (Float(frame) + 0.5) / Float(length)
     return t * t * t * (10 - 15 * t + 6 * t * t)
@@ -107,9 +108,9 @@ struct RunJoin {
 
   // MARK: Runs that overlap
 
-  /// Fades the end of a line over into another version of the same time, at constant power: gains
-  /// that would be right for sounds that have nothing in common are lowered by as much as the two
-  /// agree.
+  /// Crossfades the end of a line into another version of the same time, at constant power. With a
+  /// = cos t and b = sin t, t from 0 to pi / 2, and the correlation r of the two, the gains are (a,
+  /// b) / sqrt(1 + 2 r a b).
   func crossfade(_ new: SoundLine, into line: inout SoundLine, over frames: Int) {
     let length = min(frames, new.count)
     guard length > 0 else { return }
@@ -128,7 +129,7 @@ struct RunJoin {
     }
   }
 
-  /// Normalised correlation of all channels together, 0 to 1.
+  /// Returns the normalised correlation of all channels together, 0 to 1.
   private static func agreement(_ first: [[Float]], _ other: [[Float]]) -> Float {
     var (product, one, two): (Float, Float, Float) = (0, 1e-12, 1e-12)
     for (x, y) in zip(first, other) {

@@ -4,30 +4,32 @@ private import Geometry
 internal import Rendering
 private import SignalProcessing
 
-/// Goes on with a sound beyond its end, as its past predicts: tones go on as tones, noise dies
-/// away.
+/// Extrapolates a sound beyond its end by linear prediction: tones continue, noise decays.
 ///
-/// The prediction is linear, its coefficients the least squares of the errors forwards and
-/// backwards (modified covariance method: L. Marple, IEEE Trans. ASSP 28(4), 1980), with a little
-/// of the identity added, without which the rounding of pure tones would be predicted too; where
-/// such a prediction would grow, Burg's is taken. Gaps in recordings are bridged like this (I.
-/// Kauppinen and K. Roth, "Audio signal extrapolation: theory and applications", Proc. DAFx, 2002).
+/// The coefficients minimise the squared forward and backward errors (modified covariance method:
+/// L. Marple, IEEE Trans. ASSP 28(4), 1980). A small multiple of the identity is added; without it
+/// the rounding errors of pure tones would be predicted too. If such a prediction would grow,
+/// Burg's method is used. Gaps in recordings are bridged like this (I. Kauppinen and K. Roth,
+/// "Audio signal extrapolation: theory and applications", Proc. DAFx, 2002).
 enum SignalExtension {
-  /// Terms of the prediction.
+  /// The number of prediction coefficients.
   static let order = 64
-  /// What is added to the diagonal, of the energy of the past.
+  /// The value added to the diagonal, as a fraction of the past energy.
   private static let loading = 1e-7
 
+  /// Predicts the continuation of a sound.
+  ///
   /// - Parameters:
   ///   - past: the last samples, the newest last.
-  ///   - frames: how many are wanted.
-  /// - Returns: `frames` samples, never louder than the past was.
+  ///   - frames: the number of samples to predict.
+  /// - Returns: `frames` samples, which never exceed the peak of the past. They are silence if the
+  ///   past is silent or too short.
   static func after(_ past: [Float], frames: Int) -> [Float] {
     let limit = Double(past.reduce(0) { max($0, abs($1)) })
     return past.map(Double.init).withUnsafeBufferPointer { x in
       guard limit > 0, x.count > 3 * order else { return [Float](repeating: 0, count: frames) }
       var line = prediction(x).map { extended(x, by: $0, frames) } ?? []
-      // What grows is no continuation of a sound.
+      // A prediction that grows is not a plausible continuation.
       if line.count < frames || !line.allSatisfy({ abs($0) <= 1.02 * limit }) {
         line = extended(x, by: stablePrediction(x), frames)
       }
@@ -49,8 +51,8 @@ enum SignalExtension {
     return Array(line.dropFirst(order))
   }
 
-  /// As `prediction`, but one that never grows, at the price of tones that are a little off (J.
-  /// Burg, "Maximum entropy spectral analysis", 1967; the recursion of N. Levinson).
+  /// Like `prediction`, but never grows, at the cost of slightly detuned tones (J. Burg, "Maximum
+  /// entropy spectral analysis", 1967; Levinson's recursion).
   private static func stablePrediction(_ x: UnsafeBufferPointer<Double>) -> [Double] {
     var (forward, backward) = (Array(x), Array(x))
     var terms: [Double] = []
@@ -72,10 +74,11 @@ enum SignalExtension {
     return terms
   }
 
-  /// a(k) of x(n) = sum of a(k) x(n - k), k from 1 on; nil for a sound that is no sound.
+  /// Returns the coefficients a(k) of x(n) = sum of a(k) x(n - k), k = 1 to `order`; nil if the
+  /// past is silent or not finite, or if the equations cannot be solved.
   private static func prediction(_ x: UnsafeBufferPointer<Double>) -> [Double]? {
     let p = order
-    /// Of x(n - j) and x(n - k), forwards and mirrored, over all n.
+    /// The sum over all n of x(n - j) x(n - k), forwards and mirrored.
     func product(_ j: Int, _ k: Int) -> Double {
       var sum = 0.0
       for n in p..<x.count {

@@ -8,28 +8,29 @@ internal import Rendering
 internal import SignalProcessing
 internal import Surround
 
-/// Measures how loud a source is at the ears of a head that looks ahead: it is rendered for that by
-/// the engine that plays it, and beside that measured as it is.
+/// Measures the loudness of a source at the ears of a head that faces ahead, and that of its own
+/// channels. The engine that plays the source renders it for the measurement.
 ///
-/// So every layout, order, HRTF set and treatment is measured in the same way: as it is heard.
+/// So every layout, order, HRTF set and treatment is measured in the same way: as the listener
+/// hears it.
 final class EarMeter {
   private let renderer: Renderer
   private let ears: LoudnessMeter
   private let source: LoudnessMeter?
-  /// Stereo that was brought to more channels is measured as stereo again, which is what tags tell
-  /// of.
+  /// Whether upmixed stereo is folded down for the measurement of the source, because tags refer to
+  /// stereo.
   private let isFolded: Bool
   private let foldDown: MixMatrix
   private let rendered: PlanarScratch
   private let folded: PlanarScratch
   private var poses: [Quaternion] = []
   private let blockFrames = 1024
-  /// Frames measured.
+  /// The number of frames measured.
   private(set) var frames = 0
 
   /// - Parameters:
-  ///   - layout: of what is measured.
-  ///   - content: what it was before it was prepared.
+  ///   - layout: the layout of the sound to measure.
+  ///   - content: its layout before it was prepared.
   init(
     layout: ChannelLayout, content: ChannelLayout, filters: BinauralFilters,
     settings: RenderSettings
@@ -48,7 +49,7 @@ final class EarMeter {
     folded = PlanarScratch(channels: 2, frames: blockFrames)
   }
 
-  /// Measures the next frames, at most `blockFrames` at a time.
+  /// Measures the next frames, any number of them, in pieces of at most `blockFrames`.
   func add(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames count: Int) {
     withUnsafeTemporaryAllocation(
       of: UnsafeMutablePointer<Float>.self, capacity: renderer.channels
@@ -83,13 +84,13 @@ final class EarMeter {
     ears.add(UnsafePointer(rendered.planes), frames: count)
   }
 
-  /// The next frames do not follow on those before.
+  /// Notes that the next frames do not continue those before.
   func cut() { renderer.reset() }
 
-  /// LUFS at the ears, not gated; nil for silence.
+  /// Returns the ungated loudness at the ears [LUFS]; nil for silence.
   func loudness(ofLast seconds: Double) -> Double? { ears.loudness(ofLast: seconds) }
 
-  /// Of all that was measured; nil while nothing was above the gate.
+  /// The measurement of all frames; nil if nothing was above the gate.
   var measurement: LoudnessMeasurement? {
     guard let loudness = ears.integrated else { return nil }
     return LoudnessMeasurement(

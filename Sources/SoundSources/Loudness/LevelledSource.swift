@@ -6,11 +6,11 @@ internal import Media
 internal import Rendering
 package import Synchronization
 
-/// A source at the loudness that is wished for.
+/// Brings a source to the wanted loudness.
 ///
-/// The gain is set before the first sound by what is known then, and goes to where it should be at
-/// 0.9 dB/s when more is known: from a scan on a thread of its own where the source can be opened
-/// twice, else from what has been read. It stays through a seek.
+/// The gain is set before the first sound from what is known then. When more is known, it moves to
+/// the new value at 0.9 dB/s. The measurement comes from a scan on a separate thread if the source
+/// can be opened twice, otherwise from the frames read so far. A seek does not change the gain.
 package final class LevelledSource: SoundSource {
   let layout: ChannelLayout
   let sampleRate: Int
@@ -19,10 +19,10 @@ package final class LevelledSource: SoundSource {
   var warnings: [String] { source.warnings }
   var stream: (any StreamedSource)? { source.stream }
 
-  /// What the player's other threads see and set.
+  /// The state that the player's other threads read and set.
   package final class Board: Sendable {
     package struct Content {
-      /// LUFS.
+      /// The wanted loudness [LUFS].
       package var target: Double
       package var report: LoudnessReport?
     }
@@ -43,22 +43,23 @@ package final class LevelledSource: SoundSource {
   private var judgedFrames = 0
   private var told: LoudnessReport?
   private let patienceMilliseconds: Int
-  /// The first sound waits at most so long for the scan's first word.
+  /// The longest time for which the first read waits for the first result of the scan [ms].
   static let patienceMilliseconds = 400
-  /// s of sound before a running measurement counts.
+  /// The shortest length of sound for a running measurement [s].
   private static let runningSeconds = 3
-  /// Below this (-80 dBFS) nothing is heard.
+  /// Below this (-80 dBFS) sound is inaudible.
   private static let silence: Float = 1e-4
 
   /// - Parameters:
-  ///   - source: what is read, as it is rendered.
-  ///   - stated: what it says of its own loudness.
-  ///   - scan: of the same source; nil where it can be opened once only.
-  ///   - meter: for the source's layout.
-  ///   - target: LUFS.
-  ///   - patienceMilliseconds: how long the first sound waits for the scan's first word.
-  ///   - tell: called on the reading thread when another kind of knowledge counts, or the gain is
-  ///     to move by more than 1 dB.
+  ///   - source: the prepared source.
+  ///   - stated: the loudness that the source states.
+  ///   - scan: a scan of the same source; nil if it can be opened only once.
+  ///   - meter: a meter for the source's layout.
+  ///   - target: the wanted loudness [LUFS].
+  ///   - patienceMilliseconds: the longest time for which the first read waits for the first result
+  ///     of the scan.
+  ///   - tell: receives a report on the reading thread when the origin of the loudness changes, or
+  ///     when the gain's goal changes by more than 1 dB.
   init(
     _ source: any SoundSource, stated: StatedLoudness?, scan: LoudnessScan?, meter: EarMeter,
     target: Double, patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,
@@ -96,7 +97,7 @@ package final class LevelledSource: SoundSource {
     meter.cut()
   }
 
-  // MARK: What is known
+  // MARK: Evidence
 
   private func learn(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, _ count: Int
@@ -137,7 +138,7 @@ package final class LevelledSource: SoundSource {
   private func apply(
     to planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ frames: Int
   ) {
-    // A step of 5 ms is at most 0.005 dB.
+    // The gain changes by at most 0.005 dB per step of 5 ms.
     let step = max(1, sampleRate / 200)
     for start in stride(from: 0, to: frames, by: step) {
       let count = min(step, frames - start)

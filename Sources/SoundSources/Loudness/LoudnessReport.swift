@@ -4,15 +4,15 @@ public import Loudness
 public import Media
 internal import Rendering
 
-/// What is done about a source's loudness, and why.
+/// The gain that is applied to a source for its loudness, and the reason for it.
 public struct LoudnessReport: Sendable, Equatable {
-  /// dB, of what is read now; it is heard when the queue has come to it.
+  /// The gain of the frames that are read now [dB]. It is audible after the length of the queue.
   public var gain: Double
-  /// dB, where the gain goes to at 0.9 dB/s.
+  /// The gain's goal, which it approaches at 0.9 dB/s [dB].
   public var goal: Double
   public var origin: LoudnessKnowledge.Origin
-  /// What the source states, where that counts.
+  /// The kind of loudness that the source states, if it is used.
   public var statement: StatedLoudness.Origin?
-  /// LUFS at the ears, without the gain.
+  /// The loudness at the ears, without the gain [LUFS].
   public var loudness: Double
 }

@@ -10,19 +10,21 @@ internal import SignalProcessing
 private import Synchronization
 internal import System
 
-/// Measures a source on a thread of its own: quickly by a few pieces, then all of it.
+/// Measures a source on a separate thread: first quickly from a few pieces, then completely.
 package final class LoudnessScan: Sendable {
   struct State {
     var measurement: LoudnessMeasurement?
-    /// Whether there is nothing more to come.
+    /// Whether the scan has ended.
     var isDone = false
   }
 
-  /// Pieces of a quick look and their length, s.
+  /// The number of pieces of the quick measurement, and their length [s].
   private static let (glances, glanceSeconds) = (8, 1.5)
-  /// Longer sources are measured by pieces spread over them: so many of so many seconds.
+  /// The number of pieces that are measured of a source longer than their sum, and their length
+  /// [s].
   private static let (pieces, pieceSeconds) = (90, 10.0)
-  /// s of wall time for the quick look, where seeking is slow, and for all.
+  /// Limits of wall time for the quick measurement, in case seeking is slow, and for the complete
+  /// one [s].
   private static let (glanceLimit, limit) = (3.0, 120.0)
 
   private let open: @Sendable () throws(PlaybackError) -> any SoundSource
@@ -31,7 +33,7 @@ package final class LoudnessScan: Sendable {
   private let worker = Worker()
   private let state = Mutex(State())
 
-  /// - Parameter open: opens the source anew, as it is rendered.
+  /// - Parameter open: opens the source again, prepared for rendering.
   init(
     filters: BinauralFilters, settings: RenderSettings,
     open: @escaping @Sendable () throws(PlaybackError) -> any SoundSource
@@ -49,7 +51,7 @@ package final class LoudnessScan: Sendable {
 
   var current: State { state.withLock { $0 } }
 
-  /// Waits for the first word, but not for long.
+  /// Waits for the first measurement, at most `milliseconds`.
   func wait(milliseconds: Int) {
     let end = monotonic_nanoseconds() + Int64(milliseconds) * 1_000_000
     while monotonic_nanoseconds() < end {
@@ -61,9 +63,9 @@ package final class LoudnessScan: Sendable {
 
   private func run() {
     defer { state.withLock { $0.isDone = true } }
-    // Only this thread; the one that plays comes first.
+    // On Linux this affects only the calling thread, so that the playing thread comes first.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-    // What is wrong with the source is told by the one who plays it.
+    // Problems of the source are reported by the player.
     guard let source = try? open() else { return }
     let piece = Int(Self.glanceSeconds * Double(source.sampleRate))
     if let length = source.duration, length > 2 * Self.glances * piece {
@@ -78,7 +80,8 @@ package final class LoudnessScan: Sendable {
     state.withLock { $0.measurement = measurement }
   }
 
-  /// A source that must be read through is judged by its beginning until that is done.
+  /// Publishes a first measurement once enough has been read. A source without a quick measurement
+  /// is judged by its beginning until then.
   private func giveFirstWord(_ meter: EarMeter, rate: Int) {
     let enough = Double(Self.glances) * Self.glanceSeconds * Double(rate)
     guard Double(meter.frames) >= enough, current.measurement == nil,
@@ -93,14 +96,16 @@ package final class LoudnessScan: Sendable {
     return Self.spread(Self.pieces, of: piece, over: length)
   }
 
-  /// Pieces in the middles of equal parts.
+  /// Returns pieces in the centres of equal parts.
   static func spread(
     _ pieces: Int, of count: Int, over length: Int
   ) -> [(start: Int, count: Int)] {
     (0..<pieces).map { ((2 * $0 + 1) * length / (2 * pieces) - count / 2, count) }
   }
 
-  /// - Returns: nil where nothing can be heard, and when it was stopped.
+  /// Measures the pieces of a plan.
+  ///
+  /// - Returns: nil if nothing is above the gate, or if the scan was stopped.
   private func measure(
     _ source: any SoundSource, plan: [(start: Int, count: Int)], limit: Double
   ) -> LoudnessMeasurement? {

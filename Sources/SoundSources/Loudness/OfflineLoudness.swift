@@ -4,13 +4,12 @@ public import Loudness
 public import Rendering
 
 extension OfflineRenderer {
-  /// Renders all of it only to measure it. The renderer is used up by that: what is written is
-  /// rendered by another one, with the gain that follows.
+  /// Renders everything only to measure it. This uses the renderer up: another one renders the
+  /// output, with the resulting gain.
   ///
-  /// - Parameter look: called after each block with its frames; false ends the measuring.
-  /// - Returns: loudness and true peak of the output; nil where nothing is above the gate of
-  ///   -70 LUFS.
-  /// - Throws: `PlaybackError.interrupted` when it was ended, and the source's errors.
+  /// - Parameter look: called after each block with its number of frames; returns false to stop.
+  /// - Returns: loudness and true peak of the output; nil if nothing is above the gate of -70 LUFS.
+  /// - Throws: `PlaybackError.interrupted` if `look` stopped it, and the source's errors.
   public func measureLoudness(
     look: (_ frames: Int) -> Bool
   ) throws(PlaybackError) -> LoudnessMeasurement? {

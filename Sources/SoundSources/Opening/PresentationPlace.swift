@@ -6,23 +6,25 @@ package import HLS
 private import HTTPFetching
 package import Rendering
 
-/// Where a presentation is that a person names, and how it is read.
+/// The location of a presentation that the user names, and the means to read it.
 package struct PresentationPlace {
   package let address: ResourceAddress
-  /// What a downloader left, where the address is a path: the folder, or the playlist's.
+  /// The downloaded files, if the address is a path: in that folder, or in the playlist's.
   package let folder: PresentationFolder?
-  /// The address is that of the folder itself.
+  /// Whether the address is the folder itself.
   package let isFolder: Bool
-  /// Asks again where that may help.
+  /// Repeats a failed request if that may help.
   package let fetcher: any ResourceFetcher
-  /// Asks once.
+  /// Makes each request once.
   let direct: any ResourceFetcher
 
+  /// Locates a presentation.
+  ///
   /// - Parameters:
-  ///   - argument: a path, `file:`, `http:` or `https:`.
-  ///   - root: the folder in which a downloaded presentation's files lie; nil for the playlist's
-  ///     own, or one above it that has a playlist which names it.
-  ///   - remedy: how the user names a wider root; it ends the refusal of a file outside.
+  ///   - argument: a path, or an address with `file:`, `http:` or `https:`.
+  ///   - root: the folder that contains a downloaded presentation's files; nil for the playlist's
+  ///     own folder, or one above it that has a playlist which names it.
+  ///   - remedy: how the user chooses a wider root, for the error message about a file outside.
   package init(
     _ argument: String, root: String?, remedy: String?
   ) throws(SoundOpeningError) {
@@ -55,7 +57,8 @@ package struct PresentationPlace {
     fetcher = PersistentFetcher(direct) { seconds in usleep(useconds_t(seconds * 1e6)) }
   }
 
-  /// The folder above, or two above, whose multivariant playlist names this one.
+  /// Returns the parent or grandparent folder whose multivariant playlist names this one; nil if
+  /// there is none.
   private static func folder(around own: String, of path: String) -> String? {
     guard let real = realpath(path, nil) else { return nil }
     defer { free(real) }
@@ -67,7 +70,7 @@ package struct PresentationPlace {
     return nil
   }
 
-  /// Its playlists.
+  /// Opens the presentation's playlists.
   package func open(
     _ loader: PlaylistLoader, goesOn: () -> Bool
   ) throws(PresentationError) -> Presentation {
@@ -78,7 +81,8 @@ package struct PresentationPlace {
   }
 }
 
-/// Files from a folder; what its playlists name elsewhere from there, where it is public.
+/// Reads files from a folder. Network addresses in its playlists are fetched from their servers if
+/// they are public.
 private struct FolderAndServerFetcher: ResourceFetcher {
   let files: FolderFetcher
   let network: HTTPFetcher

@@ -5,7 +5,7 @@ internal import HLS
 internal import Rendering
 
 extension SoundOpener {
-  /// The place of a presentation; nil where the input is a file.
+  /// Returns the location of a presentation; nil if the input is a file.
   static func presentation(
     _ input: String, _ options: Options
   ) throws(SoundOpeningError) -> PresentationPlace? {
@@ -17,7 +17,8 @@ extension SoundOpener {
     return isEmpty && singleFile(in: place.folder) != nil ? nil : place
   }
 
-  /// The path of a file; of a folder that holds nothing but one file to be heard, of that one.
+  /// Returns the path of a file. If the input is a folder with exactly one playable file, returns
+  /// the path of that one.
   static func file(_ input: String) -> String {
     if isFolder(input) { return singleFile(in: PresentationFolder(input)) ?? input }
     return path(of: input) ?? input
@@ -27,7 +28,8 @@ extension SoundOpener {
     folder.flatMap { $0.paths.count == 1 ? $0.paths.first : nil }
   }
 
-  /// The input, or what it means as an address of `file:`; nil where that is none.
+  /// Returns the path that the input means, which may be a `file:` address; nil if such an address
+  /// is invalid.
   private static func path(of input: String) -> String? {
     guard input.lowercased().hasPrefix("file:") else { return input }
     guard case .file(let path)? = ResourceAddress(argument: input, in: "/") else { return nil }
@@ -41,7 +43,7 @@ extension SoundOpener {
     return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  /// Whether a file is one by its name or its first line.
+  /// Returns whether a file is a playlist, judged by its name or its first line.
   private static func isPlaylist(_ input: String) -> Bool {
     guard let path = path(of: input) else { return false }
     let lower = path.lowercased()

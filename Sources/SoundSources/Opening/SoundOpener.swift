@@ -6,47 +6,47 @@ public import HLS
 public import Media
 public import Rendering
 
-/// Opens what a person names: an audio file; an HLS presentation by the address or the path of its
-/// playlist; or a folder that holds a downloaded presentation, or nothing but one audio file.
+/// Opens what the user names: an audio file; an HLS presentation, by the address or path of its
+/// playlist; or a folder with a downloaded presentation or a single audio file.
 ///
 /// ```swift
 /// let opener = try SoundOpener("https://example.org/master.m3u8", settings: options.render)
 /// let player = try Player(options: options, makeSource: opener.open)
 /// ```
 public struct SoundOpener: Sendable {
-  /// How a presentation is opened.
+  /// The options for a presentation.
   public struct Options: Sendable {
-    /// Which of its renditions are wanted.
+    /// Selects the renditions that may be played.
     public var wishes = RenditionWishes()
-    /// The rendition follows the line where it comes from a server; otherwise it is the best one
-    /// always.
+    /// Whether the rendition adapts to the network when it comes from a server. Otherwise the best
+    /// one is always played. Default: true.
     public var followsLine = true
-    /// The folder in which a downloaded presentation's files lie; nil: the playlist's own, or one
-    /// above it that has a playlist which names it.
+    /// The folder that contains a downloaded presentation's files; nil for the playlist's own
+    /// folder, or one above it that has a playlist which names it.
     public var root: String?
-    /// How the user names another `root`; it ends the refusal of a file that lies outside.
+    /// How the user chooses another `root`, for the error message about a file outside.
     public var rootRemedy: String?
-    /// A folder in which what is fetched is kept as a presentation that plays without a server.
+    /// A folder in which fetched segments are kept as a presentation that plays without a server.
     public var keepFolder: String?
-    /// Makes every call give up, of the sources too.
+    /// Makes every call give up, including those of the sources.
     public var interrupt: InterruptFlag?
 
     public init() {}
   }
 
-  /// Nil for a file.
+  /// The presentation; nil for a file.
   private let presentation: OpenPresentation?
   private let path: String
   private let settings: RenderSettings
   private let options: Options
   private let keeper: PresentationKeeper?
 
-  /// Looks what it is, and opens a presentation's playlists; a file that cannot be read is told of
-  /// here.
+  /// Recognises the input and opens a presentation's playlists. A file that cannot be read is
+  /// reported here.
   ///
   /// - Parameters:
-  ///   - input: a path, or an address of `file:`, `http:` or `https:`.
-  ///   - settings: how channels are read.
+  ///   - input: a path, or an address with `file:`, `http:` or `https:`.
+  ///   - settings: determines how channels are interpreted.
   /// - Throws: `.opening` for a presentation, `.media` for a file.
   public init(
     _ input: String, settings: RenderSettings = RenderSettings(), options: Options = Options()
@@ -62,9 +62,9 @@ public struct SoundOpener: Sendable {
     _ = try open()
   }
 
-  /// A source from the beginning; it may be called again.
+  /// Opens a source at its beginning. It may be called again.
   ///
-  /// - Parameter sampleRate: Hz; nil for its own.
+  /// - Parameter sampleRate: in Hz; nil for the source's own rate.
   public func open(sampleRate: Int? = nil) throws(PlaybackError) -> any SoundSource {
     guard let presentation else {
       return try FileSource(
@@ -78,9 +78,9 @@ public struct SoundOpener: Sendable {
     return source
   }
 
-  /// Brings what is kept up to date once all has been played.
+  /// Updates the kept presentation after everything has been played.
   ///
-  /// - Returns: why something could not be kept.
+  /// - Returns: why something could not be kept; nil if everything was.
   public func finishKeeping() -> KeepingError? { keeper?.finish() ?? keeper?.problem }
 
   private func stream(
@@ -138,7 +138,7 @@ public struct SoundOpener: Sendable {
 }
 
 extension PresentationKeeper {
-  /// Keeps each segment that comes.
+  /// Returns an observer that keeps each segment as it arrives.
   fileprivate func observer(of renditions: [KeptRendition]) -> SegmentSupply.Observer {
     { [self] arrival in
       let rendition = renditions[arrival.rendition]

@@ -7,37 +7,41 @@ internal import Rendering
 private import Surround
 
 extension HLSSource {
-  /// s that are left of a segment where another rendition takes over.
+  /// A change to another rendition happens at least this long before the end of a segment [s].
   private static let leastLeft = 0.1
-  /// s of a segment that are heard before stereo takes over, for which its upmix listens, and
-  /// before multichannel does. The stereo's level is that of the time in which it is heard, on this
-  /// side of the change or on that.
+  /// Time of a segment that is played before a change to stereo, during which the upmix settles
+  /// [s].
   private static let stereoSeconds = 1.25
+  /// Time of a segment that is played before a change to multichannel [s]. A level match uses the
+  /// time in which the stereo rendition is audible, which is before this change and after the
+  /// other.
   private static let multichannelSeconds = 3.0
 
-  /// A rendition that takes over within a segment.
+  /// A rendition to which the sound changes within a segment.
   private struct JoinTarget {
     var rendition: Int
     var supplied: SuppliedSegment
     var reason: String?
-    /// As late as can be, since the next segment may still be fetched again.
+    /// Whether to change as late as possible, because the next segment may still be fetched again.
     var isAtEnd: Bool
   }
 
-  /// Prepares the change to another rendition within the segment that is read, where one is wanted.
+  /// Prepares the change to another rendition within the current segment, if one is wanted.
   ///
-  /// - Returns: the frame up to which may be read before it is looked at again.
+  /// - Returns: the frame up to which the run may be read before the next call; nil for no limit.
   func planJoin() throws(PlaybackError) -> Int? {
     guard let run, run.end == nil, !run.isDraining, place.unjoinable != place.segment,
       let segment = feed.queue.segment(place.segment), segment.supplied.count > 1,
       let target = joinTarget(in: segment, from: run.reader.rendition)
     else { return nil }
+    // Find the frame of the change, and ask to be called again when it is reached.
     let isStereo = !feed.presentation.ladder[target.rendition].isMultichannel
     let settled = frames(isStereo ? Self.stereoSeconds : Self.multichannelSeconds)
     let latest = frames(segment.end) - longestOverlap - frames(Self.leastLeft)
     let wanted = max(
       place.position, target.isAtEnd ? latest : min(frames(segment.start) + settled, latest))
     if place.position < wanted { return wanted }
+    // Attempt the change once per segment. If it fails, the run continues.
     place.unjoinable = place.segment
     guard place.position <= latest + frames(0.05) else { return nil }
     do throws(PlaybackError) { try join(run.reader, target, in: segment) } catch {
@@ -65,9 +69,11 @@ extension HLSSource {
     let (position, fade) = (place.position, longestOverlap)
     let other = try open(target.supplied, target.rendition, at: segment)
     let end = max(position + fade + RenditionMatch.furthestShift, frames(segment.end))
+    // Decode both renditions to the end of the segment, so that they can be compared.
     try other.decodeAhead(end - other.position)
     try reader.decodeAhead(frames(segment.end) - position)
     match.align(other, with: reader)
+    // Let stereo start early enough for its upmix to settle before the crossfade.
     let isUpmixed = other.layout == .stereo && settings.upmix != .off
     let lead = isUpmixed ? frames(Self.stereoSeconds) : 0
     let start = max(other.position + other.warmUpFrames, position - lead)
@@ -78,8 +84,8 @@ extension HLSSource {
       reader: other, joint: position + fade - other.position, reason: target.reason)
   }
 
-  /// Where a segment was fetched twice before anything was heard: what that tells of the rendition
-  /// that is not heard.
+  /// After a start or a seek, compares the renditions of a segment that was fetched more than once.
+  /// So the shift and level of a rendition are known before it is played.
   func learnOthers(
     than reader: RenditionReader, in segment: QueuedSegment
   ) throws(PlaybackError) {

@@ -8,7 +8,9 @@ internal import Rendering
 extension HLSSource {
   // MARK: The first segment
 
-  /// Reads the beginning of the first segment that decodes.
+  /// Returns a reader for the first segment that decodes.
+  ///
+  /// - Throws: `.stream` if there is none, with the first problem.
   static func firstReader(
     _ feed: SegmentFeed, _ settings: RenderSettings, _ sampleRate: Int?
   ) throws(PlaybackError) -> RenditionReader {
@@ -32,7 +34,8 @@ extension HLSSource {
     throw .stream(problem ?? "there is nothing in it that can be played")
   }
 
-  /// The layouts of all renditions, by the first segment's and by what the playlist counts.
+  /// Predicts the layouts of all renditions, from the first segment and the channel counts in the
+  /// playlist.
   static func expectedLayouts(
     _ presentation: OpenPresentation, _ first: RenditionReader, _ settings: RenderSettings
   ) -> [ChannelLayout] {
@@ -60,7 +63,8 @@ extension HLSSource {
 
   // MARK: Runs
 
-  /// Begins the next run; there is none where nothing follows.
+  /// Begins the next run, or none if the presentation has ended. Segments that are missing or do
+  /// not decode are skipped.
   func beginNext() throws(PlaybackError) {
     if let successor {
       self.successor = nil
@@ -88,14 +92,15 @@ extension HLSSource {
     place.segment += 1
   }
 
-  /// A reader for a segment, at its place in the presentation.
+  /// Opens a reader for a segment, at its position in the presentation.
   func open(
     _ supplied: SuppliedSegment, _ rendition: Int, at segment: QueuedSegment
   ) throws(PlaybackError) -> RenditionReader {
     let reader = try RenditionReader(
       supplied, rendition: rendition, isStart: segment.start == 0, sampleRate: sampleRate,
       settings: settings, interrupt: feed.interrupt)
-    // Where the sound goes on, its own end is a better measure than the lengths in the playlist.
+    // If the sound continues, the end of the decoded sound is more exact than the playlist's
+    // durations.
     let now = seconds(place.position)
     let goesOn = !place.isCut && place.gapReason == nil && abs(segment.start - now) < 0.5
     let start = place.clock.position(
@@ -106,13 +111,14 @@ extension HLSSource {
     return reader
   }
 
-  /// A run that begins where the one before ended, as far as its reader reaches back to there.
+  /// Makes a run that begins where the last one ended, or overlaps it as far as its reader allows.
   private func meeting(
     _ reader: RenditionReader, reason: String?
   ) throws(PlaybackError) -> Run {
     let before = place.position - reader.position
     if before > 0 {
-      // What a decoder gives before it has converged is no loss where the run before has it.
+      // The output of a decoder that has not converged counts as lost only if no earlier run covers
+      // it.
       let unclean = place.isCut ? before : min(reader.warmUpFrames, before)
       try reader.drop(max(unclean, before - longestOverlap))
     }

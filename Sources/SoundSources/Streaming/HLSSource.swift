@@ -6,60 +6,61 @@ public import Media
 public import Rendering
 private import Synchronization
 
-/// An HLS presentation as one sound, whatever renditions it is fetched in.
+/// Plays an HLS presentation as one continuous sound, in whatever renditions it is fetched.
 ///
-/// It is a row of runs, each of one rendition. Where the rendition changes and a segment is at hand
-/// in both, the runs overlap, are aligned to the frame and brought to one loudness; where a segment
-/// is missing there is a hole between them. `ConstantBusSource` fades and bridges.
+/// The source is a sequence of runs, each of one rendition. If the rendition changes within a
+/// segment that is available in both, the runs overlap, are aligned to the frame and brought to one
+/// loudness. If a segment is missing, there is a gap between them. `ConstantBusSource` crossfades
+/// the overlaps and bridges the gaps.
 ///
 /// ## Threading
-/// Segments are fetched on a thread of its own; the rest is used by one thread at a time, but for
-/// `abandon`.
+/// Segments are fetched on a separate thread. Everything else except `abandon` is used by one
+/// thread at a time.
 public final class HLSSource: StreamedSource, @unchecked Sendable {
   public let layout: ChannelLayout
   public let sampleRate: Int
   public let isBinaural: Bool
   public let expectedLayouts: [ChannelLayout]
-  /// To be set by who can open the presentation once more.
+  /// Opens the presentation again. Set by the owner if that is possible.
   public var another: (@Sendable () throws(PlaybackError) -> any SoundSource)?
 
   let settings: RenderSettings
   let feed: SegmentFeed
   var place = ReadingPlace()
-  /// The run that is read, and the one that takes over from it.
+  /// The current run, and the run that continues it.
   var run: Run?
   var successor: Run?
-  /// The reader of the run that is over, until the next one begins.
+  /// The reader of the last run, until the next run begins.
   var previous: RenditionReader?
   var match: RenditionMatch
   var report = StreamReport()
 
-  /// A stretch of one rendition.
+  /// A continuous stretch of one rendition.
   struct Run {
     let reader: RenditionReader
     /// See `SoundSource`.
     var joint: Int
-    /// Why its rendition is another one than before.
+    /// Why the rendition differs from the previous one.
     var reason: String?
-    /// The frame at which it ends because its successor takes over.
+    /// The frame at which the run ends and its successor continues.
     var end: Int?
-    /// Nothing follows in it but what its decoder still holds.
+    /// Whether only the frames that the decoder still holds are left.
     var isDraining = false
   }
 
-  /// s that runs overlap.
+  /// The overlap of two runs [s].
   static let fadeSeconds = 0.15
-  /// s that are decoded before the wanted frame of a seek.
+  /// The time that is decoded before the target of a seek [s].
   private static let prerollSeconds = 0.25
 
-  /// Opens it, and waits for its first segment.
+  /// Opens the presentation and waits for its first segment.
   ///
   /// - Parameters:
-  ///   - supply: what is fetched; it runs from here on.
-  ///   - settings: how channels are read, and what becomes of words on level.
-  ///   - sampleRate: Hz; nil for the first segment's own.
+  ///   - supply: fetches the segments; it runs from now on.
+  ///   - settings: how channels are interpreted, and how level metadata is applied.
+  ///   - sampleRate: in Hz; nil for that of the first segment.
   ///   - interrupt: makes every call give up.
-  /// - Throws: `.stream` where nothing of it can be had.
+  /// - Throws: `.stream` if nothing in the presentation can be played, `.interrupted`.
   public init(
     _ supply: SegmentSupply, settings: RenderSettings, sampleRate: Int? = nil,
     interrupt: InterruptFlag? = nil
@@ -138,8 +139,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
     return 0
   }
 
-  /// Goes on with the run's next segment; false where none follows. Where that is to be heard in
-  /// another rendition, the change is within it, if it is there in both.
+  /// Continues the run with its next segment. Returns false if there is none in this rendition. A
+  /// change to another rendition happens within that segment if it is available in both.
   private func goOn(_ reader: RenditionReader) throws(PlaybackError) -> Bool {
     guard let following = try feed.segment(place.segment + 1), following.rendition != nil,
       let supplied = following.supplied[reader.rendition],
@@ -150,7 +151,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
     return true
   }
 
-  // MARK: Where it is
+  // MARK: Position
 
   public func abandon() { feed.abandon() }
 
@@ -158,7 +159,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   public func isHeard(frame: Int) { feed.queue.advance(heard: seconds(frame)) }
 
-  /// s that may be read beyond a request.
+  /// The time beyond a request that may be read [s].
   private static let readAheadSeconds = 0.1
 
   public var isReady: Bool {

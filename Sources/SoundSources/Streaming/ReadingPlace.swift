@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a stream is read.
+/// The position at which a stream is read.
 struct ReadingPlace {
-  /// The number of the segment that is read.
+  /// The number of the current segment.
   var segment = 0
-  /// The frame that comes next.
+  /// The next frame to read.
   var position = 0
-  /// What comes next does not have to lie over what came before.
+  /// Whether the next run starts afresh, after a start or a seek, and need not continue earlier
+  /// sound.
   var isCut = true
-  /// Why what comes next was not there.
+  /// Why the segments before the next run were missing.
   var gapReason: String?
-  /// A segment in which a join was tried in vain.
+  /// The segment in which a change of rendition was already attempted.
   var unjoinable: Int?
   var clock = SegmentClock()
 }
 
-/// Where a container's times lie in the presentation's time. The renditions of a presentation share
-/// their clock from one discontinuity to the next (RFC 8216, section 6.2.4).
+/// Maps container timestamps to presentation time. The renditions of a presentation share a clock
+/// between discontinuities (RFC 8216, section 6.2.4).
 struct SegmentClock {
-  /// By discontinuity: what is to be added to the container's time, s.
+  /// The offset from container time to presentation time for each discontinuity number [s].
   private var offsets: [Int: Double] = [:]
-  /// A clock that is further away than this is another one.
+  /// A position that is further than this from the expected one belongs to another clock [s].
   private static let mostDistance = 1.0
 
+  /// Returns the presentation time of a container timestamp [s].
+  ///
   /// - Parameters:
-  ///   - time: by the container, s; nil where it has none.
-  ///   - cycle: s after which its times begin again.
-  ///   - discontinuity: which stretch it belongs to.
-  ///   - expected: where it lies as far as the playlist and what came before tell, s.
-  /// - Returns: s of the presentation.
+  ///   - time: the container timestamp [s]; nil if it has none.
+  ///   - cycle: the time after which container timestamps wrap around [s]; nil if they do not.
+  ///   - discontinuity: the discontinuity number that the timestamp belongs to.
+  ///   - expected: the time according to the playlist and the sound read so far [s].
   mutating func position(
     of time: Double?, cycle: Double?, discontinuity: Int, expected: Double
   ) -> Double {

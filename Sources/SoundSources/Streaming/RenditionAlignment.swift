@@ -4,27 +4,28 @@ private import Glibc
 internal import Rendering
 private import SignalProcessing
 
-/// Finds by how many frames one version of a sound lies behind another.
+/// Finds the delay in frames between two versions of a sound.
 ///
-/// By the cross-correlation whose spectrum is flattened (C. Knapp and G. Carter, "The generalized
-/// correlation method for estimation of time delay", IEEE Trans. ASSP 24(4), 1976): tones, which
-/// look alike at every period, count little, and everything that happens counts much. The exponent
-/// is below 1 so that what is only the noise of a codec does not count as much as the sound.
+/// It uses the generalised cross-correlation with a flattened spectrum (C. Knapp and G. Carter,
+/// "The generalized correlation method for estimation of time delay", IEEE Trans. ASSP 24(4),
+/// 1976). Tones, which match at every period, get little weight, and all transients get much. The
+/// exponent is below 1 so that codec noise does not weigh as much as the sound.
 struct RenditionAlignment: Equatable {
-  /// Frames that the other version has to be moved forwards (to later) to lie over the first.
+  /// The number of frames by which the other version must move to later times to match the first.
   var shift: Int
-  /// Normalised correlation there, -1 to 1.
+  /// The normalised correlation at that shift, -1 to 1.
   var agreement: Double
 
   private static let flattening: Float = 0.6
-  /// Below this the two are not the same sound, or too soft to tell.
+  /// Below this agreement the two are different sounds, or too soft to compare.
   static let leastAgreement = 0.5
 
+  /// Finds the shift with the highest correlation; nil if the two do not agree at any shift.
+  ///
   /// - Parameters:
   ///   - first: mono.
-  ///   - other: mono, from the same moment on by its time stamps.
-  ///   - furthest: frames within which the shift is looked for, either way.
-  /// - Returns: nil where the two do not agree anywhere.
+  ///   - other: mono, starting at the same timestamp.
+  ///   - furthest: the largest shift in either direction, in frames.
   init?(of other: [Float], to first: [Float], within furthest: Int) {
     let count = min(first.count, other.count)
     guard count > 4 * furthest else { return nil }
@@ -43,7 +44,7 @@ struct RenditionAlignment: Equatable {
         }
       }
     }
-    // Positive where the first is later.
+    // The shift is positive if the first version is later.
     let best = (-furthest...furthest).max { left, right in
       correlation[(left + size) % size] < correlation[(right + size) % size]
     }

@@ -3,42 +3,46 @@
 private import Glibc
 internal import Rendering
 
-/// How loud a piece of sound is as it is heard, LUFS: with low-frequency effects and without, which
-/// may be silence.
+/// The loudness of a piece of sound to the listener [LUFS], with and without low-frequency effects.
+/// The latter is -infinity for silence.
 struct HeardLoudness {
   var whole: Double
   var mains: Double
 
-  /// The power of the effects alone, of which nothing else knows.
+  /// The power of the low-frequency effects alone, as the difference of the two.
   var effects: Double { max(0, pow(10, whole / 10) - pow(10, mains / 10)) }
 }
 
-/// What was learnt of the renditions: how far each lies behind its time stamps, and at which level
-/// it is as loud as the one heard first, in the mean of all comparisons.
+/// The measured shift of each rendition against its timestamps, and the level at which it is as
+/// loud as the first rendition, averaged over all comparisons.
 struct RenditionLevels {
   private var shifts: [Int: Int] = [:]
   private var whole = Means()
   private var mains = Means()
   private var latest: Int?
-  /// dB by which a soft programme is made louder than in the mean: the effects may have been a
-  /// bang.
+  /// Largest increase above the average level for a soft programme [dB], because the earlier
+  /// effects may have been a single loud one.
   private static let mostExcess = 3.0
 
-  /// Frames to be added to a rendition's time.
+  /// Returns the frames to add to a rendition's time.
   func shift(of rendition: Int) -> Int { shifts[rendition] ?? 0 }
 
-  /// dB; of a rendition that was never compared that of the one heard last.
+  /// Returns a rendition's level [dB]. If it was never compared, this is the level of the rendition
+  /// played last.
   func decibels(of rendition: Int) -> Double {
     whole.decibels(of: rendition) ?? latest.flatMap(whole.decibels) ?? 0
   }
 
-  /// The level at which a rendition without low-frequency effects goes on as loud as one that has
-  /// them would, if its effects went on as they were; nil where the two were never compared.
+  /// Returns the level for a rendition without low-frequency effects that follows one with them
+  /// [dB]. At this level the loudness is the same as if the effects continued unchanged. Nil if the
+  /// two were never compared.
   ///
   /// - Parameters:
-  ///   - coming: how loud the rendition is in the time that comes, as it is.
-  ///   - past: how loud the other one was, as it was given.
-  ///   - level: at which it was given, dB.
+  ///   - rendition: the rendition without effects.
+  ///   - coming: the loudness of its next frames at 0 dB.
+  ///   - other: the rendition with effects.
+  ///   - past: the loudness of its last frames, including its level.
+  ///   - level: the level at which it was played [dB].
   func decibels(
     of rendition: Int, coming: HeardLoudness, after other: Int, past: HeardLoudness,
     at level: Double
@@ -46,13 +50,15 @@ struct RenditionLevels {
     guard let own = mains.decibels(of: rendition), let its = mains.decibels(of: other) else {
       return nil
     }
+    // Wanted power: that of the main channels at the matching level, and that of the past effects.
     let wanted = pow(10, (coming.mains + own - its + level) / 10) + past.effects
     guard wanted > 0 else { return nil }
     let usual = carried(to: rendition, from: other, at: level)
     return min(usual + Self.mostExcess, Means.limited(10 * log10(wanted) - coming.whole))
   }
 
-  /// The level at which a rendition goes on as loud in the mean as another one was.
+  /// Returns the level at which a rendition is on average as loud as another one was at `level`
+  /// [dB].
   func carried(to rendition: Int, from other: Int, at level: Double) -> Double {
     decibels(of: rendition) + level - decibels(of: other)
   }
@@ -65,7 +71,7 @@ struct RenditionLevels {
     latest = rendition
   }
 
-  /// How loud a rendition was found to be, and another one in the same time at a level, dB.
+  /// Takes the loudness of a rendition, and that of another one over the same time at a level [dB].
   mutating func compare(
     _ rendition: Int, _ loudness: HeardLoudness, with other: Int, _ its: HeardLoudness,
     at level: Double
@@ -74,12 +80,12 @@ struct RenditionLevels {
     mains.compare(rendition, loudness.mains, with: other, its.mains, at: level)
   }
 
-  /// Levels in the mean of all comparisons.
+  /// Levels that are averaged over all comparisons.
   private struct Means {
     /// The rendition whose level is 0 dB.
     var reference: Int?
     private var levels: [Int: (sum: Double, count: Double)] = [:]
-    /// dB either way.
+    /// Limit of a level in either direction [dB].
     private static let most = 20.0
 
     static func limited(_ level: Double) -> Double { min(most, max(-most, level)) }
@@ -108,22 +114,22 @@ struct RenditionLevels {
   }
 }
 
-/// A level that goes slowly to where it should be, once a change has been heard.
+/// A level that moves slowly to its goal, starting some time after a change.
 struct RenditionLevel {
-  /// dB.
+  /// The current level [dB].
   private(set) var now: Double
   let goal: Double
-  /// dB/s: not heard.
+  /// An inaudible rate of change [dB/s].
   private static let slope = 0.15
-  /// s until it begins to go.
+  /// The time until the level begins to move [s].
   private var rest = 0.0
 
   init(at level: Double) { (now, goal) = (level, level) }
 
-  /// Goes to its goal from elsewhere, where it stays for some seconds.
+  /// Starts at another level, stays there for `seconds`, then moves to the goal.
   mutating func begin(at level: Double, seconds: Double) { (now, rest) = (level, seconds) }
 
-  /// As a factor.
+  /// The current level as a linear factor.
   var gain: Float { Self.gain(now) }
 
   private static func gain(_ decibels: Double) -> Float { Float(pow(10, decibels / 20)) }

@@ -4,37 +4,37 @@ internal import Ambisonics
 internal import Rendering
 private import Surround
 
-/// Lays renditions over each other: compares them where two are at hand of one time, and remembers
-/// how far apart they lie and how loud each one is.
+/// Matches renditions to each other: compares two that cover the same time, and remembers their
+/// shifts and levels.
 struct RenditionMatch {
   /// See `StreamedSource`.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)?
   private(set) var levels = RenditionLevels()
-  /// What was found where two renditions were compared last.
+  /// The result of the last comparison.
   var alignment: RenditionAlignment?
-  /// What the run has given, the newest last.
+  /// The last frames of the current run, the newest last.
   private var history: SoundLine
 
-  /// Frames either way in which renditions may lie apart at equal time stamps.
+  /// Largest shift between renditions at equal timestamps, in either direction [frames].
   static let furthestShift = 2400
-  /// s over which the level on both sides of a change is to be the same.
+  /// The time over which the level on both sides of a change should agree [s].
   static let levelSeconds = 3.0
-  /// s of the past that are compared with another rendition.
+  /// The length of the history that is compared with another rendition [s].
   private static let historySeconds = 3.0
-  /// s that are compared at least.
+  /// The shortest time for a comparison [s].
   private static let leastCompared = 0.4
-  /// s that may be missing where what comes still follows on what was heard.
+  /// The longest gap after which a run still continues the sound before it [s].
   private static let longestHole = 0.1
 
   init(channels: Int) { history = SoundLine(channels: channels) }
 
-  /// A run begins.
+  /// Notes that a run begins.
   mutating func begin(_ reader: RenditionReader) {
     levels.hears(reader.rendition)
     history = SoundLine(channels: reader.layout.channelCount)
   }
 
-  /// Takes what the run has given.
+  /// Takes frames that the run has output.
   mutating func remember(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, _ count: Int, sampleRate: Int
   ) {
@@ -44,12 +44,13 @@ struct RenditionMatch {
 
   // MARK: Two renditions of one time
 
-  /// Moves another rendition to where it lies over the one that is heard, and makes it as loud.
+  /// Shifts another rendition into alignment with the current one, and matches its loudness.
   mutating func align(_ other: RenditionReader, with reader: RenditionReader) {
     let position = reader.position
     let start = max(position - history.count, other.position + other.warmUpFrames)
     let least = reader.frames(Self.leastCompared)
     guard position - start >= least, other.end >= position else { return }
+    // Compare the two over the time that both cover.
     let end = min(reader.end, other.end)
     let sound = other.coming(start..<end)
     let heard = heard(start..<end, from: reader)
@@ -57,20 +58,22 @@ struct RenditionMatch {
     other.level = .init(at: levels.decibels(of: other.rendition))
     guard let alignment else { return }
     other.position += alignment.shift
-    // On this side of the change or on that, where it is heard as stereo.
+    // Measure the level over the time in which the stereo rendition is audible: before or after the
+    // change.
     let split = position - start
     let side = other.layout.isMultichannel ? 0..<split : split..<end - start
     func part(_ sound: [[Float]]) -> [[Float]] { sound.map { Array($0[side]) } }
     guard side.count >= least, let own = loudnessAsHeard?(other.layout, part(sound)),
       let its = loudnessAsHeard?(reader.layout, part(heard))
     else { return }
-    // As a part of the time shows that counts, and for the rest as in the mean of all times.
+    // Weight the measured level by the time that it covers, and the average level by the rest.
     let mean = other.level.goal + reader.level.now - levels.decibels(of: reader.rendition)
     let known = min(1, Double(side.count) / Double(reader.frames(Self.levelSeconds)))
     other.level.begin(at: mean + known * (its - own - mean), seconds: Self.levelSeconds)
   }
 
-  /// What is heard: of the past as it was given, of what comes as it will be, channels x frames.
+  /// Returns the current rendition's frames, channels x frames: past frames as they were output,
+  /// and coming frames with the current gain.
   private func heard(_ range: Range<Int>, from reader: RenditionReader) -> [[Float]] {
     let past = history.sound(history.count - (reader.position - range.lowerBound)..<history.count)
     let coming = reader.coming(reader.position..<range.upperBound)
@@ -78,7 +81,7 @@ struct RenditionMatch {
     return zip(past, coming).map { past, coming in past + coming.map { gain * $0 } }
   }
 
-  /// Takes what two renditions tell of each other before anything is heard.
+  /// Compares two renditions before anything is played.
   mutating func learn(
     of other: RenditionReader, beside reader: RenditionReader
   ) throws(PlaybackError) {
@@ -94,12 +97,12 @@ struct RenditionMatch {
     alignment = nil
   }
 
-  /// Takes what two renditions of one time tell of each other.
+  /// Compares two renditions over the same time.
   ///
   /// - Parameters:
-  ///   - sound: of the other rendition, channels x frames.
-  ///   - heard: the same time of the rendition that is heard.
-  ///   - level: at which `heard` is given, dB.
+  ///   - sound: the other rendition, channels x frames.
+  ///   - heard: the same time of the current rendition.
+  ///   - level: the level that `heard` includes [dB].
   private mutating func learn(
     _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
     _ heard: [[Float]], heardAt level: Double
@@ -116,11 +119,12 @@ struct RenditionMatch {
 
   // MARK: Renditions that only meet
 
-  /// The level at which a run begins where its rendition of what was heard is not at hand; nil
-  /// where it does not follow on that. What was louder or softer than in the mean stays so, and a
-  /// rendition without low-frequency effects, which no fold-down holds, makes up for them.
+  /// Returns the level at which a run begins if its rendition is not available for the sound before
+  /// it [dB]; nil if it does not continue that sound. A difference from the average level is kept.
+  /// A rendition without low-frequency effects, which no fold-down contains, is raised to make up
+  /// for them.
   ///
-  /// - Parameter position: the frame at which the run before ended.
+  /// - Parameter position: the frame at which the last run ended.
   func level(
     of reader: RenditionReader, after previous: RenditionReader, at position: Int
   ) throws(PlaybackError) -> Double? {
@@ -154,7 +158,8 @@ struct RenditionMatch {
 
   // MARK: Measures
 
-  /// How loud a stretch is as it is heard; nil for silence, and where that is not known.
+  /// Measures how loud a piece of sound is to the listener; nil for silence, and if no meter is
+  /// set.
   private func loudness(_ sound: [[Float]], _ layout: ChannelLayout) -> HeardLoudness? {
     guard let loudnessAsHeard, let whole = loudnessAsHeard(layout, sound) else { return nil }
     guard case .speakers(let speakers) = layout, layout.hasLowFrequencyEffects else {
@@ -166,7 +171,7 @@ struct RenditionMatch {
     return HeardLoudness(whole: whole, mains: loudnessAsHeard(layout, mains) ?? -.infinity)
   }
 
-  /// One signal in which everything is heard.
+  /// Downmixes to mono, without low-frequency effects.
   private static func mono(_ sound: [[Float]], _ layout: ChannelLayout) -> [Float] {
     let gains = Treatment(plain: layout).headLocked
     var sum = [Float](repeating: 0, count: sound.first?.count ?? 0)

@@ -6,25 +6,26 @@ public import Media
 public import Rendering
 internal import SignalProcessing
 
-/// One coded sound of a presentation: segments of one rendition that follow each other.
+/// Decodes consecutive segments of one rendition.
 final class RenditionReader {
   let rendition: Int
   let layout: ChannelLayout
-  /// The frame of the presentation that `read` gives next.
+  /// The frame of the presentation that `read` returns next.
   var position: Int
   var level = RenditionLevel(at: 0)
   private let decoder: SegmentDecoder
   private let initialisation: [UInt8]
   let discontinuity: Int
-  /// Decoded ahead.
+  /// The frames that are decoded ahead.
   private(set) var ahead: SoundLine
   private let scratch: PlanarScratch
   private static let blockFrames = 4096
 
   /// - Parameters:
-  ///   - segment: the first one.
+  ///   - segment: the first segment.
   ///   - isStart: whether the presentation begins with it.
-  ///   - option: how the channels are read, where that fits.
+  ///   - sampleRate: in Hz; nil for that of the segment.
+  ///   - settings: the layout option, which is used if it fits the channels, and the dynamic range.
   init(
     _ segment: SuppliedSegment, rendition: Int, isStart: Bool, sampleRate: Int?,
     settings: RenderSettings, interrupt: InterruptFlag?
@@ -51,18 +52,18 @@ final class RenditionReader {
 
   var sampleRate: Int { decoder.sampleRate }
   func frames(_ seconds: Double) -> Int { Int((seconds * Double(sampleRate)).rounded()) }
-  /// The frame behind the last one that is decoded ahead.
+  /// The frame after the last one that is decoded ahead.
   var end: Int { position + ahead.count }
-  /// Frames that are decoded ahead: channels x frames.
+  /// Returns a range of the frames that are decoded ahead: channels x frames.
   func coming(_ range: Range<Int>) -> [[Float]] {
     ahead.sound((range.lowerBound - position)..<(range.upperBound - position))
   }
   var damages: Int { decoder.damages }
   var isBinaural: Bool { decoder.track.isBinaural }
-  /// Of the first frame, by the segment's own clock, s.
+  /// The time of the first frame on the segment's own clock [s]; nil if the container has none.
   var startTime: Double? { decoder.startTime }
 
-  /// Frames after a fresh start that the codec has not converged in.
+  /// The number of frames after a start in which the codec has not yet converged.
   var warmUpFrames: Int {
     let seconds: Double =
       switch decoder.track.codec {
@@ -76,13 +77,13 @@ final class RenditionReader {
     return Int((seconds * Double(sampleRate)).rounded(.up))
   }
 
-  /// A layout that was asked for is for the renditions that it fits.
+  /// Resolves the layout. A layout that the user chose applies only to the renditions that it fits.
   private static func layout(_ track: AudioTrack, _ option: LayoutOption) -> ChannelLayout {
     (try? option.resolve(track: track)) ?? (try? LayoutOption.auto.resolve(track: track))
       ?? track.layout
   }
 
-  /// Goes on with a segment, once `read` gives 0.
+  /// Continues with a segment. Call it when `read` returns 0.
   func append(_ segment: SuppliedSegment) throws(PlaybackError) -> SegmentDecoder.Succession {
     guard segment.discontinuity == discontinuity, segment.initialisation == initialisation else {
       return .differs
@@ -90,10 +91,10 @@ final class RenditionReader {
     return try Self.media { () throws(MediaError) in try decoder.append(CodedSegment(segment)) }
   }
 
-  /// No segment follows.
+  /// Notes that no segment follows.
   func finish() { decoder.finish() }
 
-  /// Channels x frames; 0 where a segment is needed, and at the end.
+  /// Reads channels x frames. Returns 0 if a segment is needed, and at the end.
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int {
@@ -115,7 +116,7 @@ final class RenditionReader {
     try Self.media { () throws(MediaError) in try decoder.read(into: planes, frames: frames) }
   }
 
-  /// Decodes ahead until so many frames are, or the segments at hand are over.
+  /// Decodes ahead until `frames` frames are available or the supplied segments are used up.
   func decodeAhead(_ frames: Int) throws(PlaybackError) {
     while ahead.count < frames {
       let count = try decode(into: scratch.planes, min(Self.blockFrames, frames - ahead.count))
@@ -124,7 +125,7 @@ final class RenditionReader {
     }
   }
 
-  /// Leaves out frames; fewer where there are not so many.
+  /// Skips frames; fewer if the supplied segments are used up.
   func drop(_ frames: Int) throws(PlaybackError) {
     var left = frames
     while left > 0 {
@@ -147,7 +148,7 @@ extension CodedSegment {
 }
 
 extension RenditionDescription {
-  /// What a segment holds, by decoding its beginning; nil where it does not decode.
+  /// Describes a segment by decoding its beginning; nil if it does not decode.
   public init?(of segment: SuppliedSegment, settings: RenderSettings, interrupt: InterruptFlag?) {
     guard
       let reader = try? RenditionReader(

@@ -6,8 +6,7 @@ internal import Rendering
 private import Synchronization
 private import System
 
-/// The segments of a presentation, which are fetched on a thread of its own while this object
-/// lives.
+/// The segments of a presentation, which are fetched on a separate thread while this object exists.
 ///
 /// ## Threading
 /// `abandon` may be called from any thread; the rest is used by one thread at a time.
@@ -17,7 +16,7 @@ final class SegmentFeed: Sendable {
   let interrupt: InterruptFlag?
   private let worker = Worker()
   private let isAbandoned = Atomic(false)
-  /// s between two looks at the caller's interrupt, which wakes nobody.
+  /// Interval at which the caller's interrupt flag is checked, since it wakes no thread [s].
   private static let interruptSeconds = 0.05
 
   init(_ supply: SegmentSupply, interrupt: InterruptFlag?) {
@@ -29,13 +28,13 @@ final class SegmentFeed: Sendable {
 
   deinit { worker.stop() }
 
-  /// Makes a call that waits give up, and all that follow.
+  /// Makes a waiting call, and all later calls, give up.
   func abandon() {
     isAbandoned.store(true, ordering: .relaxed)
     queue.wake()
   }
 
-  /// Waits for a segment; nil where no more come.
+  /// Waits for a segment and returns it; nil if no more segments follow.
   func segment(_ number: Int) throws(PlaybackError) -> QueuedSegment? {
     while !isAbandoned.load(ordering: .relaxed), interrupt?.isRaised != true {
       switch queue.look(for: number) {

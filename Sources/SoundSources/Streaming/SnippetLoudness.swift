@@ -8,16 +8,17 @@ package import Rendering
 internal import SignalProcessing
 private import Surround
 
-/// How loud a piece of sound is as it is heard: prepared, put on the bus, and rendered for a head
-/// that looks ahead. It is not gated: a gate opens for other parts of each version of a programme.
+/// Measures how loud a piece of sound is to the listener. The sound is prepared, converted to the
+/// bus and rendered for a head that faces ahead. It is not gated: a gate would open for different
+/// parts of each version of a programme.
 ///
 /// - Parameters:
-///   - planes: channels x frames, at the filters' rate.
-///   - layout: of the planes.
-///   - bus: of what is rendered.
-///   - filters: of the decoder.
-///   - settings: how it is rendered.
-/// - Returns: LUFS; nil for silence.
+///   - planes: channels x frames, at the sample rate of the filters.
+///   - layout: the layout of the planes.
+///   - bus: the layout that is rendered.
+///   - filters: the filters of the decoder.
+///   - settings: the settings of the renderer.
+/// - Returns: the loudness in LUFS; nil for silence.
 package func loudness(
   ofSnippet planes: [[Float]], _ layout: ChannelLayout, on bus: ChannelLayout,
   filters: BinauralFilters, settings: RenderSettings
@@ -41,7 +42,7 @@ package func loudness(
   return energy > 0 ? 10 * log10(energy / Double(meter.frames)) : nil
 }
 
-/// Sound in memory.
+/// A source that reads from memory.
 final class MemorySource: SoundSource {
   let layout: ChannelLayout
   let sampleRate: Int

@@ -2,7 +2,7 @@
 
 internal import Rendering
 
-/// Frames in a row, first in first out: channels x frames.
+/// A first-in, first-out queue of frames: channels x frames.
 struct SoundLine {
   private var planes: [[Float]]
   private var start = 0
@@ -37,10 +37,10 @@ struct SoundLine {
     start = 0
   }
 
-  /// Keeps no more than the newest `frames`.
+  /// Keeps only the newest `frames` frames.
   mutating func keepLast(_ frames: Int) { removeFirst(count - frames) }
 
-  /// Copies the first frames out; they stay.
+  /// Copies the first frames without removing them.
   func copy(_ frames: Int, into target: UnsafeMutablePointer<UnsafeMutablePointer<Float>>) {
     for c in planes.indices {
       planes[c].withUnsafeBufferPointer { plane in
@@ -49,12 +49,12 @@ struct SoundLine {
     }
   }
 
-  /// A part of it, counted from the first frame: channels x frames.
+  /// Returns a range of frames, counted from the first one: channels x frames.
   func sound(_ range: Range<Int>) -> [[Float]] {
     planes.map { Array($0[(start + range.lowerBound)..<(start + range.upperBound)]) }
   }
 
-  /// Changes a part of it, counted from the first frame.
+  /// Changes a range of frames, counted from the first one.
   mutating func change(
     _ range: Range<Int>, _ body: (_ channel: Int, _ index: Int, _ value: Float) -> Float
   ) {
@@ -63,7 +63,7 @@ struct SoundLine {
     }
   }
 
-  /// What was removed is given back now and then.
+  /// Frees the memory of removed frames from time to time.
   private mutating func tidy() {
     guard start > 16384, start > count else { return }
     for c in planes.indices { planes[c].removeFirst(start) }

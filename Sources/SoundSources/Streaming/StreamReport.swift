@@ -5,10 +5,10 @@ internal import HLS
 private import Media
 internal import Rendering
 
-/// What a stream tells its listener.
+/// The warnings and news of a stream for its listener.
 struct StreamReport {
   private(set) var warnings: [String] = []
-  /// The rendition that was told of last.
+  /// The rendition that was reported last.
   private(set) var rendition: Int?
   private var news: [(frame: Int, news: SourceNews)] = []
 
@@ -18,7 +18,7 @@ struct StreamReport {
         + "silence was put in its place")
   }
 
-  /// Tells of missing sound that is long enough to be heard.
+  /// Reports missing sound if the gap is long enough to be audible.
   mutating func noteHole(of length: Double, at seconds: Double, reason: String?) {
     guard length >= 0.03 else { return }
     let reason = reason.map { ": \($0)" } ?? ""
@@ -26,7 +26,7 @@ struct StreamReport {
       "from \(clockText(seconds)) on \(fixed(length, decimals: 2)) s are missing\(reason)")
   }
 
-  /// Tells of another rendition from a frame on; the first one needs no reason.
+  /// Reports a change of rendition at a frame. The first rendition has no reason.
   mutating func note(_ change: RenditionNews, of rendition: Int, at frame: Int) {
     var change = change
     if self.rendition == nil { change.reason = nil }
