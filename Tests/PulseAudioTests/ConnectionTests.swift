@@ -36,7 +36,7 @@ extension ServerTests {
         #expect(throws: PulseAudioError.serverSilent(address: server.address, milliseconds: 300)) {
           try SinkList.read(serverAddress: server.address, timeoutMilliseconds: 300)
         }
-        // The same output can be started once the server is well.
+        // Once the server has recovered, an output can be started.
         let source = CountingSource()
         let output = try AudioOutput(configuration(server.address), render: source.callback)
         server.thaw()

@@ -5,16 +5,16 @@ import PulseAudio
 import Synchronization
 
 /// Renders a sine on the left and the frame's own number on the right, so that a recording shows
-/// what was lost, repeated or changed.
+/// which frames were lost, repeated or changed.
 final class CountingSource: @unchecked Sendable {
   static let frequency = 997.0
   static let amplitude = 0.5
-  /// Numbers go round after this many frames.
+  /// Frame numbers wrap around after this many frames.
   static let period = 1 << 20
 
   let sampleRate: Int
   let nextFrame = Atomic<Int64>(0)
-  /// Time each call takes besides [us].
+  /// Extra time that each call takes [us].
   let delayMicroseconds = Atomic<UInt32>(0)
   let decreases = Atomic<Int>(0)
   private let times: UnsafeMutablePointer<Int64>
@@ -36,10 +36,10 @@ final class CountingSource: @unchecked Sendable {
     }
   }
 
-  /// When frame `number` was said to be heard [ns].
+  /// Returns the presentation time that the output gave for frame `number` [ns].
   func presentationTime(of number: Int) -> Int64 { times[number % Self.period] }
 
-  /// The number in a sample of the right channel; nil for silence.
+  /// Returns the frame number that a sample of the right channel contains; nil for silence.
   static func number(_ sample: Float) -> Int? {
     sample == 0 ? nil : Int((sample * Float(2 * period)).rounded()) - 1
   }

@@ -51,7 +51,8 @@ extension ServerTests {
         let heard = try #require(Recording(before).heard.last) + 1
         print("lost with the queue: told \(queued), recorded \(Int(written) - heard) frames")
         #expect(abs(queued - (Int(written) - heard)) < 48 * 45)
-        // The second capture may begin late, but nothing was played that was not rendered since.
+        // The second capture may begin late, but it must contain only frames rendered since the
+        // loss.
         #expect(try #require(recording.heard.first) >= Int(written))
         #expect(recording.heard.last! > Int(written) + 9600)
         #expect(playing.source.decreases.load(ordering: .relaxed) == 0)
@@ -151,7 +152,7 @@ extension ServerTests {
           playing.log.await(limit: 1000) { $0 == .defaultSinkChanged(sink: "other") } != nil)
         sleepMilliseconds(300)
         #expect(playing.output.status.sinkName == "other")
-        // PulseAudio may change an idle sink's rate to the stream's.
+        // PulseAudio may change an idle sink's rate to that of the stream.
         let sinks = try SinkList.read(serverAddress: server.address)
         #expect(sinks.first { $0.name == "other" }?.isDefault == true)
         #expect(

@@ -36,7 +36,7 @@ extension ServerTests {
           "measured \(status.measuredLatencyMilliseconds ?? -1) ms,",
           "underruns \(status.underruns), jumps \(recording.jumps)")
         // On a busy machine PipeWire's graph drops quanta (256 frames or a multiple) on the way to
-        // the monitor. A frame that we lost or repeated would not be a whole number of them.
+        // the monitor. A frame lost or repeated by the output would not be a complete quantum.
         #expect(
           recording.jumps.allSatisfy { $0.to > $0.from && ($0.to - $0.from - 1) % 256 == 0 },
           "\(recording.jumps)")
@@ -87,8 +87,8 @@ extension ServerTests {
       #expect(playing.output.status.state == .playing)
     }
 
-    /// PipeWire's session manager now and then drops a request to move: what is checked is that
-    /// every move that the server made was told.
+    /// Moves the stream. PipeWire's session manager occasionally drops a request to move, so only
+    /// moves that the server made must be reported.
     private func move(
       _ playing: Playing, to sink: String, _ server: PrivatePipeWireServer
     ) throws {
@@ -105,7 +105,7 @@ extension ServerTests {
       Issue.record("PipeWire did not move the stream to \(sink)")
     }
 
-    /// By the server's own account.
+    /// Returns the sink of the only stream, as the server reports it.
     private func sinkOfOnlyInput(_ server: PrivatePipeWireServer) throws -> String {
       let input = try server.pactl(["list", "short", "sink-inputs"]).split(separator: "\t")
       let sinks = try server.pactl(["list", "short", "sinks"]).split(separator: "\n")

@@ -29,8 +29,8 @@ extension ServerTests {
       }
     }
 
-    /// Tried up to three times: reports are off by many milliseconds around an underrun, which a
-    /// busy machine brings about by itself.
+    /// Tries up to three times: around an underrun, which a busy machine can cause, reports are off
+    /// by many milliseconds.
     @Test(arguments: [20.0, 50, 100, 200])
     func latencyIsAsGranted(requested: Double) throws {
       try PrivatePulseServer.withServer { server in
@@ -160,7 +160,7 @@ extension ServerTests {
         sleepMilliseconds(400)
         let before = playing.output.status.underruns
         playing.source.delayMicroseconds.store(300_000, ordering: .relaxed)
-        // The requests that came before the queue ran dry are answered first, one a call.
+        // The requests from before the underrun are answered first, one per call.
         let event = playing.log.await(limit: 6000) {
           $0 == .underrun(total: before + 1)
         }
@@ -176,13 +176,13 @@ extension ServerTests {
   }
 }
 
-/// A second of playing, and what its latency was.
+/// Plays for about a second and measures the latency.
 private struct LatencyAttempt {
   let requested: Double
   let status: AudioOutputStatus
-  /// Median over half a second [ms]: the latency swings with the queue.
+  /// Median over half a second [ms], since the latency varies with the queue.
   let measured: Double
-  /// How far the presentation times were from what the monitor shows [ms].
+  /// Errors of the presentation times against the monitor [ms].
   let error: (median: Double, largest: Double)
 
   var isPlausible: Bool {
@@ -212,7 +212,8 @@ private struct LatencyAttempt {
   }
 }
 
-/// How far the presentation times told to the source are from when the sink played the frames [ms].
+/// Returns the differences between the presentation times that the source received and the times at
+/// which the sink played the frames [ms].
 func presentationErrors(
   _ audio: CapturedAudio, _ source: CountingSource
 ) throws -> (median: Double, largest: Double) {

@@ -8,7 +8,8 @@ import Testing
 @Suite struct PresentationClockTests {
   private static let millisecond: Int64 = 1_000_000
 
-  /// Blocks of 480 frames at 48 kHz, written every 10 ms with a latency of 50 ms that jitters.
+  /// Returns the presentation times of blocks of 480 frames at 48 kHz, written every 10 ms with a
+  /// latency of 50 ms that jitters.
   private func times(
     jitter: (Int) -> Int64, blocks: Int = 500, into clock: inout PresentationClock
   ) -> [Int64] {
@@ -33,7 +34,7 @@ import Testing
     let jitter = (0..<500).map { _ in Int64.random(in: -5...5, using: &random) * Self.millisecond }
     let times = times(jitter: { jitter[$0] }, into: &clock)
     #expect(zip(times, times.dropFirst()).allSatisfy { $1 >= $0 })
-    // The first reports still find the offset.
+    // Skip the first reports, during which the offset is still being estimated.
     for (time, next) in zip(times, times.dropFirst()).dropFirst(16) {
       #expect(abs(next - time - 10 * Self.millisecond) < Self.millisecond)
     }

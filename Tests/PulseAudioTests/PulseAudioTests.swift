@@ -4,10 +4,10 @@ import PulseAudio
 import TestSupport
 import Testing
 
-/// All that needs a server: one after the other, because they measure times.
+/// All tests that need a server. They run one after another, because they measure times.
 @Suite(.serialized) enum ServerTests {}
 
-/// A deep queue by default, so that a busy machine does not make gaps of its own.
+/// Returns a configuration with a deep queue by default, so that a busy machine causes no gaps.
 func configuration(
   _ address: String, latency: Double = 200, rate: Int = 48_000
 ) -> AudioOutputConfiguration {

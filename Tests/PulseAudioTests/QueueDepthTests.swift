@@ -7,7 +7,7 @@ import Testing
 @Suite struct QueueDepthTests {
   private static let second: Int64 = 1_000_000_000
 
-  /// A mutating call cannot stand within `#expect`.
+  /// Checks the result of a mutating call, which `#expect` cannot contain.
   private func check(
     _ hasChanged: Bool, _ expected: Bool, location: SourceLocation = #_sourceLocation
   ) {
@@ -27,7 +27,7 @@ import Testing
     #expect(depth.milliseconds == 50)
     check(depth.ranLow(now: 0), true)
     #expect(depth.milliseconds == 100)
-    // The same stall tells of itself again.
+    // The same stall is reported again.
     check(depth.ranLow(now: Self.second / 10), false)
     check(depth.ranLow(now: Self.second), true)
     #expect(depth.milliseconds == 200)

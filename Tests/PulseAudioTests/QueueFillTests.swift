@@ -16,12 +16,12 @@ import Testing
     #expect(fill.frames(written: 1_000_500, now: 7) == frames + 500)
     let later = fill.frames(written: 1_000_000, now: 7 + 40 * Self.millisecond)
     #expect(later == frames - Int64(sampleRate / 25))
-    // What an answer says counts, whatever was expected.
+    // A new answer replaces the estimate.
     fill.learn(queued: 3, written: 1_000_000, now: 8)
     #expect(fill.frames(written: 1_000_000, now: 8) == 3)
   }
 
-  /// A server that stands still answers no more, and would be fed for ever.
+  /// A server that has stopped no longer answers. Without a time limit it would be fed forever.
   @Test func anOldAnswerSaysNothing() {
     var fill = QueueFill(sampleRate: 48_000)
     #expect(fill.frames(written: 0, now: 0) == nil)

@@ -8,7 +8,7 @@ import Testing
 @testable import PulseAudio
 
 extension ServerTests {
-  /// The depth of the queue on a real server.
+  /// Tests the depth of the queue on a real server.
   @Suite(.serialized) struct QueueTests {
     private func adaptive(_ address: String) -> AudioOutputConfiguration {
       var asked = configuration(address)
@@ -57,14 +57,14 @@ extension ServerTests {
       }
     }
 
-    /// The server asks when nearly half of the queue is missing; it hardly ever comes to that.
+    /// The server asks when nearly half of the queue is missing, which rarely happens.
     @Test func itIsToppedUpBeforeTheServerAsks() throws {
       try PrivatePulseServer.withServer { server in
         let source = VersionedSource()
         let output = try AudioOutput(adaptive(server.address), render: source.callback)
         defer { output.stop() }
         try output.start()
-        // A null sink takes two seconds to begin.
+        // A null sink takes two seconds to start.
         sleepMilliseconds(3500)
         var depths: [Double] = []
         for _ in 0..<40 {
@@ -78,7 +78,7 @@ extension ServerTests {
           "\(status.minimumRequestMilliseconds), the sink has \(status.sinkLatencyMilliseconds)")
         #expect(abs(status.minimumRequestMilliseconds - status.queueMilliseconds / 2) < 5)
         #expect(status.sinkLatencyMilliseconds < 12)
-        // Half of them, so that a busy machine may be late now and then.
+        // The median is checked, so that a busy machine may be late occasionally.
         #expect(depths[20] > 0.8 * status.queueMilliseconds)
         #expect(depths[39] < status.queueMilliseconds + 25)
       }
@@ -106,7 +106,8 @@ extension ServerTests {
       }
     }
 
-    /// Grown by an underrun and shrunk by quiet, the sound goes on without a gap or a lost frame.
+    /// While the queue grows after an underrun and shrinks after a quiet time, the sound has no gap
+    /// and loses no frame.
     @Test func itGrowsAndShrinksWhileItPlays() throws {
       try PrivatePulseServer.withServer { server in
         let (audio, capture) = try capture(server.address)
@@ -144,7 +145,7 @@ extension ServerTests {
       }
     }
 
-    /// The queue grows in the middle of playing without an underrun.
+    /// The queue grows during playback without an underrun.
     @Test func aNearMissDeepensIt() throws {
       try PrivatePulseServer.withServer { server in
         var asked = adaptive(server.address)

@@ -3,10 +3,10 @@
 import Glibc
 import PulseAudio
 
-/// A recording of a `CountingSource`, and what can be read from it.
+/// A recording of a `CountingSource`, and its analysis.
 struct Recording {
   let samples: [Float]
-  /// The source's frame number at each frame; nil where there is silence.
+  /// The source's frame number at each frame; nil for silence.
   let numbers: [Int?]
 
   init(_ captured: CapturedAudio) {
@@ -15,16 +15,16 @@ struct Recording {
     numbers = (0..<samples.count / 2).map { CountingSource.number(samples[2 * $0 + 1]) }
   }
 
-  /// The numbers without the silence.
+  /// The frame numbers without the silence.
   var heard: [Int] { numbers.compactMap { $0 } }
 
-  /// Places where a frame does not follow the one before, silence left aside.
+  /// The places where a frame does not follow its predecessor, ignoring silence.
   var jumps: [(from: Int, to: Int)] {
     let heard = heard
     return zip(heard, heard.dropFirst()).filter { $1 != $0 + 1 }.map { (from: $0, to: $1) }
   }
 
-  /// Runs of silence after the first sound and before the last.
+  /// The number of silent runs between the first and the last sound.
   var gaps: Int {
     let numbers = numbers
     guard let first = numbers.firstIndex(where: { $0 != nil }),
@@ -33,7 +33,7 @@ struct Recording {
     return (first..<last).count { numbers[$0] != nil && numbers[$0 + 1] == nil }
   }
 
-  /// The left channel in the longest run of frames that follow each other.
+  /// The left channel in the longest run of consecutive frames.
   var longestRun: [Double] {
     var best = 0..<0
     var start = 0
@@ -45,13 +45,14 @@ struct Recording {
     return best.map { Double(samples[2 * $0]) }
   }
 
-  /// The left channel where there is sound.
+  /// The left channel without the silence.
   var left: [Double] {
     numbers.indices.filter { numbers[$0] != nil }.map { Double(samples[2 * $0]) }
   }
 }
 
-/// What is left of `signal` after the best sine of `frequency` is taken out, in dB of the sine.
+/// Returns the residual of `signal` after subtracting the best-fitting sine of `frequency`, in dB
+/// relative to the sine.
 func residualDecibels(_ signal: [Double], frequency: Double, sampleRate: Double) -> Double {
   var cc = 0.0
   var ss = 0.0
@@ -89,7 +90,7 @@ func monotonicNow() -> Int64 {
 
 func sleepMilliseconds(_ milliseconds: Int) { usleep(UInt32(milliseconds) * 1000) }
 
-/// Milliseconds until `condition` is true; nil if that takes longer than `limit`.
+/// Returns the milliseconds until `condition` is true; nil after more than `limit`.
 func millisecondsUntil(limit: Int, _ condition: () -> Bool) -> Double? {
   let start = monotonicNow()
   while !condition() {
@@ -99,7 +100,7 @@ func millisecondsUntil(limit: Int, _ condition: () -> Bool) -> Double? {
   return Double(monotonicNow() - start) / 1e6
 }
 
-/// Everything an output told since the beginning.
+/// Collects all events of an output.
 final class EventLog {
   private let output: AudioOutput
   private(set) var events: [AudioOutputEvent] = []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PulseAudio
 
-/// A sink that reads ahead by a time that varies from write to write.
+/// A sink whose read-ahead varies from write to write.
 private struct ReadingSink {
   let readsAhead: ClosedRange<Int64>
   var random = SeededGenerator(1)
@@ -33,14 +33,14 @@ private struct ReadingSink {
     sink.lost = 0
     for _ in 0..<2000 { sink.write(&margin) }
     let excess = margin.nanoseconds - ahead.upperBound * scale
-    // The farthest is rare: of 64 answers none may have come near it.
+    // The largest read-ahead is rare: none of 64 answers may have come near it.
     #expect(excess > -scale, "\(excess)")
     #expect(excess < 5 * scale / 2, "\(excess)")
     #expect(sink.lost < 10)
     #expect(!margin.isLosingAtLimit)
   }
 
-  /// Who knows the margin asks seldom; a lost head makes it unknown again.
+  /// A settled margin needs few requests; a lost head unsettles it.
   @Test func itIsKnownWhenAnswersMoveItNoMore() {
     var margin = RewriteMargin(
       readAhead: 0, extra: 20 * Self.millisecond, limit: 150 * Self.millisecond)
@@ -104,7 +104,7 @@ private struct ReadingSink {
 @Suite struct RewriteScheduleTests {
   private static let millisecond: Int64 = 1_000_000
 
-  /// Runs a second with a refresh every `period` ms (nil: only one); returns the rewrites.
+  /// Runs one second with a refresh every `period` ms (nil for a single one). Returns the rewrites.
   private func rewrites(
     refreshEvery period: Int?, costMilliseconds: Double, writes: Bool = true
   ) -> (times: [Int64], share: Double) {

@@ -6,43 +6,45 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Some seconds of turning the head at a steady rate, and what the sink's monitor heard of it.
+/// Turns the head at a constant rate for some seconds, and analyses the recording of the sink's
+/// monitor.
 struct RewriteRun {
   struct Settings {
     var seconds = 3.0
     /// Turns per second.
     var rate = 100.0
-    /// Until the first turn [ms].
+    /// Time until the first turn [ms].
     var settle = 1200
-    /// The sink whose monitor is recorded; nil: the default sink.
+    /// The sink whose monitor is recorded; nil for the default sink.
     var monitor: String?
     var fragment = 5.0
-    /// The server's account of when it recorded is off by milliseconds: what is heard is timed by
-    /// when it arrives here.
+    /// Whether to time the recording by its arrival, because the server's capture times are off by
+    /// milliseconds.
     var monitorTellsNoTime = false
   }
 
-  /// From a turn to its first frame at the sink [ms], ascending.
+  /// Times from a turn to its first frame at the sink [ms], ascending.
   let delays: [Double]
-  /// Turns that were never heard.
+  /// The number of turns that were never audible.
   let missed: Int
-  /// By how much each presentation time given to a rewrite was early [ms], ascending.
+  /// How early each presentation time of a rewrite was [ms], ascending.
   let timeErrors: [Double]
   let jumps: [(from: Int, to: Int)]
-  /// Runs of silence within the sound.
+  /// The number of silent runs within the sound.
   let gaps: Int
-  /// Frames of silence within the sound.
+  /// The number of silent frames within the sound.
   let silentFrames: Int
-  /// Frames of a version that no rewrite wrote there.
+  /// The number of frames whose version no rewrite wrote there.
   let strayFrames: Int
   let status: AudioOutputStatus
   let queueDepths: [Double]
   let wrongCalls: Int
-  /// Of one core, by the whole test program: output, source and capture.
+  /// Share of one core that the test program uses: output, source and capture.
   let processorShare: Double
 
   var median: Double { delays.isEmpty ? .infinity : delays[delays.count / 2] }
-  /// No gap, no underrun, and hardly a turn that was not heard.
+  /// Whether there is no gap and no underrun, and the missed turns are at most 5 % of the audible
+  /// ones.
   var isUnbroken: Bool { gaps == 0 && status.underruns == 0 && missed <= delays.count / 20 }
   var p95: Double { delays.isEmpty ? .infinity : delays[delays.count * 95 / 100] }
 
@@ -85,18 +87,18 @@ struct RewriteRun {
     strayFrames = heard.strayFrames(of: source)
   }
 
-  /// What must hold in every run.
+  /// Checks the conditions that apply to every run.
   func checkIntegrity(quantum: Int? = nil) {
     #expect(strayFrames == 0)
     #expect(wrongCalls == 0)
-    // PipeWire's graph drops whole quanta on a busy machine.
+    // PipeWire's graph drops complete quanta on a busy machine.
     #expect(
       jumps.allSatisfy { jump in
         quantum.map { jump.to > jump.from && (jump.to - jump.from - 1) % $0 == 0 } ?? false
       }, "\(jumps.prefix(4))")
   }
 
-  /// A busy machine stalls the server too: tries up to three times in all.
+  /// Tries up to three times, because a busy machine stalls the server too.
   static func upToThree(
     _ run: () throws -> RewriteRun, until isGood: (RewriteRun) -> Bool
   ) throws -> RewriteRun {
@@ -137,7 +139,7 @@ struct RewriteRun {
 
 /// A recording of a `VersionedSource`.
 struct HeardVersions {
-  /// By frame number: the version's code, and when it was heard [ns]; nil: never.
+  /// The version code of each frame and the time at which it was played [ns]; nil if it was not.
   private var heard: [(code: Int, time: Int64)?] = []
   private(set) var jumps: [(from: Int, to: Int)] = []
   private(set) var gaps = 0
@@ -199,7 +201,7 @@ struct HeardVersions {
     }.sorted()
   }
 
-  /// Frames whose version is of no piece that covers them.
+  /// Returns the number of frames whose version belongs to no piece that covers them.
   func strayFrames(of source: VersionedSource) -> Int {
     var allowed: [Int: Set<Int>] = [:]
     for piece in source.pieces {
@@ -214,8 +216,8 @@ struct HeardVersions {
   }
 }
 
-/// When fragments of a recording came, without the delays that a busy machine adds: the frames are
-/// recorded at an even pace, and the soonest within a second tell when.
+/// Estimates when the fragments of a recording arrived, without the delays of a busy machine.
+/// Frames are recorded at a constant rate, so the earliest arrivals nearby determine the times.
 private struct ArrivalTimes {
   private static let neighbours = 100
   private let offsets: [Int64]

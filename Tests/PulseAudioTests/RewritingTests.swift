@@ -9,7 +9,7 @@ import Testing
 @testable import PulseAudio
 
 extension ServerTests {
-  /// How soon a turn of the head is heard though the queue is deep, and that nothing breaks for it.
+  /// Tests that a head turn is audible quickly despite a deep queue, and that it breaks nothing.
   @Suite(.serialized) struct RewritingTests {
     @Test func aTurnIsHeardAtOnceThoughTheQueueIsDeep() throws {
       try PrivatePulseServer.withServer { server in
@@ -25,7 +25,7 @@ extension ServerTests {
       }
     }
 
-    /// A null sink that can be rewound first plays two seconds of silence.
+    /// A null sink that supports rewinds first plays two seconds of silence.
     @Test func aTurnIsHeardAtOnceOnASinkThatRewinds() throws {
       try PrivatePulseServer.withServer { server in
         try server.pactl([
@@ -72,7 +72,8 @@ extension ServerTests {
       }
     }
 
-    /// A moving head; `STILLSTAGE_TURNING_SECONDS=600` makes it ten minutes of one.
+    /// Turns the head continuously. `STILLSTAGE_TURNING_SECONDS=600` extends the test to ten
+    /// minutes.
     @Test func turningAllTheTimeCostsNoUnderrun() throws {
       try PrivatePulseServer.withServer { server in
         var settings = RewriteRun.Settings()
@@ -90,8 +91,8 @@ extension ServerTests {
       }
     }
 
-    /// A source that takes long: its pieces are still joined, or left out, and the end is fed
-    /// first.
+    /// If the source is slow, its pieces are still joined, or omitted, and the end of the queue is
+    /// filled first.
     @Test func aSlowSourceRewritesLessOftenAndLosesNothing() throws {
       try PrivatePulseServer.withServer { server in
         let source = VersionedSource()
@@ -104,8 +105,8 @@ extension ServerTests {
       }
     }
 
-    /// Two threads spin, one for each core of a small machine: the deep queue outlasts them.
-    /// `STILLSTAGE_OVERLOAD_SECONDS=120` makes it the two minutes that are promised.
+    /// Two threads spin, one for each core of a small machine; the deep queue outlasts them.
+    /// `STILLSTAGE_OVERLOAD_SECONDS=120` extends the test to the two minutes that are promised.
     @Test func aBusyMachineHearsNoGap() throws {
       let seconds = getenv("STILLSTAGE_OVERLOAD_SECONDS").flatMap { Double(String(cString: $0)) }
       try PrivatePulseServer.withServer { server in
@@ -203,7 +204,7 @@ extension ServerTests {
         for _ in 0..<5 {
           let source = VersionedSource()
           let output = try AudioOutput(configuration(server.address), render: source.callback)
-          // Turns the head as fast as it can.
+          // Turn the head as fast as possible.
           let refresher = TestThread { thread in
             while !thread.isStopped {
               source.turn()

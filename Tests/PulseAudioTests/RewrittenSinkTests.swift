@@ -7,7 +7,7 @@ import Testing
 @testable import PulseAudio
 
 extension ServerTests {
-  /// Sinks that play through another one, some of them from buffers of their own.
+  /// Tests sinks that play through another sink, some of them with buffers of their own.
   @Suite(.serialized) struct RewrittenSinkTests {
     @Test func aRemappingSinkIsFollowed() throws {
       try PrivatePulseServer.withServer { server in
@@ -23,7 +23,8 @@ extension ServerTests {
       }
     }
 
-    /// It resamples all the time, to keep its outputs together, so that no frame can be told.
+    /// A combining sink resamples continuously to synchronise its outputs, so frames cannot be
+    /// identified.
     @Test func aCombiningSinkIsFollowed() throws {
       try PrivatePulseServer.withServer { server in
         _ = try server.loadSink("other")
@@ -53,7 +54,7 @@ extension ServerTests {
       return try RewriteRun(asked, settings)
     }
 
-    /// A tunnel reads 100 ms ahead and more; the margin grows to that, and no more is added.
+    /// A tunnel reads 100 ms ahead or more. The margin grows to that and no further.
     @Test func aTunnelIsFollowedAsFarAheadAsItReads() throws {
       try withTunnel { server in
         let run = try RewriteRun.upToThree {
@@ -69,7 +70,8 @@ extension ServerTests {
       }
     }
 
-    /// With a limit below that the queue is short instead, unless rewriting is insisted on.
+    /// With a limit below the tunnel's read-ahead, the queue is short instead, unless rewriting is
+    /// forced.
     @Test(arguments: [RewritingChoice.automatic, .always])
     func aSinkThatReadsTooFarAheadIsRecognised(choice: RewritingChoice) throws {
       try withTunnel { server in
@@ -112,7 +114,7 @@ extension ServerTests {
       }
     }
 
-    /// A server with a sink "far" that plays on another server.
+    /// Runs `body` with a server that has a sink "far", which plays on another server.
     private func withTunnel(_ body: (PrivatePulseServer) throws -> Void) throws {
       try PrivatePulseServer.withServer { far in
         try PrivatePulseServer.withServer { server in

@@ -9,7 +9,7 @@ final class TestThread: Sendable {
   private let thread = Mutex(pthread_t())
   private let body: @Sendable (TestThread) -> Void
 
-  /// Runs `body`, which returns soon after `isStopped` is true.
+  /// Runs `body`, which must return soon after `isStopped` becomes true.
   init(_ body: @escaping @Sendable (TestThread) -> Void) {
     self.body = body
     thread.withLock {
@@ -23,10 +23,10 @@ final class TestThread: Sendable {
     }
   }
 
-  /// True once `stop` has been called.
+  /// Whether `stop` has been called.
   var isStopped: Bool { shouldStop.load(ordering: .acquiring) }
 
-  /// Waits for the end of the thread.
+  /// Ends the thread and waits for its end.
   func stop() {
     shouldStop.store(true, ordering: .releasing)
     let thread = thread.withLock { $0 }

@@ -7,7 +7,7 @@ import Testing
 @testable import Laboratory
 @testable import PulseAudio
 
-/// A click every 100 ms, and when it was said to be heard.
+/// Renders a click every 100 ms, and records the presentation times that the output gives for them.
 private final class ClickingSource: @unchecked Sendable {
   static let period = 4800
   private static let limit = 4096
@@ -54,9 +54,9 @@ private final class ClickingSource: @unchecked Sendable {
 }
 
 extension ServerTests {
-  /// Whether frames are heard when they are said to be.
+  /// Tests that frames are played at their presentation times.
   @Suite(.serialized) struct TimingTests {
-    /// When each click was heard, CLOCK_MONOTONIC [ns].
+    /// Returns the time at which each click was played, CLOCK_MONOTONIC [ns].
     private func clicks(_ audio: CapturedAudio, rate: Int) -> [Int64] {
       let samples = audio.samples
       var found: [Int64] = []
@@ -74,7 +74,7 @@ extension ServerTests {
       return found
     }
 
-    /// How much later than said each click was heard [ms].
+    /// Returns how much later than its presentation time each click was played [ms].
     private func errors(_ heard: [Int64], _ source: ClickingSource) -> [Double] {
       let said = source.clickTimes.filter { $0 > 0 }
       return heard.compactMap { time in
@@ -90,7 +90,7 @@ extension ServerTests {
     func framesAreHeardWhenTheyAreSaidTo(sinkRate: Int) throws {
       try PrivatePulseServer.withServer { server in
         _ = try server.loadSink("place", rate: sinkRate)
-        // Another stream keeps the sink from changing its rate to ours.
+        // A second stream keeps the sink from changing its rate to that of the first.
         var held = configuration(server.address, latency: 100, rate: sinkRate)
         held.sinkName = "place"
         let holder = try AudioOutput(held, render: CountingSilence().callback)
@@ -123,7 +123,7 @@ extension ServerTests {
       }
     }
 
-    /// An underrun upsets the server's reports: a second later the times are right again.
+    /// An underrun disturbs the server's reports. One second later the times are correct again.
     @Test func anUnderrunIsGotOver() throws {
       try PrivatePulseServer.withServer { server in
         var best = Double.infinity

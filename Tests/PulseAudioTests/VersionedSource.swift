@@ -4,18 +4,18 @@ import Glibc
 import PulseAudio
 import Synchronization
 
-/// Renders a frame's number on the left and, on the right, the version in which it was rendered, so
-/// that a recording shows which version of each frame was heard.
+/// Renders a frame's number on the left and the version of its rendering on the right, so that a
+/// recording shows which version of each frame was played.
 ///
-/// What is appended is of version 0; every `turn` asks for the next version, which is rendered by a
-/// rewrite. The versions are so soft that the output sees no seam between them.
+/// Appended frames have version 0. Every `turn` requests the next version, which a rewrite renders.
+/// The version samples are so small that the output detects no seam between them.
 final class VersionedSource: @unchecked Sendable {
-  /// One call of the rewrite function that returned a piece.
+  /// A call of the rewrite function that returned a piece.
   struct Piece {
     let version: Int
-    /// When it was called, CLOCK_MONOTONIC [ns].
+    /// The time of the call, CLOCK_MONOTONIC [ns].
     let time: Int64
-    /// When its first frame was said to be heard [ns].
+    /// The presentation time of its first frame [ns].
     let presentationTime: Int64
     let start: Int
     let count: Int
@@ -26,21 +26,21 @@ final class VersionedSource: @unchecked Sendable {
   private static let versionScale: Float = 1e6
   private static let pieceLimit = 20_000
 
-  /// Each turn's version is rendered by this many rewrites in a row.
+  /// The number of consecutive rewrites that render each turn's version.
   let rewritesPerTurn = Atomic<Int>(1)
-  /// Time each rewrite takes besides [us].
+  /// Extra time that each rewrite takes [us].
   let delayMicroseconds = Atomic<UInt32>(0)
   let wanted = Atomic<Int>(0)
   let calls = Atomic<Int>(0)
   /// The first frame that can be in the queue.
   let firstQueued = Atomic<Int>(0)
-  /// Calls that asked for what is not in the queue.
+  /// The number of calls for frames that are not in the queue.
   let wrongCalls = Atomic<Int>(0)
   private let nextFrame = Atomic<Int>(0)
   private let pieceCount = Atomic<Int>(0)
   private let storage: UnsafeMutablePointer<Piece>
   private let turnTimes: UnsafeMutablePointer<Int64>
-  // The audio thread's own.
+  // The audio thread owns these.
   private var rendered = 0
   private var repeats = 0
 
@@ -71,15 +71,15 @@ final class VersionedSource: @unchecked Sendable {
     (0..<pieceCount.load(ordering: .acquiring)).map { storage[$0] }
   }
 
-  /// When the turn that asked for `version` was.
+  /// Returns the time of the turn that requested `version`.
   func turnTime(_ version: Int) -> Int64 { turnTimes[version] }
 
-  /// What was rendered so far is in the queue no longer.
+  /// Notes that none of the frames rendered so far are in the queue.
   func dropQueue() {
     firstQueued.store(nextFrame.load(ordering: .relaxed), ordering: .relaxed)
   }
 
-  /// The head turns: what is queued should be rendered again.
+  /// Turns the head, so that the queue must be rendered again.
   func turn() {
     let version = wanted.load(ordering: .relaxed) + 1
     turnTimes[version] = monotonicNow()
@@ -90,7 +90,8 @@ final class VersionedSource: @unchecked Sendable {
     sample == 0 ? nil : Int((sample * numberScale).rounded()) - 1
   }
 
-  /// The version's number modulo `versions`, from 1; 0: as appended.
+  /// Returns the version code in a sample: the version modulo `versions`, plus 1; 0 for appended
+  /// frames.
   static func code(_ sample: Float) -> Int { Int((sample * versionScale).rounded()) }
   static func code(version: Int) -> Int { version == 0 ? 0 : version % versions + 1 }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PulseAudio
 
-/// The watchdog at ticks of 50 ms; times in milliseconds.
+/// Tests the watchdog with ticks of 50 ms. Times are in milliseconds.
 @Suite struct WatchdogTests {
   private struct Server {
     var watchdog = Watchdog(now: 0)
@@ -12,7 +12,7 @@ import Testing
     var frozen: [Int64] = []
     var thawed: [Int64] = []
 
-    /// Lets time pass from `start` to `end`.
+    /// Advances the time from `start` to `end`.
     mutating func run(
       from start: Int64, to end: Int64, requests: Bool, answers: Bool, isRequestDue: Bool = true
     ) {
