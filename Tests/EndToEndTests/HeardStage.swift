@@ -2,35 +2,36 @@
 
 import Glibc
 
-/// Reads from a recording of a `Scene` where the stage stood, how loud it was and which moment of
-/// the source was heard, 2 ms by 2 ms: what the scene's three renders explain best.
+/// Analyses a recording of a `Scene` in steps of 2 ms: the direction of the stage, its gain, and
+/// the position in the source. These are the values with which the scene's three renders fit best.
 struct HeardStage {
   struct Moment {
     /// The middle, in frames of the recording and CLOCK_MONOTONIC [ns].
     let frame: Int
     let time: Int64
-    /// The source's frame there; nil in silence or where nothing of the source is found.
+    /// The source's frame there; nil in silence, or if no part of the source is found.
     let sourceFrame: Int?
-    /// Yaw of the head for which the stage was rendered, degrees.
+    /// The yaw of the head for which the stage was rendered [degrees].
     let yaw: Double
-    /// Linear, 1 for what `render` gives.
+    /// The linear gain relative to the output of `render`.
     let gain: Double
-    /// What is not explained, relative to the sound.
+    /// The unexplained part relative to the sound [dB].
     let residualDecibels: Double
   }
 
   static let hop = 96
-  /// Worse than this is another place in the source.
+  /// A larger residual means another position in the source [dB].
   private static let badResidual = -17.0
-  /// Frames around the expected place that are searched.
+  /// The search range around the expected position [frames].
   private static let nearFrames = 24_000
   private static let probeFrames = 480
 
   let moments: [Moment]
 
   /// - Parameters:
-  ///   - times: the part of the recording to read, CLOCK_MONOTONIC [ns]; nil for all of it.
-  ///   - startsWithin: frames of the source in which that begins; nil for its first two seconds.
+  ///   - times: the part of the recording to analyse, CLOCK_MONOTONIC [ns]; nil for all of it.
+  ///   - startsWithin: the range of source frames in which that part begins; nil for the first two
+  ///     seconds.
   init(
     _ recording: Recording, _ scene: Scene, times: ClosedRange<Int64>? = nil,
     startsWithin: Range<Int>? = nil
@@ -49,8 +50,8 @@ struct HeardStage {
   /// The moments that are not silent.
   var audible: [Moment] { moments.filter { $0.gain != 0 } }
 
-  /// Changes of the place in the source against the recording, in frames: none but where something
-  /// was repeated or inserted (negative) or left out. The first 100 ms of sound are not looked at.
+  /// Changes of the source position relative to the recording, in frames: negative for a repetition
+  /// or an insertion, positive for an omission. The first 100 ms of sound are ignored.
   var jumps: [Int] {
     let offsets = audible.dropFirst(50).compactMap { moment in
       moment.sourceFrame.map { $0 - moment.frame }
@@ -58,12 +59,12 @@ struct HeardStage {
     return zip(offsets, offsets.dropFirst()).map { $1 - $0 }.filter { $0 != 0 }
   }
 
-  /// True when the source is heard without a gap from its first moment to the end of the recording.
+  /// Whether the source plays without a gap from its first moment to the end of the recording.
   var isUnbroken: Bool {
     jumps.isEmpty && moments.drop { $0.gain == 0 }.allSatisfy { $0.gain != 0 }
   }
 
-  /// The place in the source at which a ramp of 50 ms, up or down, has half its gain.
+  /// Returns the source position at which a 50 ms ramp, up or down, has half its gain.
   static func middle(ofRamp moments: some Sequence<Moment>) -> Double? {
     let found = moments.filter { $0.sourceFrame != nil && $0.gain > 0.05 }
     for (a, b) in zip(found, found.dropFirst()) where (a.gain < 0.5) != (b.gain < 0.5) {
@@ -74,12 +75,12 @@ struct HeardStage {
     return nil
   }
 
-  /// Goes through a recording and keeps to the place in the source where it was.
+  /// Reads a recording moment by moment and tracks the source position.
   private struct Reader {
     let recording: Recording
     let scene: Scene
     let firstRange: Range<Int>
-    /// From a frame of the recording to that of the source.
+    /// The offset from a frame of the recording to that of the source.
     var offset: Int?
     var lastSource: Int?
 
@@ -109,14 +110,14 @@ struct HeardStage {
     }
   }
 
-  /// The moments between two times.
+  /// Returns the moments between two times.
   func between(_ start: Int64, _ end: Int64) -> ArraySlice<Moment> {
     let first = moments.firstIndex { $0.time >= start } ?? moments.endIndex
     let last = moments.lastIndex { $0.time <= end } ?? moments.startIndex
     return first <= last ? moments[first...last] : []
   }
 
-  /// The first moment after `time` from which on, for 20 ms, something is true.
+  /// Returns the first moment after `time` from which a condition holds for 20 ms.
   func first(after time: Int64, where holds: (Moment) -> Bool) -> Moment? {
     var run = 0
     for (index, moment) in moments.enumerated() where moment.time > time {
@@ -126,8 +127,8 @@ struct HeardStage {
     return nil
   }
 
-  /// The frame of the source that is heard at `frame` of the recording: where its 10 ms correlate
-  /// best with the scene.
+  /// Returns the source frame at `frame` of the recording: the one with the highest correlation
+  /// over 10 ms.
   static func locate(
     _ recording: Recording, at frame: Int, in scene: Scene, _ range: Range<Int>
   ) -> Int? {
@@ -155,7 +156,7 @@ struct HeardStage {
     range.map { ears[0][$0] + ears[1][$0] }
   }
 
-  /// Squared normalised correlation.
+  /// Returns the squared normalised correlation.
   private static func similarity(
     _ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int
   ) -> Float {

@@ -3,12 +3,12 @@
 import Glibc
 import SignalProcessing
 
-/// What tells two ears the direction of a source.
+/// The interaural cues to the direction of a source.
 struct InterauralDifference {
-  /// Delay of the left ear after the right one, from the maximum of the cross-correlation below
-  /// 1.5 kHz [s].
+  /// Delay of the left ear relative to the right one, from the maximum of the cross-correlation
+  /// below 1.5 kHz [s].
   let time: Double
-  /// Left over right by octave, 125 Hz to 16 kHz [dB].
+  /// Level of the left ear relative to the right one, in octaves from 125 Hz to 16 kHz [dB].
   let levels: [Double]
 
   static let frames = 32_768

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEndTests {
-  /// `stillstage bench latency`, all of the chain.
+  /// Tests `stillstage bench latency` with the complete chain.
   @Suite(.serialized) struct LatencyBenchTests {
     private struct Report: Decodable {
       struct Spread: Decodable {
@@ -56,10 +56,10 @@ extension EndToEndTests {
       #expect(chain.latencies.count + chain.unreadableSteps == 10)
       #expect(chain.latencies.count >= 5)
       #expect(chain.begin.p50 <= chain.latency.p50 && chain.latency.p50 <= chain.settled.p50)
-      // What is appended is heard behind the queue.
+      // Without rewriting, a turn is audible only after the queue has played.
       #expect(chain.latency.p50 > 0.7 * chain.queue.p50)
       #expect(chain.latency.p50 < chain.queue.p50 + 100)
-      // The stages are all of it.
+      // The stages add up to the latency.
       let stages = chain.stages
       let sum = [
         stages.report, stages.fusion, stages.wait, stages.queue, stages.begin, stages.turn,
@@ -69,8 +69,8 @@ extension EndToEndTests {
       #expect(stages.report.minimum > 0 && stages.fusion.minimum > 0)
       #expect(abs(chain.capture.differenceMilliseconds) < 5)
       for row in report.renderer {
-        // The limiter's look-ahead, the ramp between two points of the grid, and the delay from the
-        // source to the ear that is in the filters. None of them depends on the block.
+        // The sum of the limiter's look-ahead, the ramp between two grid points and the delay from
+        // the source to the ear in the filters. None of them depends on the block size.
         let filters = row.halfFrames - Double(row.soundLatencyFrames)
         #expect(filters > 8 && filters < 240, "\(row)")
         #expect(abs(row.halfFrames - report.renderer[0].halfFrames) < 12, "\(row)")
@@ -80,7 +80,7 @@ extension EndToEndTests {
 
     @Test func findsTheDelayItPutIn() throws {
       var found: Report.Injected?
-      // A machine that has other work to do is told by the error.
+      // The reported error shows if the machine is busy with other work.
       try whileBroken {
         let report = try report(["--steps", "64", "--queue", "150", "--inject-delay", "50"])
         found = report.chains.first?.injected
@@ -95,10 +95,10 @@ extension EndToEndTests {
         abs(injected.foundMilliseconds - 50) < max(1, 3 * injected.uncertaintyMilliseconds))
     }
 
-    /// Everything that was started ends: server, tracker, and what runs under it.
+    /// Every process that was started ends: the server, the tracker and their children.
     @Test func controlCEndsAllOfIt() throws {
       let program = try RunningProgram([Product.stillstage, "bench", "latency", "--json"])
-      // Until a server and a tracker run.
+      // Wait until a server and a tracker run.
       let isRunning = waitUntil(seconds: 30) {
         usleep(100_000)
         return Self.descendants(of: program.pid).count >= 4
@@ -135,7 +135,7 @@ extension EndToEndTests {
 
     private static func stat(of pid: pid_t) -> (state: Substring, parent: pid_t)? {
       guard let data = try? Data(contentsOf: URL(filePath: "/proc/\(pid)/stat")) else { return nil }
-      // The name in brackets may hold anything.
+      // The process name in brackets may contain any character.
       let fields = String(decoding: data, as: UTF8.self).split(separator: ")").last?
         .split(separator: " ")
       guard let fields, fields.count > 1, let parent = pid_t(fields[1]) else { return nil }

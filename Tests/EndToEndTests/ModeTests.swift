@@ -8,7 +8,7 @@ import Testing
 
 extension EndToEndTests {
   @Suite(.serialized) struct ModeTests {
-    /// A recording during which the head turns by 90 degrees, and when it did.
+    /// Returns a recording during which the head turns by 90 degrees, and the time of the turn.
     private func playTurning(
       _ scene: Scene, path: String? = nil, _ arguments: [String], tracker: [String]? = []
     ) throws -> (Recording, Int64) {
@@ -44,7 +44,7 @@ extension EndToEndTests {
       let end = recording.frame(at: turned + 400_000_000)
       #expect(recording.level(end - 24_000..<end) > 0.03)
       #expect((0..<recording.frames).allSatisfy { recording.ears[0][$0] == recording.ears[1][$0] })
-      // Spatial, the same file turns with the head.
+      // With spatial rendering the same file turns with the head.
       let (spatial, left) = try playTurning(.noise, path: folder.file("mono.wav"), [])
       let start = spatial.frame(at: left + 200_000_000)
       let difference = InterauralDifference(
@@ -57,7 +57,7 @@ extension EndToEndTests {
 
     @Test func aRecordedHeadIsFollowed() throws {
       let folder = TemporaryFolder()
-      // 90 degrees to the left between 0.5 and 1.5 s of the source.
+      // The head turns 90 degrees to the left between 0.5 and 1.5 s of the source.
       var rows = "t,w,x,y,z\n"
       for step in 0...100 {
         let angle = 90 * Double(step) / 100 * Double.pi / 360

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 
-/// A `stillstage play` that runs, under a virtual head tracker where one is wanted.
+/// A running `stillstage play`, optionally with a virtual head tracker.
 final class Performance {
   /// A line of `--events`.
   struct Event: Decodable {
@@ -24,7 +24,7 @@ final class Performance {
   }
 
   let program: RunningProgram
-  /// Of `stillstage` itself.
+  /// The process ID of `stillstage` itself.
   let pid: pid_t
   private let folder = TemporaryFolder()
   private var head: HeadControl?
@@ -39,19 +39,20 @@ final class Performance {
   }
 
   /// - Parameters:
-  ///   - executable: what plays.
+  ///   - executable: the player.
   ///   - path: the file to play.
   ///   - server: the sound server's address.
-  ///   - arguments: more for `play`.
-  ///   - tracker: arguments of the virtual tracker; nil: there is none.
-  ///   - hasTerminal: it runs in a shell on a terminal, which tells its settings before and after.
-  ///   - environment: more variables.
+  ///   - arguments: additional arguments of `play`.
+  ///   - tracker: arguments of the virtual tracker; nil for no tracker.
+  ///   - hasTerminal: whether it runs in a shell on a terminal, which prints its settings before
+  ///     and after.
+  ///   - environment: additional variables.
   init(
     executable: String = Product.stillstage, path: String, on server: String,
     _ arguments: [String] = [], tracker: [String]? = nil, hasTerminal: Bool = false,
     environment: [String: String] = [:]
   ) throws {
-    // What is heard is compared with renders, which keep the source's level.
+    // The sound is compared with renders, which keep the level of the source.
     let play =
       [executable, "play", path, "--events", folder.file("events.jsonl"), "--loudness", "off"]
       + arguments
@@ -87,7 +88,7 @@ final class Performance {
     return root + "/Calibration/virtual-tracker/virtual_tracker.py"
   }
 
-  /// What has been told so far.
+  /// The events so far.
   var events: [Event] {
     guard let data = try? Data(contentsOf: URL(filePath: folder.file("events.jsonl"))) else {
       return []
@@ -97,7 +98,7 @@ final class Performance {
     }
   }
 
-  /// Waits for the `count`th event of a name.
+  /// Waits for the `count`th event with a name.
   @discardableResult
   func event(_ name: String, count: Int = 1, seconds: Double = 5) throws -> Event {
     var found: [Event] = []
@@ -114,20 +115,20 @@ final class Performance {
     return found[count - 1]
   }
 
-  /// Waits until it is connected to the server and to its tracker.
+  /// Waits until the player is connected to the server and, if there is one, its tracker.
   func begin() throws {
     try event("connected", seconds: 60)
     if head != nil { try event("tracker-connected", seconds: 10) }
   }
 
-  /// Tells the virtual tracker something; returns when that was done, CLOCK_MONOTONIC [ns].
+  /// Sends a command to the virtual tracker. Returns when it was executed, CLOCK_MONOTONIC [ns].
   @discardableResult
   func tell(_ command: String) throws -> Int64 {
     guard let head else { throw HeadControl.Failure(text: "there is no tracker") }
     return try head.send(command)
   }
 
-  /// Moves the virtual head; returns when the first report of it was sent, CLOCK_MONOTONIC [ns].
+  /// Moves the virtual head. Returns when its first report was sent, CLOCK_MONOTONIC [ns].
   func move(_ command: String) throws -> Int64 {
     let start = program.lines.count
     try tell(command)
@@ -135,7 +136,7 @@ final class Performance {
     return Int64(line.split(separator: " ").last ?? "") ?? 0
   }
 
-  /// Asks it to end and waits; returns the exit code and the milliseconds that took.
+  /// Sends a signal and waits for the end. Returns the exit code and the elapsed milliseconds.
   func end(_ signal: Int32 = SIGTERM) -> (code: Int32?, milliseconds: Double) {
     let start = monotonic_nanoseconds()
     kill(pid, signal)
@@ -184,8 +185,8 @@ private final class HeadControl {
   }
 }
 
-/// A machine that runs tests may be too busy for a queue of 50 ms: tries up to three times in all,
-/// while `attempt` says that the sound was broken.
+/// Tries up to three times while `attempt` returns that the sound was broken, since a test machine
+/// may be too busy for a queue of 50 ms.
 func whileBroken(_ attempt: () throws -> Bool) throws {
   for _ in 1...2 {
     if try !attempt() { return }
@@ -196,7 +197,7 @@ func whileBroken(_ attempt: () throws -> Bool) throws {
 
 func sleepSeconds(_ seconds: Double) { usleep(UInt32(seconds * 1e6)) }
 
-/// For the lines that tell what was measured.
+/// Returns the milliseconds between two times, rounded to 0.1 for printing.
 func milliseconds(_ start: Int64, _ end: Int64) -> Double {
   (Double(end - start) * 1e-5).rounded() / 10
 }

@@ -4,17 +4,17 @@ import CRealtime
 import Glibc
 import PulseAudio
 
-/// What a sink played, with the time of every frame.
+/// The output of a sink, with the time of every frame.
 struct Recording {
   /// Two ears x frames.
   let ears: [[Float]]
-  /// A frame, and CLOCK_MONOTONIC of it [ns]; frames that were not recorded lie between two.
+  /// Frames and their CLOCK_MONOTONIC times [ns]. A gap in the recording is between two of them.
   private let anchors: [(frame: Int, time: Int64)]
 
   static let sampleRate = 48_000.0
 
-  /// - Parameter isByArrival: frames are timed by when they came, which is later than they were
-  ///   played; otherwise by what the server says.
+  /// - Parameter isByArrival: whether frames are timed by their arrival, which is later than they
+  ///   were played; otherwise by the server's reports.
   init(_ audio: CapturedAudio, isByArrival: Bool) {
     let samples = audio.samples
     ears = (0..<2).map { ear in (0..<samples.count / 2).map { samples[2 * $0 + ear] } }
@@ -26,8 +26,8 @@ struct Recording {
       let time = fragment.captureTimeNanoseconds
       return time.map { (fragment.firstFrame, $0 - Self.duration(fragment.firstFrame)) }
     }
-    // What is reported jitters, the sink does not: over half a second a lone report counts little,
-    // and of arrivals the promptest is the truest.
+    // Reports jitter but the sink does not. The median over half a second suppresses single
+    // outliers; for arrivals the earliest one is the most accurate.
     anchors = origins.indices.map { index in
       let near = origins[max(0, index - 5)..<min(origins.count, index + 6)].map(\.origin).sorted()
       let origin = isByArrival ? near[0] : near[near.count / 2]
@@ -51,8 +51,8 @@ struct Recording {
     return anchor.frame + Int((Double(time - anchor.time) * 1e-9 * Self.sampleRate).rounded())
   }
 
-  /// Largest share of the energy further than 100 Hz from `frequency` in any 50 ms between two
-  /// times [dB].
+  /// Returns the largest share of energy further than 100 Hz from `frequency` in any 50 ms between
+  /// two times [dB].
   func worstSpuriousDecibels(_ frequency: Double, from start: Int64, to end: Int64) -> Double {
     let count = 2400
     let frames = max(0, frame(at: start))..<min(self.frames - count, frame(at: end))
@@ -80,14 +80,14 @@ struct Recording {
     return 10 * log10(max(1e-12, (total - near) / max(total, 1e-30)))
   }
 
-  /// True when there are 2 ms of silence between two times.
+  /// Returns whether there are 2 ms of silence between two times.
   func hasGap(from start: Int64, to end: Int64) -> Bool {
     stride(from: frame(at: start), to: frame(at: end), by: 96).contains {
       level($0..<$0 + 96) < 1e-6
     }
   }
 
-  /// Root mean square of both ears.
+  /// Returns the root mean square of both ears.
   func level(_ range: Range<Int>) -> Double {
     var sum = 0.0
     for ear in ears { for i in range.clamped(to: 0..<frames) { sum += Double(ear[i] * ear[i]) } }
@@ -95,22 +95,22 @@ struct Recording {
   }
 }
 
-/// Side lobes below -92 dB (Harris 1978).
+/// Returns a Blackman-Harris window, with side lobes below -92 dB (Harris 1978).
 private func blackmanHarris(_ x: Double) -> Double {
   let angle = 2 * Double.pi * x
   return 0.35875 - 0.48829 * cos(angle) + 0.14128 * cos(2 * angle) - 0.01168 * cos(3 * angle)
 }
 
-/// Records a sink while a test goes on.
+/// Records a sink during a test.
 final class SinkRecorder {
   private let audio = CapturedAudio()
   private let capture: MonitorCapture
   private let isByArrival: Bool
 
   /// - Parameters:
-  ///   - address: the server's.
-  ///   - sink: which one.
-  ///   - patience: seconds in which the server may still be on its way.
+  ///   - address: the server's address.
+  ///   - sink: the name of the sink.
+  ///   - patience: the time that the server may take to start [s].
   ///   - isByArrival: as in `Recording`.
   init(
     _ address: String, sink: String? = "ears", patience: Double = 0, isByArrival: Bool = false
@@ -119,7 +119,8 @@ final class SinkRecorder {
     let end = monotonic_nanoseconds() + Int64(patience * 1e9)
     while true {
       do {
-        // Longer than the sink's own blocks, so that the recording does not hurry the sink.
+        // Fragments that are longer than the sink's own blocks keep the recording from shortening
+        // the sink's latency.
         capture = try MonitorCapture(
           serverAddress: address, sinkName: sink, fragmentMilliseconds: 50,
           receiver: audio.append)
@@ -136,6 +137,6 @@ final class SinkRecorder {
     return current
   }
 
-  /// What there is so far.
+  /// The recording so far.
   var current: Recording { Recording(audio, isByArrival: isByArrival) }
 }

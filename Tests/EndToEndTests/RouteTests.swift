@@ -8,7 +8,8 @@ import Testing
 @testable import Laboratory
 
 extension EndToEndTests {
-  /// A tone on the left alone: the right ear is silent in plain stereo, not in binaural sound.
+  /// Tests routes with a tone on the left only: the right ear is silent in plain stereo, but not in
+  /// binaural sound.
   @Suite(.serialized) struct RouteTests {
     private let folder = TemporaryFolder()
     private let tone: String
@@ -38,15 +39,16 @@ extension EndToEndTests {
       return String(inputs.prefix { $0.isNumber })
     }
 
-    /// What a sink played from a moment on: when sound came, and when it had become as wanted.
+    /// The output of a sink after some time: when sound began, and when it was as expected.
     private struct Change {
       let onset: Int64
       let done: Int64
-      /// Largest share further than 500 Hz from the tone in 20 ms, over the tone [dB], and when.
+      /// The largest share further than 500 Hz from the tone in 20 ms, relative to the tone [dB],
+      /// and its time.
       let click: (decibels: Double, time: Int64)
     }
 
-    /// Looks at 5 ms at a time for the last that is not as wanted.
+    /// Finds the last of the 5 ms windows that is not as expected.
     private func change(
       _ recording: Recording, after start: Int64, toBinaural isBinaural: Bool
     ) throws -> Change {
@@ -65,7 +67,7 @@ extension EndToEndTests {
       }
       let done = recording.time(ofFrame: (last ?? onset) + 240)
       let last20 = recording.frame(at: done) + 4800
-      // The move itself begins the sound on the new sink anyhow.
+      // Skip the onset: the sound on the new sink begins with the move.
       let clicks = stride(from: onset + 480, to: min(last20, recording.frames - 960), by: 240).map {
         (decibels: click(recording, $0), time: recording.time(ofFrame: $0))
       }
@@ -83,7 +85,7 @@ extension EndToEndTests {
           return Double(ear[start + index]) * window
         }
         let total = windowed.reduce(0) { $0 + $1 * $1 }
-        // 1000 Hz is bin 20 of 50 Hz each.
+        // At 50 Hz per bin, 1000 Hz is bin 20.
         let near = (10...30).reduce(0.0) { sum, bin in
           let step = 2 * Double.pi * Double(bin) / Double(count)
           var (real, imaginary) = (0.0, 0.0)
@@ -95,7 +97,7 @@ extension EndToEndTests {
         }
         return max(0, total - near)
       }
-      // The plain tone in this window; the sum of the window's squares is 0.258 of its length.
+      // The energy of the plain tone in this window. The mean square of the window is 0.258.
       let tone = 0.2 * 0.2 / 2 * 0.258 * Double(count)
       return 10 * log10(max(1e-14, far[0] + far[1]) / tone)
     }
@@ -114,7 +116,7 @@ extension EndToEndTests {
       }
     }
 
-    /// A machine that is busy breaks sound in other places than we do.
+    /// Returns whether the sound was broken, which a busy machine also causes.
     private func isBroken(_ changes: [(Change, Int64, String)], _ performance: Performance) -> Bool
     {
       for (change, start, what) in changes { tell(change, after: start, what) }
@@ -122,7 +124,7 @@ extension EndToEndTests {
         || performance.events.contains { $0.event == "underrun" }
     }
 
-    /// Moves the sound and says what the sink that it came to played.
+    /// Moves the sound and analyses the output of its new sink.
     private func follow(
       _ server: PrivatePulseServer, to sink: String, _ move: () throws -> Void
     ) throws -> (Change, Int64) {
@@ -196,7 +198,7 @@ extension EndToEndTests {
       }
     }
 
-    /// Whether a play with these arguments is binaural on a sink, and what it told of its route.
+    /// Returns whether `play` with these arguments is binaural on a sink, and its route event.
     private func treatment(
       _ sink: String, _ arguments: [String], path: String? = nil, config: String? = nil
     ) throws -> (isBinaural: Bool, event: Performance.Event) {
@@ -228,7 +230,7 @@ extension EndToEndTests {
       #expect(headphones.isBinaural && headphones.event.reason == "forced-headphones")
     }
 
-    /// Nothing is known of "ears": headphones are what the program is for.
+    /// The sink "ears" has no known properties, so it counts as headphones.
     @Test func anUnknownOutputCountsAsHeadphones() throws {
       let unknown = try treatment("ears", [])
       #expect(unknown.isBinaural && unknown.event.reason == "unknown-device")

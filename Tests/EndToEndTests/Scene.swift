@@ -3,27 +3,28 @@
 import Glibc
 import TestSupport
 
-/// A first-order source straight ahead, and what `stillstage render` makes of it for heads that are
-/// still: the truth that a live recording is compared with.
+/// A first-order source straight ahead, and the output of `stillstage render` for heads that do not
+/// move. It is the reference for live recordings.
 ///
-/// What is heard under a turned head is linear in the cosine and the sine of its yaw, so three
-/// renders hold every yaw.
+/// The sound at the ears is linear in the cosine and the sine of the head's yaw, so three renders
+/// determine every yaw.
 final class Scene: Sendable {
   static let sampleRate = 48_000
   let path: String
   let frames: Int
-  /// Two ears x frames, of a head that looks ahead and 90 degrees to the left and to the right.
+  /// Two ears x frames, for a head that looks ahead, 90 degrees to the left and 90 degrees to the
+  /// right.
   let ahead: [[Float]]
   let lookingLeft: [[Float]]
   let lookingRight: [[Float]]
-  /// ahead = whole + front; lookingLeft = whole + side.
+  /// The components of the renders: ahead = whole + front; lookingLeft = whole + side.
   let whole: [[Float]]
   let front: [[Float]]
   let side: [[Float]]
 
-  /// White noise, no second like another: every stretch of it tells its time.
+  /// White noise, of which every part is different and so identifies its time.
   static let noise = noiseScene.scene
-  /// A tone of 1 kHz, beside which a click stands out.
+  /// A tone of 1 kHz, in which a click is easy to detect.
   static let tone = toneScene.scene
 
   init(named name: String, seconds: Int, _ sample: (Int) -> Float) throws {
@@ -57,7 +58,7 @@ final class Scene: Sendable {
   }
 }
 
-/// The built executables: beside the test program, or in the folder that STILLSTAGE_BIN names.
+/// The built executables: next to the test program, or in the folder STILLSTAGE_BIN.
 enum Product {
   static var stillstage: String { folder + "/stillstage" }
   /// The engine with counters in its render call.
@@ -89,7 +90,7 @@ private struct SceneHolder {
   }
 }
 
-/// Lives as long as the process.
+/// The folder of the scenes, which is removed when the process ends.
 private let sceneFolder: TemporaryFolder = {
   atexit { _ = try? ProgramRun.of("rm", ["-rf", scenePath]) }
   return TemporaryFolder()

@@ -8,8 +8,8 @@ import Testing
 
 extension EndToEndTests {
   @Suite(.serialized) struct ServerTests {
-    /// Killed and started again: the sound goes on where it was, from silence, for the head's
-    /// present pose.
+    /// After the server is killed and restarted, the sound continues at its position, fades in from
+    /// silence and has the head's current pose.
     @Test func playingGoesOnWhereItWasWhenTheServerReturns() throws {
       let server = try PrivatePulseServer()
       defer { server.stop() }
@@ -35,7 +35,7 @@ extension EndToEndTests {
         let after = HeardStage(recording, .noise, startsWithin: lost - 24_000..<lost + 24_000)
         let first = try #require(after.moments.first { $0.sourceFrame != nil && $0.gain > 0.02 })
         let middle = HeardStage.middle(ofRamp: after.moments).map { $0 - 1200 }
-        // Where the recording misses the ramp, the sound's first moment is what there is.
+        // If the recording misses the ramp, use the first moment of the sound.
         let position = middle ?? Double(first.sourceFrame ?? 0)
         let repeated = (Double(lost) - position) / 48
         print(
@@ -43,7 +43,7 @@ extension EndToEndTests {
           "ms after its return, \(repeated) ms of the source repeated",
           middle == nil ? "(begun before the recording)" : "")
         #expect(milliseconds(returned, first.time) < 500)
-        // At most the queue.
+        // The repetition is limited by the length of the queue.
         #expect(repeated > -50 && repeated < 50)
         #expect(after.jumps.isEmpty)
         let settled = after.between(first.time + 100_000_000, .max)
@@ -57,7 +57,7 @@ extension EndToEndTests {
       #expect(lost.allSatisfy { ($0.framesLost ?? 0) > 0 })
     }
 
-    /// False when the recording begins too late to tell.
+    /// Returns false if the recording begins too late to show the ramp.
     private func checkRamp(_ recording: Recording, _ stage: HeardStage) throws -> Bool {
       let audible = try #require(
         (0..<recording.frames).first { recording.ears[0][$0] != 0 || recording.ears[1][$0] != 0 })
@@ -99,7 +99,7 @@ extension EndToEndTests {
           stage.jumps.map { Double($0) / 48 }, "ms")
         #expect((stage.moments.last?.gain ?? 0) > 0.9)
         #expect(Double(heard.count * 2) > 1500)
-        // Nothing of the source is passed over but what the server threw away itself.
+        // No part of the source is skipped except what the server itself dropped.
         #expect(zip(heard, heard.dropFirst()).allSatisfy { $1 > $0 - 4800 && $1 < $0 + 9600 })
         #expect(performance.end().code == 143)
       }
@@ -145,7 +145,7 @@ extension EndToEndTests {
       }
     }
 
-    /// Ten seconds without a gap. Not every machine that runs tests is quiet, hence several goes.
+    /// Plays ten seconds without a gap. Test machines may be busy, so there are several attempts.
     @Test func nothingRunsDry() throws {
       try PrivatePulseServer.withServer { server in
         for attempt in 1...3 {

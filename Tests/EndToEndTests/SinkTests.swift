@@ -103,7 +103,7 @@ extension EndToEndTests {
         let there = Double(parts[1].first - parts[0].last) / 48
         let back = Double(parts[2].first - parts[1].last) / 48
         print("sink changed: \(there) ms of the source between both, \(back) ms on the way back")
-        // Recorders end and begin a little apart from the change.
+        // The recorders start and end with a small offset from the change.
         #expect(abs(there) < 150 && abs(back) < 250)
         #expect(second.moments.last.map { abs($0.gain - 1) < 0.01 } == true)
         #expect(third.moments.last.map { abs($0.gain - 1) < 0.01 } == true)

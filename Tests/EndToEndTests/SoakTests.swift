@@ -8,9 +8,10 @@ import Testing
 @testable import Laboratory
 
 extension EndToEndTests {
-  /// The whole program, playing: nothing is allocated, locked or counted in its render call.
+  /// Tests that the render call of the complete program allocates, locks and counts no references
+  /// while it plays.
   ///
-  /// STILLSTAGE_SOAK_MINUTES makes it long (`make soak`).
+  /// STILLSTAGE_SOAK_MINUTES sets a longer duration (`make soak`).
   @Suite(.serialized) struct SoakTests {
     private static let minutes = getenv("STILLSTAGE_SOAK_MINUTES").flatMap {
       Double(String(cString: $0))
@@ -29,20 +30,20 @@ extension EndToEndTests {
           Soak("5.1", channels: 6, layout: "5.1", motion, in: folder, on: server.address),
         ]
         try watch(soaks)
-        // Ended by either signal they must tell.
+        // Both signals must make the program print its counters.
         for (soak, signal) in zip(soaks, [SIGINT, SIGTERM]) {
           let counts = try #require(soak.end(by: signal), "\(soak.name): no counters were told")
           print(soak.summary(counts))
           #expect(soak.exitCode == 128 + signal)
           #expect(counts.operations == [0, 0, 0, 0, 0], "\(soak.name)")
-          // 20 a second: the queue is not so deep that there would be fewer.
+          // About 20 calls per second are usual; at least 10 must occur.
           #expect(counts.calls > Int(10 * Self.seconds), "\(soak.name)")
           #expect(soak.performance.events.allSatisfy { !Soak.stops.contains($0.event) })
         }
       }
     }
 
-    /// Waits, and looks all the time whether they play on.
+    /// Waits while checking continuously that all programs still play.
     private func watch(_ soaks: [Soak]) throws {
       for soak in soaks { try soak.performance.begin() }
       let end = monotonicNow() + Int64(Self.seconds * 1e9)
@@ -58,7 +59,7 @@ extension EndToEndTests {
       }
     }
 
-    /// A head that never rests: 90 degrees a second around, nodding.
+    /// Writes a head motion that never stops: a turn of 90 degrees per second, with nodding.
     private func writeMotion(to path: String) throws {
       var text = "t,w,x,y,z\n"
       for row in 0...Int(8 * Self.seconds + 80) {
@@ -72,17 +73,17 @@ extension EndToEndTests {
       fclose(file)
     }
 
-    /// One program that plays.
+    /// A program that plays.
     private final class Soak {
       let name: String
       let performance: Performance
       private(set) var exitCode: Int32?
-      /// What must not happen to a playback.
+      /// The events that must not occur during playback.
       static let stops = ["finished", "source-failed", "server-lost", "sink-lost", "buffering"]
 
       struct Counts {
         var calls: Int
-        /// Allocations, frees, locks, retains, releases.
+        /// Allocations, frees, locks, retains and releases.
         var operations: [Int]
       }
 
@@ -98,7 +99,7 @@ extension EndToEndTests {
           ["--layout", layout, "--block", "64", "--motion", motion])
       }
 
-      /// Soft noise, another in each channel, a while longer than it is played.
+      /// Makes soft noise, different in each channel, and slightly longer than the playback.
       private static func makeSound(_ path: String, channels: Int) throws {
         let noises = (0..<channels).map { "anoisesrc=r=48000:a=0.004:seed=\($0 + 1)[n\($0)]" }
         let inputs = (0..<channels).map { "[n\($0)]" }.joined()
@@ -115,7 +116,7 @@ extension EndToEndTests {
         try #require(run.exitCode == 0, "apt install ffmpeg: \(run.errors)")
       }
 
-      /// Nil where it did not tell.
+      /// Ends the program. Returns nil if it printed no counters.
       func end(by signal: Int32) -> Counts? {
         exitCode = performance.end(signal).code
         let line = performance.program.lines.last { $0.text.hasPrefix("render calls ") }

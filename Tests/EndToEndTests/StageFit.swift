@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The gains of the scene's parts that explain 2 ms of a recording best.
+/// The yaw and gain with which the scene's renders fit 2 ms of a recording best.
 struct StageFit {
   let yaw: Double
   let gain: Double
@@ -35,7 +35,7 @@ struct StageFit {
   }
 }
 
-/// Solves a symmetric system of three; nil where it has no one solution.
+/// Solves a symmetric system of three equations; nil if it has no unique solution.
 private func solve(_ matrix: [[Double]], _ target: [Double]) -> [Double]? {
   var (m, t) = (matrix, target)
   for pivot in 0..<3 {

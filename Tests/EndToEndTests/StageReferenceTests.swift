@@ -7,7 +7,8 @@ import Testing
 @testable import Laboratory
 
 extension EndToEndTests {
-  /// What the stage stands still in: a seat with a tracker of its own, a front from another day.
+  /// Tests the reference of the stage: a seat with its own tracker, and a front that was saved
+  /// earlier.
   @Suite(.serialized) struct StageReferenceTests {
     private struct Ride {
       var begin: Int64 = 0
@@ -16,8 +17,8 @@ extension EndToEndTests {
       var last: Int64 = 0
     }
 
-    /// The seat turns to the left under a head that rests in the room: for the stage, which goes
-    /// with the seat, the head turns to the right.
+    /// The seat turns left under a head that does not move in the world. Relative to the stage,
+    /// which moves with the seat, the head turns right.
     @Test func theStageGoesWithTheSeat() throws {
       var (ride, read): (Ride, HeardStage?) = (Ride(), nil)
       try whileBroken {
@@ -42,7 +43,7 @@ extension EndToEndTests {
     private func playOnATurningSeat() throws -> (Ride, Recording) {
       try PrivatePulseServer.withServer { server in
         let recorder = try SinkRecorder(server.address)
-        // Commands go to the first of the two.
+        // Commands go to the first of the two trackers.
         let performance = try Performance(
           .noise, on: server.address, ["--tracker", "SN-0002", "--device-tracker", "SN-0001"],
           tracker: ["--count", "2"])
@@ -64,7 +65,7 @@ extension EndToEndTests {
       }
     }
 
-    /// The front of the last time is written down, and holds the next time.
+    /// The front of the last session is saved and applies to the next one.
     @Test func theFrontIsKept() throws {
       let state = TemporaryFolder()
       let file = state.file("stillstage/fronts.json")
@@ -83,7 +84,7 @@ extension EndToEndTests {
       #expect(again["other"] == 3)
     }
 
-    /// A tracker that looks `pose` degrees to the left in its own world when it is plugged in.
+    /// Plays with a tracker that faces `pose` degrees left in its own frame when it is plugged in.
     private func playKeeping(_ state: TemporaryFolder, pose: Int) throws -> (HeardStage, Int64) {
       try PrivatePulseServer.withServer { server in
         let recorder = try SinkRecorder(server.address)

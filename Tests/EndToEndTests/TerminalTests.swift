@@ -9,7 +9,7 @@ extension EndToEndTests {
   @Suite(.serialized) struct TerminalTests {
     private static let arrow = (up: "\u{1B}[A", right: "\u{1B}[C", left: "\u{1B}[D")
 
-    /// When each key was pressed.
+    /// The time of each key press.
     private struct Pressed {
       var (pause, resume, recenter) = (Int64(0), Int64(0), Int64(0))
       var (fixed, off, tracked) = (Int64(0), Int64(0), Int64(0))
@@ -63,7 +63,7 @@ extension EndToEndTests {
       return pressed
     }
 
-    /// Silent soon, and nothing of the source is lost.
+    /// Checks that a pause is soon silent and loses no part of the source.
     private func checkPause(_ pressed: Pressed, _ recording: Recording) throws {
       let (pause, resume) = (pressed.pause, pressed.resume)
       let stage = HeardStage(
@@ -72,7 +72,7 @@ extension EndToEndTests {
       let again = try #require(stage.first(after: resume) { $0.gain > 0.02 })
       let down = try #require(HeardStage.middle(ofRamp: stage.between(pause, silent.time)))
       let up = try #require(HeardStage.middle(ofRamp: stage.between(resume, .max)))
-      // Half of a ramp of 50 ms each.
+      // Each of the two ramps of 50 ms contributes half its length.
       let lost = up - down - 2400
       print(
         "key space: silent after", milliseconds(pause, silent.time), "ms, heard again after",
@@ -83,7 +83,7 @@ extension EndToEndTests {
       #expect(stage.between(silent.time, resume).allSatisfy { $0.gain == 0 })
     }
 
-    /// The last 60 ms up to some seconds after a key.
+    /// Returns the 60 ms of moments that end `seconds` after a key press.
     private func stage(
       _ recording: Recording, _ time: Int64, _ seconds: Double, skipped: Int = 0
     ) -> [HeardStage.Moment] {
@@ -101,7 +101,7 @@ extension EndToEndTests {
         stage(recording, time, seconds).allSatisfy { abs($0.yaw - yaw) < 0.5 }
       }
       #expect(looks(40, pressed.recenter, 0))
-      // 0.4 s, and the queue.
+      // The wait includes the motion of 0.4 s and the queue.
       #expect(looks(0, pressed.recenter, 0.75))
       #expect(looks(40, pressed.fixed, 0))
       #expect(looks(0, pressed.fixed, 0.6))
@@ -117,7 +117,7 @@ extension EndToEndTests {
     }
 
     private func checkSkips(_ pressed: Pressed, _ recording: Recording) throws {
-      /// Seconds by which the source is ahead of the clock.
+      /// Returns the lead of the source over the clock, in seconds.
       func lead(_ time: Int64, _ seconds: Double, skipped: Int = 0) throws -> Double {
         let moments = stage(recording, time, seconds, skipped: skipped)
         let moment = moments.last { $0.sourceFrame != nil }
@@ -128,7 +128,7 @@ extension EndToEndTests {
       let there = try lead(pressed.forward, 0.65, skipped: 10 * Scene.sampleRate)
       let home = try lead(pressed.back, 0.65)
       print("arrow right: \(there - here) s further, arrow left: \(home - there) s")
-      // Besides the ten seconds, what the fades take.
+      // The tolerance beyond the ten seconds is for the fades.
       #expect(abs(there - here - 10) < 0.3)
       #expect(abs(home - there + 10) < 0.3)
     }
@@ -149,7 +149,7 @@ extension EndToEndTests {
       }
     }
 
-    /// The shell around it has told the terminal's settings before and after, and the exit code.
+    /// Checks the terminal's settings before and after, and the exit code, as printed by the shell.
     private func checkTerminal(_ performance: Performance, code: Int) throws {
       let lines = performance.program.lines.map(\.text)
       let before = try #require(lines.first { $0.hasPrefix("before ") }).dropFirst(7)
@@ -157,7 +157,7 @@ extension EndToEndTests {
       #expect(before.count > 10)
       #expect(after.hasSuffix(before), "\(before) became \(after)")
       #expect(lines.contains { $0.hasSuffix("code \(code)") })
-      // The status line was there: it is written over itself.
+      // The status line appeared; it is overwritten in place.
       #expect(lines.contains { $0.contains("underruns") })
     }
   }

@@ -6,20 +6,20 @@ import Testing
 
 @testable import Laboratory
 
-/// `stillstage play` with a real sound server, a real HID path and a virtual head.
+/// Runs `stillstage play` with a real sound server, a real HID path and a virtual head.
 @Suite(.serialized) struct EndToEndTests {}
 
 extension EndToEndTests {
   @Suite(.serialized) struct TurnTests {
-    /// The stage stays where it is while the head turns to the left: the source, straight ahead,
-    /// comes to stand at the right ear.
+    /// The stage does not move while the head turns left: the source straight ahead ends up at the
+    /// right ear.
     @Test func theStageStaysWhenTheHeadTurns() throws {
       try PrivatePulseServer.withServer { server in
         try playAndCheck(server.address, isByArrival: false, within: 180, name: "PulseAudio")
       }
     }
 
-    /// PipeWire's reports of latency are off, so frames are timed by when they come.
+    /// PipeWire's latency reports are inexact, so frames are timed by their arrival.
     @Test(
       .enabled(
         if: PrivatePipeWireServer.missingPackage == nil,
@@ -95,7 +95,7 @@ extension EndToEndTests {
       }
       print("\(name), turn of 90 degrees in 0.5 s: the stage follows the head", lags, "ms later")
       // The prediction uses the latency that the server reports. PipeWire's is wrong by 45 ms in
-      // its first seconds.
+      // the first seconds.
       #expect(lags.allSatisfy { $0 > -60 && $0 < limit })
 
       try compare(stage, recording, before: turns.step, Scene.noise.ahead, name + ", ahead")
@@ -103,7 +103,8 @@ extension EndToEndTests {
       try compare(stage, recording, before: turns.end, Scene.noise.lookingLeft, name + ", turn")
     }
 
-    /// Nanoseconds after which a turn to 90 degrees in half a second (minimum jerk) is at `yaw`.
+    /// Returns the nanoseconds after which a minimum-jerk turn to 90 degrees in half a second
+    /// reaches `yaw`.
     private func headTime(_ yaw: Double) -> Int64 {
       var (low, high) = (0.0, 1.0)
       for _ in 0..<40 {
@@ -113,7 +114,7 @@ extension EndToEndTests {
       return Int64(low * 0.5e9)
     }
 
-    /// The last 0.7 s before a moment against the same frames of the source rendered offline.
+    /// Compares the last 0.7 s before a time with the same frames of the source rendered offline.
     private func compare(
       _ stage: HeardStage, _ recording: Recording, before end: Int64, _ truth: [[Float]],
       _ name: String
@@ -135,7 +136,7 @@ extension EndToEndTests {
       #expect(time < 20)
       #expect(levels < 0.5)
       guard name.hasSuffix("ahead") else {
-        // The source stands at the right: the left ear hears it later and softer.
+        // The source is at the right, so the left ear receives it later and softer.
         #expect(heard.time > 200e-6)
         #expect(heard.levels[3...].allSatisfy { $0 < -1 })
         return

@@ -13,7 +13,7 @@ extension EndToEndTests {
       var end: Int64 = 0
     }
 
-    /// A wireless tracker, which keeps its reference frame while it is away.
+    /// Plays with a wireless tracker, which keeps its reference frame while it is disconnected.
     private func unplugAndPlug(_ scene: Scene) throws -> (Times, Recording) {
       try PrivatePulseServer.withServer { server in
         let recorder = try SinkRecorder(server.address)
@@ -76,7 +76,7 @@ extension EndToEndTests {
       print(
         "tracker unplugged and back: at most \(step) degrees in 2 ms, gain",
         "\(gains.min() ?? 0) to \(gains.max() ?? 0), unexplained \(residual) dB")
-      // Back over 60 degrees within 0.3 s: 0.75 degrees in 2 ms at the fastest.
+      // The way back over 60 degrees takes 0.3 s: at most 0.75 degrees in 2 ms.
       #expect(step < 1.5)
       #expect(residual < -35)
       #expect(stage.jumps.isEmpty)
