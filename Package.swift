@@ -250,9 +250,9 @@ let unoptimised: Set<String> = [
   "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching", "NetworkTracking",
   "UserFiles",
   "stillstage", "stillstage-bench", "stillstage-engine",
-  "ChartsTests", "CommandOptionsTests", "CommandTests", "DemoTests", "EndToEndTests", "HLSTests",
-  "HTTPFetchingTests", "LaboratoryTests", "MediaTests", "NetworkTrackingTests",
-  "PlaybackLibraryTests", "PlayerTests", "PulseAudioTests", "SystemTests", "UserFilesTests",
+  "ChartsTests", "CommandOptionsTests", "CommandTests", "DemoTests", "HLSTests",
+  "HTTPFetchingTests", "NetworkTrackingTests", "PlaybackLibraryTests", "SystemTests",
+  "UserFilesTests",
 ]
 for target in package.targets where unoptimised.contains(target.name) {
   target.swiftSettings = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
