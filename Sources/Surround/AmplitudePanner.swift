@@ -3,28 +3,31 @@
 public import Ambisonics
 private import Geometry
 
-/// Puts a sound between loudspeakers by their gains, its energy kept.
+/// Pans a sound between loudspeakers with constant energy.
 ///
-/// Vector base amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997) over the triangles of
-/// the loudspeakers' convex hull. Where no loudspeaker is above or below, an imaginary one stands
-/// there, and what it would get goes to all in equal parts. Loudspeakers for low-frequency effects
-/// get nothing.
+/// The method is vector base amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997) over the
+/// triangles of the loudspeakers' convex hull. If no loudspeaker is above or below the listener, an
+/// imaginary one is added there, and its gain is shared equally among the real loudspeakers.
+/// Loudspeakers for low-frequency effects stay silent.
 public struct AmplitudePanner: Sendable {
-  /// Gains of one direction, as many as there are loudspeakers.
+  /// The number of gains per direction: one for each loudspeaker.
   public let outputs: Int
 
-  /// Three corners and the rows of the inverse of their matrix.
+  /// The three corners of a triangle, and the rows of the inverse of their matrix.
   private struct Triangle {
     let corners: [Int]
     let rows: [SIMD3<Double>]
   }
 
   private let triangles: [Triangle]
-  /// Output of each corner; nil for an imaginary one.
+  /// The output of each corner; nil for an imaginary loudspeaker.
   private let outputOfCorner: [Int?]
   private let placed: [Int]
 
-  /// - Parameter speakers: of one layout; at least three around the listener.
+  /// Finds the triangles of a set of loudspeakers.
+  ///
+  /// - Parameter speakers: the loudspeakers of one layout, at least three of them around the
+  ///   listener.
   public init(speakers: [Speaker]) {
     outputs = speakers.count
     var places: [SIMD3<Double>] = []
@@ -43,13 +46,13 @@ public struct AmplitudePanner: Sendable {
     triangles = Self.hull(of: places)
   }
 
-  /// Gains whose squares add up to 1.
+  /// Returns the gains for a direction; their squares add up to 1.
   ///
   /// - Parameter v: unit vector to the sound.
   public func gains(_ v: SIMD3<Double>) -> [Double] {
     var gains = [Double](repeating: 0, count: outputs)
     var spread = 0.0
-    // On an edge and where four loudspeakers lie in a plane, several triangles hold the direction.
+    // Several triangles contain a direction on a shared edge or in a plane of four loudspeakers.
     for triangle in triangles {
       let shares = triangle.rows.map { dot($0, v) }
       guard shares.allSatisfy({ $0 > -1e-9 }) else { continue }
@@ -70,7 +73,7 @@ public struct AmplitudePanner: Sendable {
     return energy > 0 ? gains.map { $0 / energy.squareRoot() } : gains
   }
 
-  /// All triangles of points that have every other point on one side.
+  /// Returns every triangle of points that has all other points on one side.
   private static func hull(of points: [SIMD3<Double>]) -> [Triangle] {
     var triangles: [Triangle] = []
     for i in points.indices {

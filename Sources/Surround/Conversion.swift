@@ -3,19 +3,21 @@
 public import Ambisonics
 private import Geometry
 
-/// From one layout to another, for a head that looks ahead.
+/// Gains that convert one layout to another for a listener who faces the front.
 ///
-/// A loudspeaker that both have goes through at gain 1, and so do low-frequency effects; a
-/// loudspeaker that only the source has is panned (`AmplitudePanner`), a soundfield decoded
-/// (`FieldSpeakerDecoder`). To stereo by `Treatment(plain:)`. A soundfield of first order takes the
-/// loudspeakers where they stand, and no low-frequency effects.
+/// A loudspeaker that both layouts have passes at gain 1, and so do low-frequency effects. A
+/// loudspeaker that only the source has is panned (`AmplitudePanner`). A soundfield is decoded
+/// (`FieldSpeakerDecoder`). Stereo is made by `Treatment(plain:)`. For a first-order soundfield the
+/// loudspeakers are encoded at their positions and low-frequency effects are dropped.
 public enum Conversion {
   /// The first-order soundfield in ACN order and SN3D scale.
   public static let firstOrder = ChannelLayout.ambisonics(
     order: 1, convention: .ambiX, headLocked: false)
 
+  /// Returns the gains of a conversion.
+  ///
   /// - Parameters:
-  ///   - source: not `.unknown`.
+  ///   - source: any layout but `.unknown`.
   ///   - target: stereo, `firstOrder`, or loudspeakers around the listener.
   /// - Returns: target channels x source channels.
   public static func gains(from source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
@@ -51,7 +53,8 @@ public enum Conversion {
     return gains
   }
 
-  /// What does not turn with the head: low-frequency effects, and head-locked stereo in front.
+  /// Returns the gains of the sound that does not turn with the head: low-frequency effects, and
+  /// head-locked stereo in front.
   ///
   /// - Returns: target channels x source channels.
   public static func still(from source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
@@ -76,7 +79,7 @@ public enum Conversion {
     return gains
   }
 
-  /// Target channels x (order + 1)^2 gains for a soundfield in ACN order and SN3D scale.
+  /// Returns target channels x (order + 1)^2 gains for a soundfield in ACN order and SN3D scale.
   public static func decoder(order: Int, to target: ChannelLayout) -> [[Double]] {
     let count = SphericalHarmonics.channelCount(order: order)
     switch target {
@@ -91,7 +94,8 @@ public enum Conversion {
     }
   }
 
-  /// A lone pair of surrounds stands at the same place whether it is called side or back.
+  /// Returns the output at the position of a side or back surround that the target calls by the
+  /// other name. A single pair of surrounds has the same position under both names.
   private static func twin(of speaker: Speaker, in source: [Speaker], _ outputs: [Speaker]) -> Int?
   {
     let twins: [Speaker: Speaker] = [

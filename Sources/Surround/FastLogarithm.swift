@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Added to a small number, it leaves the nearest whole number in the lowest bits (1.5 x 2^23).
+/// 1.5 x 2^23: adding it to a small number puts the nearest integer in the lowest bits.
 private let whole: Float = 12_582_912
 private let wholeBits: Int32 = 0x4B40_0000
 
-/// Eight binary logarithms of positive normal numbers, to 2e-4.
+/// Returns eight binary logarithms of positive normal numbers, with an error up to 2e-4.
 ///
-/// The exponent, and for the mantissa m the series of ln m = 2 atanh((m - r) / (m + r)) + ln r
-/// about r = sqrt 2 (Abramowitz and Stegun, 4.1.27).
+/// The result is the exponent plus the logarithm of the mantissa m, by the series ln m = 2 atanh((m
+/// - r) / (m + r)) + ln r with r = sqrt 2 (Abramowitz and Stegun, 4.1.27).
 @inline(__always)
 func fastLog2(_ x: SIMD8<Float>) -> SIMD8<Float> {
   let bits = unsafeBitCast(x, to: SIMD8<Int32>.self)
@@ -20,13 +20,13 @@ func fastLog2(_ x: SIMD8<Float>) -> SIMD8<Float> {
   return exponent - 126.5 + series * 2.885_390_1
 }
 
-/// Eight powers of 2, for exponents limited to -120...120, to 1e-5 of their size.
+/// Returns eight powers of 2 with a relative error up to 1e-5; exponents are clamped to -120...120.
 @inline(__always)
 func fastExp2(_ x: SIMD8<Float>) -> SIMD8<Float> {
   let limited = least(greatest(x, SIMD8(repeating: -120)), SIMD8(repeating: 120))
   let shifted = limited + whole
   let part = (limited - (shifted - whole)) * 0.693_147_2
-  // e^part by its series, |part| < 0.35.
+  // The series of e^part, |part| < 0.35.
   let square = part * part
   let low = 1 + part + square * 0.5
   let high = square * part * (1.0 / 6 + part * (1.0 / 24))

@@ -3,15 +3,17 @@
 public import Ambisonics
 private import CRealtime
 
-/// From a soundfield to loudspeakers: AllRAD.
+/// Decodes a soundfield to loudspeakers with AllRAD.
 ///
 /// The field is decoded to points all over the sphere, weighted for the narrowest spread of energy
 /// (max-rE), and each point is panned between the loudspeakers (Zotter and Frank, J. Audio Eng.
-/// Soc. 60, 807, 2012). The mean energy over all directions is kept.
+/// Soc. 60, 807, 2012). The energy is preserved on average over all directions.
 public enum FieldSpeakerDecoder {
+  /// Returns the gains of the decoder.
+  ///
   /// - Parameters:
-  ///   - order: of the soundfield, in ACN order and SN3D scale.
-  ///   - speakers: of one layout; those for low-frequency effects stay silent.
+  ///   - order: order of the soundfield, which is in ACN order and SN3D scale.
+  ///   - speakers: the loudspeakers of one layout; those for low-frequency effects stay silent.
   /// - Returns: loudspeakers x (order + 1)^2 gains.
   public static func gains(order: Int, speakers: [Speaker]) -> [[Double]] {
     let panner = AmplitudePanner(speakers: speakers)
@@ -35,7 +37,8 @@ public enum FieldSpeakerDecoder {
     return decoder.map { $0.map { abs($0 * scale) < 1e-12 ? 0 : $0 * scale } }
   }
 
-  /// (2 l + 1) P_l(cos(137.9 degrees / (N + 1.51))), equation 10 of the paper.
+  /// Returns the max-rE weights (2 l + 1) P_l(cos(137.9 degrees / (N + 1.51))) of the degrees l for
+  /// order N, equation 10 of the paper.
   private static func degreeWeights(order: Int) -> [Double] {
     let x = realtime_cos(137.9 / 180 * .pi / (Double(order) + 1.51))
     var legendre = [1.0, x]
@@ -46,7 +49,7 @@ public enum FieldSpeakerDecoder {
     return (0...order).map { Double(2 * $0 + 1) * legendre[$0] }
   }
 
-  /// A spiral of equal areas (Swinbank and Purser 2006) and its mirror image, left for right.
+  /// Returns a spiral of equal areas (Swinbank and Purser 2006) and its left-right mirror image.
   private static func spherePoints() -> [SIMD3<Double>] {
     let count = 1000
     let golden = .pi * (3 - 5.0.squareRoot())

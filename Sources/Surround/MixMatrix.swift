@@ -17,9 +17,11 @@ public struct MixMatrix: ~Copyable, @unchecked Sendable {
   private let terms: UnsafeMutablePointer<Term>
   private let starts: UnsafeMutablePointer<Int>
 
+  /// Keeps the gains that are not zero.
+  ///
   /// - Parameters:
   ///   - gains: outputs x inputs; zeros cost nothing.
-  ///   - inputs: how many there are in a row.
+  ///   - inputs: number of inputs in a row.
   public init(gains: [[Double]], inputs: Int) {
     self.inputs = inputs
     outputs = gains.count
@@ -42,17 +44,17 @@ public struct MixMatrix: ~Copyable, @unchecked Sendable {
     starts.deallocate()
   }
 
-  /// True where nothing comes out.
+  /// Whether all gains are zero.
   public var isSilent: Bool {
     @_noLocks get { starts[outputs] == 0 }
   }
 
-  /// Mixes; a single input at gain 1 is copied bit by bit.
+  /// Mixes the inputs to the outputs. A single input at gain 1 is copied exactly.
   ///
   /// - Parameters:
   ///   - input: inputs x frames.
   ///   - output: outputs x frames, overwritten.
-  ///   - frames: any number.
+  ///   - frames: any number of frames.
   @_noLocks
   public func mix(
     _ input: UnsafePointer<UnsafeMutablePointer<Float>>,

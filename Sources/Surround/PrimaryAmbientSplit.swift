@@ -2,18 +2,17 @@
 
 internal import SignalProcessing
 
-/// For each frame's spectra of left and right: what belongs to the centre and what to the
-/// surrounds.
+/// Splits each frame's spectra of left and right into centre and surrounds.
 ///
-/// The covariance of the channels, smoothed over time and neighbouring bins, has two eigenvalues:
-/// the smaller one is the power of the ambience in each channel, which is alike and unrelated on
-/// both sides, and the direction of the other one's vector is where the strongest source stands.
-/// Coherence tells ambience, and the balance of the sides a place, as in Avendano and Jot, "A
-/// frequency-domain approach to multichannel upmix", J. Audio Eng. Soc. 52, 740, 2004. What chance
-/// makes coherent is taken off first, and what stands out of the ambience's own neighbourhood in
-/// time and frequency is no ambience.
+/// The covariance of the channels, smoothed over time and neighbouring bins, has two eigenvalues.
+/// The smaller one is the power of the ambience in each channel, which is equal and uncorrelated on
+/// the two sides. The eigenvector of the larger one is the direction of the strongest source.
+/// Coherence separates ambience from sources, and the balance of the sides gives the position, as
+/// in Avendano and Jot, "A frequency-domain approach to multichannel upmix", J. Audio Eng. Soc. 52,
+/// 740, 2004. The coherence that unrelated signals show by chance is subtracted first. Power that
+/// exceeds the ambience around it in time and frequency does not count as ambience.
 struct PrimaryAmbientSplit: ~Copyable {
-  /// Spectra of one frame, bins apart.
+  /// The spectrum of one frame; real and imaginary parts are in separate planes.
   struct Spectra: ~Copyable {
     let re: AlignedFloats
     let im: AlignedFloats
@@ -34,32 +33,34 @@ struct PrimaryAmbientSplit: ~Copyable {
   private typealias Lanes = SIMD8<Float>
 
   private let settings: UpmixSettings
-  /// Weight of the newest frame in the covariance and in the floor.
+  /// Weight of the newest frame in the covariance, and below in the floor.
   private let newest: Float
   private let newestFloor: Float
   private let bias: Float
-  /// Bins of each of the two running means under the floor, to one side.
+  /// Bins to each side in the two running means that give the floor.
   private let reach: Int
-  /// LL, RR, Re LR, Im LR over time, each with room for a bin before and eight behind.
+  /// Smoothed LL, RR, Re LR and Im LR, each with space for one bin before it and eight after it.
   private let running: AlignedFloats
   private let planeStride: Int
   private let level: AlignedFloats
   private let floor: AlignedFloats
   private let sums: AlignedFloats
   private let ambience: AlignedFloats
-  /// Of the surrounds' phases.
+  /// Rotation of the surrounds' phases.
   private let cosines: AlignedFloats
   private let sines: AlignedFloats
 
-  /// Powers below this (full scale is 1) are silence.
+  /// Powers below this count as silence; full scale is 1.
   private static let silence: Float = 1e-14
 
+  /// Prepares the split.
+  ///
   /// - Parameters:
-  ///   - bins: of a spectrum.
-  ///   - binWidth: Hz.
-  ///   - hopSeconds: from one frame to the next.
-  ///   - overlap: frames that each sample lies in.
-  ///   - settings: how to split.
+  ///   - bins: bins of a spectrum.
+  ///   - binWidth: width of a bin, in Hz.
+  ///   - hopSeconds: time from one frame to the next, in seconds.
+  ///   - overlap: number of frames that contain each sample.
+  ///   - settings: parameters of the split.
   init(bins: Int, binWidth: Double, hopSeconds: Double, overlap: Int, settings: UpmixSettings) {
     self.bins = bins
     self.settings = settings
@@ -71,7 +72,7 @@ struct PrimaryAmbientSplit: ~Copyable {
     let keep = exponential(-hopSeconds / settings.covarianceSeconds)
     newest = Float(1 - keep)
     newestFloor = Float(1 - exponential(-hopSeconds / settings.floorSeconds))
-    // Independent frames in the mean, and bins of the kernel 1/4, 1/2, 1/4.
+    // The mean number of independent frames, times 1.7 for the smoothing kernel 1/4, 1/2, 1/4.
     let independent = max(
       1.2, (1 + keep) / (1 - keep) / max(1, Double(overlap) / 2) * 1.7)
     bias = Float(settings.biasCorrection / independent)
@@ -96,15 +97,15 @@ struct PrimaryAmbientSplit: ~Copyable {
   func reset() {
     running.clear()
     level.clear()
-    // Nothing is known of the floor: it limits nothing yet.
+    // The floor is unknown at the start and must not limit anything yet.
     for k in 0..<level.count { level.pointer[k] = Self.unknown }
   }
 
   private static let unknown: Float = 1000
 
-  /// Splits what is in `left` and `right`.
+  /// Splits the spectra in `left` and `right`.
   ///
-  /// - Parameter scale: from a bin's squared magnitude to the power of the sound.
+  /// - Parameter scale: factor from a bin's squared magnitude to the power of the sound.
   func process(scale: Float) {
     accumulate(scale: scale)
     estimateAmbience()
@@ -124,7 +125,7 @@ struct PrimaryAmbientSplit: ~Copyable {
       follow(planes.3 + k, (b * c - a * d) * scale, gain)
     }
     for index in 0..<4 {
-      // The spectrum goes on as its mirror image.
+      // The spectrum continues as its mirror image.
       let values = plane(index)
       values[-1] = values[1]
       values[bins] = values[bins - 2]
@@ -142,7 +143,8 @@ struct PrimaryAmbientSplit: ~Copyable {
     store(old + (value - old) * gain, state)
   }
 
-  /// With neighbours and without what chance makes coherent: LL, RR, Re LR and |LR|^2.
+  /// Returns LL, RR, Re LR and |LR|^2, averaged over neighbouring bins and without chance
+  /// coherence.
   @inline(__always)
   private func covariance(_ k: Int) -> (ll: Lanes, rr: Lanes, re: Lanes, squared: Lanes) {
     let ll = blurred(0, k) + Self.silence
@@ -162,7 +164,7 @@ struct PrimaryAmbientSplit: ~Copyable {
     return load(at) * 0.5 + (load(at - 1) + load(at + 1)) * 0.25
   }
 
-  /// The smaller eigenvalue, and its logarithm over time where there is sound.
+  /// Takes the smaller eigenvalue, and smooths its logarithm over time except during silence.
   private func estimateAmbience() {
     let (power, smooth) = (ambience.pointer, level.pointer)
     for k in stride(from: 0, to: bins, by: 8) {
@@ -175,12 +177,13 @@ struct PrimaryAmbientSplit: ~Copyable {
       let old = load(smooth + k)
       let known = select(old .>= Self.unknown, now, old)
       let next = known + (now - known) * newestFloor
-      // Digital silence says nothing of what will come.
+      // Digital silence does not predict what follows it, so the floor keeps its value.
       store(select(ll + rr .<= 3 * Self.silence, old, next), smooth + k)
     }
   }
 
-  /// Two running means over the bins, one after the other: a triangle.
+  /// Limits the ambience to the floor, a triangular average made of two running means over the
+  /// bins.
   private func limitByFloor() {
     let wide = sums.pointer + 2 * reach
     let length = 2 * reach + 1
@@ -226,14 +229,15 @@ struct PrimaryAmbientSplit: ~Copyable {
       let difference = ll - rr
       let (total, most) = (ll + rr, ll * rr)
       let root = (difference * difference + squared * 4).squareRoot()
-      // How strong the first direction is, how far from the centre, and whether in phase.
+      // Strength of the strongest direction, its distance from the centre, and whether it is in
+      // phase.
       let dominant = root / total
       let imbalance = magnitude(difference) / (root + 1e-30)
       let inPhase = greatest(re, .zero) / (squared.squareRoot() + 1e-30)
       let belongs =
         unit((s.centreWidth - imbalance) * steepness) * unit(inPhase)
         * unit((dominant - dominance.lowerBound) * dominanceScale)
-      // What is nothing but centre is taken as it is: a single source, to 1 part in 40.
+      // A single centred source (to 1 part in 40) is taken without the make-up gain.
       let company = unit((1 - dominant) * 40)
       let mask = unit(belongs.squareRoot() * s.centreMakeUp) * (1 + company * (s.centreMakeUp - 1))
 

@@ -3,7 +3,7 @@
 public import Ambisonics
 private import Geometry
 
-/// A loudspeaker of a source: its channel and the unit vector to its place in the room.
+/// A loudspeaker of a source: its channel and the unit vector to its position on the stage.
 public struct PlacedSpeaker: Sendable, Equatable {
   public var input: Int
   public var direction: SIMD3<Double>
@@ -14,33 +14,34 @@ public struct PlacedSpeaker: Sendable, Equatable {
   }
 }
 
-/// What becomes of a source's channels: gains into the soundfield, gains past it to the ears.
+/// The gains from a source's channels to the soundfield, and past it to the ears.
 ///
-/// Gains are outputs x inputs; a soundfield is in ACN order and SN3D scale.
+/// Gains are outputs x inputs. The soundfield is in ACN order and SN3D scale.
 public struct Treatment: Sendable, Equatable {
-  /// Order of the soundfield.
+  /// The order of the soundfield.
   public var order: Int
-  /// (order + 1)^2 x inputs.
+  /// Gains into the soundfield, (order + 1)^2 x inputs.
   public var field: [[Double]]
-  /// 2 x inputs: what goes to the ears as it is, such as head-locked stereo.
+  /// Gains of the sound that goes directly to the ears, such as head-locked stereo, 2 x inputs.
   public var headLocked: [[Double]]
-  /// 2 x inputs: low-frequency effects; low-passed, not turned with the head.
+  /// Gains of low-frequency effects, 2 x inputs. They are low-passed and do not turn with the head.
   public var lowFrequency: [[Double]]
-  /// The loudspeakers in `field`, where the source has any.
+  /// The loudspeakers encoded in `field`; empty if the source has none.
   public var speakers: [PlacedSpeaker] = []
 
   public var inputs: Int { field.first?.count ?? 0 }
 
   /// In-band gain of low-frequency effects over a main channel: +10 dB (ITU-R BS.775-4, annex 7).
   public static let lowFrequencyGain = 3.1622776601683795
-  /// Hz.
+  /// Corner of the low-pass filter for low-frequency effects, in Hz.
   public static let lowFrequencyCorner = 120.0
 
-  /// The source as it stands: soundfields as they are, speakers encoded where they stand.
+  /// Keeps the spatial layout of a source: soundfields pass as they are, and loudspeakers are
+  /// encoded at their positions.
   ///
   /// - Parameters:
-  ///   - layout: what the channels are; not `.unknown`.
-  ///   - busOrder: order for speakers, 1 to 7; a soundfield keeps its own (0 becomes 1).
+  ///   - layout: layout of the source; not `.unknown`.
+  ///   - busOrder: order for loudspeakers, 1 to 7. A soundfield keeps its own order (0 becomes 1).
   public init(spatial layout: ChannelLayout, busOrder: Int) {
     let count = layout.channelCount
     switch layout {
@@ -70,10 +71,10 @@ public struct Treatment: Sendable, Equatable {
     }
   }
 
-  /// Plain stereo: nothing enters the soundfield.
+  /// Folds a source down to plain stereo; nothing enters the soundfield.
   ///
-  /// Speakers by the equations of ITU-R BS.775-4, annex 4 (centre and surrounds at 0.7071, effects
-  /// left out); a soundfield by two cardioids that look to both sides.
+  /// Loudspeakers are mixed by the equations of ITU-R BS.775-4, annex 4 (centre and surrounds at
+  /// 0.7071, effects left out). A soundfield is decoded to two cardioids that face the two sides.
   public init(plain layout: ChannelLayout) {
     self.init(order: 1, inputs: layout.channelCount)
     switch layout {

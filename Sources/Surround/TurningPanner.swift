@@ -3,13 +3,14 @@
 public import Ambisonics
 private import Geometry
 
-/// Pans the loudspeakers of a bed between other loudspeakers as the head sees them.
+/// Pans the loudspeakers of a bed between other loudspeakers, in the directions seen from the head.
 ///
-/// The gains are computed for the points of a `PoseGrid` and ramped between, as those of
-/// `SpeakerBedRotator`. For stereo the sound is panned around the listener and then folded down.
+/// Gains are computed at the points of a `PoseGrid` and ramped between them, as in
+/// `SpeakerBedRotator`. For stereo, the sound is panned around the listener and then folded down.
 ///
 /// ## Threading
-/// One caller at a time; made for files: a moving head's gains are computed in fresh memory.
+/// One caller at a time. It is meant for rendering to files: it allocates memory for the gains of a
+/// moving head.
 public struct TurningPanner: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let outputs: Int
@@ -19,9 +20,11 @@ public struct TurningPanner: ~Copyable, @unchecked Sendable {
   private let directions: [SIMD3<Double>]
   private let matrix: RampedMatrix
 
+  /// Prepares the panner.
+  ///
   /// - Parameters:
-  ///   - directions: unit vectors to the source's loudspeakers, in the room.
-  ///   - target: the loudspeakers that sound.
+  ///   - directions: unit vectors to the source's loudspeakers, on the stage.
+  ///   - target: the loudspeakers to pan to.
   public init(directions: [SIMD3<Double>], target: [Speaker]) {
     let around = target == [.frontLeft, .frontRight] ? Self.ring : target
     self.directions = directions
@@ -38,12 +41,12 @@ public struct TurningPanner: ~Copyable, @unchecked Sendable {
   /// Pans the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: loudspeakers x frames, channel after channel `stride` apart, the next frame at
-  ///     index `poses.phase`; readable for 8 frames more.
-  ///   - output: outputs x frames, likewise; not the same memory.
+  ///   - input: loudspeakers x frames, planes `stride` floats apart. The next frame is at index
+  ///     `poses.phase`; 8 frames past the end must be readable.
+  ///   - output: outputs x frames in the same arrangement; must not overlap `input`.
   ///   - stride: floats from one channel to the next.
-  ///   - frames: frames to do.
-  ///   - poses: the head over these frames.
+  ///   - frames: number of frames to pan.
+  ///   - poses: the head poses over these frames.
   public func process(
     input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, stride: Int, frames: Int,
     poses: GridPoses

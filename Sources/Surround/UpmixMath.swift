@@ -6,20 +6,22 @@ func exponential(_ x: Double) -> Double { realtime_exp(x) }
 
 func sine(_ x: Double) -> Float { Float(realtime_sin(x)) }
 
-/// Eight values from any address.
+/// Loads eight values from an address of any alignment.
 @inline(__always)
 func load(_ p: UnsafePointer<Float>) -> SIMD8<Float> {
   UnsafeRawPointer(p).loadUnaligned(as: SIMD8<Float>.self)
 }
 
-/// Eight values to any address.
+/// Stores eight values to an address of any alignment.
 @inline(__always)
 func store(_ v: SIMD8<Float>, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).storeBytes(of: v, as: SIMD8<Float>.self)
 }
 
-/// Eight numbers chosen bit by bit: the standard library's own choice, least and greatest of
-/// vectors go through the numbers one after another.
+/// Selects from two vectors with bit masks.
+///
+/// The standard library's `replacing`, `pointwiseMin` and `pointwiseMax` process the elements one
+/// by one.
 @inline(__always)
 func select(
   _ mask: SIMDMask<SIMD8<Int32>>, _ yes: SIMD8<Float>, _ no: SIMD8<Float>

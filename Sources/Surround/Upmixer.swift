@@ -3,27 +3,28 @@
 public import Ambisonics
 internal import SignalProcessing
 
-/// Stereo to 5.1: the centre in front, the ambience around, and nothing lost.
+/// Converts stereo to 5.1, with the centre in front and the ambience around the listener.
 ///
-/// A short-time Fourier transform splits each channel into what is alike and in phase on both sides
-/// (centre), what is unrelated (surrounds) and the rest, which stays where it was. The front
-/// channels are what remains of the input: FL = L - 0.7071 FC - 0.7071 SL and FR likewise, so that
-/// the fold-down of ITU-R BS.775-4 gives the input again, whatever the split was. The channel for
-/// low-frequency effects is silent: stereo has none.
+/// A short-time Fourier transform splits each channel into the part that is equal and in phase on
+/// both sides (centre), the part that is uncorrelated (surrounds) and the rest, which stays in its
+/// front channel. The front channels are the remainder of the input: FL = L - 0.7071 FC - 0.7071
+/// SL, and FR likewise. The fold-down of ITU-R BS.775-4 therefore restores the input for any split.
+/// The channel for low-frequency effects is silent because stereo has none.
 ///
 /// ## Threading
 /// One caller at a time; `process` does not allocate, lock or wait.
 public struct Upmixer: ~Copyable, @unchecked Sendable {
-  /// FL, FR, FC, LFE, SL, SR.
+  /// The output channels: FL, FR, FC, LFE, SL, SR.
   public static let layout = ChannelLayout.speakers([
     .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,
   ])
 
-  /// Frames that a call of `process` takes and gives.
+  /// Frames that a call of `process` takes and returns.
   public let hopFrames: Int
-  /// Frames by which the output is later than the input; with the frames of a call, `windowFrames`.
+  /// Delay of the output, in frames. With the `hopFrames` of a call it adds up to `windowFrames`.
   public var latencyFrames: Int { windowFrames - hopFrames }
-  /// What is heard of a frame depends on so many frames around it.
+  /// Length of the analysis window, in frames: the neighbourhood that affects the output of a
+  /// frame.
   public let windowFrames: Int
 
   private static let overlap = 4
@@ -31,22 +32,24 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
   private let backward: RealFFT
   private let split: PrimaryAmbientSplit
   private let window: AlignedFloats
-  /// 2 x window: the input as it came, and what of it is sound.
+  /// The input of both channels, 2 x window: unchanged here, with invalid samples muted in `clean`.
   private let history: AlignedFloats
   private let clean: AlignedFloats
   private let frame: AlignedFloats
   private let real: AlignedFloats
   private let imaginary: AlignedFloats
-  /// Centre and surrounds, of which the first hop is complete: window x 4, interleaved.
+  /// Overlap-add sums of centre and surrounds, window x 4, interleaved; the first hop is complete.
   private let sums: AlignedFloats
   private let powerScale: Float
 
-  /// Louder samples are damage, and no part of the split.
+  /// Limit of a valid sample's magnitude; the split treats larger samples as silence.
   private static let bound: Float = 1e4
 
+  /// Prepares the upmixer.
+  ///
   /// - Parameters:
-  ///   - sampleRate: Hz, from 1000.
-  ///   - settings: how to split.
+  ///   - sampleRate: sample rate in Hz, at least 1000.
+  ///   - settings: parameters of the split.
   public init(sampleRate: Double, settings: UpmixSettings = UpmixSettings()) {
     precondition(sampleRate >= 1000)
     hopFrames = max(8, Int(settings.windowSeconds * sampleRate) / Self.overlap)
@@ -62,7 +65,7 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
     for i in 0..<windowFrames {
       window.pointer[i] = sine(.pi * (Double(i) + 0.5) / Double(windowFrames))
     }
-    // The squared window sums to half of its length.
+    // The squared window sums to half its length.
     powerScale = 2 / Float(windowFrames)
     history = AlignedFloats(count: 2 * windowFrames)
     clean = AlignedFloats(count: 2 * windowFrames)
@@ -72,7 +75,7 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
     sums = AlignedFloats(count: windowFrames * 4)
   }
 
-  /// Back to the beginning of a stream.
+  /// Returns to the state before the first frame of a stream.
   public func reset() {
     history.clear()
     clean.clear()
@@ -80,15 +83,15 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
     split.reset()
   }
 
-  /// Takes the next frames and gives those of `latencyFrames` before.
+  /// Takes the next `hopFrames` frames and returns the output, delayed by `latencyFrames`.
   ///
-  /// Samples that are no number, or beyond 10 000, count as silence in the split and are handed on
-  /// in their front channel as they are.
+  /// The split treats NaN and samples beyond 10 000 as silence; they pass unchanged in their front
+  /// channel.
   ///
   /// - Parameters:
   ///   - left: `hopFrames` frames.
-  ///   - right: likewise.
-  ///   - output: 6 x `hopFrames`, in the order of `layout`, overwritten.
+  ///   - right: `hopFrames` frames.
+  ///   - output: 6 x `hopFrames` in the order of `layout`, overwritten.
   public func process(
     left: UnsafePointer<Float>, right: UnsafePointer<Float>,
     into output: UnsafePointer<UnsafeMutablePointer<Float>>
@@ -112,7 +115,7 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
     }
     for i in 0..<hopFrames {
       raw[kept + i] = input[i]
-      // False for what is no number, too.
+      // The comparison is also false for NaN.
       sound[kept + i] = abs(input[i]) <= Self.bound ? input[i] : 0
     }
   }
@@ -148,7 +151,7 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
     let kept = 4 * (windowFrames - hopFrames)
     for i in 0..<kept { sums.pointer[i] = sums.pointer[i + 4 * hopFrames] }
     for i in kept..<(4 * windowFrames) { sums.pointer[i] = 0 }
-    // Squared windows add up to half of the overlap.
+    // The overlapping squared windows add up to half the overlap.
     let scale = 2 / Float(Self.overlap)
     for i in 0..<windowFrames {
       let weight = window.pointer[i] * scale
