@@ -3,9 +3,9 @@
 private import Geometry
 
 extension ChannelLayout {
-  /// For people: "stereo", "5.1", "7.1.4", "ambisonic, order 3 with stereo", "6 channels".
+  /// The name to display: "stereo", "5.1", "7.1.4", "ambisonic, order 3 with stereo", "6 channels".
   ///
-  /// Loudspeakers are counted as usual: those at the height of the ears (or below), those for
+  /// Loudspeakers are counted in the usual order: those at ear height or below, those for
   /// low-frequency effects, those above.
   public var name: String {
     switch self {

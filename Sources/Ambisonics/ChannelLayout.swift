@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the channels of a stream are, in stream order.
+/// The meaning of a stream's channels, in stream order.
 public enum ChannelLayout: Sendable, Equatable {
-  /// A soundfield of `order` 0 to 7 in (order + 1)^2 channels, with two more for head-locked stereo
-  /// (left, right) where `headLocked` is true (RFC 8486, section 3.2).
+  /// A soundfield of `order` 0 to 7 in (order + 1)^2 channels. If `headLocked` is true, two
+  /// channels of head-locked stereo (left, right) follow (RFC 8486, section 3.2).
   case ambisonics(order: Int, convention: AmbisonicConvention, headLocked: Bool)
-  /// Loudspeakers, one a channel. Mono is one front centre, stereo front left and front right.
+  /// Loudspeakers, one per channel. Mono is one front centre; stereo is front left and front right.
   case speakers([Speaker])
-  /// Channels of which nothing is known but how many there are.
+  /// Channels of unknown meaning.
   case unknown(channels: Int)
 
   public static let mono = ChannelLayout.speakers([.frontCenter])
   public static let stereo = ChannelLayout.speakers([.frontLeft, .frontRight])
 
-  /// How many channels a frame holds.
+  /// The number of channels in a frame.
   public var channelCount: Int {
     switch self {
     case .ambisonics(let order, _, let headLocked):
@@ -24,9 +24,9 @@ public enum ChannelLayout: Sendable, Equatable {
   }
 }
 
-/// How ambisonic channels are ordered and scaled.
+/// The order and scale of ambisonic channels.
 public enum AmbisonicConvention: Sendable, Equatable {
-  /// ACN order, SN3D scale (AmbiX): what Stillstage uses inside.
+  /// ACN order, SN3D scale (AmbiX): the convention inside Stillstage.
   case ambiX
   /// ACN order, N3D scale.
   case n3d
@@ -34,7 +34,7 @@ public enum AmbisonicConvention: Sendable, Equatable {
   case fuMa
 }
 
-/// A loudspeaker's place, by the names of ITU-R BS.2051 and FFmpeg's channel names.
+/// A loudspeaker position, named after ITU-R BS.2051 and FFmpeg's channel names.
 public enum Speaker: Sendable, Equatable, Hashable, CaseIterable {
   case frontLeft, frontRight, frontCenter, lowFrequency
   case backLeft, backRight, frontLeftOfCenter, frontRightOfCenter, backCenter

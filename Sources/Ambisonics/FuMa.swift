@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The Furse-Malham set: its own channel order, W lowered by 3 dB, every other component scaled so
-/// that it reaches 1 in the direction of its maximum (maxN). Malham, "Higher order Ambisonic
-/// systems", 2003; orders 0 to 3.
+/// The Furse-Malham convention, for orders 0 to 3 (Malham, "Higher order Ambisonic systems", 2003).
+///
+/// It has its own channel order. W is 3 dB lower, and every other component is scaled to a maximum
+/// of 1 over all directions (maxN).
 public enum FuMa {
-  /// ACN channel of W X Y Z R S T U V K L M N O P Q.
+  /// The ACN channels of W X Y Z R S T U V K L M N O P Q.
   public static let ambisonicChannels = [0, 3, 1, 2, 6, 7, 5, 8, 4, 12, 13, 11, 14, 10, 15, 9]
 
-  /// What brings each of these channels to SN3D.
+  /// The gains that convert these channels to SN3D.
   public static let gainsToSN3D: [Double] = {
     let (w, s, l) = (2.0.squareRoot(), 3.0.squareRoot() / 2, (32.0 / 45.0).squareRoot())
     let (n, p) = (5.0.squareRoot() / 3, (5.0 / 8.0).squareRoot())
@@ -16,7 +17,7 @@ public enum FuMa {
 }
 
 extension AmbisonicConvention {
-  /// For each channel of a stream: its ACN channel and the gain that brings it to SN3D.
+  /// Returns the ACN channel and the gain to SN3D for each channel of a stream.
   public func conversion(order: Int) -> [(channel: Int, gain: Double)] {
     (0..<SphericalHarmonics.channelCount(order: order)).map { c in
       switch self {

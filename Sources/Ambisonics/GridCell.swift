@@ -2,15 +2,17 @@
 
 public import Geometry
 
-/// Frames of one cell of the grid and the poses at the cell's ends.
+/// Frames of one grid cell, and the poses at its two ends.
 public struct GridCell {
-  /// The first of the frames, counted in the stream.
+  /// The first of these frames, counted from the start of the stream.
   public let frame: Int
-  /// How many there are, 1 to 16.
+  /// The number of frames, 1 to 16.
   public let frames: Int
   private let poses: UnsafePointer<Quaternion>
 
-  /// - Parameter poses: at the cell's ends; valid as long as the cell is used.
+  /// Describes frames of one cell.
+  ///
+  /// - Parameter poses: the poses at the two ends; must stay valid while the cell is used.
   @_noLocks
   init(frame: Int, frames: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame
@@ -26,25 +28,25 @@ public struct GridCell {
     @_noLocks get { poses[1] }
   }
 
-  /// Frames of the cell that lie before.
+  /// Frames of the cell that precede `frame`.
   public var phase: Int {
     @_noLocks get { frame % PoseGrid.cellFrames }
   }
 
-  /// Whether the head does not move in the cell.
+  /// Whether the head is still throughout the cell.
   public var isStill: Bool {
     @_noLocks get { start == end }
   }
 
-  /// The pose half way through the cell.
+  /// The pose in the middle of the cell.
   public var middle: Quaternion {
     @_noLocks get { Quaternion.slerp(start, end, 0.5) }
   }
 
-  /// How gains go through the cell, for a soundfield of an order.
+  /// Returns the interpolation of gains in the cell for a soundfield of order `order`.
   ///
-  /// Along a parabola where a straight line between them would be heard: more than 0.02 rad of the
-  /// highest degree's phase in a cell (first order: 3400 degrees a second).
+  /// The gains follow a parabola if a straight line would be audible: if the phase of the highest
+  /// degree changes by more than 0.02 rad in the cell (first order: 3400 degrees per second).
   @_noLocks
   public func motion(order: Int) -> GridMotion {
     if isStill { return .still }
@@ -55,7 +57,7 @@ public struct GridCell {
   }
 }
 
-/// How gains go from one grid point to the next.
+/// The interpolation of gains from one grid point to the next: constant, linear or parabolic.
 public enum GridMotion: Sendable {
   case still
   case even

@@ -2,23 +2,26 @@
 
 public import Geometry
 
-/// Head poses over the next frames of a stream, one at every point of the grid; see `PoseGrid`.
+/// The head poses over the next frames of a stream, one at each grid point; see `PoseGrid`.
 public struct GridPoses {
-  /// The frame of the stream that comes next.
+  /// The next frame of the stream.
   public private(set) var frame: Int
-  /// `headToWorld` at the grid point at or before it, and at all later points that are needed.
+  /// `headToWorld` at the last grid point up to `frame`, and at all later points that are needed.
   public private(set) var poses: UnsafePointer<Quaternion>
 
+  /// Describes the poses from a frame on.
+  ///
   /// - Parameters:
-  ///   - frame: of the stream.
-  ///   - poses: for grid point `frame / 16` and those after it, one more than there are cells.
+  ///   - frame: the next frame of the stream.
+  ///   - poses: the poses at grid point `frame / 16` and those after it, one more than there are
+  ///     cells.
   @_noLocks
   public init(frame: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame
     self.poses = poses
   }
 
-  /// Frames of the present cell that are done: 0 to 15.
+  /// Frames of the current cell that are done, 0 to 15.
   public var phase: Int {
     @_noLocks get { frame % PoseGrid.cellFrames }
   }
@@ -30,7 +33,7 @@ public struct GridPoses {
     poses += frame / PoseGrid.cellFrames - point
   }
 
-  /// Takes the frames of the present cell, at most `limit`; nil where `limit` is 0.
+  /// Takes up to `limit` frames of the current cell; returns nil if `limit` is 0.
   @_noLocks
   public mutating func nextCell(atMost limit: Int) -> GridCell? {
     guard limit > 0 else { return nil }

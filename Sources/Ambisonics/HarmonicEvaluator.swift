@@ -2,13 +2,15 @@
 
 private import CRealtime
 
-/// `SphericalHarmonics.evaluate` for real-time code: into memory that is there already.
+/// Evaluates spherical harmonics in real-time code, into preallocated memory.
+///
+/// The values are those of `SphericalHarmonics.evaluate`.
 ///
 /// ## Threading
 /// `evaluate` may be called from several threads; it does not allocate, lock or wait.
 public struct HarmonicEvaluator: ~Copyable, @unchecked Sendable {
   public let order: Int
-  /// Scale of every channel.
+  /// The scale of each channel.
   private let scales: UnsafeMutablePointer<Double>
 
   public init(order: Int) {
@@ -26,7 +28,7 @@ public struct HarmonicEvaluator: ~Copyable, @unchecked Sendable {
 
   deinit { scales.deallocate() }
 
-  /// The gains (SN3D) that encode a plane wave from the unit vector `v`: (order + 1)^2 values.
+  /// Writes the (order + 1)^2 gains (SN3D) that encode a plane wave from the unit vector `v`.
   @_noLocks
   public func evaluate(_ v: SIMD3<Double>, into gains: UnsafeMutablePointer<Float>) {
     var (c, s) = (1.0, 0.0)

@@ -2,16 +2,16 @@
 
 public import Geometry
 
-/// The grid of head poses of a stream: which poses the next frames need, and those that are known.
+/// Keeps the head poses of a stream on a grid, and determines which new ones the next frames need.
 ///
-/// Point g lies at frame 16 g of the stream; a cell is what lies between two points. Gains are
-/// computed for the points and ramped through the cells, so that the output depends neither on the
+/// Point g is at frame 16 g of the stream; a cell is the range between two points. Gains are
+/// computed at the points and ramped through the cells. The output therefore depends neither on the
 /// size of the calls nor on where they begin.
 ///
 /// ## Threading
-/// One caller at a time; nothing allocates, locks or waits.
+/// One caller at a time; it does not allocate, lock or wait.
 public struct PoseGrid: ~Copyable, @unchecked Sendable {
-  /// Frames between two points.
+  /// The number of frames between two points.
   public static var cellFrames: Int {
     @_noLocks get { 16 }
   }
@@ -23,7 +23,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
   private struct State {
     /// Frames of the stream that are done.
     var frame = 0
-    /// The next point whose pose has not been given yet.
+    /// The next point whose pose is not known yet.
     var nextPoint = 0
     /// The point of the first pose in memory.
     var firstPoint = 0
@@ -31,7 +31,9 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     @_noLocks init() {}
   }
 
-  /// - Parameter longestCall: the most frames that `take` is asked for.
+  /// Allocates memory for the poses.
+  ///
+  /// - Parameter longestCall: the largest number of frames passed to `take`.
   public init(longestCall frames: Int) {
     capacity = frames / Self.cellFrames + 3
     poses = .allocate(capacity: capacity)
@@ -45,8 +47,9 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     state.deallocate()
   }
 
-  /// Returns the points whose poses the next `frames` frames need, in order: two for the first
-  /// frame of a stream, later one for every cell begun.
+  /// Returns the points whose poses the next `frames` frames need, in order.
+  ///
+  /// These are two points for the first frame of a stream, and later one point for each new cell.
   @_noLocks
   public func points(forNext frames: Int) -> Range<Int> {
     let first = state.pointee.nextPoint
@@ -55,16 +58,16 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     return first..<max(first, cell + 2)
   }
 
-  /// Goes on by some frames and returns all poses that they need, valid until the next call.
+  /// Advances by `frames` frames and returns all poses that they need; valid until the next call.
   ///
   /// - Parameters:
   ///   - new: head poses `headToWorld` for `points(forNext: frames)`.
-  ///   - frames: at most the longest call.
+  ///   - frames: number of frames, at most that of the longest call.
   @_noLocks
   public func take(_ new: UnsafePointer<Quaternion>, forNext frames: Int) -> GridPoses {
     let points = points(forNext: frames)
     let first = state.pointee.frame / Self.cellFrames
-    // The ends of a cell that has begun have been given before.
+    // The poses at the ends of a partly used cell are known already.
     let known = points.lowerBound - first
     precondition(known + points.count <= capacity)
     for i in 0..<known { poses[i] = poses[first - state.pointee.firstPoint + i] }
@@ -76,7 +79,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     return taken
   }
 
-  /// Back to the beginning of a stream.
+  /// Returns to the beginning of a stream.
   @_noLocks
   public func reset() { state.pointee = State() }
 }

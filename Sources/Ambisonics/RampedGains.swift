@@ -2,24 +2,24 @@
 
 internal import SignalProcessing
 
-/// Gains that go from one point of the grid to the next in a straight line or a parabola.
+/// Gains that follow a straight line or a parabola from one grid point to the next.
 ///
 /// ## Threading
-/// One caller at a time; nothing allocates, locks or waits.
+/// One caller at a time; it does not allocate, lock or wait.
 public struct RampedGains: ~Copyable, @unchecked Sendable {
-  /// What of a cell has to be computed.
+  /// The gains that must be computed for a cell.
   public enum Step {
-    /// Nothing: the cell goes on.
+    /// Computes nothing: the cell has been entered before.
     case none
-    /// The gains at the cell's end; it begins with those that the last one ended with.
+    /// Computes the gains at the cell's end; it begins with the end gains of the previous cell.
     case end
-    /// The gains at both ends.
+    /// Computes the gains at both ends.
     case both
   }
 
-  /// The gains that the present cell ends with, for the caller to set.
+  /// The gains at the end of the current cell, to be set by the caller.
   public var end: UnsafeMutablePointer<Float> { @_noLocks get { ends.pointer } }
-  /// The gains half way, for the caller to set before `setCurves`.
+  /// The gains in the middle of the cell, to be set by the caller before `setCurves`.
   public var middle: UnsafeMutablePointer<Float> { @_noLocks get { curves.pointer } }
 
   let starts: AlignedFloats
@@ -27,7 +27,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
   let curves: AlignedFloats
   private let ends: AlignedFloats
   private let count: Int
-  /// The frame of the stream that follows the last cell; -1 where there was none.
+  /// The frame that follows the previous cell; -1 if there was none.
   private let next: UnsafeMutablePointer<Int>
 
   public init(count: Int) {
@@ -42,11 +42,11 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
 
   deinit { next.deallocate() }
 
-  /// Forgets the last cell.
+  /// Forgets the previous cell.
   @_noLocks
   public func reset() { next.pointee = -1 }
 
-  /// Goes on to a cell, or goes on in it.
+  /// Moves to a cell, or continues in it, and returns which gains must be computed.
   @_noLocks
   public func enter(_ cell: GridCell) -> Step {
     let isNext = cell.frame == next.pointee
@@ -55,13 +55,13 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     return cell.phase == 0 ? .end : .none
   }
 
-  /// The next cell begins with the gains that the last one ended with.
+  /// Makes the end gains of the previous cell the start gains of the next one.
   @_noLocks
   public func beginCell() {
     for i in 0..<count { starts.pointer[i] = ends.pointer[i] }
   }
 
-  /// The gains at the cell's end have been set.
+  /// Computes the slopes; `end` must be set.
   @_noLocks
   public func setSlopes() {
     let scale = 1 / Float(PoseGrid.cellFrames)
@@ -70,7 +70,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// The gains at the cell's end and half way have been set.
+  /// Computes the curvature of the parabola; `end` and `middle` must be set.
   @_noLocks
   public func setCurves() {
     for i in 0..<count {

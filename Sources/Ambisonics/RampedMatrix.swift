@@ -2,18 +2,16 @@
 
 private import SignalProcessing
 
-/// A matrix of gains that go from one point of the grid to the next in a straight line or a
-/// parabola.
+/// A matrix of gains that follow a straight line or a parabola from one grid point to the next.
 ///
-/// Inputs and outputs lie channel after channel; an input is readable up to the next multiple of 8
-/// frames.
+/// Inputs and outputs are planes. An input must be readable up to the next multiple of 8 frames.
 ///
 /// ## Threading
-/// One caller at a time; nothing allocates, locks or waits.
+/// One caller at a time; it does not allocate, lock or wait.
 public struct RampedMatrix: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let outputs: Int
-  /// inputs x outputs.
+  /// The gains, inputs x outputs.
   public let gains: RampedGains
 
   public init(inputs: Int, outputs: Int) {
@@ -25,11 +23,11 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: inputs x frames.
-  ///   - output: outputs x frames, overwritten; not the same memory.
+  ///   - output: outputs x frames, overwritten; must not overlap `input`.
   ///   - inputStride: floats from one input to the next.
   ///   - outputStride: floats from one output to the next.
-  ///   - cell: the frames.
-  ///   - motion: whether the slopes and curves count.
+  ///   - cell: the frames to mix.
+  ///   - motion: whether slopes and curves apply.
   @_noLocks
   public func mix(
     _ input: UnsafePointer<Float>, inputStride: Int, _ output: UnsafeMutablePointer<Float>,

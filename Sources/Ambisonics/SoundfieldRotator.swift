@@ -5,8 +5,8 @@ public import SignalProcessing
 
 /// Turns a soundfield against the head.
 ///
-/// Matrices are computed for the points of a `PoseGrid` and ramped between (in a parabola where the
-/// head turns very fast).
+/// Matrices are computed at the points of a `PoseGrid` and ramped between them, along a parabola if
+/// the head turns very fast.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -31,20 +31,20 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
 
   deinit { motion.deallocate() }
 
-  /// Forgets the last cell.
+  /// Forgets the previous cell.
   @_noLocks
   public func reset() { gains.reset() }
 
   /// Rotates the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: channels in ACN order, `stride` apart; the next frame is at index `poses.phase` and
-  ///     those before it are of no account. The memory is aligned to 64 bytes and readable up to
-  ///     the next multiple of 16 frames.
-  ///   - output: laid out as the input; not the same memory.
+  ///   - input: channels in ACN order, `stride` floats apart. The next frame is at index
+  ///     `poses.phase`; the frames before it do not matter. The memory must be aligned to 64 bytes
+  ///     and readable up to the next multiple of 16 frames.
+  ///   - output: channels in the same arrangement; must not overlap `input`.
   ///   - stride: floats from one channel to the next, a multiple of 16.
-  ///   - frames: frames to do.
-  ///   - poses: the head over these frames.
+  ///   - frames: number of frames to rotate.
+  ///   - poses: the head poses over these frames.
   @_noLocks
   public func process(
     input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, stride: Int, frames: Int,
@@ -79,7 +79,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     rotation.compute(RotationMatrix(pose.conjugate), into: matrix)
   }
 
-  /// From the beginning of a cell.
+  /// Rotates frames from the beginning of a cell.
   @_noLocks
   private func turn(
     _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ stride: Int,

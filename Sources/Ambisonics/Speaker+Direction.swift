@@ -3,16 +3,16 @@
 public import Geometry
 
 extension Speaker {
-  /// Whether it carries low-frequency effects only.
+  /// Whether this loudspeaker reproduces only low-frequency effects.
   public var isLowFrequency: Bool { self == .lowFrequency || self == .lowFrequency2 }
 
-  /// Where the speaker stands in a layout; nil for low-frequency effects, which have no place.
+  /// Returns the direction of the loudspeaker in a layout; nil for low-frequency effects.
   ///
-  /// ITU-R BS.775-4 (left and right +-30, surrounds +-110 degrees of azimuth) and BS.2051-3, system
-  /// J (sides +-90, backs +-135, tops at 45 degrees of elevation). Where a layout has one pair of
-  /// surrounds only, whatever its name, it stands at +-110; in front of two loudspeakers alone
-  /// (quad) at +-135. In 22.2 (BS.2051-3, system H) left and right stand at +-60 and those of
-  /// centre at +-30.
+  /// The angles are those of ITU-R BS.775-4 (left and right at azimuth +-30, surrounds at +-110
+  /// degrees) and BS.2051-3, system J (sides at +-90, backs at +-135, tops at elevation 45
+  /// degrees). If a layout has only one pair of surrounds, side or back, they are at +-110, or at
+  /// +-135 in a layout without centre (quad). In 22.2 (BS.2051-3, system H), left and right are at
+  /// +-60 and left and right of centre at +-30.
   public func direction(in layout: [Speaker]) -> Direction? {
     let hasSides = layout.contains(.sideLeft) || layout.contains(.sideRight)
     let hasBacks = layout.contains(.backLeft) || layout.contains(.backRight)

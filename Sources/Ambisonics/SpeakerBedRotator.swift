@@ -2,12 +2,12 @@
 
 private import Geometry
 
-/// Encodes loudspeakers as the head sees them: the soundfield of a bed, turned against the head.
+/// Encodes a bed of loudspeakers as a soundfield that is turned against the head.
 ///
-/// A loudspeaker at v is heard from R^-1 v, so that its gains y(R^-1 v) do what encoding it and
-/// turning the soundfield do together, and for less. They are computed for the points of a
-/// `PoseGrid` and ramped between, like the matrices of `SoundfieldRotator`, and give the same
-/// soundfield.
+/// The head with rotation R hears a loudspeaker at v from R^-1 v. Encoding with the gains y(R^-1 v)
+/// therefore equals encoding with y(v) and rotating the soundfield, at a lower cost. The gains are
+/// computed at the points of a `PoseGrid` and ramped between them, like the matrices of
+/// `SoundfieldRotator`, and produce the same soundfield.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -20,9 +20,11 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
   private let directions: UnsafeMutablePointer<SIMD3<Double>>
   private let matrix: RampedMatrix
 
+  /// Prepares the encoder.
+  ///
   /// - Parameters:
-  ///   - order: of the soundfield.
-  ///   - directions: unit vectors to the loudspeakers, in the room.
+  ///   - order: order of the soundfield.
+  ///   - directions: unit vectors to the loudspeakers, on the stage.
   public init(order: Int, directions: [SIMD3<Double>]) {
     self.order = order
     speakers = directions.count
@@ -35,19 +37,20 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
 
   deinit { directions.deallocate() }
 
-  /// Forgets the last cell.
+  /// Forgets the previous cell.
   @_noLocks
   public func reset() { matrix.gains.reset() }
 
   /// Encodes the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: speakers x frames, channel after channel `stride` apart, the next frame at index
-  ///     `poses.phase`; readable for 8 frames more.
-  ///   - output: channels x frames in ACN order and SN3D scale, likewise; not the same memory.
+  ///   - input: speakers x frames, planes `stride` floats apart. The next frame is at index
+  ///     `poses.phase`; 8 frames past the end must be readable.
+  ///   - output: channels x frames in ACN order and SN3D scale, in the same arrangement; must not
+  ///     overlap `input`.
   ///   - stride: floats from one channel to the next.
-  ///   - frames: frames to do.
-  ///   - poses: the head over these frames.
+  ///   - frames: number of frames to encode.
+  ///   - poses: the head poses over these frames.
   @_noLocks
   public func process(
     input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, stride: Int, frames: Int,

@@ -3,27 +3,29 @@
 public import Geometry
 public import SignalProcessing
 
-/// Rotation matrices of real spherical harmonics by recurrence over the degree.
+/// Computes rotation matrices of real spherical harmonics by recurrence over the degree.
 ///
-/// Ivanic and Ruedenberg, J. Phys. Chem. 100 (1996) 6342, equations 6.2 to 8.1 with tables 1 and 2,
-/// and the corrections of J. Phys. Chem. A 102 (1998) 9099. Degree 1 is the 3x3 matrix itself, its
-/// axes in the order y, z, x. The matrices are the same for SN3D and N3D, which differ by degree
-/// only.
+/// The method is that of Ivanic and Ruedenberg, J. Phys. Chem. 100 (1996) 6342, equations 6.2 to
+/// 8.1 with tables 1 and 2, and the corrections in J. Phys. Chem. A 102 (1998) 9099. The matrix of
+/// degree 1 is the 3x3 rotation matrix with its axes in the order y, z, x. SN3D and N3D have the
+/// same matrices because their ratio depends only on the degree.
 ///
 /// ## Threading
-/// `compute` uses scratch memory: one caller at a time. It does not allocate, lock or wait.
+/// One caller at a time, because `compute` uses scratch memory. It does not allocate, lock or wait.
 public struct SphericalHarmonicRotation: ~Copyable {
   public let order: Int
-  /// Coefficients of all blocks: the sum over degrees 1 to order of (2 l + 1)^2.
+  /// The number of coefficients in all blocks: the sum of (2 l + 1)^2 over degrees l from 1 to
+  /// `order`.
   public let coefficientCount: Int
 
   private let set: InstructionSet
-  /// Of all rows, for `raiseDegree`: five times a coefficient, five times where two rows begin.
+  /// For `raiseDegree`, five terms for each row: here the coefficients, in `places` the two row
+  /// offsets.
   private let coefficients: UnsafeMutablePointer<Double>
   private let places: UnsafeMutablePointer<Int>
-  /// Factors of the columns of every degree from 2 on.
+  /// The column factors of each degree from 2 on.
   private let columns: AlignedDoubles
-  /// The matrix of degree 1, then two matrices in rows of 16 values.
+  /// The matrix of degree 1, then two matrices with rows of 16 values.
   private let rows: AlignedDoubles
 
   private static let rowLength = 16
@@ -62,7 +64,7 @@ public struct SphericalHarmonicRotation: ~Copyable {
     places.deallocate()
   }
 
-  /// Where the block of a degree begins; its rows are outputs.
+  /// Returns the offset of a degree's block; the rows of a block are outputs.
   @_noLocks
   public static func blockOffset(degree: Int) -> Int {
     var offset = 0
@@ -73,7 +75,8 @@ public struct SphericalHarmonicRotation: ~Copyable {
   /// A coefficient, a row of degree 1 and a row of the degree below.
   private typealias Term = (coefficient: Double, first: Int, below: Int)
 
-  /// What u U + v V + w W of tables 1 and 2 are for a row, but for the factor of the column.
+  /// Returns the terms of u U + v V + w W (tables 1 and 2) for row m, without the factor of the
+  /// column.
   private static func terms(_ l: Int, _ m: Int) -> [Term] {
     let a = abs(m)
     let u = Double((l + m) * (l - m)).squareRoot()
@@ -93,18 +96,18 @@ public struct SphericalHarmonicRotation: ~Copyable {
     ]
   }
 
-  /// The blocks of a rotation of the soundfield: a source at direction d comes to `rotation` d.
+  /// Computes the blocks that rotate a soundfield: a source at direction d moves to `rotation` d.
   ///
   /// - Parameters:
-  ///   - rotation: the turn of the field; for a head pose, of its inverse.
-  ///   - matrices: `coefficientCount` values, degree after degree, rows first.
+  ///   - rotation: rotation of the soundfield, which is the inverse of the head's rotation.
+  ///   - matrices: receives `coefficientCount` values, degree by degree, row by row.
   @_noLocks
   public func compute(
     _ rotation: RotationMatrix, into matrices: UnsafeMutablePointer<Float>
   ) {
     let first = rows.pointer
     let half = Self.rowLength * (2 * order + 1)
-    // The middle rows of two matrices, the last one made and the next.
+    // The middle rows of the matrix of the degree below and of the one to compute.
     var below = first + Self.rowLength * (order + 1)
     var above = below + half
     fillFirstDegree(rotation, first, below)

@@ -4,38 +4,40 @@ private import CRealtime
 
 /// Real spherical harmonics in ACN order and SN3D scale, without the Condon-Shortley phase.
 ///
-/// Y_lm = N_l|m| P_l|m|(sin elevation) cos(m azimuth) for m >= 0, sin(|m| azimuth) for m < 0, with
-/// N = sqrt((2 - d_m0) (l - |m|)! / (l + |m|)!): Nachbar, Zotter, Deleflie, Sontacchi, "AmbiX",
-/// Ambisonics Symposium 2011, equations 2 to 5.
+/// Y_lm = N_l|m| P_l|m|(sin elevation) T(m azimuth), where T(m a) is cos(m a) for m >= 0 and
+/// sin(|m| a) for m < 0, and N_lm = sqrt((2 - d_m0) (l - m)! / (l + m)!) with d_m0 = 1 for m = 0,
+/// else 0. Source: Nachbar, Zotter, Deleflie, Sontacchi, "AmbiX", Ambisonics Symposium 2011,
+/// equations 2 to 5.
 public enum SphericalHarmonics {
-  /// The highest order that Stillstage works with.
+  /// The highest order that Stillstage supports.
   public static let maximumOrder = 7
 
-  /// Channels of a full set: (order + 1)^2.
+  /// Returns the number of channels of a full set, (order + 1)^2.
   @_noLocks
   public static func channelCount(order: Int) -> Int { (order + 1) * (order + 1) }
 
-  /// The degree l of an ACN channel: the integer part of its square root.
+  /// Returns the degree l of an ACN channel: the integer part of the square root of its index.
   public static func degree(ofChannel channel: Int) -> Int {
     var l = 0
     while (l + 1) * (l + 1) <= channel { l += 1 }
     return l
   }
 
-  /// The order whose full set has so many channels; nil where there is none up to 7.
+  /// Returns the order whose full set has this number of channels; nil if there is none up to 7.
   public static func order(ofChannels channels: Int) -> Int? {
     (0...maximumOrder).first { channelCount(order: $0) == channels }
   }
 
-  /// The gains that encode a plane wave from `v`.
+  /// Returns the gains that encode a plane wave from `v`.
   ///
   /// - Parameters:
   ///   - order: 0 or more.
-  ///   - v: a unit vector, x front, y left, z up.
+  ///   - v: a unit vector; x is front, y left, z up.
   /// - Returns: (order + 1)^2 values; the first is 1.
   public static func evaluate(order: Int, _ v: SIMD3<Double>) -> [Double] {
     var gains = [Double](repeating: 0, count: channelCount(order: order))
-    // c + is = (x + iy)^m carries cos^m(elevation), which P_lm is divided by: no pole anywhere.
+    // P_lm is computed without its factor cos^m(elevation). c + is = (x + iy)^m contains that
+    // factor, so there is no singularity at the poles.
     var (c, s) = (1.0, 0.0)
     var sectoral = 1.0
     for m in 0...order {
@@ -56,7 +58,7 @@ public enum SphericalHarmonics {
     return gains
   }
 
-  /// The same gains in N3D scale.
+  /// Returns the same gains in N3D scale.
   public static func evaluateN3D(order: Int, _ v: SIMD3<Double>) -> [Double] {
     var gains = evaluate(order: order, v)
     for l in 0...order {
@@ -73,7 +75,7 @@ public enum SphericalHarmonics {
     return realtime_sqrt(ratio)
   }
 
-  /// N3D over SN3D of a channel: sqrt(2 l + 1).
+  /// Returns the ratio of N3D to SN3D scale for a channel, sqrt(2 l + 1).
   public static func n3dOverSN3D(channel: Int) -> Double {
     realtime_sqrt(Double(2 * degree(ofChannel: channel) + 1))
   }
