@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One degree of a soundfield turned over a grid cell: every output is a sum of all inputs of the
-/// degree, whose gains may change from frame to frame.
+/// Rotates one degree of a soundfield over one grid cell.
 ///
-/// The gain of frame n is `gains` + n `slopes` + (n / 16) (1 - n / 16) `curves`.
+/// Every output is a sum of all inputs of the degree. The gain at frame n is `gains` + n `slopes` +
+/// (n / 16) (1 - n / 16) `curves`.
 ///
 /// - Parameters:
-///   - input: size signals, `stride` floats apart, aligned; readable to the next multiple of 16
+///   - input: `size` aligned signals, `stride` floats apart; readable up to the next multiple of 16
 ///     frames.
-///   - output: size signals, `stride` floats apart; writable likewise. Not the same memory.
-///   - stride: floats, a multiple of 16.
-///   - size: signals of the degree, 2 l + 1, from 3.
-///   - frames: how many, from the first, at most 16.
-///   - gains: size x size, rows are outputs; of the first frame.
-///   - slopes: size x size; nil where nothing moves.
-///   - curves: size x size; nil where the gains change linearly.
+///   - output: `size` signals, `stride` floats apart; writable to the same length. Must not overlap
+///     `input`.
+///   - stride: floats from one signal to the next, a multiple of 16.
+///   - size: number of signals of the degree, 2 l + 1, at least 3.
+///   - frames: number of frames from the start of the cell, at most 16.
+///   - gains: gains of the first frame, size x size; rows are outputs.
+///   - slopes: size x size; nil if the gains are constant.
+///   - curves: size x size; nil if the gains change linearly.
 @_noLocks
 @inline(never)
 public func turnDegree(
@@ -47,7 +48,8 @@ private struct Degree {
     (self.stride, self.size, self.frames) = (stride, size, frames)
   }
 
-  /// The last two are constants, so that each combination becomes a loop of its own.
+  /// Rotates all rows. `moves` and `bends` are constants, so that each combination gets its own
+  /// loop.
   @_noLocks
   @inline(__always)
   func turn(
@@ -70,7 +72,7 @@ private struct Degree {
     }
   }
 
-  /// Three or four rows of one vector of frames.
+  /// Computes three or four rows for one vector of frames.
   @_noLocks
   @inline(__always)
   private func mix(
@@ -98,7 +100,7 @@ private struct Degree {
   }
 }
 
-/// An output row's sums with the gains and what they change by.
+/// The sums of an output row with the gains, the slopes and the curves.
 private struct RowSums {
   var still = Wide(repeating: 0)
   var slope = Wide(repeating: 0)
@@ -127,7 +129,8 @@ private struct RowSums {
   }
 }
 
-/// Rows go in fours and threes; of five, one is done twice.
+/// Returns the number of rows to compute together: four or three. Of five rows, one is computed
+/// twice.
 @_noLocks
 @inline(__always)
 private func rowsAtOnce(_ left: Int) -> Int {

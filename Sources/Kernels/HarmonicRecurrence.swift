@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rows of a rotation matrix of one degree out of those of the degree below (Ivanic and
-/// Ruedenberg 1996, equation 8.1).
+/// Computes the rotation matrix of one degree from that of the degree below (Ivanic and Ruedenberg
+/// 1996, equation 8.1).
 ///
-/// Column n of any row lies at 8 + n of its 16 values, the others are zero. Row m is
-/// b(n) times a sum of at most five terms c T_i(k): T is row i of degree 1 with row k of the degree
-/// below (table 2), c and (i, k) depend on m alone.
+/// Column n of a row is at index 8 + n of its 16 values; the others are zero. Row m is b(n) times a
+/// sum of at most five terms c T_i(k). T combines row i of degree 1 with row k of the degree below
+/// (table 2); c, i and k depend only on m.
 ///
 /// - Parameters:
-///   - first: 3 x 3, the matrix of degree 1, rows and columns in the order y, z, x.
-///   - below: rows of the degree below, 16 values each, its row 0 in the middle.
-///   - above: receives the rows of the degree, its row 0 in the middle.
-///   - degree: from 2 to 7.
-///   - coefficients: five a row: c.
-///   - places: five times two a row: where row i begins in `first` and row k in `below`.
-///   - columns: b(n): 16 values.
+///   - first: 3 x 3, the matrix of degree 1; rows and columns are in the order y, z, x.
+///   - below: rows of the degree below, 16 values each; points to its row 0, in the middle.
+///   - above: receives the rows of the degree; points to its row 0, in the middle.
+///   - degree: 2 to 7.
+///   - coefficients: the factors c, five per row.
+///   - places: five pairs per row: the offset of row i in `first` and of row k in `below`.
+///   - columns: the factors b(n), 16 values.
 @_noLocks
 @inline(never)
 public func raiseDegree(
@@ -27,7 +27,7 @@ public func raiseDegree(
     let (list, place) = (coefficients + 5 * (m + l), places + 10 * (m + l))
     let row = above + 16 * m
     var (low, high) = (SIMD8<Double>(repeating: 0), SIMD8<Double>(repeating: 0))
-    // The columns n = l and -l.
+    // The sums for the columns n = l and n = -l.
     var (right, left) = (0.0, 0.0)
     for t in 0..<5 {
       let c = list[t]

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Multiplies and adds as fast as the processor can: twelve chains that wait for nothing but
-/// themselves, all in registers.
+/// Runs multiply-adds at the processor's peak rate: twelve independent chains, all in registers.
 ///
 /// - Parameters:
-///   - values: 14 vectors: a factor, a summand, then the chains, which come back advanced.
+///   - values: 14 vectors: a factor, a summand, then the twelve chains, which are updated.
 ///   - rounds: steps of every chain.
-/// - Returns: floating-point operations that were done.
+/// - Returns: the number of floating-point operations performed.
 @_noLocks
 @inline(never)
 public func multiplyAndAdd(_ values: UnsafeMutablePointer<Float>, rounds: Int) -> Int {

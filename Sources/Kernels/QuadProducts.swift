@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Products of spectra and filters, summed over quads and partitions, for two ears.
+/// Adds up the products of spectra and filters over quads and partitions, for two ears.
 ///
-/// For every chunk of four bins, items (a quad of one partition) lie one after the other: 16 real
-/// and 16 imaginary parts of a spectrum; 16 real and 16 imaginary parts of the left ear's filter,
-/// then of the right ear's.
+/// Each chunk of four bins consists of consecutive items; an item is a quad of one partition. For a
+/// spectrum an item is 16 real and 16 imaginary parts. For a filter it is 16 real and 16 imaginary
+/// parts for the left ear, then the same for the right ear.
 ///
 /// - Parameters:
 ///   - spectra: chunks x items x 32.
 ///   - spectraStride: floats from one chunk to the next.
 ///   - filters: chunks x items x 64.
 ///   - filterStride: floats from one chunk to the next.
-///   - runs: three numbers each: first item of the spectra, first item of the filters, how many.
-///   - runCount: how many runs.
-///   - chunks: how many chunks.
-///   - before: chunks x 32, sums to begin with; nil for none.
-///   - sums: receives chunks x 32: lanes 0 and 1 are the left ear's, 2 and 3 the right ear's.
+///   - runs: three numbers per run: first item of the spectra, first item of the filters, item
+///     count.
+///   - runCount: number of runs.
+///   - chunks: number of chunks.
+///   - before: chunks x 32, initial values of the sums; nil for zero.
+///   - sums: receives chunks x 32; lanes 0 and 1 are for the left ear, 2 and 3 for the right ear.
 @_noLocks
 @inline(never)
 public func addProducts(
@@ -55,17 +56,17 @@ public func addProducts(
   }
 }
 
-/// The same for a head that is its own mirror image: one filter a signal.
+/// Adds up the same products for a left-right symmetric head, with one filter per signal.
 ///
-/// Signals that a mirror leaves alone (even) come to both ears alike, the others (odd) with
+/// Signals that are even under reflection reach both ears equally; odd signals reach them with
 /// opposite signs.
 ///
 /// - Parameters:
 ///   - filters: chunks x items x 32.
-///   - runs: four numbers each: first item of the spectra, first item of the filters, how many, and
-///     how many lanes of each item, from the first, are even.
-///   - masks: for 0 to 4 even lanes, 1 in those and 0 in the others: 5 x 16.
-///   - sums: receives chunks x 32: lanes 0 and 1 are the even signals', 2 and 3 the odd ones'.
+///   - runs: four numbers per run: first item of the spectra, first item of the filters, item
+///     count, and the number of even lanes in each item, counted from the first lane.
+///   - masks: 5 x 16; masks for 0 to 4 even lanes, 1 in those lanes and 0 in the others.
+///   - sums: receives chunks x 32; lanes 0 and 1 are for even signals, 2 and 3 for odd ones.
 @_noLocks
 @inline(never)
 public func addSymmetricProducts(

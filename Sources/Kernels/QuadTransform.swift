@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Multiplying by e^(i pi/8), e^(i pi/4) and e^(i 3 pi/8).
+/// Constants for multiplication by e^(i pi/8), e^(i pi/4) and e^(i 3 pi/8).
 private let cos8: Float = 0.923_879_532_511_286_8
 private let sin8: Float = 0.382_683_432_365_089_8
 private let root: Float = 0.707_106_781_186_547_6
 
-/// Spectra of four real signals of `size` samples, each padded with as many zeros.
+/// Computes the spectra of four real signals of `size` samples, each followed by as many zeros.
 ///
-/// The right-angle transform: the polynomial x(y) of a real block at the roots of y^size = i,
-/// a complex transform of length `size` of x[n] e^(i pi n / (2 size)). Products of such spectra are
-/// products of polynomials of up to 2 size coefficients, n and n + size in real and imaginary part,
-/// so that no spectrum has to be unfolded (Martin, Fast Fourier transforms of real data by
-/// right-angle circular convolution; Crandall and Fagin, Math. Comp. 62, 1994, 305). Decimation in
-/// frequency, in place; the bins stay in the order in which they fall.
+/// This is the right-angle transform: it evaluates the polynomial x(y) of a real block at the roots
+/// of y^size = i, by a complex transform of length `size` of x[n] e^(i pi n / (2 size)). Products
+/// of such spectra are products of polynomials with up to 2 size coefficients; coefficients n and n
+/// + size are the real and imaginary parts. The spectra therefore need no unfolding (Martin, Fast
+/// Fourier transforms of real data by right-angle circular convolution; Crandall and Fagin, Math.
+/// Comp. 62, 1994, 305). The transform works in place by decimation in frequency and leaves the
+/// bins in its own order.
 ///
 /// - Parameters:
-///   - rows: size rows of four samples.
-///   - size: a power of two from 16.
-///   - twiddles: of `RightAngleTransform`.
+///   - rows: `size` rows of four samples.
+///   - size: a power of two, at least 16.
+///   - twiddles: the factors of `RightAngleTransform`.
 ///   - scratch: 2 x size rows.
-///   - spectrum: receives size / 4 chunks, real parts then imaginary parts, `stride` floats apart.
+///   - spectrum: receives size / 4 chunks, each of real parts then imaginary parts.
+///   - stride: floats from one chunk to the next.
 @_noLocks
 @inline(never)
 public func transformQuad(
@@ -49,7 +51,7 @@ public func transformQuad(
   }
 }
 
-/// The first stage: weights and radix 4 at once, from real rows.
+/// Runs the first stage from real rows, with weights and radix 4 combined.
 @_noLocks
 @inline(__always)
 private func enter(
@@ -65,7 +67,7 @@ private func enter(
     let (x2, x3) = (r * load(rows + 2 * quarter + at), r * load(rows + 3 * quarter + at))
     let (v0, v1) = (x1 + x3, x1 - x3)
     let (u0, u1) = (x0 + x2, x0 - x2)
-    // e^(i pi/8) (v0 + i x3) and e^(-i 3 pi/8) (v1 - i x3)
+    // The terms are e^(i pi/8) (v0 + i x3) and e^(-i 3 pi/8) (v1 - i x3).
     let (e0, e1) = (productRe(c, s, v0, x3), productIm(c, s, v0, x3))
     let (f0, f1) = (productRe(s, -c, v1, -x3), productIm(s, -c, v1, -x3))
     put(u0 + e0, x2 + e1, w, re, im, at)
@@ -129,7 +131,7 @@ private func splitInTwo(
   }
 }
 
-/// The last four points, and out.
+/// Runs the last radix-4 stage and writes a chunk.
 @_noLocks
 @inline(__always)
 private func finish(
@@ -150,15 +152,17 @@ private func finish(
   storeRow(ami + bmr, to + 28)
 }
 
-/// Back from the spectra of one quad, unscaled: coefficients 0 to size - 1 of the products in the
-/// real rows, size to 2 size - 1 in the imaginary rows.
+/// Transforms the spectra of one quad back, unscaled.
+///
+/// Coefficients 0 to size - 1 of the products are in the real rows, and size to 2 size - 1 in the
+/// imaginary rows.
 ///
 /// - Parameters:
 ///   - spectrum: size / 4 chunks of 16 real and 16 imaginary parts.
-///   - size: a power of two from 16.
-///   - twiddles: of `RightAngleTransform`.
-///   - re: receives size rows.
-///   - im: receives size rows.
+///   - size: a power of two, at least 16.
+///   - twiddles: the factors of `RightAngleTransform`.
+///   - re: receives `size` rows.
+///   - im: receives `size` rows.
 @_noLocks
 @inline(never)
 public func transformQuadBack(
@@ -168,7 +172,7 @@ public func transformQuadBack(
   for first in stride(from: 0, to: 4 * size, by: 16) {
     begin(spectrum + 2 * first, re + first, im + first)
   }
-  // Decimation in time: the stages of the way there, backwards.
+  // Decimation in time runs the stages of the forward transform in reverse order.
   var table = twiddles + 8 * size
   var length = size / 4
   while length >= 16 {
@@ -232,7 +236,7 @@ private func joinTwo(
   }
 }
 
-/// A complex vector times the conjugates of its twiddle factors.
+/// Returns a complex vector times the conjugates of its twiddle factors.
 @_noLocks
 @inline(__always)
 private func take(
@@ -271,7 +275,7 @@ private func joinFour(
   }
 }
 
-/// The last stage: radix 4 and the weights taken off.
+/// Runs the last stage: radix 4 and removal of the weights.
 @_noLocks
 @inline(__always)
 private func leave(

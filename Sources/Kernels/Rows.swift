@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Brings four signals into the lanes of a quad.
+/// Interleaves four signals into the lanes of a quad.
 ///
 /// - Parameters:
-///   - a: `frames` samples for lane 0; b, c and d likewise.
+///   - a: `frames` samples for lane 0; `b`, `c` and `d` likewise for lanes 1 to 3.
 ///   - rows: receives `frames` rows.
-/// - Returns: false where all samples are zero.
+/// - Returns: false if all samples are zero.
 @_noLocks
 @inline(never)
 public func interleaveQuad(
@@ -30,7 +30,7 @@ public func interleaveQuad(
     storeRow(row, rows + 4 * n)
     n += 1
   }
-  // But for the sign.
+  // The sign bit is ignored, so that -0 counts as zero.
   return (seen[0] | seen[1] | seen[2] | seen[3]) & 0x7fff_ffff != 0
 }
 
@@ -42,13 +42,14 @@ private func four(_ p: UnsafePointer<Float>) -> Row { Row(p[0], p[1], p[2], p[3]
 @inline(__always)
 private func bits(_ v: Row) -> SIMD4<UInt32> { unsafeBitCast(v, to: SIMD4<UInt32>.self) }
 
-/// What comes out of the lanes at last: the sums of lanes 0 and 1, and of 2 and 3, of two planes.
+/// Adds two planes and reduces the lanes to the two ears: lanes 0 + 1, and lanes 2 + 3.
 ///
 /// - Parameters:
 ///   - re: `frames` rows.
-///   - overlap: `frames` rows, added.
-///   - frames: how many rows.
-///   - isSymmetric: the lanes are the sum and the difference of the ears, not the ears.
+///   - overlap: `frames` rows, added to `re`.
+///   - frames: number of rows.
+///   - isSymmetric: whether the two sums are half sum and half difference of the ears, not the
+///     ears.
 ///   - left: `frames` samples, overwritten.
 ///   - right: `frames` samples, overwritten.
 @_noLocks

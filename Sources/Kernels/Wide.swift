@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// This folder is compiled three times, for the plain processor and for two wider ones; see
-// `InstructionSet` in SignalProcessing, which chooses at run time.
+// This folder is compiled three times, for the baseline processor and for two with wider vectors.
+// `InstructionSet` in SignalProcessing chooses among them at run time.
 //
-// All kernels work on quads: four signals side by side, row after row, each in a lane of its own.
-// Four rows are a chunk of 16 floats, whatever the width of a vector.
+// The kernels work on quads: four interleaved signals, one per lane, row by row. Four rows are a
+// chunk of 16 floats for every vector width.
 
 #if AVX512
   package typealias Wide = SIMD16<Float>
@@ -16,13 +16,13 @@
 
 typealias Row = SIMD4<Float>
 
-/// Floats of a vector.
+/// The number of floats in a vector.
 @inline(__always)
 var width: Int {
   @_noLocks get { MemoryLayout<Wide>.size / 4 }
 }
 
-/// a b + c, in one rounding where the processor has that.
+/// Returns a b + c, rounded once if the processor supports fused multiply-add.
 @_noLocks
 @inline(__always)
 package func fused(_ a: Wide, _ b: Wide, _ c: Wide) -> Wide {
@@ -33,21 +33,21 @@ package func fused(_ a: Wide, _ b: Wide, _ c: Wide) -> Wide {
   #endif
 }
 
-/// Real part of a complex product.
+/// Returns the real part of a complex product.
 @_noLocks
 @inline(__always)
 func productRe(_ ar: Wide, _ ai: Wide, _ br: Wide, _ bi: Wide) -> Wide {
   fused(ar, br, -(ai * bi))
 }
 
-/// Imaginary part of a complex product.
+/// Returns the imaginary part of a complex product.
 @_noLocks
 @inline(__always)
 func productIm(_ ar: Wide, _ ai: Wide, _ br: Wide, _ bi: Wide) -> Wide {
   fused(ar, bi, ai * br)
 }
 
-/// The vector at an address that is a multiple of its size.
+/// Loads a vector from an address that is a multiple of the vector's size.
 @_noLocks
 @inline(__always)
 func load(_ p: UnsafePointer<Float>) -> Wide {
@@ -80,8 +80,8 @@ func storeRow(_ v: Row, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).assumingMemoryBound(to: Row.self).pointee = v
 }
 
-/// Four lanes of each of two quads become four lanes of one: the sums of lanes 0 and 2 and of 1
-/// and 3 of `a`, then of `b`.
+/// Reduces two quads to one. In each row, its lanes are: lanes 0 + 2 and 1 + 3 of `a`, then lanes 0
+/// + 2 and 1 + 3 of `b`.
 @_noLocks
 @inline(__always)
 func fold(_ a: Wide, _ b: Wide) -> Wide {
