@@ -2,9 +2,9 @@
 
 private import CZlib
 
-/// The checksum of Ethernet, gzip and many devices: CRC-32 of ISO/IEC 8802-3.
+/// The CRC-32 checksum of ISO/IEC 8802-3, as used by Ethernet, gzip and many devices.
 public enum CRC32 {
-  /// The checksum of bytes; 0 for none.
+  /// Returns the checksum of bytes; 0 if there are none.
   public static func of(_ bytes: some Sequence<UInt8>) -> UInt32 {
     let bytes = Array(bytes)
     return UInt32(crc32_z(0, bytes, bytes.count))

@@ -3,18 +3,18 @@
 private import CRealtime
 private import Glibc
 
-/// A short-lived program whose standard output is read to its end, within a time and a size.
+/// Runs a short-lived program and captures its standard output, up to a limit of time and size.
 public struct CapturedProgram {
   public var launch: ProgramLaunch
   public var timeoutSeconds: Double
   public var maximumBytes: Int
-  /// Asked every 50 ms or so; true stops the program.
+  /// Polled about every 50 ms; true stops the program.
   public var isCancelled: () -> Bool
 
-  /// A program with empty input and no error output, in a process group of its own.
+  /// Describes a program with empty input and no error output, in its own process group.
   ///
   /// - Parameters:
-  ///   - words: the program, a path or a name to be found in PATH, and its arguments.
+  ///   - words: the program (a path, or a name to find in PATH) and its arguments.
   ///   - environment: nil for the environment of this process.
   public init(
     _ words: [String], environment: [String]? = nil, timeoutSeconds: Double = .infinity,
@@ -31,7 +31,7 @@ public struct CapturedProgram {
     self.isCancelled = isCancelled
   }
 
-  /// Runs the program; nil where it cannot be started. No process and no descriptor is left behind.
+  /// Runs the program; returns nil if it cannot be started. Leaves no process or descriptor behind.
   public func run() -> (output: [UInt8], ending: ProgramEnding)? {
     let deadline = monotonic_nanoseconds() + Int64(min(timeoutSeconds, 1e9) * 1e9)
     guard let pipe = try? SystemPipe() else { return nil }

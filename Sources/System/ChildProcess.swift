@@ -4,17 +4,17 @@ private import CRealtime
 private import CSpawn
 private import Glibc
 
-/// How a program ended.
+/// The way a program ended.
 public enum ProgramEnding: Sendable, Equatable {
   case exited(Int32)
   case signalled(Int32)
   case timedOut
   case tooMuchOutput
   case cancelled
-  /// Another part of this process has already taken the status.
+  /// Another part of this process has already collected the status.
   case unknown
 
-  /// The exit code, or minus the signal; nil where the program was ended from here.
+  /// The exit code, or the negated signal number; nil for all other endings.
   public var code: Int32? {
     switch self {
     case .exited(let code): code
@@ -26,12 +26,13 @@ public enum ProgramEnding: Sendable, Equatable {
 
 /// A program that this process has started.
 ///
-/// A copy is the same process. Once it has ended and its ending was taken, its number may be
-/// another process's.
+/// Copies refer to the same process. After the process has ended and its status was collected, the
+/// system may give its number to another process.
 public struct ChildProcess: Sendable {
   public let id: Int32
 
-  /// How it ended; nil while it runs. Takes the ending: the next call says `unknown`.
+  /// Returns how the process ended; nil while it runs. Collects the status: the next call returns
+  /// `unknown`.
   public func ending() -> ProgramEnding? {
     var status: Int32 = 0
     while true {
@@ -42,12 +43,12 @@ public struct ChildProcess: Sendable {
     }
   }
 
-  /// Waits for the end; nil where that takes longer, or is given up.
+  /// Waits for the process to end; returns nil on timeout or when `goesOn` returns false.
   ///
   /// - Parameters:
   ///   - seconds: the longest wait.
-  ///   - pauseMilliseconds: how often it looks.
-  ///   - goesOn: false gives up.
+  ///   - pauseMilliseconds: time between two checks.
+  ///   - goesOn: whether to keep waiting.
   public func wait(
     seconds: Double = .infinity, pauseMilliseconds: Double = 2, while goesOn: () -> Bool = { true }
   ) -> ProgramEnding? {
@@ -59,7 +60,7 @@ public struct ChildProcess: Sendable {
     }
   }
 
-  /// Kills it, and its process group where it leads one, and takes its ending.
+  /// Kills the process, and its process group if it leads one, and collects its status.
   public func destroy() {
     if getpgid(id) == id { kill(-id, SIGKILL) }
     kill(id, SIGKILL)
@@ -73,12 +74,14 @@ public struct ChildProcess: Sendable {
   }
 }
 
-/// Kills a process, or a process group, when this process dies, however it does.
+/// Kills a process or a process group when this process dies for any reason.
 public final class ProcessGuardian: Sendable {
   private let shell: ChildProcess
   private let pipe: SystemPipe
 
-  /// - Parameter target: the process; the group where it is negative.
+  /// Starts to watch this process.
+  ///
+  /// - Parameter target: the process; a process group if negative.
   public init(killing target: Int32) throws(SystemError) {
     pipe = try SystemPipe()
     var launch = ProgramLaunch(["/bin/sh", "-c", "read line; kill -KILL \(target)"])
@@ -89,11 +92,11 @@ public final class ProcessGuardian: Sendable {
     pipe.closeReader()
   }
 
-  /// Ends the watch and leaves the target alone.
+  /// Stops the watch without touching the target.
   deinit { shell.destroy() }
 }
 
-/// A pipe whose ends programs do not inherit.
+/// A pipe whose ends are not inherited by child processes.
 public final class SystemPipe: @unchecked Sendable {
   public private(set) var reader: Int32
   public private(set) var writer: Int32

@@ -3,35 +3,36 @@
 private import CSpawn
 private import Glibc
 
-/// How a program is started: its words, environment, standard streams and process group.
+/// The settings for starting a program: words, environment, standard streams and process group.
 ///
-/// The program never inherits the signal mask: threads that block signals would hand that down.
+/// The program starts with an empty signal mask, because threads that block signals would pass
+/// their mask on.
 public struct ProgramLaunch: Sendable {
-  /// Where a standard stream of the program leads.
+  /// The target of a standard stream of the program.
   public enum Stream: Sendable, Equatable {
-    /// Where this process's own stream leads.
+    /// The corresponding stream of this process.
     case inherited
     case null
     /// An open descriptor of this process.
     case descriptor(Int32)
     /// A file that the program opens with these flags of `open(2)`.
     case file(String, flags: Int32)
-    /// Where the program's own standard output leads.
+    /// The target of the program's own standard output.
     case output
   }
 
   /// The process group of the program.
   public enum Group: Sendable {
-    /// That of this process: Ctrl-C in a terminal reaches both.
+    /// The process group of this process: Ctrl-C in a terminal reaches both.
     case inherited
     case own
-    /// A group and a session of its own; the first terminal that it opens becomes its terminal.
+    /// A new group and session; the first terminal that the program opens becomes its terminal.
     case session
   }
 
-  /// The program, a path or a name to be found in PATH, and its arguments.
+  /// The program (a path, or a name to find in PATH) and its arguments.
   public var words: [String]
-  /// `NAME=VALUE` each; nil for the environment of this process.
+  /// The environment, one `NAME=VALUE` per entry; nil for that of this process.
   public var environment: [String]?
   public var input = Stream.null
   public var output = Stream.inherited
@@ -39,14 +40,14 @@ public struct ProgramLaunch: Sendable {
   public var group = Group.inherited
   /// Whether signals that this process ignores have their default action in the program.
   public var resetsSignals = false
-  /// Whether the program inherits no descriptor but the three standard streams.
+  /// Whether the program inherits only the three standard streams.
   public var closesDescriptors = false
 
   public init(_ words: [String]) { self.words = words }
 
   /// Starts the program.
   ///
-  /// - Throws: the reason; number ENOENT where there is no such program.
+  /// - Throws: the system's error; ENOENT if the program does not exist.
   public func start() throws(SystemError) -> ChildProcess {
     precondition(!words.isEmpty)
     var actions = posix_spawn_file_actions_t()
@@ -57,7 +58,8 @@ public struct ProgramLaunch: Sendable {
       posix_spawn_file_actions_destroy(&actions)
       posix_spawnattr_destroy(&attributes)
     }
-    // Output first: it may itself be descriptor 0, 1 or 2 where this process runs without them.
+    // Set up output first: its descriptor may be 0, 1 or 2 if this process runs without that
+    // stream.
     Self.add(output, STDOUT_FILENO, O_WRONLY, to: &actions)
     Self.add(input, STDIN_FILENO, O_RDONLY, to: &actions)
     Self.add(errors, STDERR_FILENO, O_WRONLY, to: &actions)
@@ -87,7 +89,7 @@ public struct ProgramLaunch: Sendable {
     switch group {
     case .inherited: break
     case .own: flags |= POSIX_SPAWN_SETPGROUP
-    // POSIX_SPAWN_SETSID, which Swift's Glibc leaves out.
+    // This is POSIX_SPAWN_SETSID, which Swift's Glibc module lacks.
     case .session: flags |= 0x80
     }
     posix_spawnattr_setflags(&attributes, Int16(flags))

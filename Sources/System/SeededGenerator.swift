@@ -2,15 +2,16 @@
 
 private import Glibc
 
-/// SplitMix64: random numbers that are the same in every run and on every machine.
+/// A SplitMix64 generator, whose random numbers are the same in every run and on every machine.
 ///
-/// G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+/// Source: G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators", OOPSLA
+/// 2014.
 @frozen
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   @usableFromInline var state: UInt64
   @inlinable static var increment: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 
-  /// Generators with the same seed yield the same numbers.
+  /// Starts a generator; generators with the same seed yield the same numbers.
   @inlinable
   public init(_ seed: UInt64) { state = seed }
 
@@ -20,17 +21,19 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return Self.mixed(state)
   }
 
-  /// A number from the uniform distribution over 0..<1.
+  /// Returns a number from the uniform distribution over 0..<1.
   @inlinable
   public mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// A number from the normal distribution of mean 0 and variance 1 (Box and Muller, 1958).
+  /// Returns a number from the normal distribution with mean 0 and variance 1 (Box and Muller,
+  /// 1958).
   public mutating func gaussian() -> Double {
     let radius = (-2 * log(1 - uniform())).squareRoot()
     return radius * cos(2 * .pi * uniform())
   }
 
-  /// The number that a generator with seed 0 yields at a position, without yielding those before.
+  /// Returns the number that a generator with seed 0 yields at a position, without the ones before
+  /// it.
   @inlinable
   public static func value(at position: UInt64) -> UInt64 { mixed(position &* increment) }
 

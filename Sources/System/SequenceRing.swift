@@ -2,29 +2,31 @@
 
 public import Synchronization
 
-/// The newest values of one thread, for others: neither side ever waits.
+/// Passes the newest values of one thread to other threads without blocking either side.
 ///
-/// The writer overwrites the oldest values when a reader is late, because the newest are those that
-/// matter. Every value is guarded by a sequence number (a sequence lock): a reader that the writer
-/// overtakes drops what it read and goes on with a newer value. All words are atomic: an overtaken
-/// read is stale, never undefined. H.-J. Boehm, "Can seqlocks get along with programming language
-/// memory models?", MSPC 2012.
+/// If a reader is late, the writer overwrites the oldest values, because only the newest matter. A
+/// sequence number guards each value (a sequence lock): a reader that is overtaken discards what it
+/// read and continues with a newer value. All words are atomic, so an overtaken read is stale but
+/// never undefined. Source: H.-J. Boehm, "Can seqlocks get along with programming language memory
+/// models?", MSPC 2012.
 ///
 /// ## Threading
-/// `push` is for one thread; `pop` and `latest` are for any. All are real-time safe: the compiler
-/// checks it in callers that are `@_noLocks`, where `Value` is known.
+/// One thread may call `push`; any thread may call `pop` and `latest`. All are real-time safe; the
+/// compiler checks that in `@_noLocks` callers that know the type of `Value`.
 @frozen
 public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {
-  /// How many values the ring holds, a power of two.
+  /// The number of values that the ring holds, a power of two.
   public let capacity: Int
   @usableFromInline let blank: Value
-  /// Of each slot the sequence number, then the value.
+  /// The slots: a sequence number each, then the value.
   @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt64>>
   @usableFromInline let written: UnsafeMutablePointer<Atomic<Int>>
 
+  /// Allocates a ring.
+  ///
   /// - Parameters:
-  ///   - capacity: how many values the ring holds, a power of two.
-  ///   - blank: any value. It consists of whole 64-bit words.
+  ///   - capacity: number of values that the ring holds, a power of two.
+  ///   - blank: any value; its size must be a multiple of 64 bits.
   public init(capacity: Int = 2, blank: Value) {
     precondition(capacity > 1 && capacity & (capacity - 1) == 0)
     precondition(MemoryLayout<Value>.size % 8 == 0)
@@ -37,7 +39,7 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     written.initialize(to: Atomic(0))
   }
 
-  /// Frees the memory, which no thread may use any more.
+  /// Frees the memory; no thread may use the ring afterwards.
   public func deallocate() {
     words.deallocate()
     written.deallocate()
@@ -55,7 +57,7 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
   public func push(_ value: Value) {
     let number = written.pointee.load(ordering: .relaxed)
     let slot = slot(number)
-    // Odd while the slot is being written.
+    // The number is odd while the slot is being written.
     slot[0].store(UInt64(2 * number + 1), ordering: .relaxed)
     atomicMemoryFence(ordering: .releasing)
     var value = value
@@ -64,15 +66,17 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     written.pointee.store(number + 1, ordering: .releasing)
   }
 
-  /// The next value for a reader that has seen `position` values, which advances; nil where there
-  /// is none.
+  /// Returns the value after the first `position` values and advances `position`; nil if there is
+  /// none.
+  ///
+  /// If the value was overwritten, a later one is returned.
   @inlinable
   public func pop(_ position: inout Int) -> Value? {
     var value = blank
     while true {
       let end = written.pointee.load(ordering: .acquiring)
       guard position < end else { return nil }
-      // Half a ring of room keeps the writer away while a late reader catches up.
+      // Half a ring of distance keeps the writer away while a late reader catches up.
       if end - position > capacity { position = end - capacity / 2 }
       if read(position, into: &value) {
         position += 1
@@ -91,7 +95,7 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     }
   }
 
-  /// Overwrites `value`; false, with an undefined value, where the writer was faster.
+  /// Reads value `number`; returns false, with `value` undefined, if the writer has overwritten it.
   @inlinable
   func read(_ number: Int, into value: inout Value) -> Bool {
     let slot = slot(number)

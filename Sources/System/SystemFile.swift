@@ -2,14 +2,14 @@
 
 private import Glibc
 
-/// Why a call of the operating system failed.
+/// An error of an operating-system call.
 public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The value of `errno`.
   public let number: Int32
 
   public init(number: Int32) { self.number = number }
 
-  /// The error that the last call of this thread left in `errno`.
+  /// The error that the last call on this thread left in `errno`.
   public static var latest: SystemError { SystemError(number: errno) }
 
   /// The operating system's text for the error.
@@ -18,9 +18,9 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
 
 /// Reads small files and lists folders.
 public enum SystemFile {
-  /// The first bytes of a file, all of them where it is no longer than `limit`.
+  /// Returns the first `limit` bytes of a file, or all bytes if it is shorter.
   ///
-  /// Files of the kernel, whose size is not known in advance, are read too.
+  /// Kernel files, whose size is not known in advance, can be read too.
   public static func contents(
     _ path: String, limit: Int = 4096
   ) throws(SystemError) -> [UInt8] {
@@ -39,12 +39,12 @@ public enum SystemFile {
     return bytes
   }
 
-  /// The names in a folder without `.` and `..`, in no order; nil where it cannot be listed.
+  /// Returns the names in a folder without `.` and `..`, unsorted; nil if it cannot be listed.
   public static func names(in folder: String) -> [String]? {
     opendir(folder).map(list)
   }
 
-  /// The names in an open folder; the descriptor stays open.
+  /// Returns the names in an open folder; the descriptor stays open.
   public static func names(inDescriptor folder: Int32) -> [String]? {
     let again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     return again < 0 ? nil : fdopendir(again).map(list)
@@ -62,7 +62,7 @@ public enum SystemFile {
     return names
   }
 
-  /// The absolute path without symbolic links; nil where the path leads nowhere.
+  /// Returns the absolute path without symbolic links; nil if the path does not exist.
   public static func resolved(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }

@@ -3,7 +3,7 @@
 private import Glibc
 private import Synchronization
 
-/// A thread of its own that can be asked to end and is waited for.
+/// A thread that can be asked to stop and waits for its end.
 public final class Worker: Sendable {
   private let isStopping = Atomic<Bool>(false)
   private let isWoken = Atomic<Bool>(false)
@@ -12,10 +12,10 @@ public final class Worker: Sendable {
 
   public init() {}
 
-  /// True once `stop()` has been called.
+  /// Whether `stop()` has been called.
   public var isStopped: Bool { isStopping.load(ordering: .relaxed) }
 
-  /// Runs the body on the thread; does nothing when it was started before.
+  /// Runs `body` on the thread; does nothing if it was started or stopped before.
   public func start(_ body: @escaping @Sendable () -> Void) {
     thread.withLock { thread in
       guard thread == nil, !isStopped else { return }
@@ -26,7 +26,7 @@ public final class Worker: Sendable {
     }
   }
 
-  /// Asks the thread to end, and waits until it has.
+  /// Asks the thread to end and waits for it.
   public func stop() {
     isStopping.store(true, ordering: .relaxed)
     sendToken()
@@ -35,14 +35,14 @@ public final class Worker: Sendable {
       if pthread_equal(id, pthread_self()) == 0 {
         pthread_join(id, nil)
       } else {
-        // The thread let go of the session last: nobody is left to wait.
+        // This is the thread itself, which cannot wait for its own end.
         pthread_detach(id)
       }
       thread = nil
     }
   }
 
-  /// Ends the sleep that the thread is in, or its next one.
+  /// Ends the current or the next sleep of the thread.
   public func wake() {
     guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
     sendToken()
@@ -53,7 +53,7 @@ public final class Worker: Sendable {
     _ = write(pipe?.writer ?? -1, &token, 1)
   }
 
-  /// Sleeps, or less when woken or asked to end.
+  /// Sleeps for `milliseconds`, or until woken or asked to stop.
   public func sleep(milliseconds: Int) {
     guard !isStopped else { return }
     var request = pollfd(fd: pipe?.reader ?? -1, events: Int16(POLLIN), revents: 0)
