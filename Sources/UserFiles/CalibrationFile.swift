@@ -3,13 +3,13 @@
 import FoundationEssentials
 public import HeadTracking
 
-/// A tracker's calibration as a JSON file, one for each serial number.
+/// Reads and formats a tracker's calibration, a JSON file for each serial number.
 public enum CalibrationFile {
-  /// Where a tracker's calibration is kept.
+  /// Returns the path of a tracker's calibration.
   public static func path(for tracker: TrackerDescription, in folder: UserFolder) -> String {
     let parts = [hex(tracker.vendorID), hex(tracker.productID), tracker.serial]
     let name = parts.filter { !$0.isEmpty }.joined(separator: "-")
-    // A serial number may hold anything, a slash too.
+    // A serial number may contain any character, including a slash.
     let safe = name.unicodeScalars.map { scalar in
       let isPlain =
         scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
@@ -18,9 +18,9 @@ public enum CalibrationFile {
     return "\(folder.path)/trackers/\(String(safe.prefix(120))).json"
   }
 
-  /// The calibration of a tracker; nil where it has none.
+  /// Returns the calibration of a tracker; nil if it has none.
   ///
-  /// - Throws: the file and why it is refused: broken, of another version, another tracker's.
+  /// - Throws: the file and the reason: malformed, of another version, or of another tracker.
   public static func read(
     for tracker: TrackerDescription, in folder: UserFolder
   ) throws(UserFileError) -> TrackerCalibration? {
@@ -34,7 +34,7 @@ public enum CalibrationFile {
   }
 
   static func parse(_ bytes: [UInt8], path: String) throws(UserFileError) -> TrackerCalibration {
-    // The version first: another one may have other keys.
+    // Check the version first, because another version may have other keys.
     let version = try JSONFile.decode(Version.self, bytes, path: path).version
     do throws(CalibrationError) {
       guard version == TrackerCalibration.currentVersion else {
@@ -49,11 +49,11 @@ public enum CalibrationFile {
     } catch { throw UserFileError(path: path, reason: error.description) }
   }
 
-  /// The text of a tracker's file.
+  /// Returns the contents of a tracker's file.
   public static func text(of calibration: TrackerCalibration) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    // All values are finite once they are valid, and nothing else can go wrong.
+    // Valid values are finite, so encoding cannot fail.
     let data = (try? encoder.encode(Contents(calibration))) ?? Data()
     return String(decoding: data, as: UTF8.self) + "\n"
   }
@@ -68,7 +68,7 @@ private struct Version: Decodable {
   let version: Int
 }
 
-/// The keys of the file; Calibration/calibration.schema.json describes them.
+/// The keys of the file, as described in Calibration/calibration.schema.json.
 private struct Contents: Codable {
   struct Tracker: Codable {
     let vendorID: Int
@@ -130,6 +130,6 @@ private struct Contents: Codable {
     [rounded(v.x), rounded(v.y), rounded(v.z)]
   }
 
-  /// To six decimals: more is noise.
+  /// Rounds to six decimals; the rest is noise.
   private static func rounded(_ value: Double) -> Double { (value * 1e6).rounded() / 1e6 }
 }

@@ -2,17 +2,18 @@
 
 import FoundationEssentials
 
-/// `config.json`: the user's defaults for the options of `play` and `render`, and what is allowed
-/// on which output.
+/// Reads `config.json`: the user's defaults for the options of `play` and `render`, and what is
+/// allowed on each output.
 ///
-/// One JSON object: option names without their dashes, and values as text, number, `true` or
-/// `false` (on or off), or a list of numbers for what the command line separates by commas. Beside
-/// them `sinks`, an object with a word for each sink, by the sound server's name.
+/// The file is one JSON object. Its keys are option names without dashes. Its values are text, a
+/// number, `true` or `false` (on or off), or a list of numbers for an option with comma-separated
+/// numbers. The additional key `sinks` is an object with one word for each sink, under the sound
+/// server's name for it.
 public enum ConfigFile {
-  /// The words that a folder's `config.json` has for sinks; none where there is no such file.
+  /// Returns the words for sinks in a folder's `config.json`; empty if there is no such file.
   ///
-  /// - Parameter words: those that there are.
-  /// - Throws: the file and what is wrong with it.
+  /// - Parameter words: the permitted words.
+  /// - Throws: the file and the error in it.
   public static func sinks(
     in folder: UserFolder, accepting words: [String]
   ) throws(UserFileError) -> [String: String] {
@@ -32,8 +33,8 @@ public enum ConfigFile {
     let sinks: [String: String]?
   }
 
-  /// What a folder's `config.json` says of each option, as it would stand on the command line;
-  /// nothing where there is no such file.
+  /// Returns the options in a folder's `config.json` as they would be given on the command line;
+  /// empty if there is no such file.
   public static func texts(in folder: UserFolder) throws(UserFileError) -> [String: String] {
     let path = folder.configPath
     guard let bytes = try UserFolder.read(path) else { return [:] }
@@ -56,9 +57,9 @@ public enum ConfigFile {
   }
 }
 
-/// A value as it would stand on the command line.
+/// A value as it would be given on the command line.
 private struct ConfigValue: Decodable {
-  /// Nil for what no option takes.
+  /// Nil if no option accepts the value.
   let text: String?
 
   init(from decoder: any Decoder) throws {

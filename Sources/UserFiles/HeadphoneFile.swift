@@ -6,14 +6,16 @@ import Glibc
 import SignalProcessing
 private import System
 
-/// Profiles of headphones, in files of two forms: JSON (`Calibration/headphone.schema.json`), and
-/// the text of parametric equalisers (`ParametricText`).
+/// Finds and reads headphone profiles.
+///
+/// There are two formats: JSON (`Calibration/headphone.schema.json`) and the text of parametric
+/// equalisers (`ParametricText`).
 public enum HeadphoneFile {
   public static let schema = 1
 
-  /// The profile of a file; text unless the name ends in ".json".
+  /// Returns the profile in a file, which is text unless its name ends in ".json".
   ///
-  /// - Throws: `UserFileError` with the file and the reason, of text with the line's number.
+  /// - Throws: `UserFileError` with the file and the reason; for text, with the line number.
   public static func read(_ path: String) throws(UserFileError) -> HeadphoneProfile {
     guard let bytes = try UserFolder.read(path) else {
       throw UserFileError(path: path, reason: "there is no such file")
@@ -27,13 +29,13 @@ public enum HeadphoneFile {
     } catch { throw UserFileError(path: path, reason: error.description) }
   }
 
-  /// The file that a word on the command line means: a path, or the name of a profile in a folder,
-  /// whatever its capitals.
+  /// Returns the file for a word on the command line: a path, or the case-insensitive name of a
+  /// profile.
   ///
   /// - Parameters:
-  ///   - word: as it was given.
-  ///   - folders: searched in this order; those that are missing are passed over.
-  /// - Throws: `UserFileError` with the names that come near.
+  ///   - word: the word as given.
+  ///   - folders: the folders to search, in this order; missing ones are skipped.
+  /// - Throws: `UserFileError` with similar names.
   public static func find(
     _ word: String, in folders: [String]
   ) throws(UserFileError) -> String {
@@ -55,7 +57,7 @@ public enum HeadphoneFile {
     throw UserFileError(path: word, reason: "there is no headphone profile of this name\(hint)")
   }
 
-  /// The names of all profiles in the folders.
+  /// Returns the names of all profiles in the folders.
   public static func names(in folders: [String]) -> [String] {
     folders.flatMap { files(in: $0).map(name(of:)) }
   }

@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 
-/// JSON with errors for people.
+/// Decodes JSON with readable errors.
 package enum JSONFile {
   package static func decode<Value: Decodable>(
     _ type: Value.Type, _ bytes: [UInt8], path: String

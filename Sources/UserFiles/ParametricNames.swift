@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names of headphones that come near a word.
+/// Finds headphone names that are similar to a word.
 enum ParametricNames {
-  /// At most three: those that hold all of its words, else those that share most pairs of letters.
+  /// Returns up to three names: those that contain all its words, else those that share most letter
+  /// pairs.
   static func near(_ word: String, _ names: [String]) -> [String] {
     let words = word.lowercased().split { !$0.isLetter && !$0.isNumber }
     let holding = names.filter { name in
@@ -13,7 +14,7 @@ enum ParametricNames {
     let typed = pairs(word)
     let scored = names.map { name -> (name: String, share: Double) in
       let own = pairs(name)
-      // Dice's coefficient.
+      // The score is Dice's coefficient.
       return (name, 2 * Double(typed.intersection(own).count) / Double(typed.count + own.count))
     }
     return scored.filter { $0.share >= 0.5 }.sorted { $0.share > $1.share }.prefix(3).map(\.name)

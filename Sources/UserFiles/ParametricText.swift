@@ -3,7 +3,7 @@
 private import Glibc
 public import SignalProcessing
 
-/// The widely used text form of parametric equalisers, a filter a line:
+/// Parses the common text format of parametric equalisers, with one filter per line:
 ///
 /// ```
 /// Preamp: -6.2 dB
@@ -12,21 +12,21 @@ public import SignalProcessing
 /// Filter 3: OFF HP Fc 20 Hz
 /// ```
 ///
-/// Types are PK and PEQ; LS, LSC, LSQ and HS, HSC, HSQ, whose steepness may also stand as dB per
-/// octave after the type; LP, LPQ, HP, HPQ; NO. Decimal commas, CRLF, comments after `#`, `;` or
-/// `//`, capitals and tabs are as anybody writes them. A preamplifier's gain is checked and not
-/// used: the level is ours.
+/// The types are PK, PEQ and MODAL; LS, LSC, LSQ, HS, HSC and HSQ, optionally followed by their
+/// slope in dB per octave; LP, LPQ, HP and HPQ; NO. Decimal commas, CRLF, tabs, upper or lower
+/// case, and comments after `#`, `;` or `//` are accepted. The preamplifier gain is checked but not
+/// used, because Stillstage sets the level itself.
 public enum ParametricText {
-  /// What a line is that cannot be read.
+  /// An error in a line.
   public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// From 1.
+    /// The line number, from 1.
     public let line: Int
     public let reason: String
 
     public var description: String { "line \(line): \(reason)" }
   }
 
-  /// The filters that are on.
+  /// Returns the filters that are on.
   public static func parse(_ text: String) throws(Problem) -> [ParametricFilter] {
     var filters: [ParametricFilter] = []
     var hasFilters = false
@@ -59,7 +59,7 @@ public enum ParametricText {
   }
 }
 
-/// Why a line is refused.
+/// The reason why a line is invalid.
 private struct Reason: Error {
   let text: String
   init(_ text: String) { self.text = text }
@@ -67,7 +67,7 @@ private struct Reason: Error {
   static func quoted(_ text: some StringProtocol) -> String { String(text.prefix(40)) }
 }
 
-/// The words of a line behind its colon.
+/// Parses the words of a line after its colon.
 private struct LineScanner {
   private var words: ArraySlice<String>
 
@@ -79,7 +79,7 @@ private struct LineScanner {
     try end()
   }
 
-  /// The filter; nil for one that is off.
+  /// Returns the filter; nil if it is off.
   mutating func filter() throws(Reason) -> ParametricFilter? {
     var isOn = true
     switch words.first?.lowercased() {
@@ -90,7 +90,7 @@ private struct LineScanner {
     case nil: throw Reason("ON or OFF and a type are missing")
     default: break
     }
-    // Programs write filters that are not there as OFF, with or without the rest.
+    // Programs write unused filters as OFF, with or without parameters.
     guard let name = words.first?.lowercased(), name != "none" else {
       if isOn { throw Reason("the type is missing") }
       return nil
@@ -146,7 +146,7 @@ private struct LineScanner {
     return ParametricFilter(kind, frequency: frequency, gain: gain, quality: quality ?? usual)
   }
 
-  /// 1/Q = 2 sinh(ln 2 / 2 * octaves), of the analogue prototype.
+  /// Returns Q of the analogue prototype, from 1/Q = 2 sinh(octaves ln 2 / 2).
   private static func quality(octaves: Double) -> Double {
     let power = exp2(octaves / 2)
     return 1 / (power - 1 / power)
@@ -156,7 +156,7 @@ private struct LineScanner {
     _ name: String, _ range: ClosedRange<Double>
   ) throws(Reason) -> Double {
     guard let word = words.popFirst() else { throw Reason("\(name) has no number") }
-    // A unit may stick to its number.
+    // A unit may follow its number without a space.
     var text = word
     for ending in ["hz", "db"] where text.lowercased().hasSuffix(ending) {
       text.removeLast(2)
@@ -181,7 +181,7 @@ private struct LineScanner {
     return value
   }
 
-  /// A unit, which may be left out.
+  /// Skips an optional unit.
   private mutating func unit(_ name: String) throws(Reason) {
     guard let word = words.first?.lowercased() else { return }
     if word == name.lowercased() {

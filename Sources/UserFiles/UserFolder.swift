@@ -2,20 +2,20 @@
 
 import Glibc
 
-/// The folder with what the user has set: `$XDG_CONFIG_HOME/stillstage`, or `~/.config/stillstage`.
+/// The folder of the user's settings: `$XDG_CONFIG_HOME/stillstage` or `~/.config/stillstage`.
 public struct UserFolder: Sendable, Equatable {
   public let path: String
 
-  /// A folder that is known.
+  /// Uses a given folder.
   public init(path: String) {
     self.path = path
   }
 
-  /// The folder that the environment tells of; nil where that tells of none.
+  /// Finds the folder from the environment; nil if no variable defines it.
   ///
-  /// - Parameter variable: gives a variable of the environment.
+  /// - Parameter variable: returns the value of an environment variable.
   public init?(_ variable: (String) -> String?) {
-    // The XDG base directory specification has relative paths ignored.
+    // The XDG base directory specification requires that relative paths are ignored.
     if let base = variable("XDG_CONFIG_HOME"), base.hasPrefix("/") {
       path = "\(base)/stillstage"
     } else if let home = variable("HOME"), home.hasPrefix("/") {
@@ -25,18 +25,18 @@ public struct UserFolder: Sendable, Equatable {
     }
   }
 
-  /// The folder of whoever runs this process.
+  /// The folder of the user who runs this process.
   public static var ofThisProcess: UserFolder? {
     UserFolder { name in getenv(name).map { String(cString: $0) } }
   }
 
-  /// The user's defaults for options.
+  /// The file with the user's defaults for options.
   public var configPath: String { "\(path)/config.json" }
 
-  /// The user's own profiles of headphones.
+  /// The folder with the user's own headphone profiles.
   public var headphonePath: String { "\(path)/headphones" }
 
-  /// The bytes of a small file; nil where there is none.
+  /// Returns the contents of a small file; nil if it does not exist.
   ///
   /// - Throws: `UserFileError` with the file and the reason.
   package static func read(_ path: String) throws(UserFileError) -> [UInt8]? {
@@ -68,14 +68,14 @@ public struct UserFolder: Sendable, Equatable {
   }
 }
 
-/// A file of the user's that cannot be used.
+/// An error for a user's file that cannot be used.
 public struct UserFileError: Error, Sendable, Equatable, CustomStringConvertible {
   public let path: String
-  /// What is wrong and what to do.
+  /// What is wrong, and how to fix it.
   public let reason: String
 
   public init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
 
-  /// One line.
+  /// The path and the reason, on one line.
   public var description: String { "\(path): \(reason)" }
 }
