@@ -9,17 +9,17 @@
 #include <libswresample/swresample.h>
 #include <stdint.h>
 
-// What FFmpeg writes as macros that Swift does not import.
+// Values of FFmpeg macros that Swift does not import.
 static const int FF_ERROR_EOF = AVERROR_EOF;
 static const int FF_ERROR_EXIT = AVERROR_EXIT;
 static const int FF_ERROR_INVALID_DATA = AVERROR_INVALIDDATA;
 static const int FF_ERROR_DEMUXER_NOT_FOUND = AVERROR_DEMUXER_NOT_FOUND;
 static const int64_t FF_NO_TIMESTAMP = AV_NOPTS_VALUE;
 
-/// FFmpeg's error code of an `errno` value.
+/// Returns FFmpeg's error code for an `errno` value.
 static inline int ff_error(int number) { return AVERROR(number); }
 
-/// Encoder delay still to be skipped is the decoder's work; it needs the packets' time base.
+/// Sets the time base of packets. The decoder needs it to skip the encoder delay.
 static inline void ff_set_packet_time_base(AVCodecContext *context, AVRational base) {
   context->pkt_timebase = base;
 }

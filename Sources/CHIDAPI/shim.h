@@ -7,10 +7,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/// Whether the node can be opened and answers as hidraw: 0, or the errno that says why not.
+/// Checks whether a device node can be opened as hidraw; returns 0 or the errno.
 ///
-/// hidapi 0.13.1 does not tell why it could not open a device, and uses a handle it has freed when
-/// this very question fails.
+/// hidapi 0.13.1 does not report why it could not open a device, and it uses a freed handle if this
+/// ioctl fails.
 static inline int hidraw_check(const char *path) {
   int fd = open(path, O_RDWR | O_CLOEXEC);
   if (fd < 0) return errno;

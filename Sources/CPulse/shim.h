@@ -4,8 +4,8 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
-// The calls of a write request. libpulse takes its memory from pools: once they are warm none of
-// these allocates or locks, which is what the attribute promises to Swift.
+// The calls of a write request. libpulse takes its memory from pools: once these are warm, the
+// calls neither allocate nor lock. The attribute promises that to Swift.
 #define PULSE_WRITE_PATH __attribute__((swift_attr("@_noLocks")))
 
 static inline int pulse_begin_write(pa_stream *stream, void **data, size_t *bytes)
@@ -22,7 +22,7 @@ static inline int pulse_write(pa_stream *stream, const void *data, size_t bytes)
   return pa_stream_write(stream, data, bytes, NULL, 0, PA_SEEK_RELATIVE);
 }
 
-/// As pulse_write, `offset` bytes from the write position on.
+/// Writes like pulse_write, `offset` bytes after the write position.
 static inline int pulse_seek_and_write(pa_stream *stream, const void *data, size_t bytes,
                                        int64_t offset) PULSE_WRITE_PATH;
 static inline int pulse_seek_and_write(pa_stream *stream, const void *data, size_t bytes,
@@ -30,7 +30,8 @@ static inline int pulse_seek_and_write(pa_stream *stream, const void *data, size
   return pa_stream_write(stream, data, bytes, NULL, offset, PA_SEEK_RELATIVE);
 }
 
-/// Negative result: not known yet. A latency may be negative for a record stream.
+/// Reads the latency, which may be negative for a record stream. Returns a negative value if
+/// unknown.
 static inline int pulse_latency_nanoseconds(pa_stream *stream, int64_t *latency) PULSE_WRITE_PATH;
 static inline int pulse_latency_nanoseconds(pa_stream *stream, int64_t *latency) {
   pa_usec_t microseconds = 0;

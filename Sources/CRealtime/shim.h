@@ -4,11 +4,11 @@
 #include <stdint.h>
 #include <time.h>
 
-// Present only where a test links RealtimeSanitizer; nothing otherwise.
+// Present only if a test links RealtimeSanitizer.
 extern void __rtsan_realtime_enter(void) __attribute__((weak));
 extern void __rtsan_realtime_exit(void) __attribute__((weak));
 
-/// What all threads did within real-time sections since the start of the process.
+/// Counts of what all threads have done in real-time sections since the process started.
 struct realtime_totals {
   int64_t sections;
   int64_t allocations;
@@ -18,10 +18,10 @@ struct realtime_totals {
   int64_t releases;
 };
 
-// Present only in a program that is linked with the counters of Tests/CountedSections.
+// Present only in programs that link the counters of Tests/CountedSections.
 extern void stillstage_count_realtime(struct realtime_totals *totals) __attribute__((weak));
 
-/// False where nothing is counted.
+/// Reads the counts; returns false if nothing is counted.
 static inline bool realtime_totals_read(struct realtime_totals *totals) {
   if (!stillstage_count_realtime) return false;
   stillstage_count_realtime(totals);
@@ -30,7 +30,7 @@ static inline bool realtime_totals_read(struct realtime_totals *totals) {
 
 #define STILLSTAGE_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
 
-/// Opens a section in which nothing may allocate, lock or enter the kernel.
+/// Opens a section that must not allocate, lock or enter the kernel.
 static inline void realtime_enter(void) STILLSTAGE_NO_LOCKS;
 static inline void realtime_enter(void) {
   if (__rtsan_realtime_enter) __rtsan_realtime_enter();
@@ -42,11 +42,11 @@ static inline void realtime_exit(void) {
   if (__rtsan_realtime_exit) __rtsan_realtime_exit();
 }
 
-/// True where RealtimeSanitizer is linked, so that the two above do something.
+/// Returns whether RealtimeSanitizer is linked; without it the two functions above do nothing.
 static inline bool realtime_sanitizer_present(void) STILLSTAGE_NO_LOCKS;
 static inline bool realtime_sanitizer_present(void) { return __rtsan_realtime_enter != 0; }
 
-/// CLOCK_MONOTONIC in nanoseconds (read through the vDSO, not a system call).
+/// Returns CLOCK_MONOTONIC in nanoseconds, read through the vDSO without a system call.
 static inline int64_t monotonic_nanoseconds(void) STILLSTAGE_NO_LOCKS;
 static inline int64_t monotonic_nanoseconds(void) {
   struct timespec t;
@@ -54,7 +54,7 @@ static inline int64_t monotonic_nanoseconds(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-// Mathematics that Swift's real-time attribute does not know to be harmless.
+// Mathematical functions that Swift's real-time attribute does not know to be safe.
 static inline float realtime_sqrtf(float x) STILLSTAGE_NO_LOCKS;
 static inline float realtime_sqrtf(float x) { return __builtin_sqrtf(x); }
 static inline double realtime_sqrt(double x) STILLSTAGE_NO_LOCKS;
@@ -70,7 +70,7 @@ static inline double realtime_exp(double x) { return __builtin_exp(x); }
 static inline double realtime_log(double x) STILLSTAGE_NO_LOCKS;
 static inline double realtime_log(double x) { return __builtin_log(x); }
 
-/// 2 where the processor has AVX-512 (x86-64-v4), 1 where it has AVX2 and FMA (x86-64-v3), else 0.
+/// Returns 2 for AVX-512 (x86-64-v4), 1 for AVX2 and FMA (x86-64-v3), else 0.
 static inline int processor_width_class(void) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
