@@ -2,7 +2,7 @@
 
 import CRealtime
 
-/// A complex signal of a power-of-two length with a plain radix-2 Fourier transform, for tests.
+/// A complex signal of power-of-two length with a plain radix-2 Fourier transform, for tests.
 public final class ComplexSignal {
   public let size: Int
   public let re: UnsafeMutablePointer<Double>
@@ -22,7 +22,7 @@ public final class ComplexSignal {
     im.deallocate()
   }
 
-  /// In place, without scaling; `sign` is that of the exponent.
+  /// Transforms the signal in place, without scaling; `sign` is the sign of the exponent.
   public func transform(sign: Double) {
     reorder()
     var length = 2

@@ -2,8 +2,7 @@
 
 private import Glibc
 
-/// A WAV file of 32-bit float samples, channels x frames, written and read without the code under
-/// test.
+/// A WAV file of 32-bit float samples, channels x frames; independent of the code under test.
 public struct FloatWAV {
   public var rate = 48_000
   public var channels: [[Float]]
@@ -18,7 +17,7 @@ public struct FloatWAV {
     self.channels = channels
   }
 
-  /// The bytes of the file; the header may state another number of channels.
+  /// Returns the bytes of the file; the header may state a different number of channels.
   public func bytes(statingChannels stated: Int? = nil) -> [UInt8] {
     let count = stated ?? channels.count
     let frames = channels.first?.count ?? 0
@@ -86,7 +85,7 @@ public struct FileFailure: Error {
   let errno: Int32
 }
 
-/// All bytes of a file.
+/// Returns all bytes of a file.
 public func readFile(_ path: String) throws -> [UInt8] {
   let descriptor = open(path, O_RDONLY)
   guard descriptor >= 0 else { throw FileFailure(path: path, errno: errno) }
@@ -98,7 +97,7 @@ public func readFile(_ path: String) throws -> [UInt8] {
   return bytes
 }
 
-/// Writes a file that has these bytes.
+/// Writes a file with the given bytes.
 public func writeFile(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o644) throws {
   let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, mode)
   defer { close(descriptor) }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A block of planar samples for tests: channels x frames, in memory that real-time code can take.
+/// A block of planar samples for tests, channels x frames, in memory that real-time code can use.
 ///
-/// The pointers live as long as the object: keep it in a variable.
+/// The pointers are valid as long as the object exists, so keep it in a variable.
 public final class PlanarSignal: @unchecked Sendable {
   public let channelCount: Int
   public let frames: Int
   public let channels: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
 
-  /// - Parameter value: gives the sample of a channel at a frame; silence if left out.
+  /// Fills the block.
+  ///
+  /// - Parameter value: returns the sample of a channel at a frame; silence by default.
   public init(
     channelCount: Int, frames: Int, _ value: (_ channel: Int, _ frame: Int) -> Float = { _, _ in 0 }
   ) {
@@ -41,7 +43,7 @@ public final class PlanarSignal: @unchecked Sendable {
     (0..<channelCount).map { c in (0..<frames).map { self[c][$0] } }
   }
 
-  /// Gives the body pointers to each piece in turn; the sizes are used in rotation.
+  /// Calls `body` with pointers to each piece in turn, using the sizes in rotation.
   public func forEachPiece(
     of sizes: [Int], _ body: (UnsafePointer<UnsafeMutablePointer<Float>>, Int) -> Void
   ) {

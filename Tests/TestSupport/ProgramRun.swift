@@ -3,9 +3,9 @@
 import Glibc
 private import System
 
-/// A program that was run to its end: how it ended and what it wrote.
+/// The result of a program that has ended: its exit code and output.
 public struct ProgramRun: Sendable {
-  /// The exit code, or minus the signal that ended the program.
+  /// The exit code, or the negated number of the signal that ended the program.
   public let exitCode: Int32
   public let output: String
   public let errors: String
@@ -15,9 +15,13 @@ public struct ProgramRun: Sendable {
     case tookTooLong(String)
   }
 
-  /// Runs `program` (a path, or a name that is looked for in PATH) with the environment of this
-  /// process changed by `environment`; a `nil` takes the variable away. Its standard input is
-  /// empty.
+  /// Runs a program with empty standard input and waits for its end.
+  ///
+  /// - Parameters:
+  ///   - program: a path, or a name to find in PATH.
+  ///   - arguments: the arguments of the program.
+  ///   - environment: changes to this process's environment; nil removes a variable.
+  ///   - timeoutSeconds: the longest run before the test fails.
   public static func of(
     _ program: String, _ arguments: [String] = [], environment: [String: String?] = [:],
     timeoutSeconds: Double = 20
@@ -44,7 +48,7 @@ public struct ProgramRun: Sendable {
     return ProgramRun(exitCode: exitCode, output: text(of: output), errors: text(of: errors))
   }
 
-  /// The folder of the running test program, where SwiftPM puts the package's executables too.
+  /// The folder of the running test program, which also contains the package's executables.
   public static var builtProducts: String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = max(0, readlink("/proc/self/exe", &buffer, buffer.count))
@@ -54,7 +58,7 @@ public struct ProgramRun: Sendable {
   }
 
   static func merged(_ changes: [String: String?]) -> [String] {
-    // Tests keep out of the user's cache unless they bring one of their own.
+    // Do not use the user's cache unless a test sets its own.
     let changes = changes.merging(["STILLSTAGE_CACHE": "off"]) { chosen, _ in chosen }
     var variables: [String] = []
     var pointer = environ
@@ -67,7 +71,7 @@ public struct ProgramRun: Sendable {
     return variables + changes.compactMap { name, value in value.map { "\(name)=\($0)" } }
   }
 
-  /// A temporary file for what the program writes: unlike a pipe it never has to be drained.
+  /// Opens a temporary file for the program's output; unlike a pipe, it need not be drained.
   private static func unnamedFile() -> Int32 {
     var template = Array("/tmp/stillstage-test-XXXXXX".utf8CString)
     let descriptor = mkstemp(&template)

@@ -5,11 +5,11 @@ import Glibc
 public import System
 
 extension SeededGenerator {
-  /// A generator for one test, seeded from the run's seed and the test's name.
+  /// Returns a generator for one test, seeded from the seed of the run and the name of the test.
   ///
-  /// The run's seed is printed once, and STILLSTAGE_SEED sets it.
+  /// The seed of the run is printed once; STILLSTAGE_SEED sets it.
   public static func forTest(_ file: String = #fileID, _ name: String = #function) -> Self {
-    // FNV-1a, because Swift's own hash differs from run to run.
+    // The hash is FNV-1a, because Swift's own hash differs from run to run.
     let hash = (file + name).utf8.reduce(0xCBF2_9CE4_8422_2325) {
       ($0 ^ UInt64($1)) &* 0x100_0000_01B3
     }
@@ -24,7 +24,7 @@ private let runSeed: UInt64 = {
   return seed
 }()
 
-/// A direction from the uniform distribution on the sphere.
+/// Returns a direction from the uniform distribution on the sphere.
 public func randomDirection(using random: inout SeededGenerator) -> SIMD3<Double> {
   let z = Double.random(in: -1...1, using: &random)
   let azimuth = Double.random(in: 0..<(2 * .pi), using: &random)
@@ -32,7 +32,8 @@ public func randomDirection(using random: inout SeededGenerator) -> SIMD3<Double
   return SIMD3(r * cos(azimuth), r * sin(azimuth), z)
 }
 
-/// A turn from the uniform distribution over all rotations (Shoemake, Graphics Gems III, 1992).
+/// Returns a rotation from the uniform distribution over all rotations (Shoemake, Graphics Gems
+/// III, 1992).
 public func randomTurn(using random: inout SeededGenerator) -> Quaternion {
   let u = Double.random(in: 0...1, using: &random)
   let v = Double.random(in: 0..<(2 * .pi), using: &random)
@@ -42,10 +43,11 @@ public func randomTurn(using random: inout SeededGenerator) -> Quaternion {
 }
 
 extension SeededGenerator {
-  /// 0 to 1.
+  /// Returns a number from the uniform distribution over 0..<1.
   public mutating func unit() -> Double { Double.random(in: 0..<1, using: &self) }
 
-  /// Normal, of unit variance on each axis: the sum of twelve uniform numbers.
+  /// Returns an approximately normal vector with unit variance on each axis: the sum of twelve
+  /// uniform numbers.
   public mutating func vector() -> SIMD3<Double> {
     var sum = SIMD3<Double>(repeating: -6)
     for _ in 0..<12 { sum += SIMD3(unit(), unit(), unit()) }

@@ -2,9 +2,9 @@
 
 private import Glibc
 
-/// Counts an attempt that a test repeats, because a busy machine may have spoilt it.
+/// Records that a test repeats an attempt that a busy machine may have disturbed.
 ///
-/// `Tests/run-tests` names a file in STILLSTAGE_RETRY_LOG and counts its lines at the end.
+/// `Tests/run-tests` sets the file in STILLSTAGE_RETRY_LOG and counts its lines at the end.
 public func recordRetry(_ reason: String, fileID: String = #fileID, line: Int = #line) {
   let text = "\(fileID):\(line): \(reason.filter { $0 != "\n" })"
   print("again: \(text)")

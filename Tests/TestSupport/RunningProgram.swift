@@ -5,15 +5,15 @@ private import Glibc
 private import Synchronization
 private import System
 
-/// A program that runs beside the test, in a process group of its own that dies with the test.
+/// A program that runs during the test, in its own process group, and is killed with the test.
 ///
 /// ## Threading
-/// `lines` may be read from any thread; the rest is the test's.
+/// `lines` may be read from any thread; everything else belongs to the test's thread.
 public final class RunningProgram: Sendable {
-  /// Of the program that was started, and of its process group.
+  /// The process and its process group.
   public let pid: Int32
 
-  /// A line that the program wrote, and when it came, CLOCK_MONOTONIC [ns].
+  /// A line that the program wrote, and its time of arrival on CLOCK_MONOTONIC, in nanoseconds.
   public struct Line: Sendable {
     public let text: String
     public let time: Int64
@@ -41,25 +41,25 @@ public final class RunningProgram: Sendable {
   private let ended = Mutex<(code: Int32, time: Int64)?>(nil)
   private let process: ChildProcess
   private let guardian: ProcessGuardian
-  /// The other side of the program's standard input; -1 where that is empty.
+  /// This end of the program's standard input; -1 if that is empty.
   private let input: Int32
 
-  /// What the program's standard input is.
+  /// The kind of the program's standard input.
   public enum Input: Sendable {
     case empty
-    /// A pipe, into which `type` writes.
+    /// A pipe that `type` writes to.
     case pipe
-    /// A terminal of its own, on which `type` types.
+    /// A terminal that `type` types on.
     case terminal
   }
 
-  /// Starts a program; both its outputs are kept line by line.
+  /// Starts a program and collects both its outputs line by line.
   ///
   /// - Parameters:
-  ///   - words: the program, a path or a name to be found in PATH, and its arguments.
-  ///   - environment: changes to this process's environment; nil takes a variable away.
+  ///   - words: the program (a path, or a name to find in PATH) and its arguments.
+  ///   - environment: changes to this process's environment; nil removes a variable.
   ///   - hasTerminal: the same as `input: .terminal`.
-  ///   - input: what its standard input is.
+  ///   - input: the kind of its standard input.
   public init(
     _ words: [String], environment: [String: String?] = [:], hasTerminal: Bool = false,
     input: Input = .empty
@@ -73,7 +73,7 @@ public final class RunningProgram: Sendable {
     var (near, far) = (Int32(-1), [Int32]())
     if hasTerminal || input == .terminal {
       let terminal = try openTerminal()
-      // Opened by the leader of a session: so it becomes the session's terminal.
+      // A session leader opens the terminal, which therefore becomes the terminal of the session.
       launch.group = .session
       launch.output = .file(terminal.path, flags: O_RDWR)
       launch.input = .output
@@ -83,7 +83,7 @@ public final class RunningProgram: Sendable {
       launch.output = .descriptor(ends.writer)
       (follower, far) = (ends.reader, [ends.writer])
       if input == .pipe {
-        // A program that has ended must not take the test with it when it is written to.
+        // Writing to a program that has ended must not end the test.
         signal(SIGPIPE, SIG_IGN)
         let ends = try openPipe()
         launch.input = .descriptor(ends.reader)
@@ -111,7 +111,7 @@ public final class RunningProgram: Sendable {
   /// All lines so far.
   public var lines: [Line] { output.lines.withLock { $0 } }
 
-  /// The first line from index `start` on that holds `text`.
+  /// Returns the first line from index `start` on that contains `text`.
   public func line(
     with text: String, from start: Int = 0, seconds: Double = 10
   ) throws -> Line {
@@ -127,13 +127,13 @@ public final class RunningProgram: Sendable {
     return found
   }
 
-  /// Presses keys, or writes to the program's standard input.
+  /// Types keys, or writes to the program's standard input.
   public func type(_ keys: String) {
     precondition(input >= 0, "its input is empty")
     _ = write(input, keys, keys.utf8.count)
   }
 
-  /// Waits for the end; the exit code, or minus the signal; nil when it takes longer.
+  /// Waits for the end; returns the exit code or the negated signal number, nil on timeout.
   @discardableResult
   public func wait(seconds: Double = 10) -> Int32? {
     _ = waitUntil(seconds: seconds) {
@@ -149,11 +149,11 @@ public final class RunningProgram: Sendable {
     return code
   }
 
-  /// When the program was seen to have ended, CLOCK_MONOTONIC [ns].
+  /// The time when the test saw that the program had ended, on CLOCK_MONOTONIC, in nanoseconds.
   public var endTime: Int64? { ended.withLock { $0?.time } }
 }
 
-/// Waits until something is true; false if that takes too long.
+/// Waits until a condition holds; returns false on timeout.
 public func waitUntil(seconds: Double, _ condition: () -> Bool) -> Bool {
   let end = monotonic_nanoseconds() + Int64(seconds * 1e9)
   while !condition() {
@@ -169,7 +169,7 @@ private func follow(_ descriptor: Int32, into output: RunningProgram.Output) {
   var part = [UInt8](repeating: 0, count: 4096)
   while true {
     let count = read(descriptor, &part, part.count)
-    // A terminal says EIO once its last user is gone.
+    // A terminal returns EIO after its last user has closed it.
     guard count > 0 else { break }
     pending += part[..<count]
     while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
@@ -191,7 +191,8 @@ private func openPipe() throws -> (reader: Int32, writer: Int32) {
 }
 
 private func openTerminal() throws -> (near: Int32, far: Int32, path: String) {
-  // What posix_openpt, unlockpt and ptsname do; Swift's Glibc leaves these out, and the constants.
+  // Does the work of posix_openpt, unlockpt and ptsname, which Swift's Glibc lacks with their
+  // constants.
   let (lock, number) = (UInt(0x4004_5431), UInt(0x8004_5430))
   let near = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
   var (locked, index) = (Int32(0), UInt32(0))
@@ -199,7 +200,7 @@ private func openTerminal() throws -> (near: Int32, far: Int32, path: String) {
     throw failure("a terminal")
   }
   let path = "/dev/pts/\(index)"
-  // Open until the program has it: otherwise the reader sees an end before the start.
+  // Keep the terminal open until the program has opened it; otherwise the reader sees an early end.
   return (near, open(path, O_RDWR | O_NOCTTY | O_CLOEXEC), path)
 }
 

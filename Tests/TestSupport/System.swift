@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tests use its random numbers and its files.
+// Tests use its random numbers and files.
 @_exported public import System

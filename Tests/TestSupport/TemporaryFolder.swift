@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A new, empty folder that goes with everything in it when its owner goes.
+/// A new, empty folder that is deleted with its contents when its owner is released.
 public final class TemporaryFolder: Sendable {
   public let path: String
 
@@ -16,23 +16,23 @@ public final class TemporaryFolder: Sendable {
     _ = try? ProgramRun.of("rm", ["-rf", path])
   }
 
-  /// The path of something in the folder.
+  /// Returns the path of a file in the folder.
   public func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Writes a file and gives its path.
+  /// Writes a file and returns its path.
   @discardableResult
   public func write(_ text: String, to name: String, mode: UInt32 = 0o644) throws -> String {
     try write(Array(text.utf8), to: name, mode: mode)
   }
 
-  /// Writes a file and gives its path.
+  /// Writes a file and returns its path.
   @discardableResult
   public func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws -> String {
     try writeFile(bytes, to: file(name), mode: mode)
     return file(name)
   }
 
-  /// The names of what is in the folder, hidden files too.
+  /// The names of all files in the folder, including hidden ones.
   public var names: Set<String> {
     guard let folder = opendir(path) else { return [] }
     defer { closedir(folder) }

@@ -2,10 +2,12 @@
 
 import Glibc
 
-/// The largest magnitude of a band-limited waveform between its samples, for tests: 16-fold ideal
-/// interpolation by the discrete Fourier transform, which shares nothing with the limiter's filter.
+/// Measures the peak of a band-limited waveform between its samples, for tests.
+///
+/// It uses 16-fold ideal interpolation by the discrete Fourier transform and shares no code with
+/// the limiter's filter.
 public enum TruePeakMeter {
-  /// The true peak of the samples with silence on both sides, linear, at full scale 1.0.
+  /// Returns the linear true peak of samples with silence on both sides; full scale is 1.
   public static func truePeak(_ samples: [Float]) -> Double {
     let silence = 1_024
     var size = 4_096
@@ -14,14 +16,14 @@ public enum TruePeakMeter {
     for i in samples.indices { spectrum.re[silence + i] = Double(samples[i]) }
     spectrum.transform(sign: -1)
     var peak = samples.reduce(0) { max($0, Double(abs($1))) }
-    // Two shifted real signals fit into one complex one.
+    // One complex signal holds two shifted real signals.
     for step in stride(from: 1, to: 16, by: 2) {
       peak = max(peak, shiftedPeak(spectrum, Double(step) / 16, Double(step + 1) / 16))
     }
     return peak
   }
 
-  /// The true peak in dBTP; minus infinity for silence.
+  /// Returns the true peak in dBTP; minus infinity for silence.
   public static func decibels(_ samples: [Float]) -> Double {
     20 * log10(truePeak(samples))
   }
@@ -35,7 +37,7 @@ public enum TruePeakMeter {
       let isNyquist = 2 * k == size
       let (ca, sa) = (cos(turn * a), isNyquist ? 0 : sin(turn * a))
       let (cb, sb) = (cos(turn * b), isNyquist ? 0 : sin(turn * b))
-      // X (e^ja + j e^jb)
+      // The factor is e^ja + j e^jb.
       let (re, im) = (ca - sb, sa + cb)
       out.re[k] = spectrum.re[k] * re - spectrum.im[k] * im
       out.im[k] = spectrum.re[k] * im + spectrum.im[k] * re
