@@ -15,7 +15,7 @@ import Testing
   ])
   private static let fade = 960
 
-  /// Parts of so many channels and frames.
+  /// Returns noise for parts of the given numbers of channels and frames.
   private func noise(
     _ sizes: (channels: Int, frames: Int)..., name: String = #function
   ) -> [[[Float]]] {
@@ -31,7 +31,7 @@ import Testing
     frames.map { Float(0.25 * sin(2 * .pi * hertz * Double($0) / 48_000)) }
   }
 
-  /// 5.1, an advert in stereo, 5.1 again.
+  /// Plays 5.1, an advert in stereo, and 5.1 again.
   @Test func everyFrameComesAtItsPlace() throws {
     let lengths = [20_011, 7_001, 15_013]
     let parts = noise((6, lengths[0]), (2, lengths[1]), (6, lengths[2]))
@@ -60,7 +60,7 @@ import Testing
     #expect(bus.contentLayout(atFrame: lengths[0] + lengths[1]) == Self.surround)
   }
 
-  /// The same programme goes on in fewer channels, and the surrounds end: no click of either.
+  /// Continues a programme in fewer channels, so that the surrounds end; neither change may click.
   @Test func nothingClicks() throws {
     let (a, b, c) = (0..<30_000, 30_000..<60_007, 60_007..<90_000)
     func full(_ frames: Range<Int>) -> [[Float]] {
@@ -76,14 +76,14 @@ import Testing
         .init(layout: Self.surround, sound: full(c)),
       ]))
     let heard = try readAll(bus)
-    // What goes on goes on as if nothing were.
+    // Channels that continue must show no trace of the changes.
     for (channel, hertz) in [(0, 1000.0), (1, 440)] {
       let error = zip(heard[channel], tone(hertz, 0..<90_000)).map { abs($0 - $1) }.max() ?? 1
       print(
         "tone of \(hertz) Hz through two changes: off by at most", 20 * log10(error / 0.25), "dB")
       #expect(error < 0.25e-3)
     }
-    // What ends and begins again stays a tone.
+    // A channel that ends and begins again must stay a tone.
     var worst = -200.0
     for boundary in [30_000, 60_007] {
       for start in stride(from: boundary - 2400, to: boundary + 2400, by: 240) {
@@ -94,7 +94,7 @@ import Testing
     #expect(worst < -60)
   }
 
-  /// Energy further than 500 Hz from a tone over that of the tone at its full level [dB].
+  /// Returns the energy further than 500 Hz from a tone, relative to the full tone, in dB.
   private func spurious(_ samples: ArraySlice<Float>, beside hertz: Double) -> Double {
     let count = samples.count
     let windowed = samples.enumerated().map { index, sample -> Double in
@@ -113,7 +113,7 @@ import Testing
       }
       return sum + 2 * (real * real + imaginary * imaginary) / Double(count)
     }
-    // Of a full tone in this window.
+    // The energy of a full tone in this window.
     let full = 0.25 * 0.25 / 2 * 0.258 * Double(count)
     return 10 * log10(max(1e-20, (total - near) / full))
   }
@@ -130,7 +130,7 @@ import Testing
       try bus.seek(toFrame: frame)
       let rest = try readAll(bus)
       #expect(rest[0].count == whole[0].count - frame)
-      // A change's fade begins anew where the seek lands in it.
+      // If the seek target is within the fade of a change, that fade starts again.
       for boundary in [9000, 14_000, 18_000] where frame <= boundary {
         let next = boundary + Self.fade..<boundary + 3000
         for c in 0..<6 { #expect(rest[c][next.shifted(-frame)] == whole[c][next]) }
@@ -143,7 +143,7 @@ import Testing
     frame < 9000 ? Self.surround : frame < 14_000 ? .stereo : frame < 18_000 ? .mono : Self.surround
   }
 
-  /// A run can be made into more channels before it comes on the bus.
+  /// A run can be converted to more channels before it enters the bus.
   @Test func runsArePreparedByThemselves() throws {
     final class Doubled: SoundSource {
       let layout = ChannelLayout.speakers([.frontLeft, .frontRight, .backLeft, .backRight])
@@ -168,7 +168,7 @@ import Testing
         [.init(layout: Self.surround, sound: parts[0]), .init(layout: .stereo, sound: parts[1])],
         expecting: [.stereo])
     ) { $0.layout == .stereo ? Doubled($0) : $0 }
-    // The quad's backs are the bus's surrounds: a lone pair goes by either name.
+    // The backs of the quad are the surrounds of the bus: a single pair has either name.
     #expect(bus.layout == Self.surround)
     let heard = try readAll(bus)
     let second = 6000 + Self.fade..<11_000

@@ -12,10 +12,10 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// Files whose channels change, through all that comes before the ears.
+/// Files whose channel layout changes, through the complete chain.
 @Suite struct FileLayoutTests {
   private static let folder = TemporaryFolder()
-  /// Whole frames of AC-3.
+  /// The lengths are multiples of an AC-3 frame.
   private static let lengths = [40, 20, 30].map { $0 * 1536 }
 
   private func ffmpeg(_ arguments: [String]) throws {
@@ -23,7 +23,7 @@ import Testing
     try #require(run.exitCode == 0, "\(run.errors)")
   }
 
-  /// 5.1, stereo, 5.1; paths of the pieces and of the whole.
+  /// Makes 5.1, stereo and 5.1; returns the paths of the pieces and of the complete stream.
   private func makeStream(_ folder: TemporaryFolder) throws -> (pieces: [String], whole: String) {
     var pieces: [String] = []
     for (index, length) in Self.lengths.enumerated() {
@@ -77,8 +77,8 @@ import Testing
     #expect(
       renderer.layoutChanges.map(\.seconds)
         == [Double(Self.lengths[0]) / 48_000, Double(Self.lengths[0] + Self.lengths[1]) / 48_000])
-    // The first part is the first file's, sample by sample; so are the others' middles, once the
-    // filters have let go of what was before. AC-3's decoder adds noise, 80 dB below.
+    // The first part equals the first file sample by sample. The later parts equal their files once
+    // the filters have forgotten the part before. AC-3's decoder adds noise 80 dB below.
     var start = 0
     for (index, piece) in pieces.enumerated() {
       let alone = try ears(offline(piece, settings))
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  /// The policy goes by the content, at the exact place, whatever the block.
+  /// The policy follows the content at the exact frame, for any block size.
   @Test func thePolicyFollowsTheContent() throws {
     let folder = TemporaryFolder()
     let (_, whole) = try makeStream(folder)
@@ -103,7 +103,7 @@ import Testing
     let other = try ears(offline(whole, settings, block: 1000))
     let error = zip(heard[0], other[0]).map { abs($0 - $1) }.max() ?? 1
     #expect(error < 1e-6)
-    // The noise is the same on both sides of the advert: plain, it is the same in both ears.
+    // The noise is the same on both sides of the advert, so plain stereo gives equal ears.
     let advert = Self.lengths[0] + 6000..<Self.lengths[0] + Self.lengths[1]
     var plain = settings
     plain.spatialization = .off

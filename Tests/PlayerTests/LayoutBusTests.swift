@@ -26,7 +26,7 @@ import Testing
     #expect(bus([.speakers(Self.five), .speakers(Self.five)]) == .speakers(Self.five))
     #expect(Self.set(bus([.stereo, .speakers(Self.five)])) == Set(Self.five))
     #expect(Self.set(bus([.mono, .stereo])) == [.frontLeft, .frontRight, .frontCenter])
-    // Either name of a lone pair is the same pair.
+    // A single pair of surrounds is the same pair under either name.
     #expect(Self.set(bus([.speakers(Self.backs), .speakers(Self.five)])) == Set(Self.backs))
     #expect(
       Self.set(bus([.speakers(Self.five), .speakers(Self.seven + Self.tops)]))
@@ -47,8 +47,8 @@ import Testing
     .speakers([.frontLeft, .frontRight, .backLeft, .backRight]),
   ]
 
-  /// Every loudspeaker, in the bus's own company: its energy is kept, and it comes from where it
-  /// stands as far as the bus reaches.
+  /// Every loudspeaker of a layout with side and back surrounds keeps its energy, and its direction
+  /// as far as the bus permits.
   @Test(arguments: wide) func energyAndDirectionAreKept(bus: ChannelLayout) {
     guard case .speakers(let targets) = bus else {
       Issue.record("\(bus.name) is no bed of loudspeakers")
@@ -67,7 +67,7 @@ import Testing
       let energy = zip(gains, places).reduce(SIMD3<Double>()) { sum, pair in
         sum + (pair.1 ?? SIMD3()) * pair.0 * pair.0
       }
-      // Left stays left, right stays right, front and back where the bus has both.
+      // Left stays left, and right stays right; so do front and back if the bus has both.
       if abs(place.y) > 0.1 { #expect(energy.y * place.y > 0, "\(speaker)") }
       if abs(place.y) < 1e-9 { #expect(abs(energy.y) < 1e-9, "\(speaker)") }
       if abs(place.z) < 1e-9, abs(place.x) > 0.2 {
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  /// The surrounds of 5.1 lie between those of 7.1, by the tangent law's angle.
+  /// The surrounds of 5.1 are between those of 7.1, at the angle of the tangent law.
   @Test func surroundsArePannedBetweenNeighbours() {
     let gains = LayoutBus.gains(from: .speakers(Self.five), to: .speakers(Self.seven))
     let (side, back) = (gains[4][4], gains[6][4])
@@ -95,7 +95,7 @@ import Testing
     #expect(LayoutBus.gains(from: .stereo, to: .mono) == [[0.5, 0.5]])
   }
 
-  /// On an ambisonic bus a loudspeaker is encoded where it stands in its own layout.
+  /// On an ambisonic bus, a loudspeaker is encoded at its position in its own layout.
   @Test func loudspeakersAreEncodedOnASoundfield() {
     let bus = ChannelLayout.ambisonics(order: 3, convention: .ambiX, headLocked: true)
     let gains = LayoutBus.gains(from: .speakers(Self.five), to: bus)
@@ -106,7 +106,7 @@ import Testing
     #expect(gains[16][3] == Treatment.lowFrequencyGain && gains[17][3] == gains[16][3])
   }
 
-  /// A lower order enters a higher bus as it is, in the bus's scale.
+  /// A lower order enters a higher bus unchanged, in the scale of the bus.
   @Test func soundfieldsEnterHigherOnes() {
     let bus = ChannelLayout.ambisonics(order: 2, convention: .ambiX, headLocked: false)
     let gains = LayoutBus.gains(
@@ -115,7 +115,7 @@ import Testing
     #expect(gains[4].allSatisfy { $0 == 0 })
   }
 
-  /// A plane wave on a bus of loudspeakers is loudest where it came from.
+  /// A plane wave on a bus of loudspeakers is loudest in its own direction.
   @Test func soundfieldsAreSampledByLoudspeakers() {
     let field = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
     let gains = LayoutBus.gains(from: field, to: .speakers(Self.five))

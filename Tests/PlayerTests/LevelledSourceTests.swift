@@ -15,18 +15,18 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// Loudness as it is heard: what `play` does, without a sound server.
+/// The loudness of the output: runs the chain of `play` without a sound server.
 @Suite struct LevelledSourceTests {
   private static let rate = 48_000
 
-  /// Ears of a rigid sphere, first order: quick, and unlike for every direction.
+  /// The HRTF set of a rigid sphere at first order: quick, and different for every direction.
   private static let hrtf = HRTFChoice(set: RigidSphereHead().hrtfSet(sampleRate: Double(rate)))
 
   private struct Heard {
     var ears: [[Float]]
     var reports: [LoudnessReport]
 
-    /// LUFS and dBTP from a second on.
+    /// Returns LUFS and dBTP of a range in seconds.
     func measured(fromSecond start: Int = 0, until end: Int? = nil) -> LoudnessMeasurement? {
       let meter = LoudnessMeter(weights: [.main, .main], sampleRate: rate, measuresPeak: true)
       let range = start * rate..<(end.map { $0 * rate } ?? ears[0].count)
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// Plays a source with normalisation, and gives what comes out of the limiter.
+  /// Plays a source with normalisation and returns the output of the limiter.
   private func play(
     _ raw: any SoundSource, target: Double? = -16
   ) throws -> Heard {
@@ -74,7 +74,7 @@ import Testing
 
   // MARK: Programmes
 
-  /// Speech-like noise in the centre, independent ambience around it.
+  /// Returns speech-like noise in the centre with independent ambience around it.
   private func programme(
     _ layout: ChannelLayout, seconds: Int, gain: Float = 1
   ) -> SignalSource {
@@ -92,7 +92,7 @@ import Testing
     let channels: [[Float]]
     switch layout {
     case .stereo:
-      // ITU-R BS.775: centre and surrounds at 0.7071.
+      // The fold-down of ITU-R BS.775 has centre and surrounds at 0.7071.
       channels = [0, 1].map { side in
         (0..<frames).map { bed[side][$0] + 0.70710677 * (bed[2][$0] + bed[4 + side][$0]) }
       }
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  // MARK: Equally loud
+  // MARK: Equal loudness
 
   @Test func everyRenditionIsEquallyLoud() throws {
     let foa = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  /// A file that states the loudness it has, and one of the same sound that states nothing.
+  /// Plays a file that states its true loudness, and the same sound without a statement.
   @Test func trueStatementsChangeNothing() throws {
     let source = programme(.stereo, seconds: 12)
     let meter = LoudnessMeter(weights: [.main, .main], sampleRate: Self.rate)
@@ -170,7 +170,7 @@ import Testing
     #expect(abs((try play(source).measured()?.ears ?? 0) + 16) < 0.3)
   }
 
-  // MARK: Never a jump
+  // MARK: No jumps
 
   private func read(
     _ level: LevelledSource, channels: Int = 2, until limit: Int = .max,
@@ -199,12 +199,13 @@ import Testing
     return try #require(level)
   }
 
-  /// A tone of constant loudness that can be opened once only: the gain goes to its goal slowly.
+  /// For a tone of constant loudness that can be opened only once, the gain moves slowly to its
+  /// goal.
   @Test func aRunningMeasurementMovesTheGainSlowly() throws {
     let source = SignalSource(.stereo, tone(seconds: 30, level: 0.02), canBeOpenedAgain: false)
     let level = try levelled(source)
     let output = try read(level)
-    // A pilot beside the tone would be measured too; the tone itself is compared at its crests.
+    // Compare the tone at its crests: a pilot beside it would affect the measurement.
     let ratios = stride(from: 12, to: output[0].count, by: 48).map {
       20 * log10(Double(output[0][$0]) / Double(source.channels[0][$0]))
     }
@@ -252,7 +253,7 @@ import Testing
     #expect(abs((ratios.first ?? 0) - (ratios.last ?? 0) - 6) < 0.3)
   }
 
-  /// While there is nothing but silence the gain may be set at once.
+  /// During silence the gain may change at once.
   @Test func silenceAtTheStartCostsNothing() throws {
     var wave = tone(seconds: 12, level: 0.02)
     for c in 0..<2 { for i in 0..<2 * Self.rate { wave[c][i] = 0 } }
@@ -263,7 +264,7 @@ import Testing
     #expect(abs(first - last) < 0.2)
   }
 
-  // MARK: Never too loud
+  // MARK: Peak limit
 
   @Test func hostileProgrammesStayBelowTheCeiling() throws {
     let frames = 12 * Self.rate
@@ -286,7 +287,7 @@ import Testing
     }
   }
 
-  /// After a step of 40 dB the output is louder by 40 dB at most.
+  /// A step of 40 dB raises the output by at most 40 dB.
   @Test func aStepIsNoLouderThanTheProgrammeAsks() throws {
     let frames = 16 * Self.rate
     for canBeOpenedAgain in [true, false] {

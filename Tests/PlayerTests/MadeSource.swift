@@ -6,7 +6,7 @@ import Glibc
 import Media
 import Playback
 
-/// A stereo tone of a known length, made while it is read.
+/// A stereo tone of known length, generated while it is read.
 final class MadeSource: SoundSource {
   let layout = ChannelLayout.stereo
   let sampleRate: Int

@@ -12,7 +12,7 @@ import Testing
 @testable import SoundSources
 
 @Suite struct MatrixDecodedTests {
-  /// Lt and Rt of given sounds.
+  /// Given sounds as Lt and Rt.
   private final class Stereo: SoundSource {
     let layout = ChannelLayout.stereo
     let sampleRate = 48_000
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// FL, FR, FC, BL, BR of the whole.
+  /// Returns FL, FR, FC, BL, BR of the complete sound.
   private func decoded(_ sound: [[Float]], _ encoding: MatrixEncoding) throws -> [[Float]] {
     try readAll(#require(MatrixDecodedSource(Stereo(sound), encoding: encoding)))
   }
@@ -75,7 +75,8 @@ import Testing
     }
   }
 
-  /// What the encoder puts into one channel is loudest there, neighbours 3 dB below or less.
+  /// A channel is loudest at the place where the encoder put it; its neighbours are 3 dB lower or
+  /// less.
   @Test func eachChannelIsLoudestWhereItWas() throws {
     let half = Float(0.5.squareRoot())
     let x = noise(1, 10_000)[0]
@@ -89,7 +90,7 @@ import Testing
     ).map(level)
     #expect(surround[3] > surround[0] + 2.9 && abs(surround[3] - surround[4]) < 0.01)
     #expect(surround[2] < -100)
-    // Pro Logic II tells the surrounds apart.
+    // Pro Logic II separates the surrounds.
     let sides = try decoded([x.map { $0 * 0.8718 }, x.map { -$0 * 0.4899 }], .proLogicII).map(level)
     #expect(sides[3] > sides[4] + 1 && sides[3] == sides.max())
   }

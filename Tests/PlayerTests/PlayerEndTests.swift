@@ -14,7 +14,7 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// What happens near the end of a source.
+/// Behaviour near the end of a source.
 @Suite(.serialized) struct PlayerEndTests {
   @Test func goingBackFromTheEndPlaysToTheEndAgain() throws {
     try PrivatePulseServer.withServer { server in
@@ -30,7 +30,7 @@ import Testing
 
   @Test func aServerThatDiesWithTheLastFramesPlaysThemWhenItReturns() throws {
     try PrivatePulseServer.withServer { server in
-      // A deep queue: the source has ended long before it has been heard.
+      // The queue is deep: the source ends long before its sound has been played.
       let stage = try Stage(server, seconds: 1.5, latency: 1500)
       defer { stage.stop() }
       #expect(stage.wait(milliseconds: 8000) { stage.feed.isExhausted })
@@ -59,7 +59,7 @@ import Testing
   }
 }
 
-/// The parts of a player that play, with the simplest filters.
+/// The parts of a player that produce sound, with the simplest filters.
 private final class Stage: Sendable {
   let feed: RenderFeed
   let output: AudioOutput
@@ -100,7 +100,7 @@ private final class Stage: Sendable {
     events.all.withLock { $0.count(where: isWanted) }
   }
 
-  /// True once it is so; false after so many milliseconds.
+  /// Waits until a condition holds; returns false after `limit` milliseconds.
   func wait(milliseconds limit: Int, until isSo: () -> Bool) -> Bool {
     for _ in 0..<limit {
       if isSo() { return true }
@@ -110,7 +110,7 @@ private final class Stage: Sendable {
   }
 }
 
-/// Plain stereo at order 1, limited as for ears.
+/// Returns a renderer for plain stereo at order 1, with the limiter for headphones.
 func plainRenderer() -> Renderer {
   let ear = [[Float]](repeating: [1] + [Float](repeating: 0, count: 63), count: 4)
   return Renderer(

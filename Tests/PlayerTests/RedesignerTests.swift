@@ -12,10 +12,10 @@ import Testing
 @testable import SoundSources
 
 @Suite struct RedesignerTests {
-  /// A design under way is not waited for.
+  /// Stopping does not wait for a design in progress.
   @Test func stoppingEndsTheDesign() {
     var random = SeededGenerator.forTest()
-    // No design for such a rate is kept from another run.
+    // The random rate ensures that no earlier run has cached this design.
     let rate = Double.random(in: 40_000...60_000, using: &random)
     let ear = [[Float]](repeating: [1] + [Float](repeating: 0, count: 63), count: 4)
     let renderer = Renderer(

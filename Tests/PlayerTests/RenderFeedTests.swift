@@ -8,8 +8,8 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// What the audio thread and the conductor promise each other: no frame of the source is taken
-/// unheard, and silence is told only when it is silence for the newest wish.
+/// The contract between audio thread and conductor: every frame taken from the source is played,
+/// and silence is only reported for the newest request.
 @Suite struct RenderFeedTests {
   private let ring = FrameRing(channelCount: 2, capacity: 48_000)
   private let feed: RenderFeed
@@ -20,7 +20,7 @@ import Testing
     feed = RenderFeed(ring: ring, renderer: plainRenderer(), head: HeadToStageSource(.none))
   }
 
-  /// Renders so many frames; the largest sample of them.
+  /// Renders frames and returns the largest magnitude among them.
   @discardableResult
   private func render(_ frames: Int) -> Float {
     feed.render(output[0], frames: frames, time: 0)
@@ -58,7 +58,7 @@ import Testing
     #expect(feed.isSilent)
     feed.hold(false)
     feed.hold(true)
-    // The audio thread may be in the middle of a chunk that it began before.
+    // The audio thread may be inside a chunk that it began before.
     #expect(!feed.isSilent)
     render(480)
     #expect(feed.isSilent)

@@ -13,7 +13,7 @@ import UserFiles
 @testable import Rendering
 @testable import SoundSources
 
-/// What other programs are told of the routes.
+/// The notifications to other programs about routes.
 @Suite(.serialized) struct RouteMonitorTests {
   private final class Told: Sendable {
     let events = Mutex<[RouteMonitor.Event]>([])
@@ -125,7 +125,7 @@ import UserFiles
     #expect(throws: UserFileError.self) { try RoutePolicy.ofUser(in: user) }
     try folder.write(#"{"sinks": 3}"#, to: "config.json")
     #expect(throws: UserFileError.self) { try RoutePolicy.ofUser(in: user) }
-    // Beside the list the file is what it was.
+    // The list of sinks does not disturb the reading of options.
     try folder.write(#"{"sinks": {"a": "auto"}, "gain": -3}"#, to: "config.json")
     #expect(throws: Never.self) { _ = try ConfigFile.texts(in: user) }
   }

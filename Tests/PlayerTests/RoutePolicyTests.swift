@@ -8,7 +8,7 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// The table of docs/routes.md, over all combinations.
+/// Checks the table of docs/routes.md for all combinations.
 @Suite struct RoutePolicyTests {
   private static let ports: [(type: Sink.PortType, device: RouteDevice?)] = [
     (.headphones, .headphones), (.headset, .headphones), (.speaker, .loudspeakers),
@@ -29,7 +29,7 @@ import Testing
       for (form, ofForm) in Self.forms {
         var facts = RouteFacts(sink: "sink")
         (facts.portType, facts.formFactor) = (type, form)
-        // A socket leads out of the machine that it is built into.
+        // A line or S/PDIF socket leads out of the machine that it is built into.
         let isSocket = form == "internal" && (type == .line || type == .spdif)
         let expected = ofPort ?? (isSocket ? nil : ofForm) ?? .unknown
         #expect(facts.device.kind == expected, "\(type) \(form ?? "-")")
@@ -76,7 +76,7 @@ import Testing
     .ambisonics(order: 1, convention: .ambiX, headLocked: false),
   ]
 
-  /// What the rules say, written down once more.
+  /// Returns the treatment by a second, independent form of the rules.
   private func expected(
     _ device: RouteDevice, _ permission: SinkPermission?, _ policy: RoutePolicy,
     _ programme: Programme, _ mode: StageMode

@@ -11,9 +11,9 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// Which filters are heard where, as a route changes.
+/// The filters in use for each route, as the route changes.
 @Suite struct RoutedRenderingTests {
-  /// Renders as an output does, so that exchanges of decoders arrive.
+  /// Renders like an output, so that new decoders take effect.
   private final class Stage {
     let renderer: Renderer
     let head = HeadToStageSource(.none)
@@ -54,7 +54,7 @@ import Testing
       rendering.apply(policy.decision(for: programme, on: Self.facts(device)), .tracked)
     }
 
-    /// Renders until the mode is this; false where it does not come.
+    /// Renders until the mode is reached; returns false on timeout.
     func comes(to mode: Renderer.Mode) -> Bool {
       waitUntil(seconds: 20) {
         let poses = renderer.gridPoints(forNext: 1024).map { _ in Quaternion.identity }

@@ -3,11 +3,11 @@
 import Ambisonics
 import Playback
 
-/// Runs of known sounds, each with channels of its own.
+/// A source of known runs, each with its own channels.
 final class SegmentSource: SoundSource {
   struct Segment {
     let layout: ChannelLayout
-    /// Channels x frames.
+    /// The samples, channels x frames.
     let sound: [[Float]]
   }
 
@@ -18,7 +18,7 @@ final class SegmentSource: SoundSource {
   let changesLayout = true
   let expectedLayouts: [ChannelLayout]
   private let segments: [Segment]
-  /// The segment that is read, and the frame in it.
+  /// The current segment, and the next frame in it.
   private var index = 0
   private var offset = 0
   private var isAnnounced = false
@@ -45,7 +45,7 @@ final class SegmentSource: SoundSource {
   ) throws(PlaybackError) -> Int {
     guard isAnnounced, index < segments.count else { return 0 }
     let sound = segments[index].sound
-    // Sometimes less than was asked for, as sources may.
+    // Return fewer frames than requested at times, as sources may.
     let count = min(frames, sound[0].count - offset, 777)
     for (c, channel) in sound.enumerated() {
       for i in 0..<count { planes[c][i] = channel[offset + i] }
@@ -64,7 +64,8 @@ final class SegmentSource: SoundSource {
   }
 }
 
-/// Channels x frames of a source from where it stands, in pieces of changing sizes.
+/// Reads a source from its position to the end, in pieces of varying size; returns channels x
+/// frames.
 func readAll(_ source: any SoundSource, sizes: [Int] = [256, 1000, 5000]) throws -> [[Float]] {
   let channels = source.layout.channelCount
   let most = sizes.max() ?? 1

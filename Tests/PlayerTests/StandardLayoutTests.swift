@@ -12,10 +12,12 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// Every layout that FFmpeg names, and those with heights that it does not: each channel alone is
-/// heard from where the recommendations put it.
+/// Checks that each channel of every layout sounds from its standard direction.
+///
+/// The layouts are those that FFmpeg names, and those with heights that it does not name.
 @Suite struct StandardLayoutTests {
-  /// Name and channels, as the installed `ffmpeg` lists them, and the beds with heights.
+  /// Returns name and channels of the layouts that the installed `ffmpeg` lists, and of beds with
+  /// heights.
   private static func layouts() throws -> [(name: String, channels: [String])] {
     let run = try ProgramRun.of("ffmpeg", ["-hide_banner", "-layouts"])
     let standard = run.output.split(separator: "\n")
@@ -35,8 +37,8 @@ import Testing
     ]
   }
 
-  /// Azimuth and elevation by ITU-R BS.775-4 and BS.2051-3, written down once more; nil for
-  /// low-frequency effects. What neither has stands between its neighbours.
+  /// Returns the direction by ITU-R BS.775-4 and BS.2051-3, written independently of the product;
+  /// nil for low-frequency effects. Channels in neither standard are between their neighbours.
   private static func truth(_ channel: String, in layout: [String]) -> Direction? {
     let places: [String: (Double, Double)] = [
       "FC": (0, 0), "BC": (180, 0), "TC": (0, 90), "TFC": (0, 45), "TBC": (180, 45),
@@ -46,7 +48,7 @@ import Testing
     if channel.hasPrefix("LFE") { return nil }
     if channel == "DL" || channel == "DR" { return Direction(azimuth: channel == "DL" ? 30 : -30) }
     if let place = places[channel] { return Direction(azimuth: place.0, elevation: place.1) }
-    // Right is the mirror of left.
+    // Right mirrors left.
     if channel.contains("R") {
       let left = truth(channel.replacing("R", with: "L"), in: layout)
       return left.map { Direction(azimuth: -$0.azimuth, elevation: $0.elevation) }
@@ -69,7 +71,7 @@ import Testing
       for: RigidSphereHead().hrtfSet(sampleRate: rate))
   }
 
-  /// What both ears hear of an impulse on one channel.
+  /// Returns the signals at both ears for an impulse on one channel.
   private func ears(
     _ layout: ChannelLayout, _ channel: Int, gains: [Double]? = nil, head: Quaternion = .identity
   ) throws -> [[Float]] {
@@ -87,8 +89,8 @@ import Testing
 
   private func energy(_ x: [Float]) -> Double { x.reduce(0) { $0 + Double($1 * $1) } }
 
-  /// Frames by which the left ear hears it earlier, by the peak of the correlation below 1 kHz,
-  /// where phases tell of time.
+  /// Returns the lead of the left ear, in frames: the peak of the correlation below 1 kHz, where
+  /// phase gives the delay.
   private func lead(_ ears: [[Float]]) -> Int {
     let low = ears.map { smoothed(smoothed($0.map(Double.init))) }
     func correlation(_ lag: Int) -> Double {
@@ -97,7 +99,7 @@ import Testing
     return (-45...45).max { correlation($0) < correlation($1) } ?? 0
   }
 
-  /// The mean of 24 frames.
+  /// Returns the running mean of 24 frames.
   private func smoothed(_ x: [Double]) -> [Double] {
     var sum = 0.0
     return x.indices.map { i in
@@ -113,7 +115,7 @@ import Testing
     var heard: [Direction: [[Float]]] = [:]
     var count = 0
     for (name, channels) in layouts {
-      // Newer versions name more; what they have is heard in their own names' test.
+      // Newer FFmpeg versions name more layouts; the test of their own names covers these.
       guard channels.allSatisfy({ Self.truth($0, in: channels) != nil || $0.hasPrefix("LFE") })
       else { continue }
       let layout = try LayoutOption(name).resolve(.unknown(channels: channels.count))
