@@ -8,12 +8,12 @@ import Testing
 @testable import Ambisonics
 
 @Suite struct PoseGridTests {
-  /// Not a rotation: a value that tells its grid point.
+  /// Returns a value that identifies its grid point; it is not a valid rotation.
   private func mark(_ point: Int) -> Quaternion {
     Quaternion(w: Double(point), x: 0, y: 0, z: 0)
   }
 
-  /// Every point is asked for once, and every frame lies in a cell between the right poses.
+  /// Every point is requested once, and every frame is in a cell between the right poses.
   @Test(arguments: [[1], [16], [1000], [31, 33, 7], [5, 300]])
   func everyCellHasThePosesOfItsEnds(calls: [Int]) {
     let grid = PoseGrid(longestCall: 1000)
@@ -48,7 +48,7 @@ import Testing
     #expect(frame == 0)
   }
 
-  /// As a decoder does that comes in while sound goes on.
+  /// A new decoder may start in the middle of a stream.
   @Test(arguments: [32, 37])
   func aStageMayJoinTheStreamAnywhere(first: Int) {
     let (total, stride) = (160, 192)

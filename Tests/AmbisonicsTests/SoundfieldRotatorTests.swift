@@ -8,7 +8,7 @@ import Testing
 @testable import Ambisonics
 
 @Suite struct SoundfieldRotatorTests {
-  /// The trajectory of a head that turns at 1000 degrees a second and nods.
+  /// Returns the pose of a head that turns at 1000 degrees per second and nods.
   static func pose(atGridPoint g: Int) -> Quaternion {
     pose(atFrame: Double(g * PoseGrid.cellFrames))
   }
@@ -18,7 +18,7 @@ import Testing
     return YawPitchRoll(yaw: 1000 * t, pitch: 30 * t, roll: -200 * t).quaternion
   }
 
-  /// Runs `calls` frames at a time, again and again, over one signal.
+  /// Rotates a signal in calls of the given sizes, used in rotation.
   static func rotate(
     _ x: [[Float]], order: Int, calls: [Int], set: InstructionSet = .current, speed: Double = 1
   ) -> [[Float]] {
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  /// Against the definition: the matrices of the grid points, mixed in double precision.
+  /// Compares with the definition: the matrices of the grid points, mixed in double precision.
   @Test(arguments: 1...7, InstructionSet.allCases.filter { $0 <= .widest })
   func everyKernelRampsTheMatricesOfTheGrid(order: Int, set: InstructionSet) {
     var random = SeededGenerator.forTest()
@@ -97,7 +97,8 @@ import Testing
     }
   }
 
-  /// A head faster than any: still within -90 dB of the matrix of every frame's own pose.
+  /// Even for a head faster than any real one, the error is below -90 dB relative to the matrix of
+  /// each frame's own pose.
   @Test(arguments: 1...7, InstructionSet.allCases.filter { $0 <= .widest })
   func everyKernelFollowsAFastHead(order: Int, set: InstructionSet) {
     var random = SeededGenerator.forTest()

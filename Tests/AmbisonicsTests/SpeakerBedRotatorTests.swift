@@ -9,7 +9,7 @@ import Testing
 @testable import Ambisonics
 
 @Suite struct SpeakerBedRotatorTests {
-  /// Runs `calls` frames at a time, again and again, over one signal.
+  /// Encodes a signal in calls of the given sizes, used in rotation.
   private func encode(
     _ x: [[Float]], order: Int, _ directions: [SIMD3<Double>], calls: [Int],
     pose: (Int) -> Quaternion
@@ -38,7 +38,7 @@ import Testing
     return result
   }
 
-  /// The bed as a soundfield, turned by the rotator of soundfields.
+  /// Compares with the bed encoded as a soundfield and turned by `SoundfieldRotator`.
   @Test(arguments: 1...7)
   func itDoesWhatEncodingAndTurningDo(order: Int) {
     var random = SeededGenerator.forTest()

@@ -8,7 +8,7 @@ import Testing
 @testable import Ambisonics
 
 @Suite struct SphericalHarmonicsTests {
-  /// Order 1 and 2 written out (AmbiX paper, table 1).
+  /// Compares orders 1 and 2 with the explicit formulas (AmbiX paper, table 1).
   @Test func agreesWithTheWrittenFormulas() {
     var random = SeededGenerator.forTest()
     for _ in 0..<100 {
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// Each degree's SN3D energy is 1 in every direction (addition theorem), order 1 to 7.
+  /// The SN3D energy of each degree is 1 in every direction (addition theorem), for orders 1 to 7.
   @Test(arguments: 1...7)
   func everyDegreeHasUnitEnergy(order: Int) {
     var random = SeededGenerator.forTest()
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// The addition theorem again, now with two directions: sum = P_l(cos angle).
+  /// The addition theorem for two directions: the sum is P_l(cos angle).
   @Test func obeysTheAdditionTheorem() {
     var random = SeededGenerator.forTest()
     for _ in 0..<50 {
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// The defining property for random turns and every order: y(R d) = M y(d).
+  /// Checks the defining property for random rotations and every order: y(R d) = M y(d).
   @Test(arguments: 1...7)
   func theRotationMatrixTurnsSources(order: Int) {
     var random = SeededGenerator.forTest()
