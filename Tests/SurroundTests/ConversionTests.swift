@@ -35,7 +35,8 @@ import Testing
     }
   }
 
-  /// Left and right are mirror images, and the sum of the speakers' vectors points to the sound.
+  /// The gain-weighted sum of the loudspeakers' vectors points to the sound, and left and right are
+  /// mirror images.
   @Test(arguments: layouts) func panningPointsToTheSound(speakers: [Speaker]) {
     let panner = AmplitudePanner(speakers: speakers)
     for azimuth in stride(from: -180.0, to: 180, by: 7) {

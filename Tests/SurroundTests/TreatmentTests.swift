@@ -23,7 +23,7 @@ import Testing
     #expect(treatment.lowFrequency.joined().allSatisfy { $0 == 0 })
   }
 
-  /// FuMa's scale by its definition: every component but W reaches 1 where it is loudest.
+  /// Checks FuMa's scale by its definition: every component but W has a maximum of 1.
   @Test func fuMaReachesOneInEveryComponent() {
     var random = SeededGenerator.forTest()
     var loudest = [Double](repeating: 0, count: 16)
@@ -37,7 +37,7 @@ import Testing
     #expect(Set(FuMa.ambisonicChannels) == Set(0..<16))
   }
 
-  /// A source from the left above, written in FuMa's published formulas, comes out as ACN/SN3D.
+  /// A source from the upper left in FuMa's published formulas must come out as ACN/SN3D.
   @Test func fuMaFormulasAreRead() {
     var random = SeededGenerator.forTest()
     let v = randomDirection(using: &random)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Surround
 
-/// What `Upmixer` makes of a pair: FL, FR, FC, LFE, SL, SR without the latency.
+/// Returns the output of `Upmixer` for a pair: FL, FR, FC, LFE, SL, SR, with the latency removed.
 func upmixed(
   _ left: [Float], _ right: [Float], rate: Double = 48_000,
   settings: UpmixSettings = UpmixSettings()
@@ -35,7 +35,7 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
     (0..<count).map { _ in Float.random(in: -level...level) }
   }
 
-  /// The fold-down of BS.775 over the input, dB.
+  /// Returns the error of the BS.775 fold-down relative to the input, in dB.
   private func foldDownError(_ out: [[Float]], _ left: [Float], _ right: [Float]) -> Double {
     let half = Float(0.5.squareRoot())
     let errors = left.indices.map { i in
@@ -103,14 +103,14 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
   @Test func silenceStaysSilent() {
     let none = [Float](repeating: 0, count: 10_000)
     #expect(upmixed(none, none).allSatisfy { $0.allSatisfy { $0 == 0 } })
-    // After sound, too, once the window has passed.
+    // Silence after sound must also stay silent, once the window has passed.
     let x = noise(5000) + none
     let out = upmixed(x, noise(5000) + none)
     #expect(out.allSatisfy { $0.dropFirst(5000 + 2048).allSatisfy { $0 == 0 } })
   }
 
-  /// A click at the centre over unrelated noise of the same spectrum: nothing is heard of it long
-  /// before.
+  /// A centred click over uncorrelated noise of the same spectrum must not be audible long before
+  /// it.
   @Test func clicksStayCompact() {
     let at = 24_000
     var (l, r) = (noise(48_000, 0.001), noise(48_000, 0.001))
@@ -118,12 +118,12 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
     (l[at], r[at]) = (0.5, 0.5)
     let out = upmixed(l, r)
     for c in [0, 1, 2, 4, 5] {
-      // The change before the click, more than 2 ms away, against the click.
+      // The change more than 2 ms before the click, relative to the click.
       let early = (at - 4800..<at - 96).map { out[c][$0] - quiet[c][$0] }
       #expect(decibels(energy(early), over: 0.25) < -25, "channel \(c)")
     }
     #expect(out[2][at] > 0.6)
-    // A click out of silence is as it was.
+    // A click out of silence must be unchanged.
     var alone = [Float](repeating: 0, count: 9600)
     alone[4800] = 0.5
     let clean = upmixed(alone, alone)[2]
@@ -131,7 +131,7 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
     #expect(clean.enumerated().allSatisfy { $0.offset == 4800 || abs($0.element) < 1e-5 })
   }
 
-  /// A sweep at the centre, off the centre and at a side is as loud as the input all the time.
+  /// A sweep at the centre, off the centre and at one side must always be as loud as the input.
   @Test(arguments: [(1.0, 1.0), (1.0, 0.6), (1.0, 0.0), (0.2, 1.0)])
   func sweepsHaveNoGaps(gains: (Double, Double)) {
     let (count, rate) = (96_000, 48_000.0)
@@ -158,7 +158,7 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
     let out = upmixed(l, r)
     for c in 1..<6 { #expect(out[c].allSatisfy { $0.isFinite }) }
     for (i, x) in out[0].enumerated() where i != 12_000 { #expect(x.isFinite && abs(x) < 2) }
-    // It is handed on, so that who guards the output can count it.
+    // The value is passed on, so that the output guard can count it.
     #expect(!(abs(out[0][12_000]) < 1e4))
     r[12_000] = value
     #expect(upmixed(l, r)[2].allSatisfy { $0.isFinite })
