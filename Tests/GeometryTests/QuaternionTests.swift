@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// Yaw turns left, pitch looks up, roll lowers the right ear.
+  /// Positive yaw turns left, positive pitch looks up, and positive roll lowers the right ear.
   @Test func anglesHaveTheSignsThatPeopleExpect() {
     let (front, right) = (SIMD3(1.0, 0, 0), SIMD3(0.0, -1, 0))
     #expect(distance(YawPitchRoll(yaw: 90).quaternion.rotate(front), SIMD3(0, 1, 0)) < 1e-12)
