@@ -4,7 +4,7 @@ import System
 import Testing
 
 @Suite struct NumberTests {
-  /// The check value of the CRC catalogue, and the values of `gzip`.
+  /// Compares with the check value of the CRC catalogue and with the values of `gzip`.
   @Test func checksumsAreThoseOfTheStandard() {
     #expect(CRC32.of(Array("123456789".utf8)) == 0xCBF4_3926)
     #expect(CRC32.of([]) == 0)
@@ -13,7 +13,7 @@ import Testing
     #expect(CRC32.of("The quick brown fox jumps over the lazy dog".utf8) == 0x414F_A339)
   }
 
-  /// Vigna's reference implementation, seed 1234567.
+  /// Compares with Vigna's reference implementation for seed 1234567.
   @Test func randomNumbersAreThoseOfSplitMix64() {
     var random = SeededGenerator(1_234_567)
     #expect(

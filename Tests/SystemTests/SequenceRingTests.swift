@@ -5,7 +5,7 @@ import System
 import Testing
 
 @Suite struct SequenceRingTests {
-  /// A value of many words, all of which follow from its number.
+  /// A value of many words that all derive from its number.
   private struct Value: BitwiseCopyable, Sendable, Equatable {
     var number: Int
     var numbers = InlineArray<40, Int>(repeating: 0)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// One writer hammers while one reader takes all it can and another the latest.
+  /// One writer pushes at full speed while one reader pops all values and another reads the latest.
   @Test func anOvertakenReaderNeverSeesAMixture() {
     let ring = SequenceRing(capacity: 4, blank: Value(0))
     defer { ring.deallocate() }

@@ -36,7 +36,7 @@ import Testing
     #expect(try SystemFile.contents(file, limit: 70_000) == Array(bytes.prefix(70_000)))
     #expect(try SystemFile.contents(file) == Array(bytes.prefix(4096)))
     #expect(try SystemFile.contents(folder.write("", to: "empty")) == [])
-    // A file whose size the kernel does not tell in advance.
+    // The kernel does not give the size of this file in advance.
     #expect(try !SystemFile.contents("/proc/self/status").isEmpty)
   }
 
