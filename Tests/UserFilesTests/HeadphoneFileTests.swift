@@ -8,7 +8,7 @@ import Testing
 
 @testable import UserFiles
 
-/// Profiles of headphones: the text of parametric equalisers, and JSON.
+/// Headphone profiles as text of parametric equalisers and as JSON.
 @Suite struct HeadphoneFileTests {
   private func filters(_ text: String) throws -> [ParametricFilter] {
     try ParametricText.parse(text)
@@ -81,7 +81,7 @@ import Testing
     #expect(problem?.reason.contains(reason) ?? false, "\(String(describing: problem))")
   }
 
-  /// Whatever stands in a file: filters that make sense, or a line's number.
+  /// Any text yields either valid filters or an error with a line number.
   @Test func anyTextIsReadOrRefused() {
     var random = SeededGenerator.forTest()
     let words = [
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  /// The examples that are shipped.
+  /// The examples that are installed with the program.
   @Test func theExamplesAreProfiles() throws {
     let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
     let folder = "\(root)/Calibration/headphones"
