@@ -33,7 +33,8 @@ import Testing
     #expect(svg.contains("roll 'quoted'") || svg.contains("roll &#39;quoted&#39;"))
   }
 
-  /// A line twice as steep must be drawn twice as steep: the data reach the picture.
+  /// A line twice as steep must be drawn twice as steep, which shows that the data reach the
+  /// picture.
   @Test func dataReachThePicture() throws {
     let slopes = try [1.0, 2.0].map { slope in
       let ramp = ChartSeries(name: "ramp", x: [0, 10], y: [0, slope])
@@ -46,7 +47,7 @@ import Testing
     #expect(abs(slopes[1] / slopes[0] - 2) < 0.01)
   }
 
-  /// On a logarithmic axis equal ratios are equally far apart: a power is a straight line.
+  /// On logarithmic axes equal ratios have equal distances, so a power is a straight line.
   @Test func aPowerIsStraightOnLogarithmicAxes() throws {
     let x = [1.0, 10, 100]
     let slopes = try [1.0, 2.0].map { power in
@@ -110,7 +111,7 @@ import Testing
     #expect(error == .gnuplotTooSlow(seconds: 1))
   }
 
-  /// In a process of its own, because PATH belongs to the whole process.
+  /// The test runs in a separate process because PATH applies to the complete process.
   @Test func withoutGnuplotTheErrorNamesThePackage() async {
     await #expect(processExitsWith: .exitCode(3)) {
       setenv("PATH", "/nonexistent", 1)
@@ -124,7 +125,7 @@ import Testing
 
   private typealias Point = (x: Double, y: Double)
 
-  /// The first and last point of a colour's last stroke; an earlier one is the key's sample.
+  /// Returns the first and last point of a colour's last stroke; earlier strokes belong to the key.
   private static func line(colour: String, in svg: String) -> (start: Point, end: Point)? {
     let path = svg.split(separator: "<path").last { $0.contains(colour) }
     guard let stroke = path?.split(separator: "M").last else { return nil }
