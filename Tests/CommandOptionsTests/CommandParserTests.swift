@@ -5,7 +5,7 @@ import Testing
 @testable import CommandOptions
 
 @Suite struct CommandParserTests {
-  /// The command that the words, split at spaces, ask to run.
+  /// Returns the command that a line requests; its words are split at spaces.
   private func parsed(_ line: String) throws -> ParsedCommand {
     guard case .run(let command) = try CommandParser.parse(words(line)) else {
       throw NothingToRun()
@@ -74,7 +74,7 @@ import Testing
     #expect(!(try parsed("trackers")[Options.json]))
   }
 
-  /// What `calibrate` prints may begin with a minus sign.
+  /// The axes that `calibrate` prints may begin with a minus sign.
   @Test func axesMayBeginWithAMinusSign() throws {
     for text in ["-y,x,z", "y,-x,z", "x,y,z", "+X,-Z,Y"] {
       let play = try parsed("play a.flac --tracker-axes \(text) --mode off")

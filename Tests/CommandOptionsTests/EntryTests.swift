@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Runs the built `stillstage` itself.
+/// Runs the built `stillstage` program.
 @Suite struct EntryTests {
   private let entry = "\(ProgramRun.builtProducts)/stillstage"
 
