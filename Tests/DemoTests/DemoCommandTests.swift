@@ -9,7 +9,7 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// The built program, from the command line to the files.
+/// Runs the built program from the command line to the files.
 @Suite(.serialized) struct DemoCommandTests {
   @Test func theDemoBecomesASoundFileAndAPicture() throws {
     let folder = TemporaryFolder()
@@ -30,12 +30,12 @@ import Testing
     try withoutServerAndGnuplot(sameAs: ears)
   }
 
-  /// The wood stays at the left: beside the left ear at first, in front of it when the head looks
-  /// to the left, behind it when the head looks to the right.
+  /// Checks that the wood block stays at the left of the stage: at the left ear first, in front
+  /// when the head looks left, and behind when it looks right.
   private func expectStandingStage(_ ears: EarRecording) throws {
     let left = DemoScenePart.percussion.direction
     #expect(left?.azimuth == 90)
-    // Strokes on which nothing else is struck, while the head holds still.
+    // Choose strokes on which nothing else is struck and the head is still.
     let strokes = [5, 13, 29, 37].map { quaver in
       DemoScore.startSeconds + DemoScore.quaverSeconds * Double(quaver)
     }
@@ -51,12 +51,12 @@ import Testing
     #expect(levels[0] > 10 && abs(levels[3] - levels[0]) < 3, "ahead: \(levels)")
     #expect(levels[1] > 2 && levels[1] < levels[0] - 3, "30 degrees to the left: \(levels)")
     #expect(levels[2] > 1 && levels[2] < levels[0] - 3, "150 degrees to the left: \(levels)")
-    // The melody ahead is to the right of a head that looks left.
+    // The melody in front is to the right of a head that looks left.
     #expect(ears.levelDifference(from: 4.4, seconds: 1.5) < -3)
     #expect(ears.levelDifference(from: 8.1, seconds: 1.6) > 3)
   }
 
-  /// Nothing to play on and nothing to draw with: still a file, and a word about both.
+  /// Without a sound server and gnuplot, the program still writes the file, and reports both.
   private func withoutServerAndGnuplot(sameAs ears: EarRecording) throws {
     let folder = TemporaryFolder()
     let run = try ProgramRun.of(

@@ -3,8 +3,8 @@
 import Glibc
 import TestSupport
 
-/// The engine that the tests run: the release build where it is of the sources as they are, because
-/// a debug build takes longer than the scene lasts.
+/// Finds the engine for the tests: the release build if it is up to date, because a debug build
+/// takes longer than the scene lasts.
 enum DemoEngine {
   static let path: String = {
     let debug = ProgramRun.builtProducts + "/stillstage-engine"
@@ -16,7 +16,7 @@ enum DemoEngine {
     return newer?.exitCode == 0 && newer?.output.isEmpty == true ? release : debug
   }()
 
-  /// The package's folder.
+  /// The folder of the package.
   private static let root =
     #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
 }

@@ -33,7 +33,7 @@ import Testing
     #expect(Quaternion.angle(between: head.pose(atSeconds: 20), .identity) < 1e-9)
   }
 
-  /// No turn above 200 degrees a second, and none that starts or stops at once.
+  /// No turn is faster than 200 degrees per second or starts or stops abruptly.
   @Test func itTurnsAsAHeadDoes() {
     let velocities = zip(head.poses, head.poses.dropFirst()).map { a, b in
       (a.conjugate * b).rotationVector * (100 * degreesPerRadian)

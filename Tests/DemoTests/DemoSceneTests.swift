@@ -41,7 +41,7 @@ import Testing
 
   @Test(arguments: DemoScenePart.allCases.filter { $0.direction != nil })
   func aVoiceIsAPlaneWaveFromItsDirection(_ part: DemoScenePart) throws {
-    // The bell is struck first after 2.4 s.
+    // The first stroke of the bell is after 2.4 s.
     let voice = try SceneRecording(parts: [part], frames: 16_000 * 7 / 2)
     let direction = try #require(part.direction).unitVector
     let off = voice.intensity - direction
@@ -60,7 +60,7 @@ import Testing
     let air = try SceneRecording(sampleRate: 8000, parts: [.ambience])
     let vector = air.intensity
     #expect((vector * vector).sum().squareRoot() < 0.2, "\(vector)")
-    // Of a diffuse field in SN3D every axis has a third of the pressure's power.
+    // In a diffuse field in SN3D, every axis has a third of the pressure's power.
     for c in 1...3 {
       var power = 0.0
       for i in 0..<air.signal.frames { power += Double(air.signal[c][i] * air.signal[c][i]) }
@@ -90,7 +90,7 @@ import Testing
   @Test func afterASeekComesWhatALinearReadGives() throws {
     let linear = try SceneRecording(sampleRate: 8000)
     let scene = DemoScene(sampleRate: 8000)
-    // Forth and back; to onsets, between them, to both ends.
+    // Seek forward and backward: to onsets, between them, and to both ends.
     for frame in [80_000, 2400, 2401, 0, 143_999, 40_007, 16_800, 159_000, 1] {
       try scene.seek(toFrame: frame)
       let part = try SceneRecording(scene, frames: 1000)
@@ -106,7 +106,7 @@ import Testing
     #expect(powers.allSatisfy { abs($0 - powers[2]) < 1.5 }, "\(powers)")
   }
 
-  /// The processor's time, so that a busy machine does not count.
+  /// Measures processor time, so that other load on the machine does not count.
   @Test func itIsMadeWhileItIsReadAndFasterByFar() throws {
     let start = cpuSeconds()
     let scene = DemoScene()

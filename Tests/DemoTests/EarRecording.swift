@@ -4,7 +4,7 @@ import Glibc
 import Media
 import TestSupport
 
-/// What both ears heard.
+/// The signals at both ears.
 struct EarRecording {
   let left: [Float]
   let right: [Float]
@@ -31,12 +31,12 @@ struct EarRecording {
     20 * log10(Double((left + right).reduce(Float(0)) { max($0, abs($1)) }))
   }
 
-  /// Level of left over right [dB].
+  /// Returns the level of the left ear relative to the right ear, in dB.
   func levelDifference(from start: Double, seconds: Double) -> Double {
     difference(left, right, start, seconds)
   }
 
-  /// The same for what two differences leave: the treble, which a struck bar begins with.
+  /// Returns the same for the second difference: the treble at the start of a struck bar.
   func trebleLevelDifference(from start: Double, seconds: Double) -> Double {
     func treble(_ samples: [Float]) -> [Float] {
       let first = Int(start * Double(sampleRate))
@@ -58,7 +58,8 @@ struct EarRecording {
     return 10 * log10(energy(a) / energy(b))
   }
 
-  /// Integrated loudness [LUFS] at 48 kHz: ITU-R BS.1770-4, annex 1, with its tables' filters.
+  /// The integrated loudness in LUFS (ITU-R BS.1770-4, annex 1), with the filters of its tables for
+  /// 48 kHz.
   var loudness: Double {
     precondition(sampleRate == 48_000, "the filters are of 48 kHz")
     let step = sampleRate / 10

@@ -3,7 +3,7 @@
 import Playback
 import TestSupport
 
-/// Frames of the demo scene, 16 channels.
+/// Frames of the demo scene in 16 channels.
 struct SceneRecording {
   let sampleRate: Int
   let signal: PlanarSignal
@@ -36,7 +36,7 @@ struct SceneRecording {
     precondition(done == frames, "the scene ended at \(done) of \(frames) frames")
   }
 
-  /// The highest magnitude in any channel.
+  /// The largest magnitude in any channel.
   var peak: Float {
     var peak: Float = 0
     for c in 0..<16 {
@@ -58,19 +58,19 @@ struct SceneRecording {
     }
   }
 
-  /// Mean square of the omnidirectional channel.
+  /// The mean square of the omnidirectional channel.
   var power: Double {
     var sum = 0.0
     for i in 0..<signal.frames { sum += Double(signal[0][i]) * Double(signal[0][i]) }
     return sum / Double(signal.frames)
   }
 
-  /// Where the energy comes from, x front, y left, z up: a plane wave has length 1, a diffuse field
-  /// 0.
+  /// The mean direction of the energy (x front, y left, z up): length 1 for a plane wave, 0 for a
+  /// diffuse field.
   var intensity: SIMD3<Double> {
     var sum = SIMD3<Double>()
     for i in 0..<signal.frames {
-      // ACN: 1 is Y, 2 is Z, 3 is X.
+      // The ACN channels are Y (1), Z (2) and X (3).
       let velocity = SIMD3(signal[3][i], signal[1][i], signal[2][i])
       sum += SIMD3<Double>(velocity * signal[0][i])
     }
