@@ -6,7 +6,7 @@ import Testing
 
 @testable import Laboratory
 
-/// The example program does what its comments say.
+/// Checks that the example program does what its comments promise.
 @Suite struct ExampleTests {
   private let program = "\(ProgramRun.builtProducts)/playback-example"
 
@@ -17,7 +17,7 @@ import Testing
     let sound = try StereoSound(path: folder.file("out.wav"))
     #expect(sound.sampleRate == 48000)
     #expect(sound.frames > 4 * 48000)
-    // The head looks to the front, the left, the back and the right after 0, 1, 2 and 3 s.
+    // The head looks to the front, left, back and right after 0, 1, 2 and 3 s.
     let front = sound.levelDifference(atSeconds: 0.02)
     let right = sound.levelDifference(atSeconds: 1)
     let back = sound.levelDifference(atSeconds: 2)
@@ -31,7 +31,7 @@ import Testing
   @Test func playsAFile() throws {
     let folder = TemporaryFolder()
     let path = folder.file("field.wav")
-    // First order: its filters take the least time to design in a debug build.
+    // First-order filters are the fastest to design in a debug build.
     let layout = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
     let writer = try WAVWriter(path: path, layout: layout, sampleRate: 48000)
     try writer.write(interleaved: [Float](repeating: 0.1, count: 4 * 24000))

@@ -4,7 +4,7 @@ import Playback
 import TestSupport
 
 extension BinauralFilters {
-  /// Filters of an order that belong to no head: noise that dies away, another for each channel.
+  /// Returns filters of no real head: decaying noise, different for each channel.
   static func madeUp(order: Int, taps: Int = 96) -> BinauralFilters {
     var generator = SeededGenerator(1)
     let ears = (0..<2).map { _ in

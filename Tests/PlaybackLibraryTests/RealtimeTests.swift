@@ -5,8 +5,8 @@ import Playback
 import TestSupport
 import Testing
 
-/// What an audio thread calls allocates nothing and locks nothing; in a release build it retains
-/// nothing either (a debug build retains what it calls).
+/// Calls for the audio thread must not allocate or lock. In a release build they must not retain
+/// either; a debug build retains what it calls.
 @Suite struct RealtimeTests {
   @Test func processAllocatesAndLocksNothing() {
     let layout = ChannelLayout.speakers([.frontLeft, .frontRight, .lowFrequency])
@@ -29,7 +29,7 @@ import Testing
     operation_counter_start()
     for i in 2..<6 { body(poses[i]) }
     let counts = operation_counter_stop()
-    // What the optimiser would let go of earlier must not be counted.
+    // Keep these alive, so that an early release by the optimiser is not counted.
     withExtendedLifetime((renderer, poses)) {}
     #expect(counts.allocations == 0)
     #expect(counts.frees == 0)
@@ -41,7 +41,7 @@ import Testing
     #endif
   }
 
-  /// The counter sees what the array functions do.
+  /// The counter detects the allocations of the array functions.
   @Test func renderAllocates() {
     let layout = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
     let renderer = SampleRenderer(layout: layout, filters: .madeUp(order: 1))

@@ -68,7 +68,7 @@ import Testing
     #expect(interleaved == (0..<2 * frames).map { output[$0 % 2][$0 / 2] })
   }
 
-  /// The head turns evenly within a call, so large calls and small ones agree on an even turn.
+  /// The head turns evenly within a call, so large and small calls agree for an even turn.
   @Test func turnsEvenlyWithinACall() {
     let frames = 48000
     let samples = noise(channels: 4, frames: frames)
@@ -80,7 +80,7 @@ import Testing
         return renderer.render(Array(samples[4 * start..<4 * end]), headPose: pose)
       }
     }
-    // The first call holds its pose; it is left out, and so is what still sounds of it.
+    // The first call holds its pose; skip it and its decay.
     let small = Array(rendered(callFrames: 320).dropFirst(2 * 8000))
     let large = Array(rendered(callFrames: 3200).dropFirst(2 * 8000))
     #expect(residual(small, large) < -100)
@@ -138,7 +138,8 @@ import Testing
     #expect(heard.right.allSatisfy { $0 == 0 })
   }
 
-  /// With `import Playback` alone: members of what other rooms declare, and of their extensions.
+  /// With `import Playback` alone, members of other modules' types and their extensions are
+  /// accessible.
   @Test func levelsAndDirectionsAreAtHand() {
     let renderer = makeRenderer(.stereo)
     _ = renderer.render([Float](repeating: 0.5, count: 960))

@@ -7,7 +7,7 @@ import Playback
 import TestSupport
 import Testing
 
-/// A head that is told 30 degrees further with every block of 128 frames.
+/// A head whose pose steps by 30 degrees with every block of 128 frames.
 @Suite struct StepTests {
   private static let rate = 48_000.0
 
@@ -28,7 +28,8 @@ import Testing
     return Array(left[48_000..<(48_000 + 131_072)])
   }
 
-  /// Energy further from 1 kHz than that, over the energy within 300 Hz of it.
+  /// Returns the energy further than `hertz` from 1 kHz, relative to the energy within 300 Hz of
+  /// it.
   private static func splatter(_ samples: [Float], beyond hertz: Double) -> Double {
     let signal = ComplexSignal(samples.count)
     let window = kaiser(samples.count, beta: 25)

@@ -2,7 +2,7 @@
 
 import Playback
 
-/// Two ears' samples.
+/// The samples of both ears.
 struct StereoSound {
   let sampleRate: Int
   let left: [Float]
@@ -35,7 +35,7 @@ struct StereoSound {
     self.init(interleaved: samples, sampleRate: reader.sampleRate)
   }
 
-  /// Left over right in dB, over 100 ms about a moment.
+  /// Returns the level of left relative to right in dB, over 100 ms around a time.
   func levelDifference(atSeconds seconds: Double) -> Double {
     let centre = Int(seconds * Double(sampleRate))
     let reach = sampleRate / 20
@@ -48,7 +48,7 @@ struct StereoSound {
   }
 }
 
-/// The level of the largest difference between two signals, in dB relative to full scale.
+/// Returns the level of the largest difference between two signals, in dB relative to full scale.
 func residual(_ a: [Float], _ b: [Float]) -> Double {
   a.count == b.count ? decibels(zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }) : .infinity
 }
