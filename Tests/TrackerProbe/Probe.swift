@@ -6,11 +6,14 @@ import Glibc
 import HeadTracking
 import Synchronization
 
-/// `list [ID]`: prints the trackers, or the one that matches. `watch ID|auto SECONDS`: prints
-/// events and, every millisecond, the pose as the renderer would see it; SIGTERM ends it politely.
-/// `raw ID|auto SECONDS` prints every sample as the drivers give it.
-/// `cost` prints what looking for trackers and asking for the pose take. `drop` first gives up the
-/// rights of root. Times are CLOCK_MONOTONIC nanoseconds.
+/// The commands of the probe; times are CLOCK_MONOTONIC nanoseconds.
+///
+/// - `list [ID]` prints the trackers, or the one that matches.
+/// - `watch ID|auto SECONDS` prints events and, every millisecond, the pose for the renderer;
+///   SIGTERM ends it cleanly.
+/// - `raw ID|auto SECONDS` prints every sample from the drivers.
+/// - `cost` prints the cost of searching for trackers and of reading the pose.
+/// - `drop` before a command gives up root privileges.
 enum Probe {
   private static let isEnding = Atomic<Bool>(false)
 
@@ -90,7 +93,7 @@ enum Probe {
     return 0
   }
 
-  /// Prints what the drivers say: time, then the numbers of a raw or of a fused sample.
+  /// Prints each sample from the drivers: the time, then the numbers of a raw or a fused sample.
   private static func raw(_ id: String, seconds: Double) -> Int32 {
     let source = HeadPoseSource()
     let session = TrackerSession(
@@ -142,7 +145,8 @@ enum Probe {
     }
   }
 
-  /// Nanoseconds a question takes, a new sample in every fifteenth.
+  /// Returns the time of a pose request in nanoseconds, with a new sample for every fifteenth
+  /// request.
   private static func poseCost() -> Int64 {
     let source = HeadPoseSource()
     let start = monotonic_nanoseconds()

@@ -3,7 +3,8 @@
 import HeadTracking
 
 extension Probe {
-  /// Two trackers of nobody's: one that fuses itself and is found by usages, a raw one by bytes.
+  /// Two virtual trackers: one with its own fusion, defined by HID usages, and a raw one, defined
+  /// by bytes.
   static let settings = TrackerSettings(profiles: [
     TrackerProfile(
       name: "angles", vendorID: 0x1209, productID: 0x0001, reportID: 3,

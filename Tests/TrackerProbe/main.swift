@@ -2,5 +2,5 @@
 
 import Glibc
 
-// The program under the virtual tracker: Tests/HeadTrackingTests reads what it prints.
+// Runs with the virtual tracker; Tests/HeadTrackingTests reads the output.
 exit(Probe.run(Array(CommandLine.arguments.dropFirst())))
