@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stillstage as a library. usage: playback-example circle OUT.wav | play FILE | routes SECONDS
+// Shows how to use Stillstage as a library.
+//
+// usage: playback-example circle OUT.wav | play FILE | routes SECONDS
 
 import Playback
 
-/// Noise in front of a head that turns once to the left in 4 s, so that it circles the head.
+/// Renders noise in front of a head that turns left once in 4 s, so that the noise circles the
+/// head.
 func circle(to path: String) throws {
   let (rate, block) = (48000, 480)
   var settings = RenderSettings()
@@ -20,7 +23,7 @@ func circle(to path: String) throws {
   try file.close()
 }
 
-/// A file, with the first head tracker that is found.
+/// Plays a file with the first head tracker found.
 func play(_ path: String) async throws {
   let player = try Player(path: path)
   try player.start()
@@ -31,7 +34,7 @@ func play(_ path: String) async throws {
   player.stop()
 }
 
-/// Which outputs can be spatial, whether the user has allowed it, and what changes.
+/// Prints which outputs support spatial sound, whether the user permits it, and all changes.
 func routes(_ seconds: Int) async throws {
   let monitor = try RouteMonitor(policy: RoutePolicy.ofUser()) { event in
     switch event {
