@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands before malloc, the pthread mutex and the Swift runtime's reference counting in the test
-// executable and counts per thread. Linked only into tests and what Tests/link-variant makes.
+// Replaces malloc, the pthread mutex lock and the Swift runtime's reference counting in the test
+// executable and counts the calls per thread. Only tests and the products of Tests/link-variant
+// link it.
 #define _GNU_SOURCE
 #include "allocation_counter.h"
 
@@ -30,8 +31,8 @@ void *operation_counter_memalign(size_t alignment, size_t size) {
   return memalign(alignment, size);
 }
 
-// The C library's own functions. Where RealtimeSanitizer is linked, its functions come between, so that
-// both notice a call.
+// The C library's own functions. RealtimeSanitizer, if linked, comes in between, so that both
+// notice a call.
 #define NEXT(name) (__interceptor_##name ? __interceptor_##name : __libc_##name)
 #define DECLARE_NEXT(type, name, ...) \
   extern type __libc_##name(__VA_ARGS__); \
@@ -93,8 +94,8 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
   return next(mutex);
 }
 
-// Weak, so that a program with a static standard library can still be linked; its own are used then
-// and nothing of this is counted.
+// These are weak, so that a program with a static standard library still links. Such a program uses
+// the library's own functions, and nothing is counted.
 #define REPLACES_SWIFT __attribute__((weak))
 
 REPLACES_SWIFT void *swift_retain(void *object) {

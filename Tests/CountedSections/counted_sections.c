@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what every thread does within the real-time sections that CRealtime marks, in the place of
-// RealtimeSanitizer, and prints the sums at the end of the process. Linked into a program by
-// Tests/link-variant.
+// Counts the operations of all threads in the real-time sections that CRealtime marks, in place of
+// RealtimeSanitizer, and prints the sums when the process ends. Tests/link-variant links it into a
+// program.
 #include <allocation_counter.h>
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// As declared by CRealtime.
+// Must equal the declaration in CRealtime.
 struct realtime_totals {
   int64_t sections;
   int64_t allocations;
@@ -48,7 +48,7 @@ void stillstage_count_realtime(struct realtime_totals *totals) {
 extern void *swift_retain(void *object);
 extern void swift_release(void *object);
 
-// A counter that counts nothing would say 0 whatever happened: every one must notice its own.
+// A broken counter would always report 0, so each counter must detect an operation of its own kind.
 __attribute__((constructor)) static void prove(void) {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   __rtsan_realtime_enter();

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// What the calling thread did between start and stop.
+/// Counts of the calling thread's operations between start and stop.
 struct operation_counts {
   int64_t allocations;
   int64_t frees;
@@ -13,11 +13,11 @@ struct operation_counts {
   int64_t releases;
 };
 
-/// Begins to count the operations of the calling thread, from zero.
+/// Starts counting the operations of the calling thread, from zero.
 void operation_counter_start(void);
 
-/// Ends counting and returns what was counted.
+/// Stops counting and returns the counts.
 struct operation_counts operation_counter_stop(void);
 
-/// memalign, which Swift does not import.
+/// Calls memalign, which Swift does not import.
 void *operation_counter_memalign(size_t alignment, size_t size);
