@@ -21,8 +21,10 @@ SEED = 24
 
 
 def noise(random, channels, seconds=SECONDS, rate=RATE, level=0.1):
-    """Noise in bursts above a steady tone, different in every channel. It is quiet, so that a single
-    rounding stays below -140 dB: so does the sum of many channels."""
+    """Returns noise bursts above a steady tone, different in every channel.
+
+    The signal is quiet, so that a single rounding error stays below -140 dB. The sum of many
+    channels is equally quiet."""
     time = np.arange(int(seconds * rate)) / rate
     rows = []
     for channel in range(channels):
@@ -33,13 +35,13 @@ def noise(random, channels, seconds=SECONDS, rate=RATE, level=0.1):
 
 
 def programme(random, seconds=SECONDS):
-    """Stereo with a centre, one side and ambience, for the upmix."""
+    """Returns stereo with a centre, one side and ambience, for the upmix."""
     centre, side, left, right = noise(random, 4, seconds)
     return np.array([centre + 0.8 * side + 0.4 * left, centre + 0.1 * side + 0.4 * right])
 
 
 def scene(random):
-    """A first-order field of two plane waves and a little diffuse sound."""
+    """Returns a first-order field of two plane waves and a little diffuse sound."""
     voices = noise(random, 2)
     field = 0.05 * noise(random, 4)
     for voice, (azimuth, elevation) in zip(voices, [(0.6, 0.1), (-2.0, 0.5)]):
@@ -62,7 +64,7 @@ def write_wav(path, planes, rate=RATE, bits=32):
 
 
 def write_motion(path):
-    """A head that looks around: yaw, pitch and roll swing at rates of their own."""
+    """Writes a head motion: yaw, pitch and roll oscillate at different rates."""
     lines = ['t,w,x,y,z']
     for time in np.arange(0, SECONDS, 0.01):
         yaw, pitch, roll = 1.2 * np.sin(5 * time), 0.4 * np.sin(3 * time + 1), 0.2 * np.cos(7 * time)
@@ -78,7 +80,7 @@ def write_motion(path):
 
 
 def write_sensor(path, random):
-    """Raw samples of a noisy sensor that rests, turns and is shaken."""
+    """Writes raw samples of a noisy sensor that rests, turns and is shaken."""
     lines = ['t,gx,gy,gz,ax,ay,az,mx,my,mz']
     angle = 0.0
     for index in range(2000):
@@ -98,7 +100,7 @@ def ffmpeg(*arguments):
 
 
 def write_presentation(folder, random):
-    """Eight seconds: 5.1 as E-AC-3 in MPEG-TS, and its stereo fold-down as AAC in fragmented MP4."""
+    """Writes 8 s of 5.1 as E-AC-3 in MPEG-TS, and its stereo fold-down as AAC in fragmented MP4."""
     six = noise(random, 6, 8)
     write_wav('six.wav', six)
     write_wav('two.wav', 0.7 * np.array([six[0] + six[2] + six[4], six[1] + six[2] + six[5]]))
