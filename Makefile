@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Stillstage needs Debian 12 (or like it) and a Swift 6.3 toolchain; the rest is installed on demand.
+# Stillstage needs Debian 12 or similar and a Swift 6.3 toolchain. The targets install the rest.
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
@@ -20,7 +20,7 @@ TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python
 .PHONY: fuzz docs install install-udev uninstall clean
 .PHONY: toolchain build-packages runtime-packages test-packages
 
-# Two builds at once would wait for each other or, worse, fight for the processor.
+# Parallel builds would wait for each other or compete for the processor.
 .NOTPARALLEL:
 
 all: build
@@ -33,10 +33,10 @@ build: toolchain build-packages
 demo: build runtime-packages
 	$(BIN)/stillstage demo
 
-# Its last line counts, and the line before it: see Tests/run-tests.
+# The last two lines give totals; see Tests/run-tests.
 test: lint build test-install test-attributes test-swift
 
-# A debug build is the strict one for real-time attributes. It need not have the modules that have none.
+# Only a debug build checks real-time attributes strictly. Modules without attributes are left out.
 test-attributes: toolchain build-packages
 	Tests/check-attributes
 
@@ -49,7 +49,7 @@ test-realtime: toolchain build-packages
 test-install: build
 	Tests/Install/test-install
 
-# Another package that depends on this one; not part of `test`, since it builds everything again.
+# Builds a package that depends on this one; not in `test`, because it builds everything again.
 test-dependency: toolchain build-packages runtime-packages
 	Tests/Dependency/test-dependency
 
@@ -58,8 +58,8 @@ lint: toolchain
 	Tests/Lint/test-check-structure
 	Tests/Lint/check-structure
 
-# Rivals are measured in the same run, by programs of their own; so is what the render call allocates,
-# by the bench with counters. BENCH is passed on, as in `make bench BENCH="--quick --json"`.
+# Also measures rival libraries, as separate programs, and counts the render call's allocations with
+# a counting variant of the bench. BENCH is passed on, as in `make bench BENCH="--quick --json"`.
 PEERS := .build/peers
 COUNTED := -c release --scratch-path .build/counted
 bench: export STILLSTAGE_ONLY = stillstage-bench stillstage-sofa
@@ -77,14 +77,14 @@ bench: build
 	ln -sf ../counted/release/stillstage-bench-counted $(PEERS)
 	STILLSTAGE_PEERS=$(PEERS) $(BIN)/stillstage bench render $(BENCH)
 
-# Plays for so many minutes; fails when anything is allocated or locked in the render call.
+# Plays for MINUTES minutes; fails if the render call allocates or locks.
 MINUTES ?= 10
 soak: export STILLSTAGE_SOAK_MINUTES = $(MINUTES)
 soak: export STILLSTAGE_ONLY = EndToEndTests
 soak: toolchain build-packages runtime-packages test-packages
 	Tests/run-tests soak
 
-# Report decoding and descriptor parsing, by libFuzzer; not part of `test`, which runs the corpus.
+# Fuzzes report decoding and descriptor parsing with libFuzzer; `test` runs only the corpus.
 FUZZ_SECONDS ?= 300
 fuzz: toolchain build-packages
 	Tests/Fuzz/fuzz $(FUZZ_SECONDS)
@@ -92,7 +92,7 @@ fuzz: toolchain build-packages
 docs: toolchain build-packages
 	.ci/api-docs
 
-# Installs what `make build` has built, so that root needs no toolchain.
+# Installs the result of `make build`, so that root needs no toolchain.
 install:
 	@test -x $(BIN)/stillstage || { echo "Nothing is built: run 'make build' first." >&2; exit 1; }
 	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/bin" $(BIN)/stillstage
@@ -109,7 +109,7 @@ install:
 	$(BIN)/stillstage completion fish > "$(SHARE)/fish/vendor_completions.d/stillstage.fish"
 	chmod 644 $(foreach file,$(GENERATED),"$(SHARE)/$(file)")
 
-# Lets the users of this machine open the trackers that are known by number.
+# Lets all users of this machine open the trackers that are listed by vendor and product number.
 install-udev:
 	install -D -m 644 -t "$(DESTDIR)/etc/udev/rules.d" Calibration/udev/70-stillstage.rules
 	test -n "$(DESTDIR)" || { udevadm control --reload && udevadm trigger -s hidraw; }
