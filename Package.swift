@@ -3,7 +3,7 @@
 
 import PackageDescription
 
-/// C libraries come from Debian. `pkgConfig` is left out where its flags only produce warnings.
+/// The C libraries of Debian. A `pkgConfig` whose flags only cause warnings is omitted.
 let systemLibraries: [Target] = [
   .systemLibrary(name: "CEBUR128", providers: [.apt(["libebur128-dev"])]),
   .systemLibrary(name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev"])]),
@@ -17,8 +17,10 @@ let systemLibraries: [Target] = [
   .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
 ]
 
-/// Kernels and its two links are one folder, compiled for three kinds of processor; which of them
-/// runs is found out at run time. Elsewhere than on x86-64 all three are the plain one.
+/// Returns the settings of a wider variant of Kernels.
+///
+/// The folders of the two variants are links to that of Kernels; the variant to run is chosen at
+/// run time. On processors other than x86-64 all three are the baseline.
 func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
   #if arch(x86_64)
     return [
@@ -30,14 +32,14 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
   #endif
 }
 
-/// What the programs are made of.
+/// The modules that the programs use.
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
   "Binaural", "HeadTracking", "NetworkTracking", "Media", "PulseAudio", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "Charts", "System", "CRealtime", "HLS", "HTTPFetching",
 ]
 
-/// docs/architecture.md says what each target is for.
+/// The modules; docs/architecture.md describes each.
 let modules: [Target] = [
   .target(name: "System", dependencies: ["CRealtime", "CSpawn", "CZlib"]),
   .target(name: "Geometry", dependencies: ["CRealtime"]),
@@ -229,8 +231,8 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-/// `STILLSTAGE_ONLY="HeadTrackingTests GeometryTests" swift test` builds nothing but those targets
-/// and what they stand on.
+/// `STILLSTAGE_ONLY="HeadTrackingTests GeometryTests" swift test` builds only those targets and
+/// their dependencies.
 if let names = Context.environment["STILLSTAGE_ONLY"] {
   var wanted = names.split(separator: " ").map(String.init)
   var kept: Set<String> = []
@@ -244,8 +246,8 @@ if let names = Context.environment["STILLSTAGE_ONLY"] {
   package.products.removeAll { !kept.contains($0.name) }
 }
 
-/// Modules whose own code takes no noticeable time at run time. Without the optimiser they compile
-/// several times as fast.
+/// Modules whose own code takes negligible time at run time. They compile several times faster
+/// without the optimiser.
 let unoptimised: Set<String> = [
   "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching", "NetworkTracking",
   "UserFiles",
