@@ -8,7 +8,7 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// Checks the table of docs/routes.md for all combinations.
+/// Checks the table of docs/sound-output.md for all combinations.
 @Suite struct RoutePolicyTests {
   private static let ports: [(type: Sink.PortType, device: RouteDevice?)] = [
     (.headphones, .headphones), (.headset, .headphones), (.speaker, .loudspeakers),

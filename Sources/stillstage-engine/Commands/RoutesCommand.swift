@@ -55,7 +55,7 @@ extension RouteChoice {
   }
 }
 
-/// A sink in `stillstage routes --json`; docs/routes.md tells what the keys mean. What is not known
+/// A sink in `stillstage routes --json`; docs/sound-output.md tells what the keys mean. What is not known
 /// is absent.
 private struct RouteRecord: Encodable {
   let bluetoothProfile: String?
