@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an address that a playlist names is not asked for.
+/// Why an address in a playlist may not be read.
 public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   public var address: String
   /// The rule, such as "a remote playlist reads no local files".
@@ -14,32 +14,33 @@ public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String { "'\(address.prefix(200))' is not read: \(rule)" }
 }
 
-/// What the playlists of one presentation may lead to. Playlists are hostile until proven
-/// otherwise.
+/// Decides which addresses the playlists of one presentation may refer to. Playlists are treated as
+/// hostile.
 public struct AccessRules: Sendable {
-  /// Where the presentation was opened.
+  /// The place that the presentation was opened from.
   public enum Origin: Sendable, Equatable {
     /// A folder, as an absolute path without symbolic links.
     case folder(String)
-    /// A server, by the host named by the user, which may be a private one.
+    /// The host that the user named. It may have a private address.
     case server(host: String)
   }
 
   public let origin: Origin
-  /// How the user lets files outside of the folder be read; it ends the refusal of such a file.
+  /// How the user can allow files outside the folder; nil if that is impossible. It is appended to
+  /// the text of such a refusal.
   private let remedy: String?
 
   public init(_ origin: Origin, remedy: String? = nil) {
     (self.origin, self.remedy) = (origin, remedy)
   }
 
-  /// The same by scheme and host.
+  /// Checks a network address by its scheme and host.
   ///
   /// - Parameters:
-  ///   - address: the whole of it, for the refusal's text.
-  ///   - scheme: in small letters.
-  ///   - host: as it stands there.
-  ///   - resolve: the host's addresses.
+  ///   - address: the complete address, for the text of the refusal.
+  ///   - scheme: in lower case.
+  ///   - host: as in the address.
+  ///   - resolve: returns the IP addresses of a host.
   func checkNetwork(
     _ address: String, scheme: String, host: String,
     resolve: (String) -> [NetworkAddress] = NetworkAddress.resolve
@@ -57,7 +58,7 @@ public struct AccessRules: Sendable {
     }
   }
 
-  /// Whether an address of the network may be asked for.
+  /// Checks whether a network address may be requested.
   public func check(_ address: ResourceAddress) throws(AccessRefusal) {
     let place = address.schemeAndHost ?? ("", "")
     try checkNetwork(address.description, scheme: place.scheme, host: place.host)
@@ -71,11 +72,11 @@ public struct AccessRules: Sendable {
     return plain(first) == plain(second)
   }
 
-  /// Whether a local file may be read.
+  /// Checks whether a local file may be read.
   ///
   /// - Parameters:
-  ///   - path: absolute, without symbolic links: what would be opened.
-  ///   - address: as it stands in the playlist.
+  ///   - path: the absolute path without symbolic links of the file to open.
+  ///   - address: the address as written in the playlist.
   public func checkFile(_ path: String, address: String) throws(AccessRefusal) {
     guard case .folder(let folder) = origin else {
       throw AccessRefusal(address, "a remote playlist reads no local files")

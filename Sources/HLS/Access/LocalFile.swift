@@ -2,28 +2,30 @@
 
 import Glibc
 
-/// A file of a downloaded presentation, opened so that nothing else than it can be read.
+/// An open file of a downloaded presentation. The access rules are checked for the file that is
+/// actually open.
 public final class LocalFile: Sendable {
   public enum Problem: Error, Sendable, Equatable {
     case refused(AccessRefusal)
-    /// There is none, or it may not be read; with the system's reason.
+    /// The file does not exist or cannot be read. The text is the system's error text.
     case unreadable(String)
   }
 
-  /// Without symbolic links.
+  /// The path without symbolic links.
   public let path: String
-  /// Bytes.
+  /// Size in bytes.
   public let size: Int
   private let descriptor: Int32
 
-  /// Opens a file. Its true path is looked at after it is open, so that no link can be put in its
-  /// place between.
+  /// Opens a file. Its real path is checked after it is open, so that it cannot be replaced by a
+  /// link in between.
   ///
   /// - Parameters:
-  ///   - path: absolute.
-  ///   - address: as it stands in the playlist, for the refusal's text.
+  ///   - path: the absolute path.
+  ///   - address: the address as written in the playlist, for the text of the refusal.
+  ///   - rules: the access rules.
   public init(path: String, address: String, rules: AccessRules) throws(Problem) {
-    // A pipe that nobody writes to must not be waited for.
+    // Do not block on a pipe without a writer.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw .unreadable(String(cString: strerror(errno))) }
     self.descriptor = descriptor
@@ -47,7 +49,7 @@ public final class LocalFile: Sendable {
     return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
   }
 
-  /// Reads bytes; fewer where the file ends before.
+  /// Reads a range of bytes. Returns fewer if the file ends earlier.
   public func read(_ range: ByteRange) throws(Problem) -> [UInt8] {
     let count = max(0, min(range.length, size - range.offset))
     var bytes = [UInt8](repeating: 0, count: count)

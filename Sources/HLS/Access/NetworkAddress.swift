@@ -2,14 +2,14 @@
 
 private import Glibc
 
-/// An IPv4 or IPv6 address, as far as it matters who may be asked for what.
+/// An IPv4 or IPv6 address, as far as the access rules need it.
 public struct NetworkAddress: Sendable, Equatable {
   /// 16 bytes; an IPv4 address as `::ffff:a.b.c.d`.
   private let bytes: [UInt8]
 
   private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-  /// Nil where the text is no numeric address; brackets and a zone are taken off.
+  /// Nil if the text is not a numeric address. Brackets and a zone are removed.
   public init?(_ text: String) {
     var text = text[...]
     if text.first == "[", text.last == "]" { text = text.dropFirst().dropLast() }
@@ -25,7 +25,8 @@ public struct NetworkAddress: Sendable, Equatable {
     }
   }
 
-  /// All that the machine's resolver knows for a name or a number; empty where it knows none.
+  /// All addresses that the system's resolver returns for a host name or numeric address; empty if
+  /// there are none.
   public static func resolve(_ host: String) -> [NetworkAddress] {
     if let address = NetworkAddress(host) { return [address] }
     var hints = addrinfo()
@@ -49,11 +50,11 @@ public struct NetworkAddress: Sendable, Equatable {
 
   private var isMapped: Bool { bytes.starts(with: Self.mapped) }
 
-  /// Whether it belongs to the public internet: not this machine, not a private network, nothing
-  /// reserved (the special-purpose registries of RFC 6890).
+  /// Whether the address belongs to the public internet: not to this computer, a private network or
+  /// a reserved range (the special-purpose registries of RFC 6890).
   public var isPublic: Bool {
     if isMapped { return Self.isPublic(four: Array(bytes[12...])) }
-    // 64:ff9b::/96 leads to IPv4 addresses, and 2002::/16 holds one.
+    // 64:ff9b::/96 maps to IPv4 addresses, and 2002::/16 contains one.
     if bytes.starts(with: [0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) {
       return Self.isPublic(four: Array(bytes[12...]))
     }

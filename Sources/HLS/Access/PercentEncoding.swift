@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-  /// With `%20` and the like as what they stand for (RFC 3986, section 2.1); nil where that is no
-  /// UTF-8, or a NUL.
+  /// The text with percent-encoded bytes decoded (RFC 3986, section 2.1); nil if an encoding is
+  /// invalid or NUL, or if the result is not UTF-8.
   var percentDecoded: String? {
     var bytes: [UInt8] = []
     var rest = utf8[...]

@@ -3,29 +3,29 @@
 private import Glibc
 private import System
 
-/// A folder with what a downloader left, in which the files that playlists mean are looked for.
+/// A folder with a downloaded presentation. It finds the files that playlists refer to.
 ///
-/// Playlists often still name the server's addresses: such a one is taken for the local file whose
-/// path ends like it, the longer the better; where several fit equally well, none is taken, nor is
-/// a segment of another rendition, which likes to use the same names.
+/// Playlists often still contain the server's addresses. Such an address refers to the local file
+/// whose path has the longest matching end. If several files match equally well, none is used. If
+/// only the file name matches, a segment of another rendition is not used either, because
+/// renditions often use the same file names.
 public struct PresentationFolder: Sendable {
-  /// Absolute, without symbolic links.
+  /// The absolute path without symbolic links.
   public let path: String
-  /// Paths of all files, by name.
+  /// Paths of all files, by file name.
   private var files: [String: [String]] = [:]
-  /// Of all files.
+  /// Paths of all files.
   public var paths: [String] { files.values.flatMap(\.self) }
-  /// The playlists among them, those nearest to the folder first.
+  /// Paths of all playlists, those with the fewest folders in their path first.
   public private(set) var playlists: [String] = []
 
   public static let deepest = 4
   private let depth: Int
   static let mostFiles = 100_000
 
-  /// Looks through a folder; nil where it cannot be read. Links that lead elsewhere are not
-  /// followed.
+  /// Lists the files of a folder. Nil if it cannot be listed. Does not follow links within it.
   ///
-  /// - Parameter depth: of folders in it that are looked through too.
+  /// - Parameter depth: how many levels of subfolders to search.
   public init?(_ path: String, depth: Int = Self.deepest) {
     self.depth = depth
     guard let real = SystemFile.resolved(path) else { return nil }
@@ -35,7 +35,7 @@ public struct PresentationFolder: Sendable {
     playlists.sort { ($0.count(of: "/"), $0) < ($1.count(of: "/"), $1) }
   }
 
-  /// False where the folder cannot be listed.
+  /// False if the folder cannot be listed.
   @discardableResult
   private mutating func look(in folder: String, depth: Int, _ count: inout Int) -> Bool {
     guard let names = SystemFile.names(in: folder) else { return false }
@@ -60,10 +60,10 @@ public struct PresentationFolder: Sendable {
     return true
   }
 
-  /// The file that a playlist in this folder means; nil where there is none.
+  /// Returns the file that a playlist in this folder refers to; nil if there is none.
   ///
   /// - Parameters:
-  ///   - uri: as it stands in the playlist.
+  ///   - uri: the URI as written in the playlist.
   ///   - playlist: the playlist's own path.
   public func file(for uri: String, from playlist: String) -> String? {
     let spellings = Self.spellings(uri)
@@ -80,7 +80,7 @@ public struct PresentationFolder: Sendable {
     return nil
   }
 
-  /// Whether one of its playlists is a multivariant one that leads to a file.
+  /// Whether a playlist is a multivariant playlist that refers to a file.
   public func names(_ file: String, in playlist: String) -> Bool {
     guard case .multivariant(let presentation)? = contents(of: playlist) else { return false }
     let uris = presentation.variants.map(\.uri) + presentation.renditions.compactMap(\.uri)
@@ -97,8 +97,8 @@ public struct PresentationFolder: Sendable {
     return try? Playlist(resource.bytes)
   }
 
-  /// As it stands, without its query, and both without percent signs: downloaders do it in every
-  /// way.
+  /// The URI as it is and without its query, each also with percent-encoding decoded: downloaders
+  /// use any of these as file names.
   private static func spellings(_ uri: String) -> [String] {
     var spellings = [uri, uri.withoutQuery]
     for text in spellings {
@@ -108,7 +108,7 @@ public struct PresentationFolder: Sendable {
     return spellings.filter { !$0.isEmpty && seen.insert($0).inserted }
   }
 
-  /// The one file whose path ends in the most parts of the URI's.
+  /// Returns the only file whose path matches the most trailing parts of the URI.
   private func match(_ uri: String, from playlist: String) -> String? {
     let parts = uri.split(separator: "/").map(String.init)
     guard let name = parts.last, let candidates = files[name] else { return nil }
@@ -122,8 +122,8 @@ public struct PresentationFolder: Sendable {
     return found
   }
 
-  /// Whether a file is a segment of a rendition in another folder than a playlist's, which has
-  /// segments of its own beside it.
+  /// Whether a file is a segment of a rendition in another folder, while the playlist has segments
+  /// of its own beside it.
   private func isOthers(_ file: String, than playlist: String) -> Bool {
     guard let real = SystemFile.resolved(playlist) else { return false }
     let (own, folder) = (real.parentFolder, file.parentFolder)
@@ -139,7 +139,7 @@ public struct PresentationFolder: Sendable {
     files[name]?.contains { $0.parentFolder == folder } ?? false
   }
 
-  /// The names of the files that a media playlist's segments are in.
+  /// The file names of a media playlist's segments.
   private func segmentNames(of playlist: String) -> Set<String> {
     guard case .media(let media)? = contents(of: playlist) else { return [] }
     return Set(media.segments.flatMap { Self.spellings($0.uri).map(\.lastPart) })

@@ -2,11 +2,11 @@
 
 private import FoundationEssentials
 
-/// Where a playlist, a segment or a key is.
+/// The address of a playlist, a segment or a key.
 public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
   /// An absolute path.
   case file(String)
-  /// An absolute address, with its scheme.
+  /// An absolute address with its scheme.
   case network(String)
 
   public var description: String {
@@ -21,9 +21,10 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     return path.split(separator: "/").last.map(String.init) ?? path
   }
 
-  /// An address as the user gives it: a path, `file:`, `http:` or `https:`; nil for another scheme.
+  /// Parses an address that the user gave: a path, `file:`, `http:` or `https:`; nil for another
+  /// scheme.
   ///
-  /// - Parameter folder: against which paths are relative, absolute.
+  /// - Parameter folder: the absolute path that relative paths are resolved against.
   public init?(argument text: String, in folder: String) {
     let lower = text.lowercased()
     if lower.hasPrefix("http://") || lower.hasPrefix("https://") {
@@ -41,10 +42,11 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// What a playlist at this address means by a URI (RFC 3986, section 5); nil where it is none.
+  /// Resolves a URI in a playlist at this address (RFC 3986, section 5); nil if it is invalid.
   ///
-  /// From a file `http:` leads to the network, everything else to a file. From the network nothing
-  /// leads to a file: `file:` stays a network address, which the rules refuse.
+  /// In a local playlist, `http:` and `https:` refer to the network and everything else to a file.
+  /// In a playlist from the network, nothing refers to a file: `file:` stays a network address,
+  /// which the access rules refuse.
   public func resolved(_ uri: String) -> ResourceAddress? {
     switch self {
     case .network(let base):
@@ -66,13 +68,13 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Scheme and host of a network address, in small letters.
+  /// Scheme and host of a network address in lower case; nil for a file.
   var schemeAndHost: (scheme: String, host: String)? {
     guard case .network(let text) = self, let url = URL(string: text) else { return nil }
     return ((url.scheme ?? "").lowercased(), (url.host() ?? "").lowercased())
   }
 
-  /// The parameters behind the question mark.
+  /// The query parameters, percent-decoded; empty for a file.
   var query: [String: String] {
     guard case .network(let text) = self, let query = URL(string: text)?.query() else { return [:] }
     var values: [String: String] = [:]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A media playlist that has to be fetched to hear a kind of sound.
+/// A media playlist that carries a kind of sound, alone or together with video.
 struct AudioCarrier {
   var rendition: Rendition
   var isBinaural: Bool
   var hasPictures: Bool
-  /// Carriers of one kind sound the same; nil: it is the only one of its kind.
+  /// Carriers of the same kind carry the same sound. Nil: no other carrier has its kind.
   var kind: String?
 
   static func carriers(
@@ -19,8 +19,11 @@ struct AudioCarrier {
     return language.choose(group).map { AudioCarrier(variant, codec: codec, $0) }
   }
 
-  /// - Parameter entry: with no playlist of its own its sound is in the variant's segments. Where
-  ///   it has one, a variant without pictures tells its bit rate.
+  /// Describes the sound of a variant, or of one entry of its audio group.
+  ///
+  /// - Parameter entry: an entry without a playlist is in the variant's own segments. If it has a
+  ///   playlist, only a variant without video states its bit rate; otherwise the bit rate is
+  ///   guessed.
   private init(_ variant: Variant, codec: String?, _ entry: RenditionEntry? = nil) {
     let count = entry?.channels?.count ?? AudioCodec.usualChannels(codec)
     let rate = Double(variant.averageBandwidth ?? variant.bandwidth)
@@ -37,8 +40,8 @@ struct AudioCarrier {
       ?? (hasPictures ? "\(variant.audioGroup ?? "")/\(codec ?? "")/\(count)" : nil)
   }
 
-  /// Of each kind the carrier whose rate is told rather than guessed, and then the cheapest.
-  /// Pictures are fetched only where a treatment is not to be had without.
+  /// Returns the best carrier of each kind: a stated bit rate before a guessed one, then the
+  /// lowest. Carriers with video are kept only if no carrier without video offers their treatment.
   static func cheapest(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
     var kept: [AudioCarrier] = []
     for carrier in carriers {

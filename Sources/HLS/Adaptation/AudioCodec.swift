@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a codec's name (RFC 6381) tells of sound.
+/// Properties of audio codecs by name (RFC 6381).
 public enum AudioCodec {
   private static let families = [
     "mp4a", "mp3", "ac-3", "ec-3", "ec+3", "ac-4", "opus", "flac", "alac", "dts", "mha1", "mhm1",
@@ -11,18 +11,18 @@ public enum AudioCodec {
     families.contains { codec.lowercased().hasPrefix($0) }
   }
 
-  /// Not: AC-4, MPEG-H 3D Audio, DTS:X and APAC, which no open decoder reads.
+  /// False for AC-4, MPEG-H 3D Audio, DTS:X and APAC, which no open decoder can read.
   public static func isDecodable(_ codec: String) -> Bool {
     !["ac-4", "mha1", "mhm1", "dtsx", "apac"].contains { codec.lowercased().hasPrefix($0) }
   }
 
-  /// Channels where CHANNELS is missing: Dolby's codecs are used for 5.1.
+  /// Number of channels to assume without a CHANNELS attribute: 6 for Dolby codecs, else 2.
   static func usualChannels(_ codec: String?) -> Int {
     let isDolby = ["ac-3", "ec-3", "ec+3"].contains { codec?.lowercased().hasPrefix($0) ?? false }
     return isDolby ? 6 : 2
   }
 
-  /// bit/s, as Apple's authoring rules and common practice have them.
+  /// Typical bit rate in bit/s, from Apple's authoring rules and common practice.
   static func usualBitRate(_ codec: String?, channels: Int) -> Double {
     let name = codec?.lowercased() ?? ""
     if name.hasPrefix("ec") { return channels > 6 ? 448_000 : channels > 2 ? 192_000 : 128_000 }

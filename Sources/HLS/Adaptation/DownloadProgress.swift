@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far a segment's download has come. Times are on the clock of `SegmentTiming`.
+/// The progress of a segment's download. Times are in s, on the clock of `SegmentTiming`.
 public struct DownloadProgress: Sendable {
   public let requestTime: Double
-  /// What the whole body will have, by its Content-Length or by the rendition's bit rate.
+  /// Size of the body, from its Content-Length or estimated from the rendition's bit rate.
   public var totalBytes: Double
   private var marks: [(time: Double, bytes: Double)] = []
 
@@ -15,20 +15,20 @@ public struct DownloadProgress: Sendable {
   public var bytes: Double { marks.last?.bytes ?? 0 }
   public var remainingBytes: Double { max(0, totalBytes - bytes) }
 
-  /// To be called as bytes come; `total` counts from the beginning of the body.
+  /// Records received bytes. `total` counts from the beginning of the body.
   public mutating func received(_ total: Double, at time: Double) {
     guard time >= marks.last?.time ?? requestTime, total >= bytes else { return }
     marks.append((time, total))
-    // The newest of those that are a second old is the start of the window.
+    // Keep the newest mark that is at least 1 s old: it is the start of the window.
     while marks.count > 2, marks[1].time <= time - 1 { marks.removeFirst() }
   }
 
-  /// bit/s over the last second; nil before 0.3 s of it are seen.
+  /// Rate of the last second, in bit/s; nil if less than 0.3 s were observed.
   ///
-  /// The time before the first byte counts only while there is none.
+  /// Before the first byte arrives, the rate is 0. Later, the time before that byte does not count.
   public func recentRate(at now: Double) -> Double? { rate(over: 1, at: now) }
 
-  /// bit/s over the last 0.4 s, of which at least 0.3 s are seen.
+  /// Rate of the last 0.4 s, in bit/s; nil if less than 0.3 s were observed.
   public func latestRate(at now: Double) -> Double? { rate(over: 0.4, at: now) }
 
   private func rate(over seconds: Double, at now: Double) -> Double? {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Ladder {
-  /// The renditions that a multivariant playlist offers in one language.
+  /// Chooses the renditions of a multivariant playlist in one language.
   ///
-  /// Of each kind of sound the cheapest carrier is taken: the rendition's own playlist, or the
-  /// variant with the fewest bits in whose segments it lies. Sound that is marked as BINAURAL is
-  /// made for headphones already; it is a rendition only where there is nothing else.
+  /// For each kind of sound it takes the cheapest carrier: the rendition's own playlist, or the
+  /// variant with the lowest bit rate whose segments contain the sound. Sound that is marked as
+  /// BINAURAL was made for headphones already. It becomes a rendition only if there is nothing
+  /// else.
   ///
   /// - Parameters:
-  ///   - language: a language tag (RFC 5646); `nil`, and one that nothing matches, is what the
-  ///     presentation begins with.
-  ///   - maximumBitRate: bit/s.
+  ///   - language: a language tag (RFC 5646). If it is nil or nothing matches it, the
+  ///     presentation's default language is used.
+  ///   - maximumBitRate: upper limit in bit/s.
+  ///   - preference: the preferred treatment.
   ///   - canDecode: whether a codec (RFC 6381) can be decoded.
   public init(
     from playlist: MultivariantPlaylist, language: String? = nil,
@@ -33,12 +35,13 @@ extension Ladder {
   }
 }
 
-/// Which of several languages is to be heard.
+/// Selects the renditions of one language.
 struct SpokenLanguage {
-  /// Nil: the presentation names none.
+  /// The language tag; nil if the presentation names none.
   let tag: String?
 
-  /// The wanted one where there is such a rendition, else that of the first variant.
+  /// Uses the wanted language if a rendition has it, or else that of the first variant's default
+  /// rendition.
   init(of playlist: MultivariantPlaylist, wanted: String?) {
     if let wanted, playlist.renditions.contains(where: { Self.matches($0.language, wanted) }) {
       tag = wanted
@@ -51,8 +54,8 @@ struct SpokenLanguage {
     tag = first?.language
   }
 
-  /// The renditions of a group that are to be heard: of each count of channels one. Those that are
-  /// chosen by hand only, such as comments, are left out where there are others.
+  /// Returns the renditions of a group to use: one for each CHANNELS value. Leaves out those that
+  /// only a user may select, such as commentary, if there are others.
   func choose(_ group: [RenditionEntry]) -> [RenditionEntry] {
     var own = group.filter { rendition in
       guard let tag else { return true }
@@ -71,7 +74,7 @@ struct SpokenLanguage {
     return chosen
   }
 
-  /// "en" and "en-GB" are one language; so are they the other way round.
+  /// Whether two tags are the same language: one may be a subtag of the other, as "en" and "en-GB".
   private static func matches(_ language: String?, _ wanted: String) -> Bool {
     guard let first = language?.lowercased() else { return false }
     let second = wanted.lowercased()
@@ -80,7 +83,7 @@ struct SpokenLanguage {
 }
 
 extension RenditionEntry {
-  /// It is not a description of pictures, nor otherwise for special needs.
+  /// Whether it is neither an audio description nor made for other special needs.
   fileprivate var isPlain: Bool {
     !characteristics.contains { $0.hasPrefix("public.accessibility") }
   }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version of a presentation's sound that has a media playlist: the adaptation chooses among
-/// these.
+/// A version of a presentation's sound with its own media playlist. Adaptation chooses among the
+/// renditions of a ladder.
 ///
-/// In the terms of RFC 8216: an audio rendition (`RenditionEntry`) with a playlist of its own, or a
-/// variant stream (`Variant`) whose own segments hold the sound. Elsewhere a rendition is meant by
-/// its index in the `Ladder`.
+/// In terms of RFC 8216, it is an audio rendition (`RenditionEntry`) with its own playlist, or a
+/// variant stream (`Variant`) whose own segments contain the sound. Elsewhere, a rendition number
+/// is an index into the `Ladder`.
 public struct Rendition: Sendable, Equatable {
-  /// The media playlist that has to be fetched.
+  /// Address of its media playlist.
   public var uri: String
-  /// bit/s of everything that has to be fetched to hear it, pictures in the same segments included.
+  /// Bit rate of everything that must be fetched, in bit/s, including video in the same segments.
   public var bitRate: Double
-  /// It is made spatial from its own channels; others are upmixed stereo.
+  /// Whether it has more than two channels. Stereo renditions are upmixed.
   public var isMultichannel: Bool
-  /// The provider's preference (RFC 8216bis, SCORE): the higher the better.
+  /// The provider's preference (RFC 8216bis, SCORE): higher is better.
   public var score: Double?
-  /// As far as the playlist tells.
+  /// Number of channels that the playlist states; nil if unknown.
   public var channels: Int?
-  /// The bit rate is not told by the playlist but guessed from the codec.
+  /// Whether the bit rate is guessed from the codec, because the playlist does not state it.
   public var isGuessed: Bool
 
   public init(
@@ -33,15 +33,15 @@ public struct Rendition: Sendable, Equatable {
   }
 }
 
-/// Which treatment of the sound is preferred where both can be had.
+/// The preferred treatment of the sound if multichannel and stereo are both available.
 public enum TreatmentPreference: String, Sendable, CaseIterable {
-  /// Multichannel whenever the line carries it.
+  /// Multichannel whenever the throughput suffices.
   case multichannel
-  /// Stereo even if the line carries more.
+  /// Stereo even if the throughput suffices for multichannel.
   case stereo
 }
 
-/// The renditions that are worth fetching, the cheapest first: stereo, then multichannel.
+/// The renditions that are worth fetching, by bit rate: first stereo, then multichannel.
 public struct Ladder: RandomAccessCollection, Sendable, Equatable {
   private let renditions: [Rendition]
 
@@ -49,11 +49,15 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
   public var endIndex: Int { renditions.count }
   public subscript(index: Int) -> Rendition { renditions[index] }
 
-  /// Leaves out what is never worth its bits: a rendition above `maximumBitRate`; a stereo
-  /// rendition that costs as much as a multichannel one; a rendition that costs more than one of
-  /// the same treatment and has no better score. It is empty when nothing is below the maximum.
+  /// Leaves out renditions that are not worth their bit rate: a rendition above `maximumBitRate`; a
+  /// stereo rendition that costs as much as a multichannel one; a rendition that costs more than
+  /// another one of the same treatment without a better score. The ladder is empty if no rendition
+  /// is within the maximum.
   ///
-  /// - Parameter maximumBitRate: bit/s.
+  /// - Parameters:
+  ///   - maximumBitRate: upper limit in bit/s.
+  ///   - preference: the preferred treatment. The other one is used if nothing else is within the
+  ///     maximum.
   public init(
     _ renditions: some Sequence<Rendition>, maximumBitRate: Double = .infinity,
     prefer preference: TreatmentPreference = .multichannel
@@ -61,7 +65,7 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
     let usable = renditions.filter { $0.bitRate.isFinite && $0.bitRate > 0 }
     let wanted = Self.preferred(usable, preference)
     let affordable = wanted.filter { $0.bitRate <= maximumBitRate }
-    // What is not wanted is better than silence.
+    // The treatment that is not preferred is better than silence.
     let kept = affordable.isEmpty ? usable.filter { $0.bitRate <= maximumBitRate } : affordable
     let multichannel = Self.worthwhile(kept.filter(\.isMultichannel))
     let ceiling = multichannel.first?.bitRate ?? .infinity
@@ -69,7 +73,7 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
     self.renditions = stereo + multichannel
   }
 
-  /// The cheapest multichannel rendition.
+  /// Index of the cheapest multichannel rendition; nil if there is none.
   public var firstMultichannel: Int? { firstIndex(where: \.isMultichannel) }
 
   private static func preferred(_ renditions: [Rendition], _ preference: TreatmentPreference)

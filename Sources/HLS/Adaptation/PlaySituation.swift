@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a rule knows of the player when it decides.
+/// The state of the player as input of an adaptation rule.
 public struct PlaySituation: Sendable, Equatable {
-  /// s, on the clock of `SegmentTiming`.
+  /// Current time in s, on the clock of `SegmentTiming`.
   public var now: Double
-  /// s since the presentation was asked for.
+  /// Time since the presentation was requested, in s.
   public var elapsed: Double
-  /// s of sound that were fetched and are not yet heard.
+  /// Sound that is fetched but not yet played, in s.
   public var buffer: Double
-  /// s of a segment.
+  /// Typical duration of a segment, in s.
   public var segmentSeconds: Double
-  /// Something has been heard.
+  /// Whether playback has been allowed to start.
   public var hasStarted: Bool
-  /// Nothing else can be fetched at this moment: the next segment does not exist yet, or enough is
-  /// buffered.
+  /// Whether nothing else can be fetched now: the next segment does not exist yet, or the buffer is
+  /// full.
   public var isWaiting: Bool
-  /// s from what is heard to the end of what the server has; nil on demand.
+  /// Time from the playback position to the live end, in s; nil on demand.
   public var liveDistance: Double?
 
   public init(
@@ -32,12 +32,12 @@ public struct PlaySituation: Sendable, Equatable {
   }
 }
 
-/// A segment that was fetched and is not yet heard to its end.
+/// A segment that is queued and not yet read to its end.
 public struct ReplaceableSegment: Sendable, Equatable {
   public var number: Int
   public var rendition: Int
-  /// s until a decoder could begin with another rendition of it: from now to its start, less what
-  /// is decoded ahead. Negative where it has begun.
+  /// Time until a decoder could use another rendition of it, in s: from the read position to its
+  /// start. Negative if it has been started.
   public var secondsLeft: Double
 
   public init(number: Int, rendition: Int, secondsLeft: Double) {
@@ -47,8 +47,8 @@ public struct ReplaceableSegment: Sendable, Equatable {
   }
 }
 
-/// A queued segment that is to be fetched again in a better rendition. The sound changes within it,
-/// where both renditions are at hand to be aligned.
+/// A queued segment to fetch again in a better rendition. The sound changes within the segment,
+/// where both renditions can be aligned.
 public struct Replacement: Sendable, Equatable {
   public var number: Int
   public var rendition: Int
@@ -59,38 +59,39 @@ public struct Replacement: Sendable, Equatable {
   }
 }
 
-/// What becomes of a running download.
+/// The decision about a running download.
 public enum DownloadCourse: Sendable, Equatable {
   case goOn
-  /// End it and fetch the same segment in this rendition.
+  /// Stop it and fetch the same segment in this rendition.
   case abandon(rendition: Int)
-  /// End it; it was a replacement that will not come in time, or shows that the line is thin.
+  /// Stop it. It is a replacement that would be late, or it shows that the throughput is low.
   case giveUp
 }
 
-/// Decides what is fetched, from nothing but what it has been told.
+/// Decides which rendition to fetch. Its decisions depend only on its input.
 public protocol AdaptationRule: Sendable {
-  /// The rendition of the next segment.
+  /// Returns the rendition of the next segment.
   mutating func next(_ situation: PlaySituation) -> Int
-  /// A download has ended.
+  /// Records a download that has ended.
   mutating func record(_ timing: SegmentTiming, rendition: Int)
-  /// To be asked some ten times a second while a segment comes.
+  /// Decides about a running download. Called about ten times per second.
   ///
-  /// - Parameter secondsLeft: of a replacement: s until it has to be there.
+  /// - Parameter secondsLeft: time until a replacement must have arrived, in s; nil for other
+  ///   segments.
   mutating func course(
     of download: DownloadProgress, rendition: Int, secondsLeft: Double?, _ situation: PlaySituation
   ) -> DownloadCourse
-  /// To be asked before `next` and while waiting.
+  /// Returns a queued segment to replace; nil for none. Called before `next` and while waiting.
   mutating func replacement(_ situation: PlaySituation, queue: [ReplaceableSegment]) -> Replacement?
-  /// A replacement has been fetched and recorded.
+  /// Called after a replacement has been fetched and recorded.
   ///
-  /// - Returns: whether it is to be heard.
+  /// - Returns: whether to play the replacement.
   mutating func replaced(inTime: Bool, _ situation: PlaySituation) -> Bool
-  /// Whether playing may begin with what is buffered.
+  /// Whether the buffer suffices to start playing.
   func mayStart(_ situation: PlaySituation) -> Bool
-  /// The latest change between multichannel and stereo, and its reason; nil where none is known.
+  /// The latest change between multichannel and stereo; nil if there was none or it is unknown.
   var lastChange: TreatmentChange? { get }
-  /// s that so many bits are expected to need. Default: 0.1.
+  /// Expected duration of a download of this many bits, in s. Default: 0.1.
   func seconds(forBits bits: Double) -> Double
 }
 

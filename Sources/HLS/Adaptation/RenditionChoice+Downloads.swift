@@ -12,7 +12,7 @@ extension RenditionChoice {
     if let secondsLeft {
       return courseOfReplacement(remaining, rate, secondsLeft: secondsLeft, download, situation)
     }
-    // A line that has just come back is not left for what it was before.
+    // Use the latest rate if it is higher, because the throughput may just have recovered.
     let latest = download.latestRate(at: situation.now).map { max($0, rate) } ?? rate
     let left = download.remainingBytes * 8 / latest
     guard rendition > 0, left > situation.buffer - 0.7,
@@ -26,8 +26,8 @@ extension RenditionChoice {
     return .abandon(rendition: rescue)
   }
 
-  /// The rendition for which a download that comes too late is given up; nil where it is not, or
-  /// not yet.
+  /// Returns the rendition to fetch instead of a download that will be late; nil to let it
+  /// continue for now.
   private func rescueRendition(
     _ rendition: Int, _ download: DownloadProgress, _ rate: Double, _ situation: PlaySituation
   ) -> Int? {
@@ -41,8 +41,8 @@ extension RenditionChoice {
     guard situation.hasStarted else {
       return situation.now - download.requestTime >= 1.5 ? rescue : nil
     }
-    // As late as it can be: the line may come back before. Where even the lower rendition would
-    // come too late, that is the only hope.
+    // Decide as late as possible, because the throughput may recover. If even the lower rendition
+    // would be late, recovery is the only hope.
     let needed = max(parameters.leastRescue, seconds(rescue) + 0.25)
     let isHopeless = needed > parameters.earliestRescue * situation.segmentSeconds
     let latest = parameters.hopelessRescue * situation.segmentSeconds
@@ -61,7 +61,7 @@ extension RenditionChoice {
     if treatment == .stereo, situation.now - download.requestTime > 0.8,
       let first = ladder.firstMultichannel, rate < ladder[first].bitRate
     {
-      // It was not the recovery it looked like, and nobody has heard anything of it.
+      // The recovery was not real. Nothing of the replacement has been played.
       recoveredSince = nil
       isReplacing = false
       return .giveUp

@@ -3,9 +3,9 @@
 /// A change between multichannel and upmixed stereo.
 public struct TreatmentChange: Sendable, Equatable {
   public enum Reason: String, Sendable {
-    /// The next multichannel segment would not come in time.
+    /// The next multichannel segment would not arrive in time.
     case lineTooThin
-    /// A multichannel segment did not come fast enough.
+    /// The download of a multichannel segment was too slow.
     case downloadTooSlow
     case recovered
   }
@@ -16,7 +16,7 @@ public struct TreatmentChange: Sendable, Equatable {
 }
 
 extension RenditionChoice {
-  /// bit/s that show a recovered line.
+  /// Throughput that counts as recovered, in bit/s; infinite without a multichannel rendition.
   var recoveredRate: Double {
     ladder.firstMultichannel.map { parameters.recovery * ladder[$0].bitRate } ?? .infinity
   }
@@ -39,8 +39,8 @@ extension RenditionChoice {
     lastChange = TreatmentChange(time: situation.now, isMultichannel: true, reason: .recovered)
   }
 
-  /// Whether the last segments, the fast mean and the time since the first of them say that
-  /// multichannel will last.
+  /// Whether multichannel is likely to last, judged by the latest samples, the fast average and the
+  /// time since the first sample above the threshold.
   func hasRecovered(_ situation: PlaySituation) -> Bool {
     guard canChange, let first = ladder.firstMultichannel, let recoveredSince,
       let least = history.minimum(ofLast: neededSamples(situation)), least >= recoveredRate,
@@ -62,8 +62,8 @@ extension RenditionChoice {
     min(parameters.recoveryBuffer, 1.75 * situation.segmentSeconds)
   }
 
-  /// A queued stereo segment that can still be heard in multichannel. The first one after a
-  /// degradation is a proof too: only when it came fast enough the treatment changes.
+  /// Returns a queued stereo segment to replace by multichannel. After a degradation, the first
+  /// replacement is also a test: the treatment changes only if it arrives fast enough.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {
@@ -89,8 +89,8 @@ extension RenditionChoice {
     return isSafe ? Replacement(number: candidate.number, rendition: first) : nil
   }
 
-  /// The first segment comes in the cheapest rendition; when it came fast, what is heard first can
-  /// be multichannel all the same.
+  /// Returns the first segment if it can be replaced before playback starts. It was fetched in the
+  /// cheapest rendition; if it arrived fast, playback can start in multichannel.
   private mutating func betterStart(
     _ situation: PlaySituation, queue: [ReplaceableSegment], _ first: Int
   ) -> Replacement? {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which rendition of a ladder is fetched next: multichannel as long as the line carries it, stereo
-/// before the sound stalls, multichannel again when the line has reliably recovered.
+/// Chooses which rendition of a ladder to fetch next. It stays in multichannel while the throughput
+/// suffices, changes to stereo before playback stalls, and returns to multichannel when the
+/// throughput has reliably recovered.
 ///
-/// It is a value without a clock: the same calls give the same answers. docs/adaptation.md
-/// describes the rule and what it was measured to do.
+/// It is a value without a clock: the same calls give the same results. docs/adaptation.md
+/// describes the rule and its measurements.
 public struct RenditionChoice: AdaptationRule, Equatable {
   enum Treatment: Equatable {
     case undecided
@@ -15,19 +16,19 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   public let ladder: Ladder
   public let parameters: RenditionChoiceParameters
   public private(set) var history = ThroughputHistory()
-  /// Why the treatment changed the last time.
+  /// The latest change of treatment and its reason; nil if there was none.
   public internal(set) var lastChange: TreatmentChange?
   var treatment = Treatment.undecided
   /// The rendition that was chosen last.
   var current: Int?
-  /// When the first of the segments began that show a recovered line in sequence.
+  /// Start of the first in the current series of downloads that show recovered throughput, in s.
   var recoveredSince: Double?
-  /// s.
+  /// How long the throughput must stay recovered, in s.
   var hold: Double
   var returnedAt: Double?
-  /// When a multichannel rendition had to be left for a lower one.
+  /// When a multichannel rendition was last left for a lower one, in s.
   var loweredAt: Double?
-  /// Queued segments are being replaced.
+  /// Whether queued segments are being replaced.
   var isReplacing = false
 
   public init(ladder: Ladder, parameters: RenditionChoiceParameters = .init()) {
@@ -45,7 +46,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     }
   }
 
-  /// An empty ladder has no rendition: 0.
+  /// Returns 0 for an empty ladder.
   public mutating func next(_ situation: PlaySituation) -> Int {
     guard ladder.count > 1, let estimate else {
       current = 0
@@ -65,7 +66,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     return rendition
   }
 
-  /// bit/s; careful after a slow segment.
+  /// Expected throughput in bit/s, cautious after a slow segment; nil before the first sample.
   var estimate: Double? {
     guard let fast = history.mean(halfLife: parameters.fastHalfLife),
       let slow = history.mean(halfLife: parameters.slowHalfLife),
@@ -78,7 +79,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     estimate.map { history.firstByteSeconds + bits / $0 } ?? .infinity
   }
 
-  /// Renditions that count as a degradation; the cheapest of all where everything is multichannel.
+  /// Renditions that count as a degradation. If all are multichannel, only the cheapest.
   var stereoRenditions: Range<Int> { 0..<max(1, ladder.firstMultichannel ?? ladder.count) }
 
   var canChange: Bool { ladder.firstMultichannel.map { $0 > 0 } ?? false }
@@ -99,12 +100,12 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     if treatment == .stereo, !isReplacing, hasRecovered(situation) { restore(situation) }
   }
 
-  /// s until a segment of a rendition has come.
+  /// Expected duration of a segment's download, in s.
   func seconds(_ rendition: Int, _ estimate: Double, _ situation: PlaySituation) -> Double {
     history.firstByteSeconds + ladder[rendition].bitRate * situation.segmentSeconds / estimate
   }
 
-  /// The richest multichannel rendition that comes in time; nil where none does.
+  /// Returns the best multichannel rendition that would arrive in time; nil if there is none.
   func multichannelRendition(_ estimate: Double, _ situation: PlaySituation) -> Int? {
     guard let first = ladder.firstMultichannel else { return nil }
     let room = situation.hasStarted ? situation.buffer - parameters.reserve : 3
@@ -127,7 +128,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     return situation.hasStarted && canFallBack && isWorthATrial ? first : nil
   }
 
-  /// The richest stereo rendition that the line carries; the cheapest of all in need.
+  /// Returns the best stereo rendition that the throughput allows, or else the cheapest one.
   func stereoRendition(_ estimate: Double, _ situation: PlaySituation) -> Int {
     let room = situation.buffer - parameters.reserve - 0.5
     return stereoRenditions.last { rendition in
@@ -136,7 +137,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     } ?? 0
   }
 
-  /// Playing begins with two segments, or with one when it has been waited for long enough.
+  /// True if more than 1.5 segments are buffered, or anything at all after `startPatience`.
   public func mayStart(_ situation: PlaySituation) -> Bool {
     guard situation.buffer > 0 else { return false }
     return situation.buffer > situation.segmentSeconds * 1.5

@@ -2,16 +2,16 @@
 
 import Glibc
 
-/// How long the body of a segment took to come.
+/// The timing of a segment's download.
 public struct SegmentTiming: Sendable, Equatable {
-  /// s, on any clock that never goes back: when the last byte came.
+  /// When the last byte arrived, in s, on any monotonic clock.
   public var end: Double
   public var bytes: Int
-  /// s from the request to the last byte.
+  /// Time from the request to the last byte, in s.
   public var seconds: Double
-  /// s from the request to the first byte.
+  /// Time from the request to the first byte, in s.
   public var firstByteSeconds: Double
-  /// It was given up before its end.
+  /// Whether the download was stopped before its end.
   public var isPartial: Bool
 
   public init(
@@ -25,24 +25,26 @@ public struct SegmentTiming: Sendable, Equatable {
   }
 }
 
-/// What recent segments tell of the line.
+/// The throughput of recent downloads.
 public struct ThroughputHistory: Sendable, Equatable {
   struct Sample: Equatable {
     var end: Double
     var bitsPerSecond: Double
   }
 
-  /// The newest last, some 20 at most.
+  /// The latest 20 samples, newest last.
   private(set) var samples: [Sample] = []
-  /// s from a request to its first byte, smoothed.
+  /// Smoothed time from a request to its first byte, in s.
   public private(set) var firstByteSeconds = 0.0
 
   public init() {}
 
-  /// Forgets nothing for what cannot be: times that are not positive numbers, a clock that went
-  /// back. A body below 2 kB says nothing about the rate, unless it stood still for a second.
+  /// Records a download. Ignores impossible timings: non-finite or negative times, or an end before
+  /// that of the last sample. Also ignores bodies below 2 kB, unless they were stopped after more
+  /// than 1 s.
   ///
-  /// - Returns: bit/s of the body without the wait for it; nil where nothing was learnt.
+  /// - Returns: rate of the body in bit/s, without the wait for its first byte; nil if it was
+  ///   ignored.
   @discardableResult
   mutating func record(_ timing: SegmentTiming) -> Double? {
     let waited = timing.firstByteSeconds
@@ -59,7 +61,8 @@ public struct ThroughputHistory: Sendable, Equatable {
     return rate
   }
 
-  /// bit/s; a sample's weight halves with every `halfLife` [s] that it is older than the newest.
+  /// Weighted average in bit/s; nil without samples. A sample's weight halves with every
+  /// `halfLife`, in s, of its age relative to the newest.
   func mean(halfLife: Double) -> Double? {
     guard let newest = samples.last?.end else { return nil }
     var sum = 0.0
@@ -72,7 +75,7 @@ public struct ThroughputHistory: Sendable, Equatable {
     return sum / weights
   }
 
-  /// The smallest of the newest samples, bit/s; nil where there are fewer.
+  /// The minimum of the newest `count` samples, in bit/s; nil if there are fewer.
   func minimum(ofLast count: Int) -> Double? {
     samples.count < count ? nil : samples.suffix(count).map(\.bitsPerSecond).min()
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something to be fetched.
+/// A request for a resource.
 public struct FetchRequest: Sendable, Equatable {
   public var address: ResourceAddress
-  /// Nil for all of it.
+  /// The byte range; nil for the complete resource.
   public var range: ByteRange?
-  /// More bytes than these are refused.
+  /// Maximum number of bytes. A larger resource is refused.
   public var limit: Int
-  /// What the server gave with the copy that is there already: it need not send it again.
+  /// Validator of the copy that the caller already has, so that the server need not send it again.
   public var validator: FetchValidator?
 
   public init(
@@ -21,7 +21,7 @@ public struct FetchRequest: Sendable, Equatable {
   }
 }
 
-/// By which a server knows whether a copy is still the newest.
+/// The data by which a server recognises that a copy is up to date.
 public struct FetchValidator: Sendable, Equatable {
   public var tag: String?
   public var lastModified: String?
@@ -32,13 +32,13 @@ public struct FetchValidator: Sendable, Equatable {
   }
 }
 
-/// How a fetch goes, or went. Times are seconds since it was asked for.
+/// The timing of a fetch. Times are in s since the request.
 public struct FetchTiming: Sendable, Equatable {
   public var bytes = 0
   public var seconds = 0.0
-  /// Until the first byte of the body.
+  /// Time of the first byte of the body; nil before it arrives.
   public var firstByte: Double?
-  /// What the server says it will be, bytes.
+  /// Size of the body that the server announces, in bytes; nil if unknown.
   public var expected: Int?
 
   public init(bytes: Int = 0, seconds: Double = 0, firstByte: Double? = nil, expected: Int? = nil) {
@@ -49,14 +49,14 @@ public struct FetchTiming: Sendable, Equatable {
   }
 }
 
-/// What was fetched.
+/// A resource that was fetched.
 public struct FetchedResource: Sendable, Equatable {
   public var bytes: [UInt8]
   public var timing: FetchTiming
-  /// Where it was in the end, after redirections: relative addresses in it are relative to this.
+  /// Final address after redirects. Relative addresses in the resource are relative to it.
   public var address: ResourceAddress
   public var validator: FetchValidator?
-  /// The copy that is there is still the newest; `bytes` is empty.
+  /// Whether the caller's copy is up to date. `bytes` is empty then.
   public var isUnchanged: Bool
 
   public init(
@@ -71,28 +71,28 @@ public struct FetchedResource: Sendable, Equatable {
   }
 }
 
-/// Why nothing was fetched.
+/// Why a resource could not be fetched.
 public enum FetchError: Error, Sendable, Equatable {
-  /// Against the rules; asking again does not help.
+  /// An access rule forbids it. Another request does not help.
   case refused(AccessRefusal)
-  /// The server's answer is no success, such as 404.
+  /// The server answered with an error status, such as 404. `retryAfter` is in s.
   case status(Int, retryAfter: Double?)
-  /// There is no such file.
+  /// The file does not exist or cannot be read.
   case missing(String)
-  /// Nothing came for so many seconds, or it took too long in all.
+  /// Nothing arrived for this many s, or the total time was too long.
   case timedOut(seconds: Double)
-  /// The connection broke, or could not be made, with the reason.
+  /// The connection failed or was lost, for this reason.
   case connection(String)
-  /// More bytes than the limit.
+  /// The resource is larger than the limit.
   case tooLong(limit: Int)
-  /// Fewer bytes than were promised.
+  /// The resource is shorter than announced.
   case tooShort(expected: Int, got: Int)
-  /// `progress` said so.
+  /// `goesOn` returned false during a request.
   case abandoned(FetchTiming)
-  /// The caller is ending.
+  /// `goesOn` returned false before a request or between two.
   case interrupted
 
-  /// Whether asking again may help.
+  /// Whether another request may succeed.
   public var isPassing: Bool {
     switch self {
     case .status(let code, _): code == 408 || code == 429 || code >= 500
@@ -118,9 +118,12 @@ extension FetchError: CustomStringConvertible {
   }
 }
 
-/// Gets bytes from somewhere. Used by one thread at a time; a call waits until it is done.
+/// Fetches resources. Use it from one thread at a time; a call blocks until it is done.
 public protocol ResourceFetcher: Sendable {
-  /// - Parameter goesOn: asked some ten times a second, also while nothing comes; false gives up.
+  /// Fetches a resource.
+  ///
+  /// - Parameter goesOn: called about ten times per second, even if nothing arrives; return false
+  ///   to cancel.
   func fetch(
     _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
   ) throws(FetchError) -> FetchedResource

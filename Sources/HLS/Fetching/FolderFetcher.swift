@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gets the files of a downloaded presentation.
+/// Reads the files of a downloaded presentation.
 public struct FolderFetcher: ResourceFetcher {
   private let rules: AccessRules
 
+  /// Allows the files of one folder.
+  ///
   /// - Parameter remedy: see `AccessRules`.
   public init(_ folder: PresentationFolder, remedy: String? = nil) {
     rules = AccessRules(.folder(folder.path), remedy: remedy)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Asks again, later and later, where that may help.
+/// Retries requests with increasing waits, if another request may succeed.
 public struct PersistentFetcher: ResourceFetcher {
-  /// How often and when it asks again.
+  /// Number and spacing of the requests.
   public struct Persistence: Sendable {
-    /// Requests in all.
+    /// Maximum number of requests.
     public var attempts = 4
-    /// Seconds before the second request; each wait after that is twice as long.
+    /// Wait before the second request, in s. Each further wait is twice as long.
     public var firstWait = 0.25
-    /// Seconds, also of what a server wishes for.
+    /// Maximum wait in s, even if the server requests a longer one.
     public var longestWait = 4.0
 
     public init() {}
 
-    /// Seconds to wait after so many requests that failed.
+    /// Wait after this many failed requests, in s.
     func wait(after failures: Int, _ error: FetchError) -> Double {
       var wait = firstWait
       for _ in 1..<max(1, failures) { wait *= 2 }
@@ -26,6 +26,8 @@ public struct PersistentFetcher: ResourceFetcher {
   private let persistence: Persistence
   private let pause: @Sendable (_ seconds: Double) -> Void
 
+  /// Wraps another fetcher.
+  ///
   /// - Parameter pause: waits on the calling thread.
   public init(
     _ fetcher: any ResourceFetcher, persistence: Persistence = Persistence(),

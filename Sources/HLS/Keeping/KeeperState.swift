@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A rendition in its folder.
+/// The files of one kept rendition, in their folder.
 struct KeptFiles {
   let folder: KeptFolder
   let name: String
   var rendition: KeptRendition
   var timeline: KeptTimeline
-  /// Numbers of segments whose files were found to be whole.
+  /// Numbers of the segments whose files were verified.
   var verified: Set<Int> = []
-  /// Names of initialisation sections that were.
+  /// Names of the initialisation sections that were verified.
   var verifiedMaps: Set<String> = []
-  /// Names of files that the playlist on the disk may still name, but no newer one.
+  /// Names of outdated files that the playlist on the disk may still list. They are removed after
+  /// the next playlist is written.
   var obsolete: [String] = []
-  /// The playlist on the disk is older than what is known.
+  /// Whether the playlist on the disk is out of date.
   var isStale = false
 
-  /// What an earlier run kept of a rendition, as far as the files are still there.
+  /// Reads what an earlier run kept of a rendition. Ignores segments whose files are missing or
+  /// have another size.
   init(_ entry: KeptRecord.Entry, in parent: KeptFolder) throws(KeepingError) {
     folder = try KeptFolder(entry.folder, in: parent)
     (name, rendition) = (entry.folder, entry.rendition)
@@ -34,23 +36,23 @@ struct KeptFiles {
   }
 }
 
-/// What a keeper knows and has written.
+/// The state of a keeper: its folder, its record and its renditions.
 struct KeeperState {
   private let folder: KeptFolder
   private let now: @Sendable () -> Double
   private var record: KeptRecord
   var renditions: [KeptFiles] = []
   var isStale = false
-  /// The first reason why something could not be written.
+  /// The first write error; nil if there was none.
   var problem: KeepingError?
-  /// The user of the keeper knows of it.
+  /// Whether `problem` has been returned to the caller.
   var isTold = false
-  /// When the playlists were written last, and how long it took: seconds.
+  /// Time of the last write of the playlists and its duration, in s.
   private var written = -Double.infinity
   private var writing = 0.0
-  /// The first segment of any rendition, when they were written.
+  /// The lowest segment number of all renditions at the last write.
   private var first: Int?
-  /// The segment that was kept last, with the place of its rendition.
+  /// The segment that was kept last: index of its rendition and segment number.
   private var newest: (place: Int, number: Int)?
 
   /// Opens a folder that is new, empty, or holds what was kept of the same source.
@@ -67,12 +69,13 @@ struct KeeperState {
       throw .isForeign(path: path)
     }
     folder.removeUnfinished()
-    // Also a test of whether the folder can be written at all.
+    // This also tests whether the folder is writable.
     try folder.write(record.json, to: KeptRecord.file)
     for entry in record.renditions { renditions.append(try KeptFiles(entry, in: folder)) }
   }
 
-  /// The place of the rendition of this address, else of the one that it likely is.
+  /// Index of the rendition with this address, or else of the only one that is likely the same; nil
+  /// if there is none.
   func place(of rendition: KeptRendition) -> Int? {
     if let index = renditions.firstIndex(where: { $0.rendition.uri == rendition.uri }) {
       return index
@@ -81,7 +84,8 @@ struct KeeperState {
     return likely.count == 1 ? likely[0] : nil
   }
 
-  /// The same; a new rendition gets a folder.
+  /// Returns the index of a rendition. Creates a folder for a new one, and updates an address that
+  /// changed.
   mutating func open(_ rendition: KeptRendition) throws(KeepingError) -> Int {
     if let index = place(of: rendition) {
       guard renditions[index].rendition.uri != rendition.uri else { return index }
@@ -119,8 +123,8 @@ struct KeeperState {
     if now() - written >= max(1, 20 * writing) { try write() }
   }
 
-  /// On a disk that is full the segment that came last makes room for the playlists, without which
-  /// those before it would be lost.
+  /// Writes the playlists. If that fails, as on a full disk, deletes the newest segment to free
+  /// space and tries again: without playlists, the segments before it would be lost.
   mutating func writeMakingRoom() throws(KeepingError) {
     do throws(KeepingError) { try write() } catch {
       guard let newest else { throw error }
@@ -130,10 +134,10 @@ struct KeeperState {
     }
   }
 
-  /// Writes the playlists and records that are not up to date.
+  /// Writes the playlists and records that are out of date.
   private mutating func write() throws(KeepingError) {
     let start = now()
-    // Also after a failure: what cannot be written now is not tried with every segment.
+    // Set the time after a failure too, so that a failing write is not repeated with every segment.
     defer {
       written = now()
       writing = written - start

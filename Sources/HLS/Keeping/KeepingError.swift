@@ -2,13 +2,13 @@
 
 /// Why a presentation cannot be kept in a folder.
 public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// With the system's reason, such as a full disk.
+  /// Writing failed. `reason` is the system's error text, such as that of a full disk.
   case cannotWrite(path: String, reason: String)
-  /// Another process writes into it.
+  /// Another process is using the folder.
   case isInUse(path: String)
-  /// It holds other things, which might be overwritten.
+  /// The folder holds other files, which might be overwritten.
   case isForeign(path: String)
-  /// It holds what was kept of another presentation.
+  /// The folder holds another presentation.
   case holdsAnother(path: String, source: String)
 
   public var description: String {

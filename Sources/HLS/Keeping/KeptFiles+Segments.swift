@@ -3,7 +3,7 @@
 private import System
 
 extension KeptFiles {
-  /// Writes a segment, and its initialisation section where it is not there yet.
+  /// Writes a segment, and its initialisation section if that is not there yet.
   mutating func keep(
     _ segment: MediaSegment, _ body: [UInt8], _ format: SegmentFormat, map: [UInt8]?
   ) throws(KeepingError) {
@@ -34,9 +34,9 @@ extension KeptFiles {
     isStale = true
   }
 
-  /// Writes the record and then the playlist.
+  /// Writes the record, then the playlist.
   ///
-  /// - Parameter first: the number of the first segment that is kept of any rendition.
+  /// - Parameter first: the lowest segment number that is kept of any rendition.
   mutating func write(from first: Int) throws(KeepingError) {
     folder.sync()
     let segments = timeline.segments.values.sorted { $0.number < $1.number }
@@ -74,7 +74,7 @@ extension KeptFiles {
     return damaged
   }
 
-  /// Takes a segment away with its file.
+  /// Removes a segment and its file.
   mutating func drop(_ number: Int) {
     guard let segment = timeline.segments[number] else { return }
     folder.remove(segment.file.name)

@@ -3,15 +3,15 @@
 private import Glibc
 private import System
 
-/// A folder that files are written into, each of which takes its name only when it is complete.
+/// A folder whose files get their names only when they are complete.
 ///
-/// The folder is held open: nothing that is put in its place later is written into, and names lead
-/// nowhere else.
+/// The folder is held open, and names are resolved relative to it. So nothing is written to a
+/// folder that replaces it later, and no name leads outside.
 final class KeptFolder: Sendable {
   let path: String
   private let descriptor: Int32
 
-  /// Makes the folder where there is none.
+  /// Opens a folder, and creates it if it does not exist.
   init(path: String) throws(KeepingError) {
     let isMade = mkdir(path, 0o777) == 0 || errno == EEXIST
     let descriptor = isMade ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1
@@ -20,7 +20,7 @@ final class KeptFolder: Sendable {
     self.descriptor = descriptor
   }
 
-  /// Makes a folder in this one where there is none; a link is not followed.
+  /// Opens a subfolder, and creates it if it does not exist. Does not follow links.
   init(_ name: String, in parent: KeptFolder) throws(KeepingError) {
     path = parent.path + "/" + name
     let isMade = mkdirat(parent.descriptor, name, 0o777) == 0 || errno == EEXIST
@@ -31,14 +31,14 @@ final class KeptFolder: Sendable {
   }
 
   deinit {
-    // A child that is being started may have the descriptor for a moment longer, and the lock with
-    // it.
+    // Unlock explicitly: a child process that is just starting may still hold the descriptor, and
+    // with it the lock.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
-  /// A name as the keeper makes them: nothing that leads elsewhere, or that a shell or a server
-  /// would have to quote.
+  /// Whether the keeper could have made this name: it leads nowhere else, and neither a shell nor a
+  /// server would have to quote it.
   static func isOwnName(_ name: String) -> Bool {
     let isPlain = name.utf8.allSatisfy { byte in
       (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x2E
@@ -46,34 +46,33 @@ final class KeptFolder: Sendable {
     return isPlain && !name.isEmpty && name.utf8.count <= 100 && !name.hasPrefix(".")
   }
 
-  /// Keeps other processes out while this object lives; false where one is in already. File systems
-  /// without locks let everybody in.
+  /// Locks the folder until this object is released; false if another process has locked it. On
+  /// file systems without locks it always succeeds.
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK }
 
-  /// What is in it, but for `.` and `..`.
+  /// The names of its entries, except `.` and `..`.
   var names: [String] { SystemFile.names(inDescriptor: descriptor) ?? [] }
 
-  /// Takes away what writers that were killed have left. Only for who holds the lock.
+  /// Removes temporary files of writers that were killed. Call it only with the lock held.
   func removeUnfinished() {
     for name in names where name.hasPrefix(".") && name.hasSuffix(Self.unfinished) { remove(name) }
   }
 
   func remove(_ name: String) { unlinkat(descriptor, name, 0) }
 
-  /// Brings the names to the disk.
+  /// Flushes the folder's entries to the disk.
   func sync() { fsync(descriptor) }
 
   private static let unfinished = ".kept.part"
 
-  /// Writes a file, to the disk, before it takes its name.
+  /// Writes a file: under a temporary name, then to the disk, then renamed to `name`.
   func write(_ bytes: [UInt8], to name: String) throws(KeepingError) {
     let mark = String(UInt64.random(in: 0 ... .max), radix: 36)
     let temporary = ".\(name).\(mark)\(Self.unfinished)"
     let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard file >= 0 else { throw Self.failure(path + "/" + name, errno) }
     var reason = Self.write(bytes, to: file)
-    // What cannot be brought to the disk by itself, such as a pipe of FUSE, is none of our
-    // business.
+    // Ignore EINVAL and EROFS: some files, such as pipes of FUSE, cannot be synchronised.
     if reason == 0, fdatasync(file) != 0, errno != EINVAL, errno != EROFS { reason = errno }
     if close(file) != 0, reason == 0, errno != EINTR { reason = errno }
     if reason == 0, renameat(descriptor, temporary, descriptor, name) != 0 { reason = errno }
@@ -82,7 +81,7 @@ final class KeptFolder: Sendable {
     throw Self.failure(path + "/" + name, reason)
   }
 
-  /// 0, or the reason why not all was written.
+  /// Returns 0, or the error number if not everything was written.
   private static func write(_ bytes: [UInt8], to file: Int32) -> Int32 {
     var done = 0
     while done < bytes.count {
@@ -94,7 +93,7 @@ final class KeptFolder: Sendable {
     return 0
   }
 
-  /// Bytes of a regular file; nil where there is none.
+  /// Size of a regular file in bytes; nil if there is none.
   func size(of name: String) -> Int? {
     var status = stat()
     guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
@@ -103,7 +102,7 @@ final class KeptFolder: Sendable {
     return Int(status.st_size)
   }
 
-  /// A regular file of no more than `limit` bytes; nil where there is none.
+  /// Reads a regular file of at most `limit` bytes; nil if there is none or it cannot be read.
   func read(_ name: String, limit: Int) -> [UInt8]? {
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard file >= 0 else { return nil }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The multivariant playlist of what is kept.
+/// The multivariant playlist of a kept presentation.
 struct KeptPlaylists {
-  /// A rendition that something is kept of.
+  /// A rendition with at least one kept segment.
   struct Row {
     var folder: String
     var rendition: KeptRendition
@@ -13,7 +13,8 @@ struct KeptPlaylists {
 
   let rows: [Row]
 
-  /// For each group a variant, whose own playlist is that of the group's first rendition.
+  /// The playlist, with one variant for each group. The media playlist of a variant is that of the
+  /// group's default rendition, or of the first one if none is the default.
   var multivariant: MultivariantPlaylist {
     var playlist = MultivariantPlaylist()
     playlist.version = 6
@@ -24,7 +25,7 @@ struct KeptPlaylists {
         var entry = row.entry(group: group[0].folder)
         entry.isDefault = row.folder == variantRow.folder
         entry.isAutoselected = entry.isAutoselected || entry.isDefault
-        // Names are unique within a group.
+        // Names must be unique within a group.
         if !names.insert(entry.name).inserted { entry.name += " (\(row.folder))" }
         playlist.renditions.append(entry)
       }
@@ -33,7 +34,8 @@ struct KeptPlaylists {
     return playlist
   }
 
-  /// Renditions between which the listener chooses stay together; others are chosen by the line.
+  /// The rows by audio group and codecs. The listener chooses within a group; bandwidth decides
+  /// between groups.
   private var groups: [[Row]] {
     var groups: [[Row]] = []
     for row in rows {
@@ -83,8 +85,8 @@ extension KeptPlaylists.Row {
 }
 
 extension String {
-  /// What can stand between quotes in a playlist: no quote, nothing that ends a line or begins a
-  /// variable.
+  /// The text without characters that a quoted attribute must not contain: quotes, control
+  /// characters, and the `{` that begins a variable. At most 200 characters.
   fileprivate var forAttribute: String {
     let plain = unicodeScalars.filter { scalar in
       scalar != "\"" && scalar != "{" && scalar.value >= 0x20 && scalar.value != 0x7F

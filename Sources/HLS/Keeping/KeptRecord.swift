@@ -3,15 +3,15 @@
 private import FoundationEssentials
 private import System
 
-/// What the keeper remembers of a folder: `kept.json` in it.
+/// The keeper's record of a folder: its `kept.json`.
 struct KeptRecord: Codable {
   static let file = "kept.json"
   static let currentVersion = 1
 
   var version = Self.currentVersion
-  /// Where the presentation is from, without a query.
+  /// Address of the presentation, without query, user name and password.
   var source: String
-  /// Folders' names, and what is in them, in the order in which they were begun.
+  /// The subfolders and their renditions, in the order in which they were created.
   var renditions: [Entry] = []
 
   struct Entry: Codable {
@@ -32,7 +32,7 @@ struct KeptRecord: Codable {
 }
 
 extension Encodable {
-  /// As JSON with its keys in order; nothing of ours fails to be written so.
+  /// The value as JSON with sorted keys. Encoding never fails for the types of this module.
   var json: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -40,14 +40,14 @@ extension Encodable {
   }
 }
 
-/// What the keeper remembers of a rendition: `kept.json` in its folder.
+/// The keeper's record of a rendition: `kept.json` in its folder.
 struct KeptSegments: Codable {
   var version = KeptRecord.currentVersion
   var segments: [KeptSegment]
 
   init(_ segments: [KeptSegment]) { self.segments = segments }
 
-  /// A record may be damaged, or another's: what it says is believed as little as a playlist.
+  /// Reads a record. It may be damaged or forged, so implausible entries are dropped.
   init?(_ bytes: [UInt8]) {
     guard let read = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
       read.version == KeptRecord.currentVersion
@@ -56,11 +56,11 @@ struct KeptSegments: Codable {
   }
 }
 
-/// A file, and how it is known again.
+/// A file with its size and checksum.
 struct KeptFile: Codable, Equatable {
   var name: String
   var bytes: Int
-  /// CRC-32.
+  /// CRC-32 checksum.
   var sum: UInt32
 
   init(name: String, _ content: [UInt8]) {
@@ -72,17 +72,18 @@ struct KeptFile: Codable, Equatable {
   func fits(_ content: [UInt8]) -> Bool { content.count == bytes && CRC32.of(content) == sum }
 }
 
-/// A segment that is there.
+/// A segment that is kept.
 struct KeptSegment: Codable, Equatable {
   var number: Int
-  /// Seconds.
+  /// Duration in s.
   var duration: Double
   var discontinuity: Int
-  /// Seconds since 1970.
+  /// Program date, in s since 1970; nil if unknown.
   var date: Double?
   var file: KeptFile
   var map: KeptFile?
-  /// Which resource it was, without a query, and which bytes of it: `length@offset`.
+  /// Address that it was fetched from, without a query. `range` is its byte range, as
+  /// `length@offset`.
   var origin: String
   var range: String?
 

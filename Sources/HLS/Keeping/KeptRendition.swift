@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a rendition that is kept: what the kept multivariant playlist will say of it.
+/// Properties of a kept rendition, as they are written to the kept multivariant playlist.
 ///
-/// Two of one `uri` are the same rendition.
+/// Two values with the same `uri` describe the same rendition.
 public struct KeptRendition: Sendable, Equatable, Codable {
-  /// As the presentation names its media playlist.
+  /// Address of its media playlist as written in the presentation.
   public var uri: String
   public var name: String
-  /// The audio group; renditions of one group and of the same codecs stay together.
+  /// The audio group. Renditions of one group with the same codecs stay together.
   public var group: String?
   /// A language tag (RFC 5646).
   public var language: String?
@@ -16,29 +16,30 @@ public struct KeptRendition: Sendable, Equatable, Codable {
   public var characteristics: [String] = []
   public var isDefault = false
   public var isAutoselected = false
-  /// As RFC 6381 names them.
+  /// Codec names as in RFC 6381.
   public var codecs: [String] = []
-  /// Pictures in the same segments: width and height.
+  /// Width and height of the video in the same segments; empty if there is none.
   public var resolution: [Int] = []
-  /// bit/s, as far as the presentation tells; 0 where it does not. What is written is measured.
+  /// Bit rate that the presentation states, in bit/s; 0 if unknown. The kept playlists state the
+  /// measured bit rate instead.
   public var bitRate = 0.0
   public var score: Double?
 
-  /// Its channels, as far as the presentation tells.
+  /// The channels that the presentation states; nil if unknown.
   public var channels: AudioChannels? { channelText.flatMap(AudioChannels.init) }
 }
 
 extension KeptRendition {
-  /// What a multivariant playlist tells of a rendition.
+  /// Takes the properties of a rendition from its multivariant playlist.
   public init(_ rendition: Rendition, in playlist: MultivariantPlaylist) {
     self.init(uri: rendition.uri, bitRate: rendition.bitRate, in: playlist)
     if channelText == nil { channelText = rendition.channels.map { "\($0)" } }
     score = rendition.score ?? score
   }
 
-  /// All that a presentation has to hear: its audio renditions, and variants without pictures whose
-  /// sound is in their own segments; where there is neither, the cheapest carriers of each kind of
-  /// sound.
+  /// Returns all sound of a presentation: its audio renditions, and the variants without video
+  /// whose segments contain their sound. If there are neither, returns the cheapest variant for
+  /// each kind of sound.
   public static func all(in playlist: MultivariantPlaylist) -> [KeptRendition] {
     var uris: [String] = []
     for uri in playlist.renditions.compactMap(\.uri) where !uris.contains(uri) { uris.append(uri) }
@@ -58,7 +59,7 @@ extension KeptRendition {
       ?? own.lazy.compactMap { variant in
         playlist.renditions(of: variant).first { $0.uri == nil }
       }.first
-    // The variant that has it with the fewest bits besides.
+    // The variant with the lowest bit rate that carries this rendition.
     let carriers =
       own.isEmpty ? playlist.variants.filter { $0.audioGroup == entry?.group } : own
     func rate(_ variant: Variant) -> Int { variant.averageBandwidth ?? variant.bandwidth }
@@ -81,7 +82,7 @@ extension KeptRendition {
 }
 
 extension KeptRendition {
-  /// A folder's name that tells a person what is in it.
+  /// A folder name that describes the rendition, such as `stereo-128k-en`.
   var label: String {
     var text =
       switch channels?.count {
@@ -97,8 +98,8 @@ extension KeptRendition {
     return tag.isEmpty ? text : text + "-" + tag
   }
 
-  /// Whether what was kept under another address of the same presentation is this rendition:
-  /// servers put words into addresses that change from day to day.
+  /// Whether `other` is likely this rendition under another address. Some servers put words that
+  /// change from day to day into the query of an address.
   func isLikely(_ other: KeptRendition) -> Bool {
     uri.withoutQuery == other.uri.withoutQuery && name == other.name && group == other.group
       && language == other.language && channelText == other.channelText && codecs == other.codecs
@@ -106,10 +107,10 @@ extension KeptRendition {
 }
 
 extension String {
-  /// An address up to its query or fragment.
+  /// The address without its query or fragment.
   var withoutQuery: String { String(prefix { $0 != "?" && $0 != "#" }) }
 
-  /// An address without the name and the password in it.
+  /// The address without user name and password.
   var withoutUser: String {
     guard let start = firstRange(of: "://")?.upperBound else { return self }
     let host = self[start...].prefix { $0 != "/" }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a segment is, as far as its playlist tells.
+/// The duration and position of a segment according to its playlist.
 struct KeptTime: Equatable {
-  /// Seconds.
+  /// Duration in s.
   var duration: Double
   var discontinuity: Int
   var date: ProgramDate?
 
-  /// Nil where that can be in no playlist.
+  /// Nil if no valid playlist can contain these values.
   init?(_ segment: MediaSegment) {
     self.init(
       number: segment.sequence, duration: segment.duration, discontinuity: segment.discontinuity,
@@ -30,14 +30,14 @@ struct KeptTime: Equatable {
   }
 }
 
-/// The segments of a rendition that are kept, and when those are that are not.
+/// The kept segments of a rendition, with the times of those that are missing.
 struct KeptTimeline {
-  /// By number.
+  /// The kept segments by number.
   private(set) var segments: [Int: KeptSegment] = [:]
-  /// What playlists told, by number.
+  /// Times from the playlists of the presentation, by number.
   private var told: [Int: KeptTime] = [:]
 
-  /// More missing segments than these in a row are not written as gaps one by one.
+  /// Maximum number of consecutive missing segments that are written as gaps.
   static let mostGaps = 10_000
 
   var first: Int? { segments.keys.min() }
@@ -53,7 +53,7 @@ struct KeptTimeline {
     for segment in playlist.segments { told[segment.sequence] = KeptTime(segment) }
   }
 
-  /// The gaps in a playlist of an earlier run tell how long they are.
+  /// Takes the durations of gaps from the playlist that an earlier run wrote.
   mutating func followGaps(ofWritten bytes: [UInt8]) {
     guard case .media(let playlist)? = try? Playlist(bytes) else { return }
     for segment in playlist.segments where segment.isGap {
@@ -62,7 +62,7 @@ struct KeptTimeline {
     }
   }
 
-  /// bit/s of what is kept: of the richest segment, and in the mean.
+  /// Peak bit rate of a segment, and average bit rate of all kept segments, in bit/s.
   var bitRates: (peak: Double, mean: Double) {
     var (peak, bits, seconds) = (0.0, 0.0, 0.0)
     for segment in segments.values where segment.duration > 0 {
@@ -74,11 +74,14 @@ struct KeptTimeline {
     return (peak, seconds > 0 ? bits / seconds : 0)
   }
 
-  /// The playlist of what is kept, in order, with a gap for each segment that is missing between.
+  /// Returns the playlist of the kept segments, in order, with a gap for each segment that is
+  /// missing between them.
   ///
-  /// It ends where the last kept segment ends, and says so: to whom it is given nothing more comes.
+  /// It ends with the last kept segment and is marked as ended, because nothing is added for its
+  /// reader.
   ///
-  /// - Parameter start: the number it begins with, where that is not long before its first segment.
+  /// - Parameter start: the number to begin with, unless it is more than `mostGaps` before the
+  ///   first segment.
   func playlist(from start: Int) -> MediaPlaylist {
     let kept = segments.values.sorted { $0.number < $1.number }
     var playlist = MediaPlaylist()
@@ -119,7 +122,7 @@ struct KeptTimeline {
     return entry
   }
 
-  /// What no playlist told of is taken to be like the segment behind it.
+  /// Makes a gap. If no playlist gave its duration, it gets that of the following segment.
   private func gap(
     _ number: Int, before segment: KeptSegment, _ count: inout DiscontinuityCount
   ) -> MediaSegment {
@@ -135,15 +138,16 @@ struct KeptTimeline {
   }
 }
 
-/// Numbers of discontinuities that grow by no more than one from a segment to the next, as those in
-/// a sound playlist do.
+/// Discontinuity numbers that grow by at most one from segment to segment, as in a valid playlist.
 private struct DiscontinuityCount {
   private(set) var told: Int?
   private var written = 0
 
   init() {}
 
-  /// - Parameter isApart: segments between are left out.
+  /// Returns the number to write.
+  ///
+  /// - Parameter isApart: whether segments are omitted before this one.
   mutating func next(_ number: Int, isApart: Bool) -> Int {
     if told == nil { written = min(number, 1 << 50) }
     if isApart || number != told ?? number { written += 1 }

@@ -1,50 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fetches renditions on demand into a folder, without what is there already.
+/// Downloads on-demand renditions into a folder. Skips segments that are already there.
 public struct PresentationDownload {
-  /// A rendition that is to be fetched.
+  /// A rendition to download.
   public struct Job: Sendable, Equatable {
     public var rendition: KeptRendition
     public var playlist: MediaPlaylist
-    /// Where the playlist was found.
+    /// The address of the playlist.
     public var address: ResourceAddress
   }
 
-  /// A segment that could not be had.
+  /// A segment that could not be downloaded.
   public struct Missing: Sendable, Equatable {
     public var rendition: KeptRendition
     public var number: Int
     public var reason: String
   }
 
-  /// What became of it.
+  /// The result of a download.
   public struct Outcome: Sendable, Equatable {
     public var fetched = 0
-    /// Bytes of what was fetched.
+    /// Number of bytes fetched.
     public var bytes = 0
-    /// Segments that were there and whole.
+    /// Number of segments that were already there and intact.
     public var present = 0
-    /// Segments that the server says it does not have.
+    /// Number of segments that the playlist marks as gaps.
     public var gaps = 0
     public var missing: [Missing] = []
     public var isInterrupted = false
-    /// Why the folder could not be written.
+    /// The first error while writing the folder; nil if there was none.
     public var error: KeepingError?
 
-    /// Everything that the presentation has is there.
+    /// Whether every segment that the presentation offers is in the folder.
     public var isComplete: Bool { missing.isEmpty && !isInterrupted && error == nil }
   }
 
-  /// After so many segments in a row without an answer nothing more is asked for.
+  /// Number of consecutive segments without an answer after which no more are requested.
   static let patience = 4
-  /// Of a body that is not what it should be.
+  /// Maximum number of requests for a segment whose content is invalid.
   private static let attempts = 2
 
   private let fetcher: any ResourceFetcher
   private let loader: PlaylistLoader
   private let keeper: PresentationKeeper
 
-  /// - Parameter fetcher: should ask again by itself (``PersistentFetcher``).
+  /// Creates a download.
+  ///
+  /// - Parameter fetcher: should retry failed requests (``PersistentFetcher``).
   public init(
     _ fetcher: any ResourceFetcher, _ loader: PlaylistLoader, into keeper: PresentationKeeper
   ) {
@@ -53,11 +55,12 @@ public struct PresentationDownload {
     self.keeper = keeper
   }
 
-  /// Fetches, keeps, and reads everything again in the end.
+  /// Downloads the segments, then reads all files back to verify them.
   ///
   /// - Parameters:
-  ///   - progress: told the seconds of sound that are there or given up, after each segment.
-  ///   - goesOn: asked some ten times a second; false ends it, with valid playlists.
+  ///   - progress: called after each segment with its duration in s, even if it is missing.
+  ///   - goesOn: called before each segment and during each request; return false to stop. The
+  ///     playlists are valid then.
   public func run(
     _ jobs: [Job], progress: (_ seconds: Double) -> Void = { _ in }, goesOn: () -> Bool
   ) -> Outcome {
@@ -115,7 +118,7 @@ public struct PresentationDownload {
     }
   }
 
-  /// Everything that should be there must be read as it was written.
+  /// Verifies that everything that should be there can be read back as it was written.
   private func verify(_ jobs: [Job], _ outcome: inout Outcome, _ goesOn: () -> Bool) {
     for job in jobs {
       _ = keeper.verify(job.rendition, goesOn: { _ in goesOn() })

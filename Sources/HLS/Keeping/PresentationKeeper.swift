@@ -3,19 +3,18 @@
 private import Glibc
 private import Synchronization
 
-/// Writes what is fetched of a presentation into a folder, as a presentation that plays without a
-/// server.
+/// Writes the segments of a presentation to a folder, so that they can be played without a server.
 ///
-/// The folder holds `master.m3u8`; a folder for each rendition, with the segments as they are after
-/// decryption, their initialisation sections and a media playlist; and the keeper's own record
-/// (`kept.json`), by which a later run knows what is there. All names are of the keeper's making. A
-/// segment that was not kept between two that were is a gap, so that time stays true.
+/// The folder contains `master.m3u8`, the keeper's record (`kept.json`) and one subfolder for each
+/// rendition. A subfolder contains the decrypted segments, their initialisation sections, a media
+/// playlist and a record. A later run reads the records to find out what is there. The keeper makes
+/// all names. A missing segment between two kept ones becomes a gap, so that times stay correct.
 ///
-/// Files take their names when they are complete and on the disk, and playlists are written after
-/// what they name: whenever the process ends, what is in the folder is a valid presentation.
-/// Playlists are written with a segment, but no more than once a second (less often where writing
-/// takes long), and by ``finish()``. They always say that they have ended: nobody adds to the
-/// folder for who plays it later.
+/// Files get their names when they are complete and on the disk, and playlists are written after
+/// the files that they list. So the folder is a valid presentation whenever the process ends.
+/// Playlists are written when a segment is kept, but at most once per second (less often if writing
+/// is slow), and by ``finish()``. They are always marked as ended, because nothing is added to the
+/// folder while it is played later.
 ///
 /// ```swift
 /// let keeper = try PresentationKeeper(folder: "kept", source: address.description)
@@ -26,29 +25,27 @@ private import Synchronization
 /// ```
 ///
 /// ## Threading
-/// Everything may be called from any thread; calls wait for each other, and for the disk. It is not
-/// for the thread that renders.
+/// All members may be used from any thread. Calls block until other calls and disk writes are done,
+/// so do not call them on the audio thread.
 public final class PresentationKeeper: Sendable {
   static let playlistName = "playlist.m3u8"
   static let masterName = "master.m3u8"
-  /// Bytes that a segment may have.
+  /// Maximum size of a segment, in bytes.
   public static let mostSegmentBytes = 64 << 20
   static let mostRecordBytes = 256 << 20
 
-  /// As it was given.
+  /// The path that was given.
   public let path: String
   private let state: Mutex<KeeperState>
 
-  /// Opens a folder, which is made where there is none; the folder it lies in must be there.
+  /// Opens a folder, and creates it if it does not exist. Its parent must exist.
   ///
-  /// What an earlier run kept there of the same presentation is taken over.
+  /// Segments that an earlier run kept of the same presentation are used again.
   ///
   /// - Parameters:
-  ///   - path: a folder that is new, empty, or was kept before.
-  ///   - source: where the presentation is from: its address, of which neither a query counts nor a
-  ///     user's name and password.
-  /// - Throws: why nothing can be kept there. Nothing has been written then, but perhaps the empty
-  ///   folder.
+  ///   - path: a folder that is new, empty, or was made by a keeper.
+  ///   - source: the address of the presentation. Its query, user name and password are ignored.
+  /// - Throws: the reason why nothing can be kept there. A folder that was created is left empty.
   public convenience init(folder path: String, source: String) throws(KeepingError) {
     try self.init(folder: path, source: source, now: Self.monotonicSeconds)
   }
@@ -66,19 +63,19 @@ public final class PresentationKeeper: Sendable {
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
   }
 
-  /// A name of digits and a word.
+  /// A file name of at least five digits and an extension.
   static func fileName(_ number: Int, _ kind: String) -> String {
     let digits = "\(number)"
     return String(repeating: "0", count: max(0, 5 - digits.count)) + digits + "." + kind
   }
 
-  /// The first reason why something could not be written; nil while all is well.
+  /// The first write error; nil if there was none.
   public var problem: KeepingError? { state.withLock { $0.problem } }
 
-  // MARK: Keeping
+  // MARK: Keeping segments
 
-  /// Tells the durations of a rendition's segments, so that gaps have the right length. To be
-  /// called with each newer copy of a live playlist, too.
+  /// Takes the durations of a rendition's segments, so that gaps have the right length. Call it
+  /// again with each newer copy of a live playlist.
   public func follow(_ playlist: MediaPlaylist, of rendition: KeptRendition) {
     _ = guarded(tells: false) { (state) throws(KeepingError) in
       let index = try state.open(rendition)
@@ -86,15 +83,15 @@ public final class PresentationKeeper: Sendable {
     }
   }
 
-  /// Keeps a segment. One that is kept already under this number is replaced where it is another.
+  /// Keeps a segment. A different segment that is kept under the same number is replaced.
   ///
-  /// What is no sound, or is not whole, is not kept. Where writing fails, playing goes on as if
-  /// there were no keeper, and the next segment is tried again.
+  /// Ignores a segment that is incomplete or not audio. If writing fails, the keeper stays usable
+  /// and the next segment is tried again.
   ///
   /// - Parameters:
-  ///   - body: all of it, in the clear, 1 to 64 MB.
-  ///   - map: the initialisation section that goes before it, in the clear.
-  /// - Returns: why it could not be written, the first time only.
+  ///   - body: the complete decrypted segment, at most 64 MiB.
+  ///   - map: the decrypted initialisation section; nil if there is none.
+  /// - Returns: the first write error, the first time only.
   @discardableResult
   public func keep(
     _ segment: MediaSegment, body: [UInt8], map: [UInt8]? = nil, of rendition: KeptRendition
@@ -107,17 +104,17 @@ public final class PresentationKeeper: Sendable {
     }
   }
 
-  /// Brings the playlists up to date. More can be kept after it.
+  /// Writes playlists that are out of date. More segments can be kept afterwards.
   ///
-  /// - Returns: why that failed, the first time only.
+  /// - Returns: the first write error, the first time only.
   @discardableResult
   public func finish() -> KeepingError? {
     guarded { (state) throws(KeepingError) in try state.writeMakingRoom() }
   }
 
-  /// Does something that may fail.
+  /// Runs a body that may fail, and records the first error.
   ///
-  /// - Returns: the first failure, unless it was returned before.
+  /// - Returns: the first error, unless it was returned before or `tells` is false.
   private func guarded(
     tells: Bool = true, _ body: (inout KeeperState) throws(KeepingError) -> Void
   ) -> KeepingError? {
@@ -131,10 +128,10 @@ public final class PresentationKeeper: Sendable {
     }
   }
 
-  // MARK: What is there
+  // MARK: Verification
 
-  /// Whether a segment is there and whole: its size, its check sum and its format are looked at,
-  /// the first time that it is asked for. One that is damaged is forgotten.
+  /// Whether a segment is there and intact. The first call checks its size, checksum and format; a
+  /// damaged segment is removed from the record.
   public func has(_ segment: MediaSegment, of rendition: KeptRendition) -> Bool {
     state.withLock { state in
       guard let index = state.place(of: rendition) else { return false }
@@ -142,10 +139,11 @@ public final class PresentationKeeper: Sendable {
     }
   }
 
-  /// Reads everything that is kept of a rendition from the disk again, and forgets what is damaged.
+  /// Reads all kept files of a rendition from the disk again, and removes damaged segments from the
+  /// record.
   ///
-  /// - Parameter goesOn: asked after each segment; false ends it.
-  /// - Returns: numbers of the segments that were damaged.
+  /// - Parameter goesOn: called after each segment with its number; return false to stop.
+  /// - Returns: the numbers of the damaged segments.
   public func verify(_ rendition: KeptRendition, goesOn: (Int) -> Bool = { _ in true }) -> [Int] {
     state.withLock { state in
       guard let index = state.place(of: rendition) else { return [] }

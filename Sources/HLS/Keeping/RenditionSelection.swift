@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which renditions of a presentation are to be downloaded.
+/// Selects the renditions of a presentation to download.
 public struct RenditionSelection: Sendable {
   public enum Wish: Sendable, Equatable {
-    /// The richest multichannel one that can be decoded, and the richest stereo one below it.
+    /// The best multichannel rendition that can be decoded, and the best stereo one.
     case best
-    /// All that can be heard, whether it can be decoded or not.
+    /// All audio, even if it cannot be decoded.
     case all
-    /// By NAME or group; capitals do not count.
+    /// Renditions by NAME, group or label; case is ignored.
     case named([String])
   }
 
   public var wish = Wish.best
-  /// Without a language it is what the presentation begins with, or with `all` every one.
+  /// The wanted language and bit rate. If `language` is nil, `best` uses the default language of
+  /// the presentation, and the other wishes select every language.
   public var wishes = RenditionWishes()
 
   public init() {}
 
-  /// - Throws: the reason why there is nothing of the kind.
+  /// Returns the selected renditions.
+  ///
+  /// - Throws: an error with the reason if nothing fits.
   func renditions(of playlist: MultivariantPlaylist) throws(DownloadError) -> [KeptRendition] {
     let all = KeptRendition.all(in: playlist)
     var chosen: [KeptRendition]
@@ -53,7 +56,7 @@ public struct RenditionSelection: Sendable {
 }
 
 extension KeptRendition {
-  /// NAME, or what tells it from others.
+  /// NAME or group for messages; the folder name if there is neither.
   public var shownName: String {
     let first = name.isEmpty ? group ?? "" : name
     return first.isEmpty ? label : group.map { $0 == first ? first : "\(first) (\($0))" } ?? first
@@ -74,7 +77,7 @@ extension KeptRendition {
 public enum DownloadError: Error, Sendable, Equatable, CustomStringConvertible {
   case presentation(PresentationError)
   case noRendition(named: String, names: [String])
-  /// With the reason.
+  /// The text is the full reason.
   case nothing(String)
   case live(address: String)
   case encrypted(address: String, reason: String)
@@ -93,16 +96,16 @@ public enum DownloadError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension PlaylistLoader {
-  /// Loads the playlists of the renditions that are to be downloaded.
+  /// Loads the playlists of the renditions to download.
   ///
-  /// - Returns: those with the fewest bits first.
+  /// - Returns: the jobs in order of bit rate, lowest first.
   public func jobs(
     for presentation: Presentation, _ selection: RenditionSelection, goesOn: () -> Bool
   ) throws(DownloadError) -> [PresentationDownload.Job] {
     var jobs: [PresentationDownload.Job] = []
     switch presentation {
     case .media(let all):
-      // Nothing tells what they are: each is wanted.
+      // Media playlists alone do not describe their sound, so all of them are wanted.
       for loaded in all {
         guard case .media(let playlist) = loaded.playlist else { continue }
         let rendition = KeptRendition(uri: loaded.address.name, name: "")
@@ -135,7 +138,7 @@ extension PlaylistLoader {
 
   private func check(_ job: PresentationDownload.Job) throws(DownloadError) {
     let (playlist, address) = (job.playlist, job.address.description)
-    // A list of what a downloader got is often without its end.
+    // A playlist that another downloader saved often lacks its end tag.
     let isLocal = if case .file = job.address { true } else { false }
     guard playlist.hasEnded || isLocal else { throw .live(address: address) }
     guard !playlist.segments.isEmpty else { throw .nothing("'\(address)' holds no segments") }

@@ -2,7 +2,7 @@
 
 /// The attributes of a tag, `NAME=value,...` (RFC 8216, section 4.2).
 ///
-/// An attribute that stands there twice is taken as it stands first. Unknown ones do no harm.
+/// If an attribute occurs twice, the first one counts. Unknown attributes are ignored.
 struct AttributeList {
   private enum Value {
     case quoted(String)
@@ -11,9 +11,11 @@ struct AttributeList {
 
   private var values: [String: Value] = [:]
 
+  /// Parses a list of attributes.
+  ///
   /// - Parameters:
-  ///   - text: what stands behind the tag's colon.
-  ///   - variables: are put into quoted strings and hexadecimal sequences.
+  ///   - text: the text after the tag's colon.
+  ///   - variables: are substituted in quoted strings and hexadecimal sequences.
   init(_ text: Substring, _ variables: PlaylistVariables) throws(PlaylistError) {
     var rest = text
     while true {
@@ -36,7 +38,7 @@ struct AttributeList {
     (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D
   }
 
-  /// Takes a value and the comma behind it off the rest.
+  /// Removes a value and the comma after it from the rest.
   private static func value(
     _ name: String, _ rest: inout Substring, _ variables: PlaylistVariables
   ) throws(PlaylistError) -> Value {
@@ -62,22 +64,22 @@ struct AttributeList {
     return value
   }
 
-  /// A quoted string; nil where there is none.
+  /// A quoted string; nil if there is none.
   func text(_ name: String) -> String? {
     if case .quoted(let text) = values[name] { return text }
     return nil
   }
 
-  /// An enumerated string.
+  /// An enumerated string; nil if there is none.
   func word(_ name: String) -> String? {
     if case .plain(let text) = values[name] { return text }
     return nil
   }
 
-  /// YES, or not.
+  /// Whether the value is YES.
   func flag(_ name: String) -> Bool { word(name) == "YES" }
 
-  /// A decimal integer of 0 to 2^63 - 1.
+  /// A decimal integer from 0 to 2^63 - 1; nil if there is none.
   func integer(_ name: String) throws(PlaylistError) -> Int? {
     guard let text = word(name) else { return nil }
     guard let number = PlaylistNumber.integer(text[...]) else {
@@ -86,7 +88,7 @@ struct AttributeList {
     return number
   }
 
-  /// A decimal number, signed or not.
+  /// A decimal number with or without a sign; nil if there is none.
   func number(_ name: String) throws(PlaylistError) -> Double? {
     guard let text = word(name) else { return nil }
     guard let number = PlaylistNumber.decimal(text[...]) else {
@@ -95,22 +97,22 @@ struct AttributeList {
     return number
   }
 
-  /// What must be there.
+  /// A quoted string that must be present.
   func required(_ name: String) throws(PlaylistError) -> String {
     guard let text = text(name) else { throw PlaylistError("it lacks \(name)") }
     return text
   }
 }
 
-/// Numbers as playlists write them (RFC 8216, section 4.2).
+/// Parses numbers of playlists (RFC 8216, section 4.2).
 enum PlaylistNumber {
-  /// Decimal digits, 0 to 2^63 - 1.
+  /// Decimal digits, 0 to 2^63 - 1; nil for anything else.
   static func integer(_ text: Substring) -> Int? {
     guard let first = text.utf8.first, (0x30...0x39).contains(first) else { return nil }
     return Int(text)
   }
 
-  /// Digits and a point, signed or not; no exponent, nothing infinite.
+  /// Digits and a point, with or without a sign; nil for anything else, such as an exponent.
   static func decimal(_ text: Substring) -> Double? {
     let isPlain = text.utf8.allSatisfy {
       (0x30...0x39).contains($0) || $0 == 0x2E || $0 == 0x2D || $0 == 0x2B
@@ -119,7 +121,8 @@ enum PlaylistNumber {
     return number
   }
 
-  /// 16 bytes of `0x...`, the most significant first; shorter ones are filled with zeros in front.
+  /// The 16 bytes of `0x...`, most significant first. Shorter values are padded with zeros in
+  /// front.
   static func initialisationVector(_ text: Substring) -> [UInt8]? {
     guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
     let digits = text.dropFirst(2)

@@ -1,73 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The segments of one rendition, one after the other (RFC 8216, section 4.3.3).
+/// The segments of one rendition, in order (RFC 8216, section 4.3.3).
 public struct MediaPlaylist: Sendable, Equatable {
   public enum Kind: String, Sendable {
     case onDemand = "VOD"
     case event = "EVENT"
   }
 
-  /// `EXT-X-VERSION`; 1 where it is not given.
+  /// `EXT-X-VERSION`; 1 if it is missing.
   public var version = 1
-  /// Seconds: no segment is longer, to half a second.
+  /// Maximum duration of a segment, rounded to the nearest second, in s.
   public var targetDuration = 0.0
-  /// Number of the first segment.
+  /// Media sequence number of the first segment.
   public var mediaSequence = 0
   /// Number of discontinuities before the first segment.
   public var discontinuitySequence = 0
   public var kind: Kind?
-  /// No segment will be added.
+  /// Whether no segment will be added.
   public var hasEnded = false
   /// Whether each segment can be decoded without those before it.
   public var areSegmentsIndependent = false
-  /// Pictures only: nothing to hear.
+  /// Whether it contains only video key frames and no sound.
   public var hasOnlyKeyFrames = false
   public var start: PlaylistStart?
-  /// Seconds from the live end at which playing should begin; nil: three target durations.
+  /// Preferred distance of playback from the live end, in s; nil for three target durations.
   public var holdBack: Double?
   public var segments: [MediaSegment] = []
 
-  /// Seconds of all segments.
+  /// Total duration of all segments, in s.
   public var duration: Double { segments.reduce(0) { $0 + $1.duration } }
 }
 
-/// Where playing should begin (`EXT-X-START`).
+/// The preferred start of playback (`EXT-X-START`).
 public struct PlaylistStart: Sendable, Equatable {
-  /// Seconds from the beginning; from the end where negative.
+  /// Offset from the beginning, or from the end if negative, in s.
   public var offset: Double
-  /// Whether samples before it should not be heard.
+  /// Whether samples before the offset should be skipped.
   public var isPrecise: Bool
 }
 
-/// A piece of sound.
+/// An entry of a media playlist.
 public struct MediaSegment: Sendable, Equatable {
-  /// As it stands in the playlist, variables filled in.
+  /// The URI as written in the playlist, with variables substituted.
   public var uri: String
-  /// Seconds.
+  /// Duration in s.
   public var duration: Double
   public var title: String?
   /// Its media sequence number.
   public var sequence: Int
-  /// Segments of one number share their time line, their coding and their format.
+  /// Discontinuity number. Segments with the same number share timestamps, codec and format.
   public var discontinuity = 0
-  /// The bytes of the resource; nil for all.
+  /// Byte range of the resource; nil for all of it.
   public var range: ByteRange?
-  /// What must be read before it.
+  /// Its initialisation section; nil if there is none.
   public var map: MediaMap?
-  /// Ways to decrypt it; empty where it is in the clear.
+  /// Keys to decrypt it, as alternatives; empty if it is not encrypted.
   public var keys: [SegmentKey] = []
-  /// The server has none.
+  /// Whether the server does not have this segment.
   public var isGap = false
-  /// When it begins.
+  /// Date and time of its start; nil if unknown.
   public var programDate: ProgramDate?
-  /// bit/s, where the playlist tells.
+  /// Bit rate that the playlist states, in bit/s; nil if unknown.
   public var bitRate: Int?
 }
 
-/// Bytes of a resource.
+/// A range of bytes in a resource.
 public struct ByteRange: Sendable, Equatable {
   public var offset: Int
-  /// At least 1.
+  /// Number of bytes, at least 1.
   public var length: Int
 
   public var end: Int { offset + length }
@@ -82,27 +82,27 @@ public struct ByteRange: Sendable, Equatable {
 public struct MediaMap: Sendable, Equatable {
   public var uri: String
   public var range: ByteRange?
-  /// Ways to decrypt it.
+  /// Keys to decrypt it, as alternatives; empty if it is not encrypted.
   public var keys: [SegmentKey] = []
 }
 
-/// How segments are encrypted (`EXT-X-KEY`).
+/// The encryption of segments (`EXT-X-KEY`).
 public struct SegmentKey: Sendable, Equatable {
   public enum Method: Sendable, Equatable {
-    /// Whole segments, AES-128 in cipher block chaining mode, PKCS #7 padding.
+    /// Complete segments are encrypted: AES-128 in cipher block chaining mode with PKCS #7 padding.
     case aes128
-    /// Samples only; or something newer.
+    /// Any other method, such as one that encrypts samples only.
     case other(String)
   }
 
   public var method: Method
   public var uri: String
-  /// 16 bytes; nil: the media sequence number, as a 128-bit integer, most significant byte first.
+  /// 16 bytes; nil for the media sequence number as a 128-bit big-endian integer.
   public var initialisationVector: [UInt8]?
-  /// `identity` for 16 bytes as they are.
+  /// KEYFORMAT; `identity` means that the key is 16 plain bytes.
   public var format = "identity"
 
-  /// The vector with which a segment is decrypted.
+  /// Returns the initialisation vector for a segment.
   public func vector(forSequence sequence: Int) -> [UInt8] {
     if let initialisationVector { return initialisationVector }
     let low = (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * $0)) }

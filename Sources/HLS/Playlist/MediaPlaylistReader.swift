@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes the lines of a media playlist.
+/// Parses the lines of a media playlist.
 struct MediaPlaylistReader {
-  /// Those that no other playlist has.
+  /// Tags that only media playlists contain.
   static let tags: Set = [
     "EXTINF", "EXT-X-TARGETDURATION", "EXT-X-MEDIA-SEQUENCE", "EXT-X-DISCONTINUITY-SEQUENCE",
     "EXT-X-ENDLIST", "EXT-X-PLAYLIST-TYPE", "EXT-X-I-FRAMES-ONLY", "EXT-X-BYTERANGE",
@@ -12,13 +12,13 @@ struct MediaPlaylistReader {
 
   var playlist = MediaPlaylist()
 
-  // What the next segment is given.
+  // Values for the next segment only.
   private var duration: Double?
   private var title: String?
   private var range: (length: Int, offset: Int?)?
   private var isGap = false
   private var programDate: ProgramDate?
-  // What all further segments are given.
+  // Values for all following segments.
   private var discontinuity = 0
   private var map: MediaMap?
   private var keys: [SegmentKey] = []
@@ -81,7 +81,7 @@ struct MediaPlaylistReader {
     let key = SegmentKey(
       method: method == "AES-128" ? .aes128 : .other(method), uri: try attributes.required("URI"),
       initialisationVector: vector, format: attributes.text("KEYFORMAT") ?? "identity")
-    // A key holds until another one of its format comes.
+    // A key is valid until another key of the same format follows.
     if let same = keys.firstIndex(where: { $0.format == key.format }) {
       keys[same] = key
     } else {
@@ -96,7 +96,7 @@ struct MediaPlaylistReader {
     guard playlist.segments.count < PlaylistLimits.segments else {
       throw PlaylistError("it has more than \(PlaylistLimits.segments) segments")
     }
-    // Its number and that of the discontinuity are known when the whole playlist is.
+    // Sequence and discontinuity numbers are relative; `finished` makes them absolute.
     var segment = MediaSegment(uri: uri, duration: duration, sequence: playlist.segments.count)
     segment.title = title
     segment.discontinuity = discontinuity
@@ -110,7 +110,8 @@ struct MediaPlaylistReader {
     (self.duration, title, range, isGap, programDate) = (nil, nil, nil, false, nil)
   }
 
-  /// Without an offset a range goes on where the last one of the same resource ended.
+  /// Returns the byte range. Without an offset, it follows the range of the previous segment, which
+  /// must be of the same resource.
   private func place(
     _ range: (length: Int, offset: Int?)?, in uri: String
   ) throws(PlaylistError) -> ByteRange? {
@@ -125,7 +126,7 @@ struct MediaPlaylistReader {
   func finished() throws(PlaylistError) -> MediaPlaylist {
     var playlist = playlist
     let longest = playlist.segments.map(\.duration).max() ?? 0
-    // Downloaders leave it out, too.
+    // Some downloaders leave out the target duration.
     if playlist.targetDuration == 0 { playlist.targetDuration = longest.rounded(.up) }
     let room = Int.max - PlaylistLimits.segments
     guard playlist.mediaSequence < room, playlist.discontinuitySequence < room else {
@@ -153,7 +154,7 @@ struct MediaPlaylistReader {
     return number
   }
 
-  /// `LENGTH[@OFFSET]`.
+  /// Parses `LENGTH[@OFFSET]`.
   private static func range(
     _ text: Substring
   ) throws(PlaylistError) -> (length: Int, offset: Int?) {

@@ -5,42 +5,42 @@ public struct MultivariantPlaylist: Sendable, Equatable {
   public var version = 1
   public var areSegmentsIndependent = false
   public var start: PlaylistStart?
-  /// In the order in which they stand there.
+  /// The variants in the order of the file.
   public var variants: [Variant] = []
-  /// Of audio only.
+  /// The audio renditions.
   public var renditions: [RenditionEntry] = []
-  /// For the media playlists that import them.
+  /// Variables for the media playlists that import them.
   public var variables = PlaylistVariables()
 
-  /// The renditions of a variant's audio group.
+  /// Returns the renditions of a variant's audio group.
   public func renditions(of variant: Variant) -> [RenditionEntry] {
     renditions.filter { $0.group == variant.audioGroup }
   }
 }
 
-/// A version of the whole presentation.
+/// A version of the complete presentation.
 public struct Variant: Sendable, Equatable {
-  /// Of pictures.
+  /// Size of the video, in pixels.
   public struct Resolution: Sendable, Equatable {
     var width: Int
     var height: Int
   }
 
   public var uri: String
-  /// Peak, bit/s, of everything that is played with it.
+  /// Peak bit rate of the variant with its renditions, in bit/s.
   public var bandwidth: Int
-  /// bit/s.
+  /// Average bit rate, in bit/s.
   public var averageBandwidth: Int?
-  /// As RFC 6381 names them.
+  /// Codec names as in RFC 6381.
   public var codecs: [String] = []
   public var resolution: Resolution?
   public var audioGroup: String?
-  /// The provider's preference: the higher the better.
+  /// The provider's preference: higher is better.
   public var score: Double?
   public var stableID: String?
   public var name: String?
 
-  /// Whether it holds pictures, as far as it tells.
+  /// Whether it contains video, judged by its attributes.
   public var hasPictures: Bool {
     if resolution != nil { return true }
     let families = ["avc", "hvc", "hev", "dvh", "av01", "vp08", "vp09", "mp4v"]
@@ -52,7 +52,7 @@ public struct Variant: Sendable, Equatable {
 public struct RenditionEntry: Sendable, Equatable {
   public var group: String
   public var name: String
-  /// Nil: it is within the variants' own segments.
+  /// Address of its media playlist; nil if the sound is in the variants' own segments.
   public var uri: String?
   /// A language tag (RFC 5646).
   public var language: String?
@@ -61,19 +61,20 @@ public struct RenditionEntry: Sendable, Equatable {
   public var channels: AudioChannels?
   public var characteristics: [String] = []
   public var stableID: String?
-  /// Hz.
+  /// Sample rate in Hz.
   public var sampleRate: Int?
 }
 
-/// The CHANNELS attribute: a count, coding identifiers, usage (RFC 8216bis, section 4.4.6.1).
+/// The CHANNELS attribute: a count, coding identifiers, and usage (RFC 8216bis, section 4.4.6.1).
 public struct AudioChannels: Sendable, Equatable {
   public var count: Int
-  /// Such as `JOC`, or `-` for none; an order such as `3OA` for ambisonics.
+  /// Identifiers such as `JOC`, or an order such as `3OA` for ambisonics. Empty if the attribute
+  /// has `-`.
   public var codings: [String] = []
-  /// `BINAURAL`, `IMMERSIVE`, `DOWNMIX`.
+  /// `BINAURAL`, `IMMERSIVE` or `DOWNMIX`.
   public var usages: [String] = []
 
-  /// The attribute's value.
+  /// The attribute as written in a playlist.
   public var text: String {
     var parts = ["\(count)"]
     if !codings.isEmpty || !usages.isEmpty {
@@ -83,12 +84,12 @@ public struct AudioChannels: Sendable, Equatable {
     return parts.joined(separator: "/")
   }
 
-  /// It is meant for headphones already, and must not be made spatial again.
+  /// Whether it was made for headphones already and must not be spatialised again.
   public var isBinaural: Bool { usages.contains("BINAURAL") }
 }
 
 extension AudioChannels {
-  /// Nil where it does not begin with a count.
+  /// Nil if the text does not begin with a count of 1 to 1024.
   init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard let count = parts.first.flatMap(PlaylistNumber.integer), (1...1024).contains(count)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a `.m3u8` holds.
+/// The contents of an `.m3u8` file.
 public enum Playlist: Sendable, Equatable {
   case multivariant(MultivariantPlaylist)
   case media(MediaPlaylist)
 
-  /// Reads a playlist (RFC 8216 and draft-pantos-hls-rfc8216bis). Unknown tags are ignored.
+  /// Parses a playlist (RFC 8216 and draft-pantos-hls-rfc8216bis). Ignores unknown tags.
   ///
   /// - Parameters:
-  ///   - bytes: UTF-8; a byte order mark is passed over.
-  ///   - imported: the multivariant playlist's variables.
+  ///   - bytes: UTF-8; a byte order mark is skipped.
+  ///   - imported: the variables of the multivariant playlist.
   ///   - query: the parameters of the playlist's own address.
-  /// - Throws: the line and what is wrong in it, or which limit is passed.
+  /// - Throws: the line number and what is wrong in it, or the limit that is exceeded.
   public init(
     _ bytes: [UInt8], imported: PlaylistVariables = PlaylistVariables(),
     query: [String: String] = [:]
@@ -49,9 +49,9 @@ public enum Playlist: Sendable, Equatable {
   }
 }
 
-/// Why a text is no playlist that can be played.
+/// Why a text is not a playlist that can be played.
 public struct PlaylistError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// From 1; nil where it is not about one line.
+  /// Line number from 1; nil if the error is not about a single line.
   public var line: Int?
   public var reason: String
 
@@ -63,20 +63,20 @@ public struct PlaylistError: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String { line.map { "line \($0): \(reason)" } ?? reason }
 }
 
-/// How large a playlist may be; one that is larger is refused, since it is hostile or broken.
+/// Size limits of playlists. A playlist beyond them is refused as hostile or broken.
 public enum PlaylistLimits {
-  /// Bytes of a playlist.
+  /// Size of a playlist, in bytes.
   public static let bytes = 8 << 20
-  /// Variants of a presentation.
+  /// Number of variants of a presentation.
   public static let variants = 64
-  /// Renditions of a presentation, of all groups.
+  /// Number of renditions of a presentation, in all groups.
   public static let renditions = 256
-  /// Segments of a media playlist: 55 hours of 2 s.
+  /// Number of segments of a media playlist: 55 hours at 2 s.
   public static let segments = 100_000
-  /// Characters of a line.
+  /// Length of a line, in bytes.
   static let lineCharacters = 16_384
-  /// Variables that a playlist may define.
+  /// Number of variables that a playlist may define.
   static let variables = 256
-  /// Seconds of a segment, and of a target duration.
+  /// Duration of a segment and target duration, in s.
   static let seconds = 86_400.0
 }

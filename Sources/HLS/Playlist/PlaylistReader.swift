@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes a playlist's lines one after the other.
+/// Parses the lines of a playlist one after the other.
 struct PlaylistReader {
   private let imported: PlaylistVariables
   private let query: [String: String]
   private var variables = PlaylistVariables()
   private var media = MediaPlaylistReader()
   private var multivariant = MultivariantPlaylist()
-  /// The variant whose address comes next.
+  /// The variant whose address follows on the next line.
   private var variant: Variant?
-  /// The first tag of each kind.
+  /// The first tag of each kind; nil if there is none.
   private var mediaTag: String?
   private var multivariantTag: String?
 
@@ -84,7 +84,7 @@ struct PlaylistReader {
     multivariant.renditions.append(try RenditionEntry(attributes))
   }
 
-  /// What the lines make.
+  /// Returns the playlist after the last line.
   func playlist() throws(PlaylistError) -> Playlist {
     if let mediaTag, let multivariantTag {
       throw PlaylistError("it has both \(mediaTag) and \(multivariantTag)")

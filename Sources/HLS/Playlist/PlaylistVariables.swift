@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `EXT-X-DEFINE` has defined, and its use as `{$name}` (RFC 8216bis, section 4.3).
+/// Variables from `EXT-X-DEFINE`, and their substitution for `{$name}` (RFC 8216bis, section 4.3).
 public struct PlaylistVariables: Sendable, Equatable {
   private(set) var values: [String: String] = [:]
 
   public init() {}
 
-  /// Takes an `EXT-X-DEFINE`.
+  /// Applies an `EXT-X-DEFINE` tag.
   ///
   /// - Parameters:
-  ///   - imported: the multivariant playlist's variables, for IMPORT.
+  ///   - imported: the variables of the multivariant playlist, for IMPORT.
   ///   - query: the parameters of the playlist's own address, for QUERYPARAM.
   mutating func define(
     _ attributes: AttributeList, imported: PlaylistVariables, query: [String: String]
@@ -50,7 +50,7 @@ public struct PlaylistVariables: Sendable, Equatable {
     }
   }
 
-  /// A text with the variables' values in place of their names; values are not looked at again.
+  /// Replaces variables by their values. Variables within values are not replaced.
   func substituted(_ text: Substring) throws(PlaylistError) -> String {
     guard text.contains("{$") else { return String(text) }
     var result = ""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MediaPlaylist {
-  /// The playlist as a file.
+  /// The text of the playlist file.
   public var text: String {
     var lines = ["#EXTM3U", "#EXT-X-VERSION:\(version)"]
     lines.append("#EXT-X-TARGETDURATION:\(Int(targetDuration.rounded(.up)))")
@@ -22,7 +22,7 @@ extension MediaPlaylist {
 }
 
 extension MultivariantPlaylist {
-  /// The playlist as a file; variables are filled in already.
+  /// The text of the playlist file. Variables have been substituted already.
   public var text: String {
     var lines = ["#EXTM3U", "#EXT-X-VERSION:\(version)"]
     if areSegmentsIndependent { lines.append("#EXT-X-INDEPENDENT-SEGMENTS") }
@@ -33,7 +33,7 @@ extension MultivariantPlaylist {
   }
 }
 
-/// What the segments before have said.
+/// Attributes that are in effect from the preceding lines.
 private struct WrittenState {
   var discontinuity: Int
   var map: MediaMap?
@@ -82,7 +82,7 @@ extension SegmentKey {
     let none = "#EXT-X-KEY:METHOD=NONE"
     if old == new { return [] }
     if new.isEmpty { return [none] }
-    // A key of a format that goes away must be ended.
+    // `METHOD=NONE` must end keys of a format that is no longer used.
     if !old.isEmpty, old.map(\.format) != new.map(\.format) { return [none] + new.map(\.line) }
     return new.filter { !old.contains($0) }.map(\.line)
   }
@@ -141,10 +141,10 @@ extension Variant {
   }
 }
 
-/// The shortest digits that read as the same number, without an exponent.
+/// Formats a number with the fewest digits that give the same value again, without an exponent.
 private func decimalText(_ number: Double) -> String {
   let text = "\(number)"
   if !text.contains("e") { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }
-  // Only what is very small or very large has one.
+  // Only very small and very large numbers have an exponent.
   return number.magnitude < 1 ? "0" : "\(Int(max(-9e18, min(number, 9e18))))"
 }

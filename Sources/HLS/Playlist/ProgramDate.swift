@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A moment of `EXT-X-PROGRAM-DATE-TIME` (ISO 8601: `2026-02-14T10:00:00.5+01:00`).
+/// The time of an `EXT-X-PROGRAM-DATE-TIME` tag (ISO 8601: `2026-02-14T10:00:00.5+01:00`).
 public struct ProgramDate: Sendable, Equatable, Comparable {
-  /// Since 1970-01-01T00:00:00Z, without leap seconds.
+  /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
   public var seconds: Double
 
   public init(seconds: Double) { self.seconds = seconds }
@@ -11,7 +11,7 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
     first.seconds < second.seconds
   }
 
-  /// Nil where the text is no such moment. Without a zone it is taken as UTC.
+  /// Nil if the text is not a date and time. Without a time zone it is UTC.
   init?(_ text: Substring) {
     let parts = text.split(separator: "T", maxSplits: 1)
     guard parts.count == 2 else { return nil }
@@ -30,7 +30,7 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
     seconds = Double(days * 86400 + hour * 3600 + minute * 60 - zone) + second
   }
 
-  /// Seconds east of Greenwich.
+  /// Offset of the time zone in s, positive to the east.
   private static func zone(_ text: Substring) -> Int? {
     if text.isEmpty || text == "Z" || text == "z" { return 0 }
     let digits = text.dropFirst().filter { $0 != ":" }
@@ -42,8 +42,8 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
     return (text.first == "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
   }
 
-  /// Days since 1970-01-01 in the Gregorian calendar: years begin in March, so that leap days end
-  /// them, and 400 of them have 146,097 days.
+  /// Days since 1970-01-01 in the Gregorian calendar. Years begin in March, so that leap days end
+  /// them, and 400 years have 146,097 days.
   private static func days(year: Int, month: Int, day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let monthFromMarch = (month + 9) % 12
@@ -54,7 +54,7 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
 }
 
 extension ProgramDate {
-  /// In UTC, to the millisecond.
+  /// The time in UTC, to the millisecond.
   public var text: String {
     let milliseconds = Int((seconds * 1000).rounded())
     let (day, rest) = milliseconds.quotientAndFloor(by: 86_400_000)
@@ -82,7 +82,7 @@ extension ProgramDate {
 }
 
 extension Int {
-  /// The quotient rounded down, and what is left, never negative.
+  /// The quotient rounded down, and the remainder, which is never negative.
   fileprivate func quotientAndFloor(by divisor: Int) -> (Int, Int) {
     let rest = ((self % divisor) + divisor) % divisor
     return ((self - rest) / divisor, rest)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A media playlist over time: what is known of it, and when it is to be loaded again (RFC 8216bis,
-/// section 6.3.4). All times are seconds of one steady clock.
+/// Tracks a media playlist over time and schedules its reloads (RFC 8216bis, section 6.3.4). All
+/// times are in s, on one monotonic clock.
 public struct PlaylistFollower: Sendable {
-  /// As it was loaded last.
+  /// The newest copy.
   public private(set) var playlist: MediaPlaylist
   private var beat: PublicationBeat
-  /// When it changed last.
+  /// When the playlist last changed.
   private var changed: Double
-  /// It could not be loaded: not before this.
+  /// Earliest time of the next attempt after a failed load.
   private var notBefore = -Double.infinity
 
   public init(_ playlist: MediaPlaylist, at now: Double) {
@@ -17,9 +17,10 @@ public struct PlaylistFollower: Sendable {
     beat = PublicationBeat(at: now, pause: Self.pause(playlist))
   }
 
-  /// Takes a newer copy; nil where the server says that nothing has changed.
+  /// Applies a newly loaded copy; nil if the server reports that nothing has changed.
   ///
-  /// A copy whose end lies before the last one's is an older one, from a cache: it changes nothing.
+  /// Ignores an outdated copy from a cache: one that ends up to 99 segments before the known copy
+  /// and is not marked as ended.
   public mutating func take(_ newer: MediaPlaylist?, at now: Double) {
     let isOlder = newer.map { $0.end < playlist.end && !$0.hasEnded && $0.end + 100 > playlist.end }
     guard let newer, newer != playlist, isOlder != true else {
@@ -31,44 +32,44 @@ public struct PlaylistFollower: Sendable {
     changed = now
   }
 
-  /// Takes over what is known of another rendition, whose segments appear with these; this one was
-  /// loaded just now, and has so many more.
+  /// Adopts the schedule of another rendition whose segments appear together with these. Call it
+  /// right after this playlist was loaded; `ahead` is the number of segments that it has more.
   public mutating func follow(_ other: PlaylistFollower, ahead: Int, at now: Double) {
     guard ahead >= 0 else { return }
     beat = other.beat.seen(ahead, at: now, pause: pause)
   }
 
-  /// It could not be loaded.
+  /// Reports that a load has failed.
   public mutating func fail(at now: Double) { notBefore = now + max(pause / 2, 0.5) }
 
-  /// When to load it again; nil where it has ended.
+  /// When to load the playlist again; nil if it has ended.
   public var nextLoad: Double? { playlist.hasEnded ? nil : max(beat.next, notBefore) }
 
   private var pause: Double { Self.pause(playlist) }
 
-  /// s from one segment to the next: the last one's length, if that is less than the target
-  /// duration which the standard names. Where segments are a little shorter than the target, who
-  /// waits for the target comes later to each segment than to the one before.
+  /// Time from one segment to the next, in s: the duration of the last segment, or the target
+  /// duration of the standard if that is shorter. If segments are a little shorter than the target,
+  /// waiting for the target duration would find each segment later than the one before.
   private static func pause(_ playlist: MediaPlaylist) -> Double {
     let last = playlist.segments.last?.duration ?? playlist.targetDuration
     return max(min(playlist.targetDuration, last), 0.5)
   }
 
-  /// Seconds for which the server has given nothing new, beyond what may be expected.
+  /// Time without a new segment beyond 1.5 target durations, in s; 0 if the playlist has ended.
   public func staleness(at now: Double) -> Double {
     playlist.hasEnded ? 0 : max(0, now - changed - 1.5 * playlist.targetDuration)
   }
 
-  /// The segment of a number; nil where it is gone, or has not come yet.
+  /// Returns the segment with this media sequence number; nil if the playlist does not contain it.
   public func segment(_ sequence: Int) -> MediaSegment? {
     let index = sequence - playlist.mediaSequence
     return playlist.segments.indices.contains(index) ? playlist.segments[index] : nil
   }
 
-  /// Where playing begins: what the playlist says, the beginning, or so far before the live end
-  /// that what comes late does not stop the sound.
+  /// Where to start playing: at the start that the playlist states, at its beginning, or far enough
+  /// before the live end that late segments do not interrupt the sound.
   ///
-  /// - Returns: the segment's number, and seconds of it to be left out.
+  /// - Returns: the segment's media sequence number, and how many s of it to leave out.
   public var start: (sequence: Int, skipped: Double) {
     let first = playlist.mediaSequence
     guard !playlist.segments.isEmpty else { return (first, 0) }
@@ -94,6 +95,6 @@ public struct PlaylistFollower: Sendable {
 }
 
 extension MediaPlaylist {
-  /// The number after the last segment's.
+  /// The media sequence number after the last segment.
   public var end: Int { mediaSequence + segments.count }
 }

@@ -4,9 +4,9 @@
 public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertible {
   case fetch(address: String, FetchError)
   case playlist(address: String, PlaylistError)
-  /// The rule that was broken.
+  /// An access rule forbids it.
   case refused(AccessRefusal)
-  /// There is nothing to play, with the reason.
+  /// There is nothing to play, for this reason.
   case nothing(address: String, reason: String)
   case interrupted
 
@@ -23,9 +23,9 @@ public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertib
   }
 }
 
-/// Fetches playlists, and knows where what they name is.
+/// Fetches playlists and resolves the addresses in them.
 public struct PlaylistLoader: Sendable {
-  /// A playlist, and where it was found.
+  /// A playlist and its address.
   public struct Loaded: Sendable, Equatable {
     public var playlist: Playlist
     public var address: ResourceAddress
@@ -33,7 +33,7 @@ public struct PlaylistLoader: Sendable {
   }
 
   private let fetcher: any ResourceFetcher
-  /// Where it was downloaded to; nil for a server.
+  /// The local folder of a downloaded presentation; nil for a server.
   public let folder: PresentationFolder?
 
   public init(_ fetcher: any ResourceFetcher, folder: PresentationFolder?) {
@@ -41,13 +41,13 @@ public struct PlaylistLoader: Sendable {
     self.folder = folder
   }
 
-  /// Fetches and reads a playlist.
+  /// Fetches and parses a playlist.
   ///
   /// - Parameters:
-  ///   - variables: of the multivariant playlist that names it.
-  ///   - validator: of the copy that is there.
-  ///   - goesOn: false ends it.
-  /// - Returns: nil where the copy that is there is still the newest.
+  ///   - variables: the variables of the multivariant playlist that lists it.
+  ///   - validator: the validator of the known copy.
+  ///   - goesOn: return false to cancel.
+  /// - Returns: the playlist; nil if the known copy is up to date.
   public func load(
     _ address: ResourceAddress, variables: PlaylistVariables = PlaylistVariables(),
     validator: FetchValidator? = nil, goesOn: () -> Bool = { true }
@@ -72,7 +72,8 @@ public struct PlaylistLoader: Sendable {
     } catch { throw .playlist(address: address.description, error) }
   }
 
-  /// What a playlist means by a URI: in a folder the file that fits, else where the URI leads.
+  /// Resolves a URI of a playlist: to the matching file in the folder, if there is one, or else by
+  /// the rules for relative addresses.
   public func address(
     of uri: String, in playlist: ResourceAddress
   ) throws(PresentationError) -> ResourceAddress {

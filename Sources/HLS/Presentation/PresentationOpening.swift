@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The playlists of a presentation, as they were found.
+/// The playlists of a presentation.
 public enum Presentation: Sendable, Equatable {
-  /// With a multivariant playlist, at its address.
+  /// A multivariant playlist and its address.
   case multivariant(MultivariantPlaylist, ResourceAddress)
-  /// Media playlists alone, each a rendition of the same.
+  /// Media playlists without a multivariant playlist, each a rendition of the same sound.
   case media([PlaylistLoader.Loaded])
 
-  /// How deep multivariant playlists may lead to others.
+  /// How many multivariant playlists may be nested.
   public static let deepest = 3
 }
 
 extension PlaylistLoader {
-  /// Opens what is at an address: a multivariant playlist, or a media playlist.
+  /// Opens the multivariant or media playlist at an address.
   public func open(
     _ address: ResourceAddress, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {
@@ -22,7 +22,7 @@ extension PlaylistLoader {
       switch loaded.playlist {
       case .media: return .media([loaded])
       case .multivariant(let playlist):
-        // Some servers put one more around the real one.
+        // Some servers wrap the actual multivariant playlist in another one.
         guard let only = playlist.variants.first, playlist.variants.count == 1,
           playlist.renditions.isEmpty, try isMultivariant(only.uri, in: loaded.address, goesOn)
         else { return .multivariant(playlist, loaded.address) }
@@ -42,8 +42,7 @@ extension PlaylistLoader {
     return false
   }
 
-  /// Opens a folder: its multivariant playlist that names most of the others, else the media
-  /// playlists on their own.
+  /// Opens a folder: its multivariant playlist with the most variants, or else its media playlists.
   public func open(
     folder: PresentationFolder, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {

@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When the next segment of a live playlist appears: an interval that every load narrows, and that
-/// moves on by a segment's length with every segment. All times are seconds of one steady clock.
+/// Predicts when the next segment of a live playlist appears, as an interval. Each load narrows the
+/// interval, and each new segment moves it by a segment duration. All times are in s, on one
+/// monotonic clock.
 ///
-/// Every second by which a segment is seen late is missing from the buffer, for as long as it
-/// plays.
+/// Each second of delay in finding a segment is lost from the buffer for as long as it plays.
 struct PublicationBeat: Sendable {
-  /// s. Before this the next segment was not there, nor can be expected.
+  /// Earliest expected time of the next segment, in s.
   private var earliest: Double
-  /// s. It should be there from this moment on.
+  /// Latest expected time of the next segment, in s.
   private var latest: Double
   private var lastLoad: Double
-  /// It was looked for before `latest`.
+  /// Whether a load since the newest segment has found nothing.
   private var hasLookedEarly = false
-  /// s after `latest` at which it is looked for again.
+  /// Delay until the next attempt if a load after `latest` finds nothing, in s.
   private var patience = Self.leastPatience
 
   private static let leastPatience = 0.25
-  /// s. Who knows it this well does not look earlier.
+  /// Width of the interval below which the next load waits for its end, in s.
   private static let narrow = 0.4
-  /// Of a segment: by how much less is known with every one, since clocks differ.
+  /// Clock drift allowed per segment, as a fraction of its duration.
   private static let drift = 0.01
 
-  /// - Parameter pause: s between two segments.
+  /// Starts with the interval from `now` to one segment later.
+  ///
+  /// - Parameter pause: time between two segments, in s.
   init(at now: Double, pause: Double) {
     (earliest, latest, lastLoad) = (now, now + pause, now)
   }
 
-  /// When to look for it.
+  /// When to load the playlist again.
   var next: Double {
     let isKnown = hasLookedEarly || latest - earliest < Self.narrow
     return isKnown ? latest : (earliest + latest) / 2
   }
 
-  /// So many new segments are there.
+  /// Records that a load has found `count` new segments.
   mutating func found(_ count: Int, at now: Double, pause: Double) {
     let older = Double(max(count, 1) - 1) * pause
-    // The newest one appeared since the last load, and when it was expected to.
+    // The newest segment appeared after the last load and within the expected interval.
     var (low, high) = (max(lastLoad, earliest) + older, min(now, latest + older))
     if low > high { (low, high) = (min(lastLoad + older, now), now) }
     earliest = low + (1 - Self.drift) * pause
@@ -45,7 +47,8 @@ struct PublicationBeat: Sendable {
     (lastLoad, hasLookedEarly) = (now, false)
   }
 
-  /// Another rendition, which appears with this one, was looked at and is so many segments ahead.
+  /// Returns the beat of a rendition that appears together with this one, was just loaded, and is
+  /// `ahead` segments ahead.
   func seen(_ ahead: Int, at now: Double, pause: Double) -> PublicationBeat {
     var beat = self
     if ahead > 0 {

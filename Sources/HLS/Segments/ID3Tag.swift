@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ID3 tags before packed audio (ID3v2.3 and 2.4), which hold its time.
+/// Reads the ID3 tags before packed audio (ID3v2.3 and 2.4), which contain its timestamp.
 enum ID3Tag {
-  /// Bytes of all tags at the start; 0 where there is none.
+  /// Length of all tags at the start, in bytes; 0 if there is none.
   static func length(_ bytes: [UInt8]) -> Int {
     var place = 0
     while let end = end(bytes, at: place) { place = end }
     return place
   }
 
-  /// The time of the first sample: 33 bits at 90 kHz, in the frame
-  /// `PRIV` of `com.apple.streaming.transportStreamTimestamp` (RFC 8216, section 3.4).
+  /// Time of the first sample, 33 bits at 90 kHz, from the `PRIV` frame
+  /// `com.apple.streaming.transportStreamTimestamp` (RFC 8216, section 3.4); nil if there is none.
   static func timestamp(_ bytes: [UInt8]) -> UInt64? {
     var place = 0
     while let end = end(bytes, at: place) {
@@ -32,7 +32,7 @@ enum ID3Tag {
     return end <= bytes.count ? end : nil
   }
 
-  /// Four times seven bits.
+  /// Reads an integer of four bytes with seven bits each.
   private static func synchsafe(_ bytes: [UInt8], at place: Int) -> Int? {
     let digits = bytes[place..<(place + 4)]
     guard digits.allSatisfy({ $0 < 0x80 }) else { return nil }
@@ -45,7 +45,7 @@ enum ID3Tag {
     let owner = Array("com.apple.streaming.transportStreamTimestamp\0".utf8)
     var place = range.lowerBound
     while range.upperBound - place >= 10 {
-      // Sizes have all 8 bits a byte in version 3.
+      // In version 2.3, sizes use all 8 bits of each byte.
       let plain = bytes[(place + 4)..<(place + 8)].reduce(0) { $0 << 8 | Int($1) }
       let size = version >= 4 ? synchsafe(bytes, at: place + 4) ?? plain : plain
       let end = place + 10 + size

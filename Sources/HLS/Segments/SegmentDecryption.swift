@@ -2,8 +2,8 @@
 
 private import CFFmpeg
 
-/// AES-128 in cipher block chaining mode with PKCS #7 padding (RFC 8216, section 4.3.2.4); the
-/// cipher itself is libavutil's.
+/// AES-128 in cipher block chaining mode with PKCS #7 padding (RFC 8216, section 4.3.2.4).
+/// libavutil implements the cipher.
 enum SegmentDecryption {
   enum Problem: Error, Equatable, CustomStringConvertible {
     case keyLength(Int)
@@ -19,8 +19,10 @@ enum SegmentDecryption {
     }
   }
 
+  /// Decrypts a segment.
+  ///
   /// - Parameters:
-  ///   - bytes: a whole segment.
+  ///   - bytes: the complete segment.
   ///   - key: 16 bytes.
   ///   - vector: 16 bytes.
   static func decrypted(

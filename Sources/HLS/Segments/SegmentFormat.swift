@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a segment's sound is packed, by its first bytes; what a server calls it says nothing.
+/// The container format of a segment. It is detected from the first bytes, because the server's
+/// file name and content type are unreliable.
 public enum SegmentFormat: String, Sendable, CaseIterable {
   case transportStream = "MPEG-TS"
   case fragmentedMP4 = "fragmented MP4"
-  /// Bare frames, with an ID3 tag before them that holds the time.
+  /// ADTS frames, preceded by an ID3 tag with the timestamp.
   case aac = "AAC"
   case ac3 = "AC-3"
   case mpegAudio = "MPEG audio"
 
-  /// Nil for what is no sound that HLS carries: a page of a portal, an error text, noise.
+  /// Nil if the bytes are not audio in a format of HLS, for example an HTML page or an error text.
   public init?(_ bytes: [UInt8]) {
     let start = ID3Tag.length(bytes)
     let body = bytes[start...]
@@ -45,10 +46,9 @@ public enum SegmentFormat: String, Sendable, CaseIterable {
 }
 
 extension SegmentFormat {
-  /// What is wrong with a whole segment: nil where a decoder may see it.
+  /// Describes what is wrong with a complete segment; nil if it can be passed to a decoder.
   ///
-  /// A body that was cut off on its way, or is another one, looks whole to the network; here the
-  /// format itself is asked.
+  /// A truncated or wrong body can look complete to the network layer, so this checks the format.
   public func problem(_ bytes: [UInt8]) -> String? {
     switch self {
     case .transportStream: Self.transportStreamProblem(bytes)
@@ -63,7 +63,7 @@ extension SegmentFormat {
     return isWhole ? nil : "a transport packet does not begin where it should"
   }
 
-  /// Boxes must follow each other to the very end (ISO/IEC 14496-12, section 4.2).
+  /// Checks that boxes follow each other up to the last byte (ISO/IEC 14496-12, section 4.2).
   private static func boxProblem(_ bytes: [UInt8]) -> String? {
     var place = 0
     var (hasFragment, hasData) = (false, false)
@@ -77,14 +77,14 @@ extension SegmentFormat {
   }
 }
 
-/// A box of an MP4: where it is.
+/// The position of an MP4 box.
 struct MP4Box {
   let type: String
-  /// Of its content.
+  /// Offset of its content. `end` is the offset of the byte after the box.
   let start: Int
   let end: Int
 
-  /// Nil where it does not fit.
+  /// Nil if the box does not fit.
   init?(_ bytes: [UInt8], at place: Int, within limit: Int? = nil) {
     let limit = limit ?? bytes.count
     func number(_ at: Int, _ count: Int) -> Int {

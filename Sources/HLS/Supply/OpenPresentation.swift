@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A presentation whose renditions are known.
+/// An open presentation: its renditions are known and can be fetched.
 public struct OpenPresentation: Sendable {
-  /// Where a rendition's playlist is.
+  /// The media playlist of one rendition.
   struct Place: Sendable {
     var address: ResourceAddress
-    /// Where it has been loaded already.
+    /// The playlist itself, if it has been loaded already.
     var loaded: PlaylistLoader.Loaded?
   }
 
@@ -15,30 +15,33 @@ public struct OpenPresentation: Sendable {
     var isBinaural: Bool
   }
 
-  /// What may be fetched; renditions in everything else are counted in it.
+  /// The renditions that may be fetched. All other rendition numbers are indexes into it.
   public let ladder: Ladder
-  /// Of each rendition: whether it was made for headphones already.
+  /// Whether each rendition was made for headphones (binaural), in ladder order.
   public let areBinaural: [Bool]
-  /// Of each rendition: what there is to be said of it where it is kept.
+  /// The description of each rendition that is written when it is kept, in ladder order.
   public let keptRenditions: [KeptRendition]
-  /// Whether there are multichannel renditions that were not wanted.
+  /// Whether the presentation has multichannel renditions, disregarding the maximum bit rate and
+  /// the preferred treatment.
   public let hasMultichannelBeyond: Bool
-  /// Where the multivariant playlist wishes playing to begin.
+  /// The start that the multivariant playlist prefers; nil if it has none.
   let start: PlaylistStart?
   let places: [Place]
   let variables: PlaylistVariables
   let loader: PlaylistLoader
   let fetcher: any ResourceFetcher
 
-  /// Whether it comes from a server, so that bandwidth matters.
+  /// Whether the presentation comes from a server, so that bandwidth matters.
   public var isRemote: Bool { loader.folder == nil }
 
+  /// Chooses the renditions that can be played.
+  ///
   /// - Parameters:
-  ///   - presentation: as it was opened by `loader`.
-  ///   - wishes: which of its renditions are wanted.
-  ///   - describe: tells what a media playlist without a multivariant one holds, by its first
-  ///     segment; nil where that cannot be played.
-  ///   - goesOn: false ends it.
+  ///   - presentation: the presentation that `loader` opened.
+  ///   - wishes: which renditions are wanted.
+  ///   - describe: describes a rendition from its first segment. It is called for media playlists
+  ///     without a multivariant playlist, and returns nil if the segment cannot be played.
+  ///   - goesOn: return false to cancel.
   public init(
     _ presentation: Presentation, loader: PlaylistLoader, fetcher: any ResourceFetcher,
     wishes: RenditionWishes, describe: (SuppliedSegment) -> RenditionDescription?,
@@ -93,7 +96,7 @@ public struct OpenPresentation: Sendable {
     }
   }
 
-  /// Whether a playlist can be had: of a downloaded presentation often only one was kept.
+  /// Whether a playlist is available. A downloaded presentation often contains only one.
   private static func isThere(
     _ uri: String, _ playlist: ResourceAddress, _ loader: PlaylistLoader
   ) -> Bool {
@@ -123,7 +126,7 @@ public struct OpenPresentation: Sendable {
       guard case .media(let playlist) = loaded.playlist, !playlist.hasOnlyKeyFrames else {
         continue
       }
-      // The first that is there.
+      // Describe the rendition from the first of its segments that can be loaded.
       for segment in playlist.segments.filter({ !$0.isGap }).prefix(20) {
         if !goesOn() { throw .interrupted }
         do throws(LoadProblem) {
@@ -146,18 +149,18 @@ public struct OpenPresentation: Sendable {
   }
 }
 
-/// What of a presentation is wanted.
+/// Which renditions of a presentation are wanted.
 public struct RenditionWishes: Sendable, Equatable {
-  /// A language tag (RFC 5646).
+  /// A language tag (RFC 5646); nil for no preference.
   public var language: String?
-  /// bit/s.
+  /// The highest acceptable bit rate, in bit/s.
   public var maximumBitRate = Double.infinity
   public var preference = TreatmentPreference.multichannel
 
   public init() {}
 }
 
-/// What a segment turned out to hold.
+/// The properties of a rendition that were read from one of its segments.
 public struct RenditionDescription: Sendable {
   public var channels: Int
   public var isBinaural: Bool

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the segments of one rendition lie in the presentation's time, also while its playlist
-/// moves on.
+/// The presentation times of one rendition's segments. It stays valid when the playlist is updated.
 struct RenditionTimeline {
   private(set) var follower: PlaylistFollower
   let address: ResourceAddress
   var validator: FetchValidator?
-  /// s, where the first segment of the playlist begins.
+  /// Start of the playlist's first segment, in s of presentation time.
   private(set) var origin: Double
 
   var playlist: MediaPlaylist { follower.playlist }
@@ -17,7 +16,7 @@ struct RenditionTimeline {
     self.origin = origin
   }
 
-  /// Takes a newer copy of the playlist; nil where the server has none.
+  /// Applies a newer copy of the playlist; nil if the server reports that it has not changed.
   mutating func take(_ newer: MediaPlaylist?, at now: Double) {
     let old = follower.playlist
     follower.take(newer, at: now)
@@ -28,13 +27,13 @@ struct RenditionTimeline {
       return
     }
     let known = old.segments.prefix(gone).reduce(0) { $0 + $1.duration }
-    // What came and went between two looks was as long as segments are.
+    // Segments that came and went between two loads are assumed to have the usual duration.
     let usual = old.segments.isEmpty ? 0 : old.duration / Double(old.segments.count)
     origin += known + Double(max(0, gone - old.segments.count)) * usual
   }
 
-  /// Lays it over another rendition's, which has been followed more closely; it was loaded just
-  /// now.
+  /// Aligns this timeline with that of another rendition, which has been updated more often. Call
+  /// it right after this playlist was loaded.
   mutating func align(to other: RenditionTimeline, at now: Double) {
     origin = other.origin(of: playlist)
     guard let usual = playlist.segments.last?.duration, usual > 0 else { return }
@@ -46,11 +45,11 @@ struct RenditionTimeline {
 
   mutating func fail(at now: Double) { follower.fail(at: now) }
 
-  /// s, where the last segment ends.
+  /// End of the last segment, in s of presentation time.
   var end: Double { origin + playlist.duration }
 
-  /// The segment to be heard at a moment, and where it begins; nil where it has not come yet. What
-  /// ends soon after the moment is passed over.
+  /// Returns the segment to play at a time, and its start in s; nil if it is not yet available.
+  /// Skips a segment that ends within 0.25 s (or half its duration, if that is shorter).
   func segment(at time: Double) -> (segment: MediaSegment, start: Double)? {
     var start = origin
     for segment in playlist.segments {
@@ -61,15 +60,16 @@ struct RenditionTimeline {
     return nil
   }
 
-  /// Where a segment begins, s.
+  /// Start of the segment with this media sequence number, in s; nil if it is not in the playlist.
   func start(of sequence: Int) -> Double? {
     let index = sequence - playlist.mediaSequence
     guard playlist.segments.indices.contains(index) else { return nil }
     return origin + playlist.segments.prefix(index).reduce(0) { $0 + $1.duration }
   }
 
-  /// Where another rendition's playlist begins in the time of this one: by the time of day where
-  /// both tell it, by the numbers where they overlap, else by the live end.
+  /// Start of another rendition's playlist on this timeline, in s. It is found from the program
+  /// dates if both have one, from the media sequence numbers if the playlists overlap, or else by
+  /// assuming that both end at the same time. Playlists that have ended start at 0.
   func origin(of other: MediaPlaylist) -> Double {
     if playlist.hasEnded, other.hasEnded { return 0 }
     if let own = firstDate(of: playlist), let theirs = firstDate(of: other) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a segment cannot be had.
+/// Why a segment cannot be loaded.
 enum LoadProblem: Error, Equatable, CustomStringConvertible {
   case fetch(FetchError)
-  /// The playlist it stands in, with the whole of the reason.
+  /// Its playlist could not be loaded. The text is the full reason.
   case playlist(FetchError, String)
-  /// What came is no sound, or not all of it, with the reason.
+  /// The content is incomplete or is not audio. The text is the reason.
   case content(String)
-  /// Encrypted in a way that cannot be undone.
+  /// It cannot be decrypted. The text is the reason.
   case encryption(String)
   case address(String)
 
-  /// Whether asking again may help.
+  /// Whether another request may succeed.
   var isPassing: Bool {
     switch self {
     case .fetch(let error), .playlist(let error, _): error.isPassing
@@ -20,7 +20,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether it was ended from here.
+  /// Whether this program cancelled the request.
   var isOwn: Bool {
     switch self {
     case .fetch(.abandoned), .fetch(.interrupted): true
@@ -28,7 +28,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Nobody answers, or answers come to no end.
+  /// Whether there was no answer, or an incomplete one.
   var isOfTheLine: Bool {
     switch self {
     case .fetch(.connection), .fetch(.timedOut), .fetch(.tooShort): true
@@ -47,15 +47,15 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// Fetches segments with what belongs to them: the initialisation section and the key.
+/// Fetches segments with their initialisation sections and keys.
 struct SegmentLoader {
-  /// Bytes of a segment, and of an initialisation section; a larger one is refused.
+  /// Size limit of a segment and of an initialisation section, in bytes. Larger ones are refused.
   static let mostBytes = 64 << 20
   private static let mostRemembered = 64
 
   let fetcher: any ResourceFetcher
   let playlists: PlaylistLoader
-  /// What is not in the folder may be asked for where the playlist leads.
+  /// Whether resources that are missing from the local folder may be fetched from the network.
   let leavesFolder: Bool
   private var keys: [ResourceAddress: [UInt8]] = [:]
   private var maps: [MapPlace: [UInt8]] = [:]
@@ -74,13 +74,14 @@ struct SegmentLoader {
     self.fetcher = fetcher
   }
 
-  /// Fetches a segment, decrypts it and looks whether it is whole.
+  /// Fetches a segment, decrypts it and checks that it is complete.
   ///
   /// - Parameters:
-  ///   - playlist: where the playlist is that names it.
-  ///   - attempts: requests for what turns out not to be what it should be.
-  ///   - goesOn: asked for the segment's own body; false gives up.
-  /// - Returns: the segment, and how its body came.
+  ///   - playlist: the address of the playlist that lists it.
+  ///   - attempts: the maximum number of requests if the content is invalid.
+  ///   - goesOn: called during each request; return false to cancel. The timing is empty except for
+  ///     the segment's own body.
+  /// - Returns: the segment, and the timing of its body.
   mutating func load(
     _ segment: MediaSegment, in playlist: ResourceAddress, attempts: Int,
     goesOn: (FetchTiming) -> Bool
@@ -90,7 +91,7 @@ struct SegmentLoader {
         return try load(segment, in: playlist, goesOn: goesOn)
       } catch {
         guard case .content = error else { throw error }
-        // A key that changed without a new address is the likeliest reason.
+        // The most likely reason is a key that changed without a new address.
         keys = [:]
       }
     }
@@ -194,7 +195,7 @@ struct SegmentLoader {
     return bytes
   }
 
-  /// The way to decrypt; nil for what is in the clear.
+  /// The first key that can be used; nil if the segment is not encrypted.
   private static func usable(_ keys: [SegmentKey]) throws(LoadProblem) -> SegmentKey? {
     guard !keys.isEmpty else { return nil }
     guard let key = keys.first(where: \.isUsable) else { throw .encryption(keys.problem) }
@@ -209,7 +210,7 @@ struct SegmentLoader {
     } catch { throw .content(error.description) }
   }
 
-  /// What else it may be.
+  /// Describes content that is not audio, for the error message.
   private static func guess(_ bytes: [UInt8]) -> String {
     let start = String(decoding: bytes.prefix(200), as: UTF8.self).lowercased()
     if bytes.isEmpty { return ": it is empty" }
@@ -218,12 +219,12 @@ struct SegmentLoader {
 }
 
 extension SegmentKey {
-  /// 16 bytes, given as they are.
+  /// Whether the key is a plain AES-128 key of 16 bytes.
   var isUsable: Bool { method == .aes128 && format == "identity" }
 }
 
 extension [SegmentKey] {
-  /// Why none of them is of use.
+  /// The reason why none of the keys can be used.
   var problem: String {
     let names = map { key in
       switch key.method {

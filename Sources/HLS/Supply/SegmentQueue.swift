@@ -3,28 +3,27 @@
 private import Dispatch
 private import Synchronization
 
-/// A segment of the presentation in the queue: a stretch of its time, in the renditions that are at
-/// hand.
+/// One queued segment: an interval of presentation time, in one or more renditions.
 public struct QueuedSegment: Sendable {
-  /// Counts up without gaps.
+  /// Consecutive number in the queue.
   public internal(set) var number = 0
-  /// Of the presentation's time, s, by the playlist.
+  /// Start in presentation time according to the playlist, in s.
   public var start: Double
   public var duration: Double
-  /// Which rendition is to be heard; nil for a gap.
+  /// The rendition to play; nil for a gap.
   public var rendition: Int?
-  /// By rendition; where there are two the sound changes within the segment.
+  /// The fetched segments by rendition. If there are two, the sound changes within the segment.
   public var supplied: [Int: SuppliedSegment] = [:]
-  /// Why there is a gap.
+  /// The reason for a gap; nil for a segment.
   public var problem: String?
-  /// Why the rendition is another one than before.
+  /// Why the rendition changed; nil if it did not.
   public var reason: String?
 
   public var end: Double { start + duration }
 }
 
-/// What has been fetched and is not yet decoded, between the thread that fetches and the one that
-/// reads.
+/// The queue of segments that are fetched but not yet decoded, between the fetching thread and the
+/// reading thread.
 ///
 /// ## Threading
 /// May be used from any thread.
@@ -35,9 +34,9 @@ public final class SegmentQueue: Sendable {
     fileprivate(set) var hasEnded = false
     fileprivate(set) var mayStart = false
     fileprivate(set) var failure: String?
-    /// s of the presentation's time.
+    /// Position of the reader, in s of presentation time.
     fileprivate(set) var read = 0.0
-    /// Nil where nobody tells: then what is read is heard.
+    /// Position of playback, in s; nil if it is not reported. `read` is used then.
     fileprivate var toldHeard: Double?
     fileprivate var seek: Double?
     fileprivate var notes: [String] = []
@@ -46,30 +45,30 @@ public final class SegmentQueue: Sendable {
 
     var heard: Double { toldHeard ?? read }
     var isSeeking: Bool { seek != nil }
-    /// s, where the last segment ends; nil where there is none.
+    /// End of the last segment, in s of presentation time; nil if the queue is empty.
     var end: Double? { segments.last?.end }
 
     func segment(_ number: Int) -> QueuedSegment? { segments.first { $0.number == number } }
   }
 
   private let state = Mutex(State())
-  /// Signalled when a reader that waits should look again.
+  /// Signalled when a waiting reader should check the queue again.
   private let change = DispatchSemaphore(value: 0)
 
   public init() {}
 
-  // MARK: For who reads
+  // MARK: Reading
 
-  /// What a reader finds where it looks for a segment.
+  /// The result of looking up a segment.
   public enum Lookup {
     case here(QueuedSegment)
-    /// It has not come yet.
+    /// It has not arrived yet.
     case pending
-    /// It will not come, and why, if something is wrong.
+    /// It will never arrive. `failure` is the reason if something went wrong.
     case none(failure: String?)
   }
 
-  /// Looks for a segment.
+  /// Looks up a segment by its queue number.
   public func look(for number: Int) -> Lookup {
     state.withLock { state in
       if let segment = state.segment(number) { return .here(segment) }
@@ -77,36 +76,36 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Waits until a segment comes, the end is reached or `wake` is called. Only for one thread at a
-  /// time.
+  /// Waits until a segment arrives, the end is reached or `wake` is called. Only one thread may
+  /// wait at a time.
   public func waitForChange(atMost seconds: Double) {
     _ = change.wait(timeout: .now() + seconds)
   }
 
-  /// Ends the wait of the reader.
+  /// Wakes the waiting reader.
   public func wake() { change.signal() }
 
-  /// A segment; nil where it has not come yet, or is gone.
+  /// Returns a segment; nil if it has not arrived yet or was released.
   public func segment(_ number: Int) -> QueuedSegment? { snapshot.segment(number) }
 
-  /// The number of the oldest segment that is there.
+  /// The number of the oldest segment in the queue; nil if the queue is empty.
   public var first: Int? { state.withLock { $0.segments.first?.number } }
 
-  /// Whether no more will come.
+  /// Whether no more segments will arrive.
   public var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-  /// Whether enough is there to begin with.
+  /// Whether enough is queued to start playing.
   public var mayStart: Bool { state.withLock { $0.mayStart || $0.hasEnded } }
 
-  /// Why no more comes, a sentence; nil while all is well.
+  /// Why no more segments arrive, as a sentence; nil unless something failed.
   public var failure: String? { state.withLock { $0.failure } }
 
-  /// Lets go of segments before this one.
+  /// Removes the segments before `number`.
   public func release(before number: Int) {
     state.withLock { state in state.segments.removeAll { $0.number < number } }
   }
 
-  /// How far the sound has been read and heard, s of the presentation's time.
+  /// Reports how far the sound has been read and played, in s of presentation time.
   public func advance(read: Double? = nil, heard: Double? = nil) {
     state.withLock { state in
       if let read { state.read = read }
@@ -114,15 +113,15 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// s in all; nil live, and before the first playlist is there.
+  /// Total duration in s; nil if the presentation is live or no playlist has been loaded yet.
   public var duration: Double? { state.withLock { $0.duration } }
 
-  /// s at which the presentation wishes to be begun.
+  /// Preferred start of the presentation, in s.
   public var start: Double { state.withLock { $0.start } }
 
-  /// Asks for other times, in s; what is there is given up.
+  /// Requests segments from another time, in s, and removes all queued segments.
   ///
-  /// - Returns: the number that the next segment will have.
+  /// - Returns: the number of the next segment.
   public func seek(to time: Double) -> Int {
     state.withLock { state in
       state.seek = time
@@ -134,7 +133,7 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// What was noteworthy since the last call, a sentence each.
+  /// Returns the messages since the last call, one sentence each.
   public func takeNotes() -> [String] {
     state.withLock { state in
       defer { state.notes = [] }
@@ -142,7 +141,7 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  // MARK: For who fetches
+  // MARK: Fetching
 
   var snapshot: State { state.withLock { $0 } }
 
@@ -153,7 +152,7 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Appends a segment; nothing where a seek has made it needless.
+  /// Appends a segment, unless a seek is pending.
   func append(_ segment: QueuedSegment) {
     state.withLock { state in
       guard state.seek == nil else { return }
@@ -164,8 +163,8 @@ public final class SegmentQueue: Sendable {
     wake()
   }
 
-  /// Adds a rendition of a segment; it is the one to be heard from where it can be joined, if
-  /// `isHeard`.
+  /// Adds a rendition to a queued segment. If `isHeard`, the sound changes to it at the first
+  /// possible position.
   func add(
     _ segment: SuppliedSegment, rendition: Int, to number: Int, isHeard: Bool, reason: String? = nil
   ) {

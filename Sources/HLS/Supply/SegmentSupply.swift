@@ -1,48 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fetches a presentation ahead of its reader, in the rendition that the rule chooses.
+/// Fetches a presentation ahead of its reader, in the rendition that the adaptation rule chooses.
 ///
 /// ## Threading
-/// `run` is for one thread, which it keeps; the queue is for any.
+/// Call `run` on a thread of its own. The queue may be used from any thread.
 public final class SegmentSupply: Sendable {
-  /// How it is fetched.
+  /// Buffer limits and retry limits.
   public struct Conditions: Sendable {
-    /// s that are fetched ahead of what is heard, of a presentation that is there as a whole.
+    /// Buffer of an on-demand presentation: how far to fetch ahead of playback, in s.
     public var bufferSeconds = 30.0
-    /// The same live, in target durations.
+    /// Buffer of a live presentation, in target durations.
     public var liveTargetDurations = 3.0
-    /// s at the end of what is there that cannot be heard before more comes.
+    /// The end of the queue that cannot be played until more arrives, in s.
     public var unreadable = 0.35
-    /// s without a byte after which a request is made anew.
+    /// Time without a byte after which a request is repeated, in s.
     public var silence = 5.0
-    /// s for which a server that fails is asked again once nothing is left to be heard.
+    /// How long to retry a segment that the server fails to send, in s; a third of it if the
+    /// segment before was given up. Retries continue beyond that while more than 4 s are buffered.
+    /// Also how long a live playlist may stay unchanged once the buffer is empty.
     public var patience = 15.0
-    /// Requests for a segment in one rendition, where asking again may help.
+    /// Maximum number of requests for a segment in one rendition, if another request may succeed.
     public var attempts = 3
-    /// Gaps in sequence after which it is given up.
+    /// Number of consecutive gaps after which the supply fails.
     public var mostGaps = 8
 
     public init() {}
   }
 
-  /// Steady time, s.
+  /// Returns monotonic time, in s.
   public typealias Clock = @Sendable () -> Double
-  /// Waits so many s, or less when there is something to do.
+  /// Waits for at most `seconds`, or less if there is something to do.
   public typealias Pause = @Sendable (_ seconds: Double) -> Void
-  /// Called for each segment that has come, on the thread of `run`.
+  /// Called on the thread of `run` for each segment that has arrived.
   public typealias Observer = @Sendable (Arrival) -> Void
 
-  /// A segment that has come.
+  /// A segment that has arrived.
   public struct Arrival: Sendable {
     public let segment: MediaSegment
-    /// In which it stands.
+    /// The playlist that lists it.
     public let playlist: MediaPlaylist
     public let supplied: SuppliedSegment
     public let rendition: Int
   }
 
   public let queue = SegmentQueue()
-  /// What is fetched from.
+  /// The presentation to fetch.
   public let presentation: OpenPresentation
   let conditions: Conditions
   let rule: @Sendable () -> any AdaptationRule
@@ -50,10 +52,14 @@ public final class SegmentSupply: Sendable {
   let pause: Pause
   let observer: Observer?
 
+  /// Creates a supply, which does nothing before `run` is called.
+  ///
   /// - Parameters:
-  ///   - presentation: what is fetched.
-  ///   - rule: which rendition comes next.
-  ///   - observer: sees all segments.
+  ///   - presentation: the presentation to fetch.
+  ///   - clock: monotonic time, in s.
+  ///   - pause: waits between steps.
+  ///   - observer: called for each segment that has arrived.
+  ///   - rule: creates the rule that chooses the renditions.
   public init(
     _ presentation: OpenPresentation, conditions: Conditions = Conditions(),
     clock: @escaping Clock, pause: @escaping Pause, observer: Observer? = nil,
@@ -67,14 +73,14 @@ public final class SegmentSupply: Sendable {
     self.observer = observer
   }
 
-  /// Fetches until told to stop.
+  /// Fetches until `isStopped` returns true.
   public func run(isStopped: @escaping @Sendable () -> Bool) {
     var supplier = Supplier(of: self, isStopped: isStopped)
     while !isStopped() { supplier.step() }
   }
 }
 
-/// The same rendition always.
+/// An adaptation rule that always chooses the same rendition.
 public struct FixedRendition: AdaptationRule {
   private let rendition: Int
 

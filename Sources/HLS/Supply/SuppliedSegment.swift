@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A segment that is at hand, whole, decrypted and looked at.
+/// A complete segment that was fetched, decrypted and checked.
 public struct SuppliedSegment: Sendable, Equatable {
-  /// As it is called in messages: the last part of its address.
+  /// Name for messages: the last part of its address.
   public var name: String
-  /// Its media sequence number in its own playlist.
+  /// Media sequence number in its own playlist.
   public var sequence: Int
-  /// Segments of one number share their time line, their coding and their format.
+  /// Discontinuity number. Segments with the same number share timestamps, codec and format.
   public var discontinuity = 0
-  /// What has to be read before it; empty for none. Segments with equal ones are one coded sound.
+  /// Initialisation section, to be read before `bytes`; empty if there is none. Segments with equal
+  /// sections belong to one coded stream.
   public var initialisation: [UInt8] = []
   public var bytes: [UInt8]
   public var format: SegmentFormat
 
-  /// Time of the first frame by an ID3 tag, s; nil where the container itself has the time.
+  /// Time of the first frame from an ID3 tag, in s; nil if the container has timestamps of its own.
   public var taggedTime: Double? {
     switch format {
     case .aac, .ac3, .mpegAudio: ID3Tag.timestamp(bytes).map { Double($0) / 90_000 }
@@ -21,7 +22,7 @@ public struct SuppliedSegment: Sendable, Equatable {
     }
   }
 
-  /// Seconds after which times of this container begin again; nil where they do not.
+  /// Period after which timestamps of this container wrap, in s; nil if they do not wrap.
   public var timeCycle: Double? {
     format == .fragmentedMP4 ? nil : Double(1 << 33) / 90_000
   }

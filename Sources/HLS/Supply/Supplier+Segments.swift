@@ -3,17 +3,19 @@
 extension Supplier {
   enum Outcome {
     case here(SuppliedSegment)
-    /// It is to be fetched in a lower rendition.
+    /// The download was too slow. Fetch the segment in this lower rendition.
     case abandoned(rendition: Int)
-    /// It was a replacement that would not have come in time.
+    /// The segment is a replacement and would not have arrived in time.
     case givenUp
-    /// Something else is wanted now.
+    /// A seek or a stop has cancelled it.
     case ended
     case failed(LoadProblem)
   }
 
-  // MARK: The next one
+  // MARK: The next segment
 
+  /// Fetches the next segment. After a failure, tries again, then in other renditions, then waits
+  /// if the server may recover, and at last gives the segment up.
   mutating func fetchNext() {
     var wanted = usable(rule.next(situation(isWaiting: false)))
     var failures: [Int: Int] = [:]
@@ -48,6 +50,7 @@ extension Supplier {
     }
   }
 
+  /// Returns a rendition, or the best one that can be decrypted if that one cannot.
   private func usable(_ rendition: Int) -> Int {
     let count = presentation.ladder.count
     let rendition = min(max(0, rendition), count - 1)
@@ -55,7 +58,7 @@ extension Supplier {
       ? (0..<count).last { !unusable.contains($0) } ?? rendition : rendition
   }
 
-  /// Fetches the segment at the cursor in a rendition; nil where there is none yet.
+  /// Fetches the segment at the cursor in a rendition; nil if there is nothing to fetch there.
   private mutating func attempt(_ rendition: Int) -> Outcome? {
     let timeline: RenditionTimeline
     do throws(PresentationError) { timeline = try self.timeline(of: rendition) } catch {
@@ -63,7 +66,7 @@ extension Supplier {
     }
     self.rendition = self.rendition ?? rendition
     guard let cursor, let (segment, start) = timeline.segment(at: cursor) else {
-      // Its end is the end of all.
+      // The end of this rendition is the end of the presentation.
       if self.rendition != rendition, timeline.playlist.hasEnded { self.rendition = rendition }
       return nil
     }
@@ -91,6 +94,7 @@ extension Supplier {
     }
   }
 
+  /// Queues a segment that was fetched, and moves the cursor to its end.
   private mutating func take(_ segment: SuppliedSegment, rendition: Int, _ failures: [Int: Int]) {
     guard let cursor, let (known, start) = timelines[rendition]?.segment(at: cursor) else { return }
     flushGaps()
@@ -107,6 +111,7 @@ extension Supplier {
     if hasChanged, let last { overlap(last, in: rendition) }
   }
 
+  /// The reason for a change of rendition as shown to the listener.
   private func reason(_ failures: [Int: Int], from before: Int, to rendition: Int) -> String {
     guard failures.isEmpty else { return "a segment could not be had" }
     let ladder = presentation.ladder
@@ -120,14 +125,14 @@ extension Supplier {
 
   // MARK: Failures
 
-  /// Tells why another rendition is asked.
+  /// Reports why another rendition is requested.
   private func tell(_ problem: LoadProblem) {
     guard presentation.isRemote else { return }
     let place = cursor.map { " at \(clockText($0))" } ?? ""
     queue.note("the segment\(place) cannot be had in this rendition: \(problem)")
   }
 
-  /// The rendition to be asked next; nil where none is left.
+  /// Returns the rendition to request next; nil if none is left.
   private func afterFailure(
     _ problem: LoadProblem, _ rendition: Int, _ failures: [Int: Int]
   ) -> Int? {
@@ -140,7 +145,7 @@ extension Supplier {
     return free.last { $0 < rendition } ?? free.first
   }
 
-  /// Whether the server may come back before the listener has lost patience.
+  /// Whether to keep trying a server that may recover.
   private func isWorthWaiting(_ problem: LoadProblem, since began: Double) -> Bool {
     guard presentation.isRemote, problem.isPassing else { return false }
     if case .content = problem { return false }
@@ -149,9 +154,11 @@ extension Supplier {
     return now - began < patience || left > 4
   }
 
+  /// Gives up the segment at the cursor, which becomes a gap. Fails after too many gaps in a row,
+  /// or if the server does not answer for a second segment.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
-      // It may be only this one.
+      // Only this segment may be affected: fail at the second one in a row.
       guard lineFailures == 0 else {
         return queue.fail("the server does not answer any more: \(problem)")
       }
@@ -168,13 +175,14 @@ extension Supplier {
     }
   }
 
-  /// What a live server no longer has is not waited through: what it has is heard next.
+  /// Moves the timelines back over segments that a live server has removed, so that playback
+  /// continues without a gap.
   private mutating func leaveOut(_ seconds: Double) {
     for rendition in timelines.keys { timelines[rendition]?.move(by: -seconds) }
     queue.note("\(Int(seconds.rounded())) s are left out: the server no longer has them")
   }
 
-  /// Leaves out what is up to there.
+  /// Adds a gap from the cursor to `time` and moves the cursor there.
   private mutating func skip(to time: Double, _ problem: String) {
     guard let cursor, time > cursor else { return }
     gaps.append(QueuedSegment(start: cursor, duration: time - cursor, problem: problem))
@@ -182,6 +190,7 @@ extension Supplier {
     if isLive { flushGaps() }
   }
 
+  /// Queues the gaps.
   mutating func flushGaps() {
     for gap in gaps { queue.append(gap) }
     gaps = []
@@ -192,8 +201,9 @@ extension Supplier {
     while goesOn, now < end { pause(min(0.1, max(0.01, end - now))) }
   }
 
-  // MARK: Again in another rendition
+  // MARK: Replacements in another rendition
 
+  /// Fetches a queued segment again in the rendition that the rule wants.
   mutating func fetch(replacement: Replacement) {
     let snapshot = queue.snapshot
     guard let queued = snapshot.segment(replacement.number),
@@ -220,8 +230,8 @@ extension Supplier {
     }
   }
 
-  /// Fetches the last segment in the new rendition too, so that the two can be aligned and faded
-  /// over, where there is time for it.
+  /// Fetches the last segment in the new rendition too, if there is time, so that the two
+  /// renditions can be aligned and crossfaded.
   private mutating func overlap(_ last: QueuedSegment, in rendition: Int) {
     guard let before = last.rendition, before != rendition, let timeline = timelines[rendition],
       let (segment, start) = timeline.segment(at: last.start), abs(start - last.start) < 0.1,
@@ -233,7 +243,7 @@ extension Supplier {
     let left = last.end - queue.snapshot.read - 0.75
     let ladder = presentation.ladder
     let isOther = ladder[rendition].isMultichannel != ladder[before].isMultichannel
-    // Within a treatment it is worth less.
+    // An overlap matters less if the treatment stays the same: require a fuller buffer.
     let reserve = isOther ? 4 : 0.6 * fullBuffer
     guard 1.5 * seconds < min(left, situation.buffer - reserve) else { return }
     if case .here(let supplied) = download(segment, rendition, in: timeline, replacing: last.number)
@@ -242,8 +252,11 @@ extension Supplier {
     }
   }
 
-  // MARK: One body
+  // MARK: Downloads
 
+  /// Downloads a segment, and reports its timing to the rule.
+  ///
+  /// - Parameter number: the queue number of the segment that it replaces; nil for a new segment.
   private mutating func download(
     _ segment: MediaSegment, _ rendition: Int, in timeline: RenditionTimeline,
     replacing number: Int?
@@ -289,7 +302,7 @@ extension Supplier {
     }
   }
 
-  /// s until a replacement has to be there.
+  /// Time until a replacement must have arrived, in s; infinite before playback starts.
   private func secondsLeft(_ number: Int) -> Double? {
     let snapshot = queue.snapshot
     guard let queued = snapshot.segment(number) else { return 0 }
@@ -308,7 +321,7 @@ extension SegmentTiming {
 }
 
 extension TreatmentChange.Reason {
-  /// As the listener is told.
+  /// The reason as shown to the listener.
   public var text: String {
     switch self {
     case .lineTooThin: "the line is too thin"

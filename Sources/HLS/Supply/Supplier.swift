@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fetching thread's own part of a supply: what to do next, and the playlists.
+/// The state of the fetching thread: it decides what to fetch next and updates the playlists.
 struct Supplier {
   let supply: SegmentSupply
   let isStopped: @Sendable () -> Bool
@@ -9,13 +9,13 @@ struct Supplier {
   var timelines: [Int: RenditionTimeline] = [:]
   /// The rendition of the newest segment.
   var rendition: Int?
-  /// s, where the next segment begins; nil before the first playlist is there.
+  /// Start of the next segment, in s of presentation time; nil before the first playlist is loaded.
   var cursor: Double?
-  /// Gaps that are not told of before something comes after them.
+  /// Gaps that are not yet queued. They are queued when a segment follows them.
   var gaps: [QueuedSegment] = []
-  /// Why the live playlist could not be loaded the last time.
+  /// The error of the last reload of the live playlist; nil if it succeeded.
   private var reloadProblem: String?
-  /// Segments in sequence for which nobody answered.
+  /// Number of consecutive segments that were given up because the server did not answer.
   var lineFailures = 0
   /// Renditions that cannot be decrypted.
   var unusable: Set<Int> = []
@@ -36,11 +36,12 @@ struct Supplier {
   var now: Double { supply.clock() }
   func pause(_ seconds: Double) { supply.pause(seconds) }
 
-  /// Whether what is being done is still wanted.
+  /// Whether the current operation is still wanted.
   var goesOn: Bool { !isStopped() && !queue.snapshot.isSeeking }
 
   var isLive: Bool { rendition.flatMap { timelines[$0] }.map { !$0.playlist.hasEnded } ?? false }
 
+  /// Performs one step: a seek, a reload of the live playlist, a download or a short pause.
   mutating func step() {
     if let time = queue.takeSeek() {
       cursor = time
@@ -61,7 +62,7 @@ struct Supplier {
     tellStart()
   }
 
-  /// s that are fetched ahead.
+  /// The amount to fetch ahead, in s.
   var fullBuffer: Double {
     guard isLive, let rendition, let playlist = timelines[rendition]?.playlist else {
       return conditions.bufferSeconds
@@ -69,12 +70,13 @@ struct Supplier {
     return conditions.liveTargetDurations * max(1, playlist.targetDuration)
   }
 
-  /// Whether a segment is known that comes next.
+  /// Whether a next segment is listed. True if that is not known yet.
   private var hasNext: Bool {
     guard let cursor, let rendition, let timeline = timelines[rendition] else { return true }
     return timeline.segment(at: cursor) != nil
   }
 
+  /// Ends the queue after the last segment, or fails if a live playlist no longer changes.
   private mutating func endIfOver() {
     guard let rendition, let timeline = timelines[rendition], !hasNext else { return }
     if timeline.playlist.hasEnded {
@@ -88,7 +90,7 @@ struct Supplier {
     }
   }
 
-  /// Tells when enough is there to begin; also asked while more comes.
+  /// Sets the queue's `mayStart` once enough is buffered. Also called while a segment arrives.
   mutating func tellStart() {
     guard !hasToldStart, queue.snapshot.end != nil else { return }
     if rule.mayStart(situation(isWaiting: false)) {
@@ -97,8 +99,9 @@ struct Supplier {
     }
   }
 
-  // MARK: What the rule is told
+  // MARK: Input of the rule
 
+  /// The state of the player as the rule needs it.
   func situation(isWaiting: Bool) -> PlaySituation {
     let snapshot = queue.snapshot
     let end = snapshot.end ?? cursor ?? 0
@@ -114,7 +117,7 @@ struct Supplier {
       liveDistance: timeline.flatMap { $0.playlist.hasEnded ? nil : $0.end - snapshot.heard })
   }
 
-  /// What could be fetched again in another rendition.
+  /// The segments that can still be fetched again in another rendition.
   private var replaceable: [ReplaceableSegment] {
     let snapshot = queue.snapshot
     return snapshot.segments.compactMap { segment in
@@ -126,7 +129,7 @@ struct Supplier {
 
   // MARK: Playlists
 
-  /// The playlist of a rendition, loaded where it is not there yet.
+  /// Returns the timeline of a rendition. Loads its playlist if it is missing or out of date.
   mutating func timeline(of rendition: Int) throws(PresentationError) -> RenditionTimeline {
     if let known = timelines[rendition] {
       let isBehind = !known.playlist.hasEnded && known.segment(at: cursor ?? 0) == nil
@@ -159,7 +162,7 @@ struct Supplier {
     return timelines[rendition] ?? made
   }
 
-  /// s from the beginning of a playlist to where playing should begin.
+  /// Offset of the preferred start from the beginning of a playlist, in s.
   private static func offset(ofStart playlist: MediaPlaylist) -> Double {
     let start = PlaylistFollower(playlist, at: 0).start
     let count = start.sequence - playlist.mediaSequence
@@ -198,7 +201,7 @@ struct Supplier {
       let now = now
       timelines[rendition]?.fail(at: now)
       guard error != .interrupted else { return }
-      // Once, until it can be had again.
+      // Report it only once, until the playlist can be loaded again.
       if reloadProblem == nil { queue.note("\(error); it is asked for again") }
       reloadProblem = error.description
     }
