@@ -6,16 +6,16 @@ import FoundationNetworking
 public import HLS
 import Synchronization
 
-/// Gets resources over HTTP, within the rules of a presentation.
+/// Fetches resources over HTTP, within the access rules of a presentation.
 ///
 /// ## Threading
-/// `fetch` may be called from several threads at once; each call waits until it is done.
+/// `fetch` may be called from several threads at once. Each call blocks until it is done.
 public final class HTTPFetcher: ResourceFetcher {
-  /// How patient it is.
+  /// Time limits of a request.
   public struct Patience: Sendable {
-    /// Seconds without a byte.
+    /// Maximum time without a byte, in s.
     public var silence = 8.0
-    /// Seconds for the whole of it.
+    /// Maximum total time, in s.
     public var total = 120.0
 
     public init() {}
@@ -36,7 +36,7 @@ public final class HTTPFetcher: ResourceFetcher {
     configuration.httpCookieAcceptPolicy = .never
     configuration.httpShouldSetCookies = false
     configuration.httpMaximumConnectionsPerHost = 2
-    // Ours are shorter and come first.
+    // The limits of `fetch` are shorter and apply first.
     configuration.timeoutIntervalForRequest = patience.silence + 5
     configuration.timeoutIntervalForResource = patience.total + 5
     session = URLSession(
@@ -45,11 +45,11 @@ public final class HTTPFetcher: ResourceFetcher {
 
   deinit { router.end(session) }
 
-  /// Has a thread of its own, however busy the pool is. An operation queue does not keep its queue
-  /// alive.
+  /// The queue that runs the session's callbacks, with a thread of its own even if the thread pool
+  /// is busy. It is stored here because an operation queue does not retain its underlying queue.
   private static let answering = DispatchQueue(label: "HTTPFetching.answering")
 
-  /// The queue on which the session tells of answers.
+  /// Returns the operation queue for the session's callbacks.
   private static func answers() -> OperationQueue {
     let result = OperationQueue()
     result.maxConcurrentOperationCount = 1
@@ -97,7 +97,7 @@ public final class HTTPFetcher: ResourceFetcher {
   private static func urlRequest(_ url: URL, _ request: FetchRequest) -> URLRequest {
     var result = URLRequest(url: url)
     result.setValue("Stillstage", forHTTPHeaderField: "User-Agent")
-    // A compressed body has no length to hold it to.
+    // A compressed body has no length against which it could be checked.
     result.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     if let range = request.range {
       result.setValue("bytes=\(range.offset)-\(range.end - 1)", forHTTPHeaderField: "Range")
@@ -112,12 +112,12 @@ public final class HTTPFetcher: ResourceFetcher {
   }
 }
 
-/// No more than 20 requests in any second.
+/// Limits requests to 20 per second.
 final class RequestPace: Sendable {
   static let most = 20
   private let moments = Mutex<[Int64]>([])
 
-  /// Whether one more may be made now, in nanoseconds; it is counted then.
+  /// Whether a request may be made at `now`, in ns. If so, it is counted.
   func mayAsk(now: Int64) -> Bool {
     moments.withLock { moments in
       moments.removeAll { now - $0 >= 1_000_000_000 }

@@ -6,10 +6,10 @@ import FoundationNetworking
 import HLS
 import Synchronization
 
-/// One answer on its way.
+/// The state of one response while it arrives.
 ///
 /// ## Threading
-/// The session's queue fills it, the thread that waits for it looks at it.
+/// The session's queue writes it, and the thread that waits for it reads it.
 final class Transfer: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -37,7 +37,7 @@ final class Transfer: Sendable {
     state = Mutex(State(latest: monotonic_nanoseconds()))
   }
 
-  // MARK: For the thread that waits
+  // MARK: The waiting thread
 
   func waitForEnd(seconds: Double) -> Bool {
     if ended.wait(timeout: .now() + seconds) == .success { return true }
@@ -46,7 +46,7 @@ final class Transfer: Sendable {
 
   var timing: FetchTiming { state.withLock { timing($0) } }
 
-  /// Seconds since the last byte came.
+  /// Time since the last byte arrived, in s.
   var silence: Double? { state.withLock { Double(monotonic_nanoseconds() - $0.latest) * 1e-9 } }
 
   private func timing(_ state: State) -> FetchTiming {
@@ -58,7 +58,7 @@ final class Transfer: Sendable {
       expected: expected >= 0 ? expected : nil)
   }
 
-  /// What came, once it has ended.
+  /// Returns the resource after the end of the transfer, or throws the error.
   func result(for request: FetchRequest) throws(FetchError) -> FetchedResource {
     let state = state.withLock { $0 }
     if let failure = state.failure { throw failure }
@@ -79,7 +79,7 @@ final class Transfer: Sendable {
     }
     var bytes = state.bytes
     if let range = request.range {
-      // A server that knows no ranges sends everything.
+      // A server that does not support ranges sends the complete resource.
       if response.statusCode == 200 { bytes = Array(bytes.dropFirst(range.offset)) }
       guard bytes.count >= range.length else {
         throw .tooShort(expected: range.length, got: bytes.count)
@@ -91,20 +91,21 @@ final class Transfer: Sendable {
       isUnchanged: isUnchanged)
   }
 
-  // MARK: For the session
+  // MARK: The session's queue
 
-  /// The answer's head; false where it is not to go on.
+  /// Takes the response's header. Returns false to stop the transfer.
   func begin(_ response: URLResponse) -> Bool {
     change { state in
       state.response = response as? HTTPURLResponse
       let now = monotonic_nanoseconds()
-      // Data is handed on in pieces; the first of them has been coming for a while.
+      // Foundation delivers data in pieces, some time after their first byte has arrived. So the
+      // header's time is used for the first byte.
       (state.firstByte, state.latest) = (now, now)
       if response.expectedContentLength > Int64(limit) { state.failure = .tooLong(limit: limit) }
     }
   }
 
-  /// Some of its body; what comes after a failure is let go.
+  /// Takes a part of the body. It is dropped after a failure.
   func take(_ data: Data) {
     _ = change { state in
       guard state.failure == nil else { return }
@@ -118,7 +119,7 @@ final class Transfer: Sendable {
     }
   }
 
-  /// A redirection.
+  /// Takes a redirect. Returns false to refuse it.
   func follow(_ address: String) -> Bool {
     let refusal = refusal(address)
     return change { state in
@@ -132,8 +133,8 @@ final class Transfer: Sendable {
     }
   }
 
-  /// Changes the state; false where it has failed, which ends the wait: nothing else may come of
-  /// it.
+  /// Changes the state. Returns false after a failure, and then also ends the wait, because nothing
+  /// else may follow.
   private func change(_ body: (inout sending State) -> Void) -> Bool {
     let goesOn = state.withLock { state in
       body(&state)

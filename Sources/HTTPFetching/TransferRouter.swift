@@ -4,15 +4,15 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// The session's delegate: hands on to each transfer what is meant for it. (Delegates of single
-/// tasks are not called by Foundation on Linux.)
+/// The session's delegate, which forwards each callback to its transfer. (On Linux, Foundation does
+/// not call delegates of individual tasks.)
 ///
-/// Foundation ends the process when it is answered about a task that was cancelled in the meantime.
-/// So answers are given under one lock, and a task is cancelled when nothing is answered about it
-/// any more.
+/// Foundation terminates the process if a completion handler is called for a task that was
+/// cancelled in the meantime. So handlers are called under a lock, and a task is cancelled only
+/// after it has been removed under the same lock.
 ///
-/// A task that is cancelled is waited for by Foundation, for as long as a server pours faster than
-/// can be read. So that is done on a queue of its own; what still comes is let go.
+/// Cancelling a task can block for as long as a server sends data faster than it is read. So it is
+/// done on a separate queue, and data that still arrives is dropped.
 final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
   private let transfers = Mutex<[Int: Transfer]>([:])
   private let ending = DispatchQueue(label: "HTTPFetching.ending")
@@ -21,7 +21,7 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
     transfers.withLock { $0[task.taskIdentifier] = transfer }
   }
 
-  /// Cancels a task; nothing of it is handed on any more.
+  /// Cancels a task. Its callbacks are no longer forwarded.
   func cancel(_ task: URLSessionTask) {
     transfers.withLock { $0[task.taskIdentifier] = nil }
     ending.async { task.cancel() }
@@ -29,7 +29,7 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
 
   func end(_ session: URLSession) { ending.async { session.invalidateAndCancel() } }
 
-  /// Answers what Foundation waits for, unless the task was cancelled.
+  /// Calls a completion handler, unless the task was cancelled.
   private func answer(_ task: URLSessionTask, _ body: () -> Void) {
     transfers.withLock { if $0[task.taskIdentifier] != nil { body() } }
   }
@@ -55,7 +55,7 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
     willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
     completionHandler: @escaping (URLRequest?) -> Void
   ) {
-    // Who waits for the transfer cancels it where it is refused.
+    // If the redirect is refused, the thread that waits for the transfer cancels the task.
     let goesOn = transfer(task)?.follow(request.url?.absoluteString ?? "") ?? false
     answer(task) { completionHandler(goesOn ? request : nil) }
   }
