@@ -3,16 +3,16 @@
 package import CommandOptions
 internal import Glibc
 
-/// Does what the command line says and ends the process with the exit code of the contract.
+/// Runs the command of the command line, then ends the process with its exit code.
 ///
 /// - Parameters:
 ///   - program: the name of the executable.
-///   - perform: does a command.
+///   - perform: runs a command.
 package func run(
   _ program: String, _ perform: (ParsedCommand) throws(CommandFailure) -> Void
 ) -> Never {
   Signals.watch()
-  // A reader that goes away, or a file that may not grow, is an error to report.
+  // Writing to a closed pipe or beyond a file size limit must return an error, not end the process.
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   var code = ExitCode.done
@@ -37,18 +37,18 @@ private func givenCommand(_ program: String) throws(CommandFailure) -> ParsedCom
   return try withUserDefaults(given)
 }
 
-/// How a command ended.
+/// The exit codes of the programs.
 package enum ExitCode: Int32 {
   case done = 0
   case failed = 1
   case wrongUsage = 2
-  /// The terminal was closed.
+  /// The terminal was closed (SIGHUP).
   case hungUp = 129
   case interrupted = 130
   case terminated = 143
 }
 
-/// What ends a command early: a line for stderr, if there is anything to say, and the exit code.
+/// Ends a command early, with an exit code and an optional line for stderr.
 package struct CommandFailure: Error {
   package let message: String?
   let code: ExitCode
@@ -67,7 +67,7 @@ package struct CommandFailure: Error {
     CommandFailure(message: message, code: .wrongUsage)
   }
 
-  /// Ended by a signal.
+  /// The command was ended by a signal.
   package static var interrupted: CommandFailure {
     let code = Signals.received.flatMap { ExitCode(rawValue: 128 + $0) }
     return CommandFailure(message: nil, code: code ?? .interrupted)

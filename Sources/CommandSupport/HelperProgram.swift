@@ -2,9 +2,10 @@
 
 import System
 
-/// A program that is run for what it writes.
+/// Runs other programs for their output.
 package enum HelperProgram {
-  /// All that it wrote to standard output; nil where it failed. A signal to this process ends it.
+  /// Returns the standard output of a program; nil if it failed. It is ended if this process
+  /// receives a signal.
   package static func output(of words: [String]) -> String? {
     let program = CapturedProgram(words, isCancelled: { Signals.received != nil })
     guard let (output, ending) = program.run(), ending == .exited(0) else { return nil }

@@ -4,12 +4,12 @@ import CommandOptions
 import Playback
 
 extension PlaybackError {
-  /// The line for the user, who knows settings as options.
+  /// The message for the user, which names settings by their options.
   package var optionText: String { text(naming: \.option) }
 }
 
 extension MultichannelOffer {
-  /// The sentence for the user, who knows settings as options.
+  /// The message for the user, which names settings by their options.
   package var optionText: String { text(naming: \.option) }
 }
 
@@ -28,11 +28,11 @@ extension NamedSetting {
   }
 }
 
-/// How the user lets a presentation read files outside of its folder.
+/// A hint for the user: how to let a presentation read files outside its folder.
 package let rootRemedy = "--root names a wider one"
 
 extension SoundOpeningError {
-  /// The line for the user, who knows settings as options.
+  /// The message for the user, which names settings by their options.
   package var text: String {
     switch self {
     case .fileCannotBeKept(let input): "--keep keeps presentations; '\(input)' is a file"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A number with a fixed count of decimals, 0 to 9.
+/// Formats a number with a fixed number of decimals, 0 to 9.
 package func decimal(_ value: Double, _ decimals: Int) -> String {
   guard value.isFinite, abs(value) < 9e9 else { return "\(value)" }
   let scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
@@ -13,17 +13,18 @@ package func decimal(_ value: Double, _ decimals: Int) -> String {
 }
 
 extension String {
-  /// The text at the left of a field of so many characters.
+  /// The text left-aligned in a field of `width` characters.
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }
 
-  /// The text at the right of a field of so many characters.
+  /// The text right-aligned in a field of `width` characters.
   package func rightAligned(to width: Int) -> String {
     String(repeating: " ", count: max(0, width - count)) + self
   }
 
-  /// The text on one line, without what could steer a terminal.
+  /// The text on one line, with control and format characters replaced by spaces, so that it cannot
+  /// control the terminal.
   package var withoutControls: String {
     String(
       String.UnicodeScalarView(

@@ -5,14 +5,14 @@ import FoundationEssentials
 import Glibc
 import Media
 
-/// Text on stdout.
+/// Prints text to stdout.
 package func printOutput(_ text: String) throws(CommandFailure) {
   guard write(text, to: STDOUT_FILENO) else {
     throw CommandFailure("standard output cannot be written: \(String(cString: strerror(errno)))")
   }
 }
 
-/// A value on stdout as JSON with its keys in order.
+/// Prints a value to stdout as JSON with sorted keys.
 package func printJSON(_ value: some Encodable) throws(CommandFailure) {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -23,9 +23,9 @@ package func printJSON(_ value: some Encodable) throws(CommandFailure) {
   try printOutput(text + "\n")
 }
 
-/// Tells that a WAV cannot be written before long work is done for it.
+/// Checks that a WAV file can be written, before a long computation begins.
 package func checkWritable(_ path: String) throws(CommandFailure) {
-  // A FIFO or a device is written to by whoever opens it.
+  // Do not open a FIFO or a device: opening it can have an effect.
   var status = stat()
   if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return }
   do throws(MediaError) {
@@ -33,7 +33,7 @@ package func checkWritable(_ path: String) throws(CommandFailure) {
   } catch { throw CommandFailure(error.description) }
 }
 
-/// Rows under a heading, each column as wide as its widest cell.
+/// Formats rows of cells, the first one a heading. Each column is as wide as its widest cell.
 package func table(_ rows: [[String]]) -> String {
   let columns = rows.map(\.count).max() ?? 0
   let widths = (0..<columns).map { column in

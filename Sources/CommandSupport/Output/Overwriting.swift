@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// Refuses a file that is to be written though it is also read, or written twice.
+/// Throws if an output file is also an input, or is written twice.
 ///
-/// To be called before any of them is opened; a nil is an option that was not given.
+/// Call it before any of the files is opened. A nil is an option that was not given.
 package func refuseOverwriting(
   _ inputs: [String?], by outputs: [String?]
 ) throws(CommandFailure) {
@@ -17,7 +17,7 @@ package func refuseOverwriting(
   }
 }
 
-/// Devices and pipes are never the same: writing them destroys nothing.
+/// False for devices and pipes, because writing to them destroys nothing.
 private func isSameFile(_ path: String, _ other: String) -> Bool {
   var (first, second) = (stat(), stat())
   guard stat(path, &first) == 0 else { return path == other }

@@ -2,14 +2,13 @@
 
 internal import Glibc
 
-/// A text file that takes its name only when it is complete; a pipe or a device is written in
-/// place.
+/// A text file that gets its name only when it is complete. A pipe or a device is written in place.
 package struct TextOutput {
   package let path: String
 
   package init(path: String) { self.path = path }
 
-  /// Tells that the file cannot be written before long work is done for it.
+  /// Checks that the file can be written, before a long computation begins.
   package func check() throws(CommandFailure) {
     var status = stat()
     if stat(path, &status) == 0 {
@@ -24,7 +23,9 @@ package struct TextOutput {
     }
   }
 
-  /// - Parameter mode: permissions of a new file.
+  /// Writes the file.
+  ///
+  /// - Parameter mode: permissions of a new file. An existing file keeps its own.
   package func write(_ text: String, mode: UInt32 = 0o666) throws(CommandFailure) {
     var status = stat()
     let exists = stat(path, &status) == 0
@@ -33,7 +34,7 @@ package struct TextOutput {
       try put(text, open(path, O_WRONLY | O_CLOEXEC))
       return
     }
-    // A link stays one: what it points to is replaced.
+    // Keep a link: replace the file that it points to.
     let target = exists ? resolved : path
     let mark = String(UInt64.random(in: 0 ... .max), radix: 36)
     let temporary = "\(target).\(mark).part"
@@ -56,7 +57,7 @@ package struct TextOutput {
     guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }
     let isWritten = writeText(text, to: descriptor)
     let reason = String(cString: strerror(errno))
-    // Network file systems tell of a full disk only here.
+    // Network file systems report a full disk only when the file is closed.
     let isClosed = close(descriptor) == 0
     guard isWritten, isClosed else { throw failure(reason) }
   }

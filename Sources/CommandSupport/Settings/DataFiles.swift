@@ -6,8 +6,8 @@ import Glibc
 import System
 import UserFiles
 
-/// The SOFA file that `--hrtf` means: a path, or the bare name of a file in the data folder's
-/// `HRTF`.
+/// Returns the SOFA file of `--hrtf`: a path, or the name of a file in the data folder's `HRTF`.
+/// Nil without the option.
 package func hrtfFile(_ command: ParsedCommand) -> String? {
   guard let name = command[Options.hrtf] else { return nil }
   guard !name.contains("/"), access(name, F_OK) != 0 else { return name }
@@ -27,7 +27,7 @@ private func dataFolder(_ command: ParsedCommand) -> String? {
     option: command[Options.data], environment: environment)
 }
 
-/// The profile that `--headphones` means; nil for none.
+/// Returns the profile of `--headphones`; nil for none.
 package func headphoneProfile(_ command: ParsedCommand) throws(CommandFailure) -> HeadphoneProfile?
 {
   guard let word = command[Options.headphones], word.lowercased() != "none" else { return nil }
@@ -40,8 +40,8 @@ package func headphoneProfile(_ command: ParsedCommand) throws(CommandFailure) -
   } catch { throw CommandFailure(error.description.withoutControls) }
 }
 
-/// The HRTF sets between which a listener can change while playing: the one that was asked for,
-/// the default, and those in the data folder.
+/// The HRTF sets that a listener can choose from during playback: the requested one, the default
+/// (nil), and those in the data folder.
 package struct HRTFChoices {
   private var paths: [String?] = [nil]
 

@@ -5,7 +5,7 @@ import Glibc
 package import HeadTracking
 package import NetworkTracking
 
-/// What the command line and the data folder say of trackers.
+/// Returns the tracker settings from the command line and the data folder.
 package func trackerSettings(_ command: ParsedCommand) throws(CommandFailure) -> TrackerSettings {
   var settings = TrackerSettings()
   if let axes = command[Options.trackerAxes] {
@@ -22,7 +22,7 @@ package func trackerSettings(_ command: ParsedCommand) throws(CommandFailure) ->
   return settings
 }
 
-/// The network tracker that an ID means, or nil where it is another ID.
+/// Returns the network tracker with this ID; nil if the ID is not that of a network tracker.
 package func networkTracker(
   _ id: String, _ command: ParsedCommand
 ) throws(CommandFailure) -> NetworkTracker? {
@@ -37,17 +37,17 @@ package func networkTracker(
   return tracker
 }
 
-/// A tracker that feeds a pose source, wherever it is.
+/// A running tracker that feeds a pose source, either local or on the network.
 package enum LiveTracker {
   case local(TrackerSession)
   case network(NetworkTrackerSession)
 
-  /// Finds and starts the tracker of an ID.
+  /// Finds and starts the tracker with this ID.
   ///
   /// - Parameters:
-  ///   - source: takes the samples.
-  ///   - events: hears what happens.
-  ///   - record: hears every sample, on the tracker's thread.
+  ///   - source: receives the samples.
+  ///   - events: called for each event of a local tracker.
+  ///   - record: called for each sample, on the tracker's thread.
   package static func start(
     _ id: String, _ command: ParsedCommand, feeding source: HeadPoseSource,
     events: @escaping @Sendable (TrackerEvent) -> Void,

@@ -4,14 +4,14 @@ package import CommandOptions
 package import UserFiles
 
 extension OptionDefaults {
-  /// The defaults that a folder's `config.json` sets; none where there is no such file.
+  /// Reads the defaults in a folder's `config.json`; there are none without that file.
   ///
-  /// - Throws: the file, the option's name and the reason.
+  /// - Throws: an error with the file, the option's name and the reason.
   package init(in folder: UserFolder) throws(UserFileError) {
     try self.init(ConfigFile.texts(in: folder), path: folder.configPath)
   }
 
-  /// The defaults that the content of a `config.json` sets.
+  /// Reads the defaults in the content of a `config.json`.
   package init(_ bytes: [UInt8], path: String) throws(UserFileError) {
     try self.init(ConfigFile.texts(bytes, path: path), path: path)
   }

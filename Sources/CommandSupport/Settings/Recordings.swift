@@ -3,7 +3,7 @@
 package import Geometry
 package import HeadTracking
 
-/// The orientation after each of the recording's samples, sensor to earth.
+/// Returns the orientation after each sample of a recording, from sensor to earth.
 package func fused(_ recording: InertialRecording, usesMagnetometer: Bool) -> [Quaternion] {
   var settings = FusionSettings()
   settings.usesMagnetometer = usesMagnetometer

@@ -8,7 +8,7 @@ import Media
 package import Rendering
 
 extension RenderSettings {
-  /// The options that `play` and `render` share.
+  /// Reads the options that `play` and `render` share.
   package init(_ command: ParsedCommand) throws(CommandFailure) {
     self.init()
     hrtfPath = hrtfFile(command)
@@ -51,7 +51,7 @@ extension DecoderDesign.Method {
       case .magls, .direct: .magnitudeLeastSquares
       case .ls: .leastSquares
       case .maglsCov: .covarianceConstrained
-      // What is no wave goes through it.
+      // It decodes the residual, which is not part of any estimated wave.
       case .parametric: .magnitudeLeastSquares
       }
   }
@@ -88,7 +88,7 @@ extension Upmix {
   }
 }
 
-/// The recorded or fixed head that a command line asks for; nil where it asks for none.
+/// Returns the recorded head motion of `--motion`; nil without the option.
 package func recordedHead(_ command: ParsedCommand) throws(CommandFailure) -> HeadTrajectory? {
   guard let path = command[Options.motion] else { return nil }
   do throws(HeadTrackingError) {
@@ -102,7 +102,7 @@ extension PoseAngles {
   }
 }
 
-/// Runs what may fail in the engine and turns its errors into a command's.
+/// Runs a body of the engine and converts its errors to those of a command.
 package func playing<Value>(
   _ body: () throws(PlaybackError) -> Value
 ) throws(CommandFailure) -> Value {

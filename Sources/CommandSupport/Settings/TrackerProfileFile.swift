@@ -5,7 +5,7 @@ import Glibc
 package import HeadTracking
 import System
 
-/// A tracker profile as it stands in a file; docs/trackers.md tells the schema.
+/// The content of a tracker profile file. docs/trackers.md describes its schema.
 package struct TrackerProfileFile: Decodable {
   struct Signal: Decodable {
     var byte: Int?
@@ -38,13 +38,13 @@ package struct TrackerProfileFile: Decodable {
   var clock: Clock?
   var start: Start?
 
-  /// Why a file is no profile.
+  /// Why a file is not a valid profile.
   struct Problem: Error {
     var reason: String
     init(_ reason: String) { self.reason = reason }
   }
 
-  /// The profile of a file.
+  /// Reads the profile in a file.
   static func read(_ path: String) throws(Problem) -> TrackerProfile {
     let file: TrackerProfileFile
     do {
@@ -119,7 +119,7 @@ package struct TrackerProfileFile: Decodable {
     return number
   }
 
-  /// `PAGE:USAGE`, hexadecimal.
+  /// Parses `PAGE:USAGE` in hexadecimal.
   private static func usage(_ text: String) throws(Problem) -> HIDUsage {
     let parts = text.split(separator: ":").map(String.init)
     guard parts.count == 2 else { throw Problem("'\(text)' is no usage such as 0001:0032") }
@@ -140,7 +140,7 @@ package struct TrackerProfileFile: Decodable {
   }
 }
 
-/// The profiles of the data folder's `Calibration/trackers`, and a note on each that is wrong.
+/// Reads the profiles in a folder. Prints a note for each invalid one and skips it.
 package func trackerProfiles(in folder: String) -> [TrackerProfile] {
   var profiles: [TrackerProfile] = []
   for name in SystemFile.names(in: folder)?.sorted() ?? [] where name.hasSuffix(".json") {

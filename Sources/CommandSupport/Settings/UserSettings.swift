@@ -5,7 +5,7 @@ package import HeadTracking
 import Media
 import UserFiles
 
-/// The command with the user's own defaults where the command line says nothing.
+/// Returns the command with the user's defaults for options that are not given.
 package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -> ParsedCommand {
   guard [.play, .render].contains(command.name), let folder = UserFolder.ofThisProcess else {
     return command
@@ -15,7 +15,7 @@ package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -
     result = try OptionDefaults(in: folder).applied(to: command)
   } catch { throw CommandFailure(error.description) }
   guard !command.isGiven(Options.layout) else { return result }
-  // Only the engine knows all layouts.
+  // Only the engine knows all layouts, so the value is checked here.
   do throws(MediaError) { _ = try LayoutOption(result[Options.layout]) } catch {
     throw CommandFailure(
       "\(folder.configPath): the value '\(result[Options.layout].withoutControls)' of 'layout'"
@@ -24,8 +24,8 @@ package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -
   return result
 }
 
-/// Finds a tracker's calibration in the user's folder. One that cannot be used is told of, and the
-/// tracker is taken as it is.
+/// Reads a tracker's calibration in the user's folder; nil if there is none. Prints a note if it
+/// cannot be used, and the tracker then runs without a calibration.
 package let userCalibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { tracker in
   guard let folder = UserFolder.ofThisProcess else { return nil }
   do throws(UserFileError) {

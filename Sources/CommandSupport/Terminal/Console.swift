@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The terminal in front of the listener: single keys in, one line that is written over out.
+/// The listener's terminal: reads single keys and shows a status line, which is overwritten.
 package final class Console {
   package enum Key: Equatable {
     case pause
@@ -12,21 +12,21 @@ package final class Console {
     case softer
     case recenter
     case mode
-    /// The next decoder design.
+    /// Changes to the next decoder design.
     case decoder
-    /// The next HRTF set.
+    /// Changes to the next HRTF set.
     case hrtf
-    /// An order for the bus of loudspeaker sources.
+    /// Sets the ambisonic order of the bus for loudspeaker sources.
     case order(Int)
     case quit
   }
 
-  /// Whether the status line is shown.
+  /// Whether stdout is a terminal, so that the status line is shown.
   package let isInteractive = isTerminal(STDOUT_FILENO)
   private var saved: termios?
   private var isShown = false
 
-  /// Takes keys one by one, unseen, where the input is a terminal that belongs to us.
+  /// Turns off line input and echo if stdin is a terminal and this process is in the foreground.
   package init() {
     guard isTerminal(STDIN_FILENO), tcgetpgrp(STDIN_FILENO) == getpgrp() else { return }
     var mode = termios()
@@ -38,14 +38,14 @@ package final class Console {
 
   deinit { restore() }
 
-  /// The terminal as it was.
+  /// Restores the terminal mode.
   package func restore() {
     guard var mode = saved else { return }
     tcsetattr(STDIN_FILENO, TCSANOW, &mode)
     saved = nil
   }
 
-  /// Waits so long for keys, and returns those pressed.
+  /// Waits up to this time for keys, and returns those that were pressed.
   package func keys(waitMilliseconds: Int32) -> [Key] {
     guard saved != nil else {
       usleep(UInt32(waitMilliseconds) * 1000)
@@ -76,7 +76,7 @@ package final class Console {
         keys.append(.order(Int(byte - UInt8(ascii: "0"))))
       case UInt8(ascii: "q"): keys.append(.quit)
       case 0x1B:
-        // An arrow: ESC, [ or O, and a letter.
+        // An arrow key sends ESC, then [ or O, then a letter.
         guard let lead = rest.popFirst(), lead == UInt8(ascii: "[") || lead == UInt8(ascii: "O"),
           let letter = rest.popFirst()
         else { continue }
@@ -93,7 +93,7 @@ package final class Console {
     return keys
   }
 
-  /// Shows the line in place of the one before.
+  /// Shows a line in place of the previous one, cut to the width of the terminal.
   package func show(_ line: String) {
     guard isInteractive else { return }
     var size = winsize()
@@ -103,7 +103,7 @@ package final class Console {
     write("\r\(line.prefix(width - 1))\u{1B}[K", to: STDOUT_FILENO)
   }
 
-  /// Empties the status line, so that something else can be said.
+  /// Clears the status line, so that something else can be printed.
   package func clear() {
     guard isShown else { return }
     isShown = false

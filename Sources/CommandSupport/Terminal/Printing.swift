@@ -2,19 +2,19 @@
 
 import Glibc
 
-/// One line on stderr.
+/// Prints an error line to stderr.
 package func printError(_ message: String) { write("stillstage: \(message)\n", to: STDERR_FILENO) }
 
-/// Something the user should know, on stderr.
+/// Prints a note to stderr.
 package func printNote(_ message: String) {
   write("stillstage: note: \(message)\n", to: STDERR_FILENO)
 }
 
-/// The same as `write`, for types whose own method of that name hides it.
+/// Calls `write`, for types whose own method of that name hides it.
 @discardableResult
 package func writeText(_ text: String, to descriptor: Int32) -> Bool { write(text, to: descriptor) }
 
-/// All of a text; false where the other end is gone.
+/// Writes all of a text. Returns false if writing fails.
 @discardableResult
 package func write(_ text: String, to descriptor: Int32) -> Bool {
   var bytes = Array(text.utf8)[...]
@@ -27,5 +27,5 @@ package func write(_ text: String, to descriptor: Int32) -> Bool {
   return true
 }
 
-/// Whether a person looks at a descriptor.
+/// Whether a descriptor is a terminal.
 package func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }

@@ -3,7 +3,7 @@
 import CRealtime
 import Glibc
 
-/// How far long work has come, on stderr, where a person looks and has waited for half a second.
+/// Shows the progress of a long operation on stderr, if that is a terminal and 0.5 s have passed.
 package struct Progress {
   private let total: Int?
   private var done = 0
@@ -12,9 +12,11 @@ package struct Progress {
   private let isWanted = isTerminal(STDERR_FILENO)
   private let word: String
 
+  /// Creates a progress display.
+  ///
   /// - Parameters:
-  ///   - total: frames in all; nil where that is not known.
-  ///   - word: what has been done to them, where it is not the usual.
+  ///   - total: total number of frames; nil if unknown, and then nothing is shown.
+  ///   - word: a word that is printed after the percentage; empty for none.
   package init(total: Int?, doing word: String = "") {
     self.total = total
     self.word = word.isEmpty ? "" : " " + word
@@ -30,7 +32,7 @@ package struct Progress {
     write("\r\(min(100, done * 100 / total)) %\(word)\u{1B}[K", to: STDERR_FILENO)
   }
 
-  /// Leaves the line empty.
+  /// Clears the line.
   package func end() {
     if isShown { write("\r\u{1B}[K", to: STDERR_FILENO) }
   }

@@ -4,20 +4,20 @@ import Glibc
 package import Media
 import Synchronization
 
-/// SIGINT, SIGTERM and SIGHUP, awaited on a thread of their own.
+/// Handles SIGINT, SIGTERM and SIGHUP on a thread of its own.
 package enum Signals {
-  /// Raised by the first signal.
+  /// The flag that the first signal raises.
   package static let interrupt = InterruptFlag()
   private static let number = Atomic<Int32>(0)
 
-  /// The signal that asked for the end; nil before.
+  /// The first signal that arrived; nil if there was none.
   package static var received: Int32? {
     let value = number.load(ordering: .acquiring)
     return value == 0 ? nil : value
   }
 
-  /// Keeps the signals from every thread started later and waits for them; a second one ends
-  /// the process at once.
+  /// Blocks the signals for all threads that are started later, and starts a thread that waits for
+  /// them. A second signal ends the process at once.
   static func watch() {
     var set = Self.set
     pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -36,7 +36,7 @@ package enum Signals {
     return set
   }
 
-  /// `nohup` has a signal ignored; awaited, it would arrive all the same.
+  /// `nohup` ignores SIGHUP. Waiting for an ignored signal would still receive it.
   private static func isIgnored(_ signal: Int32) -> Bool {
     var action = sigaction()
     sigaction(signal, nil, &action)
