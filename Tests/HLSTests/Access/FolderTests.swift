@@ -7,7 +7,7 @@ import Testing
 @testable import HLS
 
 @Suite struct FolderTests {
-  /// A folder with these files, each holding its own name.
+  /// Makes a folder with these files. Each file contains its own name.
   private func folder(_ names: [String]) throws -> TemporaryFolder {
     let folder = TemporaryFolder()
     for name in names {
@@ -52,7 +52,8 @@ import Testing
     #expect(PresentationFolder(made.path + "/none") == nil)
   }
 
-  /// Segments of one number have one name in all renditions: one that is missing is missing.
+  /// Renditions often use the same file names. So a missing segment must not be replaced by the
+  /// segment of the same name in another rendition.
   @Test func aSegmentOfAnotherRenditionIsNotTakenForOneThatIsMissing() throws {
     let made = try folder([
       "master.m3u8", "a/p.m3u8", "a/seg0.ts", "b/p.m3u8", "b/seg0.ts", "b/seg1.ts", "all/seg2.ts",
@@ -66,17 +67,18 @@ import Testing
     #expect(folder.file(for: "seg0.ts", from: a) == root + "/a/seg0.ts")
     #expect(folder.file(for: "seg1.ts", from: a) == nil)
     #expect(folder.file(for: "https://old.example/seg1.ts", from: a) == nil)
-    // However the playlist's own path is written.
+    // This holds for any spelling of the playlist's own path.
     for path in ["/./a/p.m3u8", "//a/p.m3u8", "/b/../a/p.m3u8"] {
       #expect(
         folder.file(for: "https://old.example/only.ts", from: root + path) == root + "/a/only.ts")
       #expect(folder.file(for: "seg1.ts", from: root + path) == nil)
     }
-    // A key may be all renditions'.
+    // A key may be shared by all renditions.
     #expect(folder.file(for: "https://old.example/k.key", from: a) == root + "/b/k.key")
-    // A playlist without segments of its own has them elsewhere.
+    // A playlist without segments beside it uses those of another folder.
     #expect(folder.file(for: "seg1.ts", from: root + "/d/p.m3u8") == root + "/b/seg1.ts")
-    // Who names the folder means it, a folder of segments alone is nobody's, and playlists are all.
+    // Three cases in which files of other folders are used: the address names the folder, the
+    // folder has segments but no playlist, or the file is a playlist.
     #expect(folder.file(for: "https://old.example/b/seg1.ts", from: a) == root + "/b/seg1.ts")
     #expect(folder.file(for: "seg2.ts", from: a) == root + "/all/seg2.ts")
     #expect(

@@ -38,7 +38,7 @@ import Testing
       rendition(120, false, score: 3),
     ]
     #expect(uris(Ladder(scored)) == ["50.0", "120.0"])
-    // One without a score makes the scores of all meaningless (RFC 8216bis).
+    // Scores are ignored unless all renditions have one (RFC 8216bis).
     #expect(uris(Ladder(scored + [rendition(60, false)])) == ["50.0", "60.0", "90.0", "120.0"])
   }
 

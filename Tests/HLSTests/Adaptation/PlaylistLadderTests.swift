@@ -4,7 +4,7 @@ import Testing
 
 @testable import HLS
 
-/// Ladders of whole playlists.
+/// Tests of ladders that are made from complete playlists.
 @Suite struct PlaylistLadderTests {
   private func playlist(_ text: String) throws -> MultivariantPlaylist {
     guard case .multivariant(let playlist) = try Playlist(Array("#EXTM3U\n\(text)".utf8)) else {
@@ -59,7 +59,7 @@ import Testing
         #EXT-X-STREAM-INF:BANDWIDTH=100000,CODECS="avc1.42c00a,mp4a.40.2",RESOLUTION=64x36,AUDIO="p"
         least
         """))
-    // No rate can be above that of the variant that carries the sound.
+    // A guessed bit rate is never above that of the variant that carries the sound.
     #expect(shape(ladder) == ["plain 100 stereo", "surround 192 multichannel"])
     #expect(ladder.map(\.isGuessed) == [true, true])
   }

@@ -23,7 +23,8 @@ import Testing
       firstByteSeconds: 0.05)
   }
 
-  /// A rule that has seen segments at these rates, one in every 4 s, and chosen after each.
+  /// Makes a rule that has recorded segments at these rates in kbit/s, one every 4 s, and has
+  /// chosen a rendition after each.
   private func rule(
     _ rates: [Double], buffer: Double = 10, ladder: Ladder = .bench
   ) -> (rule: RenditionChoice, now: Double) {
@@ -62,7 +63,7 @@ import Testing
     }
   }
 
-  /// The same player in the same state: a faster line never means a lower rendition.
+  /// In the same state, higher throughput never leads to a lower rendition.
   @Test func moreThroughputNeverGivesALowerRendition() {
     var random = SeededGenerator(7)
     for _ in 0..<2000 {
@@ -80,7 +81,7 @@ import Testing
     }
   }
 
-  /// The same over whole histories of two new players on steady lines.
+  /// The same property over the complete histories of new players with constant throughput.
   @Test func aFasterLineIsNeverPlayedLower() {
     var last = 0
     for rate in stride(from: 20.0, through: 2000, by: 10) {
@@ -137,7 +138,7 @@ import Testing
     var (rule, now) = rule([900, 900, 900])
     var buffer = 10.0
     var choices: [Int] = []
-    // 110 kbit/s carry no multichannel; each such segment costs the buffer 3.3 s.
+    // 110 kbit/s is too slow for multichannel: each such segment reduces the buffer by 3.3 s.
     for _ in 0..<12 {
       let rendition = rule.next(situation(now, buffer: buffer))
       choices.append(rendition)
@@ -157,7 +158,7 @@ import Testing
     var download = DownloadProgress(requestTime: now, totalBytes: 150_000)
     var abandoned: Double?
     for tenth in 1...100 {
-      // 80 kbit/s: the 150 kB need 15 s; the cheapest rendition's segment needs 2.65 s.
+      // At 80 kbit/s the 150 kB take 15 s, and a segment of the cheapest rendition takes 2.65 s.
       let time = now + Double(tenth) / 10
       download.received(Double(tenth) * 1000, at: time)
       let buffer = 9 - Double(tenth) / 10
@@ -173,7 +174,7 @@ import Testing
     #expect(rule.lastChange?.reason == .downloadTooSlow)
   }
 
-  /// A line that was dead for seconds is back: its last second is mostly of before.
+  /// The throughput recovers after 5 s at 24 kbit/s. Most of the last second is still from before.
   @Test func aDownloadThatHasJustRevivedGoesOn() {
     var (rule, now) = rule([900, 900, 900])
     #expect(rule.next(situation(now, buffer: 10)) == 2)
@@ -209,7 +210,7 @@ import Testing
     #expect(rule.next(situation(now, buffer: 10)) == 0)
     var returned: Double?
     let start = now
-    // 1.5 times the rate: nearly the whole hold is needed.
+    // At 1.5 times the bit rate, nearly the full hold is needed.
     while returned == nil, now < start + 60 {
       now += segment
       rule.record(timing(now, kilobits: 300), rendition: 1)
@@ -257,7 +258,7 @@ import Testing
       now += 2
       let place = situation(now, buffer: 10, isWaiting: true)
       let wish = rule.replacement(place, queue: queue)
-      // The first has begun too long ago, the second is about to.
+      // The first segment began too long ago. The second began 1 s ago and can still be joined.
       #expect(wish == Replacement(number: 1, rendition: 2))
       #expect(rule.treatment == .stereo)
       rule.record(timing(now + 1, kilobits: proof), rendition: 2)
@@ -272,7 +273,7 @@ import Testing
     var (rule, now) = rule([100, 100, 100])
     var download = DownloadProgress(requestTime: now, totalBytes: 100_000)
     for tenth in 1...10 { download.received(Double(tenth) * 2000, at: now + Double(tenth) / 10) }
-    // 160 kbit/s is less than the rendition's 200, however much time there is.
+    // 160 kbit/s is below the rendition's 200 kbit/s, no matter how much time is left.
     let slow = rule.course(
       of: download, rendition: 2, secondsLeft: 60, situation(now + 1, buffer: 10))
     #expect(slow == .giveUp)

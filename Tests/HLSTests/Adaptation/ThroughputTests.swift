@@ -9,7 +9,7 @@ import Testing
   private func timing(
     end: Double, kilobits: Double, seconds: Double = 1, bytes: Int = 100_000
   ) -> SegmentTiming {
-    // The wait for the first byte is no part of the rate.
+    // The wait for the first byte is not part of the rate.
     let body = Double(bytes) * 8 / (kilobits * 1000)
     return SegmentTiming(end: end, bytes: bytes, seconds: body + 0.2, firstByteSeconds: 0.2)
   }
@@ -25,7 +25,8 @@ import Testing
     #expect(history.samples.count == 20)
   }
 
-  /// After a step the old samples weigh 2^(-age / halfLife): the geometric series is known.
+  /// After a step, old samples have the weight 2^(-age / halfLife), so the expected average is a
+  /// geometric series.
   @Test func aStepIsFollowedWithTheHalfLife() {
     for (count, halfLife) in [(1, 3.0), (3, 3), (6, 12)] {
       var history = ThroughputHistory()
@@ -64,7 +65,7 @@ import Testing
       #expect(rate == nil)
     }
     #expect(history == before)
-    // All in no time: as fast as can be, but finite.
+    // A download in no time gives a high but finite rate.
     let instant = SegmentTiming(end: 6, bytes: 1 << 40, seconds: 1e-9, firstByteSeconds: 0)
     #expect(history.record(instant) == 1e10)
   }
@@ -82,7 +83,7 @@ import Testing
     #expect(progress.recentRate(at: 11) == 0)
     progress.received(0, at: 11)
     #expect(progress.recentRate(at: 11.2) == nil)
-    // 10 kB/s for 2 s, then 2 kB/s.
+    // 10 kB/s for 2 s, then 2 kB/s for 2 s.
     for tenth in 1...20 { progress.received(Double(tenth) * 1000, at: 11 + Double(tenth) / 10) }
     #expect(abs((progress.recentRate(at: 13) ?? .nan) - 80_000) < 1)
     for tenth in 1...20 {
@@ -90,7 +91,7 @@ import Testing
     }
     #expect(abs((progress.recentRate(at: 15) ?? .nan) - 16_000) < 1)
     #expect(progress.remainingBytes == 76_000)
-    // Nothing more: the window empties.
+    // Nothing more arrives, so the window becomes empty.
     #expect((progress.recentRate(at: 16.1) ?? .nan) < 1)
   }
 

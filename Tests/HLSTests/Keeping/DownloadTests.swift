@@ -6,7 +6,7 @@ import Testing
 
 @testable import HLS
 
-/// A server in memory: bodies by address, and how often each was asked for.
+/// A server in memory. It returns bodies by address and records all requests.
 private final class MadeServer: ResourceFetcher {
   let bodies: Mutex<[String: Result<[UInt8], FetchError>]>
   let asked = Mutex<[String]>([])
@@ -49,7 +49,7 @@ private final class MadeServer: ResourceFetcher {
     Array((["#EXTM3U", "#EXT-X-TARGETDURATION:4"] + lines).joined(separator: "\n").utf8)
   }
 
-  /// `s0.ts` and so on, and their playlist `p.m3u8`.
+  /// Makes a server with the segments `s0.ts` and so on, and their playlist `p.m3u8`.
   private func server(_ count: Int) -> MadeServer {
     var bodies = [base + "p.m3u8": list((0..<count).map { "#EXTINF:4,\ns\($0).ts" } + [end])]
     for number in 0..<count { bodies[base + "s\(number).ts"] = MadeSegments.stream(UInt64(number)) }
@@ -133,7 +133,8 @@ private final class MadeServer: ResourceFetcher {
     #expect(rest.isComplete && rest.present == outcome.fetched)
   }
 
-  /// What OpenSSL encrypts, with two keys, a vector and without, parts of a file, and a map.
+  /// Downloads what OpenSSL has encrypted: with two keys, with and without an explicit vector, as
+  /// byte ranges of one file, and with an initialisation section.
   @Test func encryptionPartsAndMapsAreResolved() throws {
     let server = MadeServer([:])
     let keys = (0..<2).map { key in (0..<16).map { UInt8($0 * 7 + key) } }
@@ -217,7 +218,7 @@ private final class MadeServer: ResourceFetcher {
     #expect(MadeSegments.names(made.path).isEmpty)
   }
 
-  /// A hostile playlist leads neither to local files nor elsewhere.
+  /// A hostile playlist refers neither to local files nor to anything outside the server.
   @Test func addressesAreThoseOfTheServer() throws {
     let server = server(1)
     server.set(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HLS
 
-/// Folders that were there before, that are used twice, and that cannot be written.
+/// Tests folders that existed before, that are used twice, or that cannot be written.
 @Suite struct KeeperFolderTests {
   private let made = TemporaryFolder()
   private var path: String { made.path + "/kept" }
@@ -29,13 +29,13 @@ import Testing
     let keeper = try PresentationKeeper(folder: path, source: "http://h/m.m3u8?token=2")
     for number in 0..<3 { #expect(keeper.has(MadeSegments.segment(number), of: rendition)) }
     #expect(!keeper.has(MadeSegments.segment(3), of: rendition))
-    // The same number of another resource, or other bytes of it, is another segment.
+    // A segment with the same number is a different one if its address or its byte range differs.
     #expect(!keeper.has(MadeSegments.segment(1, uri: "other.ts"), of: rendition))
     #expect(keeper.has(MadeSegments.segment(1, uri: "seg1.ts?token=2"), of: rendition))
     var part = MadeSegments.segment(1)
     part.range = ByteRange(offset: 0, length: 752)
     #expect(!keeper.has(part, of: rendition))
-    // So is the rendition under an address with other words behind it.
+    // A rendition is still the same if only the query of its address differs.
     #expect(keeper.has(MadeSegments.segment(1), of: MadeSegments.rendition("a.m3u8?token=2")))
     keeper.keep(MadeSegments.segment(3), body: MadeSegments.stream(3), of: rendition)
     keeper.finish()
@@ -46,7 +46,8 @@ import Testing
   @Test func damageIsFoundAndForgotten() throws {
     try fill(0..<6)
     let folder = path + "/stereo-128k/"
-    // Shorter, another of the same length, gone, a link to the same, and whole.
+    // The files are in turn truncated, changed at the same length, missing, replaced by a link, and
+    // intact.
     try MadeSegments.put(Array(MadeSegments.stream(0).prefix(376)), folder + "00000.ts")
     var wrong = MadeSegments.stream(1)
     wrong[500] ^= 1
@@ -60,7 +61,7 @@ import Testing
     #expect(whole == [4, 5])
     keeper.finish()
     #expect(try expectValidPresentation(path).values.first?.map(\.sequence) == [4, 5])
-    // Damage that comes while it runs is found by the final look.
+    // The final check finds damage that happens during the run.
     wrong = MadeSegments.stream(5)
     wrong[10] ^= 1
     try MadeSegments.put(wrong, folder + "00005.ts")
@@ -79,8 +80,7 @@ import Testing
     #expect(MadeSegments.names(path) == ["kept.json", "stereo-128k"])
   }
 
-  /// Whatever stands in the records, nothing outside of the folder is touched or taken for a
-  /// segment.
+  /// A folder with an invalid record was not made by a keeper, so it is left alone.
   @Test(arguments: [
     "", "[]", "{", #"{"version":2,"source":"http://h/m.m3u8","renditions":[]}"#,
   ])
@@ -92,6 +92,7 @@ import Testing
     }
   }
 
+  /// No entry of a record can cause access outside the folder or make another file a segment.
   @Test func recordsAreBelievedAsLittleAsPlaylists() throws {
     try fill(0..<2)
     try made.write("secret", to: "outside.ts")
@@ -174,8 +175,8 @@ import Testing
     }
   }
 
-  /// What cannot be written is told of once; what was kept before stays valid, and what can be
-  /// written again is kept.
+  /// A write error is reported once. What was kept before stays valid, and later segments are kept
+  /// if they can be written.
   @Test func aDiskThatRefusesIsToldOfOnce() throws {
     let keeper = try PresentationKeeper(folder: path, source: source, now: { 0 })
     let rendition = MadeSegments.rendition()
@@ -188,7 +189,7 @@ import Testing
     #expect(error == keeper.problem)
     let told = try #require(error)
     #expect("\(told)" == "cannot write \(path)/stereo-128k/00002.ts: Is a directory")
-    // The playlists are up to date at once: nobody knows what else cannot be written.
+    // The playlists are written at once, because other writes may fail too.
     #expect(try expectValidPresentation(path).values.first?.count == 2)
     #expect(
       keeper.keep(MadeSegments.segment(3), body: MadeSegments.stream(3), of: rendition) == nil)
@@ -224,7 +225,7 @@ import Testing
     return (try? ProgramRun.of("umount", [folder.file("probe")]).exitCode) == 0
   }()
 
-  /// The disk is a small file system of its own.
+  /// The full disk is a small file system of its own.
   @Test(.enabled(if: canMount, "a file system cannot be mounted here"))
   func onAFullDiskTheNewestSegmentMakesRoomForThePlaylists() throws {
     try #require(try Self.mount(path))

@@ -90,7 +90,8 @@ import Testing
     #expect(playlist.segments.map(\.isGap) == [false, false, true, true, true, false])
     #expect(playlist.segments[3].programDate == ProgramDate(seconds: 1_000_000))
     #expect(playlist.version == 8)
-    // Both begin at the same time; what is not known is like what comes next.
+    // Both playlists begin at the same time. A gap of unknown duration gets that of the next
+    // segment.
     let other = try MadeSegments.media(path + "/6ch-128k/playlist.m3u8")
     #expect(other.mediaSequence == 10 && other.segments.count == 6)
     #expect(other.segments.prefix(5).allSatisfy { $0.isGap && $0.duration == 3.75 })
@@ -120,8 +121,8 @@ import Testing
     try expectValidPresentation(path)
   }
 
-  /// A playlist that means harm can neither lead out of the folder nor make the written ones
-  /// endless.
+  /// A hostile playlist can neither refer to anything outside the folder nor make the written
+  /// playlists endless.
   @Test func namesAndNumbersAreTheKeepersOwn() throws {
     let keeper = try keeper()
     for (index, uri) in ["../../x", "/etc/passwd", "..", "a\u{0}b", ".."].enumerated() {
@@ -164,7 +165,7 @@ import Testing
     #expect(MadeSegments.names(path) == ["kept.json"])
   }
 
-  /// Playlists come at most once a second, and what they name is there before them.
+  /// Playlists are written at most once per second, and after the files that they list.
   @Test func atAnyMomentThePresentationIsValid() throws {
     let time = Mutex(0.0)
     let keeper = try keeper(clock: { time.withLock { $0 } })

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HLS
 
-/// Whatever is kept, in whatever order and in however many runs: what is there is where it was.
+/// Segments keep their time, whatever is kept, in any order and in any number of runs.
 @Suite struct KeeperTimeTests {
   private func server(_ random: inout SeededGenerator) -> MediaPlaylist {
     var playlist = MediaPlaylist()
@@ -82,13 +82,12 @@ import Testing
     keeper?.keep(server.segments[0], body: MadeSegments.stream(1), of: first)
     keeper?.finish()
     let playlist = try MadeSegments.media(path + "/6ch-128k/playlist.m3u8")
-    // What was before the first kept segment is not known any more.
+    // The duration of the gap before the first kept segment is no longer known.
     #expect(playlist.segments.map(\.duration) == [2, 2, 3, 4])
     #expect(playlist.segments.map(\.isGap) == [true, false, true, false])
   }
 
-  /// A day of segments: the playlists are written less often the longer that takes, and are read
-  /// again.
+  /// Keeps every other one of two days of segments, and reads the playlist and the record back.
   @Test func aDayIsKept() throws {
     let made = TemporaryFolder()
     var timeline = KeptTimeline()

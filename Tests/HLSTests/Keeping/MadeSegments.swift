@@ -7,9 +7,9 @@ import Testing
 
 @testable import HLS
 
-/// Segments that pass for sound, and folders to keep them in.
+/// Makes segments that pass the format checks, and reads and writes the files of kept folders.
 enum MadeSegments {
-  /// A transport stream of so many packets, whose content goes by the seed.
+  /// A transport stream of this many packets, with random content that depends on the seed.
   static func stream(_ seed: UInt64, packets: Int = 4) -> [UInt8] {
     var random = SeededGenerator(seed)
     return (0..<packets).flatMap { _ in
@@ -72,9 +72,10 @@ enum MadeSegments {
   struct Unexpected: Error {}
 }
 
-/// Everything that a folder's playlists name is there, and whole: what a player would find.
+/// Checks that everything that a folder's playlists list is there and intact, as a player would
+/// find it.
 ///
-/// - Returns: for each media playlist its segments.
+/// - Returns: the segments of each media playlist, by its URI.
 @discardableResult
 func expectValidPresentation(_ path: String) throws -> [String: [MediaSegment]] {
   let folder = try #require(PresentationFolder(path))

@@ -5,7 +5,8 @@ import Testing
 @testable import HLS
 
 @Suite struct RenditionSelectionTests {
-  /// Stereo at two rates in two languages, 5.1, and one that no open decoder reads.
+  /// Stereo at two bit rates, one of them in two languages, 5.1, and one rendition that no open
+  /// decoder reads.
   private let master = """
     #EXTM3U
     #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="lo",NAME="English",LANGUAGE="en",DEFAULT=YES,CHANNELS="2",\
@@ -75,7 +76,7 @@ import Testing
     }
   }
 
-  /// Sound within variants: those without pictures, else the cheapest with them.
+  /// Sound within variants: takes those without video, or else the cheapest one with video.
   @Test func soundInVariantsIsFound() throws {
     let plain = """
       #EXTM3U

@@ -22,7 +22,8 @@ import Testing
 
   @Test func itIsLoadedAgainWhenASegmentShouldHaveCome() {
     var follower = PlaylistFollower(playlist(0..<5), at: 100)
-    // Somewhen in the next 4 s; the middle of them is looked at first, then their end.
+    // The next segment appears within the next 4 s. The first attempt is in the middle of them, the
+    // second at the end.
     #expect(follower.nextLoad == 102)
     follower.take(nil, at: 102)
     #expect(follower.nextLoad == 104)
@@ -37,8 +38,8 @@ import Testing
     #expect(follower.nextLoad == nil)
   }
 
-  /// The player's first look comes at any moment; soon it sees what appears when it appears, with
-  /// hardly more than one look for each segment, and never many in a row.
+  /// The first load can be at any time within a segment. The follower soon finds segments when they
+  /// appear, with few more loads than segments and never many in quick succession.
   @Test(arguments: [0.05, 0.4, 1, 1.9, 3, 3.8], [0.9995, 1, 1.0005])
   func whenSegmentsAppearIsLearned(first: Double, clock: Double) throws {
     let pause = 3.84 * clock
@@ -61,7 +62,7 @@ import Testing
     #expect(zip(looks, looks.dropFirst(4)).allSatisfy { $1 - $0 > 1 })
   }
 
-  /// A server publishes a segment every 3.84 s; the player is sometimes busy for a while.
+  /// The server publishes a segment every 3.84 s, and the player is sometimes busy for 9 s.
   @Test func loadsComeSoonAfterWhatTheyAreFor() throws {
     var follower = PlaylistFollower(playlist(0..<3, seconds: 3.84), at: 0.01)
     var now = 0.01
@@ -92,7 +93,7 @@ import Testing
     var follower = PlaylistFollower(playlist(10..<15), at: 0)
     follower.take(playlist(8..<13), at: 4)
     #expect(follower.playlist.mediaSequence == 10)
-    // A server that begins anew counts from 0 again.
+    // A server that restarts counts from 0 again.
     follower.take(playlist(1000..<1005), at: 8)
     follower.take(playlist(0..<5), at: 12)
     #expect(follower.playlist.mediaSequence == 0)

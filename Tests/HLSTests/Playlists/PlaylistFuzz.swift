@@ -2,8 +2,8 @@
 
 @testable import HLS
 
-/// Feeds any bytes to everything that reads what a server sends, and stops the program where
-/// something comes out that must not. Used by a test and, through libFuzzer, by `make fuzz`.
+/// Feeds arbitrary bytes to all parsers of what a server sends, and traps on an impossible result.
+/// Used by a test and, with libFuzzer, by `make fuzz`.
 enum PlaylistFuzz {
   static func run(_ bytes: [UInt8]) {
     guard let kind = bytes.first else { return }
@@ -56,7 +56,7 @@ enum PlaylistFuzz {
     }
     let local = AccessRules(.folder("/kept"))
     if case .file(let path)? = ResourceAddress.file("/kept/p.m3u8").resolved(uri) {
-      // Only names: whether it is there, and where links lead, is looked at when it is opened.
+      // Only the path is checked here. Existence and links are checked when the file is opened.
       let isInside = (try? local.checkFile(path, address: uri)) != nil
       precondition(isInside == path.hasPrefix("/kept/"))
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import HLS
 
 @Suite struct PlaylistFuzzTests {
-  /// What servers send, of every kind, and of it what a bad line makes.
+  /// Tests every kind of server content, and random damage to it.
   @Test func nothingThatAServerSendsBreaksAnything() {
     let seeds = PlaylistSeeds.all
     for seed in seeds { PlaylistFuzz.run(seed) }
@@ -28,7 +28,7 @@ import Testing
   }
 }
 
-/// What the mutations begin with.
+/// The contents that are mutated.
 enum PlaylistSeeds {
   static let all: [[UInt8]] = [
     text(

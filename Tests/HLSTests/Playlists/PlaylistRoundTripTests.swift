@@ -5,7 +5,7 @@ import Testing
 
 @testable import HLS
 
-/// What is written reads as it was, whatever it is; and nothing that is read can do harm.
+/// Any playlist that is written reads back unchanged, and damaged text causes no harm.
 @Suite struct PlaylistRoundTripTests {
   @Test(arguments: 0..<200 as Range<UInt64>)
   func mediaPlaylistsComeBack(seed: UInt64) throws {
@@ -39,7 +39,7 @@ import Testing
       if bytes.isEmpty { return }
     }
     guard case .media(let playlist)? = try? Playlist(bytes) else { return }
-    // Whatever was read can be written and read again.
+    // Any playlist that was read can be written and read again.
     #expect(throws: Never.self) { try Playlist(Array(playlist.text.utf8)) }
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HLS
 
-/// Answers from a table, and counts.
+/// Answers requests from a table and records them.
 private final class MadeFetcher: ResourceFetcher {
   private let answers: Mutex<[String: [Result<String, FetchError>]]>
   let asked = Mutex<[String]>([])

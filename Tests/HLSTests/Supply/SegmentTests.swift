@@ -16,7 +16,7 @@ import Testing
     (0..<count).flatMap { _ in [0x47] + [UInt8](repeating: 1, count: 187) }
   }
 
-  /// A tag with the time in it.
+  /// An ID3 tag with this timestamp.
   private func tag(_ time: UInt64, version: UInt8 = 4) -> [UInt8] {
     let number = (0..<8).map { UInt8(truncatingIfNeeded: time >> (56 - 8 * $0)) }
     let content = Array("com.apple.streaming.transportStreamTimestamp\0".utf8) + number
@@ -75,7 +75,7 @@ import Testing
     for format in SegmentFormat.allCases { _ = format.problem(bytes) }
   }
 
-  /// What `openssl` encrypts comes out again.
+  /// Decrypts what `openssl` has encrypted.
   @Test func segmentsAreDecrypted() throws {
     let folder = TemporaryFolder()
     let (key, vector) = ((0..<16).map { UInt8($0 * 7) }, (0..<16).map { UInt8(255 - $0) })

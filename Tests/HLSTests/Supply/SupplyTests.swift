@@ -5,18 +5,18 @@ import Testing
 
 @testable import HLS
 
-/// A server, a listener and a clock that exist only as numbers.
+/// A simulated server, listener and clock.
 private final class MadeWorld: ResourceFetcher {
   struct State {
     var now = 0.0
     var bodies: [String: [UInt8]] = [:]
     var faults: [String: [FetchError]] = [:]
-    /// Always, once `faults` are used up.
+    /// Errors that are returned for ever once `faults` are used up.
     var lasting: [String: FetchError] = [:]
     var asked: [String] = []
-    /// bit/s.
+    /// Throughput in bit/s.
     var rate = 1e6
-    /// When the line carries another rate.
+    /// The time in which the throughput has another value.
     var slow: (when: Range<Double>, rate: Double)?
     var rateNow: Double { slow.map { $0.when.contains(now) ? $0.rate : rate } ?? rate }
     var liveStart: Double?
@@ -67,7 +67,7 @@ private final class MadeWorld: ResourceFetcher {
     return FetchedResource(bytes: bytes, timing: timing, address: request.address)
   }
 
-  /// A playlist that moves on with the clock.
+  /// A live playlist that follows the clock.
   private func liveText(_ address: String) -> [UInt8]? {
     guard address.hasSuffix("/p.m3u8"), let start = state.withLock({ $0.liveStart }) else {
       return nil
@@ -84,13 +84,14 @@ private final class MadeWorld: ResourceFetcher {
   private let world = MadeWorld()
   private static let seconds = MadeWorld.segmentSeconds
 
-  /// Transport packets of so many bit/s.
+  /// Transport packets with this bit rate, in bit/s, for one segment.
   private func body(_ bitRate: Double) -> [UInt8] {
     let packets = Int(bitRate * Self.seconds / 8 / 188)
     return [UInt8]((0..<packets * 188).map { $0 % 188 == 0 ? 0x47 : UInt8($0 % 251) })
   }
 
-  /// Two renditions, `low` of 64 kbit/s stereo and `high` of 256 kbit/s 5.1, of `count` segments.
+  /// Publishes two renditions of `count` segments: `low` with 64 kbit/s stereo, and `high` with 256
+  /// kbit/s 5.1.
   private func publish(_ count: Int) {
     world.set(
       "m.m3u8",
@@ -120,7 +121,7 @@ private final class MadeWorld: ResourceFetcher {
       wishes: RenditionWishes(), describe: { _ in nil }, goesOn: { true })
   }
 
-  /// Fetches until the end, or `until` s; the listener hears as soon as there is something.
+  /// Fetches until the end or for `until` s. Playback starts as soon as the rule allows it.
   private func run(
     until end: Double = 1000, rule: @escaping @Sendable (Ladder) -> any AdaptationRule,
     meanwhile: @escaping @Sendable (SegmentQueue, Double) -> Void = { _, _ in }
@@ -170,7 +171,7 @@ private final class MadeWorld: ResourceFetcher {
     #expect(!world.asked.contains { $0.hasPrefix("high") })
   }
 
-  /// The second segment takes 6 s, the first one is there after 1 s.
+  /// The second segment takes 6 s, and the first one has arrived after 1 s.
   @Test func theFirstSoundDoesNotWaitForASegmentThatComes() throws {
     publish(6)
     world.state.withLock { ($0.rate, $0.slow) = (256e3, (1.3..<20, 80e3)) }
@@ -199,7 +200,7 @@ private final class MadeWorld: ResourceFetcher {
     #expect(items.map(\.rendition) == [1, 1, 1, 0, 1, 1])
     #expect(items[3].reason == "a segment could not be had")
     #expect(queue.takeNotes().contains { $0.contains("404") })
-    // Once in its turn, and once to fade over from the other rendition.
+    // Requested once in its turn, and once to fade from the other rendition.
     #expect(world.asked.filter { $0 == "high/3.ts" }.count == 2)
   }
 
@@ -251,7 +252,7 @@ private final class MadeWorld: ResourceFetcher {
       }
     }
     let (items, queue) = try run { _ in FixedRendition(1) }
-    // Gaps that nothing comes after are not waited through.
+    // Gaps without a following segment are not queued, so nobody waits through them.
     #expect(items.count == 5)
     #expect(queue.failure?.contains("8 segments in sequence") == true)
   }
@@ -304,7 +305,7 @@ private final class MadeWorld: ResourceFetcher {
     #expect(items.allSatisfy { $0.rendition != nil }, "gaps")
     for (item, next) in zip(items, items.dropFirst()) { #expect(abs(item.end - next.start) < 1e-6) }
     for item in items {
-      // Every rendition's version of a stretch of time is the same segment.
+      // All renditions of a queued segment have the same sequence number.
       #expect(Set(item.supplied.values.map(\.sequence)) == [Int(item.start / 4)])
     }
     let renditions = Set(items.compactMap(\.rendition))
@@ -367,9 +368,9 @@ private final class MadeWorld: ResourceFetcher {
     let line = timeline(playlist(10..<15, date: 500), origin: 38.4)
     #expect(abs(line.origin(of: playlist(12..<17)) - 46.08) < 1e-9)
     #expect(abs(line.origin(of: playlist(8..<13)) - 30.72) < 1e-9)
-    // The time of day counts more than the numbers.
+    // Program dates take precedence over sequence numbers.
     #expect(abs(line.origin(of: playlist(70..<75, date: 503.84)) - 42.24) < 1e-9)
-    // Otherwise the live ends.
+    // Without dates and overlapping numbers, the live ends are aligned.
     #expect(abs(line.origin(of: playlist(90..<93)) - (line.end - 3 * 3.84)) < 1e-9)
   }
 
