@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPFetching
 
-/// Against a real server (Tests/Fixtures/http_server.py) on the loopback interface.
+/// Tests against a real server (Tests/Fixtures/http_server.py) on the loopback interface.
 @Suite final class HTTPFetcherTests {
   private let server: RunningProgram
   private let base: String
@@ -47,7 +47,8 @@ import Testing
     }
   }
 
-  /// The rate of a line is judged by what comes after it.
+  /// The first byte's time is that of the response header, because throughput is measured from
+  /// there.
   @Test func theFirstByteIsTheAnswersHead() throws {
     let timing = try fetch("/late/1000").timing
     #expect(timing.seconds - (try #require(timing.firstByte)) > 0.45)
@@ -94,7 +95,8 @@ import Testing
     }
   }
 
-  /// Foundation must not be answered about what was refused, or given up, at the same moment.
+  /// No handler may be called for a task that is refused or cancelled at the same moment, because
+  /// Foundation would terminate the process.
   @Test func refusalsAndEndsAtAnyMomentAreSurvived() {
     for round in 0..<60 {
       #expect(throws: FetchError.self) {
@@ -113,7 +115,8 @@ import Testing
     #expect(throws: FetchError.tooLong(limit: 1 << 20)) { try fetch("/endless") }
   }
 
-  /// A server that pours without end may be read on for a while until Foundation notices the end.
+  /// A server that sends without end may be read for a while until Foundation notices the
+  /// cancellation.
   @Test func whatComesBeyondTheLimitIsLetGo() {
     let transfer = Transfer(limit: 1000, start: 0) { _ in nil }
     transfer.take(Data(count: 999))
@@ -135,7 +138,7 @@ import Testing
     }
   }
 
-  /// The server stays silent for 30 s, and the fetch would wait for 8 of them.
+  /// The server is silent for 30 s, and the fetch would wait for 8 s.
   @Test func aFetchIsGivenUpAsSoonAsItIsSaid() throws {
     let clock = ContinuousClock()
     var said = clock.now
