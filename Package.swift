@@ -253,7 +253,7 @@ let unoptimised: Set<String> = [
   "UserFiles",
   "stillstage", "stillstage-bench", "stillstage-engine",
   "ChartsTests", "CommandOptionsTests", "CommandTests", "DemoTests", "HLSTests",
-  "HTTPFetchingTests", "NetworkTrackingTests", "PlaybackLibraryTests", "SystemTests",
+  "HTTPFetchingTests", "NetworkTrackingTests", "SystemTests",
   "UserFilesTests",
 ]
 for target in package.targets where unoptimised.contains(target.name) {
