@@ -4,13 +4,14 @@ package import Binaural
 private import CRealtime
 private import SignalProcessing
 
-/// How well the filters of `CrosstalkDesign` keep the ears apart, where the head is and beside it.
+/// Measures how well the filters of `CrosstalkDesign` separate the ears, with the head at its
+/// intended place or displaced from it.
 package struct CrosstalkTrial: Sendable {
-  /// Where the head is against its intended place.
+  /// The displacement of the head from its intended place.
   package struct Head: Sendable, Equatable {
-    /// Metres to the front and to the left.
+    /// Offset to the front and to the left, in metres.
     var offset: SIMD2<Double>
-    /// Radians to the left.
+    /// Turn to the left, in radians.
     var turn: Double
 
     package init(offset: SIMD2<Double> = SIMD2(0, 0), turn: Double = 0) {
@@ -19,26 +20,27 @@ package struct CrosstalkTrial: Sendable {
   }
 
   package struct Result: Sendable, Equatable {
-    /// Centres of the third octaves, Hz.
+    /// The centres of the third-octave bands, in Hz.
     package var frequencies: [Double]
-    /// dB by which an ear's own signal is above the other's at that ear, a value a third octave;
-    /// both ears' mean power.
+    /// Level of an ear's own signal above the other ear's signal at that ear, in dB: one value per
+    /// third octave, from the mean power of both ears.
     package var separation: [Double]
-    /// dB of an ear's own signal at that ear, a value a third octave, about their mean.
+    /// Level of an ear's own signal at that ear, relative to the mean over all bands, in dB: one
+    /// value per third octave.
     var colour: [Double]
-    /// dB: the greatest amplification in a third octave over what the same level at the ears would
-    /// take without cancelling.
+    /// The largest boost in any third octave, in dB, over the level that the loudspeakers would
+    /// need for the same level at the ears without cancellation. 0 if nothing is cancelled.
     package var largestBoost: Double
 
-    /// dB.
+    /// The mean of `separation`, in dB.
     package var meanSeparation: Double { separation.reduce(0, +) / Double(separation.count) }
-    /// dB, root mean square.
+    /// The root mean square of `colour`, in dB.
     package var colouration: Double {
       (colour.reduce(0) { $0 + $1 * $1 } / Double(colour.count)).squareRoot()
     }
   }
 
-  /// Third octaves from 315 Hz to 8 kHz.
+  /// Third-octave centres from 315 Hz to 8 kHz.
   static let frequencies: [Double] = [
     315, 400, 500, 630, 800, 1000, 1250, 1600, 2000, 2500, 3150, 4000, 5000, 6300, 8000,
   ]
@@ -48,9 +50,11 @@ package struct CrosstalkTrial: Sendable {
   private let filters: CrosstalkFilters
   private let size: Int
 
+  /// Designs the filters for an HRTF set and a pair of loudspeakers.
+  ///
   /// - Parameters:
-  ///   - set: prepared for the rate of playing.
-  ///   - angle: radians from the front to either loudspeaker.
+  ///   - set: an HRTF set prepared for the playback rate.
+  ///   - angle: the angle between the front and either loudspeaker, in radians.
   package init(set: HRTFSet, angle: Double) {
     self.set = set
     self.angle = angle
@@ -61,7 +65,9 @@ package struct CrosstalkTrial: Sendable {
     self.size = size
   }
 
-  /// - Parameter isCancelling: false for the loudspeakers alone.
+  /// Computes separation, colouration and boost for a position of the head.
+  ///
+  /// - Parameter isCancelling: false to measure the loudspeakers without the filters.
   package func result(_ head: Head, isCancelling: Bool) -> Result {
     let plant = LoudspeakerPlant(
       set, .init(angle: angle, offset: head.offset, turn: head.turn), size: size)
@@ -73,7 +79,7 @@ package struct CrosstalkTrial: Sendable {
     var colour = own
     for k in 0..<plant.bins {
       for ear in 0...1 {
-        // What the loudspeakers play for this ear, heard by it and by the other one.
+        // `here` is the sound for this ear at this ear, `there` is the same sound at the other ear.
         let (near, far) = (feeds[ear][ear][k], feeds[ear][1 - ear][k])
         let here = near * plant.values[ear][ear][k] + far * plant.values[1 - ear][ear][k]
         let there = near * plant.values[ear][1 - ear][k] + far * plant.values[1 - ear][1 - ear][k]
@@ -81,11 +87,13 @@ package struct CrosstalkTrial: Sendable {
         other[k] += there.squaredMagnitude / 2
         for speaker in 0...1 { colour[k] += straight.values[speaker][ear][k].squaredMagnitude / 2 }
       }
+      // The filters' gain for equal and for opposite signals at the ears; the larger one counts.
       let sum = feeds[0][0][k] + feeds[0][1][k]
       let difference = feeds[0][0][k] + feeds[0][1][k] * -1
       gain[k] = max(sum.squaredMagnitude, difference.squaredMagnitude)
     }
     let width = plant.binWidth
+    // Returns the mean power in each third octave, in dB.
     func bands(_ values: [Double]) -> [Double] {
       Self.frequencies.map { centre in
         let bins = Int((centre * 0.891 / width).rounded())...Int((centre * 1.122 / width).rounded())
@@ -95,6 +103,7 @@ package struct CrosstalkTrial: Sendable {
     }
     let (level, crosstalk) = (bands(own), bands(other))
     let mean = level.reduce(0, +) / Double(level.count)
+    // The boost is relative to the loudspeakers' mean response from 200 Hz to 8 kHz.
     let whole = Int(200 / width)...Int(8000 / width)
     let usual = whole.reduce(0) { $0 + colour[$1] } / Double(whole.count)
     let boosts = zip(bands(gain), bands(colour.map { $0 / usual })).map { $0 + $1 }
@@ -103,7 +112,7 @@ package struct CrosstalkTrial: Sendable {
       colour: level.map { $0 - mean }, largestBoost: isCancelling ? boosts.max() ?? 0 : 0)
   }
 
-  /// 2 ears x 2 loudspeakers x bins.
+  /// The spectra of the filters: 2 ears x 2 loudspeakers x bins.
   private var spectra: [[[Complex]]] {
     let fft = RealFFT(size: size)
     return [filters.leftEar, filters.rightEar].map { ear in
@@ -118,7 +127,7 @@ package struct CrosstalkTrial: Sendable {
     }
   }
 
-  /// Each ear's signal on its own loudspeaker.
+  /// The feeds without cancellation: each ear's signal goes to its own loudspeaker.
   private var plain: [[[Complex]]] {
     let bins = size / 2 + 1
     let (one, none) = (

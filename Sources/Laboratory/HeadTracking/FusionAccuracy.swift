@@ -4,32 +4,33 @@ package import Geometry
 import Glibc
 package import HeadTracking
 
-/// How far an estimated orientation is from the truth.
+/// The error of an estimated orientation against the truth.
 ///
-/// The error is taken in the earth's frame, estimate * truth*, and split into inclination,
-/// 2 acos sqrt(w2 + z2), and heading, 2 atan(z / w) (D. Laidig, M. Caruso, A. Cereatti, T. Seel,
-/// "BROAD - A benchmark for robust inertial orientation estimation", Data 6(7):72, 2021, section
-/// 3.3).
+/// The error is computed in the earth frame as estimate * conjugate(truth). It is split into
+/// inclination, 2 acos sqrt(w2 + z2), and heading, 2 atan(z / w) (D. Laidig, M. Caruso, A.
+/// Cereatti, T. Seel, "BROAD - A benchmark for robust inertial orientation estimation", Data
+/// 6(7):72, 2021, section 3.3).
 package struct FusionAccuracy: Sendable, Equatable {
-  /// Root mean square of the inclination's error, degrees.
+  /// Root mean square of the inclination error, in degrees.
   package let inclinationDegrees: Double
-  /// Root mean square of the heading's error after its circular mean is taken away, degrees.
+  /// Root mean square of the heading error after subtracting its circular mean, in degrees.
   package let headingDegrees: Double
-  /// Root mean square of the heading's error as it is, degrees.
+  /// Root mean square of the heading error without that correction, in degrees.
   package let absoluteHeadingDegrees: Double
-  /// Magnitude of the slope of the straight line through the unwrapped heading error, degrees a
-  /// minute.
+  /// Magnitude of the slope of a line fitted to the unwrapped heading error, in degrees per minute.
   package let driftDegreesPerMinute: Double
 
-  /// The error over time, for pictures: degrees, unwrapped heading.
+  /// The error over time, for charts: inclination and unwrapped heading, in degrees.
   package struct Course: Sendable, Equatable {
     package private(set) var times: [Double] = []
     package private(set) var inclination: [Double] = []
     package private(set) var heading: [Double] = []
 
+    /// Computes the error of an estimate at each scored sample.
+    ///
     /// - Parameters:
-    ///   - estimate: sensor to earth, one for each of the recording's samples.
-    ///   - recording: with truth.
+    ///   - estimate: sensor to earth, one per sample of the recording.
+    ///   - recording: a recording with ground truth.
     package init(_ estimate: [Quaternion], against recording: InertialRecording) {
       precondition(estimate.count == recording.times.count)
       for (index, truth) in recording.truth.enumerated() where recording.isScored[index] {
@@ -45,7 +46,9 @@ package struct FusionAccuracy: Sendable, Equatable {
     }
   }
 
-  /// - Returns: nil where no sample counts.
+  /// Summarises the error over time.
+  ///
+  /// - Returns: nil if fewer than two samples are scored.
   package init?(_ course: Course) {
     let count = Double(course.times.count)
     guard count > 1 else { return nil }
@@ -61,7 +64,7 @@ package struct FusionAccuracy: Sendable, Equatable {
     driftDegreesPerMinute = abs(Self.slope(course.times, course.heading)) * 60
   }
 
-  /// Of the straight line of least squares.
+  /// Returns the slope of the least-squares line.
   private static func slope(_ x: [Double], _ y: [Double]) -> Double {
     let count = Double(x.count)
     let (meanX, meanY) = (x.reduce(0, +) / count, y.reduce(0, +) / count)

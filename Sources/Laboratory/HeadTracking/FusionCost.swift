@@ -3,7 +3,8 @@
 internal import Geometry
 package import HeadTracking
 
-/// CPU microseconds a sample with magnetometer where there is one: the smallest of three runs.
+/// Returns the CPU time per sample, in microseconds: the fastest of three runs. The magnetometer is
+/// used if the recording has one.
 package func fusionMicroseconds(_ recording: InertialRecording) -> Double {
   var settings = FusionSettings()
   settings.usesMagnetometer = recording.hasMagneticField
@@ -18,6 +19,6 @@ package func fusionMicroseconds(_ recording: InertialRecording) -> Double {
     }
     best = min(best, cpuSeconds() - start)
   }
-  // The sum is always a number; asking keeps the work from being optimised away.
+  // The sum is always finite; testing it keeps the compiler from optimising the work away.
   return sum.isFinite ? best * 1e6 / Double(recording.samples.count) : .nan
 }

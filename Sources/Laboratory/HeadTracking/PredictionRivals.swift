@@ -3,14 +3,16 @@
 import CRealtime
 import Geometry
 
-/// The least-squares predictor of Android's head tracking library: each component of the quaternion
-/// gets its own line through the past poses, weighted 0.8 to the power of their age in samples,
-/// from the fourth pose on. Written after the published description; for comparison.
+/// The least-squares predictor of Android's head tracking library, for comparison; written from its
+/// published description.
+///
+/// Each quaternion component is extrapolated along its own line, fitted to the past poses with
+/// weights of 0.8 to the power of their age in samples. It predicts from the fourth pose on.
 struct LeastSquaresPredictor {
   private static let keep = 0.8
   private var count = 0
   private var last: (time: Int64, pose: Quaternion)?
-  /// Weighted sums of 1, t, t^2, q and t q, t in seconds before the newest pose.
+  /// Weighted sums of 1, t, t^2, q and t q, with t in seconds relative to the newest pose.
   private var weight = 0.0
   private var times = 0.0
   private var squares = 0.0
@@ -37,7 +39,7 @@ struct LeastSquaresPredictor {
 
   mutating func restart() { self = LeastSquaresPredictor() }
 
-  /// The pose after so many seconds; the last one where there are fewer than four.
+  /// Returns the pose after `seconds`, or the last pose if there are fewer than four.
   func pose(after seconds: Double) -> Quaternion {
     let determinant = weight * squares - times * times
     guard count >= 4, determinant > 0 else { return last?.pose ?? .identity }

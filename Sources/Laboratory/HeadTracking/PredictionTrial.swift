@@ -3,15 +3,15 @@
 import Geometry
 internal import HeadTracking
 
-/// A recorded motion with what a sensor said of it.
+/// A recorded motion and the sensor's data for it.
 package struct RecordedMotion: Sendable {
-  /// Seconds, rising.
+  /// Times in seconds, ascending.
   var times: [Double]
-  /// `headToWorld`; nil where it is not known.
+  /// `headToWorld` for each time; nil if unknown.
   var poses: [Quaternion?]
-  /// Head frame, rad/s; empty without a gyroscope.
+  /// Angular velocities in the head frame, in rad/s; empty without a gyroscope.
   var angularVelocities: [SIMD3<Double>]
-  /// Which moments count; empty: all.
+  /// Whether each sample is scored; empty if all are.
   var isScored: [Bool]
 
   init(
@@ -24,7 +24,7 @@ package struct RecordedMotion: Sendable {
     self.isScored = isScored
   }
 
-  /// The pose at a time, by slerp; nil where a neighbour is not known, or outside.
+  /// Returns the pose at a time, by slerp; nil outside the motion or if a neighbour is unknown.
   func pose(at time: Double, from index: Int) -> Quaternion? {
     var next = index
     while next < times.count, times[next] < time { next += 1 }
@@ -36,33 +36,33 @@ package struct RecordedMotion: Sendable {
   }
 }
 
-/// Predictors side by side over a recorded motion.
+/// Compares predictors on a recorded motion.
 package struct PredictionTrial: Sendable {
   package enum Method: String, Sendable, CaseIterable {
-    /// The last pose.
+    /// Keeps the last pose.
     case last
-    /// The gyroscope's velocity goes on.
+    /// Extrapolates with the gyroscope's angular velocity.
     case gyro
-    /// Android's.
+    /// Android's predictor, `LeastSquaresPredictor`.
     case leastSquares = "least-squares"
     /// `HeadPredictor`.
     case ours
   }
 
-  /// Angular errors of a method at a look-ahead.
+  /// The angular errors of one method at one look-ahead.
   package struct Errors: Sendable {
     package var method: Method
-    /// Seconds.
+    /// The look-ahead, in seconds.
     package var lookAhead: Double
-    /// Radians, one for each scored moment.
+    /// One error per scored sample, in radians.
     package var errors: [Double]
 
-    /// Radians.
+    /// The root mean square error, in radians.
     package var rootMeanSquare: Double {
       (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
     }
 
-    /// Radians: 95 in 100 errors are not greater.
+    /// The 95th percentile of the errors, in radians.
     package var percentile95: Double {
       let sorted = errors.sorted()
       guard !sorted.isEmpty else { return 0 }
@@ -70,12 +70,12 @@ package struct PredictionTrial: Sendable {
     }
   }
 
-  /// Runs all methods over what the sensor said and compares with what came.
+  /// Runs all methods on the sensor's data and compares their predictions with the true motion.
   ///
   /// - Parameters:
-  ///   - seen: the motion as the predictors are given it, sample by sample.
-  ///   - truth: the motion as it was; `seen` itself where nothing better is known.
-  ///   - lookAheads: seconds, 0.2 at most.
+  ///   - seen: the motion as the predictors receive it, sample by sample.
+  ///   - truth: the true motion; `seen` if nil.
+  ///   - lookAheads: seconds, at most 0.2.
   package static func run(
     _ seen: RecordedMotion, truth: RecordedMotion? = nil,
     lookAheads: [Double] = Forecast.lookAheads

@@ -4,13 +4,13 @@ import Geometry
 package import HeadTracking
 
 extension RecordedMotion {
-  /// Reads a recorded motion: CSV, plain or gzip, with columns found by name.
+  /// Reads a recorded motion from CSV, plain or gzip, with columns found by name.
   ///
-  /// `t` is in seconds and rises. The pose `headToWorld` is in `w,x,y,z`, or where there is none in
-  /// `qw,qx,qy,qz`; it may be lost in places (`nan`). `gx,gy,gz`, in rad/s, may be missing. Where
-  /// there is a column `movement`, the rows with 1 are scored.
+  /// `t` is in seconds and ascends. The pose `headToWorld` is in `w,x,y,z`, or in `qw,qx,qy,qz` if
+  /// those are missing; it may have gaps (`nan`). `gx,gy,gz`, in rad/s, are optional. If there is a
+  /// column `movement`, the rows with 1 are scored.
   ///
-  /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and what is wrong in it.
+  /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and its problem.
   package init(path: String) throws(HeadTrackingError) {
     try self.init(TextFile.read(path), name: path)
   }

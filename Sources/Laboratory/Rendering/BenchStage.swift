@@ -7,12 +7,12 @@ import Geometry
 import Glibc
 package import Rendering
 
-/// Noise, a head that never rests, and room for what comes out: made once, so that nothing but
-/// rendering is measured.
+/// Input noise, a moving head and output buffers, allocated once so that only rendering is
+/// measured.
 package final class BenchStage {
   private static let mostFrames = 4096
   private static let mostChannels = 64
-  /// Grid points after which the head's way begins again.
+  /// Number of grid points after which the head's motion repeats.
   private static let period = 3600
   private let planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private let poses: UnsafeMutablePointer<Quaternion>
@@ -27,7 +27,7 @@ package final class BenchStage {
     let count = Self.period + Self.mostFrames / Renderer.gridFrames + 2
     poses = .allocate(capacity: count)
     for g in 0..<count {
-      // 300 degrees a second; a new pose at every point of the grid.
+      // 300 degrees per second, with a new pose at every grid point.
       let turn = Double(g % Self.period) * 0.1
       let nod = 30 * sin(turn * Double.pi / 180)
       let pose = YawPitchRoll(yaw: turn - 180, pitch: nod, roll: 0.5 * nod).quaternion
@@ -44,7 +44,7 @@ package final class BenchStage {
   private var left: UnsafeMutablePointer<Float> { planes[Self.mostChannels] }
   private var right: UnsafeMutablePointer<Float> { planes[Self.mostChannels + 1] }
 
-  /// CPU seconds for so many blocks.
+  /// Returns the CPU seconds for `blocks` blocks of `frames` frames.
   package func seconds(_ decoder: borrowing BinauralDecoder, frames: Int, blocks: Int) -> Double {
     let (planes, poses, left, right) = (planes, poses, left, right)
     let grid = PoseGrid(longestCall: frames)
@@ -60,7 +60,7 @@ package final class BenchStage {
     return cpuSeconds() - start
   }
 
-  /// CPU seconds for so many blocks.
+  /// Returns the CPU seconds for `blocks` blocks of `frames` frames.
   package func seconds(_ renderer: Renderer, frames: Int, blocks: Int) -> Double {
     let (planes, poses, left, right) = (planes, poses, left, right)
     let start = cpuSeconds()
@@ -72,7 +72,7 @@ package final class BenchStage {
     return cpuSeconds() - start
   }
 
-  /// CPU seconds for so many blocks, rendered in one piece.
+  /// Returns the CPU seconds for `frames` frames, decoded in one call.
   package func seconds(_ reference: ReferenceDecoder, channels: Int, frames: Int) -> Double {
     let input = (0..<channels).map { c in (0..<frames).map { planes[c][$0 % Self.mostFrames] } }
     let head = (0..<ReferenceDecoder.poseCount(frames: frames)).map { poses[$0 % Self.period] }
@@ -82,7 +82,7 @@ package final class BenchStage {
   }
 }
 
-/// CPU time of this process.
+/// Returns the CPU time of this process, in seconds.
 package func cpuSeconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

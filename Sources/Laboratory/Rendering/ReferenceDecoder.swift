@@ -5,26 +5,28 @@ package import Binaural
 package import Geometry
 private import Glibc
 
-/// What `BinauralDecoder` computes, by its definition and in plain loops of double precision:
-/// rotation by matrices that are ramped between the points of the grid (in a parabola where the
-/// head turns very fast), then convolution in time.
+/// Computes the same as `BinauralDecoder` from the definition, in plain double-precision loops.
 ///
-/// It shares no code with the fast one and takes thousands of times as long. Tests compare the two;
-/// `bench render` shows how far they are apart.
+/// It rotates with matrices that are interpolated linearly between grid points (along a parabola if
+/// the head turns very fast), then convolves in the time domain. It shares no code with the fast
+/// decoder and is thousands of times slower. Tests compare the two, and `bench render` reports
+/// their difference.
 package struct ReferenceDecoder: Sendable {
   private let order: Int
   private let left: [[Double]]
   private let right: [[Double]]
   private let nodes: [Node]
 
-  /// A direction of a quadrature of the sphere, its weight over 4 pi, and its harmonics.
+  /// A node of a quadrature on the sphere: direction, weight over 4 pi, and harmonics.
   private struct Node {
     var direction: SIMD3<Double>
     var weight: Double
     var harmonics: [Double]
   }
 
-  /// - Parameter filters: of any order from 1 to 7.
+  /// Creates a decoder with the given filters.
+  ///
+  /// - Parameter filters: filters of order 1 to 7.
   package init(filters: BinauralFilters) {
     order = filters.order
     left = filters.left.map { $0.map(Double.init) }
@@ -32,17 +34,17 @@ package struct ReferenceDecoder: Sendable {
     nodes = Self.quadrature(order: order)
   }
 
-  /// How many poses so many frames need: one for every 16th frame and one behind the last.
+  /// Returns the number of poses for `frames` frames: one per 16 frames and one after the last.
   package static func poseCount(frames: Int) -> Int {
     (frames + PoseGrid.cellFrames - 1) / PoseGrid.cellFrames + 1
   }
 
-  /// Decodes a sound from its beginning.
+  /// Decodes a complete sound.
   ///
   /// - Parameters:
   ///   - input: channels x frames, ACN/SN3D.
-  ///   - poses: `headToWorld` for frames 0, 16, 32, ...; `poseCount(frames:)` of them.
-  /// - Returns: left and right ear x frames.
+  ///   - poses: `headToWorld` for frames 0, 16, 32, ...; `poseCount(frames:)` poses.
+  /// - Returns: left and right ear, as long as the input.
   package func decode(_ input: [[Float]], poses: [Quaternion]) -> (left: [Double], right: [Double])
   {
     let turned = rotate(input, poses: poses)
@@ -79,8 +81,8 @@ package struct ReferenceDecoder: Sendable {
     return turned
   }
 
-  /// Through which a fast cell's parabola goes; nil where the highest degree's phase changes by at
-  /// most 0.02 rad, so that a straight line will do.
+  /// Returns the matrix halfway through a fast cell, for the parabola. Nil if the phase of the
+  /// highest degree changes by at most 0.02 rad, so that a straight line is accurate enough.
   private func middleMatrix(_ a: Quaternion, _ b: Quaternion) -> [[Double]]? {
     let cosine = abs(a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z)
     let halfAngle = acos(min(1, cosine))
@@ -88,7 +90,7 @@ package struct ReferenceDecoder: Sendable {
     return matrix(.slerp(a, b, 0.5))
   }
 
-  /// The sum over the inputs of h * x.
+  /// Returns the sum of h * x over all inputs.
   private static func convolve(_ x: [[Double]], _ h: [[Double]]) -> [Double] {
     var y = [Double](repeating: 0, count: x[0].count)
     for (x, h) in zip(x, h) {
@@ -103,8 +105,9 @@ package struct ReferenceDecoder: Sendable {
 
   // MARK: Rotation matrices
 
-  /// Outputs x inputs. A plane wave from d comes to be one from R d, so that an element is the
-  /// integral of Y_i(R d) Y_j(d) over the sphere, over that of Y_j(d)^2 = 4 pi / (2 l + 1).
+  /// Returns the rotation matrix, outputs x inputs. A plane wave from d becomes one from R d, so
+  /// element (i, j) is the integral of Y_i(R d) Y_j(d) over the sphere, divided by that of Y_j(d)^2
+  /// = 4 pi / (2 l + 1).
   private func matrix(_ headToWorld: Quaternion) -> [[Double]] {
     let turn = RotationMatrix(headToWorld.conjugate)
     let count = left.count
@@ -123,12 +126,13 @@ package struct ReferenceDecoder: Sendable {
     return matrix
   }
 
-  /// Exact for products of two harmonics: Gauss and Legendre's nodes in height, equal steps around.
+  /// Returns a quadrature that is exact for products of two harmonics: Gauss-Legendre nodes in
+  /// height, equal steps in azimuth.
   private static func quadrature(order: Int) -> [Node] {
     let (rings, around) = (order + 1, 2 * order + 1)
     var nodes: [Node] = []
     for ring in 0..<rings {
-      // Newton's method from Tricomi's estimate of the zero.
+      // Find the zero with Newton's method, starting from Tricomi's estimate.
       var z = cos(Double.pi * (Double(ring) + 0.75) / (Double(rings) + 0.5))
       var slope = 1.0
       for _ in 0..<50 {

@@ -2,13 +2,13 @@
 
 import Glibc
 
-/// PipeWire with WirePlumber, PulseAudio's protocol and a D-Bus, all of one's own, with a null
-/// sink "ears" as default.
+/// A private PipeWire server with WirePlumber, PulseAudio's protocol and D-Bus. Its default sink is
+/// a null sink "ears".
 ///
 /// ## Threading
-/// One thread at a time.
+/// Not thread-safe: call it from one thread at a time.
 public final class PrivatePipeWireServer {
-  /// For `PULSE_SERVER` or a `serverAddress`.
+  /// The address for `PULSE_SERVER` or a `serverAddress`.
   public let address: String
 
   private let directory: PrivatePulseDirectory
@@ -16,7 +16,7 @@ public final class PrivatePipeWireServer {
   private var processes: [PrivatePulseProcess] = []
   private var socketPath: String { directory.path + "/pulse/native" }
 
-  /// The Debian package that is missing, or nil if such a server can be started.
+  /// The missing Debian package, or nil if such a server can be started.
   public static var missingPackage: String? {
     let needed = [
       ("pipewire", "pipewire"), ("wireplumber", "wireplumber"),
@@ -46,8 +46,8 @@ public final class PrivatePipeWireServer {
 
   deinit { stop() }
 
-  /// WirePlumber's Bluetooth monitor asks systemd who is logged in, and where no systemd runs
-  /// (containers) takes the whole session manager down with it.
+  /// Disables WirePlumber's Bluetooth monitor. It asks systemd for the logged-in users, and without
+  /// systemd (in containers) it makes the session manager exit.
   private func leaveBluetoothOut() {
     for name in ["home/config", "home/config/wireplumber"] { _ = directory.make(name) }
     let folder = directory.make("home/config/wireplumber/bluetooth.lua.d")
@@ -56,7 +56,7 @@ public final class PrivatePipeWireServer {
     fclose(file)
   }
 
-  /// Runs `body` with a server that is gone afterwards.
+  /// Runs `body` with a server that is stopped afterwards.
   public static func withServer<Result>(
     _ body: (PrivatePipeWireServer) throws -> Result
   ) throws -> Result {
@@ -69,7 +69,7 @@ public final class PrivatePipeWireServer {
     while let process = processes.popLast() { process.end(signal: SIGTERM) }
   }
 
-  /// All of it dies at once, as in a crash.
+  /// Kills all processes at once, as in a crash.
   public func kill() {
     while let process = processes.popLast() { process.end(signal: SIGKILL) }
   }
@@ -78,7 +78,7 @@ public final class PrivatePipeWireServer {
 
   public func thaw() { for process in processes { process.send(SIGCONT) } }
 
-  /// Starts it again at the same address.
+  /// Restarts the server at the same address.
   public func restart() throws {
     stop()
     for name in ["bus", "pipewire-0", "pipewire-0.lock", "pulse/native"] {
@@ -118,7 +118,8 @@ public final class PrivatePipeWireServer {
     throw PrivatePulseError.notStarted(arguments[0], log: PrivatePulseProcess.readText(log))
   }
 
-  /// Each step once it works: a sink that is loaded shows a moment later.
+  /// Loads the sink and makes it the default. Each step is retried: a loaded sink appears with a
+  /// delay.
   private func loadEars() throws {
     try insist([
       "load-module", "module-null-sink", "sink_name=ears", "rate=48000", "channels=2",

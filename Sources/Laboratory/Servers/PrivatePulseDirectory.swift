@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// A directory of a server's own, short enough for a socket address; removed with the object.
+/// A temporary directory for a server, with a path short enough for a socket address. It is deleted
+/// on deinit.
 final class PrivatePulseDirectory {
   let path: String
 

@@ -3,7 +3,7 @@
 import Glibc
 import System
 
-/// Why a private server is not there.
+/// The reason why a private server could not start or be controlled.
 public enum PrivatePulseError: Error, CustomStringConvertible {
   case missingProgram(String, package: String)
   case notStarted(String, log: String)
@@ -20,13 +20,13 @@ public enum PrivatePulseError: Error, CustomStringConvertible {
   }
 }
 
-/// A child process that is ended by its id, and also when this process dies.
+/// A child process that is ended by its id, and also if this process dies.
 final class PrivatePulseProcess {
   private let process: ChildProcess
   private var guardian: ProcessGuardian?
   private var hasEnded = false
 
-  /// Starts `arguments[0]` (found in PATH) with both outputs appended to the file `log`.
+  /// Starts `arguments[0]` (found in PATH) and appends both its outputs to the file `log`.
   init(_ arguments: [String], environment: [String: String], log: String) throws {
     process = try Self.start(arguments, environment: environment, log: log)
     guardian = try ProcessGuardian(killing: process.id)
@@ -42,7 +42,7 @@ final class PrivatePulseProcess {
     if !hasEnded { kill(pid, signal) }
   }
 
-  /// Sends `signal`, then SIGKILL if the process is still there after a second, and reaps it.
+  /// Sends `signal`, then SIGKILL if the process still runs after 1 s, and reaps it.
   func end(signal: Int32) {
     guard !hasEnded else { return }
     hasEnded = true
@@ -52,7 +52,7 @@ final class PrivatePulseProcess {
     guardian = nil
   }
 
-  /// Runs a short command to its end; returns what it wrote to standard output and error.
+  /// Runs a short command to its end and returns its standard output and error.
   @discardableResult
   static func run(
     _ arguments: [String], environment: [String: String], directory: String
@@ -70,7 +70,7 @@ final class PrivatePulseProcess {
     return output
   }
 
-  /// In a group of its own: servers are ended by their owner, not by a terminal's Ctrl-C.
+  /// Starts the process in its own group, so that Ctrl-C in a terminal does not end the servers.
   private static func start(
     _ arguments: [String], environment: [String: String], log: String
   ) throws -> ChildProcess {

@@ -3,13 +3,13 @@
 import CRealtime
 import Glibc
 
-/// A PulseAudio server of one's own with a null sink "ears": no D-Bus, no real-time scheduling,
-/// as root or not.
+/// A private PulseAudio server with a null sink "ears", without D-Bus or real-time scheduling. It
+/// runs as root or as any user.
 ///
 /// ## Threading
-/// One thread at a time.
+/// Not thread-safe: call it from one thread at a time.
 public final class PrivatePulseServer {
-  /// For `PULSE_SERVER` or a `serverAddress`.
+  /// The address for `PULSE_SERVER` or a `serverAddress`.
   public let address: String
   public let sinkRate: Int
 
@@ -20,7 +20,7 @@ public final class PrivatePulseServer {
   private var process: PrivatePulseProcess?
   private var socketPath: String { directory.path + "/native" }
 
-  /// The Debian package that is missing, or nil if such a server can be started.
+  /// The missing Debian package, or nil if such a server can be started.
   public static var missingPackage: String? {
     let needed = [("pulseaudio", "pulseaudio"), ("pactl", "pulseaudio-utils")]
     return needed.first { PrivatePulseDirectory.find($0.0) == nil }?.1
@@ -28,7 +28,7 @@ public final class PrivatePulseServer {
 
   /// Starts the server; it accepts connections when this returns.
   ///
-  /// - Parameter hasDefaultSink: false: it starts without any sink.
+  /// - Parameter hasDefaultSink: false to start without any sink.
   public init(sinkRate: Int = 48_000, hasDefaultSink: Bool = true) throws {
     program = try PrivatePulseDirectory.require("pulseaudio", package: "pulseaudio")
     _ = try PrivatePulseDirectory.require("pactl", package: "pulseaudio-utils")
@@ -46,7 +46,7 @@ public final class PrivatePulseServer {
 
   deinit { stop() }
 
-  /// Runs `body` with a server that is gone afterwards.
+  /// Runs `body` with a server that is stopped afterwards.
   public static func withServer<Result>(
     sinkRate: Int = 48_000, _ body: (PrivatePulseServer) throws -> Result
   ) throws -> Result {
@@ -60,26 +60,26 @@ public final class PrivatePulseServer {
     process = nil
   }
 
-  /// Dies at once, as in a crash.
+  /// Kills the server, as in a crash.
   public func kill() {
     process?.end(signal: SIGKILL)
     process = nil
   }
 
-  /// Stands still, as if swapped out: connections stay, nothing is answered.
+  /// Suspends the server, as if swapped out: connections stay open, but nothing is answered.
   public func freeze() { process?.send(SIGSTOP) }
 
   public func thaw() { process?.send(SIGCONT) }
 
-  /// Starts it again at the same address; returns the CLOCK_MONOTONIC time at which it first
-  /// accepted a connection [ns].
+  /// Restarts the server at the same address and returns the CLOCK_MONOTONIC time at which it first
+  /// accepted a connection, in ns.
   @discardableResult
   public func restart() throws -> Int64 {
     stop()
     return try start()
   }
 
-  /// Loads a null sink; returns the module's index for `unload`.
+  /// Loads a null sink and returns the module index for `unload`.
   public func loadSink(_ name: String, rate: Int = 48_000) throws -> Int {
     let answer = try pactl(["load-module"] + Self.nullSink(name, rate: rate))
     return Int(answer.prefix { $0.isNumber }) ?? -1
@@ -87,7 +87,7 @@ public final class PrivatePulseServer {
 
   public func unload(module: Int) throws { try pactl(["unload-module", "\(module)"]) }
 
-  /// Unloads every null sink there is.
+  /// Unloads all null sinks.
   public func unloadAllSinks() throws { try pactl(["unload-module", "module-null-sink"]) }
 
   @discardableResult
@@ -96,7 +96,8 @@ public final class PrivatePulseServer {
       ["pactl"] + arguments, environment: environment, directory: directory.path)
   }
 
-  /// norewinds: otherwise the first request for audio takes up to two seconds.
+  /// Returns the module's arguments. Without norewinds, the first request for audio takes up to 2
+  /// s.
   private static func nullSink(_ name: String, rate: Int) -> [String] {
     [
       "module-null-sink", "sink_name=\(name)", "rate=\(rate)", "channels=2",
@@ -114,7 +115,7 @@ public final class PrivatePulseServer {
     if hasDefaultSink {
       arguments += ["-L", Self.nullSink("ears", rate: sinkRate).joined(separator: " ")]
     }
-    // Last, so that everything is there once the socket is.
+    // The socket comes last: once it exists, everything else does.
     arguments += ["-L", "module-native-protocol-unix socket=\(socketPath) auth-anonymous=1"]
     let log = directory.path + "/pulse.log"
     let started = try PrivatePulseProcess(arguments, environment: environment, log: log)
@@ -128,7 +129,7 @@ public final class PrivatePulseServer {
   }
 }
 
-/// Whether somebody listens at a Unix socket.
+/// Returns true if a process accepts connections at a Unix socket.
 func unixSocketAccepts(_ path: String) -> Bool {
   let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
   guard descriptor >= 0 else { return false }

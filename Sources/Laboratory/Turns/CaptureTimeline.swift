@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When each frame of a recording was played, from the times that came with its fragments.
+/// Computes when each frame of a recording was played, from the reported times of its fragments.
 ///
-/// The reports jitter, the sink does not: a fragment's time is the median of what its neighbours
-/// within half a second say.
+/// The reports jitter, but the sink does not. So each fragment's time is the median of the times
+/// that the 25 reports before it, its own report and the 25 reports after it imply.
 package struct CaptureTimeline: Sendable {
-  /// The first frame of a fragment and when it was played, CLOCK_MONOTONIC [ns].
+  /// The first frame of a fragment, and the CLOCK_MONOTONIC time at which it was played, in ns.
   package typealias Report = (frame: Int, time: Int64)
 
   private let anchors: [(frame: Int, time: Double)]
   private let nanosecondsPerFrame: Double
-  /// Root mean square of what the reports are off the line, ms.
+  /// Root mean square deviation of the reports from the smoothed times, in ms.
   package let jitterMilliseconds: Double
 
-  /// Nil without reports.
+  /// Returns nil if there are no reports.
   package init?(_ reports: [Report], sampleRate: Double) {
     guard !reports.isEmpty else { return nil }
     let pace = 1e9 / sampleRate
     nanosecondsPerFrame = pace
     let base = reports[0].time
+    // The time of frame 0 that each report implies, relative to `base`.
     let origins = reports.map { Double($0.time - base) - Double($0.frame) * pace }
     var (squares, anchors) = (0.0, [(frame: Int, time: Double)]())
     for (index, report) in reports.enumerated() {
@@ -31,20 +32,21 @@ package struct CaptureTimeline: Sendable {
     jitterMilliseconds = (squares / Double(reports.count)).squareRoot() * 1e-6
   }
 
-  /// When a frame was played, CLOCK_MONOTONIC [ns].
+  /// Returns the CLOCK_MONOTONIC time at which a frame was played, in ns.
   package func time(ofFrame frame: Double) -> Double {
     let place = index { Double($0.frame) <= frame }
     return anchors[place].time + (frame - Double(anchors[place].frame)) * nanosecondsPerFrame
   }
 
-  /// The frame that was played at a time.
+  /// Returns the frame that was played at a CLOCK_MONOTONIC time.
   package func frame(at time: Double) -> Int {
     let place = index { $0.time <= time }
     let frames = (time - anchors[place].time) / nanosecondsPerFrame
     return anchors[place].frame + Int(frames.rounded())
   }
 
-  /// The last anchor for which something holds that ends to hold somewhere.
+  /// Returns the last anchor that satisfies `holds`, by binary search; 0 if none does. No anchor
+  /// may satisfy it after one that does not.
   private func index(where holds: ((frame: Int, time: Double)) -> Bool) -> Int {
     var (low, high) = (0, anchors.count)
     while high - low > 1 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How measured values are spread.
+/// Statistics of measured values.
 package struct Distribution: Sendable, Equatable, Codable {
   package let count: Int
   package let mean: Double
-  /// Root mean square distance from the mean.
+  /// Standard deviation: the root mean square distance from the mean.
   package let deviation: Double
   package let minimum: Double
   package let p50: Double
@@ -12,7 +12,7 @@ package struct Distribution: Sendable, Equatable, Codable {
   package let p99: Double
   package let maximum: Double
 
-  /// Nil for no values.
+  /// Returns nil if there are no values.
   package init?(_ values: [Double]) {
     guard !values.isEmpty else { return nil }
     let sorted = values.sorted()
@@ -29,7 +29,7 @@ package struct Distribution: Sendable, Equatable, Codable {
     maximum = sorted[sorted.count - 1]
   }
 
-  /// The value that so many in a hundred do not exceed, linear between neighbours.
+  /// Returns a percentile of sorted values, interpolated linearly between neighbours.
   package static func percentile(_ percent: Double, of sorted: [Double]) -> Double {
     let place = percent / 100 * Double(sorted.count - 1)
     let low = Int(place.rounded(.down))

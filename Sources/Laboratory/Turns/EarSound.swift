@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What two ears hear: 2 x frames.
+/// A binaural sound: two ears x frames.
 package struct EarSound: Sendable {
   package let left: [Float]
   package let right: [Float]
@@ -11,7 +11,9 @@ package struct EarSound: Sendable {
     self.right = right
   }
 
-  /// - Parameter interleaved: frames x 2 samples.
+  /// Separates interleaved samples into two ears.
+  ///
+  /// - Parameter samples: frames x 2, interleaved.
   package init(interleaved samples: [Float]) {
     let frames = samples.count / 2
     left = (0..<frames).map { samples[2 * $0] }
@@ -20,7 +22,7 @@ package struct EarSound: Sendable {
 
   package var frames: Int { left.count }
 
-  /// The two channels one after the other.
+  /// The left and the right channel.
   var channels: [[Float]] { [left, right] }
 
   static func + (a: EarSound, b: EarSound) -> EarSound {
@@ -32,8 +34,8 @@ package struct EarSound: Sendable {
     EarSound(left: left.map { gain * $0 }, right: right.map { gain * $0 })
   }
 
-  /// Frames from `start` on, as of a sound that repeats for ever; between frames by a windowed sine
-  /// cardinal of 32 taps.
+  /// Returns `count` frames from `start` on. The sound repeats for ever. A windowed sinc of 32 taps
+  /// interpolates between frames.
   func stretch(from start: Double, count: Int) -> EarSound {
     let whole = start.rounded(.down)
     let kernel = Self.kernel(start - whole)
@@ -44,7 +46,7 @@ package struct EarSound: Sendable {
 
   private static let taps = 32
 
-  /// Nil where the place is a frame's.
+  /// Returns the interpolation kernel, or nil if `fraction` is close to a frame.
   private static func kernel(_ fraction: Double) -> [Float]? {
     guard fraction > 1e-3, fraction < 1 - 1e-3 else { return nil }
     return (0..<taps).map { tap in

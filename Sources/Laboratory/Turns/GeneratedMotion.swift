@@ -4,10 +4,10 @@ import Geometry
 import HeadTracking
 import System
 
-/// Heads that move as people do, for where there is no recording: turns of minimum jerk (Flash and
-/// Hogan, J. Neurosci. 1985) with rests between, the same in every run.
+/// Generated head motions, for use without recordings: minimum-jerk turns (Flash and Hogan, J.
+/// Neurosci. 1985) with pauses between them, identical in every run.
 package enum GeneratedMotion {
-  /// Name and motion: easy looks around, quick ones, and a head that is shaken.
+  /// All motions with their names: slow looks around, quick ones, and a shaken head.
   package static var all: [(name: String, motion: RecordedMotion)] {
     [
       ("generated-slow", looks(seconds: 60, reach: 20...60, durations: 0.8...1.6, seed: 1)),
@@ -19,7 +19,7 @@ package enum GeneratedMotion {
   private static let rate = 500.0
   private static let degree = Double.pi / 180
 
-  /// From one random direction to the next, with a pause of up to half a second after each.
+  /// Turns from one random direction to the next, with a pause of up to 0.5 s after each turn.
   package static func looks(
     seconds: Double, reach: ClosedRange<Double>, durations: ClosedRange<Double>, seed: UInt64
   ) -> RecordedMotion {
@@ -30,7 +30,7 @@ package enum GeneratedMotion {
       if time > begin + duration + rest {
         here = goal
         let turn = Double.random(in: reach, using: &random)
-        // Back towards the front more often than away from it.
+        // Turn towards the front more often than away from it.
         let sign: Double = Double.random(in: -90...90, using: &random) > here.x ? 1 : -1
         goal = SIMD2(here.x + sign * turn, Double.random(in: -20...20, using: &random))
         begin = time
@@ -46,14 +46,16 @@ package enum GeneratedMotion {
     motion(seconds) { SIMD2(degrees * HalfTurns.sine(2 * hertz * $0), 0) }
   }
 
-  /// A head that turns evenly about the vertical, for ever.
+  /// A head that turns about the vertical axis at a constant rate.
   package static func spinning(
     seconds: Double, degreesPerSecond: Double
   ) -> RecordedMotion {
     motion(seconds) { SIMD2(degreesPerSecond * $0, 0) }
   }
 
-  /// - Parameter look: yaw and pitch in degrees at a time; the times rise.
+  /// Samples a motion at 500 Hz.
+  ///
+  /// - Parameter look: returns yaw and pitch in degrees for a time; the times ascend.
   private static func motion(
     _ seconds: Double, _ look: (Double) -> SIMD2<Double>
   ) -> RecordedMotion {

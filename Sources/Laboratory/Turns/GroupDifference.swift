@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By how much the values of one group are above those of another at the same value of a covariate:
-/// analysis of covariance with one slope for both (R. A. Fisher, Statistical Methods for Research
-/// Workers, 1932).
+/// The difference between the values of two groups at the same value of a covariate: analysis of
+/// covariance with a common slope (R. A. Fisher, Statistical Methods for Research Workers, 1932).
 package struct GroupDifference: Sendable, Equatable {
   package var difference: Double
-  /// Standard error.
+  /// The standard error of `difference`.
   package var uncertainty: Double
 
   package typealias Row = (wait: Double, latency: Double)
 
-  /// Rows that are far from what the rest says (three standard deviations, judged by the median
-  /// deviation) are left out: a machine that stood still for once says nothing of the groups.
+  /// Fits both groups. Rows more than three standard deviations off the fit (estimated from the
+  /// median absolute residual) are outliers of a stalled machine and are left out.
   ///
-  /// - Returns: nil where a group has fewer than four rows.
+  /// - Returns: nil if a group has fewer than four rows.
   package init?(_ first: [Row], _ second: [Row]) {
     var groups = [first, second]
     guard var fit = Fit(groups) else { return nil }
@@ -35,7 +34,7 @@ package struct GroupDifference: Sendable, Equatable {
     uncertainty = fit.uncertainty
   }
 
-  /// Two parallel lines by least squares.
+  /// A least-squares fit of two parallel lines.
   private struct Fit {
     let means: [Row]
     let slope: Double

@@ -2,16 +2,16 @@
 
 import Glibc
 
-/// Trigonometry in half turns.
+/// Trigonometric functions of angles in half turns (units of pi).
 enum HalfTurns {
   package static func sine(_ x: Double) -> Double { sin(Double.pi * x) }
   package static func cosine(_ x: Double) -> Double { cos(Double.pi * x) }
 }
 
-/// The angle of a point, radians.
+/// Returns the polar angle of a point, in radians.
 func angle(_ y: Double, _ x: Double) -> Double { atan2(y, x) }
 
-/// Of a power, relative to another.
+/// Returns a power relative to another, in dB.
 func decibels(_ power: Double, relativeTo whole: Double) -> Double {
   10 * log10(max(power, 1e-30) / max(whole, 1e-30))
 }

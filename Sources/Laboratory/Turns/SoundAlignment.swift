@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which frame of a reference is heard at a frame of a recording.
+/// The alignment of a recording with a reference that repeats for ever.
 package struct SoundAlignment: Sendable, Equatable {
-  /// Frame of the reference less frame of the recording.
+  /// Frame of the reference minus frame of the recording.
   package var offset: Double
-  /// Of the recording against the reference, linear.
+  /// Linear gain of the recording relative to the reference.
   var gain: Double
-  /// What of the recording the reference does not explain, relative to the recording [dB].
+  /// Level of the part of the recording that the reference does not explain, relative to the
+  /// recording, in dB.
   package var residualDecibels: Double
 
-  /// Finds the place of a stretch of a recording in a reference that repeats for ever.
+  /// Finds the position of a stretch of a recording in a reference that repeats for ever.
   ///
   /// - Parameters:
-  ///   - recording: what was heard.
-  ///   - frames: the stretch.
-  ///   - reference: what it may be.
-  ///   - expected: the offset to look near to; nil looks everywhere.
-  ///   - radius: frames to both sides of it.
-  /// - Returns: nil where the stretch is silent.
+  ///   - recording: the recorded sound.
+  ///   - frames: the stretch of the recording.
+  ///   - reference: the sound to search.
+  ///   - expected: the offset to search near; nil searches the entire reference.
+  ///   - radius: the number of frames searched on either side of `expected`.
+  /// - Returns: nil if the stretch is silent or not in the recording.
   package static func find(
     _ recording: EarSound, _ frames: Range<Int>, in reference: EarSound,
     near expected: Double? = nil, radius: Int = 8
@@ -36,7 +37,7 @@ package struct SoundAlignment: Sendable, Equatable {
     return fit(recording, frames, reference, offset)
   }
 
-  /// Gain and residual at an offset.
+  /// Returns the gain and the residual at an offset.
   static func fit(
     _ recording: EarSound, _ frames: Range<Int>, _ reference: EarSound, _ offset: Double
   ) -> SoundAlignment? {
@@ -57,8 +58,8 @@ package struct SoundAlignment: Sendable, Equatable {
       residualDecibels: decibels(heard - both * both / own, relativeTo: heard))
   }
 
-  /// Correlations with the reference at places from `start` on, each divided by the reference's
-  /// norm.
+  /// Returns the correlations with the reference at `count` places from `start` on, each divided by
+  /// the norm of the reference there.
   private static func correlate(
     _ probe: [[Float]], _ reference: EarSound, from start: Int, _ count: Int
   ) -> [Double] {
@@ -103,14 +104,14 @@ package struct SoundAlignment: Sendable, Equatable {
     return sum.sum() + rest
   }
 
-  /// The top of the parabola through a maximum and its neighbours.
+  /// Returns the offset of the vertex of the parabola through a maximum and its neighbours.
   private static func vertex(_ scores: [Double], _ best: Int) -> Double {
     guard best > 0, best < scores.count - 1 else { return 0 }
     let (a, b, c) = (scores[best - 1], scores[best], scores[best + 1])
     let bend = a - 2 * b + c
     guard bend < 0 else { return 0 }
     let top = 0.5 * (a - c) / bend
-    // A place that is a frame's to a fiftieth is: nothing is resampled then.
+    // Treat an offset below 0.02 frames as zero, so that nothing is resampled.
     return abs(top) < 0.02 ? 0 : max(-0.5, min(0.5, top))
   }
 }

@@ -4,33 +4,33 @@ import Geometry
 import HeadTracking
 import Rendering
 
-/// How far the stage is from where it should stand while the head moves: the angle between where
-/// the head is when a sound is heard and the pose that it was rendered for.
+/// Simulates the error of the stage while the head moves: the angle between the pose of the head
+/// when a sound is heard and the pose that the sound was rendered for.
 ///
-/// A clock of its own moves the player's pose source and prediction through a recorded motion.
-/// Sound is written block by block, `queue` + `path` before it is heard. Where it is rewritten,
-/// each report of the tracker has a window rendered again that begins `path` after the report, if
-/// the player's `RewritePolicy` finds it worth while, and the pose goes over to the newest one as
-/// that says; what lies behind keeps its older pose until a later window reaches it.
+/// A simulated clock drives the player's pose source and its prediction through a recorded motion.
+/// Sound is written in blocks, `queue` + `path` before it is heard. If rewriting is on, each
+/// tracker report may rewrite a window that begins `path` after the report; the player's
+/// `RewritePolicy` decides whether, and how the pose moves to the newest one. Sound after the
+/// window keeps its older pose until a later window reaches it.
 package struct TrackingModel: Sendable {
-  /// Seconds that lie between writing and the earliest moment that can be rewritten.
+  /// Time between the earliest sound that can be rewritten and the sound being written, in seconds.
   package var queue = 0.150
-  /// Seconds from the tracker's motion to the earliest sound it can have an effect on.
+  /// Time from a motion of the tracker to the earliest sound that it can affect, in seconds.
   package var path = 0.020
-  /// Reports a second.
+  /// Tracker reports per second.
   package var trackerRate = 100.0
-  /// Seconds that are rendered again at each report.
+  /// The duration of a rewritten window, in seconds.
   var window = 0.040
-  /// Seconds of a block that is appended.
+  /// The duration of an appended block, in seconds.
   var block = 0.010
   package var rewrites = true
   package var predicts = true
-  /// Seconds from one asked pose to the next: 16 frames at 48 kHz.
+  /// The interval between poses, in seconds: 16 frames at 48 kHz.
   private static let grid = 16.0 / 48_000
 
   package init() {}
 
-  /// The errors at all moments that are scored and known, radians.
+  /// Returns the errors at all scored moments with a known pose, in radians.
   package func errors(over motion: RecordedMotion) -> [Double] {
     guard let begin = motion.times.first, let end = motion.times.last, end > begin else {
       return []
@@ -39,13 +39,13 @@ package struct TrackingModel: Sendable {
     return run.errors()
   }
 
-  /// One pass through a motion; times are seconds since its start.
+  /// One pass through a motion. Times are in seconds from its start.
   private struct Run {
     let model: TrackingModel
     let seconds: Double
     let begin: Double
     let source = HeadPoseSource()
-    /// The pose for which the sound of each grid point was rendered last.
+    /// The pose for which the sound at each grid point was last rendered.
     var rendered: [Quaternion?]
     let policy = RewritePolicy()
     var isRewriting = false
@@ -53,7 +53,7 @@ package struct TrackingModel: Sendable {
     var asked: MotionCursor
     var truth: MotionCursor
 
-    /// The source's clock must not be at zero: times are compared with unknown ones.
+    /// The offset of the clock of the pose source: times near zero would be taken for unknown ones.
     static let epoch: Int64 = 1_000_000_000_000
 
     init(model: TrackingModel, motion: RecordedMotion, begin: Double, end: Double) {
@@ -90,7 +90,7 @@ package struct TrackingModel: Sendable {
       if model.rewrites { rewrite(at: time) }
     }
 
-    /// As `RenderFeed` does it.
+    /// Rewrites a window in the same way as `RenderFeed`.
     private mutating func rewrite(at now: Double) {
       let grid = TrackingModel.grid
       let turn = Int(((now + model.path) / grid).rounded(.up))
@@ -111,7 +111,7 @@ package struct TrackingModel: Sendable {
       let residual = ResidualTurn(
         played: played, playedNext: next, truth: truthOfPass(turn),
         truthNext: truthOfPass(turn + 1), apart: grid, interval: interval, policy: policy)
-      // The end of the piece is a crossfade back to what is queued.
+      // The window ends with a crossfade back to the queued sound.
       for point in turn + 1..<last - Int(policy.fadeSeconds / grid) {
         let left = residual.left(after: Double(point - turn) * grid)
         rendered[point] = (truthOfPass(point) * Quaternion(rotationVector: left)).normalized
@@ -146,7 +146,7 @@ package struct TrackingModel: Sendable {
       guard let yaw = source.front else { return [] }
       let front = Quaternion(rotationVector: SIMD3(0, 0, -yaw))
       var errors: [Double] = []
-      // Before the first block was heard there is nothing to be scored.
+      // Nothing is scored before the first block is heard.
       let start = Int((model.queue + model.path + 0.5) / TrackingModel.grid)
       for point in rendered.indices.dropFirst(start) {
         let time = begin + Double(point) * TrackingModel.grid
@@ -164,7 +164,7 @@ package struct TrackingModel: Sendable {
   }
 }
 
-/// Reads a motion at times that rise.
+/// Reads a motion at ascending times.
 struct MotionCursor {
   struct State {
     let pose: Quaternion
@@ -177,7 +177,8 @@ struct MotionCursor {
 
   init(_ motion: RecordedMotion) { self.motion = motion }
 
-  /// Between rows by slerp; nil where one of them is not known.
+  /// Returns the state at a time, by slerp between rows; nil outside the motion or if a row's pose
+  /// is unknown.
   mutating func state(at time: Double) -> State? {
     let times = motion.times
     while next < times.count - 1, times[next] < time { next += 1 }

@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By how much a heard motion is later than the head's, from the two courses alone: the lag at
-/// which they agree best in the least squares sense.
+/// The delay of a heard motion behind the motion of the head, from the two courses alone: the lag
+/// that minimises their mean squared difference.
 package struct TrajectoryLag: Sendable, Equatable {
-  /// Seconds; negative where the sound is ahead, as it may be of a head that is predicted.
+  /// The lag in seconds; negative if the sound is ahead, which prediction can cause.
   package var seconds: Double
-  /// What is left of the difference, root mean square, in the unit of the courses.
+  /// Root mean square of the remaining difference, in the unit of the courses.
   package var residual: Double
-  /// Seconds by which the lag may be wrong, as far as the residual tells (one standard deviation).
+  /// Standard error of the lag in seconds, estimated from the residual.
   package var uncertainty: Double
 
-  /// A course: times in seconds, rising, and values.
+  /// A course: ascending times in seconds, and values.
   package typealias Course = (times: [Double], values: [Double])
 
+  /// Finds the lag of a heard course behind the course of the head.
+  ///
   /// - Parameters:
-  ///   - heard: the course in the recording.
-  ///   - head: the tracker's course.
-  ///   - range: of lags, seconds.
-  /// - Returns: nil where the courses do not overlap or the head hardly moves.
+  ///   - heard: the course measured in the recording.
+  ///   - head: the course of the tracker.
+  ///   - range: the range of lags to search, in seconds.
+  /// - Returns: nil if the courses do not overlap or the head hardly moves.
   package init?(of heard: Course, behind head: Course, in range: ClosedRange<Double> = -0.2...1.0) {
     let step = 0.001
     let count = Int((range.upperBound - range.lowerBound) / step)
     let lags = (0...max(1, count)).map { range.lowerBound + Double($0) * step }
+    // Compute the mean squared difference for every lag in steps of 1 ms.
     let costs = lags.map { Self.cost(heard, head, lag: $0) }
     guard let best = costs.indices.min(by: { costs[$0].mean < costs[$1].mean }),
       costs[best].mean.isFinite, costs[best].points > 20
     else { return nil }
+    // Refine the minimum with the parabola through it and its neighbours.
     var lag = lags[best]
     var bend = 0.0
     if best > 0, best < costs.count - 1 {
@@ -35,6 +39,7 @@ package struct TrajectoryLag: Sendable, Equatable {
     }
     guard bend > 0 else { return nil }
     seconds = lag
+    // The standard error follows from the residual and the curvature of the cost.
     let least = max(0, Self.cost(heard, head, lag: lag).mean)
     residual = least.squareRoot()
     uncertainty = (2 * least / (bend * Double(costs[best].points))).squareRoot()

@@ -1,49 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the instant at which a recording goes over from one rendering to another: that of a head
-/// before its turn to that of the head after it, as 3GPP TS 26.260, 4.2.3, compares two renderers.
+/// Finds the instant at which a recording changes from one rendering to another: from that for the
+/// head before a turn to that for the head after it. 3GPP TS 26.260, 4.2.3, compares two renderers
+/// in the same way.
 ///
-/// Two estimates are made. The half of the turn is where the recording changes from being nearer to
-/// the one to being nearer to the other: the split that leaves the least squared difference to "the
-/// one before, the other after", over all samples (maximum likelihood for a step in white noise).
-/// Begin and end come from the share of the way in windows of 2 ms, by projection on the difference
-/// of the two renderings.
+/// It makes two estimates. The half of the turn is the split that minimises the squared difference
+/// to "the first rendering before it, the second after it" over all samples (maximum likelihood for
+/// a step in white noise). The begin and the end come from the progress of the change in 2 ms
+/// windows, by projection on the difference of the two renderings.
 package struct TurnFinder: Sendable {
-  /// A turn that was heard, in frames of the recording.
+  /// A turn found in a recording. Positions are frames of the recording.
   package struct Turn: Sendable, Equatable {
-    /// The end of the last window in which less than a tenth of the way is done.
+    /// The end of the last window with less than a tenth of the change.
     package var begin: Double
-    /// The recording is half there: the instant of the turn.
+    /// The instant of the turn, at half of the change.
     package var half: Double
-    /// The start of the first window from which on the recording stays within a tenth.
+    /// The start of the first window from which on the change stays within a tenth of complete.
     package var settled: Double
-    /// Of the recording before and after against the renderings.
+    /// Alignment of the recording with the first rendering before the turn; `after` with the
+    /// second.
     var before: SoundAlignment
     package var after: SoundAlignment
   }
 
-  /// Frames of a window: 2 ms at 48 kHz.
+  /// Frames per window: 2 ms.
   let window: Int
-  /// A stretch is not what it is taken for where more than this is left of it [dB].
+  /// A stretch does not match a rendering if its residual exceeds this, in dB.
   private static let badResidual = -9.0
   private let alignmentFrames: Int
 
-  /// - Parameter sampleRate: of recording and renderings, Hz.
+  /// Creates a finder for recordings at a sample rate.
+  ///
+  /// - Parameter sampleRate: the rate of the recording and the renderings, in Hz.
   package init(sampleRate: Double) {
     window = max(8, Int((0.002 * sampleRate).rounded()))
     alignmentFrames = Int((0.05 * sampleRate).rounded())
   }
 
-  /// The turn in a stretch of a recording.
+  /// Finds the turn in a stretch of a recording.
   ///
   /// - Parameters:
-  ///   - recording: what was heard.
-  ///   - frames: the stretch; its first and last 50 ms are before and after the turn.
-  ///   - first: the rendering for the head before the turn; repeats for ever, as does the other.
-  ///   - second: for the head after it.
-  ///   - offset: of an alignment nearby; nil looks everywhere.
-  /// - Returns: nil where the stretch is not the one rendering at first and the other at last, at
-  ///   the same place of the source: sound was lost, or no turn is in it.
+  ///   - recording: the recorded sound.
+  ///   - frames: the stretch; its first 50 ms are before the turn, its last 50 ms after it.
+  ///   - first: the rendering for the head before the turn. Both renderings repeat for ever.
+  ///   - second: the rendering for the head after the turn.
+  ///   - offset: the offset of a nearby alignment; nil searches the entire rendering.
+  /// - Returns: nil unless the stretch begins with the first rendering and ends with the second at
+  ///   the same place of the source: sound was lost, or there is no turn.
   package func turn(
     in recording: EarSound, _ frames: Range<Int>, from first: EarSound, to second: EarSound,
     near offset: Double? = nil
@@ -57,7 +60,7 @@ package struct TurnFinder: Sendable {
       let after = SoundAlignment.find(recording, end, in: second, near: before.offset, radius: 3),
       after.residualDecibels < Self.badResidual
     else { return nil }
-    // A sound card's clock drifts by a frame or two in the meantime.
+    // The two offsets differ by a frame or two because the sound card's clock drifts.
     let (start, gain) = (Double(frames.lowerBound), Float(before.gain))
     let way = Way(
       recording, frames,
@@ -84,10 +87,10 @@ package struct TurnFinder: Sendable {
   }
 }
 
-/// How far a recording is on its way from one sound to another.
+/// The progress of a recording from one sound to another.
 private struct Way {
-  /// Sums over the frames before each: of the product of the way done with the whole way, and of
-  /// the whole way's square.
+  /// Cumulative sums over the frames before each index, for recording x and sounds a and b: `done`
+  /// of (x - a)(b - a), `whole` of (b - a)^2.
   private var done = [0.0]
   private var whole = [0.0]
   private var frames: Int { done.count - 1 }
@@ -109,8 +112,10 @@ private struct Way {
     }
   }
 
-  /// |x - a|^2 - |x - b|^2 = 2 (x - a)(b - a) - |b - a|^2: its sum up to a frame is the least at
-  /// the frame that divides best. Nil where that is at an end.
+  /// The frame that best divides the recording; nil if that is an end.
+  ///
+  /// For recording x and sounds a and b, |x - a|^2 - |x - b|^2 = 2 (x - a)(b - a) - |b - a|^2. The
+  /// sum of this up to a frame is smallest at the best split.
   var half: Double? {
     var (best, least) = (0, Double.infinity)
     for i in 0...frames {
@@ -140,7 +145,7 @@ private struct Way {
     return (begin, max(half, settled))
   }
 
-  /// Nil where the two sounds are the same: a pause.
+  /// Returns the progress in a window; nil if the two sounds are the same there, as in a pause.
   private func share(_ start: Int, _ window: Int) -> Double? {
     let square = whole[start + window] - whole[start]
     let usual = whole[frames] / Double(frames) * Double(window)

@@ -2,15 +2,15 @@
 
 import Geometry
 
-/// Reads from a recording for which yaw of the head it was rendered, 4 ms by 4 ms.
+/// Reads from a recording the head yaw that it was rendered for, in steps of 4 ms.
 ///
-/// What is heard of a first-order sound field under a turned head is linear in the cosine and the
-/// sine of the yaw, so that renderings for three yaws hold every other one.
+/// A first-order soundfield rendered for a turned head is linear in the cosine and the sine of the
+/// yaw. So the renderings for three yaws determine all others.
 package struct YawReader: Sendable {
   /// The yaw at a frame of the recording.
   package struct Moment: Sendable {
     package let frame: Int
-    /// Degrees; not a number in silence and where the recording is something else.
+    /// Yaw in degrees; NaN in silence and if the recording does not match.
     package let yaw: Double
   }
 
@@ -20,10 +20,12 @@ package struct YawReader: Sendable {
   private let ahead: EarSound
   private static let badResidual = 0.2
 
+  /// Creates a reader from renderings for three yaws.
+  ///
   /// - Parameters:
-  ///   - ahead: rendered for a head that looks to the front; repeats for ever, as do the others.
-  ///   - left: for one that looks 90 degrees to the left.
-  ///   - right: 90 degrees to the right.
+  ///   - ahead: the rendering for a head facing the front. All three repeat for ever.
+  ///   - left: the rendering for a head turned 90 degrees to the left.
+  ///   - right: the rendering for a head turned 90 degrees to the right.
   package init(ahead: EarSound, left: EarSound, right: EarSound) {
     whole = (left + right).scaled(by: 0.5)
     side = (left + right.scaled(by: -1)).scaled(by: 0.5)
@@ -31,7 +33,7 @@ package struct YawReader: Sendable {
     self.ahead = ahead
   }
 
-  /// The yaws in a recording; `start` is a stretch in which the head looks to the front.
+  /// Returns the yaws in a recording; the head faces the front during `start`.
   package func moments(
     in recording: EarSound, startingAt start: Range<Int>, hop: Int = 192
   ) -> [Moment] {
@@ -43,7 +45,7 @@ package struct YawReader: Sendable {
       var fit = fit(recording, frames, alignment.offset)
       if fit.residual > Self.badResidual {
         lost += 1
-        // The recording's clock may drift, or sound was lost.
+        // Try nearby offsets: the recording's clock may drift, or sound may have been lost.
         for change in [-1.0, -0.5, 0.5, 1] {
           let other = self.fit(recording, frames, alignment.offset + change)
           if other.residual < fit.residual {
@@ -63,7 +65,10 @@ package struct YawReader: Sendable {
     return moments
   }
 
-  /// - Returns: yaw in degrees, and the share of the energy that is not explained.
+  /// Fits the recording as a sum of the three parts by least squares; the yaw is the angle of the
+  /// gains of `side` and `front`.
+  ///
+  /// - Returns: yaw in degrees, and the unexplained share of the energy.
   private func fit(
     _ recording: EarSound, _ frames: Range<Int>, _ offset: Double
   ) -> (yaw: Double, residual: Double) {

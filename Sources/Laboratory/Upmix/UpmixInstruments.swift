@@ -3,7 +3,7 @@
 import Glibc
 import System
 
-/// Made sounds for the mixes of `bench upmix`; the same every time.
+/// Synthesised sounds for the mixes of `bench upmix`, identical in every run.
 package struct UpmixInstruments {
   package static let rate = 48_000.0
   let frames: Int
@@ -16,12 +16,12 @@ package struct UpmixInstruments {
 
   var seconds: Double { Double(frames) / Self.rate }
 
-  /// 0 to 1.
+  /// Returns a random number from 0 to 1.
   mutating func uniform() -> Double { random.uniform() }
 
   mutating func noise(_ count: Int) -> [Double] { (0..<count).map { _ in random.gaussian() } }
 
-  /// Noise that falls by 6 dB an octave between two corners, Hz.
+  /// Returns noise that falls by 6 dB per octave between two corner frequencies, in Hz.
   mutating func darkNoise(from low: Double, to high: Double, bright: Double) -> [Double] {
     let x = noise(frames)
     let dark = onePole(x, corner: low)
@@ -29,8 +29,8 @@ package struct UpmixInstruments {
     return normalized(onePole(zip(dark, x).map { $0 + level * $1 }, corner: high))
   }
 
-  /// Syllables of a voice: pulses of a wandering pitch through three formants, now and then a hiss,
-  /// and pauses between phrases.
+  /// Returns the syllables of a voice: pulses of varying pitch through three formants, occasional
+  /// hisses, and pauses between phrases.
   mutating func voice(pitch: Double, pause: Double) -> [Double] {
     let vowels = [
       (730.0, 1090.0, 2440.0), (270, 2290, 3010), (570, 840, 2410), (530, 1840, 2480),
@@ -78,7 +78,7 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// Plucked notes every `period` seconds at chance pitches between two, Hz.
+  /// Returns plucked notes every `period` seconds, at random pitches in a range, in Hz.
   mutating func plucks(
     every period: Double, from start: Double, pitches: ClosedRange<Double>, decay: Double,
     partials: Int
@@ -102,7 +102,7 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// A bowed tone with vibrato that glides from pitch to pitch.
+  /// Returns a bowed tone with vibrato that glides between random pitches.
   mutating func bow(around pitch: Double) -> [Double] {
     let step = 1.1
     let steps = (0...(Int(seconds / step) + 2)).map { _ in 14 * uniform() - 3 }
@@ -121,7 +121,7 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// Short beats: of noise above a corner, or of a falling tone where it is nil.
+  /// Returns short beats: noise above a corner frequency, or a falling tone if it is nil.
   mutating func beats(every period: Double, from start: Double, above corner: Double?) -> [Double] {
     var sound = [Double](repeating: 0, count: frames)
     for time in stride(from: start, to: seconds, by: period) {
@@ -142,7 +142,8 @@ package struct UpmixInstruments {
     return normalized(zip(sound, onePole(sound, corner: corner)).map { $0 - $1 })
   }
 
-  /// Reverberation on both sides: noise that dies away, after a pause.
+  /// Returns reverberation for two sides: noise that decays by 60 dB in `seconds`, after a delay of
+  /// 30 ms.
   mutating func reverb(_ sound: [Double], seconds: Double, corner: Double) -> [[Double]] {
     var size = 1
     let length = Int((seconds + 0.03) * Self.rate)
@@ -158,8 +159,8 @@ package struct UpmixInstruments {
     var y = [Double](repeating: 0, count: size)
     fft.transform(&x, &y)
     fft.transform(&h, &k)
-    // The sound is real and the two tails are a complex response, so one product does both. The
-    // parts exchanged, the forward transform is the inverse one.
+    // The sound is real and the two tails form one complex response, so one product convolves both.
+    // Swapping the real and imaginary parts makes the forward transform an inverse one.
     for i in 0..<size { (x[i], y[i]) = (x[i] * k[i] + y[i] * h[i], x[i] * h[i] - y[i] * k[i]) }
     fft.transform(&x, &y)
     return [Array(y.prefix(frames)), Array(x.prefix(frames))]

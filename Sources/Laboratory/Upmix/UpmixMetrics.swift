@@ -2,29 +2,32 @@
 
 import Glibc
 
-/// How good an upmix is; see docs/upmix.md.
+/// The quality of an upmix; see docs/upmix.md.
 package struct UpmixMetrics: Codable {
-  /// Of the fold-down FL + 0.7071 FC + 0.7071 SL (and right) against the input, dB.
+  /// Error of the fold-down FL + 0.7071 FC + 0.7071 SL (and right) relative to the input, in dB.
   package var foldDownError: Double
-  /// Of all channels but LFE over the input, for each class of sound, dB.
+  /// Level of all channels except the LFE relative to the input, in dB, for each class of sound.
   package var centreEnergy: Double
   package var pannedEnergy: Double
   package var ambienceEnergy: Double
-  /// Centre over what else is in FC, dB.
+  /// Level of the centre sound above everything else in FC, in dB.
   package var centreToOthers: Double
-  /// Part of all centre sound that is in FC.
+  /// Share of the centre sound's energy that is in FC.
   package var centreShare: Double
-  /// Ambience over what else is in SL and SR, dB.
+  /// Level of the ambience above everything else in SL and SR, in dB.
   package var ambienceToOthers: Double
-  /// Part of all ambience that is in SL and SR.
+  /// Share of the ambience's energy that is in SL and SR.
   package var ambienceShare: Double
-  /// The greatest normalised cross-correlation of SL and SR within 20 ms.
+  /// Largest magnitude of the normalised cross-correlation of SL and SR within 20 ms.
   package var surroundCorrelation: Double
 
+  /// Measures an upmix.
+  ///
   /// - Parameters:
-  ///   - mix: what was brought to 5.1.
-  ///   - projection: on the mix's centre, panned left and right, ambience left and right.
-  ///   - output: FL, FR, FC, SL, SR x frames, without latency.
+  ///   - mix: the mix that was converted to 5.1.
+  ///   - projection: onto the centre, panned left and right, and ambience left and right of the
+  ///     mix.
+  ///   - output: FL, FR, FC, SL, SR x frames, with the latency removed.
   package init(_ mix: UpmixMix, _ projection: UpmixProjection, output: [[Double]]) {
     let parts = projection.project(output, groups: [[0], [1, 2], [3, 4]])
     func all(_ group: Int) -> Double { parts.reduce(0) { $0 + $1.groups[group] } }
@@ -64,7 +67,7 @@ package struct UpmixMetrics: Codable {
     return decibels(error / whole)
   }
 
-  /// What we hold ourselves to: name, value, and the limit that it misses.
+  /// The required range of each metric, with its name and value.
   package var limits: [(name: String, value: Double, atLeast: Double, atMost: Double)] {
     let any = Double.infinity
     return [

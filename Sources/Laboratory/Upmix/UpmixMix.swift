@@ -2,18 +2,18 @@
 
 import Glibc
 
-/// A stereo mix whose parts are known: 2 x frames each.
+/// A stereo mix with known parts, 2 x frames each.
 package struct UpmixMix {
   package let name: String
-  /// Alike on both sides.
+  /// The centre: identical in both channels.
   package let centre: [[Double]]
-  /// Panned to the sides.
+  /// Sounds panned to the sides.
   package let panned: [[Double]]
-  /// Unrelated on both sides.
+  /// The ambience: independent in the two channels.
   package let ambience: [[Double]]
 
   package var frames: Int { centre[0].count }
-  /// All together, as a file holds it.
+  /// The sum of all parts: the mix as a file would contain it.
   package var sum: [[Float]] {
     (0..<2).map { (c: Int) -> [Float] in
       let (a, b, d) = (centre[c], panned[c], ambience[c])
@@ -21,13 +21,13 @@ package struct UpmixMix {
     }
   }
 
-  /// Three unlike mixes.
+  /// Three different mixes.
   package static func all(seconds: Double) -> [UpmixMix] {
     let frames = Int(seconds * UpmixInstruments.rate)
     return [plain(frames), dense(frames), sparse(frames)]
   }
 
-  /// A voice, a pluck on each side, swelling noise around.
+  /// A voice, a pluck on each side, and surrounding noise that swells.
   private static func plain(_ frames: Int) -> UpmixMix {
     var make = UpmixInstruments(frames: frames, seed: 7)
     let voice = make.voice(pitch: 120, pause: 0.25)
@@ -42,7 +42,7 @@ package struct UpmixMix {
       ambience: scaled(around.map { zip($0, swell).map { $0 * $1 } }, to: 0.04))
   }
 
-  /// A voice and a bass drum, five sources at the sides, among them a voice, in a reverberant hall.
+  /// A voice and a bass drum; five sources at the sides, one of them a voice; a reverberant hall.
   private static func dense(_ frames: Int) -> UpmixMix {
     var make = UpmixInstruments(frames: frames, seed: 11)
     let voice = make.voice(pitch: 190, pause: 0.25)
@@ -68,7 +68,7 @@ package struct UpmixMix {
       ambience: scaled(sum([hall, air]), to: 0.036))
   }
 
-  /// A voice with long pauses, a bowed tone that wanders at the left, a murmuring room.
+  /// A voice with long pauses, a bowed tone that wanders on the left, and a murmuring hall.
   private static func sparse(_ frames: Int) -> UpmixMix {
     var make = UpmixInstruments(frames: frames, seed: 5)
     let voice = make.voice(pitch: 105, pause: 0.9)
@@ -88,7 +88,7 @@ package struct UpmixMix {
 
   private static func quieter(_ x: [Double], _ gain: Double) -> [Double] { x.map { gain * $0 } }
 
-  /// At constant power, 0 (left) to 1.
+  /// Pans at constant power; `place` is from 0 (left) to 1 (right).
   private static func pan(_ x: [Double], _ place: Double) -> [[Double]] {
     let (left, right) = (cos(place * .pi / 2), sin(place * .pi / 2))
     return [x.map { left * $0 }, x.map { right * $0 }]
@@ -104,7 +104,7 @@ package struct UpmixMix {
     return sum
   }
 
-  /// To a root mean square over both channels.
+  /// Scales both channels to a common root mean square level.
   private static func scaled(_ pair: [[Double]], to level: Double) -> [[Double]] {
     let energy = pair.joined().reduce(0) { $0 + $1 * $1 }
     let gain = level / max(1e-12, (energy / Double(2 * pair[0].count)).squareRoot())

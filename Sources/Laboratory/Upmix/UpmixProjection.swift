@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What of a signal is made of which stems: its least-squares projection on them, through a filter
-/// of 512 taps each.
+/// The least-squares projection of signals on stems, through a filter of 512 taps per stem. It
+/// shows which stems a signal consists of.
 ///
-/// The normal equations are block Toeplitz, a block for each tap, and are solved by the recursion
-/// of Levinson for several channels (Whittle 1963; Wiggins and Robinson 1965).
+/// The normal equations are block Toeplitz, with one block per tap. The multichannel Levinson
+/// recursion solves them (Whittle 1963; Wiggins and Robinson 1965).
 package struct UpmixProjection {
   static let taps = 512
-  /// Taps before time zero.
+  /// Filter taps before time zero.
   private static let early = 64
 
   private let correlator = Correlator(reach: UpmixProjection.taps)
   private let stems: [Correlator.Blocks]
-  /// [i][j][lag + taps]: sum of stem i at t times stem j at t + lag.
+  /// Correlations [i][j][lag + taps]: sum of stem i at t times stem j at t + lag.
   private let pairs: [[[Double]]]
   private var count: Int { stems.count }
 
-  /// - Parameter stems: of one length.
+  /// Computes the correlations of the stems.
+  ///
+  /// - Parameter stems: the stems, all of the same length.
   package init(stems: [[Double]]) {
     let correlator = correlator
     let blocks = stems.map { correlator.blocks($0) }
@@ -24,17 +26,19 @@ package struct UpmixProjection {
     pairs = blocks.map { a in blocks.map { b in correlator.correlation(a, b) } }
   }
 
-  /// Energies of a signal's parts.
+  /// The energies of a signal's parts.
   struct Parts {
-    /// Of each group of stems.
+    /// Energy explained by each group of stems.
     var groups: [Double]
-    /// Of what no stem explains.
+    /// Energy that no stem explains.
     var rest: Double
   }
 
+  /// Splits signals into the parts that the stems explain.
+  ///
   /// - Parameters:
-  ///   - signals: as long as the stems.
-  ///   - groups: stems that count together.
+  ///   - signals: signals of the same length as the stems.
+  ///   - groups: indices of the stems that form each group.
   func project(_ signals: [[Double]], groups: [[Int]]) -> [Parts] {
     let sides = signals.map { signal -> [[Double]] in
       let blocks = correlator.blocks(signal)
@@ -73,7 +77,8 @@ package struct UpmixProjection {
     zip(a, b).reduce(0) { $0 + $1.0 * $1.1 }
   }
 
-  /// The equations' block for a lag, slightly loaded so that silent bands do not matter.
+  /// Returns the block of the normal equations for a lag. `load` is added to the diagonal at lag 0,
+  /// so that silent bands do not matter.
   private func block(_ lag: Int, load: Double) -> SmallMatrix {
     var block = SmallMatrix(size: count)
     for i in 0..<count {
@@ -83,7 +88,7 @@ package struct UpmixProjection {
     return block
   }
 
-  /// Filters [signal][stem][tap] for right sides [signal][stem][tap].
+  /// Returns the filters [signal][stem][tap] for right-hand sides [signal][stem][tap].
   private func solve(_ sides: [[[Double]]]) -> [[[Double]]] {
     let taps = Self.taps
     let mean = (0..<count).reduce(0) { $0 + pairs[$1][$1][taps] } / Double(count)
@@ -94,11 +99,13 @@ package struct UpmixProjection {
     var (forwardError, backwardError) = (g(0), g(0))
     var solutions = sides.map { side in [solveFirst(side, g(0))] }
     for n in 1..<taps {
+      // The errors that the predictors make at the new tap if they are extended with a zero.
       var (ahead, behind) = (SmallMatrix(size: count), SmallMatrix(size: count))
       for q in 0..<n {
         ahead.add(g(n - q), times: forward[q])
         behind.add(g(-1 - q), times: backward[q])
       }
+      // Extend the forward and the backward predictor by one tap.
       let (f, b) = (backwardError.inverse * ahead, forwardError.inverse * behind)
       let zero = SmallMatrix(size: count)
       let (oldF, oldB) = (forward + [zero], [zero] + backward)
@@ -107,6 +114,7 @@ package struct UpmixProjection {
       forwardError = forwardError - behind * f
       backwardError = backwardError - ahead * b
       let last = backwardError.inverse
+      // Correct each solution by its residual at the new tap.
       for s in sides.indices {
         var miss = sides[s].map { $0[n] }
         for q in 0..<n { g(n - q).subtract(times: solutions[s][q], from: &miss) }
@@ -123,7 +131,7 @@ package struct UpmixProjection {
   }
 }
 
-/// A square matrix of a few rows.
+/// A small square matrix.
 struct SmallMatrix {
   let size: Int
   private var values: [Double]
@@ -181,7 +189,7 @@ struct SmallMatrix {
     }
   }
 
-  /// By Gauss and Jordan with pivots.
+  /// The inverse, by Gauss-Jordan elimination with partial pivoting.
   var inverse: SmallMatrix {
     var (a, b) = (self, SmallMatrix.identity(size))
     for column in 0..<size {

@@ -2,7 +2,7 @@
 
 import Surround
 
-/// FL, FR, FC, SL, SR without the latency.
+/// Returns FL, FR, FC, SL, SR of the upmix, with the latency removed.
 package func upmixed(_ input: [[Float]]) -> [[Double]] {
   let upmixer = Upmixer(sampleRate: UpmixInstruments.rate)
   let (hop, late, frames) = (upmixer.hopFrames, upmixer.latencyFrames, input[0].count)
@@ -28,7 +28,7 @@ package func upmixed(_ input: [[Float]]) -> [[Double]] {
   }
 }
 
-/// The lag at which the fold-down is most like the input, up to 8191 frames.
+/// Returns the lag, up to 8191 frames, at which the fold-down correlates best with the input.
 package func delay(of output: [[Double]], in mix: UpmixMix) -> Int {
   let half = 0.5.squareRoot()
   let (start, count) = (48_000, 16_384)

@@ -8,6 +8,8 @@ struct DoubleFFT {
   private let cosines: [Double]
   private let sines: [Double]
 
+  /// Creates a transform of `size` values.
+  ///
   /// - Parameter size: a power of two.
   init(size: Int) {
     self.size = size
@@ -15,7 +17,7 @@ struct DoubleFFT {
     sines = (0..<max(1, size / 2)).map { -sin(2 * .pi * Double($0) / Double(size)) }
   }
 
-  /// In place, unscaled.
+  /// Transforms in place, without scaling.
   func transform(_ re: inout [Double], _ im: inout [Double]) {
     re.withUnsafeMutableBufferPointer { re in
       im.withUnsafeMutableBufferPointer { im in
@@ -57,13 +59,15 @@ struct DoubleFFT {
   }
 }
 
-/// Cross-correlations over short lags.
+/// Computes cross-correlations over short lags.
 struct Correlator {
-  /// Lags from -reach to reach - 1 are known.
+  /// The lags are from -reach to reach - 1.
   let reach: Int
   private let block: Int
   private let fft: DoubleFFT
 
+  /// Creates a correlator for lags up to `reach`.
+  ///
   /// - Parameter reach: a power of two.
   init(reach: Int) {
     self.reach = reach
@@ -71,7 +75,7 @@ struct Correlator {
     fft = DoubleFFT(size: 4 * reach)
   }
 
-  /// Spectra of a signal's blocks: as the first and as the second of a pair.
+  /// The spectra of a signal's blocks, for use as the first and as the second signal of a pair.
   struct Blocks {
     var first: [(re: [Double], im: [Double])] = []
     var second: [(re: [Double], im: [Double])] = []
@@ -82,7 +86,7 @@ struct Correlator {
     for start in stride(from: 0, to: x.count, by: block) {
       var re = [Double](repeating: 0, count: fft.size)
       var im = re
-      // Both real signals in one transform: the block itself, and with what lies around it.
+      // Transform two real signals at once: the block itself, and the block with its surroundings.
       for i in 0..<min(block, x.count - start) { re[i] = x[start + i] }
       for i in 0..<fft.size where x.indices.contains(start - reach + i) {
         im[i] = x[start - reach + i]
@@ -102,14 +106,14 @@ struct Correlator {
     return blocks
   }
 
-  /// Sum of x[t] y[t + lag] for lags -reach to reach - 1.
+  /// Returns the sums of x[t] y[t + lag] for lags -reach to reach - 1.
   func correlation(_ x: Blocks, _ y: Blocks) -> [Double] {
     var re = [Double](repeating: 0, count: fft.size)
     var im = re
     for (a, b) in zip(x.first, y.second) {
       for k in 0..<fft.size {
         re[k] += a.re[k] * b.re[k] + a.im[k] * b.im[k]
-        // Exchanged signs make the forward transform the inverse one.
+        // The conjugate makes the forward transform an inverse one.
         im[k] -= a.re[k] * b.im[k] - a.im[k] * b.re[k]
       }
     }

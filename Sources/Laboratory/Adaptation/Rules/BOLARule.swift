@@ -3,11 +3,12 @@
 import Glibc
 import HLS
 
-/// BOLA as dash.js sets it (K. Spiteri, R. Urgaonkar, R. Sitaraman, "BOLA: Near-optimal bitrate
-/// adaptation for online videos", IEEE/ACM Trans. Networking 28(4), 2020): the buffer alone
-/// decides, the utility of a rendition is the logarithm of its rate, the smallest buffer 10 s, 2 s
-/// more for each rendition. Without the placeholder buffer and without the throughput rule that
-/// dash.js mixes in.
+/// BOLA with the parameters of dash.js (K. Spiteri, R. Urgaonkar, R. Sitaraman, "BOLA: Near-optimal
+/// bitrate adaptation for online videos", IEEE/ACM Trans. Networking 28(4), 2020).
+///
+/// Only the buffer decides. The utility of a rendition is the logarithm of its rate. The minimum
+/// buffer is 10 s, and the target is 2 s more per rendition, at least 12 s. The placeholder buffer
+/// and the throughput rule that dash.js adds are left out.
 struct BOLARule: AdaptationRule {
   private let ladder: Ladder
   private let utilities: [Double]

@@ -2,10 +2,11 @@
 
 import HLS
 
-/// What ExoPlayer does by default (`AdaptiveTrackSelection`, `DefaultBandwidthMeter`): the median
-/// of the last downloads, weighted with the root of their sizes, of which 0.7 may be used; up only
-/// with 10 s buffered (live: three quarters of what there is), never down with 25 s. A running
-/// download is not ended.
+/// ExoPlayer's default rule (`AdaptiveTrackSelection`, `DefaultBandwidthMeter`).
+///
+/// It uses 0.7 of the median throughput of recent downloads, weighted by the square root of their
+/// sizes. It switches up only with 10 s buffered (live: three quarters of the distance to the live
+/// edge, if that is less) and never down with 25 s or more. It never abandons a download.
 struct ExoPlayerRule: AdaptationRule {
   private let ladder: Ladder
   private var samples: [(weight: Double, rate: Double)] = []
@@ -23,7 +24,7 @@ struct ExoPlayerRule: AdaptationRule {
     }
   }
 
-  /// bit/s; a guess before the first download.
+  /// The estimated throughput, in bit/s; 1 Mbit/s before the first download.
   private var estimate: Double {
     let half = samples.reduce(0) { $0 + $1.weight } / 2
     var sum = 0.0

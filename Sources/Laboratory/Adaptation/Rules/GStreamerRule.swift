@@ -2,8 +2,10 @@
 
 import HLS
 
-/// What GStreamer's adaptive demuxer does by default: the lower of the last download's throughput
-/// and the mean of the last three, of which 0.8 may be used. It begins with the cheapest rendition.
+/// The default rule of GStreamer's adaptive demuxer.
+///
+/// It uses 0.8 of the lower of two rates: the throughput of the last download and the mean of the
+/// last three. It starts with the cheapest rendition.
 struct GStreamerRule: AdaptationRule {
   private let ladder: Ladder
   private var rates: [Double] = []

@@ -2,10 +2,12 @@
 
 import HLS
 
-/// What hls.js does by default (1.5, `abr-controller`): the lower of two means of throughput with
-/// half-lives of 3 and 9 s, of which 0.95 may be used to stay and 0.7 to go up; a segment has to
-/// come before the buffer is empty, or else within 4 s more. A download that would come too late is
-/// abandoned after half a segment's time.
+/// The default rule of hls.js (1.5, `abr-controller`).
+///
+/// Its estimate is the lower of two throughput averages with half-lives of 3 s and 9 s. It uses
+/// 0.95 of that to stay and 0.7 to switch up. A segment must arrive before the buffer is empty; if
+/// no rendition can, 4 s more are allowed. After half a segment duration, it abandons a download
+/// that would arrive too late.
 struct HLSJSRule: AdaptationRule {
   private let ladder: Ladder
   private var fast = HalfLifeMean(halfLife: 3)

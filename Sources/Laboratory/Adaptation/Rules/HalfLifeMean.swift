@@ -3,8 +3,8 @@
 import Glibc
 import HLS
 
-/// A mean whose older values fade: a weight halves with every `halfLife` of weight that follows.
-/// Corrected for its start at 0.
+/// An exponentially weighted mean: the weight of a value halves with every `halfLife` of weight
+/// added after it. The bias of the initial value 0 is corrected.
 struct HalfLifeMean: Sendable {
   private let halfLife: Double
   private var sum = 0.0
@@ -18,7 +18,7 @@ struct HalfLifeMean: Sendable {
     weight += added
   }
 
-  /// Nil before the first value.
+  /// The mean; nil before the first value.
   var value: Double? {
     let share = 1 - exp2(-weight / halfLife)
     return share > 0 ? sum / share : nil
@@ -26,11 +26,11 @@ struct HalfLifeMean: Sendable {
 }
 
 extension SegmentTiming {
-  /// bit/s with the wait for the first byte, as most players count it.
+  /// The throughput in bit/s, including the wait for the first byte, as most players compute it.
   var overallRate: Double { Double(bytes) * 8 / max(seconds, 0.001) }
 }
 
 extension Ladder {
-  /// The richest rendition that is not above a rate; the cheapest where none is.
+  /// Returns the richest rendition whose rate is at most `rate`, or the cheapest if there is none.
   func richest(upTo rate: Double) -> Int { lastIndex { $0.bitRate <= rate } ?? 0 }
 }

@@ -2,10 +2,12 @@
 
 import HLS
 
-/// What Shaka Player does by default (`SimpleAbrManager`): the lower of two means of throughput
-/// with half-lives of 2 and 5 s over downloads of at least 16 kB, known after 128 kB; a rendition
-/// may play while the throughput lies between its own rate over 0.95 and the next one's over 0.85,
-/// the richest where several may; 8 s between changes. A running download is not ended.
+/// Shaka Player's default rule (`SimpleAbrManager`).
+///
+/// Its estimate is the lower of two throughput averages with half-lives of 2 s and 5 s, over
+/// downloads of at least 16 kB; it is 1 Mbit/s until 128 kB have arrived. A rendition is eligible
+/// if the estimate is between its own rate / 0.95 and the next rendition's rate / 0.85; the richest
+/// eligible one is chosen. Changes are at least 8 s apart. It never abandons a download.
 struct ShakaRule: AdaptationRule {
   private let ladder: Ladder
   private var fast = HalfLifeMean(halfLife: 2)

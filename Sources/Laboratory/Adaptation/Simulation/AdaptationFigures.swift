@@ -2,22 +2,22 @@
 
 package import HLS
 
-/// What a listener gets of a rule. docs/adaptation.md defines each figure.
+/// The quality of a rule for the listener. docs/adaptation.md defines each figure.
 package struct AdaptationFigures: Sendable, Equatable {
-  /// Of the time from the first sound to the end.
+  /// Share of the time from the first sound to the end in which playback stalled, in percent.
   package var stallPercent: Double
-  /// Changes between multichannel and stereo that are heard, both ways, in a minute.
+  /// Audible changes between multichannel and stereo, in both directions, per minute.
   package var flipsPerMinute: Double
-  /// Of the same time.
+  /// Share of the time from the first sound to the end with multichannel sound, in percent.
   package var multichannelPercent: Double
-  /// s of recovered line until multichannel is heard, for each time that stereo is heard; the mean.
-  /// Nil where the line never had to be waited for.
+  /// Time on a recovered line until multichannel sound returns, in s: the mean over the stretches
+  /// of stereo in which the line recovered. Nil if there are none.
   package var restoreSeconds: Double?
-  /// s from opening to the first sound.
+  /// Time from opening to the first sound, in s.
   package var startSeconds: Double?
 
-  /// A line has recovered while it stays for at least `reliableSeconds` at `recoveredRatio` times
-  /// the cheapest multichannel rendition.
+  /// A line has recovered if it stays for at least `reliableSeconds` at `recoveredRatio` times the
+  /// rate of the cheapest multichannel rendition or above.
   static let recoveredRatio = 1.3
   static let reliableSeconds = 8.0
 
@@ -49,7 +49,7 @@ package struct AdaptationFigures: Sendable, Equatable {
     restoreSeconds = waits.isEmpty ? nil : waits.reduce(0, +) / Double(waits.count)
   }
 
-  /// When a treatment was heard after another; the first one too.
+  /// Returns the start of each stretch of stereo or multichannel sound, including the first.
   private static func turns(
     _ heard: [HeardStretch], _ isMultichannel: (Int) -> Bool
   ) -> [(time: Double, isMultichannel: Bool)] {

@@ -3,7 +3,7 @@
 import HLS
 
 extension AdaptationFigures {
-  /// The mean over several lines; the time to restore over those where there is one.
+  /// The mean over several lines; optional figures are averaged over the lines that have them.
   package init(meanOf figures: [AdaptationFigures]) {
     func mean(_ value: (AdaptationFigures) -> Double?) -> Double? {
       let values = figures.compactMap(value)
@@ -16,7 +16,9 @@ extension AdaptationFigures {
     startSeconds = mean(\.startSeconds)
   }
 
-  /// The goals that these means miss, in words; the others are the means of other players' rules.
+  /// Returns a sentence for each goal that these means miss.
+  ///
+  /// - Parameter others: the means of the other players' rules.
   package func missedGoals(others: [ComparedRule: AdaptationFigures]) -> [String] {
     var missed: [String] = []
     if stallPercent > 0.25 { missed.append("stalls are above 0.25 %") }
@@ -33,7 +35,7 @@ extension AdaptationFigures {
     return missed
   }
 
-  /// Better in all of stalls, flips, multichannel and restoring.
+  /// Returns true if these figures are better in stalls, flips, multichannel and restoring.
   func isBetter(than other: AdaptationFigures) -> Bool {
     stallPercent < other.stallPercent && flipsPerMinute < other.flipsPerMinute
       && multichannelPercent > other.multichannelPercent

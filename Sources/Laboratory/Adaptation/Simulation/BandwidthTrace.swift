@@ -2,17 +2,19 @@
 
 import HLS
 
-/// What a line carries over time. After its end it begins again.
+/// The rate of a line over time; it repeats after its end.
 package struct BandwidthTrace: Sendable, Equatable {
   package let name: String
-  /// s at which each rate begins, ascending from 0.
+  /// The start of each rate, in s, ascending from 0.
   package let times: [Double]
-  /// bit/s.
+  /// The rates, in bit/s.
   package let rates: [Double]
-  /// s of one round.
+  /// The duration of one pass, in s.
   package let seconds: Double
 
-  /// - Parameter kilobitsPerSecond: one for each second.
+  /// Creates a trace whose rate changes every second.
+  ///
+  /// - Parameter kilobitsPerSecond: the rates, one per second.
   init(name: String, kilobitsPerSecond: [Double]) {
     precondition(!kilobitsPerSecond.isEmpty, "a trace has at least one second")
     self.name = name
@@ -21,10 +23,10 @@ package struct BandwidthTrace: Sendable, Equatable {
     seconds = Double(kilobitsPerSecond.count)
   }
 
-  /// Rows `t,kbps` (s, kbit/s), the last as long as the one before it.
+  /// Parses rows `t,kbps` (s, kbit/s). The last row lasts as long as the one before it.
   ///
-  /// A header and lines that begin with # are left out. Times ascend from 0, rates are not
-  /// negative, and some are positive.
+  /// A header and lines that begin with # are skipped. Times ascend from 0. Rates are not negative,
+  /// and at least one is positive.
   package init(name: String, csv: String) throws(BandwidthTraceError) {
     var rows: [(time: Double, rate: Double)] = []
     for (index, line) in csv.split(
@@ -58,7 +60,7 @@ package struct BandwidthTrace: Sendable, Equatable {
     String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
   }
 
-  /// bit/s at a time, and when the rate may change next.
+  /// Returns the rate in bit/s at a time, and the time of the next possible change.
   package func rate(at time: Double) -> (bitsPerSecond: Double, until: Double) {
     let round = (time / seconds).rounded(.down)
     let place = time - round * seconds
@@ -72,7 +74,7 @@ package struct BandwidthTrace: Sendable, Equatable {
     return (rates[low], round * seconds + end)
   }
 
-  /// Sends bits from `start` on, until all are through or it is `limit`.
+  /// Sends bits from `start` on, until all are sent or the time is `limit`.
   func send(_ bits: Double, from start: Double, until limit: Double) -> (time: Double, bits: Double)
   {
     var time = start
@@ -91,7 +93,7 @@ package struct BandwidthTrace: Sendable, Equatable {
   }
 }
 
-/// Why a file is no trace.
+/// The reason why a file is not a valid trace.
 package struct BandwidthTraceError: Error, Sendable, Equatable, CustomStringConvertible {
   package let line: Int?
   package let reason: String

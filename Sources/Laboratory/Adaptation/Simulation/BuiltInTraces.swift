@@ -5,12 +5,12 @@ import HLS
 import System
 
 extension BandwidthTrace {
-  /// Five kinds of lines that a listener on the way meets, half an hour each, the same every time.
+  /// Five kinds of lines that a mobile listener meets, half an hour each; identical in every run.
   package static let builtIn = [fades(), tunnels(), drop(), alternating(), ramp()]
 
   static let builtInSeconds = 1800
 
-  /// A fast line that nearly vanishes for 2 to 8 s, as behind houses.
+  /// A fast line that nearly vanishes for 2 to 8 s at a time, as behind buildings.
   static func fades(seed: UInt64 = 1) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     var left = 0
@@ -25,7 +25,7 @@ extension BandwidthTrace {
       })
   }
 
-  /// A slow line whose rate wanders, and tunnels: 12 s and 6 s in every three minutes.
+  /// A slow line with a wandering rate, and tunnels of 12 s and 6 s in every three minutes.
   static func tunnels(seed: UInt64 = 2) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     var level = 0.0
@@ -39,14 +39,14 @@ extension BandwidthTrace {
       })
   }
 
-  /// A clean drop to where only stereo passes, and back.
+  /// A clean drop to a rate that carries only stereo, and back.
   static func drop() -> BandwidthTrace {
     BandwidthTrace(
       name: "drop",
       kilobitsPerSecond: (0..<builtInSeconds).map { (40..<85).contains($0 % 150) ? 110 : 800 })
   }
 
-  /// Around the multichannel rate, above and below it in turn.
+  /// A rate that alternates between above and below the multichannel rate.
   static func alternating(seed: UInt64 = 4) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     return BandwidthTrace(
@@ -56,7 +56,7 @@ extension BandwidthTrace {
       })
   }
 
-  /// A shared line that slowly empties and fills.
+  /// A shared line whose rate slowly rises and falls.
   static func ramp(seed: UInt64 = 5) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     return BandwidthTrace(

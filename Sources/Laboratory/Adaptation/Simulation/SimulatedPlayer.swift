@@ -2,21 +2,21 @@
 
 import HLS
 
-/// What is heard, and what is buffered.
+/// The simulated playback: the sound played so far and the segments in the buffer.
 struct SimulatedPlayer {
   struct Segment {
     var rendition: Int
-    /// What is heard of it before `join`, where another rendition takes over.
+    /// The rendition that plays before `join`, if the segment was replaced in part.
     var before: (rendition: Int, join: Double)?
   }
 
-  /// s of a segment that have to be left where another rendition of it takes over.
+  /// The minimum time left in a segment after a change to another rendition of it, in s.
   static let leastJoinSeconds = 0.5
 
   let segmentSeconds: Double
   let endTime: Double
   private(set) var segments: [Segment] = []
-  /// s of the presentation that were heard.
+  /// The playback position in the presentation, in s.
   private(set) var position = 0.0
   private(set) var started: Double?
   private(set) var heard: [HeardStretch] = []
@@ -27,7 +27,7 @@ struct SimulatedPlayer {
     self.endTime = endTime
   }
 
-  /// s.
+  /// The buffered sound, in s.
   var buffer: Double { max(0, Double(segments.count) * segmentSeconds - position) }
 
   mutating func append(_ rendition: Int) { segments.append(Segment(rendition: rendition)) }
@@ -47,8 +47,8 @@ struct SimulatedPlayer {
     }
   }
 
-  /// Where in the presentation another rendition of a segment can take over; nil where hardly
-  /// anything would be left of it.
+  /// Returns the position at which another rendition of a segment can replace the rest of it, or
+  /// nil if less than `leastJoinSeconds` would be left.
   func join(_ number: Int, decodedSeconds: Double) -> Double? {
     let start = Double(number) * segmentSeconds
     guard started != nil else { return start }

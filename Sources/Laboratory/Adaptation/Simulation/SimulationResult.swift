@@ -2,17 +2,17 @@
 
 import HLS
 
-/// Some time of playing in which one rendition was heard.
+/// A stretch of playback in one rendition.
 package struct HeardStretch: Sendable, Equatable {
-  /// s.
+  /// The start, in s.
   package var start: Double
-  /// s.
+  /// The duration, in s.
   package var seconds: Double
-  /// Nil: playing stood still.
+  /// The rendition; nil while playback stalled.
   package var rendition: Int?
 }
 
-/// What happened in a simulation. Times are s from opening the presentation.
+/// The course of a simulation. Times are in s from opening the presentation.
 package struct SimulationResult: Sendable {
   package struct Request: Sendable, Equatable {
     var time: Double
@@ -20,14 +20,14 @@ package struct SimulationResult: Sendable {
     var rendition: Int
   }
 
-  /// From the first sound on, without gaps.
+  /// The playback from the first sound on, without gaps.
   package var heard: [HeardStretch] = []
   package var requests: [Request] = []
-  /// s of sound that were buffered, over time.
+  /// The buffered sound over time, in s.
   package var buffer: [(time: Double, seconds: Double)] = []
-  /// Nil: nothing was heard.
+  /// The time of the first sound; nil if nothing played.
   package var startSeconds: Double?
   package var fetchedBits = 0.0
-  /// Of these, what was never heard: abandoned downloads, replacements that came to nothing.
+  /// The part of `fetchedBits` that never played: abandoned downloads and unused replacements.
   package var wastedBits = 0.0
 }

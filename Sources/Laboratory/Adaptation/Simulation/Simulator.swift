@@ -2,29 +2,29 @@
 
 import HLS
 
-/// The world in which rules are compared.
+/// The conditions under which the rules are compared.
 package struct SimulationConditions: Sendable, Equatable {
-  /// s of a segment.
+  /// The duration of a segment, in s.
   var segmentSeconds = 3.84
-  /// Three segments are there at first, and one more comes with every segment's time; otherwise
-  /// all are there.
+  /// Whether the presentation is live: three segments exist at first, and one is added per segment
+  /// duration. Otherwise all segments exist from the start.
   var isLive = true
-  /// s; a segment is asked for while less than this is buffered. Three target durations.
+  /// Segments are requested while less than this is buffered, in s; three target durations.
   var bufferSeconds = 12.0
-  /// s from a request to its first byte.
+  /// The time from a request to its first byte, in s.
   var roundTripSeconds = 0.05
-  /// s from opening to the end.
+  /// The time from opening to the end, in s.
   package var seconds = 600.0
-  /// s that the player has decoded ahead; another rendition of a segment can take over only behind.
+  /// The sound that the player has decoded ahead, in s; only later sound can be replaced.
   var decodedSeconds = 2.5
-  /// s between looks at the live playlist; nil: a segment is seen as soon as it exists.
+  /// The interval of playlist reloads, in s; nil if a segment is visible as soon as it exists.
   var reloadSeconds: Double?
 
   package init() {}
 }
 
-/// Plays a presentation over a line that exists only as numbers. One thing is fetched at a time;
-/// bytes of an abandoned download are lost.
+/// Plays a presentation over a simulated line. Only one download runs at a time, and the bytes of
+/// an abandoned download are lost.
 struct Simulator<Rule: AdaptationRule> {
   let trace: BandwidthTrace
   let ladder: Ladder
@@ -48,7 +48,7 @@ struct Simulator<Rule: AdaptationRule> {
   }
 
   mutating func run() -> SimulationResult {
-    // The two playlists.
+    // The requests for the two playlists.
     advance(to: 2 * conditions.roundTripSeconds)
     while time < conditions.seconds { step() }
     advance(to: conditions.seconds)
@@ -76,7 +76,7 @@ struct Simulator<Rule: AdaptationRule> {
     advance(to: max(wake, time + 0.01))
   }
 
-  /// When a segment can be seen by the player.
+  /// Returns the time at which the player can see a segment.
   private func availability(of number: Int) -> Double {
     guard conditions.isLive else { return 0 }
     let exists = max(0, Double(number - 2) * conditions.segmentSeconds)
@@ -115,7 +115,7 @@ struct Simulator<Rule: AdaptationRule> {
     }
   }
 
-  /// Fetches one body; tells how it ended.
+  /// Fetches one body and returns how the download ended.
   private mutating func download(_ rendition: Int, replacing number: Int?) -> DownloadCourse {
     let bits = ladder[rendition].bitRate * conditions.segmentSeconds
     let request = time
