@@ -4,7 +4,7 @@ import CommandOptions
 import CommandSupport
 import Laboratory
 
-/// Does one measurement.
+/// Runs one measurement.
 func perform(_ command: ParsedCommand) throws(CommandFailure) {
   switch command.name {
   case .benchRender: try benchRenderCommand(command)

@@ -6,18 +6,18 @@ import CommandSupport
 import HLS
 import Laboratory
 
-/// One row of `bench adaptation`: what a listener gets of a rule over a line.
+/// One row of `bench adaptation`: the figures of a rule on a line.
 struct AdaptationRow: Encodable {
-  /// `stillstage` or the player whose rule it is.
+  /// `stillstage`, or the player that the rule is from.
   let rule: String
-  /// The trace's path, the built-in line's name, or `mean`.
+  /// The path of the trace, the name of the built-in line, or `mean`.
   let trace: String
   let stallPercent: Double
   let flipsPerMinute: Double
   let multichannelPercent: Double
-  /// Nil where multichannel never had to be waited for.
+  /// Nil if the line never recovered during stereo.
   let restoreSeconds: Double?
-  /// Nil where nothing was heard.
+  /// Nil if nothing played.
   let startSeconds: Double?
 
   fileprivate init(_ rule: ComparedRule, _ trace: String, _ figures: AdaptationFigures) {
@@ -31,7 +31,7 @@ struct AdaptationRow: Encodable {
   }
 }
 
-/// `stillstage bench adaptation [TRACE.csv...] [--json] [--chart FILE.svg]`
+/// Runs `stillstage bench adaptation [TRACE.csv...] [--json] [--chart FILE.svg]`.
 func benchAdaptationCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.traces)
   try refuseOverwriting(files, by: [command[Options.chart]])
@@ -53,7 +53,7 @@ func benchAdaptationCommand(_ command: ParsedCommand) throws(CommandFailure) {
     "goals are missed over the built-in lines: \(trial.missedGoals.joined(separator: "; "))")
 }
 
-/// All rules over all traces.
+/// The results of all rules on all traces.
 private struct AdaptationTrial {
   struct Run {
     let trace: BandwidthTrace
@@ -112,16 +112,16 @@ private struct AdaptationTrial {
   }
 }
 
-/// A file's name without its folder.
+/// Returns a file's name without its folder.
 private func shownName(_ path: String) -> String {
   path.split(separator: "/").last.map(String.init) ?? path
 }
 
 extension AdaptationTrial {
-  /// s that a picture shows of each line.
+  /// The part of each line that a chart shows, in s.
   private static let shownSeconds = 600.0
 
-  /// For each line what it carries and what is heard, and below it the buffer.
+  /// For each line, a panel with its rate and the rate played, and below it one with the buffer.
   fileprivate var chart: Chart {
     var panels: [ChartPanel] = []
     for run in runs where run.rule == .stillstage {
@@ -152,7 +152,7 @@ extension AdaptationTrial {
     return ChartSeries(name: "line", x: steps.map(\.0), y: steps.map(\.1))
   }
 
-  /// A gap is a stall.
+  /// Returns the rate played over time; a gap is a stall.
   private static func heard(_ run: Run) -> ChartSeries {
     let steps = run.result.heard.filter { $0.start < shownSeconds }.flatMap { stretch in
       let rate = stretch.rendition.map { Ladder.bench[$0].bitRate / 1000 } ?? .nan

@@ -5,7 +5,7 @@ import Glibc
 import HLS
 import Laboratory
 
-/// A file of rows `t,kbps`.
+/// Reads a file of rows `t,kbps`.
 func readTrace(_ path: String) throws(CommandFailure) -> BandwidthTrace {
   let text = String(decoding: try readBytes(path), as: UTF8.self)
   do throws(BandwidthTraceError) { return try BandwidthTrace(name: path, csv: text) } catch {
@@ -13,11 +13,11 @@ func readTrace(_ path: String) throws(CommandFailure) -> BandwidthTrace {
   }
 }
 
-/// A day at ten rows a second is below 16 MB.
+/// Reads a file; the limit is enough for a day at ten rows per second.
 private func readBytes(_ path: String, atMost limit: Int = 16 << 20) throws(CommandFailure)
   -> [UInt8]
 {
-  // A directory cannot be read, a FIFO or a terminal may wait for ever.
+  // A directory cannot be read, and a FIFO or a terminal could block for ever.
   let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
   guard descriptor >= 0 else { throw unreadable(path, String(cString: strerror(errno))) }
   defer { close(descriptor) }

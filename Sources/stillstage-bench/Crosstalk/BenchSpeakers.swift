@@ -10,23 +10,24 @@ import Playback
 import Rendering
 import SoundSources
 
-/// One row of `bench speakers`: a head of one set in one place.
+/// One row of `bench speakers`: one HRTF set and one position of the head.
 struct SpeakersRow: Encodable {
   let set: String
   let head: String
   let cancelling: Bool
   let angleDegrees: Double
-  /// dB of an ear's own signal over the other's, mean of the third octaves from 315 Hz to 8 kHz.
+  /// Level of an ear's own signal above the other ear's, in dB: the mean over the third octaves
+  /// from 315 Hz to 8 kHz.
   let separationDecibels: Double
   let separationInThirdOctaves: [Double]
   let frequencies: [Double]
-  /// dB rms of an ear's own spectrum about its mean.
+  /// Deviation of an ear's own spectrum from its mean, in dB rms.
   let colourationDecibels: Double
-  /// dB that cancelling costs in level at most, a third octave.
+  /// The largest boost that cancellation needs in any third octave, in dB.
   let boostDecibels: Double
 }
 
-/// `stillstage bench speakers [--speaker-angle DEG] [--json] [--chart FILE.svg]`
+/// Runs `stillstage bench speakers [--speaker-angle DEG] [--json] [--chart FILE.svg]`.
 func benchSpeakersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let angle = command[Options.speakerAngle]
   let chosen = try playing { () throws(PlaybackError) in
@@ -34,7 +35,7 @@ func benchSpeakersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   for note in chosen.notes { printNote(note) }
   var sets = [("sphere", RigidSphereHead().hrtfSet(sampleRate: 48000))]
-  // Where there is no default set the sphere has taken its place.
+  // Without a default set, the choice already falls back to the sphere.
   if let path = chosen.set.path { sets.append((path, chosen.set.prepared(sampleRate: 48000))) }
   var rows: [SpeakersRow] = []
   for (name, set) in sets {
@@ -91,7 +92,7 @@ private func text(_ rows: [SpeakersRow]) -> String {
     + table([heading] + cells)
 }
 
-/// Separation over frequency, a panel a set.
+/// Returns a chart of the separation over frequency, with one panel per set.
 private func chart(_ rows: [SpeakersRow]) -> Chart {
   var names: [String] = []
   for row in rows where !names.contains(row.set) { names.append(row.set) }

@@ -12,24 +12,25 @@ import KernelsAVX2
 import KernelsAVX512
 import Laboratory
 
-/// One row of `bench fusion`: how far a filter is from the truth, and what it costs.
+/// One row of `bench fusion`: the error of a filter and its cost.
 struct FusionRow: Encodable {
   let filter: String
-  /// The recording's path; `mean` for the mean over all.
+  /// The path of the recording, or `mean` for the mean over all.
   let recording: String
   let samples: Int
-  /// Without magnetometer, root mean square.
+  /// Inclination error without magnetometer, root mean square.
   let inclinationDegrees: Double
-  /// With magnetometer, root mean square without its mean; nil where a recording has no field.
+  /// Heading error with magnetometer, root mean square without its mean; nil if the recording has
+  /// no magnetic field.
   let headingDegrees: Double?
-  /// The same with its mean.
+  /// Heading error with magnetometer, root mean square including its mean.
   let absoluteHeadingDegrees: Double?
-  /// Without magnetometer.
+  /// Heading drift without magnetometer.
   let driftDegreesPerMinute: Double
   let microsecondsPerSample: Double
 }
 
-/// `stillstage bench fusion FILE... [--json] [--chart FILE.svg]`
+/// Runs `stillstage bench fusion FILE... [--json] [--chart FILE.svg]`.
 func benchFusionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.recordings)
   let picture = try chartPath(command)
@@ -57,7 +58,7 @@ func benchFusionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// All filters over one recording.
+/// The results of all filters on one recording.
 private struct FusionTrial {
   let rows: [FusionRow]
   let panel: ChartPanel
@@ -100,7 +101,7 @@ private struct FusionTrial {
       driftDegreesPerMinute: accuracy.driftDegreesPerMinute, microsecondsPerSample: cost)
   }
 
-  /// At most some thousand points, which is more than a picture shows.
+  /// Returns a chart of the error, reduced to a few thousand points.
   private static func panel(_ path: String, _ course: FusionAccuracy.Course) -> ChartPanel {
     let step = max(1, course.times.count / 2000)
     let kept = stride(from: 0, to: course.times.count, by: step)
@@ -119,7 +120,7 @@ private struct FusionTrial {
 }
 
 extension FusionRow {
-  /// Nil where the filter has not been run over all recordings.
+  /// Returns nil if the filter did not run on all recordings.
   fileprivate init?(meanOf rows: [FusionRow], of count: Int) {
     guard rows.count == count, let first = rows.first else { return nil }
     func mean(_ value: (FusionRow) -> Double) -> Double {

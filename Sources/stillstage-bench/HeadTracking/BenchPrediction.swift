@@ -7,20 +7,20 @@ import Geometry
 import HeadTracking
 import Laboratory
 
-/// One row of `bench prediction`: how far a predictor is off.
+/// One row of `bench prediction`: the error of a predictor.
 struct PredictionRow: Encodable {
   /// `last`, `gyro`, `least-squares` or `ours`.
   let method: String
-  /// The recording's path; `mean` for the mean over all.
+  /// The path of the recording, or `mean` for the mean over all.
   let recording: String
   let lookAheadMilliseconds: Double
   let samples: Int
   let rmsDegrees: Double
-  /// 95 in 100 errors are not greater.
+  /// The 95th percentile of the errors.
   let p95Degrees: Double
 }
 
-/// `stillstage bench prediction FILE... [--json] [--chart FILE.svg]`
+/// Runs `stillstage bench prediction FILE... [--json] [--chart FILE.svg]`.
 func benchPredictionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.motions)
   let picture = try chartPath(command)
@@ -58,7 +58,7 @@ private func predictionRows(_ path: String) throws(CommandFailure) -> [Predictio
   }
 }
 
-/// The mean over the recordings for each method that has been run over all of them.
+/// Returns the means over the recordings, for each method that ran on all of them.
 private func meanRows(_ rows: [PredictionRow], of count: Int) -> [PredictionRow] {
   Forecast.lookAheads.flatMap { lookAhead in
     PredictionTrial.Method.allCases.compactMap { method -> PredictionRow? in
@@ -75,7 +75,7 @@ private func meanRows(_ rows: [PredictionRow], of count: Int) -> [PredictionRow]
   }
 }
 
-/// A line of a table for each recording and look-ahead: rms / p95 of each method.
+/// Returns a table with a line per recording and look-ahead: rms / p95 of each method.
 private func predictionTable(_ rows: [PredictionRow]) -> String {
   let methods = PredictionTrial.Method.allCases.map(\.rawValue)
   var lines = [["recording", "look-ahead"] + methods]
@@ -97,7 +97,7 @@ private func predictionTable(_ rows: [PredictionRow]) -> String {
   return "angular error in degrees, rms / 95 in 100 are not greater\n" + table(lines)
 }
 
-/// The error over the look-ahead in the mean, and for each recording.
+/// Returns a chart of the error over the look-ahead, for the mean and for each recording.
 private func predictionChart(_ rows: [PredictionRow]) -> Chart {
   var recordings: [String] = []
   for row in rows where !recordings.contains(row.recording) { recordings.append(row.recording) }

@@ -4,17 +4,19 @@ import Geometry
 import Glibc
 import Laboratory
 
-/// The VQF library over the same recording, in a program of its own (Tests/Peers/peer-vqf).
+/// The results of the VQF library on a recording, computed by a separate program
+/// (Tests/Peers/peer-vqf).
 struct PeerVQF {
   let level: [Quaternion]
-  /// With magnetometer; nil where the recording has none.
+  /// Orientations with magnetometer; nil if the recording has none.
   let compass: [Quaternion]?
-  /// Both at once.
+  /// The cost of both filters together.
   let microsecondsPerSample: Double
 
-  /// Nil where the program, or the library behind it, is not there or does not answer.
+  /// Runs the program; nil if it is missing, if its library is missing, or if its output is
+  /// invalid.
   ///
-  /// - Parameter count: the recording's samples.
+  /// - Parameter count: the number of samples in the recording.
   init?(recording path: String, count: Int) {
     guard let folder = getenv("STILLSTAGE_PEERS").map({ String(cString: $0) }) else { return nil }
     let program = "\(folder)/peer-vqf"
@@ -24,7 +26,7 @@ struct PeerVQF {
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 1 << 16)
     while case let read = fread(&part, 1, part.count, pipe), read > 0 { bytes += part[..<read] }
-    // A cost, then four or eight numbers a sample, as this machine keeps doubles.
+    // The output is the cost, then four or eight numbers per sample, as native doubles.
     guard pclose(pipe) == 0, bytes.count % 8 == 0 else { return nil }
     let numbers = bytes.withUnsafeBytes { Array($0.bindMemory(to: Double.self)) }
     guard let cost = numbers.first, [4 * count, 8 * count].contains(numbers.count - 1) else {

@@ -5,18 +5,18 @@ import CommandSupport
 import Glibc
 import Laboratory
 
-/// What `--json` writes.
+/// The output of `--json`.
 struct LatencyReport: Codable {
   var machine: BenchMachine
-  /// Reports of the tracker a second.
+  /// Tracker reports per second.
   var trackerRate: Double
   var chains: [ChainFigures]
   var renderer: [RendererFigures]
-  /// Settings that were left out, and why.
+  /// Settings that were skipped or failed, with the reasons.
   var notes: [String]
 }
 
-/// `stillstage bench latency`
+/// Runs `stillstage bench latency`.
 func benchLatencyCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let picture = try chartPath(command)
   guard fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE != O_RDONLY else {
@@ -39,7 +39,7 @@ func benchLatencyCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Which settings are measured.
+/// The settings to measure.
 struct LatencyPlan {
   var settings: [LatencySetting]
   var steps: Int
@@ -103,7 +103,7 @@ private func measure(
           progress.show(index * plan.steps + $0)
         })
     } catch {
-      // One of many that fails does not take the others with it.
+      // If one of several settings fails, continue with the others.
       guard plan.settings.count > 1, Signals.received == nil else { throw error }
       notes.append("\(setting.title): \(error.message ?? "failed")")
     }
@@ -141,7 +141,7 @@ private func chain(
     capture: check, injected: injected)
 }
 
-/// The two renderings that the recording is compared with, made once.
+/// The two renderings that the recording is compared with, rendered once per sample rate.
 private struct References {
   private(set) var rate: Int?
   private var made: [Double: EarSound] = [:]

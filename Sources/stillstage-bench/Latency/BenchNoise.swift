@@ -10,8 +10,8 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Soft noise straight ahead as a first-order sound field, for ever: no stretch of a period is like
-/// another, so that each tells its place.
+/// Endless soft noise straight ahead as a first-order soundfield. No two stretches of a period are
+/// alike, so each stretch identifies its position.
 final class BenchNoise: SoundSource {
   static let periodFrames = 1 << 17
   let layout = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
@@ -24,7 +24,7 @@ final class BenchNoise: SoundSource {
     var random = SystemRandomNumberGenerator()
     var smooth: Float = 0
     return (0..<periodFrames).map { _ in
-      // Less at high frequencies, where a sound card's filters differ.
+      // Attenuate high frequencies, where the filters of sound cards differ.
       smooth += 0.5 * (Float.random(in: -0.25...0.25, using: &random) - smooth)
       return smooth
     }
@@ -37,7 +37,7 @@ final class BenchNoise: SoundSource {
   ) throws(PlaybackError) -> Int {
     for i in 0..<frames {
       let sample = Self.samples[(position + i) & (Self.periodFrames - 1)]
-      // W, Y, Z, X of a wave from the front.
+      // W, Y, Z, X of a plane wave from the front.
       planes[0][i] = sample
       planes[1][i] = 0
       planes[2][i] = 0
@@ -49,8 +49,8 @@ final class BenchNoise: SoundSource {
 
   func seek(toFrame frame: Int) throws(PlaybackError) { position = frame }
 
-  /// A period of what a head that looks to `yaw` (degrees) hears of it once it has sounded for
-  /// long, by the engine of `render`.
+  /// Renders one period for a head at `yaw` (degrees), with the engine of `render`. It takes the
+  /// second period, when the sound is in its steady state.
   static func rendered(yaw: Double, sampleRate: Int) throws(CommandFailure) -> EarSound {
     try playing { () throws(PlaybackError) in
       let settings = RenderSettings()
@@ -69,6 +69,6 @@ final class BenchNoise: SoundSource {
     }
   }
 
-  /// A period of the source itself.
+  /// One period of the source itself, in both ears.
   static var mono: EarSound { EarSound(left: samples, right: samples) }
 }

@@ -9,7 +9,7 @@ import Laboratory
 
 /// One row of `bench tracking-error`.
 struct TrackingErrorRow: Codable {
-  /// A recording's path, or `generated-...`.
+  /// The path of a recording, or `generated-...`.
   var motion: String
   var pathMilliseconds: Double
   /// `neither`, `rewriting`, `prediction` or `both`.
@@ -17,11 +17,11 @@ struct TrackingErrorRow: Codable {
   var p50Degrees: Double
   var p95Degrees: Double
   var maximumDegrees: Double
-  /// Moments that were compared.
+  /// The number of moments compared.
   var moments: Int
 }
 
-/// `stillstage bench tracking-error [FILE...]`
+/// Runs `stillstage bench tracking-error [FILE...]`.
 func benchTrackingErrorCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.optionalMotions)
   let picture = try chartPath(command)
@@ -82,7 +82,7 @@ private func row(
     moments: spread.count)
 }
 
-/// A line for each motion and path: p50 / p95 of each method, and the proportions that have limits.
+/// Returns a line per motion and path: p50 / p95 of each method, and the ratios that have limits.
 private func text(_ rows: [TrackingErrorRow], _ command: ParsedCommand) -> String {
   var lines = [
     ["motion", "path"] + Method.allCases.map(\.rawValue)

@@ -6,15 +6,14 @@ import Glibc
 import Laboratory
 import PulseAudio
 
-/// A recording of what a sink plays, with the time of every frame.
+/// A recording of a sink's output, with the time of every frame.
 final class TimedCapture {
-  /// How frames are timed.
+  /// The source of the frame times.
   enum Timing: String, Codable {
-    /// By what the server says of the record stream.
+    /// The times that the server reports for the record stream.
     case reported
-    /// By when they are handed over, for servers whose reports are wrong: those that are handed
-    /// over at once are timed as if the middle of them were played then, which is right to half a
-    /// cycle.
+    /// The arrival times, for servers whose reports are wrong. Fragments that arrive together are
+    /// timed as if the middle of them was played at that moment, which is accurate to half a cycle.
     case arrival
   }
 
@@ -29,7 +28,7 @@ final class TimedCapture {
     self.timing = timing
     self.sampleRate = sampleRate
     do throws(PulseAudioError) {
-      // Longer than the sink's own blocks, so that the recording does not hurry the sink.
+      // Fragments longer than the sink's own blocks, so that the recording does not shorten those.
       capture = try MonitorCapture(
         serverAddress: server, sinkName: sink, sourceName: source, sampleRate: sampleRate,
         fragmentMilliseconds: 100, receiver: audio.append)
@@ -39,7 +38,7 @@ final class TimedCapture {
   var frames: Int { audio.frameCount }
   var failure: String? { capture.failure }
 
-  /// Ends the recording.
+  /// Stops the recording and returns it with its timeline.
   func finish() throws(CommandFailure) -> (sound: EarSound, timeline: CaptureTimeline) {
     capture.stop()
     let reports = audio.fragments.compactMap { fragment -> CaptureTimeline.Report? in
@@ -56,19 +55,19 @@ final class TimedCapture {
   }
 }
 
-/// What the server says of playing against what it says of recording: the same frames are followed
+/// A comparison of the server's reported playback and recording times: the same frames are followed
 /// through a stream to the sink and back from the recording.
 struct CaptureCheck: Codable {
-  /// Median of recorded less announced time, ms: positive where a frame is found later in the
-  /// recording than it was announced to be heard.
+  /// Median of recorded minus announced time, in ms; positive if frames appear in the recording
+  /// later than they were announced to be heard.
   var differenceMilliseconds: Double
-  /// 95 in 100 differences are within this of the median, ms.
+  /// 95 percent of the differences are within this distance of the median, in ms.
   var spreadMilliseconds: Double
-  /// Of the record stream's reports about an even pace, rms, ms.
+  /// Jitter of the record stream's reports around a constant rate, in ms rms.
   var jitterMilliseconds: Double
   var timing: TimedCapture.Timing
 
-  /// Plays three seconds of noise.
+  /// Plays three seconds of noise and compares the times.
   init(
     server: String?, sink: String?, source: String?, sampleRate: Int,
     timing: TimedCapture.Timing, queueMilliseconds: Double, sleep: (Double) -> Bool
@@ -109,7 +108,8 @@ struct CaptureCheck: Codable {
     self.timing = timing
   }
 
-  /// Where the frames of an announcement are found, less where they were announced, ms.
+  /// Returns the recorded time of an announced frame minus its announced time, in ms; nil if the
+  /// frame is not found.
   private static func difference(
     _ announced: (position: Int, time: Int64), _ sound: EarSound, _ timeline: CaptureTimeline,
     _ sampleRate: Int
@@ -118,7 +118,7 @@ struct CaptureCheck: Codable {
     let guess = timeline.frame(at: Double(announced.time))
     let radius = sampleRate / 10
     guard guess - radius > 0, guess + radius + length < sound.frames else { return nil }
-    // The frame of the recording at the guess holds this frame of the noise, about.
+    // The frame of the recording at the guess contains about this frame of the noise.
     let expected = Double(announced.position - guess)
     guard
       let found = SoundAlignment.find(
@@ -130,7 +130,7 @@ struct CaptureCheck: Codable {
   }
 }
 
-/// Feeds noise to an output and notes what was announced.
+/// Feeds noise to an output and stores the announced times.
 private final class CheckFeed: @unchecked Sendable {
   private static let room = 4096
   private let notes: UnsafeMutablePointer<(position: Int, time: Int64)>
@@ -150,7 +150,8 @@ private final class CheckFeed: @unchecked Sendable {
     samples.deallocate()
   }
 
-  /// For after the output was stopped; the first second is the start's.
+  /// The announcements after the first second, in which the output starts. Read them only after the
+  /// output has stopped.
   var announced: [(position: Int, time: Int64)] {
     (0..<count).map { notes[$0] }.filter { $0.time > notes[0].time + 1_000_000_000 }
   }

@@ -4,70 +4,70 @@ import HeadTracking
 import Laboratory
 import PulseAudio
 
-/// What `bench latency` found for one setting; all in milliseconds.
+/// The results of `bench latency` for one setting; all times are in milliseconds.
 struct ChainFigures: Codable {
   var setting: LatencySetting
   var steps: Int
-  /// Steps that could not be read from the recording, because sound was lost around them.
+  /// Steps that the recording does not show, because sound was lost around them.
   var unreadableSteps: Int
-  /// From the tracker's report to the recording being half there: the latency.
+  /// Time from the tracker report to the half of the turn in the recording: the latency.
   var latency: Distribution?
-  /// To the first tenth of the turn, and until the turn is complete to a tenth.
+  /// Time to the first tenth of the turn, and time until the turn is within a tenth of complete.
   var begin: Distribution?
   var settled: Distribution?
   var stages: StageFigures
-  /// From writing to hearing as the server reported it during the run: queue and sink.
+  /// Time from writing to hearing, as the server reported it during the run: queue and sink.
   var queue: Distribution?
-  /// Of that what was in the queue itself and could be written over.
+  /// The part of `queue` that was in the queue itself and could be rewritten.
   var queued: Distribution?
   var grantedQueueMilliseconds: Double
   var underruns: Int
-  /// Whether the output wrote over what was queued, at the end: "active", or why not.
+  /// The state of rewriting at the end: "active", or the reason why not.
   var rewriting: String
-  /// Pieces of the queue that were rendered again, and of those that came too late or lost their
-  /// head.
+  /// Pieces of the queue that were rendered again; of these, the pieces that came too late, and the
+  /// pieces whose head the sink had already read.
   var rewrites: Int
   var lateRewrites: Int
   var lostRewriteHeads: Int
-  /// How far ahead of what is heard the queue was written over at the end.
+  /// Time between the sound being heard and the earliest sound that was rewritten, at the end.
   var rewriteMarginMilliseconds: Double
   var capture: CaptureCheck
-  /// Of the delay injected on purpose; nil where none was.
+  /// The result for the delay that was injected on purpose; nil if none was.
   var injected: InjectedDelay?
   /// All latencies, in the order of the steps.
   var latencies: [Double]
 }
 
-/// A delay that the bench put in itself, and what it found of it.
+/// A delay that the bench injected, and the delay that it measured.
 struct InjectedDelay: Codable {
   var milliseconds: Double
-  /// Difference of the mean latencies of the steps with and without it, at the same wait for the
-  /// audio thread (analysis of covariance): that wait scatters most, and has nothing to do with the
-  /// delay.
+  /// Difference of the mean latencies of steps with and without the delay, at the same wait for the
+  /// audio thread (analysis of covariance). That wait has the largest scatter and does not depend
+  /// on the delay.
   var foundMilliseconds: Double
-  /// Standard error of that difference.
+  /// The standard error of that difference.
   var uncertaintyMilliseconds: Double
 }
 
-/// Where the time between report and sound goes; ms.
+/// The stages of the time between report and sound, in ms.
 struct StageFigures: Codable {
-  /// From the tracker's handing over to the report being read.
+  /// From the tracker's sending of the report until it is read.
   var report: Distribution?
   /// Decoding, orientation filter and forecast.
   var fusion: Distribution?
-  /// Until the audio thread asks for a pose.
+  /// Until the audio thread requests a pose.
   var wait: Distribution?
-  /// From there to the moment for which it asks: queue and sink as announced, or the margin of a
+  /// From the request to the time that it is for: queue and sink as announced, or the margin of a
   /// rewrite.
   var queue: Distribution?
-  /// From that moment to the begin of the turn in the recording: what the announcement is off by,
-  /// and how the pose sets off.
+  /// From that time to the begin of the turn in the recording: the error of the announcement, and
+  /// the start of the pose's motion.
   var begin: Distribution?
-  /// From the begin to the half of the turn: the time that a sudden turn is given so that it makes
-  /// no click.
+  /// From the begin to the half of the turn: a sudden turn is spread over time so that it does not
+  /// click.
   var turn: Distribution?
 
-  /// The rows of tables.
+  /// The rows of the table.
   var rows: [(name: String, values: Distribution?)] {
     [
       ("report read", report), ("fusion", fusion), ("wait for audio thread", wait),
@@ -118,7 +118,7 @@ extension ChainFigures {
     _ step: LatencyRun.Step, _ result: LatencyRun.Result, _ finder: TurnFinder, _ first: EarSound,
     _ second: EarSound, near offset: Double?
   ) -> TurnFinder.Turn? {
-    // 60 ms before the step belong to it, and nothing of the next one.
+    // The stretch starts 60 ms before the step and ends before the next one.
     let start = result.timeline.frame(at: Double(step.sent) - 60e6)
     let end = result.timeline.frame(at: Double(step.end))
     guard start < end else { return nil }
@@ -128,14 +128,14 @@ extension ChainFigures {
   }
 }
 
-/// A step with its turn, ms after the report.
+/// A step with its turn, in ms after the report.
 struct ReadStep {
   let step: LatencyRun.Step
   let begin: Double
   let half: Double
   let settled: Double
 
-  /// From the report being read to the renderer's question, ms.
+  /// Time from the report being read to the renderer's request for a pose, in ms.
   var wait: Double? {
     guard let arrival = step.arrival, let use = step.use else { return nil }
     return Double(use.used - arrival) * 1e-6
@@ -158,7 +158,8 @@ extension StageFigures {
       let step: ReadStep
       let sent, arrival: Int64
       let use: SampleUse
-      /// A report that was taken together with a later one was ready as soon after it was read.
+      /// When the report was ready. If it was used together with a later report, assume the same
+      /// processing time.
       var ready: Int64 { arrival + use.ready - use.arrival }
     }
     let all = steps.compactMap { step -> Stations? in
@@ -177,7 +178,7 @@ extension StageFigures {
 }
 
 extension InjectedDelay {
-  /// Nil where there are not enough steps of both kinds.
+  /// Returns nil if there are too few steps of either kind.
   fileprivate init?(_ milliseconds: Double, _ plain: [ReadStep], _ delayed: [ReadStep]) {
     let groups = [plain, delayed].map { steps in
       steps.compactMap { step in step.wait.map { (wait: $0, latency: step.half) } }

@@ -12,39 +12,40 @@ import Rendering
 import SoundSources
 import Synchronization
 
-/// Plays the bench's noise through the engine of `play` and lets the virtual head step to and fro,
-/// while the sink is recorded.
+/// Plays the bench's noise through the engine of `play` and records the sink, while the virtual
+/// head steps to and fro.
 final class LatencyRun {
   /// A step of the head.
   struct Step {
-    /// When the first report of it was handed over, CLOCK_MONOTONIC [ns].
+    /// When its first report was sent, CLOCK_MONOTONIC, in ns.
     var sent: Int64
-    /// From which on the head is about to step again.
+    /// When its measurement ended, just before the next step.
     var end: Int64 = 0
     var isToTheLeft: Bool
     var isDelayed: Bool
-    /// When the first report that shows it was read, CLOCK_MONOTONIC [ns].
+    /// When the first report that shows it was read, CLOCK_MONOTONIC, in ns.
     var arrival: Int64?
-    /// How the renderer took it, or one that came soon after and was taken with it.
+    /// The times at which the renderer used that report, or a later one that was used together with
+    /// it.
     var use: SampleUse?
   }
 
-  /// What was measured, before it is read.
+  /// The raw measurements of a run.
   struct Result {
     var steps: [Step]
     var sound: EarSound
     var timeline: CaptureTimeline
-    /// Of the server's queue and sink as reported, ms, over the run.
+    /// The delay of the server's queue and sink over the run, as reported, in ms.
     var queue: [Double]
-    /// Of that what is in the queue itself and can be written over.
+    /// The part of `queue` that is in the queue itself and can be rewritten, in ms.
     var queued: [Double]
-    /// At the end of the run.
+    /// The status at the end of the run.
     var output: AudioOutputStatus
     var granted: Double
     var sampleRate: Int
   }
 
-  /// Degrees that the head turns by.
+  /// The angle of a turn, in degrees.
   static let angle = 90.0
   private let setting: LatencySetting
   private let head: VirtualHead
@@ -58,6 +59,8 @@ final class LatencyRun {
   private var uses: [SampleUse] = []
   private var lastLook: Int64 = 0
 
+  /// Starts playback, recording and tracking, and waits for the first report.
+  ///
   /// - Parameter recorded: the source to record; nil for the sink's monitor.
   init(
     _ setting: LatencySetting, on server: LatencyServer, source recorded: String?,
@@ -65,7 +68,7 @@ final class LatencyRun {
   ) throws(CommandFailure) {
     self.setting = setting
     self.head = head
-    // What is measured may take minutes, and the front must not follow the head.
+    // A measurement may take minutes, and the front must not follow the head.
     source.takesDriftBack = false
     let failures = Failures()
     let arrivals = Arrivals()
@@ -91,7 +94,7 @@ final class LatencyRun {
     }
   }
 
-  /// Whoever listens to the tracker's events.
+  /// Stores the last error of the tracker.
   private final class Failures: Sendable {
     let text = Mutex<String?>(nil)
     func hear(_ event: TrackerEvent) {
@@ -99,13 +102,14 @@ final class LatencyRun {
     }
   }
 
-  /// When reports were read, and what they said.
+  /// Stores the samples of the tracker with their arrival times.
   private final class Arrivals: Sendable {
     private let samples = Mutex<[HeadSample]>([])
     func hear(_ measurement: TrackerMeasurement) {
       samples.withLock { $0.append(measurement.head) }
     }
-    /// The first report that shows a turn from where the head was before a moment.
+    /// Returns the arrival time of the first report that shows a turn away from the head's pose
+    /// before `time`.
     func turn(after time: Int64) -> Int64? {
       samples.withLock { samples in
         guard let before = samples.last(where: { $0.time < time })?.headToWorld else { return nil }
@@ -115,7 +119,7 @@ final class LatencyRun {
         }?.time
       }
     }
-    /// All but the newest.
+    /// Removes all samples but the newest.
     func forget() { samples.withLock { $0.removeFirst(max(0, $0.count - 1)) } }
   }
 
@@ -134,10 +138,12 @@ final class LatencyRun {
     session.stop()
   }
 
+  /// Measures steps of the head.
+  ///
   /// - Parameters:
-  ///   - count: steps.
-  ///   - injected: ms by which every second step is held back in the tracker; nil: none.
-  ///   - tell: hears how many are done.
+  ///   - count: the number of steps.
+  ///   - injected: delay of the tracker in every second pair of steps, in ms; nil for none.
+  ///   - tell: receives the number of completed steps.
   func measure(
     steps count: Int, injected: Double?, tell: (Int) -> Void
   ) throws(CommandFailure) -> Result {
@@ -151,8 +157,7 @@ final class LatencyRun {
       tell(index)
       let isDelayed = injected != nil && index / 2 % 2 == 1
       if let injected { try head.tell("hold \(isDelayed ? injected : 0)") }
-      // The phase of the step to the tracker's reports and to the server's requests is left to
-      // chance.
+      // Step at a random phase relative to the tracker's reports and the server's requests.
       try pause(Double.random(in: 0...0.05))
       let isToTheLeft = index % 2 == 0
       uses = []
@@ -184,7 +189,7 @@ final class LatencyRun {
     }
   }
 
-  /// Notes what changes while the sound goes on.
+  /// Stores values that change during playback.
   private func look() {
     if let use = source.latestUse, use != uses.last { uses.append(use) }
     let now = monotonic_nanoseconds()

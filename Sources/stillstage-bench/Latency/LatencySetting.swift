@@ -13,7 +13,7 @@ struct LatencySetting: Codable, Hashable {
   enum Server: String, Codable, CaseIterable {
     case pulseaudio
     case pipewire
-    /// The user's own.
+    /// The user's own server.
     case current
   }
 
@@ -24,10 +24,10 @@ struct LatencySetting: Codable, Hashable {
 
   var server: Server
   var output: Output
-  /// What is asked for; nil: the player's own choice.
+  /// The requested queue; nil for the player's default.
   var queueMilliseconds: Double?
 
-  /// The player's options: here, and nowhere else, the bench says how the output is to work.
+  /// Returns the player's options. The bench sets the mode of the output only here.
   func playerOptions(server address: String?, sink: String?, head: HeadPoseSource) -> PlayerOptions
   {
     var options = PlayerOptions()
@@ -40,8 +40,8 @@ struct LatencySetting: Codable, Hashable {
     return options
   }
 
-  /// Seconds before the first step: until the queue is full and the prediction has seen a still
-  /// head. On PipeWire a recording's way to its reader takes some 15 s to come to rest.
+  /// Time before the first step, in seconds: the queue fills, and the prediction sees a resting
+  /// head. On PipeWire, the delay of a recording takes about 15 s to settle.
   var warmUpSeconds: Double { server == .pipewire ? 20 : 1 }
 
   var title: String {
@@ -53,7 +53,7 @@ struct LatencySetting: Codable, Hashable {
 /// The server that a setting is measured on.
 final class LatencyServer {
   let address: String?
-  /// The sink to play to and to record.
+  /// The sink to play to and to record from.
   let sink: String?
   let timing: TimedCapture.Timing
   private var pulse: PrivatePulseServer?
@@ -82,7 +82,7 @@ final class LatencyServer {
     pipeWire = nil
   }
 
-  /// The Debian package that a server needs and that is not there.
+  /// Returns the missing Debian package that a server needs; nil if there is none.
   static func missingPackage(_ kind: LatencySetting.Server) -> String? {
     switch kind {
     case .pulseaudio: PrivatePulseServer.missingPackage

@@ -6,7 +6,7 @@ import CommandSupport
 import Laboratory
 
 extension LatencyReport {
-  /// Tables for people.
+  /// The report as tables for people.
   var text: String {
     var text = "\(machine.processor), \(machine.cores) cores, load \(decimal(machine.load, 1))\n"
     text += "tracker at \(decimal(trackerRate, 0)) Hz; all in milliseconds\n"
@@ -35,7 +35,7 @@ extension LatencyReport {
         })
   }
 
-  /// A line for each setting.
+  /// A table with a line per setting.
   private var comparison: String {
     let heading = [
       "server", "output", "asked", "queue p50", "latency p50", "p95", "p99", "max", "settled p50",
@@ -110,7 +110,7 @@ extension ChainFigures {
 }
 
 extension LatencyReport {
-  /// Histograms of the latency; of many settings percentiles over the queue.
+  /// Histograms of the latency and, for several settings, the 95th percentile over the queue.
   var chart: Chart {
     let histogram = ChartPanel(
       xLabel: "latency (ms)", yLabel: "turns in 100",
@@ -149,7 +149,7 @@ extension LatencySetting {
   }
 }
 
-/// How many values fall into each millisecond, or wider where they are spread.
+/// A histogram in percent, with bins of 1 ms, or wider if the values are spread widely.
 private struct Histogram {
   private var x: [Double] = []
   private var y: [Double] = []

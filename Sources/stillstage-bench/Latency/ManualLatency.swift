@@ -12,24 +12,23 @@ import Rendering
 import SoundSources
 import Synchronization
 
-/// What `--manual` finds.
+/// The result of `--manual`.
 struct ManualReport: Codable {
   var machine: BenchMachine
-  /// By how much the heard motion is later than the tracker's, ms; negative where prediction is
-  /// ahead.
+  /// Lag of the heard motion behind the tracker's motion, in ms; negative if prediction is ahead.
   var lagMilliseconds: Double
-  /// One standard deviation of that, as far as the fit tells, ms.
+  /// Standard error of the lag, estimated from the fit, in ms.
   var uncertaintyMilliseconds: Double
-  /// What is left between the two courses, rms degrees.
+  /// Remaining difference of the two courses, in degrees rms.
   var residualDegrees: Double
-  /// Degrees between the outermost yaws of the tracker.
+  /// Difference between the tracker's extreme yaws, in degrees.
   var reachDegrees: Double
   var queue: Distribution?
   var capture: CaptureCheck
 }
 
-/// `stillstage bench latency --manual --tracker ID`: the tracker is turned by somebody, and its
-/// course is compared with the one that is heard.
+/// Runs `stillstage bench latency --manual --tracker ID`: the user turns the tracker, and its
+/// course is compared with the heard one.
 func manualLatencyCommand(
   _ command: ParsedCommand, picture: String?
 ) throws(CommandFailure) {
@@ -68,7 +67,7 @@ private final class ManualRun {
   private let capture: TimedCapture
   private let course: Course
 
-  /// What the tracker says.
+  /// Stores the poses that the tracker reports.
   private final class Course: Sendable {
     let rows = Mutex<[(time: Int64, pose: Quaternion)]>([])
     func hear(_ measurement: TrackerMeasurement) {

@@ -9,24 +9,25 @@ import Playback
 import Rendering
 import SoundSources
 
-/// The renderer by itself: from a pose that changes at its input to its output, for a size of
-/// blocks.
+/// The latency of the renderer alone, from a pose that changes at its input to its output, for one
+/// block size.
 struct RendererFigures: Codable {
   var blockFrames: Int
-  /// Frames from the first frame of the block whose poses change to the turn in the output.
+  /// Frames from the first frame of the block with the new poses to the begin, the half and the end
+  /// of the turn in the output.
   var beginFrames: Double
   var halfFrames: Double
   var settledFrames: Double
-  /// The same for the half, and for a change that comes just after a block was begun, ms.
+  /// The half in ms: from the first frame of that block, and for a change just after a block began.
   var halfMilliseconds: Double
   var worstMilliseconds: Double
-  /// Of which the sound itself is later than the input, frames.
+  /// The part of that by which the sound itself is delayed, in frames.
   var soundLatencyFrames: Int
-  /// Time that the render call of a block takes, ms.
+  /// The duration of a render call, in ms.
   var render: Distribution?
 }
 
-/// Measures it with the limiter, as `play` has it.
+/// Measures the renderer with its limiter, as in `play`.
 struct RendererLatency {
   private let ahead: EarSound
   private let left: EarSound
@@ -70,8 +71,10 @@ struct RendererLatency {
       render: Distribution(times))
   }
 
-  /// - Returns: what comes out, the frame from which on the poses are others, ms of each call, and
-  ///   the frames by which the sound is late.
+  /// Renders noise during which the poses change.
+  ///
+  /// - Returns: the output, the first frame with the new poses, the duration of each call in ms,
+  ///   and the delay of the sound in frames.
   private func play(
     block: Int, changeAfter: Int
   ) throws(CommandFailure) -> (EarSound, Int, [Double], Int) {
@@ -111,7 +114,7 @@ struct RendererLatency {
   }
 }
 
-/// Memory for channels.
+/// Sample memory for several channels.
 private struct Planes {
   let planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private let count: Int

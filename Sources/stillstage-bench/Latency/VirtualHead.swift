@@ -6,10 +6,11 @@ import Glibc
 import Laboratory
 import Synchronization
 
-/// The virtual head tracker under which this process runs (Calibration/virtual-tracker), seen from
-/// its command socket.
+/// The control socket of the virtual head tracker under which this process runs
+/// (Calibration/virtual-tracker).
 final class VirtualHead: @unchecked Sendable {
-  /// Set for a process that runs under the tracker: the path of its socket.
+  /// The environment variable with the path of the socket; set if this process runs under the
+  /// tracker.
   static let variable = "STILLSTAGE_VIRTUAL_TRACKER"
 
   private let descriptor: Int32
@@ -47,17 +48,17 @@ final class VirtualHead: @unchecked Sendable {
     return false
   }
 
-  /// Sends a command; its answer is not waited for.
+  /// Sends a command without waiting for an answer.
   func tell(_ command: String) throws(CommandFailure) {
     guard write(command + "\n", to: descriptor) else { throw gone }
   }
 
-  /// Turns the head; returns when the first report with the new pose was sent, CLOCK_MONOTONIC
-  /// [ns]: the moment just before it was handed to the reader.
+  /// Turns the head and waits for the first report with the new pose.
   ///
-  /// - Parameter meanwhile: is called every millisecond until then.
+  /// - Parameter meanwhile: called every millisecond while waiting.
+  /// - Returns: the CLOCK_MONOTONIC time just before that report was handed to the reader, in ns.
   func turn(toYaw yaw: Double, meanwhile: () -> Void) throws(CommandFailure) -> Int64 {
-    // A number in the pitch that no report shows makes each command its own.
+    // The tiny roll, too small to appear in a report, makes each command unique.
     number += 1
     let command = "pose \(yaw) 0 \(Double(number) * 1e-9)"
     lines.withLock { $0.removeAll() }
@@ -80,7 +81,7 @@ final class VirtualHead: @unchecked Sendable {
     CommandFailure("the virtual tracker has gone; try again")
   }
 
-  /// Closes the connection; the reader ends by itself.
+  /// Closes the connection, which also ends the reading thread.
   func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   private func listen() {

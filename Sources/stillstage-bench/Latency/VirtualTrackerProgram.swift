@@ -6,8 +6,8 @@ import Glibc
 import Laboratory
 import System
 
-/// Runs this program's own command line again under a virtual head tracker, so that libhidapi finds
-/// it.
+/// Runs the command line of this program again under a virtual head tracker, so that libhidapi
+/// finds the tracker.
 struct VirtualTrackerProgram {
   private let script: String
   private let program: String
@@ -36,7 +36,7 @@ struct VirtualTrackerProgram {
     return HelperProgram.output(of: ["/usr/bin/python3", "-c", check]) != nil
   }
 
-  /// Runs to the end and ends this process with the same exit code; a signal is handed on.
+  /// Runs the program, forwards signals to it, and ends this process with its exit code.
   func become() throws(CommandFailure) -> Never {
     var template = Array("/tmp/stillstage-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
@@ -60,10 +60,10 @@ struct VirtualTrackerProgram {
     exit(code)
   }
 
-  /// How it ended; nil where it cannot be started.
+  /// Returns how the program ended; nil if it cannot be started.
   private static func run(_ words: [String]) -> ProgramEnding? {
     var launch = ProgramLaunch(words)
-    // A group of its own: Ctrl-C comes here, and is handed on once.
+    // Use a separate process group: this process receives Ctrl-C and forwards it once.
     launch.group = .own
     guard let process = try? launch.start() else { return nil }
     var ending = process.wait(pauseMilliseconds: 10) { Signals.received == nil }
@@ -71,7 +71,7 @@ struct VirtualTrackerProgram {
       kill(process.id, SIGTERM)
       ending = process.wait(seconds: 10, pauseMilliseconds: 10)
     }
-    // Whatever of the group is left has lost its tracker.
+    // End the remaining processes of the group, which have lost their tracker.
     kill(-process.id, SIGKILL)
     return ending ?? process.wait()
   }

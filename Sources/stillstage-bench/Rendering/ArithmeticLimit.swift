@@ -3,18 +3,18 @@
 import Glibc
 import Laboratory
 
-/// The arithmetic of rotation and uniformly partitioned convolution, without any overhead.
+/// The arithmetic operations of rotation and uniformly partitioned convolution, without overhead.
 ///
 /// In a block of B frames, with C = (order + 1)^2 channels and P = ceil(taps / B) partitions:
-/// * rotation: 4 (2 l + 1)^2 B for every degree l from 1: a matrix and its slope;
-/// * C + 2 real transforms of 2 B values, 2.5 (2 B) log2 (2 B) each;
-/// * products: 8 C P (B + 1) for every filter that a channel has: 2, or 1 for mirrored ears.
+/// - rotation: 4 (2 l + 1)^2 B for every degree l from 1 (a matrix and its slope);
+/// - C + 2 real transforms of 2 B values, 2.5 (2 B) log2 (2 B) each;
+/// - products: 8 C P (B + 1) for each filter of a channel: 2, or 1 for mirrored ears.
 struct ArithmeticLimit {
-  /// Operations a second at the most.
+  /// The peak rate, in operations per second.
   let peak: Double
   let sampleRate: Int
 
-  /// Operations for a second of audio.
+  /// Returns the operations for one second of audio.
   func operations(_ job: BenchJob) -> Double {
     let block = Double(job.blockFrames)
     let channels = Double((job.order + 1) * (job.order + 1))
@@ -28,7 +28,8 @@ struct ArithmeticLimit {
     return (rotation + transforms + products) * Double(sampleRate) / block
   }
 
-  /// Part of a cost [ms of CPU for a second of audio] that the arithmetic alone takes.
+  /// Returns the share of a cost (CPU ms per second of audio) that the arithmetic needs at the peak
+  /// rate.
   func share(_ job: BenchJob, millisecondsPerSecond: Double) -> Double {
     operations(job) / peak / (millisecondsPerSecond * 1e-3)
   }

@@ -7,7 +7,7 @@ import Playback
 import Rendering
 import SoundSources
 
-/// The filters that rows are measured with.
+/// The filters used for the rows.
 final class BenchFilters {
   static let sampleRate = 48000
   private let hrtf: HRTFChoice
@@ -17,8 +17,8 @@ final class BenchFilters {
     hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
   }
 
-  /// The default set's; of a symmetric row their left half and its mirror image. Where other
-  /// lengths are asked for, noise that dies away.
+  /// Returns the filters of the default HRTF set, or decaying noise if another length is needed. A
+  /// symmetric row uses their left half and its mirror image.
   func filters(for job: BenchJob) throws(CommandFailure) -> BinauralFilters {
     let designed = try design(order: job.order)
     let filters = designed.taps == job.taps ? designed : Self.noise(job.order, taps: job.taps)

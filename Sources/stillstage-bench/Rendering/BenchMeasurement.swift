@@ -12,7 +12,7 @@ import SoundSources
 struct BenchMeasurement {
   let isQuick: Bool
   let limit: ArithmeticLimit
-  /// This program counts what happens in its render calls: times are of no account then.
+  /// True if this program counts operations in its render calls; its times are not meaningful then.
   let isCounted = BenchOperations.now != nil
   private let filters: BenchFilters
   private let stage = BenchStage()
@@ -24,10 +24,11 @@ struct BenchMeasurement {
       peak: InstructionSet.widest.measuredPeak(), sampleRate: BenchFilters.sampleRate)
   }
 
-  /// Enough for the smallest to be one that nobody disturbed.
+  /// Enough repetitions that the fastest one ran undisturbed.
   private var repetitions: Int { isCounted ? 2 : isQuick ? 20 : 30 }
 
-  /// Nil where a peer is not there.
+  /// Returns the row of a job; nil if its peer program is missing or if a counting program skips
+  /// it.
   func row(_ job: BenchJob) throws(CommandFailure) -> BenchRow? {
     let before = BenchOperations.now
     guard let (cost, measured) = try cost(job) else { return nil }
@@ -39,7 +40,7 @@ struct BenchMeasurement {
     return row
   }
 
-  /// CPU milliseconds for a second of audio, and the job as it turned out to be.
+  /// Returns the CPU milliseconds per second of audio, and the job as it actually ran.
   private func cost(_ job: BenchJob) throws(CommandFailure) -> (Double, BenchJob)? {
     switch job.renderer {
     case .decoder: (try decoderCost(job), job)
@@ -65,7 +66,7 @@ struct BenchMeasurement {
       layout: BenchPlan.layout(of: job), filters: filters, busOrder: job.order,
       blockFrames: job.blockFrames)
     var measured = job
-    // A renderer takes the path that the filters allow.
+    // The filters determine which path the renderer takes.
     let isSymmetric = BinauralDecoder(filters: filters, partition: 32).isSymmetric
     measured.path = isSymmetric ? .symmetric : .full
     let cost = smallest(job) { blocks in
@@ -91,10 +92,11 @@ struct BenchMeasurement {
     return (cost, measured)
   }
 
-  /// CPU milliseconds for a second of audio: of so many repetitions of some 10 ms the smallest.
+  /// Returns the CPU milliseconds per second of audio: the fastest of several repetitions of about
+  /// 10 ms.
   private func smallest(_ job: BenchJob, _ seconds: (Int) -> Double) -> Double {
     let rate = Double(BenchFilters.sampleRate)
-    // The first ones are slower: memory and the predictor of branches are cold.
+    // Run some blocks first to warm the caches and the branch predictor.
     _ = seconds(32)
     let trial = seconds(64) / 64
     let blocks = max(8, Int((isCounted ? 1e-3 : 10e-3) / max(trial, 1e-7)))

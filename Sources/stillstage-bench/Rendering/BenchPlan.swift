@@ -3,11 +3,11 @@
 import Ambisonics
 import Laboratory
 
-/// Which rows `bench render` has.
+/// The rows of `bench render`.
 struct BenchPlan {
   var orders: [Int]
   var blocks: [Int]
-  /// Only what the limits are about.
+  /// Whether to measure only the rows that have limits.
   var isQuick: Bool
 
   static let beds: [(name: String, speakers: [Speaker])] = {
@@ -23,7 +23,7 @@ struct BenchPlan {
       ?? .ambisonics(order: job.order, convention: .ambiX, headLocked: false)
   }
 
-  /// In the order in which they are measured: each beside what it is compared with.
+  /// The jobs in the order of measurement, each next to the one it is compared with.
   var jobs: [BenchJob] {
     var jobs: [BenchJob] = []
     let judged = blocks.filter { $0 == 32 || $0 == 128 }

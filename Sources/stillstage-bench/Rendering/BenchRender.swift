@@ -7,8 +7,8 @@ import Glibc
 import Laboratory
 import SignalProcessing
 
-/// `stillstage bench render`: CPU time for a second of audio, head turning, and the rivals' in the
-/// same run.
+/// Runs `stillstage bench render`: the CPU time for a second of audio with a turning head, compared
+/// with the rivals in the same run.
 func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let picture = try chartPath(command)
   let plan = BenchPlan(
@@ -29,7 +29,8 @@ func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// All rows. What is compared is measured in turns, so that a disturbance meets both.
+/// Measures all rows. Rows that are compared are measured in turn, so that a disturbance affects
+/// both.
 private func measured(
   _ jobs: [BenchJob], _ measurement: BenchMeasurement
 ) throws(CommandFailure) -> (rows: [BenchRow], peak: Double) {
@@ -43,7 +44,7 @@ private func measured(
     rows.append(row)
     guard job.renderer == .bareLoop, let own = rows.firstIndex(where: { $0.job.isRival(of: job) })
     else { continue }
-    // Ours and the rival's once more.
+    // Measure ours and the rival's a second time.
     for at in [own, rows.count - 1] {
       guard let again = try measurement.row(rows[at].job) else { continue }
       if again.millisecondsPerSecond < rows[at].millisecondsPerSecond { rows[at] = again }
@@ -53,7 +54,7 @@ private func measured(
 }
 
 extension BenchJob {
-  /// Our decoder at the same work.
+  /// Returns true if this is our decoder on the same work as `job`.
   func isRival(of job: BenchJob) -> Bool {
     var same = job
     same.renderer = .decoder
@@ -61,7 +62,7 @@ extension BenchJob {
   }
 }
 
-/// Takes the counters from a program that has them (Tests/CountedSections) where this one has none.
+/// Gets the counters from a program that has them (Tests/CountedSections) if this one has none.
 private func count(_ rows: inout [BenchRow], _ command: ParsedCommand) {
   guard BenchOperations.now == nil, let program = Peer.program("stillstage-bench-counted") else {
     return

@@ -3,15 +3,15 @@
 import CRealtime
 import Laboratory
 
-/// One row of `bench render`: what a renderer costs.
+/// One row of `bench render`: the cost of a renderer.
 struct BenchRow: Codable {
   var job: BenchJob
-  /// CPU milliseconds for a second of audio: the smallest of the repetitions.
+  /// CPU milliseconds per second of audio: the fastest repetition.
   var millisecondsPerSecond: Double
-  /// Part of the cost that the arithmetic alone takes at the peak of the core; see
+  /// Share of the cost that the arithmetic alone needs at the peak rate of the core; see
   /// `ArithmeticLimit`.
   var shareOfLimit: Double?
-  /// What happened in the render calls; nil where nothing counts.
+  /// The operations counted in the render calls; nil without counters.
   var operations: BenchOperations?
 
   var realTimeMultiple: Double { 1000 / millisecondsPerSecond }
@@ -44,37 +44,37 @@ struct BenchRow: Codable {
   }
 }
 
-/// What is measured.
+/// The work to be measured.
 struct BenchJob: Codable, Hashable {
   enum Renderer: String, Codable {
     /// Rotation and decoding: `BinauralDecoder`.
     case decoder
-    /// All of a render call: `Renderer`.
+    /// A complete render call: `Renderer`.
     case renderer
-    /// `ReferenceDecoder`.
+    /// The reference: `ReferenceDecoder`.
     case reference
     case bareLoop = "bare-loop"
     case libspatialaudio
   }
 
   enum Path: String, Codable {
-    /// Two filters a channel.
+    /// Two filters per channel.
     case full
-    /// Ears that are mirror images: half of the filters.
+    /// Ears that are mirror images: one filter per channel.
     case symmetric
   }
 
   var renderer: Renderer
   var path = Path.full
-  /// "ambisonics", or the loudspeakers: "5.1".
+  /// "ambisonics", or the name of a loudspeaker layout such as "5.1".
   var source = "ambisonics"
-  /// Of the source, or of the bus that the loudspeakers are encoded to.
+  /// The order of the source, or of the bus that the loudspeakers are encoded to.
   var order: Int
   var blockFrames: Int
   var taps = 512
 }
 
-/// What was counted in the render calls of a row.
+/// The operations counted in the render calls of a row.
 struct BenchOperations: Codable {
   var calls = 0
   var allocations = 0
@@ -83,7 +83,7 @@ struct BenchOperations: Codable {
   var retains = 0
   var releases = 0
 
-  /// Of this process until now; nil in a program without counters.
+  /// The operations of this process so far; nil in a program without counters.
   static var now: BenchOperations? {
     var totals = realtime_totals()
     guard realtime_totals_read(&totals) else { return nil }
@@ -101,7 +101,7 @@ struct BenchOperations: Codable {
   }
 }
 
-/// A proportion that has a limit.
+/// A ratio that has a limit.
 struct BenchRatio: Codable {
   var name: String
   var value: Double
@@ -121,14 +121,14 @@ struct BenchRatio: Codable {
   }
 }
 
-/// What `--json` writes.
+/// The output of `--json`.
 struct BenchReport: Codable {
   var machine: BenchMachine
-  /// Which kernels ran.
+  /// The instruction set of the kernels that ran.
   var instructionSet: String
-  /// Multiplications and additions a second of one core, 1e9.
+  /// The peak rate of one core, in 1e9 multiplications and additions per second.
   var peakGigaFLOPS: Double
-  /// Hz.
+  /// The sample rate, in Hz.
   var sampleRate: Int
   var rows: [BenchRow]
   var ratios: [BenchRatio]

@@ -4,11 +4,11 @@ import CommandSupport
 import Glibc
 import Laboratory
 
-/// A rival's renderer, measured by a program of its own beside ours (see Tests/Peers).
+/// A rival's renderer, measured by a separate program (see Tests/Peers).
 struct Peer {
   private let words: [String]
 
-  /// Nil where STILLSTAGE_PEERS names no folder that has it.
+  /// Returns nil if STILLSTAGE_PEERS does not name a folder with the program.
   init?(for job: BenchJob, repetitions: Int) {
     var arguments = ["\(job.order)", "\(job.blockFrames)"]
     if job.renderer == .bareLoop { arguments += [job.path.rawValue, "\(repetitions)"] }
@@ -22,7 +22,7 @@ struct Peer {
     return access(path, X_OK) == 0 ? path : nil
   }
 
-  /// What the peer says it costs, and its taps; nil where it does not answer.
+  /// Returns the taps and the cost that the peer reports; nil if its output is invalid.
   func cost() -> (taps: Int, millisecondsPerSecond: Double)? {
     let answer = HelperProgram.output(of: words)?.split(whereSeparator: \.isWhitespace) ?? []
     guard answer.count == 2, let taps = Int(answer[0]), let cost = Double(answer[1]) else {

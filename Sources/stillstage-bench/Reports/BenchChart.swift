@@ -4,8 +4,8 @@ import Charts
 import CommandOptions
 import CommandSupport
 
-/// The picture that `--chart` asks for; that it cannot be drawn there is told before anything is
-/// measured.
+/// Returns the path of `--chart`, if given. Checks before the measurement that the chart can be
+/// written there.
 func chartPath(_ command: ParsedCommand) throws(CommandFailure) -> String? {
   guard let path = command[Options.chart] else { return nil }
   do throws(ChartError) { try Chart.check(path: path) } catch {
@@ -17,7 +17,7 @@ func chartPath(_ command: ParsedCommand) throws(CommandFailure) -> String? {
 }
 
 extension Chart {
-  /// The same as a failure of a command.
+  /// Writes the chart and throws errors as `CommandFailure`.
   func draw(to path: String) throws(CommandFailure) {
     do throws(ChartError) { try write(to: path) } catch {
       throw CommandFailure(error.description)
@@ -25,7 +25,7 @@ extension Chart {
   }
 }
 
-/// Draws cost against the size of a block, and against order.
+/// Draws the cost over the block size and over the order.
 func draw(_ report: BenchReport, to path: String) throws(CommandFailure) {
   let chart = Chart(
     title: "Rotation and decoding, 512 taps, head turning: \(report.machine.processor)",
@@ -75,7 +75,7 @@ extension BenchReport {
   ) -> ChartSeries {
     let points = rows.filter {
       guard $0.job.path == path ?? $0.job.path, belongs($0.job) else { return false }
-      // A rival of another length is shown all the same; our rows of other lengths are not.
+      // A rival with another filter length is shown, but our rows of other lengths are not.
       return $0.job.taps == taps ?? ($0.job.renderer == .libspatialaudio ? $0.job.taps : 512)
     }.sorted { key($0.job) < key($1.job) }
     return ChartSeries(

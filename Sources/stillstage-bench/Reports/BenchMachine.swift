@@ -2,11 +2,11 @@
 
 import Glibc
 
-/// Where something was measured.
+/// The machine of a measurement.
 struct BenchMachine: Codable {
   var processor: String
   var cores: Int
-  /// Processes that wanted to run in the last minute: others make measurements worse.
+  /// Load average of the last minute: other processes make measurements worse.
   var load: Double
 
   static var current: BenchMachine {

@@ -3,7 +3,7 @@
 import CommandSupport
 import Glibc
 
-/// How far a measurement is, for whoever looks at a terminal.
+/// Shows the progress of a measurement if standard error is a terminal.
 struct BenchProgress {
   let total: Int
   private let isShown = isTerminal(STDERR_FILENO)

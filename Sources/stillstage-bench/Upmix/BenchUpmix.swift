@@ -15,23 +15,23 @@ struct UpmixRow: Encodable {
   let method: String
   let metrics: UpmixMetrics
   let latencyMilliseconds: Double
-  /// For a second of sound; nil where it was not measured.
+  /// CPU time per second of sound; nil if not measured.
   let cpuMillisecondsPerSecond: Double?
-  /// The limits that it misses; ours only.
+  /// The limits that it misses; empty for the peer.
   var missed: [String] = []
 }
 
-/// What `--json` writes.
+/// The output of `--json`.
 private struct UpmixReport: Encodable {
   let machine: BenchMachine
   let sampleRate: Int
   let seconds: Double
-  /// What is left out, and why.
+  /// Measurements that were skipped, with the reasons.
   let notes: [String]
   let rows: [UpmixRow]
 }
 
-/// `stillstage bench upmix [--json] [--chart FILE.svg]`
+/// Runs `stillstage bench upmix [--json] [--chart FILE.svg]`.
 func benchUpmixCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let seconds = 12.0
   let folder = ScratchFolder()
@@ -177,7 +177,7 @@ private func draw(_ rows: [UpmixRow], to path: String) throws(CommandFailure) {
   }
 }
 
-/// A folder for the time of a measurement.
+/// A temporary folder for a measurement.
 private struct ScratchFolder {
   let path: String
 

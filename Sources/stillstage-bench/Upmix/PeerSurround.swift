@@ -6,11 +6,11 @@ import Glibc
 import Laboratory
 import Media
 
-/// FFmpeg's `surround` filter, run by the program ffmpeg.
+/// FFmpeg's `surround` filter, run with the program ffmpeg.
 struct PeerSurround {
   private let folder: String
 
-  /// Nil where there is no ffmpeg in the path.
+  /// Returns nil if ffmpeg is not in the path.
   init?(folder: String) {
     let question = ["/bin/sh", "-c", "command -v ffmpeg"]
     guard HelperProgram.output(of: question) != nil else { return nil }
@@ -19,7 +19,7 @@ struct PeerSurround {
 
   private static let filter = "surround=chl_out=5.1"
 
-  /// FL, FR, FC, SL, SR x frames as late as they come; nil where it failed.
+  /// Returns FL, FR, FC, SL, SR x frames with the filter's delay; nil if the program failed.
   func upmix(_ input: String) -> [[Double]]? {
     let output = "\(folder)/peer.wav"
     let words = [
@@ -32,7 +32,7 @@ struct PeerSurround {
     return [0, 1, 2, 4, 5].map { channels[$0] }
   }
 
-  /// CPU seconds that the filter takes for a file, without reading it.
+  /// Returns the CPU seconds that the filter takes for a file, without the time to read it.
   func seconds(_ input: String) -> Double? {
     func time(_ filter: [String]) -> Double? {
       let words =
@@ -57,7 +57,7 @@ struct PeerSurround {
   }
 }
 
-/// A whole file: channels x frames.
+/// Reads a complete file: channels x frames.
 func readSound(_ path: String) throws(MediaError) -> [[Double]] {
   let reader = try AudioFileReader(path: path)
   let count = reader.track.layout.channelCount
