@@ -2,18 +2,19 @@
 
 import Glibc
 
-/// Where the parts of Stillstage are, seen from the running executable: side by side in a build
-/// folder, or installed in `bin`, `libexec/stillstage` and `share/stillstage` under one prefix.
+/// Finds the files of Stillstage relative to the running executable. They are side by side in a
+/// build folder, or installed in `bin`, `libexec/stillstage` and `share/stillstage` under one
+/// prefix.
 public struct ProgramFiles: Sendable {
   /// The folder of the running executable.
   public let folder: String
 
-  /// The files as seen from an executable in `folder`.
+  /// Creates the files relative to an executable in `folder`.
   public init(folder: String) {
     self.folder = folder
   }
 
-  /// The files of this process, or `nil` when /proc does not tell its path.
+  /// The files of this process; nil if /proc does not give its path.
   public static var ofThisProcess: ProgramFiles? {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -23,15 +24,16 @@ public struct ProgramFiles: Sendable {
     return ProgramFiles(folder: String(path[..<slash]))
   }
 
-  /// An executable beside this one, or installed under the same prefix; `nil` when it is missing.
+  /// Returns the path of an executable next to this one or under the same prefix; nil if missing.
   public func executable(_ name: String) -> String? {
     ["\(folder)/\(name)", "\(folder)/../libexec/stillstage/\(name)"].first { path in
       access(path, X_OK) == 0
     }
   }
 
-  /// The folder with HRTF and Calibration: the option's, the environment's (`STILLSTAGE_DATA`),
-  /// the installed one, or the source tree's. The first two are taken at their word.
+  /// Returns the folder with HRTF and Calibration: from the option, from the environment
+  /// (`STILLSTAGE_DATA`), installed, or in the source tree, in this order. The first two are not
+  /// checked. Nil if none is found.
   public func dataFolder(option: String?, environment: String?) -> String? {
     if let named = option ?? environment, !named.isEmpty { return named }
     let installed = ["\(folder)/../share/stillstage", "\(folder)/../../share/stillstage"]
@@ -40,7 +42,7 @@ public struct ProgramFiles: Sendable {
     }
   }
 
-  /// The folders above this one, nearest first: a build folder lies inside the source tree.
+  /// The folders above this one, nearest first; a build folder is inside the source tree.
   private var parents: [String] {
     var parents: [String] = []
     var path = folder[...]

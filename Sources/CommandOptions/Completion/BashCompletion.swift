@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Completion for bash, without help from the bash-completion package.
+/// The completion script for bash; it does not need the bash-completion package.
 enum BashCompletion {
   static var text: String {
     """
@@ -37,7 +37,7 @@ enum BashCompletion {
     (Program.firstWords + ["help", "--help", "--version"]).joined(separator: " ")
   }
 
-  /// Words that begin commands of two words but are no command themselves.
+  /// The first words of two-word commands that are not commands themselves.
   private static var groups: [String] {
     Program.firstWords.filter { word in
       !Program.group(word).isEmpty && !Program.commands.contains { $0.path == [word] }

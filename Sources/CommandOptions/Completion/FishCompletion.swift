@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Completion for fish.
+/// The completion script for fish.
 enum FishCompletion {
   static var text: String {
     let words = Program.firstWords + ["help"]

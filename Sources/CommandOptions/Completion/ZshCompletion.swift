@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Completion for zsh, for a file named `_stillstage` in a folder of `fpath`.
+/// The completion script for zsh, for a file named `_stillstage` in a folder of `fpath`.
 enum ZshCompletion {
   static var text: String {
     """
@@ -36,7 +36,7 @@ enum ZshCompletion {
     } + ["      'help:Show help.'"]
   }
 
-  /// Joins the two words of a command into one, so that the rest is completed alike for all.
+  /// Joins the two words of a command into one, so that completion of the rest is the same for all.
   private static func narrowing(_ command: CommandSpecification) -> String {
     let name = command.name.rawValue
     return """
@@ -92,7 +92,7 @@ enum ZshCompletion {
     }
   }
 
-  /// Text inside the brackets and between the colons that `_arguments` splits at.
+  /// Escapes text for use inside the brackets and between the colons that `_arguments` parses.
   private static func plain(_ text: String) -> String {
     text.reduce(into: "") { result, character in
       if "[]:\\".contains(character) { result.append("\\") }

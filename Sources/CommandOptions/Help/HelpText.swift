@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Help as `--help` and `help COMMAND` print it.
+/// The help that `--help` and `help COMMAND` print.
 public enum HelpText {
   public static func about(_ topic: HelpTopic) -> String {
     switch topic {
@@ -55,9 +55,9 @@ public enum HelpText {
   ]
 }
 
-/// Sets text in lines of a width.
+/// Breaks text into lines and columns.
 enum TextColumns {
-  /// `text` in lines of at most `width` characters, broken at spaces.
+  /// Returns `text` in lines of at most `width` characters, broken at spaces.
   static func wrapped(_ text: String, width: Int) -> [String] {
     var lines: [String] = []
     var line = ""
@@ -71,7 +71,7 @@ enum TextColumns {
     return line.isEmpty ? lines : lines + [line]
   }
 
-  /// A term at the left and its explanation in a column at the right.
+  /// Returns a term in the left column and its explanation in the right one.
   static func definition(_ term: String, _ text: String, column: Int = 26, width: Int = 80)
     -> String
   {

@@ -37,9 +37,9 @@ public enum ManualPage {
   }
 }
 
-/// Text for man(7).
+/// Text in man(7) macros.
 enum Roff {
-  /// `text` with everything escaped that roff would read as its own.
+  /// Returns `text` with all roff special characters escaped.
   static func escaped(_ text: String) -> String {
     var result = ""
     for character in text {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the manual page says beyond the option table.
+/// The parts of the manual page that do not come from the option table.
 enum ManualText {
   static let description = """
     Stillstage plays spatial audio over headphones: it reads a head tracker, turns the sound field

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a command line by the table in ``Program``.
+/// Parses a command line according to the table in ``Program``.
 ///
-/// Options may stand anywhere after the command, as `--name value`, `--name=value` or `-o value`;
-/// `--` ends them. Of a repeated option the last one counts. `--help` wins over any
-/// error.
+/// Options are allowed anywhere after the command, as `--name value`, `--name=value` or `-o value`;
+/// `--` ends them. The last occurrence of a repeated option counts. `--help` takes precedence over
+/// any error.
 public enum CommandParser {
-  /// Reads the arguments that follow the program's name.
+  /// Parses the arguments after the program name.
   public static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
     guard let first = arguments.first else { throw .missingCommand }
     switch first {
@@ -64,7 +64,8 @@ public enum CommandParser {
     throw unknown(words)
   }
 
-  /// The error for words that name no command; in a group, the second word counts too.
+  /// Returns the error for words that do not name a command; in a group, the second word also
+  /// counts.
   private static func unknown(_ words: [String]) -> UsageError {
     guard words.count > 1, !Program.group(words[0]).isEmpty else {
       return .unknownCommand(
@@ -76,7 +77,7 @@ public enum CommandParser {
   }
 }
 
-/// What a command line asks for.
+/// The action that a command line requests.
 public enum Invocation: Sendable {
   case run(ParsedCommand)
   case help(HelpTopic)
@@ -85,7 +86,7 @@ public enum Invocation: Sendable {
   case completion(Shell)
 }
 
-/// What help is about.
+/// The topic of a help request.
 public enum HelpTopic: Sendable, Equatable {
   case overview
   /// The commands that begin with a word, such as `hrtf`.

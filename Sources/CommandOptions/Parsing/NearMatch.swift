@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the word that was probably meant.
+/// Finds the word that the user probably meant.
 enum NearMatch {
-  /// The only candidate that `word` begins, or else the nearest one, or `nil` when none is near
-  /// enough to be worth naming: a third of its letters may differ, and at least one.
+  /// Returns the only candidate that starts with `word` (of at least two letters), or else the
+  /// nearest one. Nil if none is near enough: at most a third of its letters may differ, but at
+  /// least one.
   static func of(_ word: String, among candidates: [String]) -> String? {
     let typed = Array(word.lowercased())
     let begun = candidates.filter { $0.lowercased().starts(with: typed) }
@@ -13,8 +14,8 @@ enum NearMatch {
     return best.1 <= max(1, best.0.count / 3) && best.1 < best.0.count ? best.0 : nil
   }
 
-  /// Edits between two words: letters put in, left out, replaced, or two neighbours swapped
-  /// (optimal string alignment).
+  /// Returns the number of edits between two words: insertions, deletions, replacements, and swaps
+  /// of two neighbouring letters (optimal string alignment).
   static func distance(_ a: [Character], _ b: [Character]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...b.count)

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The user's own defaults for the options of `play` and `render`, by option name.
+/// The user's defaults for the options of `play` and `render`, by option name.
 ///
-/// A default counts for each of the two commands that has the option, and only where the command
-/// line does not give it.
+/// A default applies to each of the two commands that has the option, unless the command line gives
+/// the option.
 public struct OptionDefaults: Sendable, Equatable {
-  /// Why a default is refused.
+  /// The reason why a default is invalid.
   public enum Problem: Error, Sendable, Equatable {
     case unknownName(String, near: String?)
-    /// The option must be given with every command.
+    /// A required option must be on the command line.
     case needsCommandLine(String)
     case badValue(String, of: String, expectation: String, near: String?)
   }
 
   private var values: [String: OptionValue] = [:]
 
-  /// No defaults but the program's.
+  /// Creates an empty set of defaults: only the program's own apply.
   public init() {}
 
-  /// - Parameter texts: for each option its value, as it would stand on the command line.
+  /// Parses defaults.
+  ///
+  /// - Parameter texts: the value of each option by name, as on the command line; "on" or "off" for
+  ///   a flag.
   /// - Throws: the first problem, in the order of the names.
   public init(_ texts: [String: String]) throws(Problem) {
     let options = Self.options
@@ -39,12 +42,13 @@ public struct OptionDefaults: Sendable, Equatable {
     }
   }
 
-  /// What can be given a default.
+  /// The options that can have a default.
   public static var names: [String] {
     options.filter { !$0.isRequired }.map(\.name)
   }
 
-  /// The command with these defaults behind its own options; other commands are left as they are.
+  /// Returns the command with these defaults; commands other than `play` and `render` are
+  /// unchanged.
   public func applied(to command: ParsedCommand) -> ParsedCommand {
     guard [.play, .render].contains(command.name) else { return command }
     let own = Set(command.command.options.map(\.name))
@@ -61,7 +65,7 @@ public struct OptionDefaults: Sendable, Equatable {
 }
 
 extension OptionDefaults.Problem: CustomStringConvertible {
-  /// What is wrong, as the end of a line that begins with the file's name.
+  /// The problem, as the end of a line that begins with the file name.
   public var description: String {
     switch self {
     case .unknownName(let name, let near):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Walks over the arguments of one command and collects what they say.
+/// Parses the arguments of one command.
 struct OptionScanner {
   let command: CommandSpecification
   private var positional: [String] = []
@@ -46,7 +46,7 @@ struct OptionScanner {
       text, option.grammar, owner: "\(typed) <\(option.placeholder)>")
   }
 
-  /// "--name=value" in its two parts. There is no "-ovalue": "-order" is a misspelt "--order".
+  /// Splits "--name=value". The form "-ovalue" is not supported: "-order" is a misspelt "--order".
   private static func split(_ argument: String) -> (name: String, value: String?) {
     guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
     return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
@@ -56,7 +56,7 @@ struct OptionScanner {
     typed == "--\(option.name)" || option.short.map { typed == "-\($0)" } ?? false
   }
 
-  /// The next argument, unless it looks like another option. A number may begin with a minus sign.
+  /// Takes the next argument, unless it looks like another option. Numbers may begin with a minus.
   private static func takeValue(
     of option: OptionSpecification, from rest: inout ArraySlice<String>
   ) -> String? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Wrong usage, in the words of the command line as it was typed. Exit code 2.
+/// Wrong usage, described with the words of the command line. The exit code is 2.
 public enum UsageError: Error, Sendable, Equatable {
   case missingCommand
   case missingSubcommand(of: String)
@@ -15,7 +15,7 @@ public enum UsageError: Error, Sendable, Equatable {
 }
 
 extension UsageError: CustomStringConvertible {
-  /// One line: what is wrong and what to do.
+  /// One line with the problem and the remedy.
   public var description: String {
     switch self {
     case .missingCommand:
@@ -60,8 +60,8 @@ extension UsageError: CustomStringConvertible {
     command.map { "See 'stillstage help \($0)'." } ?? "See 'stillstage --help'."
   }
 
-  /// What was typed, in quotes: control characters are escaped and long text is cut, so that the
-  /// error stays one line whatever the argument holds.
+  /// Returns the typed text in quotes. It escapes control characters and truncates long text, so
+  /// that the error is one short line.
   static func quoted(_ text: String) -> String {
     var shown = ""
     for (count, scalar) in text.unicodeScalars.enumerated() {

@@ -35,7 +35,7 @@ public enum Arguments {
       Recorded motion with t and w,x,y,z (or qw,qx,qy,qz), and gx,gy,gz where there is a \
       gyroscope; rows count where movement is 1, all where there is no such column.
       """, isRepeated: true)
-  /// The same where there may be none.
+  /// Same as `motions`, but optional.
   public static let optionalMotions = ArgumentSpecification(
     name: motions.name, grammar: motions.grammar, help: motions.help, isRepeated: true,
     isOptional: true)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The commands, each by the words that are typed for it.
+/// The commands; the raw value is the typed text.
 public enum CommandName: String, Sendable, CaseIterable {
   case play
   case render
@@ -24,7 +24,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case benchAdaptation = "bench adaptation"
   case completion
 
-  /// The executable that does the command's work.
+  /// The executable that implements the command.
   public var executable: String {
     switch self {
     case .play, .render, .fetch, .demo, .routes, .trackers, .trackersWatch, .trackersBridge,

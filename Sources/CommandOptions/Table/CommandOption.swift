@@ -6,7 +6,7 @@ public struct CommandOption<Value: Sendable>: Sendable {
   let defaultValue: Value?
   let convert: @Sendable (OptionValue) -> Value?
 
-  /// An option that has a value whether or not it is given.
+  /// Creates an option with a default value.
   init(
     _ name: String, short: Character? = nil, _ placeholder: String, _ form: ValueForm<Value>,
     default defaultValue: Value, shown: String, help: String
@@ -18,7 +18,7 @@ public struct CommandOption<Value: Sendable>: Sendable {
     convert = form.convert
   }
 
-  /// An option without which the command is wrong.
+  /// Creates a required option.
   init(
     required name: String, short: Character? = nil, _ placeholder: String,
     _ form: ValueForm<Value>, help: String
@@ -30,7 +30,7 @@ public struct CommandOption<Value: Sendable>: Sendable {
     convert = form.convert
   }
 
-  /// An option whose value is `nil` when it is not given.
+  /// Creates an option whose value is nil if it is not given.
   init<Wrapped>(
     _ name: String, short: Character? = nil, _ placeholder: String, _ form: ValueForm<Wrapped>,
     shown: String? = nil, help: String
@@ -45,9 +45,9 @@ public struct CommandOption<Value: Sendable>: Sendable {
 }
 
 extension CommandOption {
-  /// The error for a value that only the engine can judge, with the near one of `words`.
+  /// Returns the error for a value that only the engine can check, with the nearest of `words`.
   ///
-  /// - Parameter expectation: the end of a sentence that begins "it must be".
+  /// - Parameter expectation: the end of a sentence that begins with "it must be".
   public func refusal(
     of text: String, expectation: String, among words: [String]
   ) -> UsageError {
@@ -58,7 +58,7 @@ extension CommandOption {
 }
 
 extension CommandOption where Value == Bool {
-  /// An option without a value: true when it is there.
+  /// Creates an option without a value: true if it is given.
   init(flag name: String, help: String) {
     specification = OptionSpecification(
       name: name, short: nil, placeholder: "", grammar: .flag, defaultText: nil,

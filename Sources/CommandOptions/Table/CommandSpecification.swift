@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A command with everything it accepts.
+/// A command with all its arguments and options.
 public struct CommandSpecification: Sendable, Equatable {
   public let name: CommandName
-  /// One line for lists.
+  /// One line for lists of commands.
   public let summary: String
-  /// Whole sentences for the command's own help and the manual page.
+  /// Complete sentences for the command's help and the manual page.
   public let discussion: String
   public let arguments: [ArgumentSpecification]
   public let options: [OptionSpecification]
@@ -13,7 +13,8 @@ public struct CommandSpecification: Sendable, Equatable {
   /// The words that name the command: `["hrtf", "info"]`.
   public var path: [String] { name.rawValue.split(separator: " ").map(String.init) }
 
-  /// "stillstage render INPUT -o OUT.wav [options]": all options where they fit into a line.
+  /// "stillstage render INPUT -o OUT.wav [options]", or with all options if the line is short
+  /// enough.
   public var usage: String {
     let required = options.filter(\.isRequired).map(\.usage)
     let optional = options.filter { !$0.isRequired }.map(\.usage)
@@ -30,12 +31,12 @@ public struct ArgumentSpecification: Sendable, Equatable {
   public let name: String
   public let grammar: ValueGrammar
   public let help: String
-  /// Takes all arguments that are left; only the last of a command's may.
+  /// True if it takes all remaining arguments; only allowed for the last argument of a command.
   public var isRepeated = false
-  /// Need not be given; only the last of a command's.
+  /// True if it may be omitted; only allowed for the last argument of a command.
   public var isOptional = false
 
-  /// "FILE...", "[FILE...]", as usage lines show it.
+  /// The argument in usage lines, such as "FILE..." or "[FILE...]".
   public var usage: String {
     let usage = isRepeated ? "\(name)..." : name
     return isOptional ? "[\(usage)]" : usage

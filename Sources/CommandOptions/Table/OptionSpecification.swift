@@ -2,13 +2,13 @@
 
 /// One row of the option table.
 public struct OptionSpecification: Sendable, Equatable {
-  /// The long name, without its dashes.
+  /// The long name, without dashes.
   public let name: String
   public let short: Character?
-  /// What stands for the value in help and errors; empty for a flag.
+  /// The name of the value in help and errors; empty for a flag.
   public let placeholder: String
   public let grammar: ValueGrammar
-  /// The default as help shows it, or `nil` where leaving the option out says it all.
+  /// The default as shown in help; nil if the help text needs none.
   public let defaultText: String?
   public let isRequired: Bool
   /// One or two sentences, without the default.
@@ -16,13 +16,13 @@ public struct OptionSpecification: Sendable, Equatable {
 
   public var isFlag: Bool { grammar == .flag }
 
-  /// "-o, --output OUT.wav", as help lists it.
+  /// The option in help lists, such as "-o, --output OUT.wav".
   public var synopsis: String {
     let names = short.map { "-\($0), --\(name)" } ?? "--\(name)"
     return isFlag ? names : "\(names) \(placeholder)"
   }
 
-  /// "-o OUT.wav", as a usage line shows it.
+  /// The option in usage lines, such as "-o OUT.wav".
   var usage: String {
     let shortest = short.map { "-\($0)" } ?? "--\(name)"
     let whole = isFlag ? shortest : "\(shortest) \(placeholder)"
@@ -31,7 +31,7 @@ public struct OptionSpecification: Sendable, Equatable {
 }
 
 extension OptionSpecification {
-  /// Help, what is accepted and the default, as whole sentences.
+  /// The help text, the accepted values and the default, as complete sentences.
   var sentence: String {
     var text = help
     if let accepted = grammar.reference(beside: placeholder) { text += " Values: \(accepted)." }
@@ -41,14 +41,14 @@ extension OptionSpecification {
 }
 
 extension ArgumentSpecification {
-  /// Help and what is accepted.
+  /// The help text and the accepted values.
   var sentence: String {
     grammar.reference(beside: name).map { "\(help) Values: \($0)." } ?? help
   }
 }
 
 extension ValueGrammar {
-  /// What is accepted, in a few words, or `nil` where the placeholder has said it.
+  /// Returns the accepted values in a few words, or nil if the placeholder shows them.
   fileprivate func reference(beside placeholder: String) -> String? {
     switch self {
     case .flag, .text, .axes, .file, .folder, .bitRate: nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The option table: every option once, with its type, default and help text. Which command takes
-/// which is said in `Program.commands`.
+/// The option table: each option once, with its type, default and help text. `Program.commands`
+/// defines which command takes which option.
 public enum Options {
   // MARK: Sound in
 
@@ -14,7 +14,7 @@ public enum Options {
       'foa'. 'binaural' is stereo made for headphones. Loudspeakers go by FFmpeg's names, alone or \
       as a list such as FL+FR+LFE.
       """)
-  /// The names of layouts that are worth offering; the engine knows more.
+  /// The layout names that completion and help offer; the engine accepts more.
   public static let layoutNames = [
     "auto", "foa", "hoa", "fuma", "binaural", "mono", "stereo", "2.1", "3.0", "quad", "4.0", "5.0",
     "5.1", "6.1", "7.1", "5.1.2", "5.1.4", "7.1.2", "7.1.4", "9.1.6",

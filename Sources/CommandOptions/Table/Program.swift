@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The program as its users see it: the table that parsing, help, manual page and completion share.
+/// The command table that parsing, help, manual page and completion share.
 public enum Program {
   public static let name = "stillstage"
   public static let version = "0.1.0"
   public static let summary = "spatial audio for headphones that stands still while the head moves"
 
-  /// All commands, in the order in which help lists them.
+  /// All commands, in the order of the help list.
   public static let commands: [CommandSpecification] = [
     play, render, fetch, demo, routes, trackers, trackersWatch, trackersBridge, hrtfInfo,
     hrtfExport, fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency,

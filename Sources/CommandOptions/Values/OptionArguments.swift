@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `--latency`: how deep the sound server's queue is.
+/// `--latency`: the depth of the sound server's queue.
 public enum LatencyChoice: Sendable, Equatable {
-  /// The player's own choice: 40-200 ms, deeper after an underrun.
+  /// The player's default: 40-200 ms, deeper after an underrun.
   case auto
   case milliseconds(Double)
 }
@@ -13,13 +13,13 @@ extension ValueForm where Value == LatencyChoice {
   }
 }
 
-/// `--loudness`: what every source is brought to.
+/// `--loudness`: the target loudness of every source.
 public enum LoudnessChoice: Sendable, Equatable {
   case off
-  /// LUFS.
+  /// The target, in LUFS.
   case target(Double)
 
-  /// LUFS; nil where sources stay as they are.
+  /// The target, in LUFS; nil if the loudness is not changed.
   public var target: Double? {
     if case .target(let loudness) = self { loudness } else { nil }
   }
@@ -31,12 +31,12 @@ extension ValueForm where Value == LoudnessChoice {
   }
 }
 
-/// `--predict`: how far ahead the head is predicted.
+/// `--predict`: how far ahead the head pose is predicted.
 public enum PredictChoice: Sendable, Equatable {
-  /// By the latency as it is measured.
+  /// By the measured latency.
   case auto
   case off
-  /// By so much, whatever the latency.
+  /// By a fixed time, independent of the latency.
   case milliseconds(Double)
 }
 
@@ -48,12 +48,12 @@ extension ValueForm where Value == PredictChoice {
   }
 }
 
-/// `--renditions`: which renditions `fetch` takes.
+/// `--renditions`: the renditions that `fetch` downloads.
 public enum RenditionsChoice: Sendable, Equatable {
-  /// The richest multichannel one and the richest stereo one.
+  /// The richest multichannel rendition and the richest stereo one.
   case best
   case all
-  /// By their names.
+  /// The renditions with these names.
   case named([String])
 }
 
@@ -65,12 +65,12 @@ extension ValueForm where Value == RenditionsChoice {
   }
 }
 
-/// `--tracker`: which head tracker turns the stage.
+/// `--tracker`: the head tracker that rotates the stage.
 public enum TrackerArgument: Sendable, Equatable {
-  /// The first tracker there is, and any that comes later.
+  /// The first available tracker, including one that is connected later.
   case auto
   case none
-  /// The tracker that `stillstage trackers` lists by this name.
+  /// The tracker with this ID from `stillstage trackers`, or a network tracker such as `osc:9000`.
   case id(String)
 }
 

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `--hrtf-eq`: what is done to the colour of an HRTF set.
+/// `--hrtf-eq`: the equalisation of an HRTF set.
 public enum HRTFEqualization: String, Sendable, CaseIterable {
-  /// The set's own diffuse-field colour is kept.
+  /// Keeps the diffuse-field response of the set.
   case none
-  /// The set's diffuse-field response is made flat.
+  /// Flattens the diffuse-field response of the set.
   case diffuse
 }
 
-/// `--decoder`: how the binaural decoder is designed.
+/// `--decoder`: the design of the binaural decoder.
 public enum DecoderChoice: String, Sendable, CaseIterable {
   /// Magnitude least squares.
   case magls
   /// Least squares.
   case ls
-  /// Magnitude least squares with the ears' covariance in the diffuse field kept.
+  /// Magnitude least squares that preserve the covariance of the ears in a diffuse field.
   case maglsCov = "magls-cov"
   /// Each loudspeaker through interpolated responses of its own direction.
   case direct
-  /// First-order soundfields as plane waves and what remains.
+  /// First-order soundfields as plane waves and a residual.
   case parametric
 }
 
-/// `--spatialize`: which sources are made spatial; the rest plays as plain stereo.
+/// `--spatialize`: the sources that are rendered spatially; the others play as plain stereo.
 public enum SpatializeChoice: String, Sendable, CaseIterable {
   case monoStereo = "mono-stereo"
   case multichannel
@@ -30,28 +30,28 @@ public enum SpatializeChoice: String, Sendable, CaseIterable {
   case off
 }
 
-/// `--drc`: what becomes of the words on level that broadcasters send with AC-3 and E-AC-3.
+/// `--drc`: the use of the level metadata that broadcasters send with AC-3 and E-AC-3.
 public enum DynamicRangeChoice: String, Sendable, CaseIterable {
-  /// Dialogue at -31 LUFS, the dynamic range brought in for living rooms.
+  /// Dialogue at -31 LUFS, with the dynamic range reduced for living rooms.
   case line
-  /// Dialogue at -20 LUFS, the dynamic range strongly brought in.
+  /// Dialogue at -20 LUFS, with the dynamic range strongly reduced.
   case rf
-  /// Dialogue at -31 LUFS, the full dynamic range.
+  /// Dialogue at -31 LUFS, with the full dynamic range.
   case off
 }
 
-/// `--route`: what the output is taken for.
+/// `--route`: the assumed type of output.
 public enum RouteOption: String, Sendable, CaseIterable {
-  /// What the sound server tells of it.
+  /// The type that the sound server reports.
   case auto
   case headphones
   case speakers
 }
 
-/// `--to`: what `render` writes.
+/// `--to`: the format that `render` writes.
 public enum RenderTarget: String, Sendable, CaseIterable {
   case binaural
-  /// The fold-down.
+  /// The fold-down to stereo.
   case stereo
   case surround51 = "5.1"
   case surround71 = "7.1"
@@ -60,23 +60,23 @@ public enum RenderTarget: String, Sendable, CaseIterable {
   case foa
 }
 
-/// `--upmix`: whether stereo goes through 5.1.
+/// `--upmix`: whether stereo is converted to 5.1.
 public enum UpmixChoice: String, Sendable, CaseIterable {
   case on
   case off
-  /// Half as late, and split more coarsely.
+  /// Half the latency, with coarser separation.
   case lowLatency = "low-latency"
 }
 
-/// `--prefer`: which renditions of a presentation are taken where there is a choice.
+/// `--prefer`: the renditions of a presentation that are preferred.
 public enum TreatmentChoice: String, Sendable, CaseIterable {
-  /// Multichannel whenever the line carries it.
+  /// Multichannel if the line carries it.
   case multichannel
   /// Stereo even if the line carries more.
   case stereo
 }
 
-/// `--mode`: what the stage follows.
+/// `--mode`: the frame of reference of the stage.
 public enum StageModeChoice: String, Sendable, CaseIterable {
   /// The stage stands still in the room.
   case tracked
@@ -86,21 +86,21 @@ public enum StageModeChoice: String, Sendable, CaseIterable {
   case off
 }
 
-/// `--rewrite`: whether what is queued is rendered again when the head moves.
+/// `--rewrite`: whether queued sound is rendered again when the head moves.
 public enum RewriteChoice: String, Sendable, CaseIterable {
-  /// Where the sound server lets it.
+  /// If the sound server supports it.
   case auto
   case on
   case off
 }
 
-/// `completion`: the shells that completion can be written for.
+/// `completion`: the shells with completion scripts.
 public enum Shell: String, Sendable, CaseIterable {
   case bash
   case zsh
   case fish
 
-  /// The completion script, made from the option table.
+  /// The completion script, generated from the option table.
   public var completion: String {
     switch self {
     case .bash: BashCompletion.text
@@ -110,10 +110,10 @@ public enum Shell: String, Sendable, CaseIterable {
   }
 }
 
-/// `bench latency --server`: what is played to.
+/// `bench latency --server`: the sound server to play to.
 public enum LatencyServerChoice: String, Sendable, CaseIterable {
   case pulseaudio
   case pipewire
-  /// The user's own.
+  /// The user's own server.
   case current
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A ``ValueGrammar`` together with the Swift type that its values become.
+/// A ``ValueGrammar`` together with the Swift type of its values.
 public struct ValueForm<Value: Sendable>: Sendable {
   let grammar: ValueGrammar
   let convert: @Sendable (OptionValue) -> Value?
 
-  /// One of the words, or else what `grammar` accepts.
+  /// Returns a form that accepts one of the words, or else what `grammar` accepts.
   static func either(
     _ words: KeyValuePairs<String, Value>, or grammar: ValueGrammar,
     _ convert: @escaping @Sendable (OptionValue) -> Value?
@@ -23,7 +23,7 @@ extension ValueForm where Value == String {
   static var file: Self { Self(grammar: .file, convert: \.text) }
   static var folder: Self { Self(grammar: .folder, convert: \.text) }
 
-  /// Any text; the words are offered by completion and help.
+  /// Returns a form that accepts any text; completion and help offer the words.
   static func suggested(_ words: [String]) -> Self {
     Self(grammar: .either(words, .text)) { $0.text ?? $0.word }
   }
@@ -46,7 +46,7 @@ extension ValueForm where Value == Double {
 }
 
 extension ValueForm where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-  /// One of the enumeration's raw values.
+  /// A form that accepts one of the enumeration's raw values.
   static var words: Self {
     Self(grammar: .words(Value.allCases.map(\.rawValue))) { $0.word.flatMap(Value.init) }
   }
@@ -59,7 +59,7 @@ extension ValueForm where Value == Bool {
 }
 
 extension ValueForm where Value == [Int] {
-  /// Whole numbers separated by commas.
+  /// Returns a form that accepts integers separated by commas, 1 to 16 of them.
   static func integers(_ range: ClosedRange<Int>) -> Self {
     Self(grammar: .list(of: .integer(range), count: 1...16)) { $0.list?.compactMap(\.integer) }
   }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an option or argument accepts. Parsing, error texts and shell completion all read it.
+/// The values that an option or argument accepts, for parsing, error texts and shell completion.
 public indirect enum ValueGrammar: Sendable, Equatable {
-  /// No value: the option's presence is the message.
+  /// No value: the option is a flag.
   case flag
   /// Any text that is not empty.
   case text
-  /// x, y and z once each in any order, each with a sign or without, separated by commas.
+  /// x, y and z once each in any order, each with or without a sign, separated by commas.
   case axes
-  /// The path of a file, or anything else that stands where such a path does (a URL).
+  /// The path of a file, or something else accepted in its place, such as a URL.
   case file
   /// The path of a folder.
   case folder
   /// One of these words.
   case words([String])
-  /// A whole number in a range.
+  /// An integer in a range.
   case integer(ClosedRange<Int>)
   /// A finite decimal number in a range.
   case number(ClosedRange<Double>)
-  /// bit/s in a range; `k` and `M` behind the number are thousands and millions.
+  /// A rate in bit/s in a range; the suffixes `k` and `M` mean thousands and millions.
   case bitRate(ClosedRange<Double>)
-  /// Values separated by commas, as many as `count` allows.
+  /// Values separated by commas; `count` limits their number.
   case list(of: ValueGrammar, count: ClosedRange<Int>)
-  /// One of the words, or else what the second grammar takes.
+  /// One of the words, or else what the second grammar accepts.
   case either([String], ValueGrammar)
 
-  /// The value that `text` says, or `nil` when it is outside of the grammar.
+  /// Returns the value of `text`, or nil if the grammar does not accept it.
   public func value(of text: String) -> OptionValue? {
     switch self {
     case .flag: nil
@@ -44,7 +44,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     }
   }
 
-  /// The words that may have been misspelt.
+  /// The words that a misspelt value is compared with.
   var spelledWords: [String] {
     switch self {
     case .words(let words), .either(let words, _): words
@@ -52,7 +52,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     }
   }
 
-  /// The words that can be typed, for completion.
+  /// The words that completion offers.
   public var words: [String] {
     switch self {
     case .words(let words): words
@@ -62,7 +62,8 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     }
   }
 
-  /// Whether a value may begin with a minus sign, so that `--gain -6` is no option `-6`.
+  /// True if a value may begin with a minus sign, so that `--gain -6` is not parsed as an option
+  /// `-6`.
   var isNumeric: Bool {
     switch self {
     case .integer, .number, .axes: true
@@ -94,7 +95,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     return .list(values)
   }
 
-  /// `Double.init` alone would also take "nan", "inf" and hexadecimal.
+  /// Parses a decimal number; `Double.init` alone would also accept "nan", "inf" and hexadecimal.
   private static func decimal(_ text: String) -> Double? {
     let allowed = text.utf8.allSatisfy { byte in
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.eE".utf8.contains(byte)
@@ -105,7 +106,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
 }
 
 extension ValueGrammar {
-  /// What is accepted, as the end of a sentence that begins "it must be".
+  /// The accepted values, as the end of a sentence that begins with "it must be".
   public var expectation: String {
     switch self {
     case .flag: "given without a value"
@@ -133,14 +134,14 @@ extension ValueGrammar {
     return "\(many) values separated by commas, each \(element.expectation)"
   }
 
-  /// A number as people write it: "6", not "6.0".
+  /// Returns a number without a redundant fraction: "6", not "6.0".
   static func plain(_ value: Double) -> String {
     let text = String(value)
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 }
 
-/// A value from the command line after its ``ValueGrammar`` has accepted it.
+/// A value from the command line that its ``ValueGrammar`` has accepted.
 public enum OptionValue: Sendable, Equatable {
   case flag
   case text(String)
