@@ -3,7 +3,7 @@
 import CommandOptions
 import CommandSupport
 
-/// Does one command.
+/// Runs one command.
 func perform(_ command: ParsedCommand) throws(CommandFailure) {
   switch command.name {
   case .render: try renderCommand(command)

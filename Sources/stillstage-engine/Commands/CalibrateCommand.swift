@@ -9,7 +9,7 @@ import HeadTracking
 import Synchronization
 import UserFiles
 
-/// `stillstage calibrate ID [--dry-run] [--json]`
+/// Runs `stillstage calibrate ID [--dry-run] [--json]`.
 func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let tracker = try foundTracker(command[Arguments.trackerID])
   guard let folder = UserFolder.ofThisProcess else {
@@ -40,7 +40,7 @@ private func foundTracker(_ id: String) throws(CommandFailure) -> TrackerDescrip
   } catch { throw CommandFailure(error.description) }
 }
 
-/// Makes the folders above a file, as far as they are missing.
+/// Creates the missing folders above a file.
 private func makeFolders(_ path: String) throws(CommandFailure) {
   for index in path.indices.dropFirst() where path[index] == "/" {
     let folder = String(path[..<index])
@@ -50,7 +50,7 @@ private func makeFolders(_ path: String) throws(CommandFailure) {
   }
 }
 
-/// What the listener is asked for, and what the tracker says meanwhile.
+/// Instructs the listener and records the tracker's samples.
 private final class CalibrationGuide: Sendable {
   struct Outcome {
     let calibration: TrackerCalibration
@@ -62,16 +62,17 @@ private final class CalibrationGuide: Sendable {
   private let isQuiet: Bool
   private let heard: Heard
 
-  /// From the session's thread to the one that asks.
+  /// The samples and the last failure, passed from the session's thread to the calling thread.
   private final class Heard: Sendable {
     let measurements = Mutex<[TrackerMeasurement]>([])
     let failure = Mutex<String?>(nil)
   }
 
-  /// How long a still tracker is listened to, and how long a pose is waited for.
+  /// The time for which a resting tracker is measured, and the time limit for each pose, in
+  /// seconds.
   private static let restSeconds = 4.0
   private static let waitSeconds = 60.0
-  /// Without a sample for so long a tracker is taken to have fallen silent, ns.
+  /// A tracker without samples for this long counts as silent, in ns.
   private static let silence: Int64 = 5_000_000_000
 
   init(tracker: TrackerDescription, isQuiet: Bool) {
@@ -115,10 +116,10 @@ private final class CalibrationGuide: Sendable {
     } catch { throw CommandFailure("\(tracker.name) is not calibrated: \(error)") }
   }
 
-  /// Listens until so much has come, or tells why the tracker does not lie still.
+  /// Records the resting tracker for `restSeconds`; throws the reason if it does not rest.
   private func rest() throws(CommandFailure) -> StillnessReport {
     let begin = monotonic_nanoseconds()
-    // Its first samples may come late, and are not its best.
+    // Discard the first samples: they may be late and less accurate.
     while try take().isEmpty {
       guard monotonic_nanoseconds() - begin < Self.silence else { throw silent }
     }
@@ -148,7 +149,7 @@ private final class CalibrationGuide: Sendable {
       "no pose was held for a minute; calibrate again, and hold each pose for a second")
   }
 
-  /// What came within the next 20 ms.
+  /// Returns the samples of the next 20 ms.
   private func take() throws(CommandFailure) -> [TrackerMeasurement] {
     usleep(20_000)
     if Signals.received != nil { throw .interrupted }
@@ -168,7 +169,7 @@ private final class CalibrationGuide: Sendable {
   }
 }
 
-/// What was found, for people.
+/// Returns the results as a table for people.
 private func calibrationSummary(_ report: StillnessReport, _ finding: AxisFinding) -> String {
   let degrees = 180 / Double.pi
   func vector(_ v: SIMD3<Double>?, _ scale: Double, _ unit: String) -> String {

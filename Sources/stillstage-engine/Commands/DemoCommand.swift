@@ -9,12 +9,12 @@ import PulseAudio
 import Rendering
 import SoundSources
 
-/// What is written where nothing can be played.
+/// The file that is written if nothing can be played.
 let demoFile = "demo.wav"
 
-/// `stillstage demo [-o OUT.wav]`
+/// Runs `stillstage demo [-o OUT.wav]`.
 ///
-/// - Parameter play: plays the scene; called where a sound server can be reached.
+/// - Parameter play: plays the scene; called if a sound server is available.
 func demoCommand(
   _ command: ParsedCommand, play: () throws(CommandFailure) -> Void
 ) throws(CommandFailure) {
@@ -26,8 +26,8 @@ func demoCommand(
   try play()
 }
 
-/// Plays the built-in scene: for the listener's head where a tracker is connected, else for the
-/// built-in one.
+/// Plays the built-in scene, with the listener's head if a tracker is connected, else with the
+/// built-in head motion.
 func playDemo() throws(CommandFailure) {
   var options = PlayerOptions()
   options.calibration = userCalibration
@@ -41,8 +41,8 @@ func playDemo() throws(CommandFailure) {
   }
 }
 
-/// Renders the built-in scene for the built-in head, draws what happened beside it, and prints the
-/// paths of both. Without gnuplot there is no picture, which is no failure.
+/// Renders the built-in scene with the built-in head motion, draws a chart next to it, and prints
+/// both paths. Without gnuplot there is no chart, which is not an error.
 func renderDemo(to path: String) throws(CommandFailure) {
   try checkWritable(path)
   let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
@@ -65,7 +65,7 @@ func renderDemo(to path: String) throws(CommandFailure) {
   try printOutput("\(picturePath)\n")
 }
 
-/// Why nothing can be played; nil where it can.
+/// Returns the reason why nothing can be played; nil if it can.
 private func obstacleToPlaying() -> String? {
   do throws(PulseAudioError) {
     return try SinkList.read().isEmpty ? "the sound server has no output device" : nil

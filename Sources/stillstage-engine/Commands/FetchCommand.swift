@@ -6,7 +6,7 @@ import Glibc
 import HLS
 import Playback
 
-/// `stillstage fetch URL -o DIR`
+/// Runs `stillstage fetch URL -o DIR`.
 func fetchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let place: PresentationPlace
   do throws(SoundOpeningError) {
@@ -52,12 +52,13 @@ private func jobs(
   }
 }
 
-/// What is fetched must not be found again as part of what it was fetched from.
+/// Refuses an output folder inside the source folder: a later fetch would find it as a part of the
+/// source.
 private func refuseNesting(
   of output: String, in place: PresentationPlace
 ) throws(CommandFailure) {
   guard let folder = place.folder, place.isFolder else { return }
-  // What is not there yet is where its folder is.
+  // A folder that does not exist yet is located by its parent.
   let parts = output.split(separator: "/", omittingEmptySubsequences: false)
   let parent = parts.dropLast().joined(separator: "/")
   let candidates = [output, output.hasPrefix("/") ? parent + "/" : parent.isEmpty ? "." : parent]
@@ -93,7 +94,8 @@ private func report(
     "\(names): \(count) segments are whole, \(outcome.fetched) of them fetched now (\(size) MB)\n")
 }
 
-/// Segments that follow each other and are missing for one reason share a line.
+/// Returns a line for each run of consecutive segments that are missing for the same reason: at
+/// most 20, and one that counts the rest.
 private func lines(of missing: [PresentationDownload.Missing]) -> [String] {
   var runs: [(first: PresentationDownload.Missing, last: Int)] = []
   for one in missing {

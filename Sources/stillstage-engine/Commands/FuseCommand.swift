@@ -5,7 +5,7 @@ import CommandSupport
 import Geometry
 import HeadTracking
 
-/// `stillstage fuse IN.csv -o OUT.csv [--mag]`
+/// Runs `stillstage fuse IN.csv -o OUT.csv [--mag]`.
 func fuseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let input = command[Arguments.recording]
   let output = TextOutput(path: command[Options.fuseOutput])
@@ -26,7 +26,7 @@ func fuseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try output.write(text)
 }
 
-/// The shortest text that says the very same time, without an exponent.
+/// Returns the shortest text that parses to the same time, without an exponent.
 private func decimalTime(_ time: Double) -> String {
   let text = "\(time)"
   return text.contains("e") ? decimal(time, 9) : text

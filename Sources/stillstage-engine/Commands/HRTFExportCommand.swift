@@ -9,7 +9,7 @@ import Playback
 import Rendering
 import SoundSources
 
-/// `stillstage hrtf export FILE -o DEC.wav --order N`: the filters that `render` uses.
+/// Runs `stillstage hrtf export FILE -o DEC.wav --order N`: writes the filters that `render` uses.
 func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try refuseOverwriting([command[Arguments.sofaFile]], by: [command[Options.exportOutput]])
   guard command[Options.decoder] != .direct else {
@@ -35,7 +35,7 @@ func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
   for note in hrtf.notes { printNote(note) }
 }
 
-/// The left ear's filters in ACN order, then the right ear's, a channel each.
+/// Writes one channel per filter: the left ear's filters in ACN order, then the right ear's.
 private func write(
   _ filters: BinauralFilters, sampleRate: Int, path: String
 ) throws(CommandFailure) {

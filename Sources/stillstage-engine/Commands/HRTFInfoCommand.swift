@@ -4,8 +4,8 @@ import Binaural
 import CommandOptions
 import CommandSupport
 
-/// `stillstage hrtf info FILE`: what can be read is printed in any case; a file that is not usable
-/// is an error.
+/// Runs `stillstage hrtf info FILE`: prints the contents of the file, then fails if it is not
+/// usable.
 func hrtfInfoCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let summary: HRTFSummary
   do throws(HRTFError) {
@@ -65,7 +65,7 @@ private func contentRows(_ content: HRTFSummary.Content) -> [[String]] {
   ]
 }
 
-/// A number without needless decimals.
+/// Returns a number without redundant decimals.
 private func plain(_ value: Double) -> String {
   decimal(value, value == value.rounded() ? 0 : 3)
 }

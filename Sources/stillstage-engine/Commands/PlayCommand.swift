@@ -11,7 +11,7 @@ import Playback
 import Rendering
 import SoundSources
 
-/// `stillstage play INPUT`
+/// Runs `stillstage play INPUT`.
 func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   var options = PlayerOptions()
   options.interrupt = Signals.interrupt
@@ -42,7 +42,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     [command[Arguments.input], settings.hrtfPath, command[Options.motion]],
     by: [command[Options.events]])
   let input = try SoundInput(command, settings, follows: true)
-  // Also where playing is ended or fails.
+  // Also if playback is interrupted or fails.
   defer { input.finish() }
   let events = try EventLog(path: command[Options.events])
   try play(
@@ -58,7 +58,7 @@ private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
   }
 }
 
-/// A tracker on the network is listened to from here on.
+/// Starts listening to the network tracker that the command names; nil if it names none.
 private func playedNetworkTracker(
   _ command: ParsedCommand
 ) throws(CommandFailure) -> (source: HeadPoseSource, session: NetworkTrackerSession)? {
@@ -77,7 +77,7 @@ private func playedNetworkTracker(
 private func headChoice(
   _ command: ParsedCommand, _ settings: TrackerSettings
 ) throws(CommandFailure) -> HeadChoice {
-  // A tracker on the command line wins over a recording among the user's defaults.
+  // A tracker on the command line takes precedence over a recording among the user's defaults.
   let wantsTracker = command.isGiven(Options.tracker) && !command.isGiven(Options.motion)
   if !wantsTracker, let trajectory = try recordedHead(command) { return .recorded(trajectory) }
   let device = command[Options.deviceTracker]
@@ -90,7 +90,7 @@ private func headChoice(
   }
 }
 
-/// The tracker of a seat or screen, which must be there.
+/// Returns the tracker of a seat or screen, which must be connected.
 private func deviceTracker(
   _ command: ParsedCommand, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String? {
@@ -104,8 +104,7 @@ private func deviceTracker(
   return id
 }
 
-/// The head's tracker as it is to be asked for: the one that is named, or the first that is not the
-/// device's.
+/// Returns the ID of the head's tracker: the named one, or the first that is not the device's.
 private func tracker(
   _ id: String?, beside device: String?, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String {
@@ -123,7 +122,7 @@ private func tracker(
       : "--tracker and --device-tracker name the same tracker; name two")
 }
 
-/// Plays a source to its end, or until the listener or a signal ends it.
+/// Plays a source to its end, or until the listener or a signal ends playback.
 func play(
   _ options: PlayerOptions, events: EventLog, sets: HRTFChoices = HRTFChoices(),
   atEnd: (Player) -> Void = { _ in }, source: (Int) throws(PlaybackError) -> any SoundSource
@@ -171,7 +170,7 @@ extension HeadPrediction {
 }
 
 extension Player {
-  /// Does what a key asks for; true for the end.
+  /// Performs the action of a key; returns true if the listener quits.
   fileprivate func obey(_ key: Console.Key, sets: HRTFChoices) -> Bool {
     switch key {
     case .pause: isPaused ? resume() : pause()
@@ -192,13 +191,13 @@ extension Player {
   private func decodeOtherwise(_ change: (inout RenderSettings) -> Void) {
     var settings = decoding
     change(&settings)
-    // A key without another choice says nothing.
+    // Do nothing if there is no other choice.
     if settings != decoding { decode(by: settings) }
   }
 }
 
 extension RenderSettings {
-  /// The designs one after the other; loudspeakers can also be played directly.
+  /// Switches to the next design; loudspeaker layouts also have direct rendering.
   fileprivate mutating func takeNextDecoder(isAmbisonic: Bool) {
     let all = DecoderDesign.Method.allCases
     let isLast = method == all.last

@@ -12,14 +12,14 @@ import Playback
 import Rendering
 import SoundSources
 
-/// `stillstage render INPUT -o OUT.wav`
+/// Runs `stillstage render INPUT -o OUT.wav`.
 func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try RenderSettings(command)
   let output = command[Options.renderOutput]
   try refuseOverwriting(
     [command[Arguments.input], settings.hrtfPath, command[Options.motion]],
     by: [output, command[Options.events]])
-  // A pose on the command line wins over a recording among the user's defaults.
+  // A pose on the command line takes precedence over a recording among the user's defaults.
   let wantsPose = command.isGiven(Options.pose) && !command.isGiven(Options.motion)
   let target = OutputLayout(command[Options.renderTarget])
   if target != nil, command.isGiven(Options.limiter), command[Options.limiter] {
@@ -48,7 +48,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
       source: source, head: head ?? HeadTrajectory(.identity), hrtf: hrtf, settings: levelled,
       isLimited: command[Options.limiter])
   }
-  // Only now: wrong input leaves nothing behind, and its error stands alone.
+  // Opened only now, so that invalid input leaves no file behind and causes only its own error.
   let events = try EventLog(path: command[Options.events])
   for note in hrtf.notes where target == nil { printNote(note) }
   if command[Options.renderLoudness].target != nil {
@@ -72,7 +72,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// How loud what would be written is without a gain; nil for silence.
+/// Returns the loudness of the output at a gain of 0 dB; nil for silence.
 private func measureLoudness(
   _ command: ParsedCommand, _ input: SoundInput, head: HeadTrajectory?, hrtf: HRTFChoice,
   settings: RenderSettings
@@ -95,7 +95,8 @@ private func measureLoudness(
   }
 }
 
-/// Tells of the gain that a render gets, and of what the limiter would have to do.
+/// Logs the gain and the true peak of a render. Prints a note if the sound is silent, or if its
+/// true peak exceeds -1 dBTP without the limiter.
 private func note(
   _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
 ) {
@@ -114,7 +115,7 @@ private func note(
   }
 }
 
-/// Renders all of it into a WAV; `look` is called after each block with how much is done.
+/// Renders the complete sound into a WAV file; `look` receives the frame count of each block.
 func renderToFile(
   _ sound: any RenderedSound, path: String, look: (_ frames: Int) -> Void = { _ in }
 ) throws(CommandFailure) {
@@ -143,7 +144,7 @@ func renderToFile(
 }
 
 extension OutputLayout {
-  /// Nil for binaural sound.
+  /// Returns nil for binaural sound.
   fileprivate init?(_ target: RenderTarget) {
     switch target {
     case .binaural: return nil

@@ -8,7 +8,7 @@ import Rendering
 import SoundSources
 import UserFiles
 
-/// `stillstage routes`
+/// Runs `stillstage routes`.
 func routesCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let policy: RoutePolicy
   do throws(UserFileError) { policy = try RoutePolicy.ofUser() } catch {
@@ -34,7 +34,7 @@ private func row(_ sink: Sink, _ route: SpatialRoute) -> [String] {
   ].map(\.withoutControls)
 }
 
-/// What `play` may do with which sink: the command line, then the user's file.
+/// Returns the rules for sinks, from the command line and from the user's file.
 func routePolicy(_ command: ParsedCommand) throws(CommandFailure) -> RoutePolicy {
   var policy = RoutePolicy()
   policy.choice = RouteChoice(command[Options.route])
@@ -55,8 +55,8 @@ extension RouteChoice {
   }
 }
 
-/// A sink in `stillstage routes --json`; docs/sound-output.md tells what the keys mean. What is not known
-/// is absent.
+/// A sink in `stillstage routes --json`; docs/sound-output.md explains the keys. Unknown values are
+/// absent.
 private struct RouteRecord: Encodable {
   let bluetoothProfile: String?
   let canBeSpatial: Bool

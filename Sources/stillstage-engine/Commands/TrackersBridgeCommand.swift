@@ -6,7 +6,7 @@ import CommandSupport
 import HeadTracking
 import NetworkTracking
 
-/// `stillstage trackers bridge ID URL`
+/// Runs `stillstage trackers bridge ID URL`.
 func trackersBridgeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let name = command[Options.bridgePreset]
   guard let preset = OSCPreset(rawValue: name) else {
@@ -27,7 +27,7 @@ func trackersBridgeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try bridge(source, events, to: sender, preset, hertz: command[Options.bridgeRate])
 }
 
-/// Sends the pose of the present moment until a signal or the key `q` ends it.
+/// Sends the current pose until a signal or the key `q` ends the command.
 private func bridge(
   _ source: HeadPoseSource, _ events: TrackerEvents, to sender: OSCSender, _ preset: OSCPreset,
   hertz: Double
@@ -36,7 +36,7 @@ private func bridge(
   var failures = 0
   try follow(source, events, on: console, every: Int64(1e9 / hertz)) { now in
     let pose = source.pose(at: now)
-    // Before the first sample there is nothing to say.
+    // Send nothing before the first sample.
     guard source.status.freshness != .waiting else { return }
     let isSent = sender.send(preset.message(for: pose))
     failures = isSent ? 0 : failures + 1

@@ -4,7 +4,7 @@ import CommandOptions
 import CommandSupport
 import HeadTracking
 
-/// `stillstage trackers`
+/// Runs `stillstage trackers`.
 func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let trackers = TrackerList.current(try trackerSettings(command)).trackers
   if command[Options.json] { return try printJSON(trackers.map(TrackerRecord.init)) }
@@ -32,13 +32,13 @@ private func row(_ tracker: TrackerDescription) -> [String] {
     .map(\.withoutControls)
 }
 
-/// "AndroidHeadTracker 1.0" of "#AndroidHeadTracker#1.0".
+/// Returns "AndroidHeadTracker 1.0" for "#AndroidHeadTracker#1.0".
 private func protocolName(_ tracker: TrackerDescription) -> String {
   let words = tracker.protocolDescription.split(separator: "#")
   return words.isEmpty ? "-" : words.joined(separator: " ")
 }
 
-/// How to be let in, each rule once.
+/// Returns instructions for access to the trackers without permission, with each udev rule once.
 private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
   let rules = trackers.filter { $0.access == .permissionDenied }.map(\.udevRule)
   guard !rules.isEmpty else { return "" }

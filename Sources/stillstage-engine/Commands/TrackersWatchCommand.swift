@@ -5,7 +5,7 @@ import CommandOptions
 import CommandSupport
 import HeadTracking
 
-/// `stillstage trackers watch ID`
+/// Runs `stillstage trackers watch ID`.
 func trackersWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let source = HeadPoseSource()
   let events = TrackerEvents()
@@ -20,7 +20,7 @@ func trackersWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try result.get()
 }
 
-/// Shows the pose until a signal or the key `q` ends it.
+/// Shows the pose until a signal or the key `q` ends the command.
 private func watch(
   _ source: HeadPoseSource, _ events: TrackerEvents, _ recorder: MotionRecorder?
 ) throws(CommandFailure) {

@@ -5,11 +5,11 @@ import CommandSupport
 import HeadTracking
 import Synchronization
 
-/// Follows a tracker until a signal or the key `q` ends it; `c` recentres.
+/// Follows a tracker until a signal or the key `q` ends the command; `c` recentres.
 ///
 /// - Parameters:
-///   - interval: of the steps, nanoseconds.
-///   - step: called with the present moment, CLOCK_MONOTONIC nanoseconds.
+///   - interval: the time between steps, in nanoseconds.
+///   - step: receives the current CLOCK_MONOTONIC time, in nanoseconds.
 func follow(
   _ source: HeadPoseSource, _ events: TrackerEvents, on console: Console, every interval: Int64,
   step: (_ now: Int64) throws(CommandFailure) -> Void
@@ -37,7 +37,7 @@ func follow(
   }
 }
 
-/// What happens to the tracker, from its thread to the one that prints.
+/// Messages about the tracker's events, passed from its thread to the printing thread.
 final class TrackerEvents: Sendable {
   private let texts = Mutex<[String]>([])
 

@@ -5,14 +5,17 @@ import FoundationEssentials
 import Geometry
 import Glibc
 
-/// `--keep-front`: the fronts of the trackers, kept in the user's state folder.
+/// Implements `--keep-front`: keeps the trackers' fronts in the user's state folder.
 ///
-/// `$XDG_STATE_HOME/stillstage/fronts.json`, or in `~/.local/state`: an object with the trackers'
-/// ids and degrees, the yaw of the front in the tracker's own world.
+/// The file is `$XDG_STATE_HOME/stillstage/fronts.json`, with `~/.local/state` as the default state
+/// folder. It is an object of tracker IDs and degrees: the yaw of the front in the tracker's own
+/// world.
 struct FrontStore {
   private let path: String?
 
-  /// - Parameter isKept: false for one that neither reads nor writes.
+  /// Creates a store in the user's state folder.
+  ///
+  /// - Parameter isKept: false for a store that neither reads nor writes.
   init(isKept: Bool) {
     path = isKept ? Self.folder.map { $0 + "/fronts.json" } : nil
   }
@@ -25,14 +28,15 @@ struct FrontStore {
     return state.map { $0 + "/stillstage" }
   }
 
-  /// Radians by the trackers' ids; empty where nothing was kept, or nothing readable.
+  /// Returns the yaw of the front by tracker ID, in radians; empty if the file is missing or
+  /// invalid.
   func read() -> [String: Double] {
     guard let path, let data = try? Data(contentsOf: URL(filePath: path)) else { return [:] }
     let degrees = (try? JSONDecoder().decode([String: Double].self, from: data)) ?? [:]
     return degrees.mapValues { $0 / degreesPerRadian }
   }
 
-  /// Keeps a tracker's front beside those of others. That it cannot is a note, not a failure.
+  /// Stores a tracker's front and keeps those of other trackers. A write error is only noted.
   func keep(_ front: (tracker: String, yaw: Double)?) {
     guard let path, let front else { return }
     var all = read().mapValues { $0 * degreesPerRadian }

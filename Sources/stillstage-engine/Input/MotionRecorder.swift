@@ -6,8 +6,8 @@ import Glibc
 import HeadTracking
 import Synchronization
 
-/// Writes a tracker's samples as CSV: the raw columns where there are any, and the fused
-/// orientation. The tracker's thread hands over; the caller's thread writes.
+/// Writes a tracker's samples as CSV: the raw columns if the tracker has them, and the fused
+/// orientation. The tracker's thread adds samples, and the caller's thread writes them.
 final class MotionRecorder: Sendable {
   private let waiting = Mutex<[TrackerMeasurement]>([])
   private let state = Mutex(State())
@@ -33,7 +33,7 @@ final class MotionRecorder: Sendable {
 
   func add(_ measurement: TrackerMeasurement) { waiting.withLock { $0.append(measurement) } }
 
-  /// Writes what has come since the last call.
+  /// Writes the samples added since the last call.
   func flush() throws(CommandFailure) {
     let measurements = waiting.withLock { waiting in
       defer { waiting = [] }
@@ -57,7 +57,7 @@ final class MotionRecorder: Sendable {
       let raw = state.isRaw ? "gx,gy,gz,ax,ay,az," : ""
       text = "t,\(raw)\(state.hasField ? "mx,my,mz," : "")w,x,y,z\n"
     }
-    // Readers want times that rise, and a tracker that replugs may be another one.
+    // Readers require ascending times, and a tracker that reconnects may be a different one.
     guard time > state.last, let first = state.first else { return text }
     guard (measurement.inertial != nil) == state.isRaw else { return text }
     state.last = time

@@ -8,11 +8,13 @@ import Playback
 import Rendering
 import SoundSources
 
-/// What `play` and `render` are given, as the command line says.
+/// The input of `play` and `render`, as given on the command line.
 struct SoundInput {
   private let opener: SoundOpener
 
-  /// - Parameter follows: whether the rendition follows the line and what comes may be kept.
+  /// Prepares the input that the command names.
+  ///
+  /// - Parameter follows: whether the rendition follows the line and the sound may be kept.
   init(
     _ command: ParsedCommand, _ settings: RenderSettings, follows: Bool
   ) throws(CommandFailure) {
@@ -28,12 +30,12 @@ struct SoundInput {
     }
   }
 
-  /// Opens it, at a rate in Hz; nil for its own.
+  /// Opens the sound at a rate in Hz; nil for its own rate.
   func open(_ rate: Int?) throws(PlaybackError) -> any SoundSource {
     try opener.open(sampleRate: rate)
   }
 
-  /// All has been played: what is kept is brought up to date.
+  /// Completes the kept presentation after playback.
   func finish() {
     if let problem = opener.finishKeeping() { printNote(problem.description) }
   }

@@ -5,12 +5,14 @@ import CommandSupport
 import FoundationEssentials
 import Glibc
 
-/// `--events FILE.jsonl`: what happens, one JSON object a line, written at once.
+/// Implements `--events FILE.jsonl`: one JSON object per line for each event, written immediately.
 final class EventLog {
   private let descriptor: Int32?
   private let start = monotonic_nanoseconds()
   private let encoder = JSONEncoder()
 
+  /// Opens the log and truncates an existing file.
+  ///
   /// - Parameter path: nil for no log.
   init(path: String?) throws(CommandFailure) {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -46,7 +48,7 @@ final class EventLog {
     }
   }
 
-  /// Writes an event with the seconds since the start as `t`.
+  /// Writes an event, with the seconds since the start as `t`.
   func write(_ event: String, _ values: [String: Value] = [:]) {
     guard let descriptor else { return }
     var object = values

@@ -2,8 +2,8 @@
 
 import Binaural
 
-/// What `stillstage hrtf info --json` writes; docs/command-line.md tells what the keys mean. What a
-/// file does not tell is absent.
+/// The output of `stillstage hrtf info --json`; docs/command-line.md explains the keys. Values that
+/// the file does not contain are absent.
 struct HRTFRecord: Encodable {
   let convention: String?
   let database: String?
@@ -29,7 +29,7 @@ struct HRTFRecord: Encodable {
   let trueChannelZero: String?
   let usable: Bool
 
-  /// The constant delay of every decoder, beyond the responses' own.
+  /// The constant delay of every decoder, in addition to the delay of the responses.
   static let decoderDelayMilliseconds = BinauralFilters.delaySeconds * 1000
 
   init(_ summary: HRTFSummary) {
@@ -62,7 +62,8 @@ struct HRTFRecord: Encodable {
   }
 }
 
-/// JSON has no other numbers; what is beyond a millionth is rounding.
+/// Returns a number rounded to six decimals; nil unless it is finite, because JSON has no NaN or
+/// infinity.
 private func finite(_ value: Double?) -> Double? {
   guard let value, value.isFinite else { return nil }
   return abs(value) < 1e9 ? (value * 1e6).rounded() / 1e6 : value

@@ -9,18 +9,18 @@ import PulseAudio
 import Rendering
 import SoundSources
 
-/// Tells the listener and the event log what a player does.
+/// Reports the events of a player to the listener and the event log.
 final class PlayerReporter {
   private let player: Player
   private let console: Console
   private let events: EventLog
   private var shownAt: Int64 = 0
   private var mutedFrames = 0
-  /// The decision that the listener was told of last.
+  /// The last decision that was reported to the listener.
   private var told: RouteDecision?
-  /// Why the source could not be read to its end.
+  /// The reason why the source could not be read to its end.
   private(set) var failure: String?
-  /// Which version of a presentation is heard.
+  /// The rendition of the presentation that is playing.
   private var rendition: RenditionNews?
 
   init(player: Player, console: Console, events: EventLog) {
@@ -29,7 +29,7 @@ final class PlayerReporter {
     self.events = events
   }
 
-  /// Passes on what happened and renews the status line ten times a second.
+  /// Reports new events and updates the status line ten times per second.
   func report() {
     for event in player.takeEvents() { tell(event) }
     let status = player.status
@@ -125,7 +125,7 @@ final class PlayerReporter {
     case .moved(let sink):
       say("the sound was moved to \(sink)")
       events.write("moved", ["sink": .text(sink)])
-    // Told with what becomes of it, as `routeChanged`.
+    // Reported as `routeChanged`, together with the treatment.
     case .routed: break
     case .suspended: events.write("suspended")
     case .unsuspended: events.write("unsuspended")
@@ -143,9 +143,9 @@ final class PlayerReporter {
   }
 
   private func tell(_ decision: RouteDecision) {
-    // The mode has been told of.
+    // Changes of the mode are reported elsewhere.
     let isNews = decision != told && decision.reason != .modeOff && told?.reason != .modeOff
-    // At the start only what may surprise.
+    // At the start, report only a surprising treatment.
     let isSurprise = decision.treatment != .binaural && decision.reason != .modeOff
     if isNews, told != nil || isSurprise {
       say((decision.facts.map { "\($0.name): " } ?? "") + decision.text)
@@ -216,7 +216,7 @@ extension LoudnessReport {
 }
 
 extension RenderSettings {
-  /// HRTF set, design and, for loudspeakers, order in a few words.
+  /// HRTF set, design and, for loudspeaker layouts, bus order in a few words.
   fileprivate func summary(isAmbisonic: Bool) -> String {
     let name = hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
     if isDirect { return "\(name), direct" }
@@ -226,7 +226,7 @@ extension RenderSettings {
 }
 
 extension RouteDecision {
-  /// As the event log has it; what is not known is absent.
+  /// The values in the event log; unknown ones are absent.
   fileprivate var values: [String: EventLog.Value] {
     let facts = facts
     let texts: [String: String?] = [

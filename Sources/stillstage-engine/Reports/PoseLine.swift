@@ -5,13 +5,13 @@ import CommandSupport
 import Geometry
 import HeadTracking
 
-/// A moment of a tracker's pose as text.
+/// A tracker's pose at one moment, as text.
 struct PoseLine {
   let pose: Quaternion
   let status: HeadPoseStatus
 
-  /// `t yaw pitch roll rate`: seconds, degrees and samples a second; the rate is 0 while no samples
-  /// come. nil before the first sample.
+  /// Returns `t yaw pitch roll rate`, in seconds, degrees and samples per second; the rate is 0
+  /// while no samples arrive. Nil before the first sample.
   func plain(seconds: Double) -> String? {
     guard status.freshness != .waiting else { return nil }
     let angles = YawPitchRoll(pose)
@@ -22,7 +22,7 @@ struct PoseLine {
     ].joined(separator: " ")
   }
 
-  /// For the terminal.
+  /// The text for a terminal.
   var forPeople: String {
     guard let age = status.ageMilliseconds else { return "waiting for the first sample" }
     let angles = YawPitchRoll(pose)

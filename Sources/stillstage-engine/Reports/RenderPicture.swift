@@ -7,11 +7,11 @@ import Playback
 import Rendering
 import SoundSources
 
-/// What happened in a render: the head over time, and how loud it was at both ears.
+/// A chart of a render: the head pose and the level at both ears over time.
 struct RenderPicture {
-  /// Of the windows whose levels are drawn.
+  /// The duration of the windows whose levels are drawn, in seconds.
   static let windowSeconds = 0.05
-  /// Silence is drawn at this level [dBFS].
+  /// The level at which silence is drawn, in dBFS.
   static let floorDecibels = -80.0
 
   private let windowFrames: Int
@@ -23,13 +23,13 @@ struct RenderPicture {
     windowFrames = max(1, Int(Self.windowSeconds * sampleRate))
   }
 
-  /// "demo.svg" for "demo.wav"; any other name keeps what it ends with.
+  /// Returns "demo.svg" for "demo.wav"; a name without .wav keeps its extension.
   static func path(beside path: String) -> String {
     let isWAV = path.lowercased().hasSuffix(".wav")
     return (isWAV ? String(path.dropLast(4)) : path) + ".svg"
   }
 
-  /// Takes note of the next frames of left and right.
+  /// Adds the next frames of the left and the right ear.
   mutating func add(_ ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
     for i in 0..<frames {
       let pair = SIMD2(Double(ears[0][i]), Double(ears[1][i]))
@@ -39,7 +39,8 @@ struct RenderPicture {
     }
   }
 
-  /// The pose of `head` [degrees] above the level at each ear [dB rms, full scale 1].
+  /// Returns a chart with the pose of `head` in degrees above the level at each ear in dB rms, re
+  /// full scale.
   func chart(title: String, head: HeadTrajectory) -> Chart {
     let times = levels.indices.map { (Double($0) + 0.5) * Self.windowSeconds }
     let angles = times.map { YawPitchRoll(head.pose(atSeconds: $0)) }

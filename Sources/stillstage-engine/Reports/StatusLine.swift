@@ -9,7 +9,7 @@ import Rendering
 import SignalProcessing
 import SoundSources
 
-/// The one line that `play` keeps on the terminal.
+/// The status line that `play` shows on the terminal.
 enum StatusLine {
   static func text(
     _ status: PlayerStatus, rendition: RenditionNews?, levels: LevelMeter.Levels

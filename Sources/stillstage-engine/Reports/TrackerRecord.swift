@@ -2,7 +2,7 @@
 
 import HeadTracking
 
-/// A tracker in `stillstage trackers --json`; docs/command-line.md tells what the keys mean.
+/// A tracker in `stillstage trackers --json`; docs/command-line.md explains the keys.
 struct TrackerRecord: Encodable {
   let access: String
   let bus: String
@@ -11,7 +11,7 @@ struct TrackerRecord: Encodable {
   let manufacturer: String
   let name: String
   let path: String
-  /// Why the tracker cannot be used; absent where it can.
+  /// The reason why the tracker cannot be used; absent if it can.
   let problem: String?
   let productID: Int
   let `protocol`: String
