@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// Writes the binary answer, all little-endian and without padding:
+/// Writes the binary answer, little-endian and without padding.
 ///
-/// | bytes | what |
+/// | bytes | content |
 /// |---|---|
 /// | 8 | "STILSOFA" |
 /// | 4 | UInt32 version, 1 |
@@ -12,7 +12,7 @@ import Glibc
 /// | 4 | UInt32 M, measurements |
 /// | 4 | UInt32 N, samples of an impulse response |
 /// | 4 | UInt32 D, delays: 0, 2 or 2 M |
-/// | 4 | Int32 declared side of receiver 0: 1 left, -1 right, 0 not told |
+/// | 4 | Int32 declared side of receiver 0: 1 left, -1 right, 0 unknown |
 /// | 8 | Float64 sample rate, Hz |
 /// | 8 | Float64 largest over smallest energy of an impulse response |
 /// | T | UTF-8 lines `key=value` |
@@ -45,8 +45,8 @@ private func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
   withUnsafeBytes(of: value.littleEndian) { bytes += $0 }
 }
 
-/// Which ear ReceiverPosition says channel 0 is: 1 left, -1 right, 0 not told. R x C x I, or
-/// R x C x M, of which the first measurement is read.
+/// Returns the side of channel 0 according to ReceiverPosition: 1 left, -1 right, 0 unknown. The
+/// array is R x C x I or R x C x M; of the latter, the first measurement is used.
 private func declaredSide(_ file: SofaFile) -> Int {
   let positions = file.receiverPositions
   guard positions.count >= 6, positions.count % 6 == 0 else { return 0 }
@@ -58,7 +58,7 @@ private func declaredSide(_ file: SofaFile) -> Int {
   return first > second ? 1 : first < second ? -1 : 0
 }
 
-/// y of a receiver that is given as azimuth, elevation and radius.
+/// Returns y of a receiver given as azimuth, elevation and radius.
 private func sideOfAzimuth(_ elevation: Double, _ positions: SofaArray, _ start: Int) -> Double {
   let stride = positions.count / 6
   let scale =

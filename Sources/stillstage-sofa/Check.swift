@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What passed the guard, beside the arrays of the file itself.
+/// The checked content of a file, in addition to its own arrays.
 struct CheckedContent {
   var sampleRate: Double
-  /// Largest over smallest energy of an impulse response.
+  /// The ratio of the largest to the smallest energy of an impulse response.
   var energyRatio: Double
-  /// Source positions in the listener's frame: x front, y left, z up, metres.
+  /// Source positions in the listener's frame: x front, y left, z up, in metres.
   var positions: [SIMD3<Double>]
   var notes: [String]
 }
 
-/// Limits of the guard. Products are formed in 64 bits: the library's own are not.
+/// The limits of the guard. Products are computed in 64 bits, unlike in libmysofa.
 enum Limit {
   static let measurements = 65_536
   static let samples = 16...65_536
-  /// Impulse response samples in all: 128 MB here as 32-bit floats, 256 MB while libmysofa loads.
+  /// The maximum of impulse response samples: 128 MB as 32-bit floats, 256 MB while libmysofa
+  /// loads.
   static let totalSamples = 1 << 25
   static let sampleRate = 8_000.0...384_000.0
   static let radius = 0.05...100.0
   static let energyRatio = 1e6
 }
 
-/// The guard: everything the decoder relies on, checked before a number leaves this process.
+/// Checks everything that the decoder relies on, before any value leaves this process.
 func checked(_ file: SofaFile) throws(Refusal) -> CheckedContent {
   try checkConvention(file)
   try checkDimensions(file)
@@ -113,7 +114,8 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
       let value = Double(values[index])
       energy += value * value
     }
-    // Not finite exactly where a sample is not: squares of 32-bit floats fit 64-bit ones.
+    // The energy is finite if and only if all samples are: squares of 32-bit floats fit into
+    // 64-bit ones.
     try require(
       energy.isFinite,
       "Data.IR holds a number that is not finite in measurement \(response / 2), receiver "
@@ -130,6 +132,6 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
   return ratio
 }
 
-/// libmysofa misreads arrays that are compressed without the shuffle filter, as wild numbers.
+/// libmysofa misreads arrays that are compressed without the shuffle filter as extreme numbers.
 private let repackHint =
   "; if other programs read the file well, repack it: h5repack -f SHUF -f GZIP=4 IN OUT"

@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// Address space 1 GB, 5 s of processor time, no core file.
+/// Limits this process to 1 GB of address space and 5 s of CPU time, without a core file.
 ///
-/// The address space is counted from what the process maps at its start, because a sanitizer's
-/// shadow memory alone is larger than any sensible limit.
+/// The address space is limited relative to the memory mapped at the start, because a sanitizer's
+/// shadow memory alone exceeds any sensible limit.
 func setLimits() {
   signal(SIGPIPE, SIG_DFL)
   setLimit(RLIMIT_CORE, 0)
@@ -22,7 +22,8 @@ private func setLimit(_ name: __rlimit_resource, _ value: UInt) {
   _ = setrlimit(resource, &limit)
 }
 
-/// What the process maps now, from the first number of /proc/self/statm (pages); 0 if unknown.
+/// Returns the bytes that the process maps now, from the first number of /proc/self/statm (pages);
+/// 0 if unknown.
 private func mappedBytes() -> UInt {
   let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
   guard file >= 0 else { return 0 }

@@ -2,10 +2,12 @@
 
 import Glibc
 
-/// Source positions of all measurements in the listener's frame (x front, y left, z up), metres.
+/// Returns the source positions of all measurements in the listener's frame (x front, y left, z
+/// up), in metres.
 ///
-/// Cartesian or spherical (azimuth, elevation, radius; degrees or radians), moved and turned by
-/// ListenerPosition, ListenerView and ListenerUp where the file has them (AES69-2022, clause 5).
+/// Positions are Cartesian or spherical (azimuth, elevation, radius; degrees or radians). They are
+/// moved and rotated by ListenerPosition, ListenerView and ListenerUp if the file has them
+/// (AES69-2022, clause 5).
 func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) -> [SIMD3<Double>] {
   let m = file.measurements
   let sources = try vectors(file.sourcePositions, "SourcePosition", m, defaultType: "spherical")
@@ -40,7 +42,7 @@ func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) 
   return positions
 }
 
-/// One or M vectors of a position variable, Cartesian; empty where the file has none.
+/// Returns one or M vectors of a position variable, Cartesian; empty if the file has none.
 private func vectors(
   _ array: SofaArray, _ name: String, _ m: Int, defaultType: String
 ) throws(Refusal) -> [SIMD3<Double>] {
@@ -77,7 +79,8 @@ struct ListenerFrame: Equatable {
     (front, left, up) = (SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1))
   }
 
-  /// The frame that looks along `view`, with `up` made perpendicular; nil where they span none.
+  /// Creates the frame that faces along `view`, with `up` made perpendicular to it; nil if the
+  /// vectors do not define a frame.
   init?(view: SIMD3<Double>, up: SIMD3<Double>) {
     guard let front = unit(view) else { return nil }
     guard let top = unit(up), let above = unit(top - (top * front).sum() * front) else {

@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// Larger files than this are refused unread.
+/// The maximum file size; larger files are refused without reading them.
 private let largestFileBytes = 1 << 29
 
-/// Opens a regular file that starts like HDF5, at its first byte.
+/// Opens a regular file that starts with the HDF5 signature.
 ///
-/// Opened without blocking, so that a FIFO or a device cannot hold the process.
+/// It is opened in non-blocking mode, so that a FIFO or a device cannot block the process.
 func openRegularFile(_ path: String) throws(Refusal) -> Int32 {
   let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
   guard descriptor >= 0 else { throw Refusal(.cannotOpen, String(cString: strerror(errno))) }

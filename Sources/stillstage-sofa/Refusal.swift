@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a file is not read.
+/// The reason why a file is not read.
 struct Refusal: Error {
   enum Kind: String {
     case cannotOpen = "cannot-open"
@@ -11,7 +11,7 @@ struct Refusal: Error {
   let kind: Kind
   let reason: String
 
-  /// A check of the content that failed; `reason` names it with the numbers.
+  /// Creates a refusal for a failed check of the content; `reason` describes it with the numbers.
   init(_ reason: String) {
     kind = .check
     self.reason = reason
@@ -23,7 +23,7 @@ struct Refusal: Error {
   }
 }
 
-/// Throws a refusal unless the condition holds.
+/// Throws a refusal unless the condition is true.
 func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws(Refusal) {
   if !condition { throw Refusal(reason()) }
 }

@@ -2,12 +2,13 @@
 
 import Glibc
 
-/// `stillstage-sofa FILE`: reads one SOFA file in a process of its own and answers on stdout.
+/// Runs `stillstage-sofa FILE`: reads one SOFA file in this separate process and answers on stdout.
 ///
-/// libmysofa is C that parses untrusted files, so it runs here under limits, away from the player.
-/// The answer is the binary record of `Answer` and exit code 0, or one line
-/// `cannot-open: …`, `not-sofa: …` or `refused: …` (the failed check with its numbers) followed by
-/// what is known of the file as `key=value` lines, and exit code 1. Wrong usage is exit code 2.
+/// libmysofa is C code that parses untrusted files, so it runs here under limits, separate from the
+/// player. On success, the answer is the binary record of `writeAnswer`, with exit code 0.
+/// Otherwise it is one line `cannot-open: ...`, `not-sofa: ...` or `refused: ...` (the failed check
+/// with its numbers), then the known properties of the file as `key=value` lines, with exit code 1.
+/// Wrong usage has exit code 2.
 func run(_ arguments: [String]) -> Never {
   setLimits()
   guard arguments.count == 2 else {

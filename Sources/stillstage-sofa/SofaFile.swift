@@ -3,12 +3,12 @@
 import CMysofa
 import Glibc
 
-/// What libmysofa found in a file: raw, nothing normalised, resampled or looked up.
+/// The raw contents of a file as read by libmysofa: not normalised, resampled or interpolated.
 struct SofaFile {
   private let content: UnsafeMutablePointer<MYSOFA_HRTF>
 
-  /// Loads through stdin, which libmysofa calls "-", so that the file that was checked is the one
-  /// that is read.
+  /// Loads the file through stdin, which libmysofa calls "-", so that it reads the same file that
+  /// was checked.
   init(descriptor: Int32) throws(Refusal) {
     guard dup2(descriptor, 0) == 0 else {
       throw Refusal(.cannotOpen, String(cString: strerror(errno)))
@@ -46,10 +46,10 @@ struct SofaFile {
   var listenerViews: SofaArray { SofaArray(content.pointee.ListenerView) }
   var listenerUps: SofaArray { SofaArray(content.pointee.ListenerUp) }
 
-  /// A global attribute's text; nil where the file has none.
+  /// Returns the text of a global attribute; nil if the file does not have it.
   func attribute(_ name: String) -> String? { text(content.pointee.attributes, name) }
 
-  /// What a person wants to know of the file, as far as it is known before any check.
+  /// The properties of the file for people, as far as they are known before any check.
   var description: [(String, String)] {
     let names = [
       "SOFAConventions", "DataType", "Title", "DatabaseName", "ListenerShortName", "License",
@@ -64,7 +64,7 @@ struct SofaFile {
   }
 }
 
-/// A numeric variable of the file, with its own attributes.
+/// A numeric variable of the file, with its attributes.
 struct SofaArray {
   private let values: UnsafeMutablePointer<Float>?
   private let attributes: UnsafeMutablePointer<MYSOFA_ATTRIBUTE>?

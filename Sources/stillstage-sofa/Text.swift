@@ -2,14 +2,15 @@
 
 import Glibc
 
-/// Bytes of an attribute as text: UTF-8, else Latin-1, which older files use.
+/// Decodes the bytes of an attribute as UTF-8, or else as Latin-1, which older files use.
 func readableText(_ bytes: UnsafeBufferPointer<CChar>) -> String {
   let unsigned = bytes.map { UInt8(bitPattern: $0) }
   if let text = String(validating: unsigned, as: UTF8.self) { return oneLine(text) }
   return oneLine(String(String.UnicodeScalarView(unsigned.map { Unicode.Scalar($0) })))
 }
 
-/// The text without control characters, so that it cannot break a line or steer a terminal.
+/// Returns the text with control characters replaced by spaces, so that it cannot break a line or
+/// control a terminal.
 func oneLine(_ text: String) -> String {
   var scalars = String.UnicodeScalarView()
   for scalar in text.unicodeScalars {
@@ -21,12 +22,12 @@ func oneLine(_ text: String) -> String {
   return String(scalars)
 }
 
-/// Writes all of the text or ends the process.
+/// Writes the entire text or ends the process.
 func writeText(_ text: String, to descriptor: Int32) {
   Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
 }
 
-/// Writes all bytes or ends the process: without a reader there is nothing left to do.
+/// Writes all bytes, or ends the process if the reader is gone.
 func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
   var rest = bytes[...]
   while !rest.isEmpty {
