@@ -3,8 +3,9 @@
 import CommandOptions
 import Glibc
 
-/// Answers everything that needs no audio, and hands the rest to the executable that does the
-/// command. They are apart because loading FFmpeg takes longer than all that is done here.
+/// Answers every request that needs no audio, and passes the others to the executable that
+/// implements the command. They are separate programs because loading FFmpeg takes longer than all
+/// work done here.
 func run() -> Never {
   do throws(UsageError) {
     switch try CommandParser.parse(Array(CommandLine.arguments.dropFirst())) {
@@ -43,7 +44,7 @@ private func fail(_ message: String, exitCode: Int32) -> Never {
   exit(exitCode)
 }
 
-/// Writes all of `text`; false when the file descriptor takes no more.
+/// Writes the entire text; returns false if the descriptor does not accept it.
 private func write(_ text: String, to descriptor: Int32) -> Bool {
   var rest = Array(text.utf8)[...]
   while !rest.isEmpty {
