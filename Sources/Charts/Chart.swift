@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture of one or more panels, one above the other.
+/// A picture with one or more panels, stacked vertically.
 public struct Chart: Sendable, Equatable {
   public var title: String
   public var panels: [ChartPanel]
@@ -12,7 +12,7 @@ public struct Chart: Sendable, Equatable {
     self.size = size
   }
 
-  /// Tells before long work is done for it that a picture cannot be drawn.
+  /// Checks that a chart can be drawn, for use before a long computation.
   ///
   /// - Throws: `gnuplotMissing`; `unknownFormat` for a name that ends in neither ".svg" nor ".png".
   public static func check(path: String) throws(ChartError) {
@@ -20,8 +20,8 @@ public struct Chart: Sendable, Equatable {
     guard Gnuplot.isInstalled else { throw .gnuplotMissing }
   }
 
-  /// Draws the chart into a file: PNG where `path` ends in ".png", SVG otherwise. gnuplot draws it
-  /// as a program of its own.
+  /// Draws the chart into a file with gnuplot, which runs as a separate program. The format is PNG
+  /// if `path` ends in ".png", otherwise SVG.
   public func write(to path: String) throws(ChartError) {
     let format: ChartFormat = path.hasSuffix(".png") ? .png : .svg
     let picture = try Gnuplot.draw(ChartScript(chart: self, format: format).text)
@@ -29,7 +29,7 @@ public struct Chart: Sendable, Equatable {
   }
 }
 
-/// Width and height [pixels].
+/// The width and height of a chart, in pixels.
 public struct ChartSize: Sendable, Equatable {
   public var width: Int
   public var height: Int

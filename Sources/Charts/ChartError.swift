@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why there is no picture.
+/// The reason why a chart was not drawn.
 public enum ChartError: Error, Sendable, Equatable {
   case gnuplotMissing
   case gnuplotFailed(String)
@@ -10,7 +10,7 @@ public enum ChartError: Error, Sendable, Equatable {
 }
 
 extension ChartError: CustomStringConvertible {
-  /// One line: what, why and what to do.
+  /// One line with the problem, its cause and the remedy.
   public var description: String {
     switch self {
     case .gnuplotMissing:

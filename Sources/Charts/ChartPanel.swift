@@ -2,14 +2,14 @@
 
 /// One pair of axes with lines.
 public struct ChartPanel: Sendable, Equatable {
-  /// Names of the axes, with units: "time (s)".
+  /// The label of the x axis with its unit, such as "time (s)"; `yLabel` is that of the y axis.
   public var xLabel: String
   public var yLabel: String
-  /// What the y axis shows; `nil` shows all data.
+  /// The range of the y axis; nil to show all data.
   public var yRange: ClosedRange<Double>?
-  /// Default: linear.
+  /// The scale of the x axis. Default: linear.
   public var xScale: ChartScale
-  /// Default: linear.
+  /// The scale of the y axis. Default: linear.
   public var yScale: ChartScale
   public var series: [ChartSeries]
 
@@ -26,22 +26,23 @@ public struct ChartPanel: Sendable, Equatable {
   }
 }
 
-/// How an axis is divided.
+/// The scale of an axis.
 public enum ChartScale: Sendable, Equatable {
   case linear
-  /// Equal steps are powers of the base. What is not positive is a gap in the line.
+  /// Equal distances are equal ratios; ticks are powers of the base. Values that are not positive
+  /// are gaps in the line.
   case logarithmic(base: Int)
 }
 
-/// A named line. Points that are not finite are gaps in it.
+/// A named line. Points that are not finite are gaps.
 public struct ChartSeries: Sendable, Equatable {
   public let name: String
   public let x: [Double]
   public let y: [Double]
-  /// Dashed lines begin again with the first colour.
+  /// Whether the line is dashed. Dashed lines start again at the first colour.
   public let isDashed: Bool
 
-  /// `x` and `y` must be of the same length.
+  /// Creates a line; `x` and `y` must have the same length.
   public init(name: String, x: [Double], y: [Double], isDashed: Bool = false) {
     precondition(x.count == y.count, "a point has an x and a y")
     self.isDashed = isDashed

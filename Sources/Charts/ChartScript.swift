@@ -5,7 +5,7 @@ enum ChartFormat {
   case png
 }
 
-/// A chart in gnuplot's language, with its data.
+/// A chart as a gnuplot script that includes its data.
 struct ChartScript {
   let chart: Chart
   let format: ChartFormat
@@ -25,7 +25,7 @@ struct ChartScript {
     return lines.joined(separator: "\n") + "\nunset multiplot\n"
   }
 
-  /// Text is taken as it is (`noenhanced`): "a_b" is no subscript.
+  /// The terminal command. With `noenhanced`, text is literal: "a_b" is not a subscript.
   private var terminal: String {
     let size = "size \(chart.size.width),\(chart.size.height) noenhanced background 'white'"
     return switch format {
@@ -74,8 +74,8 @@ struct ChartScript {
     value.isFinite ? "\(value)" : "NaN"
   }
 
-  /// In gnuplot's single quotes nothing but the quote itself is special. Lines would end the
-  /// command.
+  /// Returns text in gnuplot's single quotes, in which only the quote itself is special. Newlines
+  /// become spaces, because they would end the command.
   private static func quoted(_ text: String) -> String {
     let plain = text.map { character in
       character.isNewline ? " " : character == "'" ? "''" : String(character)
@@ -83,6 +83,7 @@ struct ChartScript {
     return "'\(plain.joined())'"
   }
 
-  /// Colours that stay apart for colour-blind eyes (Okabe and Ito, Color Universal Design, 2008).
+  /// Colours that colour-blind people can distinguish (Okabe and Ito, Color Universal Design,
+  /// 2008).
   private static let colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 }

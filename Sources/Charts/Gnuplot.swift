@@ -3,9 +3,9 @@
 import Glibc
 import System
 
-/// Runs gnuplot as a program of its own.
+/// Runs gnuplot as a separate program.
 enum Gnuplot {
-  /// What gnuplot draws for a script, as the bytes of the picture.
+  /// Returns the picture that gnuplot draws for a script.
   static func draw(_ script: String, seconds: Int = 20) throws(ChartError) -> UnnamedFile {
     guard let input = UnnamedFile(Array(script.utf8)), let picture = UnnamedFile(),
       let errors = UnnamedFile()
@@ -21,7 +21,7 @@ enum Gnuplot {
     return picture
   }
 
-  /// Whether there is such a program in PATH.
+  /// Returns true if gnuplot is in PATH.
   static var isInstalled: Bool {
     let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
     return folders.split(separator: ":").contains { access("\($0)/gnuplot", X_OK) == 0 }

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A temporary file without a name: a program can be given it as any of its streams, and no pipe
-/// has to be drained while it runs.
+/// A temporary file without a name. A program can use it for any of its streams, and no pipe has to
+/// be drained while the program runs.
 final class UnnamedFile {
   let descriptor: Int32
 
@@ -33,7 +33,7 @@ final class UnnamedFile {
     }
   }
 
-  /// Writes what the file holds to a file with a name.
+  /// Copies the contents to a named file.
   func save(to path: String) throws(ChartError) {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard file >= 0 else { throw Self.failure(path) }
