@@ -4,7 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// `stillstage bench adaptation`.
+/// Tests `stillstage bench adaptation`.
 @Suite struct AdaptationCommandTests {
   private struct Row: Decodable {
     let rule: String
@@ -37,7 +37,7 @@ import Testing
     #expect(own.stallPercent <= 0.25 && own.restoreSeconds ?? 99 <= 12)
   }
 
-  /// A line that carries everything, and one that never carries multichannel.
+  /// One line carries everything, the other never carries multichannel.
   @Test func givenLinesAreMeasured() throws {
     let folder = TemporaryFolder()
     let wide = try folder.write("t,kbps\n0,5000\n", to: "wide.csv")

@@ -4,10 +4,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Input that is no input: one line that says so, soon, and nothing left behind.
+/// Invalid input causes a one-line error quickly and leaves no files behind.
 @Suite(.serialized) struct BadInputTests {
   struct Case: Sendable, CustomTestStringConvertible {
-    /// `$` is the test's folder.
+    /// The arguments; `$` stands for the test's folder.
     let arguments: String
     let says: String
     var code: Int32 = 1
@@ -89,7 +89,7 @@ import Testing
     let arguments = wrong.arguments.split(separator: " ").map { word in
       word.hasPrefix("$") ? folder.path + word.dropFirst() : String(word)
     }
-    // The quickest of a few: the machine may be busy with other tests.
+    // Take the fastest of a few attempts: other tests may keep the machine busy.
     var shortest = Duration.seconds(60)
     for attempt in 1...3 where shortest > .seconds(2) {
       if attempt > 1 { recordRetry("took \(shortest): \(wrong.arguments)") }
@@ -106,7 +106,7 @@ import Testing
     #expect(shortest < .seconds(2))
   }
 
-  /// The wrong files, and a good one.
+  /// Writes the invalid files and a valid one.
   private static func fill(_ folder: TemporaryFolder) throws {
     let tone = (0..<480).map { Float(sin(Double($0) * 0.1)) }
     let good = FloatWAV(channels: [tone, tone])

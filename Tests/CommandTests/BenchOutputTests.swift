@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Where benches write, and what is refused before anything is measured.
+/// The output of the benches, and errors that they report before they measure.
 @Suite struct BenchOutputTests {
   private static let benches = [
     ["bench", "render"], ["bench", "fusion", "/dev/null"], ["bench", "prediction", "/dev/null"],
@@ -35,7 +35,7 @@ import Testing
   @Test func trackingErrorHasARowForEachMethodAndPath() throws {
     let folder = TemporaryFolder()
     let spin = stride(from: 0.0, through: 6, by: 0.01).map { time in
-      // 90 degrees a second to the left.
+      // 90 degrees per second to the left.
       "\(time),\(cos(time * Double.pi / 4)),0,0,\(sin(time * Double.pi / 4))"
     }
     let path = try folder.write(
@@ -56,7 +56,7 @@ import Testing
       ])
     #expect(rows.map(\.pathMilliseconds) == [20, 20, 20, 20, 40, 40, 40, 40])
     #expect(rows.allSatisfy { $0.motion == path && $0.moments > 1000 })
-    // Speed times delay, and a block and a sample's age more.
+    // The error is speed times delay, plus the length of a block and the age of a sample.
     #expect(abs(rows[0].p95Degrees - 90 * 0.130) < 1.8, "\(rows)")
     #expect(rows[3].p95Degrees < 1 && rows[7].p95Degrees < 1)
     let table = try Stillstage.succeed(["bench", "tracking-error", path])

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `stillstage bench render`.
+/// Tests `stillstage bench render`.
 @Suite(.serialized) struct BenchTests {
   private struct Report: Decodable {
     struct Row: Decodable {
@@ -42,7 +42,7 @@ import Testing
     #expect(own.map(\.blockFrames) == [32, 32, 128, 128])
     #expect(own.map(\.path) == ["full", "symmetric", "full", "symmetric"])
     #expect(report.rows.allSatisfy { $0.order == 1 && $0.millisecondsPerSecond > 0 })
-    // No program does more than the arithmetic in less time than the core's peak.
+    // No program can do the arithmetic faster than the peak rate of the core.
     #expect(report.rows.allSatisfy { $0.shareOfLimit.map { $0 > 0 && $0 < 1 } ?? false })
     #expect(report.peakGigaFLOPS > 1)
     #expect(Set(report.rows.map(\.renderer)) == ["decoder", "renderer", "reference"])
@@ -56,7 +56,7 @@ import Testing
     #expect(report.instructionSet == "baseline")
   }
 
-  /// A peer that says it takes a second of CPU for a second of sound.
+  /// A peer that reports a second of CPU time per second of sound.
   @Test func peersAreComparedWith() throws {
     let folder = TemporaryFolder()
     try makePeer("peer-bare-loop", "echo 512 1000", in: folder)
@@ -69,7 +69,7 @@ import Testing
     #expect(abs(ratio.value - own.millisecondsPerSecond / 1000) < 1e-9)
   }
 
-  /// Even while a peer works, which does not come back by itself.
+  /// Ctrl-C works even while a peer runs that never finishes.
   @Test func controlCEndsIt() throws {
     let folder = TemporaryFolder()
     try makePeer("peer-bare-loop", "exec sleep 60", in: folder)

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The cache of designs as the programs use it.
+/// The cache of designs as used by the programs.
 @Suite struct CacheCommandTests {
   private func export(
     _ folder: TemporaryFolder, _ name: String, environment: [String: String?]
@@ -50,7 +50,7 @@ import Testing
     #expect(try entries(folder) == [])
   }
 
-  /// Both programs find nothing, both design, both write.
+  /// Both programs find no design, compute it and write it.
   @Test func twoProgramsAtOnceGetTheSame() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("delays-per-ear", in: folder)
@@ -67,7 +67,7 @@ import Testing
     #expect(try entries(folder).count == 1)
   }
 
-  /// As on a full disk: no file may grow beyond 64 kB, less than an entry.
+  /// Simulates a full disk: files are limited to 64 kB, less than an entry.
   @Test func aDiskWithoutRoomIsHarmless() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("delays-per-ear", in: folder)

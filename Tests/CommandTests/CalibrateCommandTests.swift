@@ -3,12 +3,12 @@
 import TestSupport
 import Testing
 
-/// `calibrate` and what it leaves behind, under the virtual tracker.
+/// Tests `calibrate` and the profile that it writes, under the virtual tracker.
 @Suite(.serialized) struct CalibrateCommandTests {
   private let tracker = ["umockdev-wrapper", "/usr/bin/python3", Fixtures.virtualTracker]
 
-  /// Runs a command line while a shell script plays the head, in a folder with its `pid`, `out` and
-  /// `err`; the user's folder is `config/stillstage` there.
+  /// Runs a command line while a shell script controls the head. The files `pid`, `out` and `err`
+  /// are in `folder`; the user's folder is `config/stillstage` there.
   private func run(
     _ command: String, _ script: String, in folder: TemporaryFolder
   ) throws -> ProgramRun {
@@ -21,7 +21,7 @@ import Testing
       environment: ["XDG_CONFIG_HOME": folder.file("config")], timeoutSeconds: 40)
   }
 
-  /// A head that does what it is asked in a file.
+  /// A script whose head follows the instructions that appear in a file.
   private func obedient(_ file: String, up: String = "0 30 0") -> String {
     """
     wait_for() { until grep -q "$1" \(file); do kill -0 $(cat pid) || exit; sleep 0.1; done; }
@@ -77,7 +77,7 @@ import Testing
     #expect(run.errors.contains("none is connected"))
   }
 
-  /// Watches a tracker that says it looks up by 20 degrees; gives the last pitch and the notes.
+  /// Watches a tracker that reports a pitch of 20 degrees up; returns the last pitch and the notes.
   private func watched(_ profile: String) throws -> (pitch: Double, notes: String) {
     let folder = TemporaryFolder()
     _ = try ProgramRun.of("mkdir", ["-p", folder.file("config/stillstage/trackers")])
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test func aProfileIsAppliedToItsTracker() throws {
-    // The tracker sits back to front: what it calls looking up is looking down.
+    // The tracker is mounted back to front, so what it reports as up is down.
     let turned = try watched(profile(axes: "-x,-y,z"))
     #expect(abs(turned.pitch + 20) < 0.2)
     #expect(!turned.notes.contains("not used"))

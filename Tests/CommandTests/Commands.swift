@@ -11,7 +11,7 @@ enum Stillstage {
     try ProgramRun.of(path, arguments, timeoutSeconds: 60)
   }
 
-  /// Runs it, and checks that it did what it was told.
+  /// Runs the program and requires exit code 0.
   static func succeed(_ arguments: [String]) throws -> ProgramRun {
     let run = try run(arguments)
     try #require(run.exitCode == 0, "\(arguments): \(run.errors)")
@@ -19,7 +19,7 @@ enum Stillstage {
   }
 }
 
-/// The scripts beside the tests.
+/// The scripts in Tests/Fixtures and the virtual tracker.
 enum Fixtures {
   private static let root =
     #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
@@ -29,7 +29,7 @@ enum Fixtures {
   static let httpServer = "\(folder)/http_server.py"
   static let virtualSensor = "\(folder)/virtual_sensor.py"
 
-  /// Makes one of the small SOFA files of `make_sofa.py`; needs Debian's python3-h5py.
+  /// Writes one of the small SOFA files of `make_sofa.py`; needs Debian's python3-h5py.
   static func sofa(_ name: String, in temporary: TemporaryFolder) throws -> String {
     let run = try ProgramRun.of(
       "/usr/bin/python3", ["\(folder)/make_sofa.py", temporary.path, name])

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-/// `config.json` behind `render`.
+/// Tests `config.json` with `render`.
 @Suite struct ConfigTests {
   private func render(
     _ config: String, _ options: [String]

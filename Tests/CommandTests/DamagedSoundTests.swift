@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Sound that is wrong in the middle is played past.
+/// Playback continues past damaged sound.
 @Suite struct DamagedSoundTests {
   @Test func numbersThatAreNoSoundAreMutedAndToldOnce() throws {
     let folder = TemporaryFolder()
@@ -25,7 +25,7 @@ import Testing
     let output = try FloatWAV(reading: folder.file("out.wav"))
     #expect(output.channels.count == 2 && output.channels[0].count >= 9600)
     #expect(output.channels.allSatisfy { $0.allSatisfy { abs($0) < 4 } })
-    // It goes on: after the last damage there is sound again.
+    // Playback continues: there is sound after the last damaged sample.
     #expect(output.channels[0][8000..<9000].contains { abs($0) > 0.05 })
   }
 

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--data` names the folder in which a bare `--hrtf` name is looked for.
+/// `--data` is the folder in which `--hrtf` searches for a bare file name.
 @Suite struct DataFolderTests {
   @Test func aBareNameIsFoundInTheDataFolder() throws {
     let folder = TemporaryFolder()

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--decoder direct` and the sources that it is not for.
+/// Tests `--decoder direct`, including the sources that it refuses.
 @Suite struct DirectCommandTests {
   private func field(_ channels: Int, in folder: TemporaryFolder) throws -> String {
     let impulse: [Float] = [1] + [Float](repeating: 0, count: 99)

@@ -5,9 +5,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `hrtf export` gives the filters that `render` decodes with.
+/// `hrtf export` writes the filters that `render` decodes with.
 @Suite struct ExportTests {
-  /// An impulse from somewhere at some time.
+  /// An impulse from a direction at a frame.
   private struct Click {
     var direction: SIMD3<Double>
     var frame: Int
@@ -15,7 +15,7 @@ import Testing
   }
 
   private static let frames = 2200
-  /// Low, so that the decoders are designed quickly, and not the set's own.
+  /// A low rate, so that the decoders are designed quickly, and one that differs from the set's.
   private static let rate = 16000
 
   @Test(arguments: [1, 3, 7])
@@ -32,7 +32,7 @@ import Testing
     let decoder = try FloatWAV(reading: folder.file("decoder.wav"))
     #expect(decoder.rate == Self.rate)
     #expect(decoder.channels.count == 2 * (order + 1) * (order + 1))
-    // The head turns at once, between two clicks in the middle.
+    // The head turns abruptly between two clicks in the middle.
     let turn = Self.quaternion(70, -35, 20).map { "\($0)" }.joined(separator: ",")
     let middle = Double(clicks[11].frame + clicks[12].frame) / 2 / Double(Self.rate)
     try folder.write(
@@ -72,8 +72,7 @@ import Testing
     }
   }
 
-  /// More channels of a seventh-order field are excited by more directions; these suffice to tell
-  /// any wrong channel.
+  /// Clicks from 24 directions, enough to detect any wrong channel of a seventh-order field.
   private static let clicks: [Click] = (0..<24).map { k in
     let (azimuth, elevation) = (Double(k) * 2.4, asin(Double(k) / 12 - 0.96))
     return Click(
@@ -92,8 +91,8 @@ import Testing
     return FloatWAV(rate: rate, channels: channels)
   }
 
-  /// The source's direction from a head turned by Rz(yaw) Ry(-pitch) Rx(roll), in degrees: each
-  /// turn is undone, the last one first.
+  /// Returns the click as seen from a head turned by Rz(yaw) Ry(-pitch) Rx(roll), in degrees: the
+  /// inverse rotations are applied, the yaw first.
   private static func seenFromHead(
     _ click: Click, _ yaw: Double, _ pitch: Double, _ roll: Double
   ) -> Click {
@@ -105,7 +104,7 @@ import Testing
     return Click(direction: v, frame: click.frame, level: click.level)
   }
 
-  /// Rz(yaw) Ry(-pitch) Rx(roll) as w, x, y, z.
+  /// Returns Rz(yaw) Ry(-pitch) Rx(roll) as w, x, y, z.
   private static func quaternion(_ yaw: Double, _ pitch: Double, _ roll: Double) -> [Double] {
     let half = Double.pi / 360
     let (cy, sy) = (cos(yaw * half), sin(yaw * half))
@@ -117,7 +116,7 @@ import Testing
     ]
   }
 
-  /// The clicks through the filters, in double precision.
+  /// Returns the clicks convolved with the filters, in double precision.
   private static func decoded(
     _ clicks: [Click], order: Int, _ decoder: FloatWAV
   ) -> [[Double]] {
@@ -140,7 +139,7 @@ import Testing
     }
   }
 
-  /// The energy of the difference over that of what was expected, dB.
+  /// Returns the energy of the difference relative to that of the expected signal, in dB.
   private static func residual(_ actual: [[Float]], _ expected: [[Double]]) -> Double {
     var (error, energy) = (0.0, 0.0)
     for (a, e) in zip(actual, expected) {

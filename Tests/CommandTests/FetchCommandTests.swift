@@ -5,7 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `stillstage fetch` against a server on the loopback interface (Tests/Fixtures/http_server.py).
+/// Tests `stillstage fetch` with a server on the loopback interface
+/// (Tests/Fixtures/http_server.py).
 @Suite final class FetchCommandTests {
   private let source = TemporaryFolder()
   private let made = TemporaryFolder()
@@ -18,7 +19,7 @@ import Testing
     port = try server.line(with: "", seconds: 20).text
   }
 
-  /// A presentation with a stereo and a 5.1 rendition of so many segments.
+  /// Writes a presentation with a stereo and a 5.1 rendition of `count` segments each.
   private func make(_ count: Int) throws {
     try source.write(
       """
@@ -38,7 +39,7 @@ import Testing
     }
   }
 
-  /// Transport packets of a letter.
+  /// Returns transport stream packets filled with one letter.
   private func stream(_ number: Int) -> String {
     let letter = String(UnicodeScalar(UInt8(0x61 + number % 26)))
     return String(repeating: "G" + String(repeating: letter, count: 187), count: 40)
@@ -70,7 +71,7 @@ import Testing
     #expect(names("6ch-384k") == segments)
     let again = try Stillstage.succeed(arguments())
     #expect(again.output.contains("6 segments are whole, 0 of them fetched now"))
-    // What was kept is a presentation, and can be fetched itself.
+    // The kept folder is itself a presentation that can be fetched.
     let copy = made.file("copy")
     let last = try Stillstage.succeed(["fetch", output, "-o", copy, "--renditions", "all"])
     #expect(last.output.contains("6 of them fetched now"))
@@ -156,7 +157,7 @@ import Testing
     #expect(rest.output.contains("40 segments are whole"))
   }
 
-  /// A file that may not grow is what a full disk is: one line, and what was written before stays.
+  /// A limited file size acts like a full disk: a one-line error, and completed files remain.
   @Test func aFullDiskIsOneLine() throws {
     try make(3)
     let limited = try ProgramRun.of(

@@ -4,19 +4,19 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `fuse` and `bench fusion` over a sensor whose motion is known.
+/// Tests `fuse` and `bench fusion` with a sensor whose motion is known.
 @Suite struct FusionCommandTests {
   private let rate = 100.0
   private let turnPerSecond = 0.4
 
-  /// A sensor that rests for 5 s and then turns about z for 10 s, with its truth; `field` adds a
-  /// magnetometer. North is y, so the truth's heading starts at 0.
+  /// Returns a recording, with ground truth, of a sensor that rests for 5 s and then turns about z
+  /// for 10 s. `field` adds a magnetometer. North is y, so the true heading starts at 0.
   private func recording(field: Bool) -> String {
     var text = "t,gx,gy,gz,ax,ay,az,\(field ? "mx,my,mz," : "")qw,qx,qy,qz,movement\n"
     for index in 0..<Int(15 * rate) {
       let time = Double(index) / rate
       let angle = max(0, time - 5) * turnPerSecond
-      // The rate of a sample is that of the time before it.
+      // The rate of a sample applies to the interval before it.
       text += "\(time),0,0,\(time > 5.001 ? turnPerSecond : 0),0,0,9.81,"
       if field { text += "\(20 * sin(angle)),\(20 * cos(angle)),-40," }
       text += "\(cos(angle / 2)),0,0,\(sin(angle / 2)),\(time > 5 ? 1 : 0)\n"
@@ -24,7 +24,7 @@ import Testing
     return text
   }
 
-  /// Rows of numbers below the header.
+  /// Returns the rows of numbers after the header.
   private func rows(_ path: String) throws -> [[Double]] {
     let text = String(decoding: try readFile(path), as: UTF8.self)
     let lines = text.split(separator: "\n")
@@ -100,7 +100,8 @@ import Testing
     #expect(refused.errors.contains("has no columns qw,qx,qy,qz with the truth"))
   }
 
-  /// A rival that stands still: its answer is read as doubles, and shown beside ours.
+  /// A rival that always returns the identity: its output is read as doubles and reported next to
+  /// ours.
   @Test func aRivalIsMeasuredInTheSameRun() throws {
     let folder = TemporaryFolder()
     let input = try folder.write(recording(field: false), to: "in.csv")
@@ -119,13 +120,13 @@ import Testing
     let flat = run.output.filter { !$0.isWhitespace }
     #expect(flat.components(of: "\"filter\":\"vqf\"") == 2)
     #expect(flat.contains("\"microsecondsPerSample\":7.5"))
-    // It drifts by the whole turn: 0.4 rad/s.
+    // Its drift is the complete turn rate, 0.4 rad/s.
     #expect(flat.contains("\"driftDegreesPerMinute\":1375.0"))
   }
 }
 
 extension String {
-  /// How often the text holds another.
+  /// Returns the number of occurrences of a text.
   fileprivate func components(of text: String) -> Int {
     split(separator: text, omittingEmptySubsequences: false).count - 1
   }

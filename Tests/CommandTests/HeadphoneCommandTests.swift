@@ -5,11 +5,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--headphones`, `--head-circumference`, `--speakers` and `bench speakers`.
+/// Tests `--headphones`, `--head-circumference`, `--speakers` and `bench speakers`.
 @Suite struct HeadphoneCommandTests {
   private let folder = TemporaryFolder()
 
-  /// A click on the left of stereo, rendered with the options.
+  /// Renders a click in the left channel of stereo with the given options.
   private func render(
     _ options: [String], environment: [String: String?] = [:]
   ) throws -> (run: ProgramRun, ears: [[Float]]) {
@@ -24,7 +24,8 @@ import Testing
     return (run, (try? FloatWAV(reading: output))?.channels ?? [])
   }
 
-  /// The peaking filter of the cookbook as a difference equation, and any gain before it.
+  /// Returns the difference in dB between `found` and `before` filtered by the cookbook's peaking
+  /// filter, computed as a difference equation and scaled by the best-fitting gain.
   private func residual(_ found: [Float], _ before: [Float]) -> Double {
     let (w, a) = (2 * Double.pi * 1500 / 48000, pow(10.0, 9.0 / 40))
     let alpha = sin(w) / (2 * 0.8)
@@ -76,7 +77,7 @@ import Testing
     #expect(near.exitCode == 1)
     #expect(near.errors.contains("did you mean 'Made Up 600'?"))
     #expect(near.errors.split(separator: "\n").count == 1)
-    // A default of the user's, and the command line against it.
+    // The user's default, and the command line that overrides it.
     try folder.write(#"{"headphones": "made up 600"}"#, to: "stillstage/config.json")
     #expect(try render([], environment: environment).ears == own.ears)
     let none = try render(["--headphones", "none"], environment: environment)
@@ -95,10 +96,10 @@ import Testing
 
   @Test func aLargerHeadHearsLaterOnTheFarSide() throws {
     func arrivals(_ options: [String]) throws -> Double {
-      // Its ears keep their phases at all frequencies.
+      // The direct decoder preserves the phases at the ears at all frequencies.
       let ears = try render(options + ["--decoder", "direct"]).ears
       try #require(ears.count == 2)
-      // Where the cross-correlation is greatest.
+      // Find the maximum of the cross-correlation.
       func correlation(_ shift: Int) -> Double {
         ears[0].indices.reduce(0) { sum, n in
           ears[1].indices.contains(n + shift)
@@ -123,7 +124,7 @@ import Testing
     #expect(run.ears != phones)
     let other = try render(["--speakers", "--speaker-angle", "25"])
     #expect(other.run.exitCode == 0 && other.ears != run.ears)
-    // What is not made spatial is not touched.
+    // Sound that is not rendered spatially is not changed.
     let plain = try render(["--spatialize", "off"]).ears
     let beside = try render(["--spatialize", "off", "--speakers"]).ears
     #expect(beside[0].prefix(1000) == plain[0].prefix(1000))

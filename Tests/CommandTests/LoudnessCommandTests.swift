@@ -5,11 +5,11 @@ import Loudness
 import TestSupport
 import Testing
 
-/// `--loudness` and `--drc` of the built program.
+/// Tests `--loudness` and `--drc` with the built program.
 @Suite struct LoudnessCommandTests {
   private let temporary = TemporaryFolder()
 
-  /// Noise that swells and fades, so that its gates matter.
+  /// Writes noise that swells and fades, so that the gates of the measurement matter.
   private func programme(_ name: String, channels: Int, level: Float) throws -> String {
     var random = SeededGenerator.forTest(#fileID, name)
     let samples = (0..<channels).map { channel in

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `render --to` and `--upmix`.
+/// Tests `render --to` and `--upmix`.
 @Suite struct OutputLayoutTests {
   private let frames = 9000
 
@@ -21,7 +21,7 @@ import Testing
     return try FloatWAV(reading: output).channels
   }
 
-  /// The mask of loudspeakers in the file; nil where it has none.
+  /// Returns the loudspeaker mask in the file; nil if it has none.
   private func mask(_ path: String) throws -> UInt32? {
     let bytes = try readFile(path)
     let start = try #require(
@@ -76,7 +76,7 @@ import Testing
     #expect(alike[0].allSatisfy { abs($0) < 1e-4 })
   }
 
-  /// A source at azimuth a, the head turned by y: it comes from a - y.
+  /// If the source is at azimuth a and the head is turned by y, the sound comes from a - y.
   @Test(arguments: [0.0, 30, -75, 180]) func aPoseTurnsTheField(yaw: Double) throws {
     let folder = TemporaryFolder()
     var random = SeededGenerator.forTest()
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  /// Turned by 110 degrees, the left surround stands in front.
+  /// With the head turned by 110 degrees, the left surround is in front.
   @Test func aPoseTurnsABed() throws {
     let folder = TemporaryFolder()
     var random = SeededGenerator.forTest()
@@ -128,12 +128,12 @@ import Testing
     #expect(!folder.names.contains("out.wav"))
   }
 
-  /// Three mixes against our limits, beside ffmpeg's filter.
+  /// Compares the upmix of three mixes with our limits and with ffmpeg's filter.
   @Test func theBenchMeetsItsLimits() throws {
     let run = try ProgramRun.of(Stillstage.path, ["bench", "upmix", "--json"], timeoutSeconds: 240)
     let flat = run.output.filter { !$0.isWhitespace }
     #expect(flat.split(separator: "\"method\":\"stillstage\"").count == 4)
-    // CPU time beside ffmpeg's is a matter of the machine's load; the other limits are not.
+    // CPU time relative to ffmpeg depends on the load of the machine; the other limits do not.
     let misses = run.errors.split(separator: "\n").filter { $0.contains("limits missed") }
     for text in misses {
       let names = text.split(separator: "limits missed: ").last?.split(separator: ", ") ?? []

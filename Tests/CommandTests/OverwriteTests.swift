@@ -6,7 +6,7 @@ import Media
 import TestSupport
 import Testing
 
-/// A command never destroys what it reads.
+/// A command never overwrites its input.
 @Suite struct OverwriteTests {
   private let program = ProgramRun.builtProducts + "/stillstage"
 

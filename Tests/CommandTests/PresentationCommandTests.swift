@@ -4,11 +4,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `stillstage render` of HLS presentations in folders and on a server on the loopback interface.
+/// Tests `stillstage render` with HLS presentations in folders and on a loopback server.
 @Suite final class PresentationCommandTests {
   private static let packed = Packed()
 
-  /// Eight seconds of stereo in MPEG-TS, with `p.m3u8`.
+  /// Eight seconds of stereo in MPEG-TS, with the playlist `p.m3u8`.
   private final class Packed: Sendable {
     let folder = TemporaryFolder()
     let problem: String?
@@ -31,7 +31,7 @@ import Testing
   private let made = TemporaryFolder()
   private var out: String { made.file("out.wav") }
 
-  /// A copy of the presentation.
+  /// Returns a copy of the presentation.
   private func presentation() throws -> TemporaryFolder {
     #expect(Self.packed.problem == nil)
     let copy = TemporaryFolder()
@@ -63,7 +63,7 @@ import Testing
       #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run.errors)")
       lengths.insert(try frames())
     }
-    // What a server called them, with the server's own address.
+    // Segment names with a server's address.
     let text = try ProgramRun.of("sed", ["s#^s#https://gone.example/x/s#", folder.file("p.m3u8")])
     try folder.write(text.output, to: "p.m3u8")
     #expect(try render(folder.path).exitCode == 0)
@@ -112,12 +112,12 @@ import Testing
     unlink(folder.file("p.m3u8"))
     fails(try render(inner + "/q.m3u8"), "it lies outside the presentation's folder")
     #expect(try render(inner + "/q.m3u8", ["--root", folder.path]).exitCode == 0)
-    // Links lead nowhere else either.
+    // Links cannot lead outside the folder either.
     for name in 0..<5 { symlink(folder.file("s\(name).ts"), inner + "/s\(name).ts") }
     try folder.write(
       try ProgramRun.of("sed", ["s#^../s#s#", inner + "/q.m3u8"]).output, to: "inner/q.m3u8")
     fails(try render(inner + "/q.m3u8"), "it lies outside the presentation's folder")
-    // A playlist that another one names belongs to that one's folder.
+    // A playlist that another one refers to belongs to the folder of that one.
     try folder.write(text.output, to: "inner/q.m3u8")
     try folder.write(
       "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=100000,CODECS=\"mp4a.40.2\"\ninner/q.m3u8\n",

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `trackers` under virtual sensors: profiles of the data folder, recordings, the bridge.
+/// Tests `trackers` with virtual sensors: device profiles, recordings and the bridge.
 @Suite(.serialized) struct SensorCommandTests {
   private func run(_ family: [String], _ command: String) throws -> ProgramRun {
     try ProgramRun.of(
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// The bridge sends what the watcher at its other end sees.
+  /// The bridge sends the pose that a watcher receives.
   @Test(arguments: ["sparta", "iem", "quaternion"]) func theBridgeKeepsThePose(preset: String)
     throws
   {
@@ -90,7 +90,7 @@ import Testing
     let seen = lines(try run(["--motion", "still", "dualsense"], both).output)
       .compactMap { $0.count == 5 ? $0.compactMap(Double.init) : nil }
     let last = try #require(seen.last { $0.count == 5 })
-    // The first pose has been the front; pitch and roll are gravity's.
+    // The first pose defines the front; pitch and roll are relative to gravity.
     #expect(abs(last[1]) < 1 && abs(last[2] - 20) < 0.5 && abs(last[3] + 10) < 0.5)
     let rates = seen.filter { $0.count == 5 }.map { $0[4] }.sorted()
     #expect(abs(rates[rates.count / 2] - 100) < 30)

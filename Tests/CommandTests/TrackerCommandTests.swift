@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `trackers` and `trackers watch` under the virtual tracker; needs Debian's umockdev,
+/// Tests `trackers` and `trackers watch` under the virtual tracker; needs Debian's umockdev,
 /// gir1.2-umockdev-1.0 and python3-gi.
 @Suite(.serialized) struct TrackerCommandTests {
   private let tracker = ["umockdev-wrapper", "/usr/bin/python3", Fixtures.virtualTracker]
@@ -13,8 +13,8 @@ import Testing
     try ProgramRun.of(tracker[0], tracker.dropFirst() + options + ["--"] + program)
   }
 
-  /// Watches the tracker while a shell script sends it commands by its output, in a folder with the
-  /// watcher's `pid`, `out` and `err`.
+  /// Watches the tracker while a shell script sends it commands through its standard output. The
+  /// watcher's files `pid`, `out` and `err` are in `folder`.
   private func watch(_ script: String, in folder: TemporaryFolder) throws -> ProgramRun {
     let watcher = "echo $$ > pid; exec \(Stillstage.path) trackers watch SN-0001 > out 2> err"
     try folder.write("\(script)\n", to: "script")
@@ -24,7 +24,7 @@ import Testing
         + ["--stdin", "--", "sh", "-c", watcher], timeoutSeconds: 40)
   }
 
-  /// What the program wrote, without the virtual tracker's own lines.
+  /// Returns the program's output without the lines of the virtual tracker.
   private func output(_ run: ProgramRun) -> [String] {
     run.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
       .filter { !$0.hasPrefix("mock: ") }
