@@ -8,8 +8,8 @@ import Testing
 @testable import Laboratory
 
 @Suite struct FusionAccuracyTests {
-  /// A head that turns all round twice a minute, seen for two minutes, and an estimate off by what
-  /// `error` says.
+  /// Returns the accuracy of an estimate with a given error, for a head that turns around twice per
+  /// minute and is recorded for two minutes.
   private func accuracy(
     _ error: (Double) -> Quaternion, scored: (Int) -> Bool = { _ in true }
   ) throws -> FusionAccuracy? {

@@ -5,7 +5,7 @@ import Testing
 @testable import HLS
 @testable import Laboratory
 
-/// What the rule is for, over lines.
+/// The goals of our rule, tested on simulated lines.
 @Suite struct AdaptationGoalTests {
   private func figures(
     _ rule: ComparedRule, _ traces: [BandwidthTrace], ladder: Ladder = .bench,
@@ -43,7 +43,7 @@ import Testing
     #expect(own.missedGoals(others: [.shaka: better]).count == 4)
   }
 
-  /// Lines that nothing was measured with before: other seeds, and all at once.
+  /// Lines with other seeds, which were not used to tune the rule, all in one test.
   @Test func otherLinesOfTheSameKindsAreNoSurprise() {
     let seeds: [UInt64] = Array(1000..<1012)
     let traces =
@@ -77,7 +77,7 @@ import Testing
     #expect(own.multichannelPercent > 70 && own.restoreSeconds ?? 99 < 14)
   }
 
-  /// Three stereo and two multichannel rungs with pictures, on lines of three times the rate.
+  /// Three stereo and two multichannel rungs with video, on lines with three times the rate.
   @Test func aLadderOfFilmsWorksToo() {
     let ladder = Ladder(
       [(150, false), (300, false), (450, false), (600, true), (1200, true)].map {
@@ -98,7 +98,7 @@ import Testing
     #expect(own.stallPercent < 0.1 && own.flipsPerMinute < 0.2 && own.multichannelPercent > 90)
   }
 
-  /// First sound within 3 s at 300 kbit/s, in multichannel soon after.
+  /// At 300 kbit/s, the first sound comes within 2.6 s, and almost all of it is multichannel.
   @Test func theStartIsQuickOnAThinLine() {
     let own = figures(.stillstage, [BandwidthTrace(name: "thin", kilobitsPerSecond: [300])])
     #expect((own.startSeconds ?? .nan) <= 2.6)

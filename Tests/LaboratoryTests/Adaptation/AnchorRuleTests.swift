@@ -6,7 +6,7 @@ import Testing
 @testable import HLS
 @testable import Laboratory
 
-/// The other players' rules do what is published of them.
+/// The other players' rules behave as published.
 @Suite struct AnchorRuleTests {
   private func situation(_ now: Double, buffer: Double, live: Double? = nil) -> PlaySituation {
     PlaySituation(
@@ -27,12 +27,12 @@ import Testing
     mean.add(700, weight: 0.5)
     #expect(abs((mean.value ?? .nan) - 700) < 1e-9)
     mean.add(100, weight: 3)
-    // The older half second has half of what it had, against half of the newer.
+    // The weight of the older value has halved; the newer value has a weight of 0.5.
     let old = (1 - exp2(-0.5 / 3)) / 2
     #expect(abs((mean.value ?? .nan) - (700 * old + 100 * 0.5) / (old + 0.5)) < 1e-9)
   }
 
-  /// 330 kbit/s need 330 / 0.7 = 471 to go up and 330 / 0.95 = 347 to stay.
+  /// 330 kbit/s needs 330 / 0.7 = 471 kbit/s to switch up and 330 / 0.95 = 347 kbit/s to stay.
   @Test func hlsJSNeedsMoreToGoUpThanToStay() {
     for (rate, rendition) in [(460.0, 2), (480, 3)] {
       var rule = HLSJSRule(ladder: .bench)
@@ -52,7 +52,7 @@ import Testing
     var rule = HLSJSRule(ladder: .bench)
     var download = DownloadProgress(requestTime: 0, totalBytes: 100_000)
     download.received(20_000, at: 2)
-    // 80 kbit/s: 8 s for the rest; at 0.8 of that the cheapest needs 3.3 s.
+    // At 80 kbit/s, the rest takes 8 s; at 0.8 of that rate, the cheapest rendition takes 3.3 s.
     let early = rule.course(of: download, rendition: 2, secondsLeft: nil, situation(1.9, buffer: 4))
     #expect(early == .goOn)
     let empty = rule.course(of: download, rendition: 2, secondsLeft: nil, situation(2, buffer: 4))
@@ -63,7 +63,7 @@ import Testing
 
   @Test func exoPlayerTakesTheMedianAndWaitsForTheBuffer() {
     var rule = ExoPlayerRule(ladder: .bench)
-    // Seven of 158 against one of 866.
+    // Seven weights of 158 against one of 866.
     for rate in [100.0, 100, 100, 100, 3000, 100, 100, 100] {
       rule.record(timing(0, kilobits: rate), rendition: 0)
     }
@@ -81,12 +81,12 @@ import Testing
 
   @Test func shakaWaitsEightSecondsBetweenChanges() {
     var rule = ShakaRule(ladder: .bench)
-    // Nothing is known before 128 kB: 1 Mbit/s is taken.
+    // Until 128 kB have arrived, the estimate is 1 Mbit/s.
     #expect(rule.next(situation(0, buffer: 5)) == 3)
     for _ in 0..<20 { rule.record(timing(1, kilobits: 150), rendition: 3) }
     #expect(rule.next(situation(7.9, buffer: 5)) == 3)
     #expect(rule.next(situation(8, buffer: 5)) == 1)
-    // 330 / 0.95 = 347; up to 388 the rendition below would do too, but the richer one wins.
+    // 330 / 0.95 = 347. Up to 388 the rendition below is also eligible, but the richer one wins.
     for (rate, rendition) in [(340.0, 2), (355, 3), (395, 3)] {
       var rule = ShakaRule(ladder: .bench)
       for _ in 0..<20 { rule.record(timing(1, kilobits: rate), rendition: 0) }
@@ -105,11 +105,11 @@ import Testing
     }
   }
 
-  /// A rendition takes over from the one below where both have the same score.
+  /// BOLA switches to the next rendition at the buffer level at which both have the same score.
   @Test func bolaChangesAtItsBufferLevels() {
     let rates = Ladder.bench.map(\.bitRate)
     let utilities = rates.map { log($0 / rates[0]) }
-    // Four renditions: 18 s wanted, so the gain is the top utility over 0.8.
+    // With four renditions the target is 18 s, so the gain is the top utility over 0.8.
     let gain = utilities[3] / 0.8
     let scale = 10 / gain
     var rule = BOLARule(ladder: .bench)

@@ -23,7 +23,7 @@ import Testing
 
   @Test func bitsTakeTheAreaUnderTheRate() throws {
     let trace = try BandwidthTrace(name: "a", csv: "0,100\n2,300\n5,0")
-    // 200 kbit by 2 s, 900 more by 5 s, nothing by 8 s.
+    // 200 kbit by 2 s, 900 more by 5 s, none from 5 to 8 s.
     for (bits, time) in [(100.0, 1.0), (200, 2), (500, 3), (1100, 5), (1200, 9)] {
       let sent = trace.send(bits * 1000, from: 0, until: 100)
       #expect(abs(sent.time - time) < 1e-5 && sent.bits == bits * 1000, "\(bits) kbit")

@@ -5,16 +5,16 @@ import Testing
 @testable import HLS
 @testable import Laboratory
 
-/// Simulations whose outcome can be reckoned by hand.
+/// Simulations with results that can be computed by hand.
 @Suite struct SimulatorTests {
-  /// Always one rendition, whatever happens.
+  /// A rule that always chooses the same rendition.
   private struct Fixed: AdaptationRule {
     let rendition: Int
     mutating func next(_ situation: PlaySituation) -> Int { rendition }
     mutating func record(_ timing: SegmentTiming, rendition: Int) {}
   }
 
-  /// One rendition for so many segments, then another.
+  /// A rule that chooses the renditions of a list in turn, then repeats the last one.
   private struct Script: AdaptationRule {
     let renditions: [Int]
     private var count = 0
@@ -26,7 +26,7 @@ import Testing
     mutating func record(_ timing: SegmentTiming, rendition: Int) {}
   }
 
-  /// Replaces one segment as soon as it is queued.
+  /// A rule that replaces one segment as soon as it is queued.
   private struct Replacing: AdaptationRule {
     let number: Int
     private var isDone = false
@@ -71,7 +71,7 @@ import Testing
     return (result, figures)
   }
 
-  /// 800 kbit at 400 kbit/s: 2 s, and three round trips of 0.1 s before them.
+  /// 800 kbit at 400 kbit/s take 2 s, after three round trips of 0.1 s.
   @Test func theStartIsThePlaylistsAndASegment() {
     let (result, figures) = run(Fixed(rendition: 1), [400], conditions())
     #expect(abs((figures.startSeconds ?? .nan) - 2.3) < 1e-6)
@@ -80,7 +80,7 @@ import Testing
     #expect(result.heard.count == 1)
   }
 
-  /// A live segment of 4 s that takes 0.1 + 8 s: of every 8.1 s 4.1 s are silent.
+  /// A live segment of 4 s takes 0.1 + 8 s to fetch, so 4.1 s of every 8.1 s are silent.
   @Test func aLineOfHalfTheRateStallsHalfTheTime() {
     let (result, figures) = run(
       Fixed(rendition: 1), [100], conditions { $0.seconds = 8.3 + 8.1 * 10 })
@@ -90,7 +90,8 @@ import Testing
     #expect(abs((figures.startSeconds ?? .nan) - 8.3) < 1e-6)
   }
 
-  /// Live, nothing can be fetched before it exists: at most the three first segments are ahead.
+  /// In a live presentation, no segment can be fetched before it exists: at most the first three
+  /// segments are buffered.
   @Test func liveSegmentsAppearInRealTime() {
     let (result, _) = run(Fixed(rendition: 0), [10_000], conditions())
     for request in result.requests where request.segment > 2 {
@@ -102,7 +103,7 @@ import Testing
 
   @Test func aReloadedPlaylistShowsThemLater() {
     let (result, _) = run(Fixed(rendition: 0), [10_000], conditions { $0.reloadSeconds = 5 })
-    // They exist at 4, 8, 12, 16, 20 s and are seen at 5, 10, 15, 20, 20 s.
+    // They exist at 4, 8, 12, 16, 20 s and are visible at 5, 10, 15, 20, 20 s.
     let times = result.requests.filter { (3...7).contains($0.segment) }.map(\.time)
     for (time, expected) in zip(times, [5, 10, 15, 20, 20.2]) {
       #expect(abs(time - expected) < 0.1)
@@ -112,7 +113,7 @@ import Testing
   @Test func onDemandTheBufferFillsToItsLimit() {
     let limited = conditions(isLive: false) { $0.bufferSeconds = 20 }
     let (result, figures) = run(Fixed(rendition: 0), [1000], limited)
-    // A segment of 0.4 s is asked for below 20 s and adds 4 s.
+    // A segment takes 0.4 s, is requested below 20 s and adds 4 s.
     #expect(result.buffer.map(\.seconds).max() ?? 0 <= 24)
     #expect(result.buffer.last.map { $0.seconds >= 19 } ?? false)
     #expect(figures.stallPercent == 0)
@@ -121,15 +122,16 @@ import Testing
   @Test func flipsAndSharesAreCounted() {
     let script = Script(Array(repeating: 1, count: 5) + Array(repeating: 0, count: 5) + [1])
     let (_, figures) = run(script, [10_000], conditions())
-    // 20 s, 20 s and the rest in multichannel: two flips in 99.7 s.
+    // 20 s, 20 s and the rest in multichannel: two flips in 99.6 s.
     let start = 0.3 + 0.08
     #expect(abs(figures.flipsPerMinute - 2 / ((100 - start) / 60)) < 0.01)
     #expect(abs(figures.multichannelPercent - 100 * (80 - start) / (100 - start)) < 0.1)
-    // The line was good all the time: the whole of the stereo had to be waited for.
+    // The line was good throughout, so all stereo counts as waiting.
     #expect(abs((figures.restoreSeconds ?? 0) - 20) < 1e-6)
   }
 
-  /// Good from 30 s on, heard again 10 s later; a good line of 5 s before does not count.
+  /// The line is good from 30 s on, and multichannel returns 10 s later; 5 s of a good line before
+  /// that do not count.
   @Test func restoringCountsOnlyReliablyGoodTime() {
     let line =
       [Double](repeating: 150, count: 15) + [Double](repeating: 900, count: 5)
@@ -151,7 +153,7 @@ import Testing
 
   @Test func aReplacedSegmentIsHeardFromWhereItIsInTime() {
     let (result, _) = run(Replacing(2), [1000], conditions { $0.decodedSeconds = 2.5 })
-    // Segment 2 is played from 8 s of the presentation on, and is there long before.
+    // Segment 2 plays from 8 s of the presentation on, and its replacement arrives long before.
     let kinds = result.heard.map(\.rendition)
     #expect(kinds == [0, 1, 0])
     #expect(abs(result.heard[1].seconds - 4) < 1e-6)
@@ -159,7 +161,8 @@ import Testing
   }
 
   @Test func aReplacementWithinASegmentTakesOverBehindWhatIsDecoded() {
-    // 800 kbit at 300 kbit/s: 2.77 s after the first segment, which then has 2.5 s decoded.
+    // 800 kbit at 300 kbit/s and the round trip take 2.77 s. With 0.5 s decoded, the replacement
+    // starts 3.27 s into the segment; with 2.5 s decoded, it is too late.
     let (result, _) = run(Replacing(0), [300], conditions { $0.decodedSeconds = 0.5 })
     #expect(result.heard.first?.rendition == 0 && result.heard[1].rendition == 1)
     #expect(abs(result.heard[0].seconds - (0.1 + 800.0 / 300 + 0.5)) < 1e-6)

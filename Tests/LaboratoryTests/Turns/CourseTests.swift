@@ -6,7 +6,7 @@ import Testing
 
 @testable import Laboratory
 
-/// Times of frames, lags of courses, and what is said of many values.
+/// Tests frame times, lags of courses and statistics of values.
 @Suite struct CourseTests {
   @Test func percentilesAreThoseOfAnEvenRow() throws {
     var random = SeededGenerator.forTest()
@@ -19,7 +19,7 @@ import Testing
     #expect(Distribution([3, 4])?.p50 == 3.5)
   }
 
-  /// Reports that jitter by 2 ms, and 40 ms of sound that were lost in the middle.
+  /// Reports with a jitter of 2 ms, and 40 ms of lost sound in the middle.
   @Test func timesAreThoseOfTheSink() throws {
     var random = SeededGenerator(8)
     let truth = { (frame: Int) in 5e9 + Double(frame) / 48e3 * 1e9 + (frame < 240_000 ? 0 : 40e6) }
@@ -49,7 +49,7 @@ import Testing
     #expect(TrajectoryLag(of: (heard, heard.map { _ in 0 }), behind: ([], [])) == nil)
   }
 
-  /// A sound field of first order is linear in the cosine and the sine of the yaw.
+  /// A first-order soundfield is linear in the cosine and the sine of the yaw.
   @Test func readsTheYawOfARendering() {
     var random = SeededGenerator(2)
     let parts = (0..<6).map { _ in
@@ -78,8 +78,7 @@ import Testing
     }
   }
 
-  /// 50 ms more in one group, a wait that scatters, and some rows from when the machine stood
-  /// still.
+  /// One group is 50 ms higher, the waits scatter, and some rows come from a stalled machine.
   @Test func findsADifferenceAtTheSameWait() throws {
     var random = SeededGenerator(21)
     func rows(_ offset: Double) -> [GroupDifference.Row] {

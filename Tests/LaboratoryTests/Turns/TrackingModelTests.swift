@@ -5,7 +5,7 @@ import Testing
 
 @testable import Laboratory
 
-/// The model of appending and rewriting against what can be computed by hand.
+/// Compares the model of appending and rewriting with results that can be computed by hand.
 @Suite struct TrackingModelTests {
   private func degrees(
     _ change: (inout TrackingModel) -> Void, over motion: RecordedMotion
@@ -16,8 +16,8 @@ import Testing
     return try #require(Distribution(errors))
   }
 
-  /// Without prediction a head that turns evenly is left behind by its speed times the delay: the
-  /// queue and the path, half a block, and the age of a sample when the block is written.
+  /// Without prediction, the lag behind a head that turns evenly is its speed times the delay:
+  /// queue, path, half a block, and the age of a sample when the block is written.
   @Test(arguments: [30.0, 100, 200])
   func appendedAndUnpredictedItIsSpeedTimesDelay(speed: Double) throws {
     let spin = GeneratedMotion.spinning(seconds: 8, degreesPerSecond: speed)
@@ -26,13 +26,13 @@ import Testing
         $0.rewrites = false
         $0.predicts = false
       }, over: spin)
-    // A sample is as old as the tracker's interval at most, and what a block says of later moments
-    // of its own is interpolated from the same sample's forecast.
+    // A sample is at most one tracker interval old, and later poses of the block come from the
+    // forecast of the same sample.
     #expect(found.p50 >= speed * 0.169 && found.p50 <= speed * 0.186, "\(found)")
     #expect(found.maximum <= speed * 0.192 + 0.5)
   }
 
-  /// Rewriting leaves the path alone, and at most the time until the next report.
+  /// With rewriting, only the path and at most the time until the next report remain.
   @Test(arguments: [0.020, 0.050])
   func rewrittenItIsSpeedTimesThePath(path: Double) throws {
     let spin = GeneratedMotion.spinning(seconds: 8, degreesPerSecond: 100)
@@ -44,7 +44,7 @@ import Testing
     #expect(found.p50 >= 100 * (path - 0.002) && found.p50 <= 100 * (path + 0.012), "\(found)")
   }
 
-  /// An even turn is what prediction knows: nothing is left.
+  /// Prediction leaves no error in an even turn.
   @Test(arguments: [true, false])
   func anEvenTurnIsPredicted(rewrites: Bool) throws {
     let spin = GeneratedMotion.spinning(seconds: 8, degreesPerSecond: 100)
@@ -52,13 +52,13 @@ import Testing
     #expect(found.p95 < 0.5, "\(found)")
   }
 
-  /// A head that rests has no error, however late.
+  /// A resting head has no error, whatever the delay.
   @Test func aHeadThatRestsIsWhereItIs() throws {
     let rest = GeneratedMotion.spinning(seconds: 4, degreesPerSecond: 0)
     #expect(try degrees({ $0.rewrites = false }, over: rest).maximum < 1e-4)
   }
 
-  /// What the design promises, on the quick looks that come with the program.
+  /// The improvement that the design promises, on the built-in quick looks.
   @Test func rewritingAndPredictionEarnTheirKeep() throws {
     let motion = try #require(GeneratedMotion.all.first { $0.name == "generated-fast" }?.motion)
     func p95(_ rewrites: Bool, _ predicts: Bool) throws -> Double {

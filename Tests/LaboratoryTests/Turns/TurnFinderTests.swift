@@ -6,7 +6,7 @@ import Testing
 
 @testable import Laboratory
 
-/// Recordings in which the instant of the turn is known, read by the finder.
+/// Tests the finder with recordings in which the instant of the turn is known.
 @Suite struct TurnFinderTests {
   enum Signal: String, CaseIterable {
     case noise, tone, music
@@ -15,7 +15,7 @@ import Testing
   private static let rate = 48_000.0
   private static let period = 96_000
 
-  /// Two renderings that differ in level and delay at both ears, as two directions do.
+  /// Returns two renderings that differ in level and delay at both ears, like two directions.
   private func pair(_ signal: Signal) -> (EarSound, EarSound) {
     let mono = Self.mono(signal)
     func delayed(_ frames: Int, _ gain: Float) -> [Float] {
@@ -39,7 +39,7 @@ import Testing
         return smooth
       case .tone: return Float(0.5 * sin(2 * Double.pi * 1000 * time))
       case .music:
-        // A new note every 150 ms, dying away, over a bass that goes on.
+        // A decaying note every 150 ms over a continuous bass.
         let note = Int(time / 0.15)
         let since = time - Double(note) * 0.15
         let pitch = notes[note]
@@ -49,7 +49,9 @@ import Testing
     }
   }
 
-  /// - Parameter share: how far the turn is at a frame of the recording.
+  /// Returns a recording with noise that turns from one rendering to the other.
+  ///
+  /// - Parameter share: returns the completed share of the turn at a frame of the recording.
   private func recording(
     _ first: EarSound, _ second: EarSound, from place: Double, frames: Int, gain: Float = 0.7,
     noise: Float, seed: UInt64, share: (Double) -> Double
@@ -70,7 +72,7 @@ import Testing
   private func read(
     _ finder: TurnFinder, _ heard: EarSound, _ first: EarSound, _ second: EarSound
   ) throws -> TurnFinder.Turn {
-    // Asked for outside: what is required is printed with all samples otherwise.
+    // Kept outside of `#require`, which would print all samples on failure.
     let found = finder.turn(in: heard, 0..<20_000, from: first, to: second)
     return try #require(found)
   }
@@ -94,7 +96,8 @@ import Testing
     }
   }
 
-  /// A crossfade of 20 ms: the instant is its middle, begin and end are its tenths.
+  /// In a crossfade of 20 ms, the instant is the middle; begin and end are at a tenth from its
+  /// ends.
   @Test(arguments: [Signal.noise, .tone])
   func findsTheMiddleOfAFade(signal: Signal) throws {
     let (first, second) = pair(signal)
@@ -112,7 +115,8 @@ import Testing
     }
   }
 
-  /// A cable and a sound card: between frames, on a clock that goes 80 ppm wrong.
+  /// Simulates a cable and a sound card: positions between frames, and a clock that is off by 80
+  /// ppm.
   @Test(arguments: [Signal.noise, .music])
   func findsItInAResampledRecording(signal: Signal) throws {
     let (first, second) = pair(signal)
@@ -146,7 +150,7 @@ import Testing
     return EarSound(left: ears[0], right: ears[1])
   }
 
-  /// What is no turn is not taken for one.
+  /// The finder refuses recordings without a turn.
   @Test func refusesWhatIsNoTurn() {
     let (first, second) = pair(.noise)
     let finder = TurnFinder(sampleRate: Self.rate)
@@ -159,7 +163,7 @@ import Testing
     #expect(read(still) == nil)
     let silence = [Float](repeating: 0, count: 20_000)
     #expect(read(EarSound(left: silence, right: silence)) == nil)
-    // 5 ms were lost in the middle: what comes after is elsewhere in the source.
+    // If 5 ms are lost in the middle, the rest is at another place of the source.
     let turned = recording(
       first, second, from: 0, frames: 20_240, noise: 0, seed: 1
     ) { $0 < 8000 ? 0 : 1 }
