@@ -57,6 +57,8 @@ lint: toolchain
 	swift format lint --strict -r Sources Tests Package.swift
 	Tests/Lint/test-check-structure
 	Tests/Lint/check-structure
+	Tests/Lint/test-check-docs
+	Tests/Lint/check-docs
 
 # Also measures rival libraries, as separate programs, and counts the render call's allocations with
 # a counting variant of the bench. BENCH is passed on, as in `make bench BENCH="--quick --json"`.
