@@ -3,26 +3,27 @@
 public import Ambisonics
 public import SignalProcessing
 
-/// Turns a soundfield, or loudspeakers, against the head and decodes them for two ears.
+/// Rotates a soundfield or loudspeakers against the head and decodes them to two ears.
 ///
-/// A stage that follows the head makes the inputs of fixed filters: a soundfield is rotated,
-/// loudspeakers are encoded where the head sees them (which gives what encoding and rotating give,
-/// below -120 dB, for less), or mixed into a bank of directional responses.
+/// A stage that follows the head computes the inputs of fixed filters. A soundfield is rotated.
+/// Loudspeakers are either encoded at their directions relative to the head, which is cheaper than
+/// encoding and rotating and differs by less than -120 dB, or mixed into a bank of directional
+/// responses.
 ///
-/// An impulse that comes in at frame n comes out at n plus the filters' own delay, for any size
-/// of the calls; the output differs between call sizes by rounding only (below -120 dB).
+/// An impulse at input frame n appears at output frame n plus the delay of the filters, for any
+/// call size. Different call sizes change the output by rounding only (below -120 dB).
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
-  /// Channels of the input.
+  /// The number of input channels.
   public let channels: Int
-  /// Frames that the output goes on after the input has ended.
+  /// The number of frames for which the output continues after the input has ended.
   public let tailFrames: Int
-  /// True where the ears' filters are mirror images and half of them suffice.
+  /// True if the filters of the ears are mirror images, so that half of them suffice.
   public var isSymmetric: Bool { convolver.isSymmetric }
 
-  /// Not private: other modules destroy it.
+  /// Not private, because other modules destroy it.
   enum Stage: ~Copyable {
     case field(SoundfieldRotator)
     case encoded(SpeakerBedRotator)
@@ -35,14 +36,14 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   private let turned: AlignedFloats
   private let stride: Int
 
-  /// Decodes a soundfield.
+  /// Creates a decoder for a soundfield.
   ///
   /// - Parameters:
   ///   - filters: of any order from 1 to 7.
-  ///   - partition: frames of one partition of the convolution, a power of two from 16; calls of so
-  ///     many frames cost least.
-  ///   - set: which kernels.
-  ///   - usesSymmetry: make use of ears that are mirror images.
+  ///   - partition: frames of a partition of the convolution, a power of two from 16; calls of this
+  ///     size are the cheapest.
+  ///   - set: the instruction set of the kernels.
+  ///   - usesSymmetry: whether to exploit filters that are mirror images.
   public init(
     filters: BinauralFilters, partition: Int, set: InstructionSet = .current,
     usesSymmetry: Bool = true
@@ -55,11 +56,12 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
         usesSymmetry: usesSymmetry))
   }
 
-  /// Decodes loudspeakers, through the soundfield or through responses of their own directions.
+  /// Creates a decoder for loudspeakers: through a soundfield, or through the responses of their
+  /// own directions.
   ///
   /// - Parameters:
   ///   - filters: of any order from 1 to 7, or direct ones.
-  ///   - directions: unit vectors to the loudspeakers, in the room.
+  ///   - directions: unit vectors to the loudspeakers, on the stage.
   ///   - partition: as for a soundfield.
   public init(filters: BinauralFilters, speakers directions: [SIMD3<Double>], partition: Int) {
     if let bank = filters.direct {
@@ -85,7 +87,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   ) {
     self.channels = channels
     self.tailFrames = tailFrames
-    // A piece begins anywhere in a cell and is read in whole vectors.
+    // The frames of a call start anywhere in a cell and are read in complete vectors.
     stride = (convolver.partition + 2 * PoseGrid.cellFrames + 15) & ~15
     staged = AlignedFloats(count: stride * max(1, channels))
     turned = AlignedFloats(count: stride * convolver.inputs)
@@ -93,7 +95,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
     self.convolver = convolver
   }
 
-  /// The largest partition that calls of `frames` frames fill exactly, 32 to 512 frames.
+  /// Returns the largest power of two up to `frames`, within 32 to 512 frames.
   public static func partition(forBlock frames: Int) -> Int {
     var size = 32
     while size * 2 <= min(frames, 512) { size *= 2 }
@@ -105,7 +107,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - input: channels x frames; a soundfield in ACN order and SN3D scale.
   ///   - frames: any number.
-  ///   - poses: the head over these frames.
+  ///   - poses: the head poses for these frames.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.
   @_noLocks
@@ -143,7 +145,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Forgets the past; the stream may go on at any frame.
+  /// Clears all state; the stream may continue at any frame.
   @_noLocks
   public func reset() {
     switch stage {

@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The finished filters that turn a soundfield around the head into two ear signals.
+/// The filters that convert a soundfield around the head to two ear signals.
 public struct BinauralFilters: Sendable {
-  /// Ambisonic order; the filters take ACN channels in SN3D scale.
+  /// The ambisonic order; the filters take ACN channels in SN3D scale. 0 for direct filters.
   public let order: Int
-  /// Hz.
+  /// The sample rate, in Hz.
   public let sampleRate: Double
-  /// (order + 1)^2 channels x taps.
+  /// The left ear's filters: (order + 1)^2 channels x taps; empty for direct filters.
   public let left: [[Float]]
-  /// (order + 1)^2 channels x taps.
+  /// The right ear's filters: (order + 1)^2 channels x taps; empty for direct filters.
   public let right: [[Float]]
-  /// Where loudspeakers are played through responses of their own directions: what with. The other
-  /// filters are empty then, and there are none for soundfields.
+  /// The filters for loudspeakers that are rendered through the responses of their own directions.
+  ///
+  /// If it is not nil, `left` and `right` are empty and soundfields cannot be decoded.
   public let direct: DirectionalBank?
-  /// Where a first-order soundfield is to be decoded by `ParametricDecoder`: the responses to its
-  /// plane waves.
+  /// The responses to plane waves, for first-order soundfields that `ParametricDecoder` decodes;
+  /// nil otherwise.
   public var planeWaves: PlaneWaveResponses?
-  /// The equaliser of the headphones, taps: folded into the filters already, but not into what is
-  /// heard past them. Nil for none.
+  /// The impulse response of the headphone equaliser; nil if there is none.
+  ///
+  /// The filters already include it (unless `planeWaves` is set), but paths that bypass them do
+  /// not.
   public internal(set) var equaliser: [Float]?
 
-  /// Seconds by which every filter is later than the HRIRs: the same for every set, order and
+  /// The delay of every filter relative to the HRIRs, in seconds: the same for every set, order and
   /// design.
   ///
-  /// MagLS rings ahead of its main peak and needs that room.
+  /// MagLS filters ring before their main peak and need this time.
   public static let delaySeconds = 0.001
 
   public var taps: Int { direct?.taps ?? left.first?.count ?? 0 }
@@ -36,9 +39,11 @@ public struct BinauralFilters: Sendable {
     direct = nil
   }
 
+  /// Creates filters for loudspeakers only.
+  ///
   /// - Parameters:
-  ///   - direct: for loudspeakers.
-  ///   - sampleRate: of playing, Hz.
+  ///   - direct: the responses of all directions.
+  ///   - sampleRate: the playback rate, in Hz.
   public init(direct: DirectionalBank, sampleRate: Double) {
     order = 0
     self.sampleRate = sampleRate

@@ -2,9 +2,10 @@
 
 import Glibc
 
-/// Does `count` pieces of work, each on a thread of its own but the last, which is the caller's.
+/// Calls `body` with 0 to `count - 1` concurrently: the last call on the caller's thread, each
+/// other on a thread of its own.
 ///
-/// Where a thread cannot be had its work is done by the caller: the result is the same.
+/// If a thread cannot be created, the caller does its work, with the same result.
 func concurrently(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   var threads: [pthread_t] = []
   for index in 0..<(count - 1) {
@@ -28,7 +29,7 @@ private final class Work: Sendable {
   init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// Memory that several threads use at once, each its own part.
+/// Memory of which several threads use separate parts at the same time.
 struct SharedMemory: @unchecked Sendable {
   let floats: UnsafeMutablePointer<Float>
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Arrays of floats as the bytes of a cache file, and back.
+/// Converts arrays of floats to the bytes of a cache file, and back.
 ///
-/// Little-endian: the magic `STILLFLT`, the format's version and the number of arrays (32 bits
-/// each), the key (two words of 64 bits), the arrays' lengths (32 bits each), their floats, and the
-/// XXH64 of all of it.
+/// The format is little-endian: the magic `STILLFLT`, the format version and the number of arrays
+/// (32 bits each), the key (two words of 64 bits), the lengths of the arrays (32 bits each), their
+/// floats, and the XXH64 of everything before it.
 enum CacheEntry {
   static let largestBytes = 64 << 20
   private static let magic = Array("STILLFLT".utf8)
@@ -22,7 +22,7 @@ enum CacheEntry {
     return bytes
   }
 
-  /// The arrays; nil where the bytes are not those that were written for this key.
+  /// Returns the arrays; nil if the bytes are damaged or were written for another key.
   static func arrays(in bytes: [UInt8], key: DesignKey) -> [[Float]]? {
     bytes.withUnsafeBytes { bytes in
       guard bytes.count >= headerBytes + 8, bytes.starts(with: magic) else { return nil }

@@ -3,21 +3,22 @@
 import Glibc
 import System
 
-/// Files of a cache: read with care, replaced in one step.
+/// Reads cache files defensively and replaces them atomically.
 enum CacheFile {
   static let temporaryPrefix = ".new-"
 
   struct Found {
     var name: String
     var bytes: Int
-    /// When it was used last.
+    /// The time of last use: the modification time, which `touch` updates.
     var seconds: Int
     var nanoseconds: Int
   }
 
-  /// All bytes of a regular file; nil where that cannot be had.
+  /// Returns all bytes of a regular file; nil if it is empty, larger than `limit` or cannot be
+  /// read.
   static func read(_ path: String, atMost limit: Int) -> [UInt8]? {
-    // A pipe in the file's place must not make the reader wait.
+    // A pipe in place of the file must not block the reader.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return nil }
     defer { close(file) }
@@ -37,12 +38,12 @@ enum CacheFile {
     return bytes.count == size ? bytes : nil
   }
 
-  /// Notes that a file was used now.
+  /// Marks a file as used now.
   static func touch(_ path: String) {
     utimensat(AT_FDCWD, path, nil, 0)
   }
 
-  /// Makes a folder and those above it, for the user alone.
+  /// Creates a folder and its parents, accessible only to the user.
   static func makeFolder(_ path: String) {
     var parent = ""
     for part in path.split(separator: "/") {
@@ -51,7 +52,7 @@ enum CacheFile {
     }
   }
 
-  /// Writes a file aside, brings it to the disk and gives it its name; false where that failed.
+  /// Writes a temporary file, syncs it to disk and renames it to `path`; returns false on failure.
   static func replace(_ path: String, in folder: String, with bytes: [UInt8]) -> Bool {
     var template = Array("\(folder)/\(temporaryPrefix)XXXXXX".utf8CString)
     let file = mkstemp(&template)
@@ -77,8 +78,10 @@ enum CacheFile {
     }
   }
 
-  /// A file beyond the process's limit raises SIGXFSZ in its writer, which ends the process by
-  /// default. Here it only fails.
+  /// Runs `body` with SIGXFSZ blocked, so that a write beyond the process's file size limit only
+  /// fails.
+  ///
+  /// By default, the signal would end the process.
   private static func withoutFileSizeSignal(_ body: () -> Bool) -> Bool {
     var (set, before, pending) = (sigset_t(), sigset_t(), sigset_t())
     sigemptyset(&set)
@@ -93,7 +96,7 @@ enum CacheFile {
     return result
   }
 
-  /// The regular files of a folder.
+  /// Returns the regular files of a folder.
   static func list(_ folder: String) -> [Found] {
     var found: [Found] = []
     for name in SystemFile.names(in: folder) ?? [] {

@@ -3,13 +3,14 @@
 private import Ambisonics
 
 extension DecoderDesign {
-  /// The filters for a set as it was read: brought to the playing rate and to level, designed, and
-  /// kept in a cache; or taken from there.
+  /// Returns the filters for a set as it was read: from a cache, or designed and then stored there.
+  ///
+  /// Before the design, the set is resampled to the playback rate and normalised in level.
   ///
   /// - Parameters:
   ///   - set: at its own rate.
-  ///   - sampleRate: of playing, Hz.
-  ///   - cache: nil to design anew.
+  ///   - sampleRate: the playback rate, in Hz.
+  ///   - cache: nil to design without a cache.
   ///   - isCancelled: see `filters(for:isCancelled:)`.
   /// - Throws: as `filters(for:isCancelled:)`.
   public func filters(

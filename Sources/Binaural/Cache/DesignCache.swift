@@ -2,37 +2,43 @@
 
 import Glibc
 
-/// Finished designs on disk, so that they need not be made again.
+/// A cache of decoder designs on disk.
 ///
-/// Nothing that goes wrong here is an error: what cannot be read is designed, what cannot be
-/// written is not kept. Several programs may use one folder at once: an entry is written aside,
-/// brought to the disk and given its name in one step, so that a reader meets all of it or none.
+/// It reports no errors: an entry that cannot be read is designed again, and one that cannot be
+/// written is not kept. Several programs may use a folder at the same time. An entry is written to
+/// a temporary file, synced to disk and renamed, so that a reader sees either all of it or nothing.
 ///
 /// ## Threading
 /// May be used from any thread.
 public struct DesignCache: Sendable {
-  /// Bytes that all entries may take; the ones used longest ago go first.
+  /// The default limit of the total size of all entries, in bytes; the least recently used entries
+  /// are removed first.
   public static let largestBytes = 256 << 20
 
   let folder: String
   let limit: Int
 
+  /// Creates a cache.
+  ///
   /// - Parameters:
-  ///   - folder: made where it is missing.
-  ///   - limit: bytes that all entries may take.
+  ///   - folder: created if it is missing.
+  ///   - limit: the maximum total size of all entries, in bytes.
   public init(folder: String, limit: Int = DesignCache.largestBytes) {
     self.folder = folder
     self.limit = limit
   }
 
-  /// The user's cache: `$STILLSTAGE_CACHE`, else `stillstage` in `$XDG_CACHE_HOME`, else in
-  /// `~/.cache`; nil where `$STILLSTAGE_CACHE` is `off`, or where there is no such place.
+  /// The user's cache: `$STILLSTAGE_CACHE`, else `stillstage` in `$XDG_CACHE_HOME`, else
+  /// `stillstage` in `~/.cache`.
+  ///
+  /// Nil if `$STILLSTAGE_CACHE` is not an absolute path, such as `off`, or if no such folder is
+  /// known.
   public static var standard: DesignCache? {
     standard { getenv($0).map { String(cString: $0) } }
   }
 
   static func standard(_ variable: (String) -> String?) -> DesignCache? {
-    // Relative paths are ignored, as the XDG base directory specification has it.
+    // Relative paths are ignored, as the XDG base directory specification requires.
     func folder(_ name: String) -> String? {
       variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
@@ -43,7 +49,7 @@ public struct DesignCache: Sendable {
     return caches.map { DesignCache(folder: "\($0)/stillstage") }
   }
 
-  /// What was stored under a key; nil where there is nothing, or nothing sound.
+  /// Returns the arrays stored under a key; nil if there is no valid entry.
   func load(_ key: DesignKey) -> [[Float]]? {
     guard let bytes = CacheFile.read(path(key), atMost: CacheEntry.largestBytes),
       let arrays = CacheEntry.arrays(in: bytes, key: key)
@@ -52,7 +58,7 @@ public struct DesignCache: Sendable {
     return arrays
   }
 
-  /// Keeps arrays under a key, in place of what was there.
+  /// Stores arrays under a key, replacing any earlier ones.
   func store(_ arrays: [[Float]], _ key: DesignKey) {
     let bytes = CacheEntry.bytes(of: arrays, key: key)
     guard bytes.count <= min(CacheEntry.largestBytes, limit) else { return }
@@ -64,7 +70,8 @@ public struct DesignCache: Sendable {
 
   func path(_ key: DesignKey) -> String { "\(folder)/\(key.name)\(Self.ending)" }
 
-  /// Removes what was used longest ago until the rest fits, and what a killed writer left behind.
+  /// Removes the least recently used entries until the rest fit, and temporary files that a killed
+  /// writer left behind.
   private func tidy(sparing key: DesignKey) {
     let now = time(nil)
     var entries: [CacheFile.Found] = []

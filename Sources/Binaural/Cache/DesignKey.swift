@@ -2,18 +2,20 @@
 
 import Glibc
 
-/// Which design an entry of the cache holds: the content of the set and all that was done with it.
+/// Identifies a cached design by the content of the set and all settings of the design.
 struct DesignKey: Equatable {
-  /// 128 bits: two hashes of the same bytes.
+  /// 128 bits: two hashes of the same data with different seeds.
   let words: [UInt64]
 
-  /// Raised when an entry's format or its meaning changes.
+  /// The version of the format; to be increased when the format of an entry or its meaning changes.
   static let formatVersion: UInt64 = 1
 
+  /// Hashes the inputs of a design.
+  ///
   /// - Parameters:
-  ///   - set: as it was read, before it is brought to a rate.
-  ///   - sampleRate: of playing, Hz.
-  ///   - settings: everything else that shapes the filters, in words.
+  ///   - set: as it was read, before resampling.
+  ///   - sampleRate: the playback rate, in Hz.
+  ///   - settings: all other settings that affect the filters, as text.
   init(set: HRTFSet, sampleRate: Double, settings: String) {
     var hash = RunningHash()
     hash.add(Self.formatVersion)
@@ -29,7 +31,7 @@ struct DesignKey: Equatable {
     words = hash.words
   }
 
-  /// The name of the entry's file: 32 digits.
+  /// The name of the entry's file, without its extension: 32 hexadecimal digits.
   var name: String {
     words.map { word in
       let digits = String(word, radix: 16)
@@ -37,8 +39,7 @@ struct DesignKey: Equatable {
     }.joined()
   }
 
-  /// The size and the time of the running program: a program that was built anew may design
-  /// otherwise.
+  /// The size and modification time of the running program: a new build may design differently.
   private static let program: [UInt64] = {
     var status = stat()
     guard stat("/proc/self/exe", &status) == 0 else { return [] }
@@ -49,7 +50,7 @@ struct DesignKey: Equatable {
   }()
 }
 
-/// Two hashes with different seeds, chained over pieces.
+/// Two hashes with different seeds, chained over successive pieces of data.
 private struct RunningHash {
   private(set) var words: [UInt64] = [1, 2]
 

@@ -3,34 +3,41 @@
 private import CRealtime
 private import SignalProcessing
 
-/// Designs filters that cancel what each of two loudspeakers in front brings to the other ear.
+/// Designs filters that cancel the sound from each of two loudspeakers in front at the opposite
+/// ear.
 ///
-/// The head's responses to both loudspeakers, taken to be alike on both sides, fall into a sum and
-/// a difference, each of which is inverted by itself (Cooper and Bauck, J. Audio Eng. Soc. 37, 3,
-/// 1989, the shuffler). The inverse is regularised so that it never amplifies by more than
+/// The head's responses to both loudspeakers are assumed to be symmetric. They are decomposed into
+/// a sum and a difference, which are inverted separately (Cooper and Bauck, J. Audio Eng. Soc. 37,
+/// 3, 1989, the shuffler). The inverse is regularised so that it never amplifies by more than
 /// `largestBoost`: S* / (|S|^2 + b) with b = 1 / (4 boost^2) (Kirkeby, Nelson, Hamada,
-/// Orduna-Bustamante, IEEE Trans. Speech Audio Process. 6, 189, 1998). Loudspeakers that are close
-/// together sound alike to both ears at low frequencies, so there the difference, and with it the
-/// cancelling, gives way first; the sum, and with it the bass, stays (compare Takeuchi and Nelson,
-/// J. Acoust. Soc. Am. 112, 2786, 2002, on what such inversion costs).
+/// Orduna-Bustamante, IEEE Trans. Speech Audio Process. 6, 189, 1998).
+///
+/// Loudspeakers that are close together sound alike to both ears at low frequencies. The
+/// regularisation therefore reduces the difference, and with it the cancellation, first. The sum,
+/// and with it the bass, is preserved. (For the cost of such an inversion see Takeuchi and Nelson,
+/// J. Acoust. Soc. Am. 112, 2786, 2002.)
 public struct CrosstalkDesign: Sendable, Equatable {
-  /// Radians from the front to either loudspeaker, 3 to 60 degrees.
+  /// The angle from the front to either loudspeaker, in radians; 3 to 60 degrees.
   public var angle: Double
-  /// dB that cancelling may cost: how much louder the loudspeakers play for the same at the ears.
+  /// The limit of the boost in dB: how much louder the loudspeakers may play for the same level at
+  /// the ears.
   public var largestBoost = 12.0
 
-  /// Seconds by which the filters are late; the decoder's own delay makes up for it.
+  /// The delay of the filters in seconds; the decoder's own delay absorbs it.
   static let modellingDelay = BinauralFilters.delaySeconds
-  /// Hz: the head is taken to be small below, since measured sets end about there.
+  /// The frequency in Hz below which a small head is assumed: most measured sets end near it.
   static let lowest = 200.0
-  /// Hz: cancelling fades out between the two. Above, a head that is off by a centimetre undoes it.
+  /// The band in Hz over which cancellation fades out. Above it, a head displacement of 1 cm ruins
+  /// cancellation.
   static let highest = 7000.0...9000.0
-  /// dB by which the responses' common colour may be off its mean and is still evened out.
+  /// The largest deviation of the responses' common colour from its mean that is equalised, in dB.
   static let largestColour = 12.0
 
   public init(angle: Double) { self.angle = angle }
 
-  /// - Parameter set: prepared for the playing rate.
+  /// Returns the cancelling filters for a set.
+  ///
+  /// - Parameter set: prepared for the playback rate.
   public func filters(for set: HRTFSet) -> CrosstalkFilters {
     var size = 2048
     while Double(size) < set.sampleRate * 0.08 || size < 4 * set.taps { size *= 2 }
@@ -43,15 +50,15 @@ public struct CrosstalkDesign: Sendable, Equatable {
     return time(inverse.sum, inverse.difference, plant)
   }
 
-  /// Regularised inverses of sum and difference, their common colour evened out.
+  /// Returns the regularised inverses of sum and difference, with their common colour equalised.
   private func inverses(
     _ modes: LoudspeakerModes, _ colour: [Complex]
   ) -> (sum: [Complex], difference: [Complex]) {
     let boost = realtime_exp(largestBoost / 20 * realtime_log(10))
     let floor = 1 / (4 * boost * boost)
     let width = modes.binWidth
-    // What the difference loses at low frequencies is a high-pass. Of minimum phase it needs no
-    // time ahead; the sum gets the same phase, so that both stay together.
+    // The regularisation acts on the difference like a high-pass. With minimum phase it needs no
+    // extra delay. The sum gets the same phase, so that both remain aligned.
     let loss = modes.difference.indices.map { k -> Double in
       let power = modes.difference[k].squaredMagnitude
       let share = 1 - octaveStep(Double(k) * width, from: 700, to: 2000)
@@ -71,7 +78,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
     return (inverse(modes.sum), inverse(modes.difference))
   }
 
-  /// Half of sum and difference are what an ear feeds to its own and to the other loudspeaker.
+  /// Transforms to the time domain: an ear's signal feeds (sum + difference) / 2 to its own
+  /// loudspeaker and (sum - difference) / 2 to the other.
   private func time(
     _ sum: [Complex], _ difference: [Complex], _ plant: LoudspeakerPlant
   ) -> CrosstalkFilters {
@@ -107,7 +115,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
   }
 }
 
-/// 0 up to one frequency, 1 from another, half a cosine over the octaves between.
+/// Returns 0 up to `low`, 1 from `high` on, and a raised cosine on a logarithmic scale between
+/// them.
 func octaveStep(_ frequency: Double, from low: Double, to high: Double) -> Double {
   let place = realtime_log(max(frequency, 1e-3) / low) / realtime_log(high / low)
   return 0.5 - 0.5 * realtime_cos(.pi * min(1, max(0, place)))

@@ -5,21 +5,21 @@ package import SignalProcessing
 
 /// Filters from two ear signals to two loudspeakers, such that each ear hears its own signal.
 public struct CrosstalkFilters: Sendable, Equatable {
-  /// What the left ear's signal feeds: left loudspeaker, right loudspeaker; taps.
+  /// The filters from the left ear's signal to the left and the right loudspeaker; 2 x taps.
   public let leftEar: [[Float]]
-  /// What the right ear's signal feeds: left loudspeaker, right loudspeaker; taps.
+  /// The filters from the right ear's signal to the left and the right loudspeaker; 2 x taps.
   public let rightEar: [[Float]]
-  /// Frames by which all of them are late.
+  /// The delay of all filters, in frames.
   public let delayFrames: Int
-  /// Hz.
+  /// The sample rate, in Hz.
   public let sampleRate: Double
 
-  /// A decoder's filters with these behind them, without the delay.
+  /// Returns a decoder's filters followed by these, without their delay.
   ///
   /// - Parameters:
   ///   - left: inputs x taps, for the left ear.
   ///   - right: inputs x taps, for the right ear.
-  /// - Returns: for the left and the right loudspeaker.
+  /// - Returns: inputs x taps each for the left and the right loudspeaker.
   func behind(_ left: [[Float]], _ right: [[Float]]) -> (left: [[Float]], right: [[Float]]) {
     func feed(_ side: Int) -> [[Float]] {
       let own = folded(left, with: leftEar[side])
@@ -35,26 +35,27 @@ public struct CrosstalkFilters: Sendable, Equatable {
   }
 }
 
-/// What two loudspeakers in front of a listener bring to the ears, bin by bin.
+/// The responses of the ears to two loudspeakers in front of the listener, bin by bin.
 package struct LoudspeakerPlant {
-  /// Hz.
+  /// The sample rate, in Hz.
   let sampleRate: Double
   let size: Int
-  /// 2 loudspeakers x 2 ears x bins.
+  /// The responses: 2 loudspeakers x 2 ears x bins.
   package let values: [[[Complex]]]
 
   package var binWidth: Double { sampleRate / Double(size) }
   package var bins: Int { size / 2 + 1 }
 
-  /// Where the loudspeakers and the head are.
+  /// The positions of the loudspeakers and of the head.
   package struct Placement: Sendable, Equatable {
-    /// Radians from the front to either side.
+    /// The angle from the front to either loudspeaker, in radians.
     var angle: Double
-    /// Metres from the middle of the head's intended place.
+    /// The distance of the loudspeakers from the intended centre of the head, in metres.
     var distance = 0.55
-    /// Metres to the front and to the left by which the head is off its place.
+    /// The displacement of the head from its intended position, to the front and to the left, in
+    /// metres.
     var offset = SIMD2(0.0, 0.0)
-    /// Radians by which the head is turned to the left.
+    /// The angle by which the head is turned to the left, in radians.
     var turn = 0.0
 
     package init(angle: Double, offset: SIMD2<Double> = SIMD2(0, 0), turn: Double = 0) {
@@ -62,11 +63,14 @@ package struct LoudspeakerPlant {
     }
   }
 
+  /// Computes the responses of a set for a placement.
+  ///
   /// - Parameters:
-  ///   - set: prepared for the playing rate; responses between its directions are interpolated,
+  ///   - set: prepared for the playback rate. Responses are interpolated between its directions,
   ///     each advanced by its arrival time at a sphere.
-  ///   - placement: the response falls with the distance and comes later with it; at the intended
-  ///     place it is the set's own.
+  ///   - placement: the level falls and the delay grows with the distance; at the intended position
+  ///     the responses are the set's own.
+  ///   - size: the size of the transform.
   package init(_ set: HRTFSet, _ placement: Placement, size: Int) {
     sampleRate = set.sampleRate
     self.size = size

@@ -3,15 +3,16 @@
 private import CRealtime
 internal import SignalProcessing
 
-/// What the ears hear of two loudspeakers that play alike (sum) and against each other
+/// The responses of the ears to two loudspeakers that play in phase (sum) and in antiphase
 /// (difference).
 struct LoudspeakerModes {
-  /// Hz.
+  /// The width of a bin, in Hz.
   let binWidth: Double
   private(set) var sum: [Complex]
   private(set) var difference: [Complex]
 
-  /// Of both sides' mean, advanced by the mean delay of a loudspeaker at its own ear.
+  /// Computes the modes from the mean of both sides, advanced by the mean delay of a loudspeaker at
+  /// the ear on its side.
   init(_ plant: LoudspeakerPlant) {
     binWidth = plant.binWidth
     let bins = 0..<plant.bins
@@ -27,9 +28,11 @@ struct LoudspeakerModes {
     difference = bins.map { (near[$0] + far[$0] * -1) * turns[$0] }
   }
 
-  /// Below a frequency the sum goes on level and the difference falls with the frequency, as those
-  /// of a head that is small against the wavelength do; their delays go on as they are in the
-  /// octave above.
+  /// Replaces the modes below a frequency by those of a head that is small relative to the
+  /// wavelength.
+  ///
+  /// The magnitude of the sum is constant, and that of the difference is proportional to frequency.
+  /// Their levels and delays are those of the octave above `frequency`.
   mutating func extend(below frequency: Double) {
     let octave = Int(frequency / binWidth)..<Int(2 * frequency / binWidth)
     let count = Double(octave.count)
@@ -51,7 +54,8 @@ struct LoudspeakerModes {
     }
   }
 
-  /// Averages over a sixth of an octave above 2 to 4 kHz: finer detail belongs to one ear alone.
+  /// Averages over a sixth of an octave; this fades in from 2 to 4 kHz, because finer detail is
+  /// individual to one ear.
   mutating func smooth() {
     sum = smoothed(sum)
     difference = smoothed(difference)
@@ -70,11 +74,13 @@ struct LoudspeakerModes {
     }
   }
 
-  /// Divides by the colour that both have in common, smoothed over a third of an octave and of
-  /// minimum phase, and returns it, its mean power over 200 Hz to 8 kHz brought to 1: so sound that
-  /// comes to both ears unprocessed is as loud as sound that is cancelled.
+  /// Divides sum and difference by their common colour and returns it.
   ///
-  /// - Parameter limit: dB that the colour may be off its mean.
+  /// The colour has minimum phase and is smoothed over a third of an octave. Its mean power over
+  /// 200 Hz to 8 kHz is 1, so that sound that reaches both ears unprocessed is as loud as sound
+  /// that is cancelled. The division also removes the mean level.
+  ///
+  /// - Parameter limit: the largest deviation of the colour from its mean, in dB.
   mutating func takeColour(limit: Double) -> [Complex] {
     let power = sum.indices.map { (sum[$0].squaredMagnitude + difference[$0].squaredMagnitude) / 2 }
     let band = Int(200 / binWidth)...min(power.count - 1, Int(8000 / binWidth))

@@ -7,35 +7,36 @@ private import Synchronization
 
 /// Designs the filters of a binaural decoder from an HRTF set.
 public struct DecoderDesign: Sendable {
-  /// How the set is brought to few channels.
+  /// How the responses of the set are projected to few ambisonic channels.
   public enum Method: String, Sendable, CaseIterable {
-    /// Least squares up to 1.5 kHz, above that magnitudes only, phases continued (Schoerkhuber,
-    /// Zaunschirm, Hoeldrich, "Binaural rendering of Ambisonic signals via magnitude least
-    /// squares", DAGA 2018).
+    /// Least squares of the complex responses up to 1.5 kHz, of the magnitudes with continued
+    /// phases above (Schoerkhuber, Zaunschirm, Hoeldrich, "Binaural rendering of Ambisonic signals
+    /// via magnitude least squares", DAGA 2018).
     case magnitudeLeastSquares = "magls"
     /// Least squares of the complex responses at all frequencies.
     case leastSquares = "ls"
-    /// `magnitudeLeastSquares` with the covariance of both ears in the diffuse field made the
+    /// `magnitudeLeastSquares`, with the covariance of the ears in the diffuse field matched to the
     /// set's in every bin; see `EarCoefficients.constrained(to:)`.
     case covarianceConstrained = "magls-cov"
   }
 
-  /// What becomes of the set's own colour.
+  /// How the set's own spectral colour is treated.
   public enum Equalisation: String, Sendable, CaseIterable {
-    /// Kept.
+    /// The colour is kept.
     case none
-    /// Its diffuse field is made flat, by a filter of minimum phase common to both ears.
+    /// The diffuse field of the set is made flat, by a minimum-phase filter common to both ears.
     case diffuse
   }
 
   public var method: Method
-  /// 1 to 7.
+  /// The ambisonic order, 1 to 7.
   public var order: Int
   public var equalisation: Equalisation
 
-  /// Hz; the ear follows phase below, level above. It serves every order.
+  /// The cut-on frequency of the magnitude fit in Hz, for every order: the ear evaluates phase
+  /// below and level above.
   static let cutOn = 1500.0
-  /// Octaves over which magnitudes take over from complex responses.
+  /// The width of the crossfade from complex responses to magnitudes, in octaves.
   static let blend = 0.5
 
   public init(
@@ -47,14 +48,15 @@ public struct DecoderDesign: Sendable {
     self.equalisation = equalisation
   }
 
-  /// The filters for a set that has been prepared for the playing rate and brought to level.
+  /// Returns the filters for a set that has been prepared for the playback rate and normalised in
+  /// level.
   ///
-  /// The decoder's energy in the diffuse field is matched to the set's in every bin.
+  /// The energy of the decoder in the diffuse field is matched to the set's in every bin, by at
+  /// most 20 dB.
   ///
-  /// - Parameter isCancelled: asked again and again; true ends the design. It may be called from
-  ///   another thread.
-  /// - Throws: `HRTFError.refused` where the directions do not suffice for the order;
-  ///   `HRTFError.interrupted` where it was cancelled.
+  /// - Parameter isCancelled: polled during the design, possibly from another thread; true ends it.
+  /// - Throws: `HRTFError.refused` if there are too few directions for the order;
+  ///   `HRTFError.interrupted` if it was cancelled.
   public func filters(
     for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(HRTFError) -> BinauralFilters {
@@ -82,7 +84,7 @@ public struct DecoderDesign: Sendable {
     return set.isMirrored ? filters.mirrored() : filters
   }
 
-  /// The set's responses with its gaps filled and every direction weighted by its area.
+  /// Returns the set's responses with gaps filled and every direction weighted by its area.
   static func responses(
     of set: HRTFSet, size: Int, _ isCancelled: () -> Bool
   ) throws(HRTFError) -> DirectionalResponses {
@@ -99,14 +101,16 @@ public struct DecoderDesign: Sendable {
     return filled
   }
 
-  /// 512 taps at 48 kHz, in proportion at other rates; more for responses that are much longer.
+  /// Returns the length of the filters: 512 taps at 48 kHz and in proportion at other rates, but
+  /// more for much longer responses; a multiple of 64.
   func filterTaps(_ set: HRTFSet) -> Int {
     let usual = set.sampleRate * 512 / 48000
     let needed = Double(set.effectiveTaps) + BinauralFilters.delaySeconds * set.sampleRate
     return Int(((needed > 1.25 * usual ? needed : usual) / 64).rounded(.up)) * 64
   }
 
-  /// Least squares of the complex responses, from the cut-on up of the magnitudes; an ear a thread.
+  /// Solves the least squares of the complex responses, and of the magnitudes from the cut-on up;
+  /// one thread for each ear.
   private func solve(
     _ responses: DirectionalResponses, _ projection: HarmonicProjection,
     _ isCancelled: @escaping @Sendable () -> Bool
@@ -138,7 +142,7 @@ public struct DecoderDesign: Sendable {
     return complex + zip(leftAbove, rightAbove).map { EarCoefficients(left: $0, right: $1) }
   }
 
-  /// The work of both ears at once.
+  /// Runs `body` for both ears at the same time.
   private func both(
     _ body: @escaping @Sendable (_ ear: Int) -> [[Complex]]
   ) -> ([[Complex]], [[Complex]]) {
@@ -152,7 +156,8 @@ public struct DecoderDesign: Sendable {
     return results.withLock { ($0[0], $0[1]) }
   }
 
-  /// Brings every bin's energy in the diffuse field, or the covariance of the ears, to the set's.
+  /// Matches the energy in the diffuse field, and for `covarianceConstrained` the covariance of the
+  /// ears, to the set's in every bin.
   private func match(_ coefficients: inout [EarCoefficients], to responses: DirectionalResponses) {
     for k in coefficients.indices {
       let wanted = responses.diffuseCovariance(bin: k)
@@ -164,9 +169,11 @@ public struct DecoderDesign: Sendable {
     }
   }
 
-  /// The mean turn of the omnidirectional channel from bin to bin below the cut-on, which the
-  /// phases above go on with (Hold, Meyer-Kahlen, Pulkki, "Magnitude-least-squares binaural
-  /// ambisonic rendering with phase continuation", DAGA 2023).
+  /// Returns the mean phase advance of the omnidirectional channel from bin to bin, below the
+  /// cut-on.
+  ///
+  /// The phases above the cut-on continue with it (Hold, Meyer-Kahlen, Pulkki,
+  /// "Magnitude-least-squares binaural ambisonic rendering with phase continuation", DAGA 2023).
   private static func phaseAdvance(
     _ coefficients: [EarCoefficients], _ responses: DirectionalResponses
   ) -> Complex {
@@ -180,7 +187,7 @@ public struct DecoderDesign: Sendable {
     return Complex(angle: sum.angle)
   }
 
-  /// Back to time, with the delay that makes the filters causal.
+  /// Transforms to the time domain, with the delay that makes the filters causal.
   private func finish(
     _ coefficients: [EarCoefficients], _ responses: DirectionalResponses, taps: Int, delay: Double
   ) -> BinauralFilters {
@@ -210,7 +217,7 @@ public struct DecoderDesign: Sendable {
       order: order, sampleRate: responses.sampleRate, left: ears[0], right: ears[1])
   }
 
-  /// Half a Hann window at both ends: a third of a millisecond in, two thirds out.
+  /// Applies half a Hann window at both ends: 1/3 ms fade-in, 2/3 ms fade-out.
   private static func faded(_ filter: [Float], _ sampleRate: Double) -> [Float] {
     var filter = filter
     let rise = Int((sampleRate / 3000).rounded())
@@ -225,13 +232,13 @@ public struct DecoderDesign: Sendable {
     return filter
   }
 
-  /// Makes the diffuse field of the set flat, 100 Hz to 16 kHz, by at most 15 dB.
+  /// Flattens the diffuse field of the set from 100 Hz to 16 kHz, by at most 15 dB.
   static func flatten(_ responses: inout DirectionalResponses) {
     let energy = (0..<responses.bins).map { responses.diffuseEnergy(bin: $0) / 2 }
     let (low, high) = (responses.bin(ofFrequency: 100), responses.bin(ofFrequency: 16000))
     let smooth = energy.indices.map { k in
       let centre = min(high, max(low, k))
-      // A third of an octave about each bin.
+      // A third of an octave around each bin.
       let from = Int((Double(centre) * 0.891).rounded())
       let to = min(responses.bins - 1, Int((Double(centre) * 1.122).rounded()))
       return energy[from...max(from, to)].reduce(0, +) / Double(max(from, to) - from + 1)

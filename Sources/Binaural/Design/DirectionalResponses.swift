@@ -4,17 +4,17 @@ private import CRealtime
 private import Geometry
 internal import SignalProcessing
 
-/// The frequency responses of a set of directions, bin after bin, for the design of decoders.
+/// The frequency responses of a set of directions, bin by bin, for the design of decoders.
 ///
-/// A bin's row holds left real, left imaginary, right real, right imaginary: `lanes` directions
-/// each, directions beyond the last being zero with weight zero.
+/// The row of a bin contains left real, left imaginary, right real and right imaginary parts:
+/// `lanes` directions each. Directions beyond the last are zero and have weight zero.
 struct DirectionalResponses {
   let sampleRate: Double
-  /// The size of the transform; bins 0 to size / 2.
+  /// The size of the transform; the bins are 0 to size / 2.
   let size: Int
-  /// Unit vectors.
+  /// Unit vectors to the sources.
   private(set) var directions: [SIMD3<Double>]
-  /// Area weights of the directions, sum 1.
+  /// The area weights of the directions; they sum to 1.
   var weights: [Double]
   private(set) var lanes: Int
   private(set) var values: [Float]
@@ -40,7 +40,7 @@ struct DirectionalResponses {
     let (count, lanes) = (directions.count, lanes)
     values.withUnsafeMutableBufferPointer { values in
       let target = SharedMemory(floats: values.baseAddress!)
-      // An ear a thread.
+      // One thread for each ear.
       concurrently(2) { ear in
         transformResponses(
           impulseResponses, taps, ear: ear, count: count, lanes: lanes, size: size,
@@ -49,7 +49,7 @@ struct DirectionalResponses {
     }
   }
 
-  /// Where the real part lies; the imaginary part follows `lanes` later.
+  /// Returns the index of a real part in `values`; the imaginary part follows `lanes` later.
   func index(bin: Int, ear: Int, direction: Int) -> Int {
     (bin * 4 + ear * 2) * lanes + direction
   }
@@ -66,7 +66,8 @@ struct DirectionalResponses {
     }
   }
 
-  /// The delay in seconds that the responses share, by the phase slope of their energy 300-1500 Hz.
+  /// The common delay of the responses in seconds, from the phase slope of their energy over 300 to
+  /// 1500 Hz.
   var commonDelay: Double {
     var slope = Complex(0)
     let (low, high) = (bin(ofFrequency: 300), bin(ofFrequency: 1500))
@@ -84,14 +85,14 @@ struct DirectionalResponses {
     return -slope.angle / (2 * .pi * binWidth)
   }
 
-  /// Moves every response earlier by so many seconds.
+  /// Advances every response by `seconds`.
   mutating func advance(by seconds: Double) {
     for k in 0..<bins {
       multiply(bin: k, by: Complex(angle: 2 * .pi * Double(k) * binWidth * seconds))
     }
   }
 
-  /// Multiplies all responses of a bin.
+  /// Multiplies all responses of a bin by a factor.
   mutating func multiply(bin k: Int, by factor: Complex) {
     let (a, b, lanes) = (Float(factor.re), Float(factor.im), lanes)
     values.withUnsafeMutableBufferPointer { values in
@@ -107,14 +108,14 @@ struct DirectionalResponses {
     }
   }
 
-  /// Calls the body with an ear's row of a bin: `lanes` real parts, then as many imaginary ones.
+  /// Calls the body with an ear's row of a bin: `lanes` real parts, then `lanes` imaginary parts.
   func withRow<Result>(
     bin: Int, ear: Int, _ body: (UnsafePointer<Float>) -> Result
   ) -> Result {
     values.withUnsafeBufferPointer { body($0.baseAddress! + (bin * 4 + ear * 2) * lanes) }
   }
 
-  /// Scales the responses of a bin from a direction on.
+  /// Scales the responses of a bin for all directions from `first` on.
   mutating func scale(bin k: Int, from first: Int, by gain: Double) {
     for ear in 0...1 {
       for d in first..<directions.count { self[k, ear, d] = self[k, ear, d] * gain }
@@ -125,13 +126,15 @@ struct DirectionalResponses {
     min(bins - 2, max(1, Int((hertz / binWidth).rounded())))
   }
 
-  /// The energy of a bin in the diffuse field, both ears: sum over directions of w |H|^2.
+  /// Returns the energy of a bin in the diffuse field for both ears together: the sum over
+  /// directions of w |H|^2 (weight w, response H).
   func diffuseEnergy(bin k: Int) -> Double {
     let covariance = diffuseCovariance(bin: k)
     return covariance.left + covariance.right
   }
 
-  /// The covariance of the ears in the diffuse field: sum over directions of w H H^H.
+  /// Returns the covariance of the ears in the diffuse field: the sum over directions of w H H^H
+  /// (weight w, responses H of both ears).
   func diffuseCovariance(bin k: Int) -> EarCovariance {
     var (left, right, re, im) = (0.0, 0.0, 0.0, 0.0)
     let lanes = lanes
@@ -151,7 +154,7 @@ struct DirectionalResponses {
   }
 }
 
-/// One ear's spectra of all directions, in the places of `DirectionalResponses.values`.
+/// Writes one ear's spectra of all directions, in the layout of `DirectionalResponses.values`.
 private func transformResponses(
   _ responses: [Float], _ taps: Int, ear: Int, count: Int, lanes: Int, size: Int,
   into values: UnsafeMutablePointer<Float>

@@ -2,7 +2,7 @@
 
 internal import SignalProcessing
 
-/// The covariance of two ears: [[left, cross], [conj cross, right]], Hermitian.
+/// The covariance matrix of two ears: [[left, cross], [conj cross, right]], Hermitian.
 struct EarCovariance {
   var left: Double
   var right: Double
@@ -13,14 +13,15 @@ struct EarCovariance {
     (self.left, self.right, self.cross) = (left, right, cross)
   }
 
-  /// That of a decoder in a diffuse field of N3D harmonics, D D^H.
+  /// Computes the covariance D D^H of a decoder D in a diffuse field of N3D harmonics.
   init(_ decoder: EarCoefficients) {
     left = decoder.left.reduce(0) { $0 + $1.squaredMagnitude }
     right = decoder.right.reduce(0) { $0 + $1.squaredMagnitude }
     cross = zip(decoder.left, decoder.right).reduce(Complex(0)) { $0 + $1.0 * $1.1.conjugate }
   }
 
-  /// Cholesky's factor, lower triangular, of the matrix with a billionth of its trace added.
+  /// The lower triangular Cholesky factor of the matrix, whose diagonal is first raised by a
+  /// billionth of the trace.
   fileprivate var factor: EarMatrix {
     let floor = 1e-9 * (left + right) + 1e-30
     let a = (left + floor).squareRoot()
@@ -31,12 +32,13 @@ struct EarCovariance {
 }
 
 extension EarCoefficients {
-  /// The decoder with this covariance in the diffuse field, as near to the old one as may be.
+  /// Returns the decoder nearest to this one whose covariance in the diffuse field is `wanted`.
   ///
-  /// With C = Kx Kx^H the decoder's own covariance and R = Ky Ky^H the wanted one, M = Ky P Kx^-1
-  /// for any unitary P gives M C M^H = R; the nearest is V U^H of Kx^H Ky = U S V^H (Vilkamo,
-  /// Baeckstroem, Kuntz, J. Audio Eng. Soc. 61, 403, 2013; for binaural decoders Zaunschirm,
-  /// Schoerkhuber, Hoeldrich, J. Acoust. Soc. Am. 143, 3616, 2018).
+  /// With the decoder's own covariance C = Kx Kx^H and the wanted one R = Ky Ky^H, M = Ky P Kx^-1
+  /// gives M C M^H = R for any unitary P. The nearest decoder has P = V U^H, where Kx^H Ky = U S
+  /// V^H is a singular value decomposition (Vilkamo, Baeckstroem, Kuntz, J. Audio Eng. Soc. 61,
+  /// 403, 2013; for binaural decoders Zaunschirm, Schoerkhuber, Hoeldrich, J. Acoust. Soc. Am. 143,
+  /// 3616, 2018).
   func constrained(to wanted: EarCovariance) -> EarCoefficients {
     let own = EarCovariance(self).factor
     let goal = wanted.factor
@@ -50,7 +52,7 @@ extension EarCoefficients {
   }
 }
 
-/// A complex matrix of two rows: a b, c d.
+/// A complex 2 x 2 matrix [[a, b], [c, d]].
 private struct EarMatrix {
   var a: Complex
   var b: Complex
@@ -72,10 +74,11 @@ private struct EarMatrix {
     return EarMatrix(d * scale, b * scale * -1, c * scale * -1, a * scale)
   }
 
-  /// The unitary matrix U of the polar form U H.
+  /// The unitary factor U of the polar decomposition U H; nil if the matrix is nearly singular.
   ///
-  /// For two rows H + |det| H^-1 = trace(H) by Cayley and Hamilton, so that the matrix and its
-  /// adjugate's adjoint, turned by the determinant's phase, add up to a multiple of U.
+  /// For a 2 x 2 matrix, H + |det| H^-1 = trace(H) by the Cayley-Hamilton theorem. Therefore the
+  /// matrix plus the adjoint of its adjugate, rotated by the phase of the determinant, is a
+  /// multiple of U.
   var unitaryFactor: EarMatrix? {
     let size = determinant.squaredMagnitude.squareRoot()
     let norm = [a, b, c, d].reduce(0) { $0 + $1.squaredMagnitude }

@@ -4,22 +4,23 @@ private import Ambisonics
 private import CRealtime
 private import SignalProcessing
 
-/// Responses for directions that nobody measured, such as those below the floor of a laboratory.
+/// Computes responses for unmeasured directions, such as those below the floor of a laboratory.
 ///
-/// A model of low order is fitted to the responses, each advanced by the arrival time at a rigid
-/// sphere, and evaluated where the nearest measurement is more than 15 degrees away (Ahrens,
+/// A model of low order is fitted to the responses, each advanced by its arrival time at a rigid
+/// sphere. It is evaluated where the nearest measurement is more than 15 degrees away. (Ahrens,
 /// Thomas, Tashev, "HRTF magnitude modeling using a non-regularized least-squares fit of spherical
-/// harmonics coefficients on incomplete data", APSIPA 2012, uses a fit of low order likewise). What
-/// the model says beyond its data is held to the measured mean energy in every bin.
+/// harmonics coefficients on incomplete data", APSIPA 2012, also fit a low order.) In every bin,
+/// the mean energy of the model's responses is limited to the measured mean energy.
 enum GapFilling {
   static let order = 4
   static let gap = 15 / 180 * Double.pi
   static let regularisation = 1e-3
-  /// Metres and metres per second of the sphere that gives the arrival times.
+  /// The radius of the sphere that defines the arrival times, in metres.
   static var headRadius: Double { @_noLocks get { 0.0875 } }
+  /// The speed of sound, in metres per second.
   static var speedOfSound: Double { @_noLocks get { 343 } }
 
-  /// Near-uniform directions (Fibonacci lattice) that lie in a gap.
+  /// Returns the directions of a near-uniform grid (Fibonacci lattice) that are in a gap.
   static func gapDirections(of measured: [SIMD3<Double>]) -> [SIMD3<Double>] {
     let limit = realtime_cos(gap)
     return fibonacciLattice(count: 1000).filter { candidate in
@@ -27,8 +28,10 @@ enum GapFilling {
     }
   }
 
-  /// Arrival time at an ear in seconds, relative to the head's centre (Woodworth 1938: straight to
-  /// the lit side, along the sphere to the other).
+  /// Returns the arrival time at an ear relative to the centre of the head, in seconds.
+  ///
+  /// The path is straight to the side that faces the source and follows the sphere to the other
+  /// side (Woodworth 1938).
   @_noLocks
   static func arrival(_ v: SIMD3<Double>, ear: Int) -> Double {
     let cosine = min(1, max(-1, ear == 0 ? v.y : -v.y))
@@ -37,10 +40,11 @@ enum GapFilling {
     return path * headRadius / speedOfSound
   }
 
-  /// The arrival from the other side of the head, the latest there is.
+  /// The arrival time from the opposite side of the head, which is the latest possible one, in
+  /// seconds.
   static var latestArrival: Double { .pi / 2 * headRadius / speedOfSound }
 
-  /// The responses with those of the gaps appended; weights are left to the caller.
+  /// Returns the responses with those of the gaps appended; the caller must set the weights.
   static func fill(_ responses: DirectionalResponses) -> DirectionalResponses {
     let measured = responses.directions.count
     let added = gapDirections(of: responses.directions)
@@ -73,7 +77,8 @@ enum GapFilling {
     return shifted(filled, by: -1)
   }
 
-  /// Every response advanced by its arrival time at the sphere (`sign` 1) or delayed by it (-1).
+  /// Returns every response advanced by its arrival time at the sphere (`sign` 1) or delayed by it
+  /// (-1).
   static func shifted(
     _ responses: DirectionalResponses, by sign: Double
   ) -> DirectionalResponses {
@@ -93,8 +98,8 @@ enum GapFilling {
   }
 }
 
-/// `count` near-uniform directions (Fibonacci lattice; Gonzalez, Mathematical Geosciences 42,
-/// 2010).
+/// Returns `count` near-uniform directions (Fibonacci lattice; Gonzalez, Mathematical Geosciences
+/// 42, 2010).
 func fibonacciLattice(count: Int) -> [SIMD3<Double>] {
   let golden = Double.pi * (1 + 5.0.squareRoot())
   return (0..<count).map { i in

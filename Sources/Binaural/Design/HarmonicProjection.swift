@@ -4,12 +4,13 @@ private import Ambisonics
 internal import Geometry
 internal import SignalProcessing
 
-/// Spherical-harmonic coefficients (N3D) of two ears at one bin: channels of complex numbers each.
+/// The spherical-harmonic coefficients (N3D) of both ears at one bin: one complex number per
+/// channel.
 struct EarCoefficients {
   var left: [Complex]
   var right: [Complex]
 
-  /// Sum of squared magnitudes: the decoder's energy in the diffuse field.
+  /// The sum of squared magnitudes: the decoder's energy in the diffuse field.
   var energy: Double {
     left.reduce(0) { $0 + $1.squaredMagnitude } + right.reduce(0) { $0 + $1.squaredMagnitude }
   }
@@ -21,20 +22,20 @@ struct EarCoefficients {
 
 /// The weighted least-squares projection of directional responses onto spherical harmonics.
 ///
-/// D = H W Y^T (Y W Y^T + e I)^-1 with harmonics in N3D; e is `regularisation` times the mean of
-/// the diagonal.
+/// The coefficients are D = H W Y^T (Y W Y^T + e I)^-1 with the responses H, the weights W, the N3D
+/// harmonics Y, and e = `regularisation` times the mean of the diagonal of Y W Y^T.
 ///
 /// ## Threading
-/// Several threads may project at once.
+/// Several threads may project at the same time.
 final class HarmonicProjection: @unchecked Sendable {
-  /// Directions that are worked on together: all their harmonics stay in the nearest cache.
+  /// The number of directions that are processed together: their harmonics fit into the L1 cache.
   static let tile = 32
 
   let channels: Int
   private let lanes: Int
   private let tiles: Int
   private let inverse: [Double]
-  /// Tiles x channels x 32 directions.
+  /// The harmonics: tiles x channels x 32 directions.
   private let harmonics: AlignedFloats
   private let weights: AlignedFloats
 
@@ -70,7 +71,7 @@ final class HarmonicProjection: @unchecked Sendable {
     self.inverse = inverse
   }
 
-  /// The projection of a bin's complex responses.
+  /// Returns the projection of a bin's complex responses.
   func project(_ responses: DirectionalResponses, bin: Int) -> EarCoefficients {
     EarCoefficients(
       left: project(responses, bin: bin, ear: 0), right: project(responses, bin: bin, ear: 1))
@@ -80,15 +81,17 @@ final class HarmonicProjection: @unchecked Sendable {
     project(responses, bin, ear, following: nil)
   }
 
-  /// What magnitudes are given phases by: those that the bin before decodes to, turned by
-  /// `advance`; below `share` 1 mixed with the complex responses.
+  /// Determines the phases that magnitudes get: those that the coefficients of the previous bin
+  /// decode to, rotated by `advance`.
+  ///
+  /// If `share` is below 1, the result is mixed with the complex responses.
   struct Phases {
     var previous: [Complex]
     var advance: Complex
     var share: Double
   }
 
-  /// The projection of a bin's magnitudes with the phases that the bin before decodes to.
+  /// Returns the projection of a bin's magnitudes, with phases from the previous bin.
   func projectMagnitudes(
     _ responses: DirectionalResponses, bin: Int, ear: Int, following phases: Phases
   ) -> [Complex] {
@@ -131,7 +134,7 @@ final class HarmonicProjection: @unchecked Sendable {
     return solved(sums)
   }
 
-  /// What eight directions hear of coefficients.
+  /// Decodes coefficients to eight directions.
   @inline(__always)
   private func decode(
     _ y: UnsafePointer<Float>, _ coefficients: UnsafePointer<SIMD2<Float>>
@@ -178,7 +181,8 @@ final class HarmonicProjection: @unchecked Sendable {
   }
 }
 
-/// The magnitudes of (hr, hi) with the phases of z, turned; mixed with (hr, hi) below share 1.
+/// Returns the magnitudes of (hr, hi) with the phases of (zr, zi) rotated by `turn`, mixed with
+/// (hr, hi) if `share` is below 1.
 @inline(__always)
 private func phased(
   _ hr: SIMD8<Float>, _ hi: SIMD8<Float>, _ zr: SIMD8<Float>, _ zi: SIMD8<Float>,

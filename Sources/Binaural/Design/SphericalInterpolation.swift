@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Weights by which a direction lies between three known ones around it.
+/// Interpolation weights of a direction between three known directions around it.
 ///
-/// The three are the corners of the Delaunay triangle that the direction is in: no other known
-/// direction lies inside the circle through them. The weights are barycentric, as in vector base
-/// amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997), and add up to 1.
+/// The three are the corners of the Delaunay triangle that contains the direction: no other known
+/// direction is inside the circle through them. The weights are barycentric, as in vector base
+/// amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997), and sum to 1.
 struct SphericalInterpolation {
   private let directions: [SIMD3<Double>]
 
-  /// How many of the nearest directions may be corners.
+  /// The number of nearest directions that are considered as corners.
   private static let candidates = 14
 
   init(_ directions: [SIMD3<Double>]) { self.directions = directions }
 
-  /// One to three directions and their weights; the nearest alone where no triangle surrounds `v`.
+  /// Returns one to three directions and their weights; only the nearest if no triangle contains
+  /// `v`.
   func weights(at v: SIMD3<Double>) -> [(direction: Int, weight: Double)] {
     let near = nearest(to: v)
     guard let first = near.first else { return [] }
-    // At a known direction there is nothing to interpolate.
+    // A known direction needs no interpolation.
     if distance(directions[first], v) < 1e-12 { return [(first, 1)] }
     for i in near.indices {
       for j in near.indices.dropFirst(i + 1) {
@@ -39,7 +40,7 @@ struct SphericalInterpolation {
     for (index, direction) in directions.enumerated() {
       let distance = distance(direction, v)
       guard distance < limit else { continue }
-      // Directions measured twice make no triangle.
+      // Duplicate directions cannot form a triangle.
       if found.contains(where: { self.distance(directions[$0.index], direction) < 1e-10 }) {
         continue
       }
@@ -65,7 +66,7 @@ struct SphericalInterpolation {
     return positive.map { $0 / sum }
   }
 
-  /// Whether none of the directions is beyond the plane through the corners.
+  /// Whether the circle through the corners is empty: no direction is beyond their plane.
   private func isEmpty(_ corners: [Int], among near: [Int]) -> Bool {
     let (a, b, c) = (directions[corners[0]], directions[corners[1]], directions[corners[2]])
     var normal = cross(b - a, c - a)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DirectDesign {
-  /// The filters for a set as it was read, made or taken from a cache; see
-  /// `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
+  /// Returns the filters for a set as it was read: from a cache, or designed and then stored there.
+  ///
+  /// See `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
   public func filters(
     for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
     isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -22,7 +23,7 @@ extension DirectDesign {
 }
 
 extension DirectionalBank {
-  /// The filters and, last, the gains; nil where the sizes are not those of a bank.
+  /// Makes a bank from its filters, followed by the gains; nil if the sizes do not fit.
   fileprivate init?(arrays: [[Float]]) {
     guard arrays.count == Self.rank + 1, let gains = arrays.last,
       gains.count == Self.rows * Self.columns * 2 * Self.rank, let taps = arrays.first?.count,

@@ -3,12 +3,13 @@
 private import CRealtime
 private import SignalProcessing
 
-/// Makes the bank that plays loudspeakers through responses of their own directions.
+/// Designs the bank that renders loudspeakers through the responses of their own directions.
 ///
-/// Responses are advanced by their arrival time at a sphere, so that neighbours differ little, and
-/// made flat in the diffuse field, so that all bands count. Their principal components (Kistler and
-/// Wightman, J. Acoust. Soc. Am. 91, 1637, 1992, with magnitudes) are the bank's filters; between
-/// measured directions the components' gains are interpolated.
+/// Each response is advanced by its arrival time at a sphere, so that neighbours differ little, and
+/// equalised by the diffuse field, so that all bands count equally. The bank's filters are the
+/// principal components of these responses (Kistler and Wightman, J. Acoust. Soc. Am. 91, 1637,
+/// 1992, who used magnitudes). The gains of the components are interpolated between measured
+/// directions.
 public struct DirectDesign: Sendable {
   public var equalisation: DecoderDesign.Equalisation
 
@@ -16,12 +17,13 @@ public struct DirectDesign: Sendable {
     self.equalisation = equalisation
   }
 
-  /// Frames of a flattened response before its arrival.
+  /// The number of frames of an equalised response before its arrival.
   private static let lead = 64
 
-  /// The bank for a set that has been prepared for the playing rate and brought to level.
+  /// Returns the bank for a set that has been prepared for the playback rate and normalised in
+  /// level.
   ///
-  /// - Throws: `HRTFError.interrupted` where it was cancelled.
+  /// - Throws: `HRTFError.interrupted` if it was cancelled.
   public func bank(
     for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(HRTFError) -> DirectionalBank {
@@ -34,7 +36,7 @@ public struct DirectDesign: Sendable {
     let colour = Self.colour(of: responses)
     for k in 0..<aligned.bins { aligned.multiply(bin: k, by: Complex(1 / colour[k])) }
     if isCancelled() { throw .interrupted }
-    // 9 ms, in which responses without a room are over.
+    // About 9 ms: anechoic responses have decayed by then.
     let usual = Int(max(448, 448 * set.sampleRate / 48000))
     let length = min(size - Self.lead, min(taps, usual)) + Self.lead
     let rows = Self.impulseResponses(aligned, length: length)
@@ -48,7 +50,8 @@ public struct DirectDesign: Sendable {
       gains: Self.grid(gains, responses.directions))
   }
 
-  /// The amplitude of the diffuse field, smoothed over a third of an octave; within 50 dB.
+  /// Returns the amplitude of the diffuse field, smoothed over a third of an octave and limited to
+  /// 50 dB below its maximum.
   private static func colour(of responses: DirectionalResponses) -> [Double] {
     let energy = (0..<responses.bins).map { responses.diffuseEnergy(bin: $0) / 2 }
     let smooth = energy.indices.map { k in
@@ -60,7 +63,8 @@ public struct DirectDesign: Sendable {
     return smooth.map { max($0, floor).squareRoot() }
   }
 
-  /// directions x 2 ears x `length` frames, the first `lead` of them before the arrival.
+  /// Returns impulse responses, directions x 2 ears x `length` frames; the first `lead` frames
+  /// precede the arrival.
   private static func impulseResponses(
     _ responses: DirectionalResponses, length: Int
   ) -> [Float] {
@@ -97,7 +101,7 @@ public struct DirectDesign: Sendable {
     return result
   }
 
-  /// The components with the diffuse field's colour given back, from the arrival on.
+  /// Returns the components with the colour of the diffuse field restored, from the arrival on.
   private static func filters(
     _ components: PrincipalComponents, _ colour: [Double], size: Int, taps: Int
   ) -> [[Float]] {
@@ -122,7 +126,7 @@ public struct DirectDesign: Sendable {
     }
   }
 
-  /// The gains of the grid's directions, between those of the known ones.
+  /// Returns the gains for the directions of the grid, interpolated between the given directions.
   private static func grid(_ gains: [Float], _ directions: [SIMD3<Double>]) -> [Float] {
     let (rows, columns) = (DirectionalBank.rows, DirectionalBank.columns)
     let width = 2 * DirectionalBank.rank

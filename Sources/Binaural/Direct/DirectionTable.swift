@@ -3,10 +3,10 @@
 private import CRealtime
 private import SignalProcessing
 
-/// The gains of a bank at any direction, bilinear between those of its grid.
+/// The gains of a bank for any direction, interpolated bilinearly in its grid.
 ///
 /// ## Threading
-/// May be read from several threads; nothing allocates, locks or waits.
+/// May be read from several threads. Reading does not allocate, lock or wait.
 struct DirectionTable: ~Copyable {
   private let gains: AlignedFloats
   private let rank: Int
@@ -17,8 +17,10 @@ struct DirectionTable: ~Copyable {
     gains.pointer.update(from: bank.gains, count: bank.gains.count)
   }
 
+  /// Looks up the gains of a direction.
+  ///
   /// - Parameters:
-  ///   - v: a unit vector, as the head sees it.
+  ///   - v: a unit vector relative to the head.
   ///   - left: receives `rank` gains.
   ///   - right: receives `rank` gains.
   @_noLocks

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Responses of all directions as mixtures of a few filters and a delay: what `DirectionalMixer`
-/// plays loudspeakers with.
+/// The responses of all directions as mixtures of a few filters and a delay; used by
+/// `DirectionalMixer`.
 ///
-/// An ear's response from a direction is the sum of `filters` with the direction's `gains`, late by
-/// the arrival time at that ear. The gains lie on a grid of azimuths and elevations.
+/// The response of an ear to a direction is the sum of `filters` weighted by the direction's
+/// `gains`, delayed by the arrival time at that ear. The gains are on a grid of azimuths and
+/// elevations.
 public struct DirectionalBank: Sendable {
-  /// Filters of one ear; both ears have the same.
+  /// The number of filters; both ears use the same ones.
   public static var rank: Int { @_noLocks get { 48 } }
-  /// Degrees between two directions of the grid.
+  /// The spacing of the grid, in degrees.
   static var step: Double { @_noLocks get { 2.5 } }
   static var columns: Int { @_noLocks get { 144 } }
   static var rows: Int { @_noLocks get { 73 } }
 
-  /// `rank` x taps.
+  /// The filters: `rank` x taps.
   public let filters: [[Float]]
-  /// rows (elevations from -90 degrees) x columns (azimuths from 0) x 2 ears x `rank`.
+  /// The gains: rows (elevations from -90 degrees) x columns (azimuths from 0) x 2 ears x `rank`.
   let gains: [Float]
-  /// For loudspeakers: what each of the ears' filters (left ear's, then right ear's) feeds to the
-  /// left and to the right one, 2 x `rank` x taps each.
+  /// The filters for playback on two loudspeakers, with crosstalk cancellation; nil for headphones.
+  ///
+  /// For the left and the right loudspeaker, 2 x `rank` x taps each: the left ear's inputs, then
+  /// the right ear's.
   var crossed: (left: [[Float]], right: [[Float]])?
 
   public var taps: Int { crossed?.left.first?.count ?? filters.first?.count ?? 0 }

@@ -5,11 +5,12 @@ private import CRealtime
 internal import Geometry
 private import SignalProcessing
 
-/// Mixes loudspeakers into the inputs of a `DirectionalBank`'s filters, as the head sees them.
+/// Mixes loudspeakers into the inputs of a `DirectionalBank`'s filters, by their directions
+/// relative to the head.
 ///
 /// Each loudspeaker is delayed by its arrival time at each ear and mixed into the inputs of the
-/// fixed bank of filters. Delays and gains are computed for the points of a `PoseGrid` and go
-/// linearly between, and no filter is ever exchanged.
+/// fixed filters. Delays and gains are computed at the points of a `PoseGrid` and change linearly
+/// between them. The filters never change.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -22,13 +23,15 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
   private let line: EarDelayLine
   private let left: RampedMatrix
   private let right: RampedMatrix
-  /// speakers x 2 ears x 16 frames.
+  /// The delayed loudspeaker signals: 2 ears x speakers x 16 frames.
   private let delayed: AlignedFloats
 
+  /// Creates a mixer.
+  ///
   /// - Parameters:
-  ///   - bank: for the playing rate.
-  ///   - sampleRate: of playing, Hz.
-  ///   - directions: unit vectors to the loudspeakers, in the room.
+  ///   - bank: for the playback rate.
+  ///   - sampleRate: the playback rate, in Hz.
+  ///   - directions: unit vectors to the loudspeakers, on the stage.
   init(bank: DirectionalBank, sampleRate: Double, directions: [SIMD3<Double>]) {
     speakers = directions.count
     self.directions = .allocate(capacity: max(1, directions.count))
@@ -43,7 +46,7 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
 
   deinit { directions.deallocate() }
 
-  /// Forgets the past.
+  /// Clears all state.
   @_noLocks
   func reset() {
     left.gains.reset()
@@ -53,12 +56,12 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
   /// Mixes the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: speakers x frames, channel after channel `stride` apart, the next frame at index
+  ///   - input: speakers x frames; channels are `stride` apart and the next frame is at index
   ///     `poses.phase`.
-  ///   - output: 2 ears x rank x frames, likewise; not the same memory.
+  ///   - output: 2 ears x rank x frames, in the same arrangement; must not overlap `input`.
   ///   - stride: floats from one channel to the next.
-  ///   - frames: frames to do.
-  ///   - poses: the head over these frames.
+  ///   - frames: the number of frames to mix.
+  ///   - poses: the head poses for these frames.
   @_noLocks
   func process(
     input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, stride: Int, frames: Int,

@@ -4,34 +4,35 @@ private import Ambisonics
 private import CRealtime
 private import SignalProcessing
 
-/// Delays loudspeakers by fractions of frames that change linearly from one point of the grid to
-/// the next, each loudspeaker twice: for either ear.
+/// Delays each loudspeaker for each ear by a fractional number of frames that changes linearly
+/// between grid points.
 ///
-/// A Kaiser-windowed sinc (beta 8, 16 frames a side at 44.1 kHz and above) reads between frames:
-/// level to 0.01 dB up to 0.84 of half the rate.
+/// Interpolation uses a Kaiser-windowed sinc (beta 8, 16 frames on each side at 44.1 kHz and
+/// above). The level is correct to 0.01 dB up to 0.84 of half the sample rate.
 ///
 /// ## Threading
-/// One caller at a time; nothing allocates, locks or waits.
+/// One caller at a time. Nothing allocates, locks or waits.
 struct EarDelayLine: ~Copyable {
-  /// Frames.
+  /// The longest delay, in frames.
   let longestDelay: Int
 
   private let speakers: Int
-  /// Frames by which a sound from the head's centre is late.
+  /// The delay of sound from the centre of the head, in frames.
   private let base: Float
   private let sampleRate: Double
-  /// Frames to either side that count.
+  /// The number of frames on each side that contribute to an output frame.
   private let reach: Int
   private let phases: Int
   private let cell = PoseGrid.cellFrames
-  /// (phases + 1) x 2 reach.
+  /// The interpolation kernel: (phases + 1) x 2 reach.
   private let kernel: AlignedFloats
   private let length: Int
-  /// speakers x 2 length: each ring twice, so that every window lies in a row.
+  /// The ring buffers, speakers x 2 length: each ring is stored twice, so that every window is
+  /// contiguous.
   private let rings: AlignedFloats
-  /// Start, slope and end of the delays in frames: speakers x 2 ears x 3.
+  /// Start, slope per frame and end of the delays in frames: speakers x 2 ears x 3.
   private let delays: AlignedFloats
-  /// Where the next frame is written.
+  /// The index in a ring at which the next frame is written.
   private let position: UnsafeMutablePointer<Int>
 
   init(speakers: Int, sampleRate: Double) {
@@ -55,7 +56,8 @@ struct EarDelayLine: ~Copyable {
 
   deinit { position.deallocate() }
 
-  /// For each phase the coefficients of the frames from `reach - 1` before to `reach` after.
+  /// Returns the coefficients of each phase for the frames from `reach - 1` before to `reach`
+  /// after, with a sum of 1.
   private static func kernel(reach: Int, phases: Int) -> AlignedFloats {
     let table = AlignedFloats(count: (phases + 1) * 2 * reach)
     for phase in 0...phases {
@@ -80,13 +82,13 @@ struct EarDelayLine: ~Copyable {
     position.pointee = 0
   }
 
-  /// Sets the delay that the present cell ends with, from seconds of arrival.
+  /// Sets the delay at the end of the current cell from an arrival time in seconds.
   @_noLocks
   func setArrival(_ seconds: Double, speaker: Int, ear: Int) {
     delays.pointer[(2 * speaker + ear) * 3 + 2] = base + Float(seconds * sampleRate)
   }
 
-  /// The next cell begins with the delays that the last one ended with.
+  /// Starts a cell with the delays at the end of the last one.
   @_noLocks
   func beginCell() {
     for i in 0..<(2 * speakers) {
@@ -95,7 +97,7 @@ struct EarDelayLine: ~Copyable {
     }
   }
 
-  /// The delays at the cell's end have been set.
+  /// Computes the slopes of the delays, after the delays at the end of the cell have been set.
   @_noLocks
   func setSlopes() {
     let scale = 1 / Float(cell)
@@ -104,7 +106,7 @@ struct EarDelayLine: ~Copyable {
     }
   }
 
-  /// Takes frames of one cell; `advance` follows when they have been read.
+  /// Writes frames of one cell; call `advance` after they have been read.
   @_noLocks
   func write(_ samples: UnsafePointer<Float>, speaker: Int, frames: Int) {
     let ring = rings.pointer + speaker * 2 * length
@@ -118,9 +120,9 @@ struct EarDelayLine: ~Copyable {
   @_noLocks
   func advance(by frames: Int) { position.pointee = (position.pointee + frames) & (length - 1) }
 
-  /// The frames written last, as an ear gets them.
+  /// Reads the frames written last, delayed for an ear.
   ///
-  /// - Parameter offset: frames of the cell that are done.
+  /// - Parameter offset: frames of the cell that are already done.
   @_noLocks
   func read(
     _ output: UnsafeMutablePointer<Float>, speaker: Int, ear: Int, frames: Int, offset: Int

@@ -2,23 +2,28 @@
 
 import Geometry
 
-/// The orthonormal vectors that weighted rows are sums of with the least squared error.
+/// The orthonormal vectors whose linear combinations approximate weighted rows with the least
+/// squared error.
 ///
-/// They span the dominant eigenvectors' space of the rows' covariance, found by orthogonal
-/// iteration (Golub and Van Loan, Matrix Computations, 4th edition, section 8.2.4); no mean is
-/// taken off.
+/// They span the space of the dominant eigenvectors of the rows' covariance, computed by orthogonal
+/// iteration (Golub and Van Loan, Matrix Computations, 4th edition, section 8.2.4). The mean is not
+/// subtracted.
 struct PrincipalComponents {
-  /// count x columns.
+  /// The vectors: count x columns.
   let vectors: [[Double]]
 
   private static let iterations = 24
 
+  /// Computes the vectors.
+  ///
   /// - Parameters:
   ///   - rows: rows x columns values.
-  ///   - weights: of the rows.
+  ///   - columns: values in a row.
+  ///   - weights: one for each row.
+  ///   - count: the number of vectors.
   init(rows: [Float], columns: Int, weights: [Double], count: Int) {
     let covariance = Self.covariance(rows, columns, weights)
-    // Any start will do that is not at right angles to what is looked for.
+    // Any start is suitable that is not orthogonal to the result.
     var seed: UInt64 = 1
     var vectors = (0..<count).map { _ in
       (0..<columns).map { _ in
@@ -34,7 +39,7 @@ struct PrincipalComponents {
     self.vectors = vectors
   }
 
-  /// rows x count products of the rows with the vectors.
+  /// Returns the products of the rows with the vectors: rows x count.
   func gains(of rows: [Float]) -> [Float] {
     let columns = vectors[0].count
     let (count, rank) = (rows.count / columns, vectors.count)
@@ -58,7 +63,9 @@ struct PrincipalComponents {
     return result
   }
 
-  /// columns x columns, of the lower triangle's products in halves of the rows.
+  /// Returns the weighted covariance of the rows: columns x columns.
+  ///
+  /// Two threads each sum the lower triangle over half of the rows.
   private static func covariance(
     _ rows: [Float], _ columns: Int, _ weights: [Double]
   ) -> [Float] {

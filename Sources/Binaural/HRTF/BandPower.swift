@@ -2,15 +2,21 @@
 
 import Glibc
 
-/// Mean power of transfer functions in a frequency band, by a radix-2 transform (Cooley and Tukey).
+/// Computes the mean power of transfer functions in a frequency band, by a radix-2 transform
+/// (Cooley and Tukey).
 struct BandPower {
   private let size: Int
   private let cosines: [Double]
   private let sines: [Double]
-  /// Bins of the band with the part of their width that lies inside; the parts sum to 1.
+  /// The bins of the band, each weighted by the part of its width inside the band; the weights sum
+  /// to 1.
   private let band: [(bin: Int, weight: Double)]
 
-  /// - Parameter band: Hz.
+  /// Prepares the transform for responses of `taps` samples.
+  ///
+  /// - Parameters:
+  ///   - sampleRate: in Hz.
+  ///   - band: in Hz.
   init(taps: Int, sampleRate: Double, band: ClosedRange<Double>) {
     var size = 512
     while size < 2 * taps { size *= 2 }
@@ -29,7 +35,9 @@ struct BandPower {
     self.band = overlaps.indices.filter { overlaps[$0] > 0 }.map { ($0, overlaps[$0] / total) }
   }
 
-  /// The sum of the mean |H|^2 of two responses, the second in the imaginary part.
+  /// Returns the sum of the mean |H|^2 of two responses of up to `taps` samples.
+  ///
+  /// Both are transformed at once, as the real and the imaginary part of one signal.
   func sum(_ first: UnsafeBufferPointer<Float>, _ second: UnsafeBufferPointer<Float>) -> Double {
     var re = [Double](repeating: 0, count: size)
     var im = [Double](repeating: 0, count: size)
@@ -51,7 +59,7 @@ struct BandPower {
     }
   }
 
-  /// In place, decimation in time.
+  /// Transforms in place (decimation in time).
   private func transform(
     _ re: UnsafeMutableBufferPointer<Double>, _ im: UnsafeMutableBufferPointer<Double>
   ) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The measurements of one source distance: of several the one with the most, then the farthest.
+/// The measurements at one source distance: the distance with the most measurements, and the
+/// farthest of several such.
 ///
-/// Near-field sets hold the same directions at several distances, which differ in level.
+/// Near-field sets contain the same directions at several distances, which differ in level.
 struct DistanceShell {
   /// Indices of the measurements, in the order of the file.
   let indices: [Int]
-  /// Metres, mean.
+  /// The mean distance of the measurements, in metres.
   let radius: Double
   let notes: [String]
 
-  /// Distances that differ by less than this are one.
+  /// Sorted distances belong to one shell if each exceeds the one before by at most this fraction.
   private static let tolerance = 0.05
 
   init(_ positions: [SIMD3<Double>]) {
@@ -41,10 +42,12 @@ struct DistanceShell {
   }
 }
 
-/// Metres with centimetres.
+/// Formats metres with two decimal places.
 func metres(_ value: Double) -> String { decimal(value, digits: 2) }
 
-/// A number with a fixed number of digits after the point.
+/// Formats a number with a fixed number of digits after the decimal point.
+///
+/// Numbers that are not finite, or not below 1e12, appear in Swift's default format.
 package func decimal(_ value: Double, digits: Int) -> String {
   guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
   let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }

@@ -2,24 +2,25 @@
 
 import Glibc
 
-/// Which channel is the left ear, told by the levels of lateral sources.
+/// Determines which channel is the left ear, from the levels of lateral sources.
 ///
-/// ReceiverPosition is not believed: many public sets (CIPIC, LISTEN, MIT KEMAR large pinna, TH
-/// Koeln KU100) declare channel 0 on the right although it is the left ear.
+/// ReceiverPosition is ignored if the levels contradict it: many public sets (CIPIC, LISTEN, MIT
+/// KEMAR large pinna, TH Koeln KU100) declare channel 0 on the right although it is the left ear.
 struct EarOrder {
   enum Ear: String {
     case left, right
   }
 
-  /// The ear that channel 0 is.
+  /// The ear to which channel 0 belongs.
   let channelZero: Ear
-  /// What the file declares channel 0 to be; nil where it does not tell.
+  /// The ear that the file declares for channel 0; nil if it declares none.
   let declared: Ear?
   let notes: [String]
 
   var isExchanged: Bool { channelZero == .right }
 
-  /// Below this mean level difference (natural logarithm of energy) the levels tell nothing.
+  /// The smallest mean level difference (natural logarithm of the energy ratio) that identifies the
+  /// ears.
   private static let leastEvidence = 0.02
 
   init(_ contents: SofaContents) {
@@ -47,7 +48,8 @@ struct EarOrder {
     }
   }
 
-  /// Mean over directions of ln(energy of channel 0 / energy of channel 1), weighted by y (left).
+  /// Returns the mean over directions of ln(energy of channel 0 / energy of channel 1), weighted by
+  /// y (left).
   private static func evidence(_ contents: SofaContents) -> Double {
     var (sum, weight) = (0.0, 0.0)
     contents.impulseResponses.withUnsafeBufferPointer { samples in
@@ -66,7 +68,7 @@ struct EarOrder {
   }
 }
 
-/// Sum of squares of a stretch of samples.
+/// Returns the sum of squares of `count` samples from `start` on.
 func energy(_ samples: UnsafeBufferPointer<Float>, _ start: Int, _ count: Int) -> Double {
   var sum = 0.0
   for index in start..<start + count {

@@ -2,14 +2,14 @@
 
 import Glibc
 
-/// An environment variable that is set and not empty.
+/// Returns the value of an environment variable; nil if it is unset or empty.
 func environmentVariable(_ name: String) -> String? {
   guard let value = getenv(name) else { return nil }
   let text = String(cString: value)
   return text.isEmpty ? nil : text
 }
 
-/// The directory of the running program.
+/// Returns the directory of the running program; nil if it cannot be determined.
 func programDirectory() -> String? {
   var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
   let count = buffer.withUnsafeMutableBytes { bytes in

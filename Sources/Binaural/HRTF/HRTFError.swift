@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why there is no HRTF set. The description is one line: what, why, what to do.
+/// The reason why an HRTF set is unavailable.
+///
+/// The description is one line that states the problem, its cause and a remedy.
 public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The file is missing, unreadable or no regular file.
+  /// The file is missing, unreadable or not a regular file.
   case cannotOpen(path: String, reason: String)
-  /// The content is not SOFA, or is damaged.
+  /// The content is not SOFA, or it is damaged.
   case notSOFA(path: String, reason: String)
-  /// A SOFA file whose content failed a check; `check` names it with the numbers.
+  /// The content of a SOFA file failed a check; `check` describes it with the values.
   case refused(path: String, check: String)
   /// The reader was stopped after this time.
   case timedOut(path: String, seconds: Double)
-  /// The reader died by a signal while it read the file.
+  /// A signal killed the reader while it read the file.
   case crashed(path: String, signal: Int32)
-  /// `stillstage-sofa` is at none of these places.
+  /// `stillstage-sofa` is at none of these paths.
   case readerNotFound(places: [String])
-  /// The reader ran but gave no proper answer.
+  /// The reader ran but gave no valid answer.
   case readerFailed(path: String, reason: String)
-  /// Ended by the caller.
+  /// The caller cancelled the operation.
   case interrupted
 
   public var description: String {
@@ -46,7 +48,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The text on one line, whatever a path or a file put into it.
+/// Replaces control characters by spaces, so that text from a path or a file stays on one line.
 func withoutControlCharacters(_ text: String) -> String {
   var scalars = String.UnicodeScalarView()
   for scalar in text.unicodeScalars {

@@ -2,13 +2,13 @@
 
 import System
 
-/// Finds libmysofa's `default.sofa`, the HRTF set that is there without asking.
+/// Finds libmysofa's `default.sofa`, the HRTF set that is used by default.
 public struct HRTFLocator: Sendable {
   private let variable: @Sendable (String) -> String?
   private let exists: @Sendable (String) -> Bool
   private let package: @Sendable (String) -> String?
 
-  /// Looks at this machine's files and environment.
+  /// Creates a locator that searches the files and environment of this machine.
   public init() {
     self.init(variable: environmentVariable, exists: isRegularFile, package: pkgConfigVariable)
   }
@@ -23,8 +23,10 @@ public struct HRTFLocator: Sendable {
     self.package = package
   }
 
-  /// The path of `default.sofa`: in the XDG data directories, `/usr/share` or `/usr/local/share`,
-  /// else where pkg-config says libmysofa lives; nil where it is not installed.
+  /// Returns the path of `default.sofa`; nil if it is not installed.
+  ///
+  /// The search covers the XDG data directories, `/usr/share` and `/usr/local/share`, then the
+  /// directories that pkg-config reports for libmysofa.
   public func defaultPath() -> String? {
     usualPlaces.first(where: exists) ?? packagePlaces().first(where: exists)
   }
@@ -38,7 +40,7 @@ public struct HRTFLocator: Sendable {
     }
     shares += (variable("XDG_DATA_DIRS") ?? "").split(separator: ":").map(String.init)
     shares += ["/usr/share", "/usr/local/share"]
-    // The XDG specification lets relative paths be ignored.
+    // The XDG base directory specification requires that relative paths are ignored.
     return shares.filter { $0.hasPrefix("/") }.map { "\($0)/libmysofa/default.sofa" }
   }
 

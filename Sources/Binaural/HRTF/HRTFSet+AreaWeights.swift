@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// The share of the sphere each direction stands for; sums to 1. See
+  /// The fraction of the sphere that each direction represents; sums to 1. See
   /// `areaWeights(limitingCaps:)`.
   public var areaWeights: [Double] { areaWeights(limitingCaps: true) }
 
-  /// Areas of the directions' Voronoi cells on the sphere, scaled to sum to 1.
+  /// Returns the areas of the directions' Voronoi cells on the sphere, scaled to sum to 1.
   ///
   /// Equal directions share their cell. With `limitingCaps` no cell counts more than three times
-  /// the median one, so that the rim of an unmeasured cap does not speak for all of it.
+  /// the median cell, so that the rim of an unmeasured cap does not represent the entire cap.
   public func areaWeights(limitingCaps: Bool) -> [Double] {
     Self.areaWeights(SphericalVoronoi(directions).areas, limitingCaps: limitingCaps)
   }
 
-  /// Degrees: the largest angle from a point of the sphere to its nearest direction.
+  /// The largest angle from a point of the sphere to its nearest direction, in degrees.
   public var largestGapDegrees: Double { SphericalVoronoi(directions).largestGap * 180 / .pi }
 
   static func areaWeights(_ areas: [Double], limitingCaps: Bool) -> [Double] {

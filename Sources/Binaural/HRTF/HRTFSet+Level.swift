@@ -3,11 +3,13 @@
 import Glibc
 
 extension HRTFSet {
-  /// The band over which sets are compared in level, Hz.
+  /// The band in which the levels of sets are compared, in Hz.
   static let levelBand = 200.0...8_000.0
 
-  /// The set's level in a diffuse field, dB: |H|^2 averaged over both ears, over directions by
-  /// `areaWeights`, and linearly in frequency over 200 Hz to 8 kHz.
+  /// The level of the set in a diffuse field, in dB.
+  ///
+  /// It is |H|^2 averaged over both ears, over directions by `areaWeights`, and linearly in
+  /// frequency over 200 Hz to 8 kHz.
   public var diffuseFieldLevelDecibels: Double {
     diffuseFieldLevelDecibels(weights: areaWeights)
   }
@@ -25,12 +27,13 @@ extension HRTFSet {
     return 10 * log10(mean)
   }
 
-  /// The set with one gain for all, so that its diffuse-field level is 0 dB; its colour is kept.
+  /// Returns the set scaled by one gain to a diffuse-field level of 0 dB; its spectral colour is
+  /// unchanged.
   public func normalized() -> HRTFSet {
     scaled(byDecibels: -diffuseFieldLevelDecibels)
   }
 
-  /// The set with all responses louder by `decibels`; unchanged where that is not finite.
+  /// Returns the set with all responses amplified by `decibels`; unchanged if that is not finite.
   func scaled(byDecibels decibels: Double) -> HRTFSet {
     guard decibels.isFinite else { return self }
     let gain = Float(pow(10, decibels / 20))

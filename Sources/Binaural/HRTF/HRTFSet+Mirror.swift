@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// Whether every direction has a mirror image in the median plane at which the other ear hears
-  /// the same (to -100 dB), as in sets of which one ear was measured.
+  /// Whether the set is its own mirror image in the median plane, as sets measured at one ear are.
+  ///
+  /// Every direction must have a mirror image at which the other ear has the same response (to -100
+  /// dB) and the same delay (to 0.001 samples).
   public var isMirrored: Bool {
     guard let images = mirrorImages else { return false }
     for (direction, image) in images.enumerated() {
@@ -20,7 +22,7 @@ extension HRTFSet {
     return true
   }
 
-  /// For every direction the index of its mirror image; nil where one has none.
+  /// The index of every direction's mirror image; nil if a direction has none.
   private var mirrorImages: [Int]? {
     var places: [SIMD3<Int64>: Int] = [:]
     for (index, direction) in directions.enumerated() { places[Self.place(direction)] = index }
@@ -38,11 +40,12 @@ extension HRTFSet {
 }
 
 extension BinauralFilters {
-  /// The left ear's filters for both ears: what a channel that changes its sign in the mirror (m <
-  /// 0) brings to the left ear comes to the right one with the opposite sign.
+  /// Returns filters in which the right ear's are the mirror image of the left ear's: channels that
+  /// change sign in the mirror (m < 0) are negated.
   ///
-  /// A set that is its own mirror image leads to such filters but for rounding, which magnitude
-  /// least squares carries far; exact ones cost half (`PartitionedConvolver.isSymmetric`).
+  /// A set that is its own mirror image leads to such filters except for rounding errors, which
+  /// magnitude least squares amplifies. Exactly symmetric filters cost half
+  /// (`PartitionedConvolver.isSymmetric`).
   public func mirrored() -> BinauralFilters {
     let right = left.enumerated().map { channel, filter in
       let degree = Int(Double(channel).squareRoot())

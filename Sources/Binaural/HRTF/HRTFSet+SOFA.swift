@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// Fewer directions than this cannot tell the channels of a first-order soundfield apart.
+  /// The smallest usable number of directions: fewer cannot distinguish the channels of a
+  /// first-order soundfield.
   static let fewestDirections = 4
 
-  /// The set a SOFA file holds: one distance, ears told by their levels.
+  /// Makes a set from the contents of a SOFA file, using one source distance and the ear order that
+  /// the levels indicate.
+  ///
+  /// - Throws: `HRTFError.refused` if there are too few directions.
   init(_ contents: SofaContents, path: String) throws(HRTFError) {
     let shell = DistanceShell(contents.positions)
     let ears = EarOrder(contents)
@@ -45,7 +49,7 @@ extension HRTFSet {
 }
 
 extension SofaContents {
-  /// Samples by which a channel of a measurement comes later still.
+  /// Returns the additional delay of a measurement's channel, in samples.
   func delay(measurement: Int, channel: Int) -> Double {
     switch delays.count {
     case 0: 0

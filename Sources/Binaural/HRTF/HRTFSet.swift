@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Head-related impulse responses of one listener: left and right ear over measured directions.
+/// The head-related impulse responses of one listener: left and right ear for measured directions.
 public struct HRTFSet: Sendable {
-  /// What the set calls itself, for people.
+  /// The name of the set, to be displayed.
   public var name: String
-  /// The file it was read from; nil for a computed set.
+  /// The file from which the set was read; nil for a computed set.
   public var path: String?
-  /// Hz.
+  /// The sample rate, in Hz.
   public var sampleRate: Double
   /// Unit vectors to the sources: x front, y left, z up.
   public var directions: [SIMD3<Double>]
-  /// Metres from the centre of the head to the sources; infinite for plane waves.
+  /// The distance from the centre of the head to the sources, in metres; infinite for plane waves.
   public var radius: Double
-  /// Samples of an impulse response.
+  /// The length of an impulse response, in samples.
   public var taps: Int
-  /// directions x 2 ears (left, right) x taps, flat.
+  /// The impulse responses: directions x 2 ears (left, right) x taps, flat.
   public var impulseResponses: [Float]
-  /// directions x 2 ears, flat: samples at `sampleRate` by which a response comes later still;
-  /// negative: earlier.
+  /// The additional delay of each response, in samples at `sampleRate`; negative if it is earlier.
+  /// directions x 2 ears, flat.
   public var delays: [Double]
-  /// What the user should be told of the set, a sentence each.
+  /// Facts about the set that the user should know, one sentence each.
   public var notes: [String]
 
-  /// A set of `directions.count` directions; the arrays must have the sizes of their properties.
+  /// Creates a set of `directions.count` directions; the arrays must have the sizes stated at their
+  /// properties.
   public init(
     name: String, path: String? = nil, sampleRate: Double, directions: [SIMD3<Double>],
     radius: Double, taps: Int, impulseResponses: [Float], delays: [Double], notes: [String] = []
@@ -40,16 +41,18 @@ public struct HRTFSet: Sendable {
     self.notes = notes
   }
 
-  /// Where the response of a direction and an ear (0 left, 1 right) starts in `impulseResponses`.
+  /// Returns the index in `impulseResponses` at which the response of a direction and an ear (0
+  /// left, 1 right) starts.
   public func offset(direction: Int, ear: Int) -> Int { (direction * 2 + ear) * taps }
 
-  /// The response of a direction and an ear (0 left, 1 right): `taps` samples, without its delay.
+  /// Returns the response of a direction and an ear (0 left, 1 right): `taps` samples, without its
+  /// delay.
   public func impulseResponse(direction: Int, ear: Int) -> ArraySlice<Float> {
     let start = offset(direction: direction, ear: ear)
     return impulseResponses[start..<start + taps]
   }
 
-  /// The index of the direction nearest to a vector.
+  /// Returns the index of the direction nearest to a vector.
   public func nearestDirection(to vector: SIMD3<Double>) -> Int {
     var (best, index) = (-Double.infinity, 0)
     for (i, direction) in directions.enumerated() {

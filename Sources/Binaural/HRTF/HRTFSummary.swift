@@ -2,56 +2,60 @@
 
 import Geometry
 
-/// What a SOFA file holds and whether it can be used, for people.
+/// A description of a SOFA file for display: its contents and whether it can be used.
 public struct HRTFSummary: Sendable, Equatable {
   public var path: String
-  /// As the file names them; nil or empty where it does not.
+  /// The SOFA convention. This and the following attributes have the file's own wording; each is
+  /// nil or empty if the file does not state it.
   public var convention: String?
   public var title: String?
   public var database: String?
   public var listener: String?
   public var organization: String?
   public var license: String?
-  /// Hz.
+  /// The sample rate, in Hz.
   public var sampleRate: Double?
-  /// Samples of an impulse response, without its delay.
+  /// The length of an impulse response in samples, without its delay.
   public var taps: Int?
-  /// Measurements in the file.
+  /// The number of measurements in the file.
   public var measurements: Int?
-  /// What an accepted file holds; nil where the file was refused.
+  /// The contents of an accepted file; nil if the file was refused.
   public var content: Content?
-  /// True where the set can be decoded with.
+  /// True if a decoder can be designed from the set.
   public var isUsable: Bool
-  /// Why it is not usable; or, of a usable one, what to know about it.
+  /// The reasons why the set is not usable, or notes on a usable set.
   public var reasons: [String]
 
   public struct Content: Sendable, Equatable {
-    /// Directions used: those of one distance.
+    /// The number of directions used, which all have one source distance.
     public var directions: Int
-    /// Degrees, lowest and highest.
+    /// The lowest and the highest elevation, in degrees.
     public var elevations: ClosedRange<Double>
-    /// Metres, mean of the directions used.
+    /// The mean source distance of the directions used, in metres.
     public var radius: Double
-    /// Samples; nil where all delays are zero or missing.
+    /// The smallest and the largest delay, in samples; nil if all delays are zero or missing.
     public var delays: ClosedRange<Double>?
-    /// The ear that channel 0 is by the file's ReceiverPosition ("left" or "right"); nil: not told.
+    /// The ear of channel 0 according to the file's ReceiverPosition: "left" or "right"; nil if it
+    /// is not stated.
     public var declaredChannelZero: String?
-    /// The ear that channel 0 is by the levels of lateral sources: "left" or "right".
+    /// The ear of channel 0 according to the levels of lateral sources: "left" or "right".
     public var trueChannelZero: String
-    /// Largest over smallest energy of an impulse response.
+    /// The ratio of the largest to the smallest energy of an impulse response.
     public var energyRatio: Double
-    /// dB, before normalisation; see `HRTFSet.diffuseFieldLevelDecibels`.
+    /// The diffuse-field level before normalisation, in dB; see
+    /// `HRTFSet.diffuseFieldLevelDecibels`.
     public var diffuseFieldLevelDecibels: Double
-    /// Degrees from the farthest point of the sphere to its nearest direction.
+    /// The largest angle from a point of the sphere to its nearest direction, in degrees.
     public var largestGapDegrees: Double
-    /// Metres, of the sphere whose ears are as far apart in time; nil where the delays are no
-    /// head's.
+    /// The circumference in metres of the sphere with the same interaural delays; nil if the delays
+    /// do not fit a head.
     public var headCircumference: Double?
   }
 
-  /// Reads the file and sums it up. A SOFA file that fails a check gives `isUsable` false.
-  /// - Throws: `HRTFError` where the file cannot be opened or is not SOFA, or where reading it
-  ///   crashed, took too long or found no reader.
+  /// Reads and summarises a file. If a SOFA file fails a check, `isUsable` is false.
+  ///
+  /// - Throws: `HRTFError` if the file cannot be opened or is not SOFA, or if the reader crashed,
+  ///   timed out or was not found.
   public init(path: String, loader: SofaLoader = SofaLoader()) throws(HRTFError) {
     self.path = path
     switch try loader.answer(path) {

@@ -3,23 +3,25 @@
 private import CRealtime
 private import SignalProcessing
 
-/// The size of the sphere whose ears are as far apart in time as those of a head.
+/// The size of a head, as the size of the rigid sphere with the same interaural delays.
 ///
-/// The time between the ears of a sphere grows with the sine of the direction's angle from the
-/// median plane, by 3 a / c at low frequencies and less above (Kuhn, J. Acoust. Soc. Am. 62, 157,
-/// 1977). The factor of the band in which delays are measured comes from the sphere's exact
-/// transfer function (`SphereTransferFunction`). Circumference is that of the sphere, 2 pi a.
+/// The interaural delay of a sphere grows with the sine of the direction's angle from the median
+/// plane. At low frequencies it is 3 a / c times the sine (radius a, speed of sound c), at higher
+/// ones less (Kuhn, J. Acoust. Soc. Am. 62, 157, 1977). The factor for the band in which delays are
+/// measured comes from the sphere's exact transfer function (`SphereTransferFunction`). The
+/// circumference is that of the sphere, 2 pi a.
 public struct HeadSize: Sendable, Equatable {
-  /// Metres.
+  /// The radius of the sphere, in metres.
   public let radius: Double
-  /// Metres.
+  /// The circumference of the sphere, in metres.
   public var circumference: Double { 2 * .pi * radius }
 
   public init(circumference: Double) { radius = circumference / (2 * .pi) }
 
   private init(radius: Double) { self.radius = radius }
 
-  /// The size that a set's delays tell; nil where they tell of no head.
+  /// Estimates the size from the delays of a set; nil if they do not fit a head (radius 5 to 14
+  /// cm).
   public init?(of set: HRTFSet) {
     let weights = set.areaWeights
     var (product, square) = (0.0, 0.0)
@@ -39,7 +41,8 @@ public struct HeadSize: Sendable, Equatable {
     self.init(radius: (low + high) / 2)
   }
 
-  /// Seconds of delay over the sine of the angle from the median plane, for a sphere.
+  /// Returns the interaural delay of a sphere divided by the sine of the angle from the median
+  /// plane, in seconds.
   static func slope(radius: Double) -> Double {
     let sphere = SphereTransferFunction(
       radius: radius, sourceDistance: .infinity, speedOfSound: GapFilling.speedOfSound)
@@ -53,7 +56,7 @@ public struct HeadSize: Sendable, Equatable {
         let far = sphere.value(frequency: Double(bin) * width, cosine: -sine)
         return Complex(near.re, near.im) * Complex(far.re, -far.im)
       }
-      // Rings of the sphere about the ears' axis are longest in the median plane.
+      // The rings about the interaural axis are longest in the median plane, so they weigh most.
       let weight = realtime_cos(degrees * .pi / 180)
       product += weight * sine * InterauralDelays.delay(spectra, bins, width)
       square += weight * sine * sine
@@ -63,15 +66,15 @@ public struct HeadSize: Sendable, Equatable {
 }
 
 extension HRTFSet {
-  /// The set for a head of another size: all times between the ears `factor` times as long, every
-  /// magnitude as it was.
+  /// Returns the set for a head of another size: all interaural delays are scaled by `factor`, and
+  /// all magnitudes are unchanged.
   ///
-  /// Each ear's responses are moved by half of the difference. Up to 600 Hz it is measured
-  /// (`InterauralDelays`); from 2 kHz it is less in the ratio that a sphere's have (Kuhn 1977: 3 a
-  /// / c sin below; Woodworth 1938: a / c (angle + sin) above), and between the two it goes over
-  /// smoothly.
+  /// Each ear's responses are moved by half of the change. Up to 600 Hz, the change is that of the
+  /// measured delay (`InterauralDelays`). From 2 kHz it is smaller, in the same ratio as the delays
+  /// of a sphere of radius a (Kuhn 1977: 3 a / c sin(angle) below; Woodworth 1938: a / c (angle +
+  /// sin(angle)) above). Between 600 Hz and 2 kHz there is a smooth transition.
   ///
-  /// - Parameter factor: above zero.
+  /// - Parameter factor: greater than 0.
   public func withInterauralDelays(scaledBy factor: Double) -> HRTFSet {
     guard factor != 1 else { return self }
     let delays = InterauralDelays(self).seconds
@@ -97,15 +100,14 @@ extension HRTFSet {
   }
 }
 
-/// Moves responses in time, more below 600 Hz than above 2 kHz.
+/// Delays responses, by more below 600 Hz than above 2 kHz.
 private struct EarShift: ~Copyable {
   private let fft: RealFFT
   private let time: AlignedFloats
   private let re: AlignedFloats
   private let im: AlignedFloats
   private let sampleRate: Double
-  /// Seconds of delay of a sphere over radius over speed of sound and sine, in the band of
-  /// measuring.
+  /// The interaural delay of a sphere in the measuring band, divided by a / c times the sine.
   private let lowFactor: Double
 
   init(size: Int, sampleRate: Double) {
@@ -119,10 +121,13 @@ private struct EarShift: ~Copyable {
       / GapFilling.headRadius
   }
 
+  /// Returns a response delayed by `seconds`, with `room` samples added at each end.
+  ///
   /// - Parameters:
-  ///   - seconds: later, below 600 Hz.
-  ///   - sine: of the angle from the median plane.
-  ///   - room: samples that are put before and behind.
+  ///   - seconds: the delay below 600 Hz.
+  ///   - sine: the sine of the angle from the median plane.
+  ///   - room: the number of samples added before and after the response.
+  ///   - taps: the number of samples to return.
   func moved(
     _ response: ArraySlice<Float>, by seconds: Double, sine: Double, room: Int, taps: Int
   ) -> [Float] {

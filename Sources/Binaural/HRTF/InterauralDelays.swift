@@ -3,15 +3,14 @@
 private import CRealtime
 internal import SignalProcessing
 
-/// The time between the ears of every direction of a set at low frequencies, where it is heard by
-/// phase.
+/// The interaural delays of a set's directions at low frequencies, where the ear evaluates phase.
 struct InterauralDelays {
-  /// Hz over which phases are compared.
+  /// The band in which phases are compared, in Hz.
   static let band = 300.0...800.0
-  /// Seconds that a human head can make, with room to spare.
+  /// The longest interaural delay of a human head, with a margin, in seconds.
   private static let longest = 0.0012
 
-  /// directions; seconds by which the left ear is earlier.
+  /// The delay of each direction in seconds; positive if the left ear is earlier.
   let seconds: [Double]
 
   init(_ set: HRTFSet) {
@@ -34,9 +33,12 @@ struct InterauralDelays {
     Int((band.lowerBound / width).rounded(.up))...Int(band.upperBound / width)
   }
 
-  /// The delay at which the cross-correlation of the band is greatest.
+  /// Returns the delay, in seconds, that maximises the cross-correlation of the band.
   ///
-  /// - Parameter spectra: left times conjugate right, for the bins.
+  /// - Parameters:
+  ///   - spectra: left times the conjugate of right, for each of the bins.
+  ///   - bins: bins of a transform.
+  ///   - width: the width of a bin in Hz.
   static func delay(_ spectra: [Complex], _ bins: ClosedRange<Int>, _ width: Double) -> Double {
     func correlation(_ seconds: Double) -> Double {
       let step = Complex(angle: -2 * .pi * width * seconds)

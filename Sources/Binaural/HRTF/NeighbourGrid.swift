@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Directions sorted into cubes of the box around the sphere, to find near ones first.
+/// Directions sorted into cubes of the box around the sphere, so that near ones can be found first.
 struct NeighbourGrid {
-  /// Edge of a cube.
+  /// The edge length of a cube; the box has an edge of 2.
   let side: Double
   private let cubes: Int
-  /// Directions by cube: those of cube c are order[start[c]..<start[c + 1]].
+  /// The directions of cube c are order[start[c]..<start[c + 1]].
   private let start: [Int]
   private let order: [Int]
 
   init(_ directions: [SIMD3<Double>]) {
-    // About four directions in a cube that the sphere passes through.
+    // A cube that the sphere passes through contains about four directions.
     let cubes = max(1, min(100, Int(Double(directions.count).squareRoot() / 3.5)))
     self.cubes = cubes
     side = 2 / Double(cubes)
@@ -35,11 +35,13 @@ struct NeighbourGrid {
     return (place(v.x), place(v.y), place(v.z))
   }
 
-  /// Whether a shell of cubes can hold a direction at all.
+  /// Whether a shell of cubes can contain any direction.
   func reaches(shell: Int) -> Bool { shell < cubes }
 
-  /// Calls the body with each direction in the cubes whose largest offset from the cube of `v` is
-  /// `shell`: none of them is nearer than (shell - 1) x side.
+  /// Calls the body with each direction in shell `shell` around the cube of `v`: the cubes whose
+  /// largest index offset from it is `shell`.
+  ///
+  /// None of these directions is nearer to `v` than (shell - 1) x side.
   func forEach(inShell shell: Int, around v: SIMD3<Double>, _ body: (Int) -> Void) {
     let (i, j, k) = Self.cube(v, cubes)
     for x in max(0, i - shell)...min(cubes - 1, i + shell) {

@@ -2,36 +2,38 @@
 
 import Glibc
 
-/// A head that is a rigid sphere with two points for ears: no pinnae, no torso, no file needed.
+/// A head modelled as a rigid sphere with two points as ears, which needs no file.
 ///
-/// Computed after Duda and Martens, J. Acoust. Soc. Am. 104, 3048 (1998). Level and time
-/// differences are right for a smooth head; elevation is told by them alone. The ears sit 10
-/// degrees behind the sides (C. P. Brown and R. O. Duda, IEEE Trans. Speech Audio Process. 6(5),
-/// 1998).
+/// It has no pinnae and no torso. The responses follow Duda and Martens, J. Acoust. Soc. Am. 104,
+/// 3048 (1998). Level and time differences are correct for a smooth head; they are the only cues to
+/// elevation. The ears are 10 degrees behind the sides (C. P. Brown and R. O. Duda, IEEE Trans.
+/// Speech Audio Process. 6(5), 1998).
 public struct RigidSphereHead: Sendable {
-  /// Metres.
+  /// The radius of the sphere, in metres.
   public var headRadius = 0.0875
-  /// Degrees from the front to the left ear; the right ear mirrors it.
+  /// The angle from the front to the left ear, in degrees; the right ear mirrors it.
   public var earAzimuth = 100.0
-  /// Metres from the centre of the head; infinite for plane waves.
+  /// The distance of the sources from the centre of the head, in metres; infinite for plane waves.
   public var sourceDistance = Double.infinity
-  /// Metres per second.
+  /// The speed of sound, in metres per second.
   public var speedOfSound = 343.0
-  /// Degrees between rings of directions; each ring has about the same spacing along itself.
+  /// The angle between rings of directions, in degrees; directions on a ring have about the same
+  /// spacing.
   public var ringSpacing = 5.0
 
-  /// The time at which a response would begin at the centre of the head were it absent.
+  /// The time at which sound would reach the centre of the head if the head were absent.
   static let centreArrivalMilliseconds = 1.25
   static let durationMilliseconds = 16.0 / 3
-  /// Hz: no response above, and a smooth end from 85 % of it; half the sample rate where that is
-  /// less.
+  /// The upper limit of the responses, in Hz: half the sample rate if that is lower. They are
+  /// tapered from 85 % of the limit on.
   static let bandLimit = 24_000.0
   static let taperStart = 0.85
 
   public init() {}
 
-  /// The head's impulse responses over the full sphere; delays are zero.
-  /// - Parameter sampleRate: Hz, 8000 to 384000.
+  /// Returns the head's impulse responses over the full sphere; all delays are zero.
+  ///
+  /// - Parameter sampleRate: in Hz, 8000 to 384000.
   public func hrtfSet(sampleRate: Double) -> HRTFSet {
     precondition((8_000...384_000).contains(sampleRate), "a sample rate of \(sampleRate) Hz")
     precondition(sourceDistance >= 1.5 * headRadius, "a source at \(sourceDistance) m")
@@ -54,13 +56,13 @@ public struct RigidSphereHead: Sendable {
       notes: ["computed for a smooth sphere: it has no pinnae, so heights are hard to hear"])
   }
 
-  /// Rings of equal elevation from pole to pole, mirrored left to right and front to back.
+  /// Returns rings of equal elevation from pole to pole, symmetric left to right and front to back.
   static func rings(spacing: Double) -> [SIMD3<Double>] {
     let steps = Int((180 / spacing).rounded())
     return (0...steps).flatMap { ring -> [SIMD3<Double>] in
       let elevation = Double(ring) * .pi / Double(steps) - .pi / 2
       let radius = ring == 0 || ring == steps ? 0 : cos(elevation)
-      // A multiple of four puts directions on all of front, left, back and right.
+      // A count that is a multiple of four includes the front, left, back and right directions.
       let count = max(1, 4 * Int((radius * 2 * Double(steps) / 4).rounded()))
       return (0..<count).map { step in
         let azimuth = 2 * .pi * Double(step) / Double(count)
@@ -69,11 +71,13 @@ public struct RigidSphereHead: Sendable {
     }
   }
 
-  /// The impulse responses that multiply P0, P1, …: by linearity one inverse transform an order.
+  /// Returns the impulse responses that multiply the Legendre polynomials P0, P1, ...
+  ///
+  /// The transform is linear, so one inverse transform for each order suffices.
   private func orderResponses(taps: Int, sampleRate: Double) -> [[Double]] {
     let sphere = SphereTransferFunction(
       radius: headRadius, sourceDistance: sourceDistance, speedOfSound: speedOfSound)
-    // Four times the length, so that what rings on after the end does not fold back.
+    // Four times the length: ringing after the end of the response does not alias into it.
     let size = 4 * taps
     let limit = min(Self.bandLimit, sampleRate / 2)
     let arrival = Self.centreArrivalMilliseconds / 1000
@@ -90,7 +94,7 @@ public struct RigidSphereHead: Sendable {
           turns.withUnsafeBufferPointer { turns in
             var phase = 0
             for n in 0..<taps {
-              // The sine is the cosine a quarter turn earlier.
+              // sin(x) = cos(x - pi / 2), a quarter of the table earlier.
               let quarter = phase < taps ? phase + 3 * taps : phase - taps
               response[n] += re * turns[phase] - im * turns[quarter]
               phase += bin

@@ -2,21 +2,26 @@
 
 import Glibc
 
-/// A Kaiser-windowed sinc (Kaiser 1974) tabulated by phase, for resampling and fractional delay.
+/// A Kaiser-windowed sinc (Kaiser 1974), tabulated by phase, for resampling and fractional delays.
 struct SincKernel {
-  /// Input samples to either side of an output sample that count.
+  /// The number of input samples on each side of an output sample that contribute to it.
   let reach: Int
 
   private static let beta = 12.0
   private static let zeroCrossings = 32.0
 
-  /// Between tabulated phases it is interpolated linearly: an error below (pi / phases)^2 / 8 of
-  /// full scale, -118 dB.
+  /// The number of tabulated phases per input sample.
+  ///
+  /// Linear interpolation between them has an error below (pi cutoff / phases)^2 / 8 of full scale,
+  /// which is -118 dB for any cutoff from 1/32 on.
   private let phases: Int
-  /// (phases + 1) rows of 2 reach coefficients, for the inputs floor(position) - reach + 1 onwards.
+  /// The coefficients: (phases + 1) rows x 2 reach, for the inputs from floor(position) - reach + 1
+  /// on.
   private let table: [Double]
 
-  /// - Parameter cutoff: fraction of the input's Nyquist frequency, at most 1.
+  /// Tabulates the kernel.
+  ///
+  /// - Parameter cutoff: the cutoff as a fraction of the input's Nyquist frequency, at most 1.
   init(cutoff: Double) {
     let half = Self.zeroCrossings / cutoff
     let reach = Int(half.rounded(.up))
@@ -39,8 +44,9 @@ struct SincKernel {
     }
   }
 
-  /// Writes the input, delayed by `delay` input samples, at positions 0, step, 2 step … of it,
-  /// scaled by `step` so that its transfer function is kept.
+  /// Samples the input, delayed by `delay` input samples, at the positions 0, step, 2 step, ...
+  ///
+  /// The output is scaled by `step`, which preserves the transfer function.
   func resample(
     _ input: UnsafeBufferPointer<Float>, into output: UnsafeMutableBufferPointer<Float>,
     step: Double, delay: Double
@@ -74,7 +80,7 @@ private func sinc(_ x: Double) -> Double {
   x == 0 ? 1 : sin(.pi * x) / (.pi * x)
 }
 
-/// The modified Bessel function of the first kind and order zero, by its power series.
+/// Returns the modified Bessel function of the first kind and order zero, by its power series.
 func besselI0(_ x: Double) -> Double {
   let quarter = x * x / 4
   var (sum, term, k) = (1.0, 1.0, 1.0)

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `stillstage-sofa` answered for one file (its format is documented there, at `writeAnswer`).
+/// The answer of `stillstage-sofa` for one file. `writeAnswer` in that program documents the
+/// format.
 ///
-/// Everything is checked again: the reader parses untrusted files and might answer anything.
+/// Every value is validated again, because the reader parses untrusted files and its answer could
+/// be anything.
 struct SofaContents {
-  /// Global attributes of the file, and M, R, N, SamplingRate.
+  /// The global attributes of the file, and M, R, N and SamplingRate.
   var attributes: [String: String]
   var notes: [String]
   var measurements: Int
   var taps: Int
   var sampleRate: Double
-  /// Largest over smallest energy of an impulse response.
+  /// The ratio of the largest to the smallest energy of an impulse response.
   var energyRatio: Double
-  /// Which ear the file says channel 0 is: 1 left, -1 right, 0 not told.
+  /// The ear that the file declares for channel 0: 1 left, -1 right, 0 undeclared.
   var declaredSide: Int
-  /// Metres in the listener's frame: x front, y left, z up.
+  /// The source positions in the listener's frame (x front, y left, z up), in metres.
   var positions: [SIMD3<Double>]
-  /// Empty, 2 (one per channel) or measurements x 2; samples.
+  /// The delays in samples: none, 2 (one for each channel) or measurements x 2.
   var delays: [Float]
-  /// measurements x 2 channels x taps.
+  /// The impulse responses: measurements x 2 channels x taps.
   var impulseResponses: [Float]
 
   static let largestTotalSamples = 1 << 25
@@ -27,7 +29,7 @@ struct SofaContents {
   static let largestAnswerBytes =
     48 + largestTextBytes + largestMeasurements * 32 + largestTotalSamples * 4
 
-  /// Reads a binary answer; nil where it is not one, or not consistent.
+  /// Decodes a binary answer; nil if it is malformed or inconsistent.
   init?(answer: [UInt8]) {
     var bytes = ByteReader(answer)
     guard bytes.take(8).elementsEqual("STILSOFA".utf8), bytes.number(UInt32.self) == 1,
@@ -77,7 +79,7 @@ struct SofaText {
   }
 }
 
-/// Takes little-endian numbers from the front of bytes.
+/// Reads little-endian numbers from the front of a byte array.
 private struct ByteReader {
   private let bytes: [UInt8]
   private var next = 0
@@ -86,7 +88,7 @@ private struct ByteReader {
 
   var rest: Int { bytes.count - next }
 
-  /// The next bytes, fewer at the end.
+  /// Returns the next `count` bytes, or fewer at the end.
   mutating func take(_ count: Int) -> ArraySlice<UInt8> {
     let slice = bytes[next..<min(next + count, bytes.count)]
     next = slice.endIndex
@@ -99,7 +101,7 @@ private struct ByteReader {
     return slice.reversed().reduce(0) { $0 << 8 | T($1) }
   }
 
-  /// Floating-point numbers; the caller has made sure that they are there.
+  /// Returns floating-point numbers; the caller must have checked that enough bytes remain.
   mutating func array<T: BinaryFloatingPoint>(of type: T.Type, count: Int) -> [T] {
     let slice = take(count * MemoryLayout<T>.stride)
     return slice.withUnsafeBytes { source in

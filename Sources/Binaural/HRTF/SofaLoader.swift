@@ -5,14 +5,17 @@ import System
 
 /// Reads SOFA files through the separate program `stillstage-sofa`.
 ///
-/// libmysofa is C that parses untrusted files; a file that crashes or hangs it costs a process, not
-/// the player. May be used from any thread; `load` blocks until the file is read.
+/// libmysofa is C code that parses untrusted files. If a file crashes or hangs it, only the child
+/// process is lost, not the player.
+///
+/// ## Threading
+/// May be used from any thread. `load` blocks until the file is read.
 public struct SofaLoader: Sendable {
-  /// The reader's path; nil to look for it, see `readerPlaces`.
+  /// The path of the reader; nil to search `readerPlaces`.
   public var readerPath: String?
-  /// Seconds after which the reader is stopped.
+  /// The time after which the reader is stopped, in seconds; 5 by default.
   public var timeoutSeconds: Double
-  /// Asked while the file is read; true stops the reader.
+  /// Polled while the file is read; true stops the reader.
   public var isCancelled: @Sendable () -> Bool
 
   public init(
@@ -24,8 +27,8 @@ public struct SofaLoader: Sendable {
     self.isCancelled = isCancelled
   }
 
-  /// Where the reader is looked for: `$STILLSTAGE_SOFA` alone if it is set, else beside the
-  /// running program, then in `../libexec/stillstage` beside it.
+  /// The paths that are searched for the reader: `$STILLSTAGE_SOFA` alone if it is set; otherwise
+  /// the directory of the running program, then `../libexec/stillstage` relative to it.
   public static var readerPlaces: [String] {
     if let given = environmentVariable("STILLSTAGE_SOFA") { return [given] }
     guard let directory = programDirectory() else { return [] }
@@ -36,13 +39,15 @@ public struct SofaLoader: Sendable {
 
   /// Reads a SimpleFreeFieldHRIR SOFA file.
   ///
-  /// Left and right are told from the levels of lateral sources; where the file holds several
+  /// The levels of lateral sources determine which channel is left. If the file contains several
   /// distances, the one with the most directions is used.
   public func load(_ path: String) throws(HRTFError) -> HRTFSet {
     try HRTFSet(contents(path), path: path)
   }
 
-  /// What the reader says of the file.
+  /// Returns the reader's answer for the file.
+  ///
+  /// - Throws: `HRTFError`, also if the reader refused the file.
   func contents(_ path: String) throws(HRTFError) -> SofaContents {
     switch try answer(path) {
     case .accepted(let contents): return contents
@@ -52,13 +57,13 @@ public struct SofaLoader: Sendable {
 
   enum Answer {
     case accepted(SofaContents)
-    /// With the attributes of the file, as far as they were read.
+    /// Includes the attributes of the file that were read before the refusal.
     case refused(HRTFError, [String: String])
   }
 
   func answer(_ path: String) throws(HRTFError) -> Answer {
     let reader = try locatedReader()
-    // A name that starts with a dash or is empty still means a file.
+    // "./" prevents a search in PATH. The reader has no options, so it takes any `path` as a file.
     let process = CapturedProgram(
       [reader.contains("/") ? reader : "./" + reader, path],
       environment: ProgramLaunch.readerEnvironment, timeoutSeconds: timeoutSeconds,
@@ -114,7 +119,8 @@ public struct SofaLoader: Sendable {
 }
 
 extension ProgramLaunch {
-  /// The few variables a loader or a sanitizer needs, and no hanging crash reporter.
+  /// The variables that a loader or a sanitizer needs; Swift's crash reporter, which can hang, is
+  /// off.
   static var readerEnvironment: [String] {
     let names = [
       "PATH", "HOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR",

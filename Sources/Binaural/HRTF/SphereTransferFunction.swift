@@ -2,19 +2,20 @@
 
 import Glibc
 
-/// Sound pressure on a rigid sphere over the free-field pressure at its centre, as a Legendre
-/// series in the cosine of the angle between the source and the point on the sphere.
+/// The sound pressure on a rigid sphere divided by the free-field pressure at its centre, as a
+/// Legendre series in the cosine of the angle between the source and the point on the sphere.
 ///
-/// R. O. Duda and W. L. Martens, "Range dependence of the response of a spherical head model",
-/// J. Acoust. Soc. Am. 104(5), 3048-3058 (1998): spherical Hankel functions are carried as their
-/// exponential times a polynomial Q in z = 1/(i x), with Q(m+1) = Q(m-1) - (2m+1) z Q(m). Time
-/// runs as exp(+i w t) here, so that the results are the conjugates of the paper's.
+/// R. O. Duda and W. L. Martens, "Range dependence of the response of a spherical head model", J.
+/// Acoust. Soc. Am. 104(5), 3048-3058 (1998): a spherical Hankel function is represented as its
+/// exponential times a polynomial Q in z = 1/(i x), with Q(m+1) = Q(m-1) - (2m+1) z Q(m). The time
+/// factor here is exp(+i w t), so the results are the complex conjugates of the paper's.
 struct SphereTransferFunction {
-  /// Sphere's radius, metres.
+  /// The radius of the sphere, in metres.
   let radius: Double
-  /// From the centre to the source, metres, above the radius; infinite for a plane wave.
+  /// The distance from the centre to the source in metres, greater than the radius; infinite for a
+  /// plane wave.
   let sourceDistance: Double
-  /// Metres per second.
+  /// The speed of sound, in metres per second.
   let speedOfSound: Double
 
   struct Term: Equatable {
@@ -22,14 +23,14 @@ struct SphereTransferFunction {
     var im: Double
   }
 
-  /// Series terms end when they are this small.
+  /// The magnitude of a coefficient below which the series ends.
   private static let smallest = 1e-10
 
-  /// The coefficients of P0, P1, … at a frequency in Hz above zero (at zero: 1, 0, 0, …).
+  /// Returns the coefficients of P0, P1, ... at a frequency in Hz, 0 or greater.
   func coefficients(frequency: Double) -> [Term] {
     let mu = 2 * .pi * frequency * radius / speedOfSound
     guard mu > 1e-9 else { return staticCoefficients }
-    // z = 1/(i x) = -i/x is imaginary; Q alternates between real and imaginary parts.
+    // z = 1/(i x) = -i/x is imaginary, so Q alternates between real and imaginary values.
     let za = -1 / mu
     let zr = sourceDistance.isInfinite ? 0 : -radius / (mu * sourceDistance)
     var (near, lastNear) = (Term(re: 1, im: 0), Term(re: 1, im: 0))
@@ -39,10 +40,10 @@ struct SphereTransferFunction {
     while true {
       let slope = lastNear.adding(near, timesImaginary: -(m + 1) * za)
       let term = far.divided(by: slope).scaled((2 * m + 1) / mu)
-      // i exp(-i mu) of the paper's result, then the conjugate.
+      // Multiplies the paper's result by i exp(-i mu), then conjugates.
       let (c, s) = (cos(mu), sin(mu))
       terms.append(Term(re: term.re * s - term.im * c, im: -(term.re * c + term.im * s)))
-      // The polynomials outgrow the numbers only long after their ratio has become negligible.
+      // The polynomials overflow only long after their ratio has become negligible.
       if m > mu, term.magnitude < Self.smallest || near.magnitude > 1e150 { return terms }
       (lastNear, near) = (near, lastNear.adding(near, timesImaginary: -(2 * m + 1) * za))
       (lastFar, far) = (far, lastFar.adding(far, timesImaginary: -(2 * m + 1) * zr))
@@ -50,7 +51,7 @@ struct SphereTransferFunction {
     }
   }
 
-  /// The series at a cosine.
+  /// Returns the sum of the series for the cosine of an angle, at a frequency in Hz.
   func value(frequency: Double, cosine: Double) -> Term {
     var (p, lastP, m) = (1.0, 0.0, 0.0)
     var sum = Term(re: 0, im: 0)
@@ -62,7 +63,8 @@ struct SphereTransferFunction {
     return sum
   }
 
-  /// The limit at frequency zero: (2m+1)/(m+1) (a/r)^m, of which a plane wave leaves 1.
+  /// The limit at frequency zero, (2m+1)/(m+1) (a/r)^m for radius a and distance r; for a plane
+  /// wave 1, 0, 0, ...
   private var staticCoefficients: [Term] {
     var terms: [Term] = []
     var (power, m) = (1.0, 0.0)
@@ -78,7 +80,7 @@ struct SphereTransferFunction {
 extension SphereTransferFunction.Term {
   var magnitude: Double { hypot(re, im) }
 
-  /// self + other * (i factor)
+  /// Returns self + other * (i factor).
   fileprivate func adding(_ other: Self, timesImaginary factor: Double) -> Self {
     Self(re: re - other.im * factor, im: im + other.re * factor)
   }

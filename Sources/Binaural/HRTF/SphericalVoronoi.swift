@@ -2,15 +2,16 @@
 
 import Glibc
 
-/// The Voronoi cells of directions on the unit sphere: their areas and how far they reach.
+/// The Voronoi cells of directions on the unit sphere: their areas and their largest radius.
 ///
-/// Each cell is cut on its own, in the plane that touches the sphere at its direction (gnomonic
-/// projection), by the bisectors to its neighbours. Regular grids, on which a triangulation is not
-/// unique, only add cuts of length zero. Cells are cut off at 89.99 degrees.
+/// Each cell is computed separately, in the plane that touches the sphere at its direction
+/// (gnomonic projection), by clipping with the bisectors to its neighbours. On regular grids, where
+/// a triangulation is not unique, this only adds edges of length zero. Cells end 89.99 degrees from
+/// their direction.
 struct SphericalVoronoi {
-  /// Area of each direction's cell, steradians; equal directions share theirs.
+  /// The area of each direction's cell in steradians; equal directions share a cell equally.
   let areas: [Double]
-  /// The largest angle from a point of the sphere to its nearest direction, radians.
+  /// The largest angle from a point of the sphere to its nearest direction, in radians.
   let largestGap: Double
 
   init(_ directions: [SIMD3<Double>]) {
@@ -38,12 +39,14 @@ struct SphericalVoronoi {
       reach = max(reach, cell.reach)
     }
     areas = owner.map { cells[$0] / Double(members[$0]) }
-    // Cells end at the horizon of their direction; beyond it, ask a lattice.
+    // A cell that reaches the horizon of its direction is cut off, so a lattice samples the gap
+    // instead.
     largestGap = reach < 1e3 ? atan(reach) : max(.pi / 2, latticeGap(distinct))
   }
 }
 
-/// The largest angle to the nearest direction over 2,000 points of a Fibonacci lattice, radians.
+/// Returns the largest angle to the nearest direction over 2,000 points of a Fibonacci lattice, in
+/// radians.
 private func latticeGap(_ directions: [SIMD3<Double>]) -> Double {
   let count = 2000
   var smallest = 1.0

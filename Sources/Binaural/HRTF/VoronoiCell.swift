@@ -2,21 +2,21 @@
 
 import Glibc
 
-/// One cell, a convex polygon in the plane that touches the sphere at the cell's direction.
+/// A Voronoi cell: a convex polygon in the plane that touches the sphere at the cell's direction.
 struct VoronoiCell {
   private var x: [Double] = []
   private var y: [Double] = []
   private var nextX: [Double] = []
   private var nextY: [Double] = []
 
-  /// Largest distance of a corner from the centre: the tangent of its angle.
+  /// The largest distance of a corner from the centre: the tangent of its angle.
   private(set) var reach = 0.0
-  /// Steradians.
+  /// The area on the sphere, in steradians.
   private(set) var area = 0.0
 
   private static let horizon = 5e3
 
-  /// Makes this the cell of `directions[index]`.
+  /// Computes the cell of `directions[index]`.
   mutating func cut(
     around index: Int, of directions: [SIMD3<Double>], _ neighbours: NeighbourGrid
   ) {
@@ -28,7 +28,8 @@ struct VoronoiCell {
     let e2 = cross(p, e1)
     var shell = 0
     while neighbours.reaches(shell: shell) {
-      // What comes from this shell on is at least this chord away; half its angle bounds the cut.
+      // Directions from this shell on have at least the chord 2 x half, so their bisector is at
+      // least tan(asin(half)) from the centre.
       let half = Double(shell - 1) * neighbours.side / 2
       if shell > 0, half >= 1 || half / (1 - half * half).squareRoot() >= reach { break }
       neighbours.forEach(inShell: shell, around: p) { other in
@@ -42,9 +43,9 @@ struct VoronoiCell {
     measureArea(p, e1, e2)
   }
 
-  /// Keeps the part with a x + b y <= limit.
+  /// Clips the polygon to a x + b y <= limit.
   private mutating func clip(a: Double, b: Double, limit: Double) {
-    // The nearest point of the line is farther than every corner: no cut.
+    // If the line is farther away than every corner, it does not cut.
     guard limit * limit < reach * reach * (a * a + b * b), !x.isEmpty else { return }
     nextX.removeAll(keepingCapacity: true)
     nextY.removeAll(keepingCapacity: true)
@@ -73,7 +74,7 @@ struct VoronoiCell {
     reach = square.squareRoot()
   }
 
-  /// Sums spherical triangles (Van Oosterom and Strackee 1983) around the centre.
+  /// Sums the areas of the spherical triangles around the centre (Van Oosterom and Strackee 1983).
   private mutating func measureArea(
     _ p: SIMD3<Double>, _ e1: SIMD3<Double>, _ e2: SIMD3<Double>
   ) {
@@ -97,7 +98,7 @@ func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
   SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
 }
 
-/// A unit vector at right angles to a unit vector.
+/// Returns a unit vector perpendicular to a unit vector.
 private func perpendicular(_ p: SIMD3<Double>) -> SIMD3<Double> {
   let axis = abs(p.z) < 0.7 ? SIMD3<Double>(0, 0, 1) : SIMD3(1, 0, 0)
   let v = cross(axis, p)

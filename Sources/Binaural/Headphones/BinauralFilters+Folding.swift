@@ -3,12 +3,12 @@
 private import SignalProcessing
 
 extension BinauralFilters {
-  /// The filters with an equaliser for headphones in them.
+  /// Returns the filters combined with a headphone equaliser.
   ///
-  /// What is heard past them (plain stereo, effects, the parametric decoder) is left to whoever
-  /// plays it; `equaliser` is there for that.
+  /// Paths that bypass the filters (plain stereo, effects, the parametric decoder) must apply
+  /// `equaliser` themselves.
   ///
-  /// - Parameter taps: of the equaliser.
+  /// - Parameter taps: the impulse response of the equaliser.
   public func equalised(by taps: [Float]) -> BinauralFilters {
     var result = self
     result.equaliser = taps
@@ -29,10 +29,11 @@ extension BinauralFilters {
     return result
   }
 
-  /// The filters that feed two loudspeakers so that each ear hears its own of these.
+  /// Returns filters that feed two loudspeakers such that each ear receives the signal that these
+  /// filters make for it.
   ///
-  /// The cancelling filters' modelling delay is taken off again: it fits into the time before the
-  /// responses begin. So they are as late as the filters for headphones.
+  /// The modelling delay of the cancelling filters is removed: it fits into the time before the
+  /// responses begin. The delay is therefore the same as for headphones.
   public func crossed(by cancelling: CrosstalkFilters) -> BinauralFilters {
     precondition(planeWaves == nil, "the parametric decoder has no filters of its own")
     if let direct {

@@ -3,11 +3,11 @@
 private import CRealtime
 public import SignalProcessing
 
-/// What makes a pair of headphones sound like its target: filters in a row.
+/// A profile that equalises a pair of headphones to its target: filters in series.
 public struct HeadphoneProfile: Sendable, Equatable {
-  /// Of the headphones, for people.
+  /// The name of the headphones, for display.
   public var name: String
-  /// What they are brought to, for people; nil where nobody says.
+  /// The name of the target, for display; nil if it is unknown.
   public var target: String?
   public var filters: [ParametricFilter]
 
@@ -17,20 +17,23 @@ public struct HeadphoneProfile: Sendable, Equatable {
     self.filters = filters
   }
 
-  /// Of the response's energy what may be missing at its end: -90 dB.
+  /// The fraction of the response's energy that may be cut off at its end: -90 dB.
   static let residue = 1e-9
-  /// Seconds: what rings longer is cut off.
+  /// The maximum length of the response, in seconds.
   static let longest = 0.25
 
-  /// The equaliser's impulse response, of minimum phase, its level in a diffuse field 0 dB.
+  /// Returns the minimum-phase impulse response of the equaliser, with a diffuse-field level of 0
+  /// dB.
   ///
-  /// Filters at or above half the rate are left out. The level is that of `HRTFSet.normalized`:
-  /// energy, linear in frequency over 200 Hz to 8 kHz, as the set's diffuse field weights it.
+  /// Filters at or above half the sample rate are omitted. The level is defined as in
+  /// `HRTFSet.normalized`: energy, linear in frequency over 200 Hz to 8 kHz, weighted by the
+  /// diffuse field of the set.
   ///
   /// - Parameters:
-  ///   - sampleRate: Hz.
+  ///   - sampleRate: in Hz.
   ///   - field: the set's energy in the diffuse field.
-  /// - Returns: taps, as many as it rings to -90 dB of its energy, at most 0.25 s.
+  /// - Returns: the response, which ends when at most -90 dB of its energy remains, or after 0.25
+  ///   s.
   public func taps(sampleRate: Double, field: DiffuseField) -> [Float] {
     let sections = filters.compactMap { $0.biquad(sampleRate: sampleRate)?.minimumPhase }
     let power = field.mean { frequency in
@@ -46,14 +49,14 @@ public struct HeadphoneProfile: Sendable, Equatable {
   }
 }
 
-/// The energy of an HRTF set in the diffuse field over frequency.
+/// The energy of an HRTF set in the diffuse field as a function of frequency.
 public struct DiffuseField: Sendable {
-  /// Bins of a transform, 0 Hz first.
+  /// The energy of each bin of a transform, from 0 Hz on.
   let energies: [Double]
-  /// Hz.
+  /// The width of a bin, in Hz.
   let binWidth: Double
 
-  /// The same at all frequencies.
+  /// A field with the same energy at all frequencies, to 8 kHz.
   public static let flat = DiffuseField(
     energies: [Double](repeating: 1, count: 801), binWidth: 10)
 
@@ -61,7 +64,8 @@ public struct DiffuseField: Sendable {
     (self.energies, self.binWidth) = (energies, binWidth)
   }
 
-  /// Of a set, both ears, its directions weighted by their areas as for its level.
+  /// Computes the energy of a set: both ears, with the directions weighted by their areas as for
+  /// its level.
   public init(_ set: HRTFSet) {
     var size = 512
     while size < 2 * set.taps { size *= 2 }
@@ -72,7 +76,8 @@ public struct DiffuseField: Sendable {
     binWidth = responses.binWidth
   }
 
-  /// The mean of a power over the band in which levels are compared, weighted by this energy.
+  /// Returns the mean of a power over the band in which levels are compared, weighted by this
+  /// energy.
   func mean(of power: (_ frequency: Double) -> Double) -> Double {
     var (sum, total) = (0.0, 0.0)
     for (k, energy) in energies.enumerated() {

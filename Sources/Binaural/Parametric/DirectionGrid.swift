@@ -2,14 +2,15 @@
 
 private import CRealtime
 
-/// A grid of azimuths and elevations every 5 degrees, on which responses lie for quick look-up.
+/// A grid of azimuths and elevations every 5 degrees, at which responses are tabulated for fast
+/// look-up.
 enum DirectionGrid {
   static let azimuths = 72
   static let elevations = 37
   static let count = azimuths * elevations
   private static var step: Double { @_noLocks get { .pi / 36 } }
 
-  /// The four grid points around a direction and their shares, which sum to 1.
+  /// The four grid points around a direction and their weights, which sum to 1.
   struct Place {
     var points: SIMD4<Int>
     var shares: SIMD4<Float>
@@ -21,7 +22,7 @@ enum DirectionGrid {
     }
   }
 
-  /// The unit vector of a grid point.
+  /// Returns the unit vector of a grid point.
   static func direction(_ point: Int) -> SIMD3<Double> {
     let azimuth = Double(point % azimuths) * step
     let elevation = Double(point / azimuths - elevations / 2) * step
@@ -29,7 +30,7 @@ enum DirectionGrid {
     return SIMD3(r * realtime_cos(azimuth), r * realtime_sin(azimuth), realtime_sin(elevation))
   }
 
-  /// Bilinear in azimuth and elevation.
+  /// Returns the weights for bilinear interpolation in azimuth and elevation at a direction.
   @_noLocks
   static func place(_ v: SIMD3<Double>) -> Place {
     let across = realtime_sqrt(v.x * v.x + v.y * v.y)

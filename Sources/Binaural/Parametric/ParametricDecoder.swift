@@ -5,27 +5,28 @@ private import CRealtime
 private import Geometry
 private import SignalProcessing
 
-/// Decodes a first-order soundfield as two plane waves a band and what remains.
+/// Decodes a first-order soundfield as two plane waves per band and a remainder.
 ///
-/// Frames of Hann shape, one every half frame, are transformed; in each band the model of
-/// `WaveModel` is fitted to a covariance that forgets in 20 ms; two beams take the waves out, which
-/// are given the ears' responses to their directions; the rest goes through the linear decoder.
-/// `ParametricFrame` tells how. Directions are found in the room and turned against the head
-/// afterwards, by the pose at the frame's middle. All frames lie on a grid of their own in stream
-/// time, so that the output does not depend on the size of the calls by a single bit.
+/// The input is transformed in frames with a Hann window, one every half frame. In each band,
+/// `WaveModel` is fitted to a covariance with an exponential memory of 20 ms. Two beams extract the
+/// waves, to which the responses of the ears to their directions are applied. The linear decoder
+/// renders the remainder. `ParametricFrame` documents the method. Directions are determined on the
+/// stage and then rotated against the head by the pose at the middle of the frame. The frames are
+/// on a fixed grid in stream time, so the output is bit-identical for any size of the calls.
 ///
-/// An impulse that comes in at frame n comes out at n plus `latencyFrames` plus the filters' own
-/// delay.
+/// An impulse at input frame n appears at output frame n plus `latencyFrames` plus the delay of the
+/// filters.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
-  /// Seconds in which the covariances forget.
+  /// The time constant of the covariances' memory, in seconds.
   static let memory = 0.020
 
-  /// Frames by which the output is later than that of `BinauralDecoder`.
+  /// The additional delay relative to `BinauralDecoder`, in frames.
   public let latencyFrames: Int
-  /// Frames that the output goes on after the input and the latency have ended.
+  /// The number of frames for which the output continues after the input and the latency have
+  /// ended.
   public let tailFrames: Int
 
   private let hop: Int
@@ -34,7 +35,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let fft: RealFFT
   private let earFFT: RealFFT
   private let window: AlignedFloats
-  /// The last frame of input: frames x 4.
+  /// The last frame of input: samples x 4 channels.
   private let history: AlignedFloats
   private let time: AlignedFloats
   private let real: AlignedFloats
@@ -42,34 +43,39 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let earTime: AlignedFloats
   private let earReal: AlignedFloats
   private let earImaginary: AlignedFloats
-  /// Output that is being summed: size x 2, beginning with the frame that leaves next.
+  /// Output that is being summed, size x 2; it begins with the next sample to be returned.
   private let sums: AlignedFloats
   private let poses: UnsafeMutablePointer<Quaternion>
   private let poseCount: Int
   private let state: UnsafeMutablePointer<State>
-  /// The covariances after the last frames, one after the other; those to go on with come first.
+  /// Slot 0 has the covariances to resume with; the slots after it are a ring of the covariances
+  /// after the latest frames.
   private let memories: UnsafeMutablePointer<SIMD4<Float>>
   private let memoryCount: Int
 
   private struct State {
-    /// The frame of the stream that follows what has been decoded; -1 before anything has.
+    /// The stream frame after the last decoded one; -1 before the first call.
     var next = -1
-    /// Where the covariances become those to go on with; 0: nowhere.
+    /// The stream frame at which the covariances in slot 0 replace the current ones; 0 if there is
+    /// none.
     var resumption = 0
 
     @_noLocks init() {}
   }
 
+  /// Creates a decoder.
+  ///
   /// - Parameters:
-  ///   - filters: of first order, for what is not a wave.
-  ///   - waves: for the waves; made for the same rate.
-  ///   - keptFrames: of the stream, at which another decoder can begin again.
+  ///   - filters: the linear decoder for the remainder, of first order.
+  ///   - waves: the responses to the waves, for the same sample rate.
+  ///   - keptFrames: the length of the stream's past at which another decoder can resume, in
+  ///     frames; by default nothing is kept.
   public init(filters: BinauralFilters, waves: PlaneWaveResponses, keptFrames: Int = 0) {
     precondition(filters.order == 1, "the parametric decoder is for first order")
     precondition(filters.sampleRate == waves.sampleRate)
     latencyFrames = waves.frame
     size = waves.size
-    // The frame that begins with the last sample rings to its end.
+    // The analysis frame that begins with the last sample lasts this long with its tail.
     tailFrames = size
     hop = waves.frame / 2
     let memory = Double(hop) / (waves.sampleRate * Self.memory)
@@ -107,7 +113,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     state.deallocate()
   }
 
-  /// Forgets the past; the stream may go on at any frame.
+  /// Clears all state; the stream may continue at any frame.
   @_noLocks
   public func reset() {
     state.pointee = State()
@@ -116,29 +122,36 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     synthesis.reset()
   }
 
-  /// Frames of the stream from one synthesis to the next: it begins again only at multiples of
-  /// this, and a pose is first heard so many frames after it was given.
+  /// The number of frames from one synthesis to the next.
+  ///
+  /// A decoder can resume only at multiples of this, and a pose becomes audible this many frames
+  /// after it was given.
   public var hopFrames: Int { @_noLocks get { hop } }
 
-  /// What another decoder, made with the same filters, needs to begin again at a frame; nil where
-  /// nothing is kept. It stays valid until the stream has gone on by `keptFrames`.
+  /// Returns the covariances that another decoder with the same filters needs to resume at a frame;
+  /// nil if nothing is kept.
   ///
-  /// - Parameter frame: of the stream, a multiple of `hopFrames`, at least that long ago and no
-  ///   longer ago than `keptFrames`.
+  /// They stay valid until the stream has advanced by `keptFrames`.
+  ///
+  /// - Parameter frame: of the stream; a multiple of `hopFrames`, at least `hopFrames` and at most
+  ///   `keptFrames` ago.
   @_noLocks
   public func memory(toBeginAt frame: Int) -> UnsafePointer<SIMD4<Float>>? {
     if memoryCount == 0 { return nil }
-    // Only the frame after the next one is whole.
+    // The analysis frame that ends a hop after `frame` lacks its first half; the covariances after
+    // it are needed.
     let slot = 1 + (frame + hop) / hop % memoryCount
     return UnsafePointer(memories + slot * synthesis.memoryCount)
   }
 
-  /// Begins again where another decoder has been; the output is the other one's from
-  /// `hopFrames + tailFrames` later on, for the same poses.
+  /// Resumes at a frame that another decoder has passed.
+  ///
+  /// For the same poses, the output equals that of the other decoder from `hopFrames + tailFrames`
+  /// frames later on.
   ///
   /// - Parameters:
-  ///   - frame: of the stream, with which it goes on.
-  ///   - memory: the other one's for the frame.
+  ///   - frame: the frame of the stream at which to resume.
+  ///   - memory: the other decoder's covariances for this frame.
   @_noLocks
   public func beginAgain(at frame: Int, memory: UnsafePointer<SIMD4<Float>>) {
     reset()
@@ -157,9 +170,9 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   /// Decodes the next frames.
   ///
   /// - Parameters:
-  ///   - input: 4 x frames, ACN/SN3D.
+  ///   - input: 4 x frames, in ACN order and SN3D scale.
   ///   - frames: any number.
-  ///   - poses: the head over these frames.
+  ///   - poses: the head poses for these frames.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.
   @_noLocks
@@ -201,7 +214,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     for point in first...last { poses[point % poseCount] = given.poses[point - first] }
   }
 
-  /// Adds what the frame that has just become whole sounds like; the next half frame moves up.
+  /// Adds the output of the frame that has just been completed, and moves the next half frame up.
   @_noLocks
   private func renderFrame(at end: Int) {
     let frame = 2 * hop
@@ -222,7 +235,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     for i in 0..<(4 * hop) { history.pointer[i] = history.pointer[i + 4 * hop] }
   }
 
-  /// The pose at the middle of the frame that ends before one of the stream.
+  /// Returns the pose at the middle of the analysis frame that ends at `end`.
   @_noLocks
   private func middlePose(of end: Int) -> Quaternion {
     let point = max(0, (end - hop) / PoseGrid.cellFrames)

@@ -4,40 +4,49 @@ private import CRealtime
 internal import Geometry
 private import SignalProcessing
 
-/// One frame of a first-order soundfield, band by band, from four spectra to those of two ears.
+/// Converts one frame of a first-order soundfield from four spectra to those of two ears, band by
+/// band.
 ///
-/// With the model's B = (b1 b2), P = diag(p1, p2) and covariance C = B P B' + pd I the waves are
-/// estimated with the least mean square error, s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x, which is
-/// the pseudo-inverse of B where nothing is diffuse. The ears get y = H s + M (x - B s), H being
-/// the responses to the two directions and M the linear decoder. Where all is diffuse that is M x
-/// nearly. The estimate loses pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)' of the energy H P H' + pd
-/// M M' that the model asks of an ear; the residual's gain is raised until nothing is lost (the
-/// covariance is matched on its diagonal, after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance
-/// domain framework for time-frequency processing of spatial audio", JAES 61, 2013). Waves alone
-/// are not touched by it.
+/// The model has the waves' encoding B = (b1 b2), their powers P = diag(p1, p2), the diffuse power
+/// pd and the covariance C = B P B' + pd I. The waves are estimated with the least mean square
+/// error: s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x. If nothing is diffuse, this is the
+/// pseudo-inverse of B.
+///
+/// The ears get y = H s + M (x - B s), where H are the responses to the two directions and M is the
+/// linear decoder. If everything is diffuse, this is nearly M x. The model requires the energy H P
+/// H' + pd M M' at an ear, of which the estimate loses pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'.
+/// The gain of the residual is raised until nothing is lost: the covariance is matched on its
+/// diagonal (after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework for
+/// time-frequency processing of spatial audio", JAES 61, 2013). Pure waves are not affected.
 struct ParametricFrame: ~Copyable {
   private let bins: Int
   private let bands: Int
   private let forgetting: Float
-  /// The band's first bin; one more than there are bands.
+  /// The first bin of each band, followed by the number of bins: bands + 1 values.
   private let edges: UnsafeMutablePointer<Int>
-  /// bands x 4 columns x 4, the covariances in SN3D and ACN order.
+  /// The covariances in SN3D scale and ACN order: bands x 4 columns x 4.
   private let covariances: UnsafeMutablePointer<SIMD4<Float>>
-  /// bins x 2 ears x (real, imaginary), in ACN order for SN3D.
+  /// The linear decoder, for ACN order and SN3D scale: bins x 2 ears x (real, imaginary).
   private let linear: UnsafeMutablePointer<SIMD4<Float>>
-  /// bins x (left real, left imaginary, right real, right imaginary), of the two waves.
+  /// The responses to the two waves: 2 x bins x (left real, left imaginary, right real, right
+  /// imaginary).
   private let responses: UnsafeMutablePointer<SIMD4<Float>>
   private let eigen = SymmetricEigen()
   private let radiansPerSecond: Double
   private let table: UnsafePointer<SIMD4<Float>>
   private let waves: PlaneWaveResponses
 
-  /// The most by which the residual is raised.
+  /// The largest gain of the residual.
   static var largestGain: Float { @_noLocks get { 2 } }
-  /// Bands are an eighth of their frequency wide, or so, and one bin at least.
+  /// The width of a band as a fraction of its lower edge; a band has at least one bin.
   static let bandwidth = 0.12
 
-  /// - Parameter forgetting: what is left of a covariance with the next frame.
+  /// Transforms the filters and allocates the state.
+  ///
+  /// - Parameters:
+  ///   - filters: the linear decoder, of first order.
+  ///   - waves: the responses to plane waves.
+  ///   - forgetting: the factor by which a covariance decays from frame to frame.
   init(filters: BinauralFilters, waves: PlaneWaveResponses, forgetting: Float) {
     self.waves = waves
     self.forgetting = forgetting
@@ -92,7 +101,7 @@ struct ParametricFrame: ~Copyable {
     for i in 0..<(bands * 4) { covariances[i] = .zero }
   }
 
-  /// What later frames depend on but for their sound: so many vectors.
+  /// The size in vectors of the state that later frames depend on: the covariances.
   var memoryCount: Int { @_noLocks get { bands * 4 } }
 
   @_noLocks
@@ -105,12 +114,14 @@ struct ParametricFrame: ~Copyable {
     for i in 0..<(bands * 4) { covariances[i] = source[i] }
   }
 
+  /// Renders one frame.
+  ///
   /// - Parameters:
-  ///   - real: bins x 4, ACN/SN3D; turned against the head afterwards.
-  ///   - imaginary: likewise.
+  ///   - real: bins x 4, in ACN order and SN3D scale, relative to the stage.
+  ///   - imaginary: in the same arrangement.
   ///   - pose: `headToWorld` of this frame.
   ///   - earReal: receives bins x 2.
-  ///   - earImaginary: likewise.
+  ///   - earImaginary: receives bins x 2.
   @_noLocks
   func render(
     real: UnsafeMutablePointer<Float>, imaginary: UnsafeMutablePointer<Float>, pose: Quaternion,
@@ -140,8 +151,8 @@ struct ParametricFrame: ~Copyable {
     }
   }
 
-  /// Updates a band's covariance and puts it in N3D, order W X Y Z, before the eigenvalue solver;
-  /// false for silence.
+  /// Updates the covariance of a band and passes it to the eigenvalue solver, converted to N3D
+  /// scale and the order W X Y Z; returns false for silence.
   @_noLocks
   private func measure(
     _ band: Int, _ re: UnsafePointer<SIMD4<Float>>, _ im: UnsafePointer<SIMD4<Float>>,
@@ -160,13 +171,13 @@ struct ParametricFrame: ~Copyable {
       sums.2 += a * c.z + b * d.z
       sums.3 += a * c.w + b * d.w
     }
-    // What is left of sound long gone must not become numbers too small to be quick.
+    // Decayed covariances must not become denormal numbers, which are slow.
     if sums.0.x + sums.1.y + sums.2.z + sums.3.w < 1e-24 { sums = (.zero, .zero, .zero, .zero) }
     (kept[0], kept[1], kept[2], kept[3]) = sums
     let scale = SIMD4<Double>(1, realtime_sqrt(3), realtime_sqrt(3), realtime_sqrt(3))
     var trace = 0.0
     for i in 0..<4 {
-      // From W Y Z X to W X Y Z.
+      // From the order W Y Z X to W X Y Z.
       let column = kept[i == 0 ? 0 : (i == 1 ? 3 : i - 1)]
       let ordered = SIMD4(Double(column.x), Double(column.w), Double(column.y), Double(column.z))
       let row = ordered * scale * scale[i]
@@ -176,7 +187,7 @@ struct ParametricFrame: ~Copyable {
     return trace > 0
   }
 
-  /// The ears' responses to a direction relative to the head.
+  /// Looks up the responses of the ears to a direction relative to the head.
   @_noLocks
   private func lookUp(
     _ direction: SIMD3<Double>, into target: UnsafeMutablePointer<SIMD4<Float>>,
@@ -201,11 +212,12 @@ struct ParametricFrame: ~Copyable {
     }
   }
 
-  /// The gains of the residual, left and right, by which the ears get the energy of the model.
+  /// Returns the gains of the residual, left and right, that give the ears the energy of the model.
   @_noLocks
   private func residualGains(_ beams: borrowing WaveBeams, _ range: Range<Int>) -> SIMD2<Float> {
-    // Sums over some bins of the band: |M|^2, and with the inverse G of the waves' normal matrix
-    // e G e' for e = H - M B, m G m' for m = M B, and H G m'.
+    // Sums over a few bins of the band. With G, the inverse of the waves' normal matrix: all |M|^2,
+    // lost e G e' for e = H - M B, taken m G m' for m = M B, and shared H G m'. The gain g solves
+    // rest g^2 + 2 shared g = rest + 2 shared + lost, with rest = all - taken.
     var (all, lost, taken, shared) = (
       SIMD2<Float>.zero, SIMD2<Float>.zero, SIMD2<Float>.zero, SIMD2<Float>.zero
     )
@@ -235,7 +247,8 @@ struct ParametricFrame: ~Copyable {
     return gains
   }
 
-  /// Both ears' value at a bin, real and imaginary parts, from the channels relative to the head.
+  /// Returns the values of both ears at a bin, real and imaginary parts, from the channels relative
+  /// to the head.
   @_noLocks
   private func mix(
     _ k: Int, _ xr: SIMD4<Float>, _ xi: SIMD4<Float>, _ beams: borrowing WaveBeams,

@@ -4,31 +4,34 @@ private import CRealtime
 internal import Geometry
 internal import SignalProcessing
 
-/// What both ears hear of a plane wave from any direction, bin by bin, for `ParametricDecoder`.
+/// The responses of both ears to plane waves from any direction, bin by bin, for
+/// `ParametricDecoder`.
 ///
-/// The measured responses, their gaps filled and each advanced by the arrival time at a rigid
-/// sphere, are brought to a grid of 5 degrees by the weights of least distance that reproduce a
-/// plane. The arrival times come back when a direction is looked up, so that the time between the
-/// ears follows every direction and is not interpolated (Brinkmann, Weinzierl, "Comparison of
-/// head-related transfer functions pre-processing techniques for spherical harmonics
-/// decomposition", AES AVAR 2018, compare such alignments).
+/// The gaps of the measured responses are filled, and each response is advanced by its arrival time
+/// at a rigid sphere. They are then interpolated to a grid of 5 degrees, with weights that
+/// reproduce a plane. A look-up adds the arrival time of the exact direction again, so the
+/// interaural delay is not interpolated (Brinkmann, Weinzierl, "Comparison of head-related transfer
+/// functions pre-processing techniques for spherical harmonics decomposition", AES AVAR 2018,
+/// compare such alignments).
 public final class PlaneWaveResponses: @unchecked Sendable {
-  /// Frames that are analysed at a time.
+  /// The length of an analysis frame, in samples.
   let frame: Int
-  /// Samples of the transform; a frame and the responses' tail fit into it.
+  /// The size of the transform; it holds an analysis frame and the tail of the responses.
   let size: Int
-  /// Hz.
+  /// The sample rate, in Hz.
   let sampleRate: Double
-  /// grid points x bins x (left real, left imaginary, right real, right imaginary).
+  /// The responses: grid points x bins x (left real, left imaginary, right real, right imaginary).
   let table: AlignedFloats
 
   var bins: Int { size / 2 + 1 }
 
+  /// Computes the responses from a set.
+  ///
   /// - Parameters:
-  ///   - set: prepared for the playing rate and brought to level.
-  ///   - equalisation: what becomes of the set's colour.
-  ///   - isCancelled: asked now and then; true ends the work.
-  /// - Throws: `HRTFError.interrupted` where it was cancelled.
+  ///   - set: prepared for the playback rate and normalised in level.
+  ///   - equalisation: how the set's spectral colour is treated.
+  ///   - isCancelled: polled occasionally; true ends the work.
+  /// - Throws: `HRTFError.interrupted` if it was cancelled.
   public init(
     set: HRTFSet, equalisation: DecoderDesign.Equalisation, isCancelled: () -> Bool = { false }
   ) throws(HRTFError) {
@@ -44,15 +47,16 @@ public final class PlaneWaveResponses: @unchecked Sendable {
     fill(Self.aligned(responses, delay: delay), responses.directions)
   }
 
-  /// 512 frames at 48 kHz: the power of two that is nearest to 11 ms.
+  /// Returns the length of an analysis frame: the power of two nearest to 11 ms, which is 512 at 48
+  /// kHz.
   static func frame(sampleRate: Double) -> Int {
     var frame = 128
     while Double(frame) * 1.42 < sampleRate * 512 / 48000 { frame *= 2 }
     return frame
   }
 
-  /// Directions x bins x 4: each response without the sphere's arrival time, later by `delay`
-  /// seconds.
+  /// Returns each response without the sphere's arrival time and delayed by `delay` seconds:
+  /// directions x bins x 4.
   private static func aligned(_ responses: DirectionalResponses, delay: Double) -> [Float] {
     let bins = responses.bins
     var result = [Float](repeating: 0, count: responses.directions.count * bins * 4)
@@ -86,9 +90,10 @@ public final class PlaneWaveResponses: @unchecked Sendable {
     }
   }
 
-  /// The six nearest directions and weights that sum to 1 and whose mean direction is `v`'s.
+  /// Returns the six nearest directions with weights that sum to 1 and whose weighted mean is `v`.
   ///
-  /// Least sum of squared weights times squared distances; a direction that is met gets all.
+  /// The weights minimise the sum of their squares times the squared distances. A direction equal
+  /// to `v` gets all the weight.
   static func neighbours(
     of v: SIMD3<Double>, in directions: [SIMD3<Double>]
   ) -> [(Int, Double)] {
@@ -101,7 +106,8 @@ public final class PlaneWaveResponses: @unchecked Sendable {
       nearest.insert((index, distance), at: at)
       if nearest.count > 6 { nearest.removeLast() }
     }
-    // Two axes across v; weights are u_i (a + b x_i + c y_i) with u_i falling by the distance.
+    // Use two axes perpendicular to v. The weights are u_i (a + b x_i + c y_i), with u_i falling
+    // with the distance.
     let pole = abs(v.z) < 0.9 ? SIMD3(0, 0, 1.0) : SIMD3(1.0, 0, 0)
     let east = normalized(cross(pole, v))
     let north = cross(v, east)
@@ -113,7 +119,7 @@ public final class PlaneWaveResponses: @unchecked Sendable {
       for i in 0..<3 { for j in 0..<3 { gram[i * 3 + j] += u * basis[i] * basis[j] } }
       return (u, basis)
     }
-    // Where all neighbours lie on a line the smallest of ridges keeps the solution finite.
+    // If all neighbours are on a line, a tiny ridge keeps the solution finite.
     for i in 1..<3 { gram[i * 4] += 1e-6 * gram[0] }
     guard let inverse = Cholesky.inverse(gram, size: 3) else {
       return [(nearest[0].index, 1)]
@@ -132,8 +138,8 @@ private func normalized(_ v: SIMD3<Double>) -> SIMD3<Double> {
 }
 
 extension HRTFSet {
-  /// The first `limit` samples of every response, the last eighth faded out; itself if it is no
-  /// longer.
+  /// Returns the set with responses of at most `limit` samples; the last eighth is faded out if it
+  /// shortens them.
   func shortened(to limit: Int) -> HRTFSet {
     guard taps > limit else { return self }
     var result = self

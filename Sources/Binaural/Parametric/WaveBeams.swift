@@ -3,23 +3,25 @@
 private import CRealtime
 internal import Geometry
 
-/// The beams that take a model's two waves out of a soundfield relative to the head.
+/// The beams that extract the two waves of a model from a soundfield relative to the head.
 struct WaveBeams {
-  /// Unit vectors relative to the head.
+  /// The directions of the waves: unit vectors relative to the head.
   let first: SIMD3<Double>
   let second: SIMD3<Double>
-  /// What a wave does to the channels, ACN/SN3D.
+  /// The gains from a wave to the channels, in ACN order and SN3D scale.
   let firstWave: SIMD4<Float>
   let secondWave: SIMD4<Float>
-  /// What the channels are multiplied by to get a wave.
+  /// The gains from the channels to a wave, in ACN order and SN3D scale.
   let firstBeam: SIMD4<Float>
   let secondBeam: SIMD4<Float>
-  /// (pd P^-1 + B'B)^-1: its diagonal and what is beside it.
+  /// The inverse (pd P^-1 + B'B)^-1: the two diagonal elements and the off-diagonal one.
   private let inverse: SIMD3<Float>
 
+  /// Computes the beams.
+  ///
   /// - Parameters:
-  ///   - model: in the room.
-  ///   - turn: from the room to the head.
+  ///   - model: with directions on the stage.
+  ///   - turn: the rotation from the stage to the head.
   @_noLocks
   init(_ model: WaveModel, turn: RotationMatrix) {
     first = turn.rotate(model.first)
@@ -32,7 +34,8 @@ struct WaveBeams {
     inverse = SIMD3(Float(g1), Float(g2), Float(g12))
     let w1 = SIMD4(1, first.y, first.z, first.x)
     let w2 = SIMD4(1, second.y, second.z, second.x)
-    // From N3D, in which the beams are b' G, to SN3D: sqrt 3 of the wave and of the channel.
+    // The beams are b' G in N3D. The factor for SN3D is sqrt(3) each for the wave and for the
+    // channel.
     let scale = SIMD4<Double>(1, 3, 3, 3)
     firstWave = SIMD4(w1)
     secondWave = SIMD4(w2)
@@ -40,7 +43,8 @@ struct WaveBeams {
     secondBeam = SIMD4((w2 * g2 + w1 * g12) * scale)
   }
 
-  /// The real part of u G v* for complex u = (u1, u2) and v, with the inverse as G.
+  /// Returns the real part of u G v* for complex u = (u1, u2) and v = (v1, v2), with G as the
+  /// inverse.
   @_noLocks
   func form(
     _ u1: SIMD2<Float>, _ u2: SIMD2<Float>, _ v1: SIMD2<Float>, _ v2: SIMD2<Float>
@@ -50,7 +54,7 @@ struct WaveBeams {
   }
 }
 
-/// A turn of the four first-order channels, ACN order.
+/// A rotation of the four first-order channels, in ACN order.
 struct FieldTurn {
   private let y: SIMD4<Float>
   private let z: SIMD4<Float>
@@ -69,7 +73,7 @@ struct FieldTurn {
   }
 }
 
-/// The phase of a delay, from bin to bin.
+/// The phase factor of a delay, computed recursively from bin to bin.
 struct ArrivalPhase {
   private var value: SIMD2<Float>
   private let step: SIMD2<Float>
@@ -80,9 +84,11 @@ struct ArrivalPhase {
     step = SIMD2(1, 0)
   }
 
+  /// Starts at a bin.
+  ///
   /// - Parameters:
-  ///   - radians: from one bin to the next.
-  ///   - bin: the first to be asked for.
+  ///   - radians: the phase advance from one bin to the next.
+  ///   - bin: the bin of the first value that `next` returns.
   @_noLocks
   init(radians: Double, bin: Int) {
     let start = radians * Double(bin)

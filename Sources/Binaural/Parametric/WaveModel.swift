@@ -3,33 +3,37 @@
 private import CRealtime
 internal import Geometry
 
-/// A band of a soundfield as two plane waves in a diffuse field.
+/// A model of one band of a soundfield: two plane waves in a diffuse field.
 ///
-/// With b = (1, sqrt 3 d) for a wave from direction d, the covariance of the channels in N3D is
-/// taken as C = p1 b1 b1' + p2 b2 b2' + pd I. The two strongest eigenvectors of the measured C span
-/// the waves; the vectors of that plane whose first part is 1 form a line, and it meets the sphere
-/// of directions in two points: the waves (the geometry of Barrett, Berge, "A new method for
-/// B-format to binaural transcoding", AES 40th conference, 2010, here on a smoothed covariance).
-/// What the two weakest eigenvalues hold is diffuse. The waves' powers are the least squares fit to
-/// b' C b, from which twice the diffuse part is taken: what only may be a wave is left to the
-/// linear decoder.
+/// With b = (1, sqrt(3) d) for a wave from direction d, the model for the covariance of the
+/// channels in N3D is C = p1 b1 b1' + p2 b2 b2' + pd I. The two strongest eigenvectors of the
+/// measured C span the waves. The vectors in this plane whose first component is 1 form a line,
+/// which meets the sphere of directions in two points: the directions of the waves (the geometry of
+/// Barrett, Berge, "A new method for B-format to binaural transcoding", AES 40th conference, 2010,
+/// here applied to a smoothed covariance).
+///
+/// The two weakest eigenvalues determine the diffuse power. The powers of the waves are the
+/// least-squares fit to b' C b, after twice the diffuse part has been subtracted, so that uncertain
+/// waves are left to the linear decoder.
 struct WaveModel {
-  /// Unit vectors to the waves.
+  /// The directions of the waves: unit vectors.
   var first: SIMD3<Double>
   var second: SIMD3<Double>
-  /// Powers of the waves and of a channel of the diffuse field, all above zero.
+  /// The powers of the waves, and of the diffuse field in one channel; all are greater than 0.
   var firstPower: Double
   var secondPower: Double
   var diffusePower: Double
 
+  /// Fits the model to a covariance.
+  ///
   /// - Parameters:
-  ///   - eigen: of the covariance in order W, X, Y, Z, N3D; not zero.
-  ///   - bins: over which it was averaged.
+  ///   - eigen: the decomposed covariance in N3D, in the order W, X, Y, Z; not zero.
+  ///   - bins: the number of bins over which the covariance was averaged.
   @_noLocks
   init(_ eigen: borrowing SymmetricEigen, bins: Int) {
     let power = (eigen.value(0) + eigen.value(1) + eigen.value(2) + eigen.value(3)) / 4
-    // Averages over few bins spread the eigenvalues of a field in which they are all alike: the
-    // weakest come out too small, and the strongest too large, which looks like a wave.
+    // Averages over few bins spread equal eigenvalues: the weakest are too small, and the strongest
+    // are too large, which looks like a wave.
     let bias = 1.2 + 2 / realtime_sqrt(Double(bins))
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
     diffusePower = min(power, max(1e-4 * power, bias * weakest))
@@ -43,16 +47,19 @@ struct WaveModel {
     powers.x += (1 - pair) * max(0, seen.x / 16 - diffusePower / 2)
     let misfit = Self.misfit(
       eigen, powers, seen: seen, shared: cosine * cosine, diffuse: diffusePower)
-    // Waves that carry the same sound, or W alone, do not fit; they are the linear decoder's.
+    // Waves with the same sound, or W alone, do not fit the model and are left to the linear
+    // decoder.
     let kept = max(0, min(1, 2 - 2 * misfit))
     firstPower = max(powers.x * kept, 1e-5 * power)
     secondPower = max(powers.y * kept, 1e-5 * power)
     diffusePower += (1 - kept) * (power - diffusePower)
   }
 
-  /// From 0 where one wave, or waves that carry the same sound, make all that is not diffuse, to 1
-  /// where there are two. The second eigenvector has no meaning in the first case and would send a
-  /// wave somewhere else with every frame.
+  /// Returns 1 if there are two waves, 0 if one wave or several waves with the same sound account
+  /// for all sound that is not diffuse, and values between them in a narrow transition.
+  ///
+  /// With only one wave, the second eigenvector is arbitrary and would change the direction of a
+  /// wave with every frame.
   @_noLocks
   private static func pairing(_ eigen: borrowing SymmetricEigen) -> Double {
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
@@ -62,8 +69,9 @@ struct WaveModel {
     return square * square / (square * square + limit * limit)
   }
 
-  /// The direction that is nearer to the strongest eigenvector's own first, and, where there is no
-  /// pair, that one instead.
+  /// Returns the directions, with the one nearer to that of the strongest eigenvector first.
+  ///
+  /// If there is no pair, the eigenvector's own direction replaces the first one.
   @_noLocks
   private static func ordered(
     _ directions: (SIMD3<Double>, SIMD3<Double>), _ strongest: SIMD4<Double>, _ pair: Double
@@ -75,20 +83,21 @@ struct WaveModel {
     return (unit(a * pair + own * (1 - pair)), b)
   }
 
-  /// The powers of two waves by what is seen of them with beams that overlap by `shared`.
+  /// Returns the powers of two waves from the powers seen by beams that overlap by `shared`.
   @_noLocks
   private static func powers(_ seen: SIMD2<Double>, shared: Double) -> SIMD2<Double> {
-    // 16 and a little: two waves from one direction share its power.
+    // The exact value is 16. The excess makes two waves from one direction share its power.
     let own = 16.02
     let determinant = own * own - shared * shared
     let first = (own * seen.x - shared * seen.y) / determinant
     let second = (own * seen.y - shared * seen.x) / determinant
-    // Where one would be negative the other is alone.
+    // If one power would be negative, the other wave is alone.
     return SIMD2(
       max(0, second < 0 ? seen.x / 16 : first), max(0, first < 0 ? seen.y / 16 : second))
   }
 
-  /// The norm of what the model leaves of the covariance, over the covariance's.
+  /// Returns the norm of the difference between covariance and model, relative to the norm of the
+  /// covariance.
   @_noLocks
   private static func misfit(
     _ eigen: borrowing SymmetricEigen, _ powers: SIMD2<Double>, seen: SIMD2<Double>,
@@ -105,7 +114,8 @@ struct WaveModel {
     return realtime_sqrt(max(0, all - together + model) / all)
   }
 
-  /// Where the line through the sphere meets it; where it passes by, twice the nearest direction.
+  /// Returns the points at which the line meets the sphere; if it misses the sphere, the nearest
+  /// direction twice.
   @_noLocks
   private static func directions(
     _ u: SIMD4<Double>, _ v: SIMD4<Double>
@@ -127,7 +137,7 @@ struct WaveModel {
     return length > 1e-9 ? v / length : SIMD3(1, 0, 0)
   }
 
-  /// b' C b for a wave from `d`.
+  /// Returns b' C b for a wave from `d`.
   @_noLocks
   private static func power(_ eigen: borrowing SymmetricEigen, _ d: SIMD3<Double>) -> Double {
     let b = SIMD4(1, d.x * realtime_sqrt(3), d.y * realtime_sqrt(3), d.z * realtime_sqrt(3))
