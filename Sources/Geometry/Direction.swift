@@ -2,7 +2,8 @@
 
 import CRealtime
 
-/// A direction from the listener: azimuth positive to the left, elevation positive up, degrees.
+/// A direction from the listener in degrees: azimuth is positive to the left, elevation is positive
+/// up.
 public struct Direction: Sendable, Equatable, Hashable {
   public var azimuth: Double
   public var elevation: Double
@@ -12,7 +13,7 @@ public struct Direction: Sendable, Equatable, Hashable {
     self.elevation = elevation
   }
 
-  /// The direction of a vector that is not zero.
+  /// Computes the direction of a vector, which must not be zero.
   public init(_ v: SIMD3<Double>) {
     azimuth = realtime_atan2(v.y, v.x) * degreesPerRadian
     elevation = realtime_atan2(v.z, realtime_sqrt(v.x * v.x + v.y * v.y)) * degreesPerRadian

@@ -2,20 +2,21 @@
 
 private import CRealtime
 
-// Golub and Van Loan, Matrix Computations, 4th edition. Matrices are stored rows first.
+// Algorithms: Golub and Van Loan, Matrix Computations, 4th edition. Matrices are stored row by row.
 
 // MARK: Positive definite matrices (algorithm 4.2.1)
 
-/// Cholesky's decomposition L L' of symmetric positive definite matrices.
+/// The Cholesky decomposition L L' of symmetric positive definite matrices.
 public enum Cholesky {
   /// Replaces a matrix by its factor L; only the lower triangle is read and written.
   ///
   /// - Parameters:
   ///   - matrix: size x size values.
-  ///   - floor: the square of every diagonal element of L is raised to this; nil where the matrix
-  ///     may turn out not to be positive definite.
-  ///   - limit: the square of every diagonal element of L must be greater, without a floor.
-  /// - Returns: false where the matrix is not positive definite.
+  ///   - size: rows and columns of the matrix.
+  ///   - floor: the minimum square of a diagonal element of L, to which smaller ones are raised;
+  ///     nil to fail instead.
+  ///   - limit: without a floor, the square of every diagonal element of L must exceed this.
+  /// - Returns: false if the matrix is not positive definite; always true with a floor.
   public static func factor(
     _ matrix: inout MutableSpan<Double>, size: Int, floor: Double? = nil, limit: Double = 0
   ) -> Bool {
@@ -36,9 +37,12 @@ public enum Cholesky {
     return true
   }
 
-  /// Replaces a right-hand side x by the solution of L L' y = x.
+  /// Replaces a right-hand side x by the solution y of L L' y = x.
   ///
-  /// - Parameter start: the elements before it are 0.
+  /// - Parameters:
+  ///   - factor: L; only the lower triangle is read.
+  ///   - x: the right-hand side.
+  ///   - start: the elements of x before this index are 0.
   public static func solve(
     _ factor: borrowing MutableSpan<Double>, _ x: inout MutableSpan<Double>, from start: Int = 0
   ) {
@@ -55,12 +59,12 @@ public enum Cholesky {
     }
   }
 
-  /// The inverse of a symmetric positive definite matrix.
+  /// Returns the inverse of a symmetric positive definite matrix.
   ///
   /// - Parameters:
   ///   - matrix: size x size values; only the lower triangle is read.
   ///   - size: rows and columns of the matrix.
-  /// - Returns: the inverse; nil where the matrix is not positive definite.
+  /// - Returns: the inverse; nil if the matrix is not positive definite.
   public static func inverse(_ matrix: [Double], size: Int) -> [Double]? {
     precondition(matrix.count == size * size)
     var factor = matrix
@@ -77,9 +81,13 @@ public enum Cholesky {
     return inverse
   }
 
-  /// The solution of a symmetric positive definite system; nil where there is none.
+  /// Returns the solution of a symmetric positive definite system; nil if the matrix is not
+  /// positive definite.
   ///
-  /// - Parameter limit: how independent the rows must be; see `factor`.
+  /// - Parameters:
+  ///   - matrix: size x size values; only the lower triangle is read.
+  ///   - side: the right-hand side.
+  ///   - limit: how independent the rows must be; see `factor`.
   public static func solution(
     _ matrix: [Double], _ side: [Double], limit: Double = 0
   ) -> [Double]? {
@@ -94,13 +102,14 @@ public enum Cholesky {
 
 // MARK: Eigenvectors (section 8.5)
 
-/// Eigenvalues and eigenvectors of symmetric 4 x 4 matrices by Jacobi's rotations, in memory of its
-/// own.
+/// Computes eigenvalues and eigenvectors of symmetric 4 x 4 matrices by Jacobi rotations, in memory
+/// that it owns.
 @frozen
 public struct SymmetricEigen: ~Copyable {
-  /// Destroyed by `decompose`, which leaves the eigenvalues on the diagonal.
+  /// The matrix to decompose, 4 x 4. `decompose` overwrites it and leaves the eigenvalues on the
+  /// diagonal.
   public let matrix: UnsafeMutablePointer<Double>
-  /// Row i holds the eigenvector of eigenvalue i.
+  /// Row i contains the eigenvector of eigenvalue i.
   @usableFromInline let vectors: UnsafeMutablePointer<Double>
 
   public init() {
@@ -121,7 +130,7 @@ public struct SymmetricEigen: ~Copyable {
     SIMD4(vectors[4 * i], vectors[4 * i + 1], vectors[4 * i + 2], vectors[4 * i + 3])
   }
 
-  /// Decomposes; the eigenvalues are in falling order afterwards.
+  /// Decomposes `matrix`; the eigenvalues are then in descending order.
   @_noLocks
   public func decompose() {
     for i in 0..<16 { vectors[i] = i % 5 == 0 ? 1 : 0 }
@@ -177,7 +186,7 @@ public struct SymmetricEigen: ~Copyable {
 
 // MARK: Orthonormal vectors (section 5.2.8)
 
-/// Makes vectors orthonormal by the modified method of Gram and Schmidt, twice.
+/// Makes vectors orthonormal by the modified Gram-Schmidt method, applied twice to each vector.
 public func orthonormalise(_ vectors: inout [[Double]]) {
   for i in vectors.indices {
     for _ in 0..<2 {

@@ -2,18 +2,18 @@
 
 public import CRealtime
 
-/// A unit quaternion `w + xi + yj + zk` that turns vectors actively.
+/// A unit quaternion `w + xi + yj + zk` that rotates vectors actively.
 ///
-/// Axes are x front, y left, z up, right-handed. A head pose is the quaternion `headToWorld`: it
-/// takes a vector from the head's frame to the world's. Products compose from right to left, with
-/// adjacent frames identical: `aToC = bToC * aToB`.
+/// The axes are x front, y left, z up, right-handed. A head pose is the quaternion `headToWorld`:
+/// it converts a vector from the head's frame to the world's. Products compose from right to left,
+/// with equal adjacent frames: `aToC = bToC * aToB`.
 public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
   public var w: Double
   public var x: Double
   public var y: Double
   public var z: Double
 
-  /// No turn: the head looks along +x.
+  /// No rotation: the head looks along +x.
   @inlinable
   public static var identity: Quaternion {
     @_noLocks get { Quaternion(w: 1, x: 0, y: 0, z: 0) }
@@ -37,13 +37,13 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     return a.z == b.z
   }
 
-  /// The turn by the rotation vector's length in radians about its direction (exponential map).
+  /// Makes the rotation about a vector by its length in radians (exponential map).
   @_noLocks
   @inlinable
   public init(rotationVector v: SIMD3<Double>) {
     let squared = (v * v).sum()
     let angle = realtime_sqrt(squared)
-    // sin(a/2)/a by its series where the quotient loses its digits.
+    // sin(a/2)/a by its series, because the quotient loses precision at small angles a.
     let scale = angle < 1e-6 ? 0.5 - squared / 48 : realtime_sin(angle / 2) / angle
     self.init(w: realtime_cos(angle / 2), x: v.x * scale, y: v.y * scale, z: v.z * scale)
   }
@@ -70,7 +70,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     @_noLocks get { w * w + x * x + y * y + z * z }
   }
 
-  /// True when every component is a number and the norm can be brought to 1.
+  /// True if every component is a number and the norm can be scaled to 1.
   @inlinable
   public var isUsable: Bool {
     @_noLocks get {
@@ -79,7 +79,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     }
   }
 
-  /// The unit quaternion of the same turn; the identity for one that is not usable.
+  /// The unit quaternion of the same rotation; the identity if this one is not usable.
   @inlinable
   public var normalized: Quaternion {
     @_noLocks get {
@@ -89,7 +89,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     }
   }
 
-  /// The angle of the turn in radians, 0 to pi.
+  /// The angle of the rotation in radians, 0 to pi.
   @inlinable
   public var angle: Double {
     @_noLocks get {
@@ -107,7 +107,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
       z: a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w)
   }
 
-  /// The vector turned by this quaternion: `q v q*`.
+  /// Returns a vector rotated by this quaternion: `q v q*`.
   @_noLocks
   @inlinable
   public func rotate(_ v: SIMD3<Double>) -> SIMD3<Double> {
@@ -122,12 +122,12 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
   }
 
-  /// Spherical linear interpolation along the shorter arc (Shoemake, SIGGRAPH 1985).
+  /// Interpolates linearly on the sphere, along the shorter arc (slerp; Shoemake, SIGGRAPH 1985).
   ///
   /// - Parameters:
-  ///   - a: the turn at `fraction` 0, of unit norm.
-  ///   - b: the turn at `fraction` 1, of unit norm; its sign does not matter.
-  ///   - fraction: 0 to 1; beyond that the turn goes on at the same speed.
+  ///   - a: the rotation at `fraction` 0, of unit norm.
+  ///   - b: the rotation at `fraction` 1, of unit norm; its sign does not matter.
+  ///   - fraction: 0 to 1; outside this range the rotation continues at the same speed.
   @_noLocks
   @inlinable
   public static func slerp(_ a: Quaternion, _ b: Quaternion, _ fraction: Double) -> Quaternion {
@@ -135,7 +135,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     return (a * Quaternion(rotationVector: step)).normalized
   }
 
-  /// The angle between two turns in radians, 0 to pi.
+  /// Returns the angle between two rotations in radians, 0 to pi.
   @_noLocks
   @inlinable
   public static func angle(between a: Quaternion, _ b: Quaternion) -> Double {

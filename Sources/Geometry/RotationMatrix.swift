@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A 3x3 rotation by its rows: `rotated = rows * vector`.
+/// A 3x3 rotation matrix by its rows: `rotated = rows * vector`.
 public struct RotationMatrix: Sendable, Equatable {
-  /// Rows for x, y and z of the result.
+  /// The rows for x, y and z of the result.
   public var x: SIMD3<Double>
   public var y: SIMD3<Double>
   public var z: SIMD3<Double>
 
-  /// The matrix of a unit quaternion's turn.
+  /// Makes the matrix of a unit quaternion's rotation.
   @_noLocks
   @inlinable
   public init(_ q: Quaternion) {
@@ -17,7 +17,7 @@ public struct RotationMatrix: Sendable, Equatable {
     z = SIMD3(2 * (a * c - w * b), 2 * (b * c + w * a), 1 - 2 * (a * a + b * b))
   }
 
-  /// The vector turned by the matrix.
+  /// Returns a vector rotated by the matrix.
   @_noLocks
   @inlinable
   public func rotate(_ v: SIMD3<Double>) -> SIMD3<Double> {

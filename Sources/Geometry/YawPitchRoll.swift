@@ -2,10 +2,11 @@
 
 import CRealtime
 
-/// Angles for people, in degrees: yaw positive turns left, pitch positive looks up, roll positive
-/// lowers the right ear. The turn is `Rz(yaw) * Ry(-pitch) * Rx(roll)`.
+/// Rotation angles for user interfaces, in degrees: positive yaw turns left, positive pitch looks
+/// up, positive roll lowers the right ear.
 ///
-/// The right-hand rule about y would lower the nose: `pitch` here is its negative.
+/// The rotation is `Rz(yaw) * Ry(-pitch) * Rx(roll)`. By the right-hand rule, a positive angle
+/// about y would lower the nose, so `pitch` is its negative.
 public struct YawPitchRoll: Sendable, Equatable {
   public var yaw: Double
   public var pitch: Double
@@ -17,7 +18,7 @@ public struct YawPitchRoll: Sendable, Equatable {
     self.roll = roll
   }
 
-  /// The angles of a unit quaternion: yaw and roll in (-180, 180], pitch in [-90, 90].
+  /// Computes the angles of a unit quaternion: yaw and roll in (-180, 180], pitch in [-90, 90].
   public init(_ q: Quaternion) {
     let r = RotationMatrix(q)
     yaw = realtime_atan2(r.y.x, r.x.x) * degreesPerRadian
@@ -38,5 +39,5 @@ public struct YawPitchRoll: Sendable, Equatable {
   }
 }
 
-/// Degrees in one radian.
+/// The number of degrees in one radian.
 public let degreesPerRadian = 180 / Double.pi
