@@ -2,18 +2,23 @@
 
 import Geometry
 
-/// The datagrams of OpenTrack and of FreePIE's telephone application; any bytes are accepted.
+/// Decodes the datagrams of OpenTrack and of FreePIE's phone application; any bytes are accepted.
 enum AngleDatagram {
-  /// Six little-endian doubles: x, y, z in cm, yaw, pitch, roll in degrees. Some senders add a
-  /// frame number.
+  /// Decodes an OpenTrack datagram; nil if it contains no pose.
+  ///
+  /// It has six little-endian doubles: x, y, z in cm, then yaw, pitch, roll in degrees. Some
+  /// senders append a frame number.
   static func opentrack(_ bytes: [UInt8], _ signs: AngleSigns) -> Quaternion? {
     guard (48...64).contains(bytes.count) else { return nil }
     let angles = (3..<6).map { double(bytes, 8 * $0) }
     return head(angles, signs)
   }
 
-  /// Device number, flags (1: raw numbers, 2: orientation), then floats: nine raw ones if any, and
-  /// the orientation in radians: azimuth, pitch, roll.
+  /// Decodes a FreePIE datagram; nil if it contains no pose.
+  ///
+  /// It has a device number (1 byte), flags (1 byte; 1: raw values, 2: orientation) and
+  /// little-endian floats: nine raw values if present, then the orientation in radians as azimuth,
+  /// pitch, roll.
   static func freepie(_ bytes: [UInt8], _ signs: AngleSigns) -> Quaternion? {
     guard bytes.count >= 14, bytes[1] & 2 != 0 else { return nil }
     let start = bytes[1] & 1 != 0 ? 2 + 9 * 4 : 2

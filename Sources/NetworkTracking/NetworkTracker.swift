@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A head tracker on the network: which protocol, on which port, with which signs.
+/// A head tracker on the network: its protocol, port and sign convention.
 public struct NetworkTracker: Sendable, Equatable {
   public enum Sender: Sendable, Equatable {
     case osc(OSCPreset)
-    /// OpenTrack's "UDP over network": six doubles.
+    /// OpenTrack's "UDP over network" output: six doubles.
     case opentrack(AngleSigns)
-    /// FreePIE's telephone application.
+    /// FreePIE's phone application.
     case freepie(AngleSigns)
   }
 
   public var sender: Sender
-  /// UDP, 1-65535.
+  /// The UDP port, 1 to 65535.
   public var port: Int
 
   public init(_ sender: Sender, port: Int) {
@@ -19,10 +19,14 @@ public struct NetworkTracker: Sendable, Equatable {
     self.port = port
   }
 
-  /// Reads `osc:PORT`, `opentrack:PORT` or `freepie:PORT`, with `:PRESET` behind it or beside it.
+  /// Parses `osc:PORT`, `opentrack:PORT` or `freepie:PORT`, each optionally followed by `:PRESET`.
   ///
-  /// - Returns: nil where the text is no network tracker at all, so that it may be another ID.
-  /// - Throws: where it is one, but wrong.
+  /// - Parameters:
+  ///   - text: the text to parse.
+  ///   - preset: the preset if the text contains none; nil for the protocol's default.
+  /// - Returns: nil if the text does not name a network tracker, so that it may be another kind of
+  ///   ID.
+  /// - Throws: `badAddress` or `unknownPreset` if it names one incorrectly.
   public init?(_ text: String, preset: String? = nil) throws(NetworkTrackerError) {
     let words = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     guard let name = words.first, ["osc", "opentrack", "freepie"].contains(name), words.count > 1
@@ -50,7 +54,8 @@ public struct NetworkTracker: Sendable, Equatable {
   }
 }
 
-/// Which way a sender's yaw and pitch are positive. Programs differ, so this is the switch.
+/// The directions in which a sender's yaw and pitch are positive. Programs differ, so the user can
+/// choose.
 public enum AngleSigns: String, Sendable, CaseIterable {
   case rightUp = "right-up"
   case rightDown = "right-down"
@@ -64,10 +69,10 @@ public enum AngleSigns: String, Sendable, CaseIterable {
 public enum NetworkTrackerError: Error, Sendable, Equatable {
   case badAddress(String)
   case unknownPreset(String, known: [String])
-  /// The port is taken, or not allowed.
+  /// The port is in use or not permitted.
   case cannotListen(port: Int, reason: String)
   case badTarget(String)
-  /// No address is known for the name.
+  /// The host name has no known address.
   case unknownHost(String)
 }
 

@@ -6,13 +6,14 @@ import Glibc
 public import HeadTracking
 import System
 
-/// Listens on a UDP port and keeps poses flowing into a `HeadSampleSink`.
+/// Listens on a UDP port and passes head poses to a `HeadSampleSink`.
 ///
-/// Whoever sends is heard; where the head looks at first is the front. Datagrams that say nothing
-/// of a head are counted as rejected. Of several that came at once only the newest is of use.
+/// It accepts datagrams from any sender. The direction of the first pose becomes the front.
+/// Datagrams without a pose are counted as rejected. If several poses arrive together, only the
+/// newest is used.
 ///
 /// ## Threading
-/// For any thread. Samples are told on the session's own thread.
+/// May be used from any thread. Samples are passed on the session's own thread.
 public final class NetworkTrackerSession: Sendable {
   private let worker = Worker()
   public let tracker: NetworkTracker
@@ -21,10 +22,12 @@ public final class NetworkTrackerSession: Sendable {
 
   private static let readMilliseconds = 50
 
+  /// Creates a session; `start` begins to listen.
+  ///
   /// - Parameters:
-  ///   - tracker: protocol, port and signs.
-  ///   - sink: takes the samples.
-  ///   - record: hears every sample, on the session's thread.
+  ///   - tracker: the protocol, port and signs.
+  ///   - sink: receives the samples.
+  ///   - record: called with every sample, on the session's thread.
   public init(
     _ tracker: NetworkTracker, feeding sink: any HeadSampleSink,
     record: (@Sendable (HeadSample) -> Void)? = nil
@@ -58,10 +61,10 @@ public final class NetworkTrackerSession: Sendable {
     }
   }
 
-  /// Ends the thread, within 100 ms. The session cannot start again.
+  /// Ends the thread within 100 ms. The session cannot start again.
   public func stop() { worker.stop() }
 
-  /// The open port; used by the session's thread only, once it runs.
+  /// The open port; once the session's thread runs, only that thread uses it.
   private final class Port: @unchecked Sendable {
     private enum Listener {
       case osc(OSCServer, OSCHead)
@@ -84,7 +87,7 @@ public final class NetworkTrackerSession: Sendable {
       }
     }
 
-    /// The newest head of what came, after a nil for each message that told of none.
+    /// Returns the newest pose that arrived, preceded by a nil for each message without a pose.
     func heads(timeoutMilliseconds: Int) -> [Quaternion?] {
       let all: [Quaternion?]
       switch listener {
@@ -99,10 +102,15 @@ public final class NetworkTrackerSession: Sendable {
   }
 }
 
-/// A UDP port to listen on. Belongs to one thread.
+/// A UDP port to listen on.
+///
+/// ## Threading
+/// Belongs to one thread.
 final class DatagramSocket {
   private let descriptor: Int32
 
+  /// Opens the port on all IPv4 addresses.
+  ///
   /// - Throws: `cannotListen`.
   init(port: Int) throws(NetworkTrackerError) {
     descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | O_CLOEXEC, 0)
@@ -123,7 +131,7 @@ final class DatagramSocket {
 
   deinit { close(descriptor) }
 
-  /// The datagrams that came within the time, oldest first.
+  /// Returns the datagrams that arrive within the timeout, oldest first, at most 256.
   func datagrams(timeoutMilliseconds: Int) -> [[UInt8]] {
     var found: [[UInt8]] = []
     var wait = Int32(timeoutMilliseconds)

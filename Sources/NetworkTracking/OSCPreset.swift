@@ -2,10 +2,10 @@
 
 public import Geometry
 
-/// How a program says with OSC messages where a head looks: addresses, order, signs.
+/// A convention for head poses in OSC messages: addresses, order and signs.
 ///
-/// The signs, for a head q = Rz(yaw) Ry(-pitch) Rx(roll), yaw to the left, pitch up, roll right ear
-/// down (x front, y left, z up):
+/// The signs are for a head pose q = Rz(yaw) Ry(-pitch) Rx(roll) with yaw to the left, pitch up,
+/// roll right ear down (x front, y left, z up):
 ///
 /// | preset | message | numbers |
 /// |---|---|---|
@@ -15,11 +15,13 @@ public import Geometry
 /// | `iem` | `/SceneRotator/quaternions` | w, x, y, z of the inverse of q |
 /// | `iem-ypr` | `/SceneRotator/ypr`, or `/SceneRotator/yaw` ... | -yaw, pitch, -roll, degrees |
 ///
-/// `sparta`: the rotation matrix of the Spatial Audio Framework is passive,
-/// Rx(roll) Ry(pitch) Rz(yaw) with the sines of the other sign, which is the transpose of
-/// Rz(yaw) Ry(pitch) Rx(roll): the scene already turns against the head, and a positive pitch looks
-/// down. `iem`: the SceneRotator turns the scene, so it needs the inverse of the head; its angles
-/// in its default order (yaw, pitch, roll about fixed axes) are Rx(roll) Ry(pitch) Rz(yaw), active.
+/// `sparta`: the rotation matrix of the Spatial Audio Framework is passive, Rx(roll) Ry(pitch)
+/// Rz(yaw) with negated sines, which is the transpose of Rz(yaw) Ry(pitch) Rx(roll). The scene
+/// therefore already rotates against the head, and a positive pitch looks down.
+///
+/// `iem`: the SceneRotator rotates the scene, so it needs the inverse of the head pose. Its angles
+/// in their default order (yaw, pitch, roll about fixed axes) are the active rotation Rx(roll)
+/// Ry(pitch) Rz(yaw).
 public enum OSCPreset: String, Sendable, CaseIterable {
   case ypr
   case quaternion
@@ -27,7 +29,7 @@ public enum OSCPreset: String, Sendable, CaseIterable {
   case iem
   case iemAngles = "iem-ypr"
 
-  /// The message that says where the head looks.
+  /// Returns the message for a head pose.
   public func message(for head: Quaternion) -> OSCMessage {
     let angles = YawPitchRoll(head)
     switch self {
@@ -56,18 +58,19 @@ public struct OSCMessage: Sendable, Equatable {
   }
 }
 
-/// Collects the messages of a preset to poses: angles may come one by one.
+/// Combines the messages of a preset into poses; the angles may arrive separately.
 public struct OSCHead: Sendable {
   private let preset: OSCPreset
-  /// As the sender counts them.
+  /// The latest yaw, pitch and roll, with the sender's signs, in degrees.
   private var angles = [0.0, 0.0, 0.0]
   private var components: [Double?] = [nil, nil, nil, nil]
 
   public init(_ preset: OSCPreset) { self.preset = preset }
 
-  /// The head after a message, or nil where the message does not tell of it.
+  /// Returns the head pose after a message; nil if the message contains no part of it or if the
+  /// pose is incomplete.
   ///
-  /// Every preset understands both the angles and the quaternion of its family.
+  /// Every preset accepts the angles and, except `sparta`, the quaternion of its family.
   public mutating func take(_ message: OSCMessage) -> Quaternion? {
     guard message.numbers.allSatisfy({ $0.isFinite && abs($0) < 1e6 }) else { return nil }
     var name = message.address[...]
@@ -107,7 +110,7 @@ public struct OSCHead: Sendable {
     switch preset {
     case .ypr, .quaternion: return turn.normalized
     case .iem, .iemAngles: return turn.conjugate.normalized
-    // The framework's quaternions are another matter: nobody sends them on purpose.
+    // The framework's quaternions have another convention, and no sender is expected to use them.
     case .sparta: return nil
     }
   }
@@ -115,7 +118,7 @@ public struct OSCHead: Sendable {
   private mutating func head(component index: Int, _ value: Double) -> Quaternion? {
     components[index] = value
     let known = components.compactMap(\.self)
-    // One component after the other: the set is complete with the last.
+    // Components arrive in order, so the set is complete with the last one.
     guard index == 3, known.count == 4 else { return nil }
     return head(quaternion: known)
   }

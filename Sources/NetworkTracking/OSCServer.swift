@@ -3,11 +3,16 @@
 import CLiblo
 import Glibc
 
-/// Receives OSC over UDP. Belongs to one thread.
+/// Receives OSC messages over UDP.
+///
+/// ## Threading
+/// Belongs to one thread.
 final class OSCServer {
   private let server: lo_server
   private let inbox: UnsafeMutablePointer<[OSCMessage]>
 
+  /// Opens the port.
+  ///
   /// - Throws: `cannotListen`.
   init(port: Int) throws(NetworkTrackerError) {
     errno = 0
@@ -18,7 +23,7 @@ final class OSCServer {
     self.server = server
     inbox = .allocate(capacity: 1)
     inbox.initialize(to: [])
-    // A bundle's time is the sender's business: the newest pose is wanted now.
+    // Bundle times are ignored: the newest pose is needed at once.
     lo_server_enable_queue(server, 0, 1)
     lo_server_add_method(server, nil, nil, Self.handler, inbox)
   }
@@ -29,7 +34,7 @@ final class OSCServer {
     inbox.deallocate()
   }
 
-  /// The messages that came within the time, oldest first.
+  /// Returns the messages that arrive within the timeout, oldest first.
   func messages(timeoutMilliseconds: Int) -> [OSCMessage] {
     inbox.pointee.removeAll(keepingCapacity: true)
     var wait = timeoutMilliseconds
@@ -48,11 +53,16 @@ final class OSCServer {
   }
 }
 
-/// Sends OSC over UDP. Belongs to one thread.
+/// Sends OSC messages over UDP.
+///
+/// ## Threading
+/// Belongs to one thread.
 public final class OSCSender {
   private let target: lo_address
 
-  /// - Parameter url: `osc://HOST:PORT`, or with `osc.udp`.
+  /// Resolves the target.
+  ///
+  /// - Parameter url: `osc://HOST:PORT` or `osc.udp://HOST:PORT`.
   /// - Throws: `badTarget`, `unknownHost`.
   public init(_ url: String) throws(NetworkTrackerError) {
     let scheme = ["osc://", "osc.udp://"].first { url.hasPrefix($0) }
@@ -68,7 +78,8 @@ public final class OSCSender {
     self.target = target
   }
 
-  /// A name, an IPv4 address, or an IPv6 address in brackets.
+  /// Returns the host of a name, an IPv4 address or an IPv6 address in brackets; nil if it is
+  /// malformed.
   private static func host(_ text: Substring) -> String? {
     if text.first == "[", text.last == "]" { return String(text.dropFirst().dropLast()) }
     let isName = !text.isEmpty && !text.contains(where: { ":/@[] ".contains($0) })
@@ -86,7 +97,7 @@ public final class OSCSender {
 
   deinit { lo_address_free(target) }
 
-  /// Sends floats; false where the target cannot be reached, as far as that can be known.
+  /// Sends the numbers as floats; returns false if the target is known to be unreachable.
   @discardableResult
   public func send(_ message: OSCMessage) -> Bool {
     let packet = lo_message_new()
