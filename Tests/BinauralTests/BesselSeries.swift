@@ -2,15 +2,17 @@
 
 import Glibc
 
-/// Pressure on a rigid sphere over the free field at its centre, by the textbook series: incident
-/// field plus what the sphere must scatter so that the radial velocity vanishes; exp(+i w t).
+/// The pressure on a rigid sphere divided by the free-field pressure at its centre, by the textbook
+/// series.
 ///
-/// Written with spherical Bessel functions by their own recurrences, to check the other way.
+/// It is the incident field plus the scattered field that makes the radial velocity vanish on the
+/// sphere; the time factor is exp(+i w t). The series uses spherical Bessel functions from their
+/// own recurrences, independently of `SphereTransferFunction`.
 struct BesselSeries {
   typealias Complex = (re: Double, im: Double)
 
   let ka: Double
-  /// Infinite for a plane wave.
+  /// The wave number times the source distance; infinite for a plane wave.
   let kr: Double
 
   func pressure(cosine: Double) -> Complex {
@@ -21,14 +23,14 @@ struct BesselSeries {
     var (p, lastP) = (1.0, 0.0)
     for m in 0..<count {
       let order = Double(m)
-      // f' = (m / x) f(m) - f(m + 1), for j and for h = j - i y.
+      // For both j and h = j - i y: f'(m) = (m / x) f(m) - f(m + 1).
       let dj = order / ka * near.j[m] - near.j[m + 1]
       let dy = order / ka * near.y[m] - near.y[m + 1]
       guard dy.isFinite, near.y[m].isFinite else { break }
       let ratio = Self.divide((dj, 0), (dj, -dy))
       let scattered = Self.multiply(ratio, (near.j[m], -near.y[m]))
       var term: Complex = (near.j[m] - scattered.re, -scattered.im)
-      // A plane wave's i^m, or a point source's -i kr h(m)(kr) exp(i kr).
+      // The factor is i^m for a plane wave, -i kr h(m)(kr) exp(i kr) for a point source.
       if let far {
         guard far.y[m].isFinite else { break }
         let phase: Complex = (cos(kr), sin(kr))
@@ -45,7 +47,7 @@ struct BesselSeries {
     return sum
   }
 
-  /// j by downward recurrence (Miller), y by upward recurrence.
+  /// Computes j by downward recurrence (Miller), y by upward recurrence.
   private static func bessel(_ x: Double, _ count: Int) -> (j: [Double], y: [Double]) {
     var y = [-cos(x) / x, -cos(x) / (x * x) - sin(x) / x]
     for m in 1..<count { y.append((2 * Double(m) + 1) / x * y[m] - y[m - 1]) }
@@ -58,7 +60,7 @@ struct BesselSeries {
         for n in (m - 1)...top { j[n] *= 1e-250 }
       }
     }
-    // Scale by whichever of j0 and j1 is not near a zero.
+    // Scale by j0 or j1, whichever is not near a zero.
     let first = abs(sin(x)) > 0.5 || x < 1
     let j1 = sin(x) / (x * x) - cos(x) / x
     let scale = first ? sin(x) / x / j[0] : j1 / j[1]
@@ -70,7 +72,7 @@ struct BesselSeries {
   }
 
   private static func divide(_ a: Complex, _ b: Complex) -> Complex {
-    // Scaled first: near the origin h' is larger than the square root of the largest number.
+    // Scale first: near the origin, the square of h' overflows.
     let scale = max(abs(b.re), abs(b.im))
     let (c, d) = (b.re / scale, b.im / scale)
     let square = c * c + d * d

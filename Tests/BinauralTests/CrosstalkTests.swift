@@ -10,7 +10,7 @@ import Testing
 @testable import Binaural
 @testable import Laboratory
 
-/// Loudspeakers that each ear hears its own signal from.
+/// Tests crosstalk cancellation: each ear hears its own signal from two loudspeakers.
 @Suite struct CrosstalkTests {
   static let sphere = RigidSphereHead().hrtfSet(sampleRate: 48000)
 
@@ -32,7 +32,7 @@ import Testing
     #expect(with.meanSeparation > 20)
     #expect(with.colouration < 2)
     #expect(with.largestBoost <= 12)
-    // A head beside its place still has something of it.
+    // A displaced head still benefits.
     for head in [
       CrosstalkTrial.Head(offset: SIMD2(0, 0.02)), .init(offset: SIMD2(0.05, 0)),
       .init(turn: 10 * .pi / 180),
@@ -45,13 +45,14 @@ import Testing
     }
   }
 
-  /// An independent head: pressure on a sphere by its series, for loudspeakers 55 cm away.
+  /// Checks cancellation with an independent head: the pressure on a sphere by its series, for
+  /// loudspeakers at 55 cm.
   @Test func aSphereHearsItWithWavesThatAreRound() {
     let angle = 12 * Double.pi / 180
     let filters = CrosstalkDesign(angle: angle).filters(for: Self.sphere)
     let sphere = SphereTransferFunction(radius: 0.0875, sourceDistance: 0.55, speedOfSound: 343)
     func pressure(_ side: Double, _ ear: Double, _ frequency: Double) -> Complex {
-      // The angle between loudspeaker and ear, 100 degrees from the front.
+      // The angle between the loudspeaker and the ear, which is 100 degrees from the front.
       let between = 100 * Double.pi / 180 * ear - angle * side
       let value = sphere.value(frequency: frequency, cosine: cos(between))
       return Complex(value.re, value.im)
@@ -71,8 +72,8 @@ import Testing
     #expect(mean > 15, "\(mean) dB")
   }
 
-  /// Through the loudspeakers the ears get what the filters for headphones would give them, at the
-  /// same time: the modelling delay is made up for.
+  /// Checks that the ears receive the same signals through loudspeakers as with the filters for
+  /// headphones, at the same time: the modelling delay is compensated.
   @Test func theEarsHearTheDecoder() throws {
     let set = Self.sphere.normalized()
     let plain = try DecoderDesign(order: 3).filters(for: set)
@@ -88,8 +89,7 @@ import Testing
     }
     let (feedLeft, feedRight) = (ear(crossed.left), ear(crossed.right))
     let wanted = [ear(plain.left), ear(plain.right)]
-    // The way from the loudspeakers has a gain and a delay, which are none of the filters'
-    // business.
+    // The path from the loudspeakers has a gain and a delay of its own, which the test removes.
     var (error, energy) = (0.0, 0.0)
     var slope = Complex(0)
     var last: Complex?
@@ -130,8 +130,8 @@ import Testing
       }
     }
     #expect(10 * log10(error / energy) < -15, "\(10 * log10(error / energy)) dB")
-    // Seconds of the way: from the sphere's centre, 1.25 ms into its responses, less than to the
-    // near ear.
+    // The delay of the path: the responses have sound at the centre of the sphere at 1.25 ms, and
+    // at the near ear earlier.
     let seconds = -step / (2 * .pi * plant.binWidth)
     #expect(abs(seconds - 1.25e-3) < 0.3e-3, "\(seconds * 1000) ms")
     #expect(crossed.taps <= plain.taps + cancelling.leftEar[0].count)

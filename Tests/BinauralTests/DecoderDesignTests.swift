@@ -9,7 +9,7 @@ import Testing
 
 @testable import Binaural
 
-/// Decoders judged against the set that they were made from: a head whose theory is known.
+/// Compares decoders with the set that they were designed from: a head with known theory.
 @Suite struct DecoderDesignTests {
   static let sphere = RigidSphereHead().hrtfSet(sampleRate: 48000).prepared(sampleRate: 48000)
     .normalized()
@@ -22,7 +22,7 @@ import Testing
       .filters(for: sphere)
   }
 
-  /// What a plane wave from `v` becomes at an ear.
+  /// Returns the response of an ear to a plane wave from `v`.
   static func response(_ filters: [[Float]], to v: SIMD3<Double>, order: Int) -> [Double] {
     let gains = SphericalHarmonics.evaluate(order: order, v)
     return filters[0].indices.map { n in
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// Levels in dB of third-octave bands at and above `low` Hz.
+  /// Returns the levels of third-octave bands from `low` Hz on, in dB.
   static func bands(_ response: [Double], from low: Double = 200) -> [Double] {
     let size = 4096
     let spectrum = magnitudes(response, size: size)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  /// Mean error of band levels over directions of the set, both ears.
+  /// Returns the mean error of band levels over directions of the set and both ears, in dB.
   static func magnitudeError(_ filters: BinauralFilters) -> Double {
     var (sum, count) = (0.0, 0)
     for d in stride(from: 0, to: sphere.directions.count, by: 37) {
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  /// The decoder's diffuse field has the set's level in every band.
+  /// Checks that the decoder's diffuse field has the set's level in every band.
   @Test(arguments: [1, 2, 4, 7], DecoderDesign.Method.allCases)
   func theDiffuseFieldIsTheSets(order: Int, method: DecoderDesign.Method) throws {
     let filters = try Self.design(order, method)
@@ -110,13 +110,13 @@ import Testing
         for b in truth.indices { truth[b] += weights[d] * pow(10, levels[b] / 10) }
       }
     }
-    // First-order least squares has lost more than the 20 dB that are given back above 8 kHz.
+    // Above 8 kHz, first-order least squares loses more than the 20 dB that the design restores.
     for b in truth.indices.prefix(method == .leastSquares ? 16 : truth.count) {
       #expect(abs(10 * log10((left[b] + right[b]) / truth[b])) < 0.3)
     }
   }
 
-  /// The flattened set's diffuse field is level within half a decibel, 200 Hz to 12 kHz.
+  /// Checks that the flattened set's diffuse field varies by less than 1 dB over 200 Hz to 12 kHz.
   @Test func diffuseEqualisationFlattensTheSet() throws {
     let filters = try Self.design(3, .magnitudeLeastSquares, .diffuse)
     let directions = fibonacciLattice(count: 200)
@@ -131,7 +131,8 @@ import Testing
     #expect((levels.max() ?? 0) - (levels.min() ?? 0) < 1)
   }
 
-  /// A frontal impulse arrives `delaySeconds` later than in the set, for every order and method.
+  /// Checks that a frontal impulse arrives `delaySeconds` later than in the set, for every order
+  /// and method.
   @Test(arguments: 1...7, DecoderDesign.Method.allCases)
   func theDelayIsConstant(order: Int, method: DecoderDesign.Method) throws {
     let filters = try Self.design(order, method)
@@ -143,7 +144,7 @@ import Testing
     #expect(abs(ours - truth - BinauralFilters.delaySeconds) < 60e-6)
   }
 
-  /// Seconds: the phase slope between 300 and 1000 Hz.
+  /// Returns the group delay in seconds, from the phase slope between 300 and 1000 Hz.
   static func groupDelay(_ response: [Double]) -> Double {
     func transform(_ hertz: Double) -> Complex {
       var sum = Complex(0)
@@ -162,7 +163,7 @@ import Testing
   @Test func leftAndRightMirrorEachOtherForASymmetricHead() throws {
     let filters = try Self.design(3)
     for c in filters.left.indices {
-      // Channels with negative m change sign under a mirror of y.
+      // Channels with negative m change sign if y is mirrored.
       let l = SphericalHarmonics.degree(ofChannel: c)
       let sign: Float = c - l * l - l < 0 ? -1 : 1
       let difference = zip(filters.left[c], filters.right[c]).map { abs($0 - sign * $1) }
@@ -176,7 +177,7 @@ import Testing
       directions: [SIMD3(1, 0, 0), SIMD3(-1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, -1, 0)], radius: 1,
       taps: 8, impulseResponses: [Float](repeating: 0.1, count: 64),
       delays: [Double](repeating: 0, count: 8))
-    // Gaps are filled by a model of low order, so even this set can be played with.
+    // A model of low order fills the gaps, so even this set is usable.
     let filters = try DecoderDesign(order: 1).filters(for: few)
     let isFinite = filters.left.joined().allSatisfy { $0.isFinite }
     #expect(isFinite)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Binaural
 
-/// The designs beside plain magnitude least squares, by what defines each of them.
+/// Tests the defining properties of the design methods other than plain magnitude least squares.
 @Suite struct DecoderMethodTests {
   private func randomEars(_ channels: Int) -> EarCoefficients {
     func ear() -> [Complex] {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Silence in an ear, or the same in both, leaves numbers that are sound.
+  /// Checks that silence in an ear, or the same signal in both, gives finite coefficients.
   @Test func aDegenerateDecoderStaysFinite() {
     let one = randomEars(4)
     let nothing = [Complex](repeating: Complex(0), count: 4)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// Mean error of the ears' coherence in diffuse sound over 200 Hz to 8 kHz.
+  /// Returns the mean error of the interaural coherence in diffuse sound over 200 Hz to 8 kHz.
   private func coherenceError(_ filters: BinauralFilters) -> Double {
     let set = DecoderDesignTests.sphere
     let size = 1024
@@ -109,7 +109,7 @@ import Testing
       #expect(abs(shares.reduce(0) { $0 + $1.weight } - 1) < 1e-12)
       #expect(shares.allSatisfy { $0.weight >= 0 })
       let mean = shares.reduce(SIMD3<Double>.zero) { $0 + directions[$1.direction] * $1.weight }
-      // The mean lies in the chord's plane, straight below the direction.
+      // The mean is in the plane of the corners, in the same direction as v.
       #expect((mean / mean.length * v).sum() > 1 - 1e-9)
     }
     #expect(between.weights(at: directions[7]).map(\.direction) == [7])

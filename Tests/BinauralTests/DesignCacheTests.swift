@@ -7,7 +7,8 @@ import Testing
 
 @testable import Binaural
 
-/// Designs on disk: found again, and whatever is done to the files, never a wrong one.
+/// Checks that the cache finds designs again and never returns a wrong one, whatever happens to its
+/// files.
 @Suite struct DesignCacheTests {
   private static let set = RigidSphereHead().hrtfSet(sampleRate: 48000)
   private static let arrays: [[Float]] = [[1, 2, 3], [], [0.5, -4]]
@@ -75,7 +76,7 @@ import Testing
     #expect(CacheEntry.arrays(in: sound, key: key("other")) == nil)
   }
 
-  /// What stands in a design's place, as shell commands with the file's path in $F.
+  /// Replaces an entry by damaged files, with shell commands that get its path in $F.
   @Test(arguments: [
     "head -c 100 $F > $F.cut; mv $F.cut $F", ": > $F", "echo nonsense > $F",
     "rm $F; mkfifo $F", "rm $F; ln -s /dev/zero $F", "rm $F; ln -s $F $F", "chmod 0 $F",
@@ -115,7 +116,7 @@ import Testing
       cache.store(block, key("\(i)"))
       usleep(20_000)
     }
-    // Three fit; the first is gone. The second is used, so that the third goes next.
+    // Three entries fit, so entry 0 has been removed. Using entry 1 makes entry 2 the next to go.
     #expect(cache.load(key("0")) == nil)
     #expect(cache.load(key("1")) == block)
     usleep(20_000)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Binaural
 
-/// Loudspeakers through responses of their own directions, judged against the set.
+/// Compares loudspeakers rendered through responses of their own directions with the set.
 @Suite struct DirectDecoderTests {
   private static let rate = 48000.0
   private static let bank = Result {
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  /// A tone while the head jumps: nothing far from it may be heard.
+  /// Plays a tone while the head turns: there must be no sound at distant frequencies.
   @Test(arguments: [
     (degreesPerSecond: 1000.0, near: -60.0, far: -85.0),
     (degreesPerSecond: 11250, near: -40, far: -50),
@@ -168,7 +168,7 @@ import Testing
     #expect(pass(silence).joined().allSatisfy { $0 == 0 })
   }
 
-  /// From the lowest rate on that may be played.
+  /// Covers rates from the lowest playback rate up.
   @Test(arguments: [8000.0, 16000, 44100, 96000])
   func arrivalsAreKeptAtAnyRate(rate: Double) {
     let line = EarDelayLine(speakers: 1, sampleRate: rate)

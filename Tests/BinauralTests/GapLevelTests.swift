@@ -6,9 +6,10 @@ import Testing
 
 @testable import Binaural
 
-/// What a set does not hold must not make its decoder louder.
+/// Checks that unmeasured directions do not make the decoder of a set louder.
 @Suite struct GapLevelTests {
-  /// Sum over channels, ears and 200 Hz to 8 kHz of the squared response to a diffuse field, dB.
+  /// Returns the level in a diffuse field in dB: the squared response summed over channels and
+  /// averaged over ears and 200 Hz to 8 kHz.
   private func diffuseLevel(_ filters: BinauralFilters) -> Double {
     var sum = 0.0
     let frequencies = stride(from: 200.0, to: 8000, by: 100)
@@ -29,7 +30,7 @@ import Testing
     return 10 * log10(sum / 2 / Double(Array(frequencies).count))
   }
 
-  /// KEMAR was measured down to -40 degrees.
+  /// KEMAR was measured down to an elevation of -40 degrees.
   @Test(arguments: [1, 5])
   func aSetWithAGapIsAsLoudAsItsMeasurements(order: Int) throws {
     let set = try SofaLoader().load(try defaultSofa()).normalized()

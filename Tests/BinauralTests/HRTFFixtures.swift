@@ -6,13 +6,13 @@ import Testing
 
 @testable import Binaural
 
-/// A private directory that holds the files of `Tests/Fixtures/make_sofa.py`, made once a run.
+/// A private directory with the files of `Tests/Fixtures/make_sofa.py`, created once per run.
 struct HRTFFixtures {
   static let shared = HRTFFixtures()
 
   let directory: String
 
-  /// Why there are no files; nil when there are.
+  /// The reason why the files could not be created; nil if they exist.
   let failure: String?
 
   private init() {
@@ -30,16 +30,16 @@ struct HRTFFixtures {
     atexit { HRTFFixtures.shared.removeAll() }
   }
 
-  /// The path of a made file.
+  /// Returns the path of a created file.
   func path(_ name: String) throws -> String {
     if let failure { throw FixtureError(text: failure) }
     return "\(directory)/\(name).sofa"
   }
 
-  /// A path for a file of a test's own.
+  /// Returns a path for a file that a test creates.
   func freshPath(_ name: String) -> String { "\(directory)/own-\(name)" }
 
-  /// Writes bytes to a file of a test's own and returns its path.
+  /// Writes bytes to a file for a test and returns its path.
   func write(_ bytes: [UInt8], _ name: String, mode: mode_t = 0o600) throws -> String {
     let path = freshPath(name)
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
@@ -51,7 +51,7 @@ struct HRTFFixtures {
     return path
   }
 
-  /// An executable shell script in place of the SOFA reader.
+  /// Writes an executable shell script that replaces the SOFA reader, and returns its path.
   func script(_ text: String, _ name: String) throws -> String {
     try write(Array("#!/bin/sh\n\(text)\n".utf8), name, mode: 0o700)
   }
@@ -71,14 +71,14 @@ struct FixtureError: Error, CustomStringConvertible {
   var description: String { text }
 }
 
-/// All bytes of a file.
+/// Returns all bytes of a file.
 func fileBytes(_ path: String) throws -> [UInt8] {
   do { return try SystemFile.contents(path, limit: 1 << 26) } catch {
     throw FixtureError(text: "cannot read \(path): \(error)")
   }
 }
 
-/// The default set's path; libmysofa1 must be installed.
+/// Returns the path of the default set; libmysofa1 must be installed.
 func defaultSofa() throws -> String {
   guard let path = HRTFLocator().defaultPath() else {
     throw FixtureError(text: "no default.sofa: apt install libmysofa1")
@@ -86,7 +86,7 @@ func defaultSofa() throws -> String {
   return path
 }
 
-/// A transfer function at a frequency, of an impulse response with a delay in samples.
+/// Returns the transfer function of an impulse response at a frequency, with a delay in samples.
 func transfer(
   _ response: ArraySlice<Float>, delay: Double = 0, sampleRate: Double, frequency: Double
 ) -> (re: Double, im: Double) {
@@ -100,7 +100,7 @@ func transfer(
   return (re, im)
 }
 
-/// |a - b| in dB.
+/// Returns |a - b| in dB.
 func differenceDecibels(_ a: (re: Double, im: Double), _ b: (re: Double, im: Double)) -> Double {
   20 * log10(max(hypot(a.re - b.re, a.im - b.im), 1e-30))
 }

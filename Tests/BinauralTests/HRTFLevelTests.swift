@@ -26,7 +26,7 @@ struct HRTFLevelTests {
 
   @Test("A tone counts by the part of the band it fills")
   func band() {
-    // |1 + exp(-i w)|^2 = 2 + 2 cos w, whose mean over a band is known in closed form.
+    // 1 + exp(-i w)|^2 = 2 + 2 cos w has a closed-form mean over a band.
     var response = [Float](repeating: 0, count: 256)
     response[10] = 1
     response[11] = 1
@@ -41,7 +41,7 @@ struct HRTFLevelTests {
   @Test("Each direction counts by its area")
   func weighted() {
     var uneven = set([[1, 0], [1, 0]])
-    // The upper half at twice the amplitude; the horizon belongs to neither in full.
+    // The upper half has twice the amplitude; the cells at the horizon are in both halves.
     for (index, direction) in uneven.directions.enumerated() where direction.z > 0.01 {
       for ear in 0..<2 { uneven.impulseResponses[uneven.offset(direction: index, ear: ear)] = 2 }
     }

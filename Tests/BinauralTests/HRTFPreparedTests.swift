@@ -8,10 +8,10 @@ import Testing
 @Suite("HRTF sets at the playing rate")
 struct HRTFPreparedTests {
   private let taps = 700
-  /// Late enough for the longest kernel, so that nothing of it is cut off at t = 0.
+  /// The position of the impulses: late enough that the longest kernel is not cut off at t = 0.
   private let start = 400
 
-  /// One direction, an impulse at sample 400 of each ear, with the delays given.
+  /// Makes a set with one direction, an impulse at sample 400 of each ear, and the given delays.
   private func impulses(_ delays: [Double], sampleRate: Double = 44_100) -> HRTFSet {
     var responses = [Float](repeating: 0, count: 2 * taps)
     responses[start] = 1
@@ -81,7 +81,8 @@ struct HRTFPreparedTests {
 
   @Test("A sweep's images stay below -100 dB")
   func images() {
-    // An impulse has all frequencies up to 22.05 kHz; at 96 kHz nothing may be far above.
+    // An impulse contains all frequencies up to 22.05 kHz; at 96 kHz, there must be almost no
+    // energy far above.
     let set = impulses([0.37, 0]).prepared(sampleRate: 96_000)
     for frequency in stride(from: 25_000.0, to: 48_000, by: 1_731) {
       let found = transfer(

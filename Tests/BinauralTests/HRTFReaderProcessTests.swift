@@ -29,7 +29,7 @@ struct HRTFReaderProcessTests {
       whereSeparator: \.isWhitespace)
     try #require(pids.count == 2)
     #expect(access("/proc/\(pids[0])", F_OK) != 0)
-    // The orphan is killed too; who reaps it is up to the machine.
+    // The orphan is killed too, but which process reaps it depends on the machine.
     #expect(Self.isGone(String(pids[1])))
   }
 
@@ -68,7 +68,7 @@ struct HRTFReaderProcessTests {
     }
   }
 
-  /// True once a process has ended, waiting for it up to 2 s.
+  /// Waits up to 2 s for a process to end; returns true if it did.
   private static func isGone(_ pid: String) -> Bool {
     for _ in 0..<200 {
       guard let status = try? fileBytes("/proc/\(pid)/stat") else { return true }

@@ -43,7 +43,7 @@ struct HRTFSetTests {
         let response = Array(set.impulseResponse(direction: index, ear: ear))
         let peak = response.max() ?? 0
         #expect(abs(20 * log10(Double(peak)) - 9 * side) < 1e-3)
-        // Half samples may round either way.
+        // A half sample may be rounded up or down.
         let place = Double(response.firstIndex(of: peak) ?? -1)
         #expect(abs(place - (20 - 8 * side)) < 0.5001)
       }
@@ -120,7 +120,7 @@ struct HRTFSetTests {
     #expect(abs(set.normalized().diffuseFieldLevelDecibels) < 1e-4)
   }
 
-  /// A source on the left is louder and earlier in the left ear.
+  /// Checks that a source on the left is louder and earlier at the left ear.
   private func expectLeftIsLeft(_ set: HRTFSet) throws {
     let index = set.nearestDirection(to: SIMD3(0, 1, 0))
     try #require(set.directions[index].y > 0.9)

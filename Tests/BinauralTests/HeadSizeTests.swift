@@ -7,7 +7,7 @@ import Testing
 
 @testable import Binaural
 
-/// Times between the ears, and heads of other sizes.
+/// Tests interaural delays and sets for heads of other sizes.
 @Suite struct HeadSizeTests {
   private static func sphere(_ radius: Double) -> HRTFSet {
     var head = RigidSphereHead()
@@ -17,7 +17,8 @@ import Testing
     return head.hrtfSet(sampleRate: 48000)
   }
 
-  /// Seconds by which the left ear is earlier: the mean of the phase delays at some frequencies.
+  /// Returns the interaural delay in seconds, positive if the left ear is earlier: the mean of the
+  /// phase delays at some frequencies.
   private func delay(_ set: HRTFSet, _ direction: Int, _ frequencies: [Double]) -> Double {
     frequencies.reduce(0) { sum, frequency in
       let (l, r) = (
@@ -51,7 +52,8 @@ import Testing
     #expect(HeadSize(of: still) == nil)
   }
 
-  /// The times of a scaled set are the ratio times its own, and those of a sphere that is larger.
+  /// Checks that the delays of a scaled set are `factor` times its own and match those of a sphere
+  /// of that size.
   @Test(arguments: [0.85, 1.0 / 1.1, 1.1, 1.2])
   func timesAreScaled(factor: Double) {
     let set = Self.sphere(0.0875)
@@ -61,7 +63,7 @@ import Testing
       let low = [300.0, 400, 500]
       let (own, now) = (delay(set, d, low), delay(scaled, d, low))
       #expect(abs(now / own / factor - 1) < 0.03, "\(set.directions[d]) \(now / own)")
-      // Round the ear that is turned away waves meet from all sides.
+      // At the far ear, opposite the source, waves arrive from all sides and interfere.
       guard abs(set.directions[d].y) < 0.9 else { continue }
       for (frequency, share) in [(300.0, 0.04), (500, 0.04), (800, 0.1), (1500, 0.1), (4000, 0.1)] {
         let off = difference(scaled, truth, d, frequency)
@@ -70,7 +72,7 @@ import Testing
     }
   }
 
-  /// Seconds by which the times between the ears of two sets differ at a frequency.
+  /// Returns the difference of the interaural delays of two sets at a frequency, in seconds.
   private func difference(_ a: HRTFSet, _ b: HRTFSet, _ d: Int, _ frequency: Double) -> Double {
     let angles = [a, b].map { set -> Double in
       let ears = (0...1).map { ear -> Double in

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Binaural
 
-/// Equalisers for headphones, in the filters of every decoder.
+/// Tests headphone equalisers in the filters of the decoders.
 @Suite struct HeadphoneProfileTests {
   static let profile = HeadphoneProfile(
     name: "test",
@@ -29,7 +29,7 @@ import Testing
     return sum
   }
 
-  /// The decoder with the equaliser in it, against the decoder and then the equaliser.
+  /// Compares a decoder that includes the equaliser with a decoder followed by the equaliser.
   @Test func foldedIsTheSameAsBehind() throws {
     let taps = Self.profile.taps(sampleRate: Self.rate, field: DiffuseField(Self.set))
     let plain = try DecoderDesign(order: 2).filters(for: Self.set)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// By the rule of the sets' own level, however loud the filters are.
+  /// Checks that the level, as defined for sets, stays the same, however loud the filters are.
   @Test(arguments: [0.0, 20])
   func theLevelStays(gain: Double) throws {
     var profile = Self.profile

@@ -7,13 +7,14 @@ import Testing
 @testable import Binaural
 
 @Suite struct MirroredHeadTests {
-  /// Directions off and on the median plane, and noise that the other ear hears in the mirror.
+  /// Makes a set with directions off and on the median plane; the ears have mirrored noise
+  /// responses.
   private static func set() -> HRTFSet {
     let taps = 32
     var directions: [SIMD3<Double>] = []
     var left: [[Float]] = []
     var right: [[Float]] = []
-    // Dense, so that no gap is filled.
+    // The directions are dense, so that no gap is filled.
     for v in fibonacciLattice(count: 200) {
       let (near, far) = (noise(taps), noise(taps))
       directions += [v, v * SIMD3(1, -1, 1)]
@@ -51,7 +52,7 @@ import Testing
     #expect(!other.isMirrored)
   }
 
-  /// Every channel comes to the ears alike or with opposite signs, bit by bit.
+  /// Checks that each channel reaches both ears with equal or opposite sign, bit for bit.
   @Test(arguments: DecoderDesign.Method.allCases)
   func itsFiltersAreMirrorImages(method: DecoderDesign.Method) throws {
     let set = Self.set().prepared(sampleRate: 44_100).normalized()
@@ -63,7 +64,7 @@ import Testing
     }
   }
 
-  /// The right ear hears what it would with a design of its own.
+  /// Checks that the mirrored filters of the right ear match a design of its own.
   @Test func theMirroredEarFitsTheSet() throws {
     let set = Self.set()
     let filters = try DecoderDesign(method: .leastSquares, order: 3).filters(for: set)

@@ -9,13 +9,13 @@ import Testing
 
 @testable import Binaural
 
-/// The decoder judged against what the ears would hear of every wave.
+/// Compares the decoder with the exact responses of the ears to every wave.
 @Suite struct ParametricDecoderTests {
   static let directions = ParametricScene.finer.directions
 
   static func randomSource() -> Int { Int.random(in: directions.indices) }
 
-  /// Two directions at least 45 degrees apart.
+  /// Returns two directions at least 45 degrees apart.
   static func randomPair() -> (Int, Int) {
     while true {
       let (a, b) = (randomSource(), randomSource())
@@ -23,8 +23,8 @@ import Testing
     }
   }
 
-  /// Where the covariance is symmetric many eigenvectors are as good: straight ahead, above, on a
-  /// diagonal.
+  /// Directions with a symmetric covariance, which has many equivalent eigenvectors: straight
+  /// ahead, left, above and on a diagonal.
   static let special: [SIMD3<Double>] = [
     SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1), SIMD3(0.53, 0.53, -0.66),
   ]
@@ -35,7 +35,7 @@ import Testing
       ? ParametricScene.finer.nearestDirection(to: Self.special[number]) : Self.randomSource()
     let scene = ParametricScene([(source, noise(8000))])
     let heard = try scene.decoded()
-    // Opposite an ear the sphere's sound is a fine pattern, which the grid blurs.
+    // Opposite an ear, the response of the sphere has a fine pattern, which the grid blurs.
     #expect(residualDecibels(heard, scene.truth) < -13)
     let (bands, truth) = (EarBands(heard), EarBands(scene.truth))
     var errors = (level: 0.0, difference: 0.0)
@@ -60,8 +60,8 @@ import Testing
     #expect(residual < residualDecibels(try scene.linear(), scene.truth) - 5)
   }
 
-  /// Waves that carry the same sound have no second eigenvector; what is made of them must stand
-  /// still.
+  /// Checks that waves with the same sound, which have no second eigenvector, are rendered
+  /// steadily.
   @Test(arguments: [500.0, 1000, 3000])
   func aToneFromTwoSidesStaysATone(hertz: Double) throws {
     let tone = (0..<40_000).map { 0.2 * Float(sin(2 * .pi * hertz * Double($0) / 48_000)) }
@@ -126,8 +126,8 @@ import Testing
     #expect(try nothing.decoded().joined().allSatisfy { $0 == 0 })
   }
 
-  /// What has no direction at all is left to the linear decoder, and no direction is made up for
-  /// it.
+  /// Checks that sound without any direction is left to the linear decoder, which needs no invented
+  /// direction.
   @Test func soundInWAlone() throws {
     var random = SeededGenerator.forTest()
     var scene = ParametricScene([(0, noise(8000))])
@@ -138,7 +138,7 @@ import Testing
     #expect(residualDecibels(try scene.decoded(), try scene.linear()) < -25)
   }
 
-  /// The same sound from two sides at once is no two waves.
+  /// Checks that the same sound from two sides at once is not treated as two waves.
   @Test func theSameSoundFromBothSides() throws {
     let sound = noise(8000)
     let left = ParametricScene.finer.nearestDirection(to: SIMD3(0.5, 0.866, 0))
@@ -161,7 +161,7 @@ import Testing
     #expect(try scene.decoded(sizes: [1, 300, 64, 7, 1024], head: head) == whole)
   }
 
-  /// A field turned to the left is what a head hears that is turned to the right.
+  /// Checks that turning the field to the left equals turning the head to the right.
   @Test func turningTheHeadIsTurningTheField() throws {
     var random = SeededGenerator.forTest()
     let turn = randomTurn(using: &random)
@@ -183,7 +183,7 @@ import Testing
     #expect(residualDecibels(try turned.decoded(), byHead) < -80)
   }
 
-  /// A tone stays a tone while the head turns at 200 degrees a second.
+  /// Checks that a tone stays a tone while the head turns at 200 degrees per second.
   @Test func aTurningHeadDoesNotClick() throws {
     let sound = (0..<24000).map { 0.5 * Float(sin(2 * .pi * 500 * Double($0) / 48000)) }
     let scene = ParametricScene([(Self.randomSource(), sound)])
@@ -197,7 +197,7 @@ import Testing
       for n in steady.indices.dropFirst().dropLast() {
         roughness = max(roughness, abs(ear[n + 1] - 2 * ear[n] + ear[n - 1]))
       }
-      // The second difference of the tone itself is its peak times the square of 2 pi 500 / 48000.
+      // The second difference of the tone alone is its peak times the square of 2 pi 500 / 48000.
       #expect(roughness < 1.3 * peak * 0.00428)
     }
   }

@@ -8,16 +8,16 @@ import TestSupport
 
 @testable import Binaural
 
-/// Plane waves around the rigid sphere, as first order and as the ears would hear them.
+/// Plane waves around the rigid sphere, as a first-order field and as exact ear signals.
 struct ParametricScene {
-  /// 4 x frames, ACN/SN3D.
+  /// The field: 4 x frames, in ACN order and SN3D scale.
   var field: PlanarSignal
-  /// 2 x frames, later by the delay of all filters.
+  /// The exact ear signals: 2 x frames, delayed by the common delay of all filters.
   var truth: [[Float]]
 
   static let waves = try! PlaneWaveResponses(set: DecoderDesignTests.sphere, equalisation: .none)
   static let filters = Result { try DecoderDesignTests.design(1) }
-  /// The same head from directions that the decoder's set mostly does not have.
+  /// The same head with directions that are mostly absent from the decoder's set.
   static let finer = {
     var head = RigidSphereHead()
     head.ringSpacing = 7
@@ -25,8 +25,9 @@ struct ParametricScene {
   }()
   static let delayFrames = Int((48000 * BinauralFilters.delaySeconds).rounded())
 
-  /// - Parameters:
-  ///   - sources: indices of directions of `finer`, each with its sound.
+  /// Makes a scene.
+  ///
+  /// - Parameter sources: indices of directions of `finer`, each with its sound.
   init(_ sources: [(direction: Int, sound: [Float])]) {
     let (set, frames) = (Self.finer, sources[0].sound.count)
     var field = [[Float]](repeating: [Float](repeating: 0, count: frames), count: 4)
@@ -47,7 +48,7 @@ struct ParametricScene {
     self.field = PlanarSignal(field)
   }
 
-  /// What the decoder makes of the field, its latency taken off.
+  /// Returns the output of the parametric decoder, with its latency removed.
   func decoded(
     sizes: [Int] = [256], head: (Int) -> Quaternion = { _ in .identity }
   ) throws -> [[Float]] {
@@ -68,7 +69,7 @@ struct ParametricScene {
     return ears.arrays.map { Array($0[latency...]) }
   }
 
-  /// What the linear decoder makes of it.
+  /// Returns the output of the linear decoder.
   func linear() throws -> [[Float]] {
     let decoder = BinauralDecoder(filters: try Self.filters.get(), partition: 256)
     let ears = PlanarSignal(channelCount: 2, frames: field.frames)
@@ -81,7 +82,7 @@ struct ParametricScene {
   }
 }
 
-/// Energies of both ears and their product in third-octave bands of the whole signal.
+/// The energies of both ears and their cross product in third-octave bands of the entire signal.
 struct EarBands {
   var energies: [[Double]] = [[], []]
   /// Left times the conjugate of right.
@@ -114,18 +115,18 @@ struct EarBands {
     }
   }
 
-  /// Level of an ear in a band over another signal's, dB.
+  /// Returns the level of an ear in a band relative to another signal, in dB.
   func level(_ ear: Int, _ band: Int, over other: EarBands) -> Double {
     10 * log10(energies[ear][band] / other.energies[ear][band])
   }
 
-  /// Coherence between the ears in a band, 0 to 1.
+  /// Returns the interaural coherence in a band, 0 to 1.
   func coherence(_ band: Int) -> Double {
     (products[band].squaredMagnitude / (energies[0][band] * energies[1][band])).squareRoot()
   }
 }
 
-/// Energy of the difference over the energy of the truth, dB.
+/// Returns the energy of the difference relative to that of the truth, in dB.
 func residualDecibels(_ a: [[Float]], _ truth: [[Float]]) -> Double {
   var (error, energy) = (0.0, 0.0)
   for (a, b) in zip(a.joined(), truth.joined()) {

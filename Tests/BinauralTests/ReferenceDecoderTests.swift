@@ -10,12 +10,12 @@ import Testing
 
 @testable import Laboratory
 
-/// The fast decoder against the definition.
+/// Compares the fast decoder with the direct implementation of its definition.
 @Suite struct ReferenceDecoderTests {
   static let sets = InstructionSet.allCases.filter { $0 <= .widest }
 
-  /// Every order, every compiled kernel, heads with and without mirrored ears, calls of any size,
-  /// a head that jumps to another pose with every grid point and one that turns as heads do.
+  /// Covers every order, every compiled kernel, heads with and without mirrored ears, several call
+  /// sizes, a head that jumps at every grid point and one that turns smoothly.
   @Test(arguments: 1...7, sets)
   func theDecoderAgrees(order: Int, set: InstructionSet) {
     var random = SeededGenerator.forTest()
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// The mirrored path and the one with two filters a channel are the same decoder.
+  /// Checks that the path with two filters per channel gives the same result for mirrored ears.
   @Test(arguments: [1, 4, 7])
   func mirroredEarsMayBeLeftUnused(order: Int) {
     var random = SeededGenerator.forTest()
@@ -54,13 +54,13 @@ import Testing
     #expect(Self.residual(ears[1], truth.right) < 1e-12)
   }
 
-  /// The reference itself: a plane wave is heard from where it is, seen from the head.
+  /// Checks the reference itself: a plane wave arrives from its direction relative to the head.
   @Test(arguments: 1...7)
   func theReferenceTurnsAPlaneWave(order: Int) {
     var random = SeededGenerator.forTest()
     let channels = SphericalHarmonics.channelCount(order: order)
     let look = SphericalHarmonics.evaluate(order: order, randomDirection(using: &random))
-    // A filter of one tap a channel: the ear hears one sum of the turned channels.
+    // With one tap per channel, the ear receives one weighted sum of the rotated channels.
     let filters = BinauralFilters(
       order: order, sampleRate: 48000, left: look.map { [Float($0)] }, right: look.map { _ in [0] })
     let (source, pose) = (randomDirection(using: &random), randomTurn(using: &random))
@@ -74,7 +74,7 @@ import Testing
     #expect(heard.right.allSatisfy { $0 == 0 })
   }
 
-  /// Jumps, or 300 degrees a second about an axis.
+  /// Random poses that jump at every grid point, or turn at 300 degrees per second about an axis.
   private struct RandomTurn {
     private let isFast: Bool
     private let start: Quaternion
@@ -125,7 +125,7 @@ import Testing
     return ears.arrays
   }
 
-  /// Energy of the difference over that of the truth; 1e-12 is -120 dB.
+  /// Returns the energy of the difference relative to that of the truth; 1e-12 is -120 dB.
   private static func residual(_ heard: [Float], _ truth: [Double]) -> Double {
     let error = zip(heard, truth).map { (Double($0) - $1) * (Double($0) - $1) }.reduce(0, +)
     return error / truth.map { $0 * $0 }.reduce(0, +)

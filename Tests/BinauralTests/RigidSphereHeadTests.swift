@@ -56,7 +56,7 @@ struct RigidSphereHeadTests {
     }
   }
 
-  /// Ears at the sides, where the textbook formulas hold.
+  /// A head with its ears at the sides, for which the textbook formulas hold.
   private static let sideEars: HRTFSet = {
     var head = RigidSphereHead()
     head.earAzimuth = 90
@@ -64,13 +64,13 @@ struct RigidSphereHeadTests {
     return head.hrtfSet(sampleRate: 48_000)
   }()
 
-  /// Seconds by which the right ear is later, from the phase at a low frequency.
+  /// Returns the phase delay of an ear at a low frequency, in seconds.
   private func phaseDelay(_ set: HRTFSet, _ direction: Int, ear: Int, _ frequency: Double) -> Double
   {
     let h = transfer(
       set.impulseResponse(direction: direction, ear: ear), sampleRate: set.sampleRate,
       frequency: frequency)
-    // Relative to the centre of the head, so that the phase does not wrap.
+    // Measure relative to the centre of the head, so that the phase does not wrap.
     let centre = RigidSphereHead.centreArrivalMilliseconds / 1000
     let turn = 2 * Double.pi * frequency * centre
     return centre - atan2(h.im * cos(turn) + h.re * sin(turn), h.re * cos(turn) - h.im * sin(turn))
@@ -120,7 +120,8 @@ struct RigidSphereHeadTests {
     head.ringSpacing = 30
     let set = head.hrtfSet(sampleRate: sampleRate)
     let limit = min(sampleRate / 2, 24_000) * 0.84
-    // A lower band limit rings longer ahead, and what comes before t = 0 is cut off.
+    // With a lower band limit the response rings longer before its start, and ringing before t = 0
+    // is cut off.
     let tolerance = sampleRate < 44_100 ? -35.0 : -55
     let centre = RigidSphereHead.centreArrivalMilliseconds / 1000
     let ears = [100.0, -100].map { Direction(azimuth: $0).unitVector }

@@ -8,7 +8,7 @@ import Testing
 @testable import Binaural
 
 @Suite struct WaveModelTests {
-  /// The covariance of waves in a diffuse field, N3D, order W X Y Z.
+  /// Returns the covariance of waves in a diffuse field, in N3D scale and the order W X Y Z.
   static func covariance(_ waves: [(SIMD3<Double>, Double)], diffuse: Double) -> [SIMD4<Double>] {
     var rows = (0..<4).map { i -> SIMD4<Double> in
       var row = SIMD4<Double>.zero
