@@ -6,7 +6,8 @@ import Testing
 
 @testable import NetworkTracking
 
-/// Signs: against the rotation matrices of the programs, and there and back.
+/// Checks the sign conventions: against the rotation matrices of the programs, and in both
+/// directions.
 @Suite struct ConventionTests {
   static let heads = [
     (0.0, 0.0, 0.0), (30, 0, 0), (0, 20, 0), (0, 0, 15), (-100, 35, -20), (170, -60, 80),
@@ -21,7 +22,7 @@ import Testing
     }
   }
 
-  /// Rows of a matrix that turns the scene: what becomes of the three axes.
+  /// Returns the direction of a scene's vector relative to the head.
   private func scene(_ head: Quaternion, _ v: SIMD3<Double>) -> SIMD3<Double> {
     head.conjugate.rotate(v)
   }
@@ -35,7 +36,7 @@ import Testing
     }
   }
 
-  /// Rotation matrices by rows; `sign` +1 turns vectors, -1 turns axes.
+  /// Returns a rotation matrix by rows; `sign` +1 rotates vectors, -1 rotates axes.
   private func turn(_ axis: Int, _ degrees: Double, sign: Double) -> Matrix {
     let angle = degrees / degreesPerRadian
     let q = Quaternion(rotationVector: Self.axes[axis] * (angle * sign))
@@ -54,7 +55,7 @@ import Testing
   @Test func spartaTurnsTheSceneAgainstTheHead() {
     for head in Self.heads {
       let n = OSCPreset.sparta.message(for: head).numbers
-      // Its matrix: Rx(roll) Ry(pitch) Rz(yaw), each of which turns the axes.
+      // The matrix of SPARTA is Rx(roll) Ry(pitch) Rz(yaw), each of which rotates the axes.
       let matrix = product(
         turn(0, n[2], sign: -1), product(turn(1, n[1], sign: -1), turn(2, n[0], sign: -1)))
       expectScene(matrix, head)
@@ -64,7 +65,7 @@ import Testing
   @Test func sceneRotatorTurnsTheSceneAgainstTheHead() {
     for head in Self.heads {
       let n = OSCPreset.iemAngles.message(for: head).numbers
-      // Yaw, then pitch, then roll about fixed axes.
+      // The SceneRotator applies yaw, then pitch, then roll about fixed axes.
       let matrix = product(
         turn(0, n[2], sign: 1), product(turn(1, n[1], sign: 1), turn(2, n[0], sign: 1)))
       expectScene(matrix, head)

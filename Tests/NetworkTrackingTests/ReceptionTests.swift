@@ -7,9 +7,9 @@ import NetworkTracking
 import TestSupport
 import Testing
 
-/// Real datagrams over the loopback interface.
+/// Tests reception with real datagrams over the loopback interface.
 @Suite(.serialized) struct ReceptionTests {
-  /// A UDP port that nobody uses now.
+  /// Returns a UDP port that is currently unused.
   private func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(descriptor) }
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// Waits until the newest sample is the head.
+  /// Sends repeatedly until the newest sample is `head`; records an issue after 2 s.
   private func expect(_ head: Quaternion, from source: HeadPoseSource, _ send: () -> Void) {
     for _ in 0..<200 {
       send()
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  /// Bytes of an OSC message from its specification, not from liblo.
+  /// Builds the OSC message from the specification, independently of liblo.
   @Test func messagesOfOtherProgramsAreUnderstood() throws {
     var random = SeededGenerator.forTest()
     let port = try freePort()
