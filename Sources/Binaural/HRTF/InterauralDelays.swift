@@ -7,8 +7,6 @@ internal import SignalProcessing
 struct InterauralDelays {
   /// The band in which phases are compared, in Hz.
   static let band = 300.0...800.0
-  /// The longest interaural delay of a human head, with a margin, in seconds.
-  private static let longest = 0.0012
 
   /// The delay of each direction in seconds; positive if the left ear is earlier.
   let seconds: [Double]
