@@ -43,7 +43,7 @@ struct HRTFSummaryTests {
     #expect(summary.isUsable)
     #expect(summary.content?.declaredChannelZero == "right")
     #expect(summary.content?.trueChannelZero == "left")
-    #expect(summary.reasons.joined().contains("left is channel 0"))
+    #expect(summary.reasons.joined().contains("show that it is the left ear"))
     #expect(summary.content?.delays == nil)
   }
 
@@ -59,7 +59,7 @@ struct HRTFSummaryTests {
     let few = try summary("measurements-3")
     #expect(!few.isUsable)
     #expect(few.measurements == 3)
-    #expect(few.reasons == ["it has 3 directions; at least 4 are needed"])
+    #expect(few.reasons == ["it has 3 directions; a set needs at least 4"])
   }
 
   @Test("Text of any encoding comes out on one line, without control characters")
@@ -74,7 +74,7 @@ struct HRTFSummaryTests {
     let summary = try HRTFSummary(path: defaultSofa())
     #expect(summary.isUsable)
     #expect(summary.content?.elevations.lowerBound.rounded() == -40)
-    #expect(summary.reasons == ["nothing is measured within 50 degrees of some directions"])
+    #expect(summary.reasons == ["some directions have no measurement within 50 degrees"])
   }
 
   @Test("Numbers are printed with their digits")

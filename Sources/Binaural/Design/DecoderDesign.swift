@@ -74,7 +74,8 @@ public struct DecoderDesign: Sendable {
     else {
       throw .refused(
         path: set.path ?? set.name,
-        check: "\(set.directions.count) directions do not suffice for order \(order)")
+        check: "it has \(set.directions.count) directions, too few for order \(order); "
+          + "choose a lower order")
     }
     var coefficients = solve(responses, projection, isCancelled)
     if isCancelled() { throw .interrupted }

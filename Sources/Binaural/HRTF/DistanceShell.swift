@@ -36,7 +36,7 @@ struct DistanceShell {
       shells.count < 2
       ? []
       : [
-        "holds \(shells.count) distances from \(metres(from)) to \(metres(to)) m; the "
+        "the set has \(shells.count) distances from \(metres(from)) to \(metres(to)) m; only the "
           + "\(indices.count) measurements at \(metres(radius)) m are used"
       ]
   }

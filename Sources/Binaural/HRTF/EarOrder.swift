@@ -31,7 +31,7 @@ struct EarOrder {
     guard abs(evidence) >= Self.leastEvidence else {
       channelZero = declared ?? .left
       notes = [
-        "the levels of lateral sources do not tell the ears apart; channel 0 is taken as "
+        "the levels of lateral sources do not distinguish the ears; channel 0 is assumed to be "
           + "the \(channelZero.rawValue) ear"
       ]
       return
@@ -40,8 +40,8 @@ struct EarOrder {
     channelZero = heard
     if let declared, declared != heard {
       notes = [
-        "declares channel 0 as the \(declared.rawValue) ear; the levels of lateral sources say "
-          + "otherwise: \(heard.rawValue) is channel 0"
+        "the set declares channel 0 as the \(declared.rawValue) ear, but the levels of lateral "
+          + "sources show that it is the \(heard.rawValue) ear"
       ]
     } else {
       notes = []

@@ -25,22 +25,23 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
     let text =
       switch self {
       case .cannotOpen(let path, let reason):
-        "cannot open the HRTF set '\(path)': \(reason); give a SOFA file that you may read"
+        "cannot open the HRTF set '\(path)': \(reason); choose a SOFA file that you can read"
       case .notSOFA(let path, let reason):
-        "'\(path)' is no SOFA file: \(reason); give a SimpleFreeFieldHRIR SOFA file"
+        "'\(path)' is not a SOFA file: \(reason); choose a SimpleFreeFieldHRIR SOFA file"
       case .refused(let path, let check):
         "the HRTF set '\(path)' cannot be used: \(check)"
       case .timedOut(let path, let seconds):
         "reading the HRTF set '\(path)' took longer than \(seconds) s and was stopped; "
-          + "the file is damaged or hostile"
+          + "it may be damaged or malicious, so choose another file"
       case .crashed(let path, let signal):
-        "the file '\(path)' crashed the SOFA reader (signal \(signal)); it is damaged or hostile"
+        "the file '\(path)' crashed the SOFA reader (signal \(signal)); "
+          + "it may be damaged or malicious, so choose another file"
       case .readerNotFound(let places):
-        "the SOFA reader stillstage-sofa is not at \(places.joined(separator: ", ")); "
-          + "install it there or name it in STILLSTAGE_SOFA"
+        "cannot find the SOFA reader stillstage-sofa at \(places.joined(separator: ", ")); "
+          + "install it there, or set STILLSTAGE_SOFA to its path"
       case .readerFailed(let path, let reason):
-        "the SOFA reader gave no proper answer for '\(path)': \(reason); "
-          + "install the stillstage-sofa of this version"
+        "the SOFA reader failed on '\(path)': \(reason); "
+          + "install stillstage-sofa of the same version as this program"
       case .interrupted:
         "interrupted"
       }

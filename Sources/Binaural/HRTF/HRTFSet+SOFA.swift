@@ -18,7 +18,7 @@ extension HRTFSet {
       throw .refused(
         path: path,
         check: "it has \(count) direction\(count == 1 ? "" : "s"); "
-          + "at least \(Self.fewestDirections) are needed")
+          + "a set needs at least \(Self.fewestDirections)")
     }
     var responses: [Float] = []
     responses.reserveCapacity(count * 2 * taps)

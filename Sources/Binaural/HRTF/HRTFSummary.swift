@@ -92,7 +92,7 @@ public struct HRTFSummary: Sendable, Equatable {
 
   private static func gapNotes(_ content: Content?) -> [String] {
     guard let gap = content?.largestGapDegrees, gap > 30 else { return [] }
-    return ["nothing is measured within \(decimal(gap, digits: 0)) degrees of some directions"]
+    return ["some directions have no measurement within \(decimal(gap, digits: 0)) degrees"]
   }
 }
 

@@ -53,7 +53,7 @@ public struct RigidSphereHead: Sendable {
       name: "rigid sphere", sampleRate: sampleRate, directions: directions, radius: sourceDistance,
       taps: taps, impulseResponses: responses,
       delays: [Double](repeating: 0, count: directions.count * 2),
-      notes: ["computed for a smooth sphere: it has no pinnae, so heights are hard to hear"])
+      notes: ["the head is a smooth sphere without pinnae, so elevation is hard to hear"])
   }
 
   /// Returns rings of equal elevation from pole to pole, symmetric left to right and front to back.

@@ -69,7 +69,7 @@ public struct SofaLoader: Sendable {
       environment: ProgramLaunch.readerEnvironment, timeoutSeconds: timeoutSeconds,
       maximumBytes: SofaContents.largestAnswerBytes, isCancelled: isCancelled)
     guard !path.utf8.contains(0) else {
-      throw .cannotOpen(path: path, reason: "its name holds a zero byte")
+      throw .cannotOpen(path: path, reason: "its name contains a zero byte")
     }
     guard let (output, ending) = process.run() else { throw .readerNotFound(places: [reader]) }
     switch ending {
@@ -77,7 +77,7 @@ public struct SofaLoader: Sendable {
     case .timedOut: throw .timedOut(path: path, seconds: timeoutSeconds)
     case .signalled(SIGXCPU): throw .timedOut(path: path, seconds: timeoutSeconds)
     case .signalled(let signal): throw .crashed(path: path, signal: signal)
-    case .tooMuchOutput: throw .readerFailed(path: path, reason: "its answer is too long")
+    case .tooMuchOutput: throw .readerFailed(path: path, reason: "its output is too long")
     case .exited(127): throw .readerNotFound(places: [reader])
     case .exited, .unknown: break
     }
@@ -92,7 +92,7 @@ public struct SofaLoader: Sendable {
   ) throws(HRTFError) -> Answer {
     guard ending != .exited(0), output.count <= SofaContents.largestTextBytes else {
       throw .readerFailed(
-        path: path, reason: "its answer of \(output.count) bytes is not consistent")
+        path: path, reason: "its output of \(output.count) bytes is inconsistent")
     }
     let lines = output.split(separator: UInt8(ascii: "\n"), maxSplits: 1)
     let first = String(decoding: lines.first ?? [], as: UTF8.self)
@@ -106,7 +106,7 @@ public struct SofaLoader: Sendable {
     if let reason = first.dropping(prefix: "refused: ") {
       return .refused(.refused(path: path, check: reason), attributes)
     }
-    throw .readerFailed(path: path, reason: "it ended with \(ending)")
+    throw .readerFailed(path: path, reason: "it ended unexpectedly (\(ending))")
   }
 
   private func locatedReader() throws(HRTFError) -> String {

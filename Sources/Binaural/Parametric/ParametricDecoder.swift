@@ -71,7 +71,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   ///   - keptFrames: the length of the stream's past at which another decoder can resume, in
   ///     frames; by default nothing is kept.
   public init(filters: BinauralFilters, waves: PlaneWaveResponses, keptFrames: Int = 0) {
-    precondition(filters.order == 1, "the parametric decoder is for first order")
+    precondition(filters.order == 1, "the parametric decoder works only with first order")
     precondition(filters.sampleRate == waves.sampleRate)
     latencyFrames = waves.frame
     size = waves.size
