@@ -31,22 +31,22 @@ extension HeadTrackingError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .noTracker:
-      "no head tracker is connected; plug one in or pair it, then list them with 'trackers'"
+      "no head tracker is connected; plug in or pair one, then list the trackers with 'trackers'"
     case .unknownTracker(let id, let available):
       available.isEmpty
-        ? "no head tracker matches '\(id)': none is connected"
-        : "no head tracker matches '\(id)'; there are: \(available.joined(separator: ", "))"
+        ? "no head tracker matches '\(id)': none is connected; plug in or pair one"
+        : "no head tracker matches '\(id)'; choose from: \(available.joined(separator: ", "))"
     case .ambiguousTracker(let id, let matches):
-      "'\(id)' matches several head trackers: \(matches.joined(separator: ", ")); give one of these"
+      "'\(id)' matches several head trackers; choose from: \(matches.joined(separator: ", "))"
     case .permissionDenied(let path, let rule):
-      "no permission to open \(path); put the line \(rule)"
-        + " into /etc/udev/rules.d/70-stillstage.rules and connect the tracker again"
+      "no permission to open \(path); add the line \(rule)"
+        + " to /etc/udev/rules.d/70-stillstage.rules and reconnect the tracker"
     case .cannotOpen(let path, let reason):
-      "cannot open \(path): \(reason); connect the tracker again"
+      "cannot open \(path): \(reason); reconnect the tracker"
     case .notAHeadTracker(let path, let reason):
-      "\(path) is not an Android head tracker: \(reason)"
+      "cannot use \(path) as a head tracker: \(reason)"
     case .featureFailed(let report, let reason):
-      "the head tracker refused feature report \(report): \(reason); connect it again"
+      "the head tracker's feature report \(report) failed: \(reason); reconnect the tracker"
     case .badAxisMap(let text):
       "'\(text)' is not a right-handed axis map; give three signed axes such as y,-x,z"
     case .cannotReadMotion(let path, let reason):

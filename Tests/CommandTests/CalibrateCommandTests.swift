@@ -114,7 +114,9 @@ import Testing
     let old = try watched(profile(axes: "-x,-y,z", version: 0))
     #expect(abs(old.pitch - 20) < 0.2)
     #expect(old.notes.contains("the calibration is not used: "))
-    #expect(old.notes.contains("it is of version 0, this program reads 1; calibrate again"))
+    #expect(
+      old.notes.contains(
+        "it has version 0, but this program reads version 1; calibrate again"))
     let foreign = try watched(profile(axes: "-x,-y,z", serial: "SN-0009"))
     #expect(abs(foreign.pitch - 20) < 0.2)
     #expect(foreign.notes.contains("it belongs to Virtual Head Tracker with the serial number"))

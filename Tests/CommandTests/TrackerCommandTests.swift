@@ -115,7 +115,7 @@ import Testing
   @Test func anUnknownOrAmbiguousTrackerIsRefusedWithWhatThereIs() throws {
     let unknown = try run([], [Stillstage.path, "trackers", "watch", "nothing"])
     #expect(unknown.exitCode == 1)
-    #expect(unknown.errors.contains("there are: SN-0001 (Virtual Head Tracker)"))
+    #expect(unknown.errors.contains("choose from: SN-0001 (Virtual Head Tracker)"))
     let several = try run(["--count", "2"], [Stillstage.path, "trackers", "watch", "virtual"])
     #expect(several.exitCode == 1)
     #expect(several.errors.contains("SN-0001") && several.errors.contains("SN-0002"))

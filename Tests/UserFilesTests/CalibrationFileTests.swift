@@ -47,16 +47,16 @@ import Testing
   @Test func whatCannotBeUsedIsRefusedWithTheReason() throws {
     let good = CalibrationFile.text(of: try calibration)
     for (old, new, reason) in [
-      ("\"version\" : 1", "\"version\" : 0", "it is of version 0, this program reads 1"),
-      ("\"version\" : 1", "\"version\" : 2", "it is of version 2, made by a newer program"),
+      ("\"version\" : 1", "\"version\" : 0", "it has version 0, but this program reads version 1"),
+      ("\"version\" : 1", "\"version\" : 2", "it has version 2, which a newer program wrote"),
       ("\"version\" : 1", "\"edition\" : 1", "'version' is missing"),
       ("\"y,-x,z\"", "\"y,x,z\"", "'axes' is no right-handed axis map"),
       ("\"up\" : \"-x\"", "\"up\" : \"w\"", "'up' is no axis such as z or -x"),
       ("\"SN-1\"", "\"SN-2\"", "it belongs to Tracker with the serial number SN-2"),
-      ("99.5", "-4", "the rate is no rate"),
+      ("99.5", "-4", "the rate is not between 0 and 100000 Hz"),
       ("99.5", "\"fast\"", "'rateHertz' is of the wrong kind"),
       ("7531", "75310", "'tracker' has no vendor and product numbers"),
-      ("0.057296,", "50,", "the gyroscope's bias is beyond 5 degrees/s"),
+      ("0.057296,", "50,", "the gyroscope's bias is above 5 degrees/s"),
       ("0.057296,", "", "'gyroBiasDegreesPerSecond' must have three numbers"),
       ("{", "", "it is not valid JSON"),
     ] {

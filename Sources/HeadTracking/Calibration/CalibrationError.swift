@@ -38,26 +38,27 @@ extension CalibrationError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .tooFewSamples(let count):
-      "only \(count) samples came; check the tracker's battery and connection"
+      "only \(count) samples arrived; check the tracker's battery and connection"
     case .moved(let degrees):
-      "it turned by \(Self.tenths(degrees)) degrees; leave it untouched while it is measured"
+      "it moved, by \(Self.tenths(degrees)) degrees or at \(Self.tenths(degrees)) degrees/s; "
+        + "keep it still while it is measured"
     case .implausibleBias(let rate):
-      "the gyroscope tells of \(Self.tenths(rate)) degrees/s at rest, which is no bias; "
-        + "leave it untouched, or have it repaired"
+      "the gyroscope reads \(Self.tenths(rate)) degrees/s at rest, too much for a bias; "
+        + "keep the tracker still, or have it repaired"
     case .turnTooSmall(let pose, let degrees):
-      "looking \(pose.rawValue) turned the tracker by \(Self.tenths(degrees)) degrees only; "
-        + "turn farther"
+      "looking \(pose.rawValue) turned the tracker by only \(Self.tenths(degrees)) degrees; "
+        + "turn the head further"
     case .turnsAlike(let degrees):
-      "looking up and to the left turned it about axes \(Self.tenths(degrees)) degrees apart, "
-        + "which should be 90; turn the head alone, once up and once to the left"
+      "looking up and to the left turned it about axes \(Self.tenths(degrees)) degrees apart "
+        + "instead of 90; turn only the head, once up and once to the left"
     case .otherPoses:
       "the last turn was not to the left; look up first, then ahead, then to the left"
     case .askew(let degrees):
-      "its axes lie \(Self.tenths(degrees)) degrees off the head's; fix it straighter"
+      "its axes are \(Self.tenths(degrees)) degrees off those of the head; mount it straighter"
     case .wrongVersion(let version, let expected):
       version < expected
-        ? "it is of version \(version), this program reads \(expected); calibrate again"
-        : "it is of version \(version), made by a newer program; calibrate again"
+        ? "it has version \(version), but this program reads version \(expected); calibrate again"
+        : "it has version \(version), which a newer program wrote; calibrate again"
     case .otherTracker(let name): "it belongs to \(name); calibrate this tracker"
     case .badValue(let what): "\(what); calibrate again"
     }

@@ -44,7 +44,7 @@ public struct StillnessReport: Sendable, Equatable {
     guard samples >= Self.fewestSamples else { throw .tooFewSamples(samples) }
     let intervals = zip(times, times.dropFirst()).map { Double($1 - $0) * 1e-9 }
     let mean = intervals.reduce(0, +) / Double(intervals.count)
-    guard mean > 0 else { throw .badValue("all samples bear the same time") }
+    guard mean > 0 else { throw .badValue("all samples have the same time") }
     rate = 1 / mean
     jitter = Self.deviation(intervals)
     longestInterval = intervals.max() ?? 0

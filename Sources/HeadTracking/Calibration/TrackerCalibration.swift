@@ -61,15 +61,17 @@ public struct TrackerCalibration: Sendable, Equatable {
     let largest = StillnessReport.largestBias * .pi / 180
     if let bias = gyroBias, !(bias.length <= largest) {
       let limit = Int(StillnessReport.largestBias)
-      throw .badValue("the gyroscope's bias is beyond \(limit) degrees/s")
+      throw .badValue("the gyroscope's bias is above \(limit) degrees/s")
     }
     for (name, noise) in [("gyroscope", gyroNoise), ("accelerometer", forceNoise)] {
       guard let noise else { continue }
       guard noise.min() >= 0, noise.max() < 1000 else {
-        throw .badValue("the \(name)'s noise is no size")
+        throw .badValue("the \(name)'s noise is not between 0 and 1000")
       }
     }
-    guard rate > 0, rate <= 100_000 else { throw .badValue("the rate is no rate") }
+    guard rate > 0, rate <= 100_000 else {
+      throw .badValue("the rate is not between 0 and 100000 Hz")
+    }
   }
 
   /// Checks that the calibration is for this tracker.

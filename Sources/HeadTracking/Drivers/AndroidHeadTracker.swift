@@ -51,7 +51,8 @@ struct AndroidHeadTracker: Sendable {
     protocolDescription = try Self.description(descriptor, features)
     guard protocolDescription.hasPrefix(Self.mark) else {
       throw .notAHeadTracker(
-        path: path, reason: "it describes itself as '\(protocolDescription.prefix(40))'")
+        path: path,
+        reason: "it describes itself as '\(protocolDescription.prefix(40))', not as '\(Self.mark)'")
     }
   }
 
@@ -127,7 +128,7 @@ extension AndroidHeadTracker {
   private func required(_ usage: HIDUsage) throws(HeadTrackingError) -> Setting {
     if let setting = selector(usage) { return setting }
     let number = String(usage.value, radix: 16)
-    throw .featureFailed(report: 0, reason: "its descriptor has no selector for usage \(number)")
+    throw .featureFailed(report: 0, reason: "the descriptor has no selector for usage \(number)")
   }
 
   /// Reads each report once, changes its fields, and writes it back, so that the other bits stay.
@@ -139,7 +140,7 @@ extension AndroidHeadTracker {
       var report = try Self.read(id, descriptor, features)
       for setting in settings where setting.field.reportID == id {
         guard setting.field.set(setting.value, in: &report) else {
-          throw .featureFailed(report: Int(id), reason: "it is shorter than its descriptor says")
+          throw .featureFailed(report: Int(id), reason: "it is shorter than the descriptor states")
         }
       }
       try features.setFeature(id == 0 ? [0] + report : report)

@@ -22,7 +22,8 @@ struct ProfiledTracker: TrackerDriver {
     axes: AxisMap? = nil
   ) throws(HeadTrackingError) {
     if let problem = profile.problem {
-      throw .notAHeadTracker(path: path, reason: "in profile '\(profile.name)', \(problem)")
+      throw .notAHeadTracker(
+        path: path, reason: "its profile '\(profile.name)' is invalid: \(problem)")
     }
     var fields: [TrackerProfile.Signal: HIDField] = [:]
     for (signal, number) in profile.signals {
@@ -30,7 +31,7 @@ struct ProfiledTracker: TrackerDriver {
       guard let field = descriptor.field(.input, usage: usage) else {
         throw .notAHeadTracker(
           path: path,
-          reason: "it lacks the usage of \(signal.rawValue) in profile '\(profile.name)'")
+          reason: "it lacks the usage that profile '\(profile.name)' names for \(signal.rawValue)")
       }
       fields[signal] = field
     }

@@ -107,18 +107,18 @@ public struct TrackerProfile: Sendable, Equatable {
     ]
     let hasAngle = !has.isDisjoint(with: [.yaw, .pitch, .roll])
     guard hasAngle || sets.contains(where: has.isSuperset) else {
-      return "it has neither an orientation nor rates and forces of all three axes"
+      return "it has neither an orientation nor the rates and forces of all three axes"
     }
     for (signal, number) in signals {
       guard number.scale.isFinite, number.offset.isFinite, number.scale != 0 else {
-        return "the scale of \(signal.rawValue) is no number but zero"
+        return "the scale of \(signal.rawValue) must be finite and not 0, and its offset finite"
       }
       if case .byte(let at, let type) = number.place, !(0...4096 - type.size).contains(at) {
-        return "\(signal.rawValue) lies outside a report"
+        return "\(signal.rawValue) is outside the report"
       }
     }
     guard tickSeconds > 1e-10, tickSeconds < 1, (8...64).contains(clockBits) else {
-      return "the clock's tick or width makes no sense"
+      return "the clock's tick must be between 1e-10 and 1 s, and its width 8 to 64 bits"
     }
     return nil
   }

@@ -113,7 +113,7 @@ package struct ColumnTable {
       let text = Self.text(parts[place])
       let value = Double(text) ?? (text.isEmpty && isGapAllowed ? .nan : nil)
       guard let value, value.isFinite || isGapAllowed else {
-        let reason = "column '\(column)' holds '\(text.prefix(40))', not a number"
+        let reason = "column '\(column)' contains '\(text.prefix(40))', not a number"
         throw .badMotionRow(path: name, line: line, reason: reason)
       }
       cells.append(value)

@@ -40,11 +40,11 @@ public struct InertialRecording: Sendable {
     for index in 0..<table.rowCount {
       let row = Array(table.row(index))
       guard abs(row[0]) < 9e9 else {
-        throw table.error(row: index, "time \(row[0]) is beyond what nanoseconds can tell")
+        throw table.error(row: index, "time \(row[0]) is too large to count in nanoseconds")
       }
       if let last = times.last, row[0] <= last {
         throw table.error(
-          row: index, "time \(row[0]) does not rise (the row before has \(last))")
+          row: index, "time \(row[0]) is not later than \(last), the time of the row before")
       }
       times.append(row[0])
       samples.append(Self.sample(row, field: field))

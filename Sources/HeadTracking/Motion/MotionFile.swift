@@ -23,11 +23,11 @@ public enum MotionFile {
       let row = Array(table.row(index))
       if let last = times.last, row[0] <= last {
         throw table.error(
-          row: index, "time \(row[0]) does not rise (the row before has \(last))")
+          row: index, "time \(row[0]) is not later than \(last), the time of the row before")
       }
       let pose = Quaternion(w: row[1], x: row[2], y: row[3], z: row[4])
       guard pose.isUsable else {
-        throw table.error(row: index, "the quaternion w,x,y,z is no rotation")
+        throw table.error(row: index, "the quaternion w,x,y,z is not a rotation")
       }
       times.append(row[0])
       poses.append(pose.normalized)

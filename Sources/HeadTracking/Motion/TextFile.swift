@@ -15,7 +15,9 @@ package enum TextFile {
     var status = stat()
     guard stat(path, &status) == 0 else { throw failure(path, errorText(errno)) }
     // A directory cannot be read, and a FIFO or terminal may block forever.
-    guard status.st_mode & S_IFMT == S_IFREG else { throw failure(path, "it is not a file") }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw failure(path, "it is not a regular file")
+    }
     errno = 0
     guard let file = gzopen(path, "rb") else { throw failure(path, errorText(errno)) }
     defer { gzclose(file) }
@@ -24,15 +26,15 @@ package enum TextFile {
     var part = [UInt8](repeating: 0, count: 1 << 17)
     while true {
       let count = Int(gzread(file, &part, UInt32(part.count)))
-      guard count >= 0 else { throw failure(path, "its compression is damaged") }
+      guard count >= 0 else { throw failure(path, "its compressed data are damaged") }
       if count == 0 { break }
       bytes += part[..<count]
-      guard bytes.count <= maximumBytes else { throw failure(path, "it is longer than 256 MB") }
+      guard bytes.count <= maximumBytes else { throw failure(path, "it is larger than 256 MB") }
     }
     var code: Int32 = 0
     _ = gzerror(file, &code)
     // Z_BUF_ERROR means that the compressed data end too early.
-    guard code == Z_OK || code == Z_STREAM_END else { throw failure(path, "it is cut off") }
+    guard code == Z_OK || code == Z_STREAM_END else { throw failure(path, "it is truncated") }
     return bytes
   }
 

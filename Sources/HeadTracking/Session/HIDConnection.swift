@@ -22,7 +22,7 @@ struct HIDConnection: TrackerConnection {
       throw .cannotOpen(path: node.path, reason: error.description)
     }
     guard let model = TrackerModel.find(node, settings) else {
-      throw .notAHeadTracker(path: node.path, reason: "no driver knows it")
+      throw .notAHeadTracker(path: node.path, reason: "no driver supports it")
     }
     let context = TrackerContext(
       node: node, device: device, settings: settings, nodes: HIDNode.all())

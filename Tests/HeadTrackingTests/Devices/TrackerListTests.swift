@@ -47,7 +47,7 @@ import Testing
     #expect {
       try list.match("nothing")
     } throws: {
-      "\($0)".contains("no head tracker matches 'nothing'; there are: A1 (Headphones)")
+      "\($0)".contains("no head tracker matches 'nothing'; choose from: A1 (Headphones)")
     }
     #expect(throws: HeadTrackingError.unknownTracker("", available: [])) {
       try TrackerList(trackers: []).match("")

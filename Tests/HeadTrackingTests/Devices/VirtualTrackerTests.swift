@@ -56,8 +56,8 @@ extension VirtualDevices {
     }
 
     @Test(arguments: [
-      (["--count", "2"], "1d6b:0104", "several head trackers: SN-0001"),
-      (["--count", "2"], "SN-0003", "there are: SN-0001 (Virtual Head Tracker), SN-0002"),
+      (["--count", "2"], "1d6b:0104", "several head trackers; choose from: SN-0001"),
+      (["--count", "2"], "SN-0003", "choose from: SN-0001 (Virtual Head Tracker), SN-0002"),
       (["--absent", "--decoy"], "any", "none is connected"),
       (["--broken-description"], "any", "none is connected"),
     ])

@@ -41,12 +41,15 @@ import Testing
 
   @Test(arguments: [
     ("t,gx,gy,ax,ay,az\n", "r.csv, line 1: the header has no column 'gz'; it must name t,gx,gy"),
-    ("t,gx,gy,gz,ax,ay,az\nnan,0,0,0,0,0,0\n", "r.csv, line 2: column 't' holds 'nan'"),
-    ("t,gx,gy,gz,ax,ay,az\n0,0,x,0,0,0,0\n", "r.csv, line 2: column 'gy' holds 'x', not a number"),
-    ("t,gx,gy,gz,ax,ay,az\n1e300,0,0,0,0,0,0\n", "r.csv, line 2: time 1e+300 is beyond"),
+    ("t,gx,gy,gz,ax,ay,az\nnan,0,0,0,0,0,0\n", "r.csv, line 2: column 't' contains 'nan'"),
+    (
+      "t,gx,gy,gz,ax,ay,az\n0,0,x,0,0,0,0\n",
+      "r.csv, line 2: column 'gy' contains 'x', not a number"
+    ),
+    ("t,gx,gy,gz,ax,ay,az\n1e300,0,0,0,0,0,0\n", "r.csv, line 2: time 1e+300 is too large"),
     (
       "t,gx,gy,gz,ax,ay,az\n1,0,0,0,0,0,9\n1,0,0,0,0,0,9\n",
-      "r.csv, line 3: time 1.0 does not rise (the row before has 1.0)"
+      "r.csv, line 3: time 1.0 is not later than 1.0, the time of the row before"
     ),
     ("t,gx,gy,gz,ax,ay,az\n", "cannot read the motion file r.csv: it has a header but no rows"),
   ])

@@ -28,13 +28,13 @@ import Testing
     ("t,w,x,y,z,w\n", "m.csv, line 1: the header has more than one column 'w'"),
     ("0,1,0,0,0\n", "m.csv, line 1: the header has no column 't'"),
     ("t,w,x,y,z\n0,1,0,0,0\n1,1,0,0\n", "m.csv, line 3: column 'z' is missing"),
-    ("t,w,x,y,z\n\n0,1,oops,0,0\n", "m.csv, line 3: column 'x' holds 'oops', not a number"),
-    ("t,w,x,y,z\n0,nan,0,0,0\n", "m.csv, line 2: column 'w' holds 'nan', not a number"),
-    ("t,w,x,y,z\n0,1e999,0,0,0\n", "m.csv, line 2: column 'w' holds '1e999', not a number"),
-    ("t,w,x,y,z\n0,,0,0,0\n", "m.csv, line 2: column 'w' holds '', not a number"),
-    ("t,w,x,y,z\n0,0,0,0,0\n", "m.csv, line 2: the quaternion w,x,y,z is no rotation"),
-    ("t,w,x,y,z\n1,1,0,0,0\n1,1,0,0,0\n", "m.csv, line 3: time 1.0 does not rise"),
-    ("t,w,x,y,z\n0,a\u{1}b,0,0,0\n", "m.csv, line 2: column 'w' holds 'a?b'"),
+    ("t,w,x,y,z\n\n0,1,oops,0,0\n", "m.csv, line 3: column 'x' contains 'oops', not a number"),
+    ("t,w,x,y,z\n0,nan,0,0,0\n", "m.csv, line 2: column 'w' contains 'nan', not a number"),
+    ("t,w,x,y,z\n0,1e999,0,0,0\n", "m.csv, line 2: column 'w' contains '1e999', not a number"),
+    ("t,w,x,y,z\n0,,0,0,0\n", "m.csv, line 2: column 'w' contains '', not a number"),
+    ("t,w,x,y,z\n0,0,0,0,0\n", "m.csv, line 2: the quaternion w,x,y,z is not a rotation"),
+    ("t,w,x,y,z\n1,1,0,0,0\n1,1,0,0,0\n", "m.csv, line 3: time 1.0 is not later"),
+    ("t,w,x,y,z\n0,a\u{1}b,0,0,0\n", "m.csv, line 2: column 'w' contains 'a?b'"),
   ])
   func errorsNameTheLineAndWhatIsWrong(text: String, message: String) {
     #expect {
@@ -77,7 +77,7 @@ import Testing
     #expect {
       try MotionFile.read(cut)
     } throws: {
-      "\($0)".contains("cut off") || "\($0)".contains("damaged")
+      "\($0)".contains("truncated") || "\($0)".contains("damaged")
     }
   }
 
@@ -86,8 +86,9 @@ import Testing
     let fifo = folder.path + "/fifo"
     #expect(mkfifo(fifo, 0o600) == 0)
     for (path, reason) in [
-      (folder.path, "it is not a file"), (fifo, "it is not a file"),
-      (folder.path + "/none.csv", "No such file or directory"), ("/dev/zero", "it is not a file"),
+      (folder.path, "it is not a regular file"), (fifo, "it is not a regular file"),
+      (folder.path + "/none.csv", "No such file or directory"),
+      ("/dev/zero", "it is not a regular file"),
     ] {
       #expect(throws: HeadTrackingError.cannotReadMotion(path: path, reason: reason)) {
         try MotionFile.read(path)
