@@ -80,16 +80,16 @@ extension NetworkTrackerError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .badAddress(let text):
-      "'\(text)' is no network tracker; give osc:PORT, opentrack:PORT or freepie:PORT, such as"
-        + " osc:9000"
+      "'\(text)' is not a network tracker; give osc:PORT, opentrack:PORT or freepie:PORT, "
+        + "such as osc:9000"
     case .unknownPreset(let name, let known):
-      "there is no preset '\(name)' for it; there are: \(known.joined(separator: ", "))"
+      "unknown preset '\(name)'; choose from: \(known.joined(separator: ", "))"
     case .cannotListen(let port, let reason):
       "cannot listen on UDP port \(port): \(reason); choose another port"
     case .badTarget(let text):
-      "'\(text)' is no OSC target; give osc://HOST:PORT, such as osc://localhost:9000"
+      "'\(text)' is not an OSC target; give osc://HOST:PORT, such as osc://localhost:9000"
     case .unknownHost(let host):
-      "no address is known for the host '\(host)'; check its name, or give its number"
+      "cannot find the host '\(host)'; check its name, or give its IP address"
     }
   }
 }
