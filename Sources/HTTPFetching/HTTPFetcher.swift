@@ -62,7 +62,7 @@ public final class HTTPFetcher: ResourceFetcher {
   ) throws(FetchError) -> FetchedResource {
     do throws(AccessRefusal) { try rules.check(request.address) } catch { throw .refused(error) }
     guard case .network(let text) = request.address, let url = URL(string: text) else {
-      throw .refused(AccessRefusal(request.address.description, "it is no address"))
+      throw .refused(AccessRefusal(request.address.description, "it is not a valid address"))
     }
     let start = monotonic_nanoseconds()
     while !pace.mayAsk(now: monotonic_nanoseconds()) {

@@ -63,7 +63,7 @@ final class Transfer: Sendable {
     let state = state.withLock { $0 }
     if let failure = state.failure { throw failure }
     guard let response = state.response, let url = response.url else {
-      throw .connection("the server gives no answer")
+      throw .connection("the server did not answer")
     }
     let validator = FetchValidator(
       tag: response.value(forHTTPHeaderField: "ETag"),
@@ -126,7 +126,7 @@ final class Transfer: Sendable {
       state.redirections += 1
       let most = HTTPFetcher.mostRedirections
       if state.redirections > most {
-        state.failure = .refused(AccessRefusal(address, "no more than \(most) redirections"))
+        state.failure = .refused(AccessRefusal(address, "there were more than \(most) redirects"))
       } else if let refusal {
         state.failure = .refused(refusal)
       }
@@ -162,11 +162,11 @@ final class Transfer: Sendable {
     switch error.code {
     case .timedOut: return .timedOut(seconds: Double(monotonic_nanoseconds() - state.latest) * 1e-9)
     case .networkConnectionLost, .badServerResponse: return .connection("the connection was lost")
-    case .cannotConnectToHost: return .connection("nobody answers at that address and port")
-    case .cannotFindHost, .dnsLookupFailed: return .connection("the host is not known")
+    case .cannotConnectToHost: return .connection("no server answers at that address and port")
+    case .cannotFindHost, .dnsLookupFailed: return .connection("the host is unknown")
     case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
       .serverCertificateHasUnknownRoot:
-      return .connection("no secure connection can be made: its certificate is not trusted")
+      return .connection("no secure connection is possible: the certificate is not trusted")
     default: return .connection(error.localizedDescription)
     }
   }

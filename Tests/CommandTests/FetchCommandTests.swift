@@ -88,7 +88,7 @@ import Testing
       #expect(names("") == [kept, "kept.json", "master.m3u8"].sorted())
       _ = try ProgramRun.of("rm", ["-r", output])
     }
-    try fails(arguments() + ["--renditions", "Suomi"], "there are: Stereo (st), Surround (ch)")
+    try fails(arguments() + ["--renditions", "Suomi"], "choose from: Stereo (st), Surround (ch)")
     try fails(arguments() + ["--max-bitrate", "64k"], "no rendition that can be decoded fits")
     let wrong = try Stillstage.run(arguments() + ["--max-bitrate", "fast"])
     #expect(wrong.exitCode == 2 && wrong.errors.contains("such as 256k or 1.5M"))
@@ -97,7 +97,7 @@ import Testing
   @Test func whatIsMissingIsAnErrorUntilItIsThere() throws {
     try make(4)
     unlink(source.file("st2.ts"))
-    try fails(arguments(), "Stereo (st), segment 2: the server answers 404")
+    try fails(arguments(), "Stereo (st), segment 2: the server answered with status 404")
     try fails(arguments(), "1 of 8 segments is missing in '\(output)'; the same command tries")
     try source.write(stream(2), to: "st2.ts")
     let run = try Stillstage.succeed(arguments())
@@ -109,12 +109,13 @@ import Testing
     try source.write("#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-ENDLIST\n", to: "empty.m3u8")
     try source.write("<html>", to: "page.m3u8")
     for (name, reason) in [
-      ("live.m3u8", "is live"), ("empty.m3u8", "holds no segments"),
-      ("page.m3u8", "is no playlist"), ("none.m3u8", "the server answers 404"),
+      ("live.m3u8", "is live"), ("empty.m3u8", "contains no segments"),
+      ("page.m3u8", "is not a valid playlist"),
+      ("none.m3u8", "the server answered with status 404"),
     ] {
       try fails(arguments(name), reason)
     }
-    try fails(["fetch", "ftp://h/x", "-o", output], "neither a path nor an address")
+    try fails(["fetch", "ftp://h/x", "-o", output], "neither a path nor an http or https address")
     try fails(["fetch", source.file("none"), "-o", output], "No such file or directory")
     #expect(access(output, F_OK) != 0)
     try make(1)

@@ -100,7 +100,7 @@ import Testing
     let run = try render(folder.path)
     #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run.errors)")
     unlink(folder.file("p.m3u8"))
-    fails(try render(folder.path), "none of the playlists that it names is in the folder")
+    fails(try render(folder.path), "none of its playlists is in the folder")
   }
 
   @Test func nothingOutsideTheFolderIsReadUnlessItIsNamed() throws {
@@ -110,13 +110,13 @@ import Testing
     let text = try ProgramRun.of("sed", ["s#^s#../s#", folder.file("p.m3u8")])
     try folder.write(text.output, to: "inner/q.m3u8")
     unlink(folder.file("p.m3u8"))
-    fails(try render(inner + "/q.m3u8"), "it lies outside the presentation's folder")
+    fails(try render(inner + "/q.m3u8"), "it is outside the presentation's folder")
     #expect(try render(inner + "/q.m3u8", ["--root", folder.path]).exitCode == 0)
     // Links cannot lead outside the folder either.
     for name in 0..<5 { symlink(folder.file("s\(name).ts"), inner + "/s\(name).ts") }
     try folder.write(
       try ProgramRun.of("sed", ["s#^../s#s#", inner + "/q.m3u8"]).output, to: "inner/q.m3u8")
-    fails(try render(inner + "/q.m3u8"), "it lies outside the presentation's folder")
+    fails(try render(inner + "/q.m3u8"), "it is outside the presentation's folder")
     // A playlist that another one refers to belongs to the folder of that one.
     try folder.write(text.output, to: "inner/q.m3u8")
     try folder.write(
@@ -133,25 +133,27 @@ import Testing
     let whole = try frames()
     unlink(folder.file("s1.ts"))
     let run = try render(base + "p.m3u8")
-    #expect(run.exitCode == 0 && run.errors.contains("the server answers 404"), "\(run.errors)")
+    #expect(
+      run.exitCode == 0 && run.errors.contains("the server answered with status 404"),
+      "\(run.errors)")
     #expect(try frames() == whole)
     for (uri, rule) in [
-      ("file:///etc/passwd", "only http and https are spoken"),
-      ("http://127.0.0.2/s.ts", "private or loopback addresses only on the host you named"),
+      ("file:///etc/passwd", "only http and https are supported"),
+      ("http://127.0.0.2/s.ts", "private or loopback addresses only on the host that you named"),
     ] {
       try folder.write(
         "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n\(uri)\n#EXT-X-ENDLIST\n", to: "evil.m3u8")
       fails(try render(base + "evil.m3u8"), rule)
     }
-    fails(try render(base + "none.m3u8"), "the server answers 404")
+    fails(try render(base + "none.m3u8"), "the server answered with status 404")
     try folder.write("<html>", to: "page.m3u8")
     fails(try render(base + "page.m3u8"), "it does not begin with #EXTM3U")
-    fails(try render("http://127.0.0.1:1/p.m3u8"), "nobody answers")
+    fails(try render("http://127.0.0.1:1/p.m3u8"), "no server answers")
   }
 
   @Test func whatAFolderWithoutAPlaylistHoldsIsPlayedOrSaid() throws {
     let folder = TemporaryFolder()
-    fails(try render(folder.path), "there is no playlist in it")
+    fails(try render(folder.path), "it contains no playlist")
     let parts = (0..<5).map { Self.packed.folder.file("s\($0).ts") }
     let merged = try ProgramRun.of(
       "sh", ["-c", "cat \(parts.joined(separator: " ")) > \(folder.file("m.ts"))"])

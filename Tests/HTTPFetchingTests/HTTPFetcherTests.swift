@@ -75,13 +75,13 @@ import Testing
     #expect {
       try fetch("/loop")
     } throws: {
-      "\($0)".hasSuffix("no more than 5 redirections")
+      "\($0)".hasSuffix("there were more than 5 redirects")
     }
     let port = base.split(separator: ":").last ?? ""
     #expect {
       try fetch("/to?http://localhost:\(port)/body/20")
     } throws: {
-      "\($0)".hasSuffix("only on the host you named")
+      "\($0)".hasSuffix("only on the host that you named")
     }
     #expect {
       try fetch("/to?file:///etc/passwd")
@@ -91,7 +91,7 @@ import Testing
     #expect {
       try fetch("/body/20", host: "elsewhere.example")
     } throws: {
-      "\($0)".hasSuffix("only on the host you named")
+      "\($0)".hasSuffix("only on the host that you named")
     }
   }
 
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test func nobodyThereIsAnErrorOfTheConnection() {
-    #expect(throws: FetchError.connection("nobody answers at that address and port")) {
+    #expect(throws: FetchError.connection("no server answers at that address and port")) {
       try HTTPFetcher(AccessRules(.server(host: "127.0.0.1"))).fetch(
         FetchRequest(.network("http://127.0.0.1:1/x"), limit: 10), goesOn: { _ in true })
     }

@@ -3,7 +3,7 @@
 /// Why an address in a playlist may not be read.
 public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   public var address: String
-  /// The rule, such as "a remote playlist reads no local files".
+  /// The rule, such as "a remote playlist must not refer to local files".
   public var rule: String
 
   public init(_ address: String, _ rule: String) {
@@ -11,7 +11,7 @@ public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible
     self.rule = rule
   }
 
-  public var description: String { "'\(address.prefix(200))' is not read: \(rule)" }
+  public var description: String { "cannot read '\(address.prefix(200))': \(rule)" }
 }
 
 /// Decides which addresses the playlists of one presentation may refer to. Playlists are treated as
@@ -46,15 +46,16 @@ public struct AccessRules: Sendable {
     resolve: (String) -> [NetworkAddress] = NetworkAddress.resolve
   ) throws(AccessRefusal) {
     guard scheme == "http" || scheme == "https" else {
-      throw AccessRefusal(address, "only http and https are spoken, not '\(scheme.prefix(20))'")
+      throw AccessRefusal(address, "only http and https are supported, not '\(scheme.prefix(20))'")
     }
-    guard !host.isEmpty else { throw AccessRefusal(address, "it names no host") }
+    guard !host.isEmpty else { throw AccessRefusal(address, "it has no host") }
     if case .server(let named) = origin, Self.isSame(named, host) { return }
     let addresses = resolve(host)
-    guard !addresses.isEmpty else { throw AccessRefusal(address, "its host has no address") }
+    guard !addresses.isEmpty else { throw AccessRefusal(address, "its host has no IP address") }
     guard addresses.allSatisfy(\.isPublic) else {
       throw AccessRefusal(
-        address, "playlists lead to private or loopback addresses only on the host you named")
+        address,
+        "playlists may refer to private or loopback addresses only on the host that you named")
     }
   }
 
@@ -79,11 +80,11 @@ public struct AccessRules: Sendable {
   ///   - address: the address as written in the playlist.
   public func checkFile(_ path: String, address: String) throws(AccessRefusal) {
     guard case .folder(let folder) = origin else {
-      throw AccessRefusal(address, "a remote playlist reads no local files")
+      throw AccessRefusal(address, "a remote playlist must not refer to local files")
     }
     let root = folder.hasSuffix("/") ? folder : folder + "/"
     guard path.hasPrefix(root) else {
-      let rule = "it lies outside the presentation's folder"
+      let rule = "it is outside the presentation's folder"
       throw AccessRefusal(address, remedy.map { "\(rule); \($0)" } ?? rule)
     }
   }

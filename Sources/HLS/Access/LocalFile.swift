@@ -33,7 +33,7 @@ public final class LocalFile: Sendable {
     var status = stat()
     let isRegular = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     size = Int(status.st_size)
-    guard isRegular else { throw .refused(AccessRefusal(address, "it is no regular file")) }
+    guard isRegular else { throw .refused(AccessRefusal(address, "it is not a regular file")) }
     do throws(AccessRefusal) { try rules.checkFile(self.path, address: address) } catch {
       throw .refused(error)
     }

@@ -106,13 +106,13 @@ extension FetchError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .refused(let refusal): refusal.description
-    case .status(let code, _): "the server answers \(code)"
+    case .status(let code, _): "the server answered with status \(code)"
     case .missing(let reason): reason
     case .timedOut(let seconds): "no answer within \(Int(seconds.rounded(.up))) s"
     case .connection(let reason): reason
-    case .tooLong(let limit): "it has more than \(limit >> 20) MB"
+    case .tooLong(let limit): "it is larger than \(limit >> 20) MB"
     case .tooShort(let expected, let got): "it ended after \(got) of \(expected) bytes"
-    case .abandoned: "it was given up"
+    case .abandoned: "the request was cancelled"
     case .interrupted: "interrupted"
     }
   }

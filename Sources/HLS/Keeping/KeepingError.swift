@@ -14,11 +14,12 @@ public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .cannotWrite(let path, let reason): "cannot write \(path): \(reason)"
-    case .isInUse(let path): "'\(path)' is in use: another run keeps a presentation in it"
+    case .isInUse(let path):
+      "'\(path)' is in use by another process; wait for it to end, or choose another folder"
     case .isForeign(let path):
-      "'\(path)' is not empty and holds nothing that Stillstage kept; choose another folder"
+      "'\(path)' is not empty and was not created by Stillstage; choose another folder"
     case .holdsAnother(let path, let source):
-      "'\(path)' holds another presentation, of '\(source.prefix(200))'; choose another folder"
+      "'\(path)' contains another presentation, from '\(source.prefix(200))'; choose another folder"
     }
   }
 }

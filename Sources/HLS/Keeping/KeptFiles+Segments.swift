@@ -11,7 +11,7 @@ extension KeptFiles {
     let old = timeline.segments[number]
     guard old != nil || !timeline.isFull else {
       throw .cannotWrite(
-        path: folder.path, reason: "there are \(PlaylistLimits.segments) segments in it already")
+        path: folder.path, reason: "it already contains \(PlaylistLimits.segments) segments")
     }
     var mapFile: KeptFile?
     if let map {

@@ -94,7 +94,7 @@ public struct PresentationDownload {
     } else if keeper.has(segment, of: job.rendition) {
       outcome.present += 1
     } else if silent >= Self.patience {
-      outcome.miss(segment, of: job, "the server does not answer any more")
+      outcome.miss(segment, of: job, "the server no longer answers")
     } else {
       do throws(LoadProblem) {
         let (supplied, _) = try segments.load(
@@ -127,7 +127,7 @@ public struct PresentationDownload {
       for segment in job.playlist.segments
       where !segment.isGap && !known.contains(segment.sequence) {
         guard !keeper.has(segment, of: job.rendition) else { continue }
-        outcome.miss(segment, of: job, "what was written is not what is read")
+        outcome.miss(segment, of: job, "its file is missing or differs from what was written")
       }
     }
     outcome.isInterrupted = !goesOn()

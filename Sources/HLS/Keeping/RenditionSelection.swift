@@ -86,10 +86,10 @@ public enum DownloadError: Error, Sendable, Equatable, CustomStringConvertible {
     switch self {
     case .presentation(let error): error.description
     case .noRendition(let name, let names):
-      "there is no rendition '\(name)'; there are: \(names.prefix(20).joined(separator: ", "))"
+      "no rendition is named '\(name)'; choose from: \(names.prefix(20).joined(separator: ", "))"
     case .nothing(let reason): reason
     case .live(let address):
-      "'\(address)' is live: it has no end, and only what is on demand can be fetched"
+      "'\(address)' is live; only on-demand presentations can be fetched"
     case .encrypted(let address, let reason): "'\(address)' cannot be fetched: \(reason)"
     }
   }
@@ -118,7 +118,7 @@ extension PlaylistLoader {
     }
     jobs.removeAll { $0.playlist.hasOnlyKeyFrames }
     for job in jobs { try check(job) }
-    guard !jobs.isEmpty else { throw .nothing("the presentation has nothing to hear") }
+    guard !jobs.isEmpty else { throw .nothing("the presentation contains no sound") }
     return jobs.sorted { $0.rendition.bitRate < $1.rendition.bitRate }
   }
 
@@ -130,7 +130,7 @@ extension PlaylistLoader {
       let place = try self.address(of: rendition.uri, in: address)
       let loaded = try load(place, variables: playlist.variables, goesOn: goesOn)
       guard let loaded, case .media(let media) = loaded.playlist else {
-        throw .nothing(address: place.description, reason: "it holds no segments")
+        throw .nothing(address: place.description, reason: "it contains no segments")
       }
       return .init(rendition: rendition, playlist: media, address: loaded.address)
     } catch { throw .presentation(error) }
@@ -141,7 +141,7 @@ extension PlaylistLoader {
     // A playlist that another downloader saved often lacks its end tag.
     let isLocal = if case .file = job.address { true } else { false }
     guard playlist.hasEnded || isLocal else { throw .live(address: address) }
-    guard !playlist.segments.isEmpty else { throw .nothing("'\(address)' holds no segments") }
+    guard !playlist.segments.isEmpty else { throw .nothing("'\(address)' contains no segments") }
     let locked = playlist.segments.first { segment in
       !segment.keys.isEmpty && !segment.keys.contains(where: \.isUsable)
     }

@@ -26,7 +26,7 @@ struct AttributeList {
       }
       let name = String(rest[..<equals])
       guard !name.isEmpty, name.utf8.allSatisfy(Self.isNameCharacter) else {
-        throw PlaylistError("'\(name.prefix(40))' is no attribute's name")
+        throw PlaylistError("'\(name.prefix(40))' is not a valid attribute name")
       }
       rest = rest[equals...].dropFirst()
       let value = try Self.value(name, &rest, variables)
@@ -83,7 +83,7 @@ struct AttributeList {
   func integer(_ name: String) throws(PlaylistError) -> Int? {
     guard let text = word(name) else { return nil }
     guard let number = PlaylistNumber.integer(text[...]) else {
-      throw PlaylistError("\(name) is '\(text.prefix(40))', no whole number")
+      throw PlaylistError("\(name) is '\(text.prefix(40))', not a whole number")
     }
     return number
   }
@@ -92,7 +92,7 @@ struct AttributeList {
   func number(_ name: String) throws(PlaylistError) -> Double? {
     guard let text = word(name) else { return nil }
     guard let number = PlaylistNumber.decimal(text[...]) else {
-      throw PlaylistError("\(name) is '\(text.prefix(40))', no number")
+      throw PlaylistError("\(name) is '\(text.prefix(40))', not a number")
     }
     return number
   }

@@ -76,7 +76,9 @@ struct MediaPlaylistReader {
     var vector: [UInt8]?
     if let text = attributes.word("IV") {
       vector = PlaylistNumber.initialisationVector(text[...])
-      if vector == nil { throw PlaylistError("IV is '\(text.prefix(40))', not 0x and 32 digits") }
+      if vector == nil {
+        throw PlaylistError("IV is '\(text.prefix(40))', not 0x and 1 to 32 hexadecimal digits")
+      }
     }
     let key = SegmentKey(
       method: method == "AES-128" ? .aes128 : .other(method), uri: try attributes.required("URI"),
@@ -118,7 +120,7 @@ struct MediaPlaylistReader {
     guard let range else { return nil }
     if let offset = range.offset { return ByteRange(offset: offset, length: range.length) }
     guard let last = playlist.segments.last, last.uri == uri, let before = last.range else {
-      throw PlaylistError("EXT-X-BYTERANGE has no offset, and no range of '\(uri)' is before it")
+      throw PlaylistError("EXT-X-BYTERANGE has no offset and does not follow a range of '\(uri)'")
     }
     return ByteRange(offset: before.end, length: range.length)
   }
@@ -143,13 +145,13 @@ struct MediaPlaylistReader {
 
   private static func seconds(_ text: Substring) throws(PlaylistError) -> Double {
     guard let number = PlaylistNumber.decimal(text), (0...PlaylistLimits.seconds).contains(number)
-    else { throw PlaylistError("'\(text.prefix(40))' is no time in seconds, up to a day") }
+    else { throw PlaylistError("'\(text.prefix(40))' is not a time of at most a day, in seconds") }
     return number
   }
 
   private static func count(_ text: Substring) throws(PlaylistError) -> Int {
     guard let number = PlaylistNumber.integer(text) else {
-      throw PlaylistError("'\(text.prefix(40))' is no whole number")
+      throw PlaylistError("'\(text.prefix(40))' is not a whole number")
     }
     return number
   }
@@ -161,11 +163,11 @@ struct MediaPlaylistReader {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
       .map(PlaylistNumber.integer)
     guard parts.count <= 2, let length = parts[0], length > 0, length < 1 << 40 else {
-      throw PlaylistError("'\(text.prefix(40))' is no byte range such as 1000@0")
+      throw PlaylistError("'\(text.prefix(40))' is not a byte range such as 1000@0")
     }
     if parts.count == 1 { return (length, nil) }
     guard let offset = parts[1], offset < 1 << 50 else {
-      throw PlaylistError("'\(text.prefix(40))' is no byte range such as 1000@0")
+      throw PlaylistError("'\(text.prefix(40))' is not a byte range such as 1000@0")
     }
     return (length, offset)
   }

@@ -17,7 +17,7 @@ public enum Playlist: Sendable, Equatable {
     query: [String: String] = [:]
   ) throws(PlaylistError) {
     guard bytes.count <= PlaylistLimits.bytes else {
-      throw PlaylistError("it has more than \(PlaylistLimits.bytes >> 20) MB")
+      throw PlaylistError("it is larger than \(PlaylistLimits.bytes >> 20) MB")
     }
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let content = bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...]
@@ -27,7 +27,7 @@ public enum Playlist: Sendable, Equatable {
       number += 1
       guard part.count <= PlaylistLimits.lineCharacters else {
         throw PlaylistError(
-          line: number, "it has more than \(PlaylistLimits.lineCharacters) bytes")
+          line: number, "it is longer than \(PlaylistLimits.lineCharacters) bytes")
       }
       let line = Self.trimmed(part)
       if line.isEmpty { continue }

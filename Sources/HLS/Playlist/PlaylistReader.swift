@@ -46,7 +46,7 @@ struct PlaylistReader {
     case "EXTM3U": return
     case "EXT-X-VERSION":
       guard let version = PlaylistNumber.integer(value) else {
-        throw PlaylistError("the version is no number")
+        throw PlaylistError("the version is not a number")
       }
       media.playlist.version = version
       multivariant.version = version
@@ -129,7 +129,7 @@ extension RenditionEntry {
     isAutoselected = isDefault || attributes.flag("AUTOSELECT")
     if let text = attributes.text("CHANNELS") {
       guard let channels = AudioChannels(text) else {
-        throw PlaylistError("CHANNELS is '\(text.prefix(40))', which begins with no count")
+        throw PlaylistError("CHANNELS is '\(text.prefix(40))', which does not begin with a count")
       }
       self.channels = channels
     }

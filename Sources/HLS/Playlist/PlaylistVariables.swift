@@ -18,7 +18,7 @@ public struct PlaylistVariables: Sendable, Equatable {
       try set(name, try attributes.required("VALUE"))
     } else if let name = attributes.text("IMPORT") {
       guard let value = imported.values[name] else {
-        throw PlaylistError("the variable '\(name)' is to be imported and is not known")
+        throw PlaylistError("the variable '\(name)' is imported but not defined")
       }
       try set(name, value)
     } else if let name = attributes.text("QUERYPARAM") {
@@ -27,13 +27,15 @@ public struct PlaylistVariables: Sendable, Equatable {
       }
       try set(name, value)
     } else {
-      throw PlaylistError("EXT-X-DEFINE defines nothing")
+      throw PlaylistError("EXT-X-DEFINE has no NAME, IMPORT or QUERYPARAM")
     }
   }
 
   private mutating func set(_ name: String, _ value: String) throws(PlaylistError) {
     let isName = !name.isEmpty && name.utf8.allSatisfy(Self.isNameCharacter)
-    guard isName else { throw PlaylistError("'\(name.prefix(40))' is no variable's name") }
+    guard isName else {
+      throw PlaylistError("'\(name.prefix(40))' is not a valid variable name")
+    }
     guard values[name] == nil else {
       throw PlaylistError("the variable '\(name)' is defined twice")
     }
@@ -69,7 +71,7 @@ public struct PlaylistVariables: Sendable, Equatable {
       }
       result += value
       guard result.utf8.count <= PlaylistLimits.lineCharacters else {
-        throw PlaylistError("a line is too long once its variables are filled in")
+        throw PlaylistError("a line is too long after its variables are replaced")
       }
       rest = rest[end...].dropFirst()
     }

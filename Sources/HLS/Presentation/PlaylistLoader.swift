@@ -15,7 +15,7 @@ public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertib
     case .fetch(let address, .refused(let refusal)):
       refusal.address == address ? refusal.description : "\(address): \(refusal)"
     case .fetch(let address, let error): "cannot read '\(address)': \(error)"
-    case .playlist(let address, let error): "'\(address)' is no playlist: \(error)"
+    case .playlist(let address, let error): "'\(address)' is not a valid playlist: \(error)"
     case .refused(let refusal): refusal.description
     case .nothing(let address, let reason): "'\(address)' cannot be played: \(reason)"
     case .interrupted: "interrupted"
@@ -81,7 +81,7 @@ public struct PlaylistLoader: Sendable {
       return .file(file)
     }
     guard let address = playlist.resolved(uri) else {
-      throw .refused(AccessRefusal(uri, "it is no address"))
+      throw .refused(AccessRefusal(uri, "it is not a valid address"))
     }
     return address
   }

@@ -31,7 +31,7 @@ extension PlaylistLoader {
     }
     throw .refused(
       AccessRefusal(
-        address.description, "playlists lead to playlists no deeper than \(Presentation.deepest)"))
+        address.description, "playlists may be nested at most \(Presentation.deepest) deep"))
   }
 
   private func isMultivariant(
@@ -69,6 +69,6 @@ extension PlaylistLoader {
     }
     if !media.isEmpty { return .media(media) }
     if let problem { throw problem }
-    throw .nothing(address: folder.path, reason: "there is no playlist in it")
+    throw .nothing(address: folder.path, reason: "it contains no playlist")
   }
 }

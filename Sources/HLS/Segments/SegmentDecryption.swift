@@ -14,7 +14,8 @@ enum SegmentDecryption {
       switch self {
       case .keyLength(let count): "its key has \(count) bytes, not 16"
       case .length(let count): "it has \(count) bytes, not a multiple of 16"
-      case .padding: "it does not decrypt: the key or the vector is wrong, or it is damaged"
+      case .padding:
+        "it cannot be decrypted: the key or the initialisation vector is wrong, or it is damaged"
       }
     }
   }

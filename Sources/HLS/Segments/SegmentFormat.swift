@@ -73,7 +73,7 @@ extension SegmentFormat {
       if box.type == "mdat" { hasData = true }
       place = box.end
     }
-    return hasFragment && hasData ? nil : "it holds no fragment"
+    return hasFragment && hasData ? nil : "it contains no complete fragment"
   }
 }
 

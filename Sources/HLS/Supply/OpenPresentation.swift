@@ -60,7 +60,7 @@ public struct OpenPresentation: Sendable {
       guard !ladder.isEmpty || offered.isEmpty else {
         throw .nothing(
           address: address.description,
-          reason: "none of the playlists that it names is in the folder")
+          reason: "none of its playlists is in the folder")
       }
       try Self.requireRenditions(ladder, address, wishes)
       hasMultichannelBeyond =
@@ -111,8 +111,8 @@ public struct OpenPresentation: Sendable {
     throw .nothing(
       address: address.description,
       reason: wishes.maximumBitRate.isFinite
-        ? "no rendition of its sound needs less than the maximum bit rate"
-        : "it names no sound that can be decoded")
+        ? "all its renditions exceed the maximum bit rate"
+        : "it has no sound that can be decoded")
   }
 
   private static func renditions(
@@ -145,7 +145,7 @@ public struct OpenPresentation: Sendable {
     guard found.isEmpty else { return found }
     throw .nothing(
       address: all.first?.address.description ?? "",
-      reason: problem?.description ?? "none of its segments holds sound that can be decoded")
+      reason: problem?.description ?? "none of its segments contains sound that can be decoded")
   }
 }
 

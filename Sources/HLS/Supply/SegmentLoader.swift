@@ -115,7 +115,7 @@ struct SegmentLoader {
       bytes = try Self.decrypted(bytes, secret, key.vector(forSequence: segment.sequence))
     }
     guard let format = SegmentFormat(bytes) else {
-      throw .content("it is no sound" + Self.guess(bytes))
+      throw .content("it is not audio" + Self.guess(bytes))
     }
     if let problem = format.problem(bytes) { throw .content(problem) }
     let supplied = SuppliedSegment(
@@ -164,7 +164,7 @@ struct SegmentLoader {
       bytes = try Self.decrypted(bytes, secret, key.vector(forSequence: segment.sequence))
     }
     guard MP4Box(bytes, at: 0) != nil else {
-      throw .content("its initialisation section is no MP4" + Self.guess(bytes))
+      throw .content("its initialisation section is not MP4" + Self.guess(bytes))
     }
     if maps.count >= Self.mostRemembered { maps = [:] }
     maps[place] = bytes
@@ -181,14 +181,14 @@ struct SegmentLoader {
       bytes = try fetch(address, nil, 4096) { _ in goesOn(FetchTiming()) }.bytes
     } catch {
       if case .fetch(.tooLong) = error {
-        throw .encryption("a key has exactly 16 bytes; its own has more")
+        throw .encryption("its key has more than 16 bytes")
       }
       guard case .fetch(let reason) = error else { throw error }
       if error.isPassing || error.isOwn { throw error }
-      throw .encryption("its key cannot be had: \(reason)")
+      throw .encryption("its key cannot be fetched: \(reason)")
     }
     guard bytes.count == 16 else {
-      throw .encryption("a key has exactly 16 bytes; its own has \(bytes.count)")
+      throw .encryption("its key has \(bytes.count) bytes, not 16")
     }
     if keys.count >= Self.mostRemembered { keys = [:] }
     keys[address] = bytes
@@ -214,7 +214,7 @@ struct SegmentLoader {
   private static func guess(_ bytes: [UInt8]) -> String {
     let start = String(decoding: bytes.prefix(200), as: UTF8.self).lowercased()
     if bytes.isEmpty { return ": it is empty" }
-    return start.contains("<html") || start.contains("<!doctype") ? " but a page of HTML" : ""
+    return start.contains("<html") || start.contains("<!doctype") ? " but an HTML page" : ""
   }
 }
 
@@ -232,6 +232,7 @@ extension [SegmentKey] {
       case .other(let name): String(name.prefix(60))
       }
     }
-    return "it is encrypted by \(names.joined(separator: ", ")), which only licensed players read"
+    return "it is encrypted with \(names.joined(separator: ", ")), "
+      + "which only licensed players can decrypt"
   }
 }

@@ -113,14 +113,14 @@ extension Supplier {
 
   /// The reason for a change of rendition as shown to the listener.
   private func reason(_ failures: [Int: Int], from before: Int, to rendition: Int) -> String {
-    guard failures.isEmpty else { return "a segment could not be had" }
+    guard failures.isEmpty else { return "a segment could not be fetched" }
     let ladder = presentation.ladder
     if ladder[before].isMultichannel != ladder[rendition].isMultichannel,
       let change = rule.lastChange
     {
       return change.reason.text
     }
-    return rendition > before ? "the line carries more" : "the line carries less"
+    return rendition > before ? "the connection became faster" : "the connection became slower"
   }
 
   // MARK: Failures
@@ -129,7 +129,7 @@ extension Supplier {
   private func tell(_ problem: LoadProblem) {
     guard presentation.isRemote else { return }
     let place = cursor.map { " at \(clockText($0))" } ?? ""
-    queue.note("the segment\(place) cannot be had in this rendition: \(problem)")
+    queue.note("the segment\(place) cannot be fetched in this rendition: \(problem)")
   }
 
   /// Returns the rendition to request next; nil if none is left.
@@ -160,7 +160,7 @@ extension Supplier {
     if problem.isOfTheLine {
       // Only this segment may be affected: fail at the second one in a row.
       guard lineFailures == 0 else {
-        return queue.fail("the server does not answer any more: \(problem)")
+        return queue.fail("the server no longer answers: \(problem)")
       }
       lineFailures += 1
     }
@@ -171,7 +171,8 @@ extension Supplier {
     }
     skip(to: start + segment.duration, "\(problem)")
     if gaps.count >= conditions.mostGaps {
-      queue.fail("\(gaps.count) segments in sequence cannot be had; the last one: \(problem)")
+      queue.fail(
+        "\(gaps.count) consecutive segments could not be fetched; the last one: \(problem)")
     }
   }
 
@@ -179,7 +180,7 @@ extension Supplier {
   /// continues without a gap.
   private mutating func leaveOut(_ seconds: Double) {
     for rendition in timelines.keys { timelines[rendition]?.move(by: -seconds) }
-    queue.note("\(Int(seconds.rounded())) s are left out: the server no longer has them")
+    queue.note("skipped \(Int(seconds.rounded())) s that the server no longer has")
   }
 
   /// Adds a gap from the cursor to `time` and moves the cursor there.
@@ -324,9 +325,9 @@ extension TreatmentChange.Reason {
   /// The reason as shown to the listener.
   public var text: String {
     switch self {
-    case .lineTooThin: "the line is too thin"
+    case .lineTooThin: "the connection is too slow"
     case .downloadTooSlow: "the download became too slow"
-    case .recovered: "the line has recovered"
+    case .recovered: "the connection has recovered"
     }
   }
 }

@@ -146,7 +146,7 @@ struct Supplier {
     if loaded == nil { loaded = try load(place.address, nil) }
     guard let loaded, case .media(var playlist) = loaded.playlist else {
       throw .nothing(
-        address: place.address.description, reason: "a playlist of segments is expected there")
+        address: place.address.description, reason: "it is not a media playlist")
     }
     playlist.start = playlist.start ?? presentation.start
     let reference = self.rendition.flatMap { timelines[$0] } ?? timelines.values.first
@@ -185,7 +185,7 @@ struct Supplier {
     }
     guard case .media(let playlist) = loaded.playlist else {
       throw .nothing(
-        address: timeline.address.description, reason: "a playlist of segments is expected there")
+        address: timeline.address.description, reason: "it is not a media playlist")
     }
     timeline.take(playlist, at: now)
     timeline.validator = loaded.validator
@@ -202,7 +202,7 @@ struct Supplier {
       timelines[rendition]?.fail(at: now)
       guard error != .interrupted else { return }
       // Report it only once, until the playlist can be loaded again.
-      if reloadProblem == nil { queue.note("\(error); it is asked for again") }
+      if reloadProblem == nil { queue.note("\(error); it will be requested again") }
       reloadProblem = error.description
     }
   }

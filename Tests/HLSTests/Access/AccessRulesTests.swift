@@ -39,27 +39,28 @@ import Testing
 
   @Test func theNamedHostMayBePrivateAndNoOther() {
     let origin = AccessRules.Origin.server(host: "Media.local")
-    let rule = "playlists lead to private or loopback addresses only on the host you named"
+    let rule =
+      "playlists may refer to private or loopback addresses only on the host that you named"
     #expect(refusal("http", "media.local.", origin, to: ["192.168.1.2"]) == nil)
     #expect(refusal("http", "other.local", origin, to: ["192.168.1.3"]) == rule)
     #expect(refusal("https", "cdn.example", origin, to: ["8.8.8.8"]) == nil)
     #expect(refusal("https", "cdn.example", origin, to: ["8.8.8.8", "127.0.0.1"]) == rule)
     #expect(refusal("http", "localhost", .folder("/music"), to: ["127.0.0.1"]) == rule)
-    #expect(refusal("http", "nowhere", origin, to: []) == "its host has no address")
+    #expect(refusal("http", "nowhere", origin, to: []) == "its host has no IP address")
     #expect(
-      refusal("file", "", origin, to: []) == "only http and https are spoken, not 'file'")
-    #expect(refusal("http", "", origin, to: []) == "it names no host")
+      refusal("file", "", origin, to: []) == "only http and https are supported, not 'file'")
+    #expect(refusal("http", "", origin, to: []) == "it has no host")
   }
 
   @Test func filesStayWithinTheFolder() {
     let rules = AccessRules(.folder("/music/show"))
     #expect(throws: Never.self) { try rules.checkFile("/music/show/a.ts", address: "a.ts") }
     for path in ["/music/shower/a.ts", "/music/a.ts", "/etc/passwd", "/music/show"] {
-      #expect(throws: AccessRefusal(path, "it lies outside the presentation's folder")) {
+      #expect(throws: AccessRefusal(path, "it is outside the presentation's folder")) {
         try rules.checkFile(path, address: path)
       }
     }
-    #expect(throws: AccessRefusal("a.ts", "a remote playlist reads no local files")) {
+    #expect(throws: AccessRefusal("a.ts", "a remote playlist must not refer to local files")) {
       try AccessRules(.server(host: "h")).checkFile("/music/a.ts", address: "a.ts")
     }
   }

@@ -106,10 +106,10 @@ import Testing
     }
     #expect(problem("a.ts") == nil && problem("good.ts") == nil)
     for path in ["link.ts", "../out.ts"] {
-      #expect(problem(path) == "it lies outside the presentation's folder; move it")
+      #expect(problem(path) == "it is outside the presentation's folder; move it")
     }
-    #expect(problem("pipe.ts") == "it is no regular file")
-    #expect(problem(".") == "it is no regular file")
+    #expect(problem("pipe.ts") == "it is not a regular file")
+    #expect(problem(".") == "it is not a regular file")
     #expect(problem("none") == "No such file or directory")
   }
 

@@ -94,8 +94,8 @@ private final class MadeServer: ResourceFetcher {
     #expect(!outcome.isComplete && outcome.fetched == 4)
     #expect(
       outcome.missing.map { "\($0.number): \($0.reason)" } == [
-        "2: the server answers 404", "4: it is no sound but a page of HTML",
-        "5: it ends within a transport packet", "6: it has more than 64 MB",
+        "2: the server answered with status 404", "4: it is not audio but an HTML page",
+        "5: it ends within a transport packet", "6: it is larger than 64 MB",
       ])
     let kept = try #require(try expectValidPresentation(path).values.first)
     #expect(kept.map(\.isGap) == [false, false, true, false, true, true, true, false])
@@ -106,12 +106,13 @@ private final class MadeServer: ResourceFetcher {
   @Test func aServerThatDiesIsNotAskedForEver() throws {
     let server = server(200)
     for number in 20..<200 {
-      server.set("s\(number).ts", .failure(.connection("nobody answers at that address and port")))
+      server.set(
+        "s\(number).ts", .failure(.connection("no server answers at that address and port")))
     }
     let outcome = try fetch(server)
     #expect(outcome.fetched == 20 && outcome.missing.count == 180)
     #expect(server.names.count == 1 + 20 + PresentationDownload.patience)
-    #expect(outcome.missing.last?.reason == "the server does not answer any more")
+    #expect(outcome.missing.last?.reason == "the server no longer answers")
     #expect(try expectValidPresentation(path).values.first?.count == 20)
   }
 
@@ -181,11 +182,11 @@ private final class MadeServer: ResourceFetcher {
   }
 
   @Test(arguments: [
-    (15, "a key has exactly 16 bytes; its own has 15"),
-    (17, "a key has exactly 16 bytes; its own has 17"),
-    (5000, "a key has exactly 16 bytes; its own has more"),
-    (-1, "its key cannot be had: the server answers 404"),
-    (16, "it does not decrypt: the key or the vector is wrong, or it is damaged"),
+    (15, "its key has 15 bytes, not 16"),
+    (17, "its key has 17 bytes, not 16"),
+    (5000, "its key has more than 16 bytes"),
+    (-1, "its key cannot be fetched: the server answered with status 404"),
+    (16, "it cannot be decrypted: the key or the initialisation vector is wrong, or it is damaged"),
   ])
   func keysMustBeKeys(count: Int, reason: String) throws {
     let server = server(1)
@@ -201,12 +202,12 @@ private final class MadeServer: ResourceFetcher {
     let entry = ["#EXTINF:4,", "s0.ts"]
     for (lines, reason) in [
       (entry, "'http://h/p.m3u8' is live"),
-      ([end], "'http://h/p.m3u8' holds no segments"),
+      ([end], "'http://h/p.m3u8' contains no segments"),
       (
         [#"#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://x",KEYFORMAT="com.apple""#] + entry + [end],
-        "'http://h/p.m3u8' cannot be fetched: it is encrypted by SAMPLE-AES"
+        "'http://h/p.m3u8' cannot be fetched: it is encrypted with SAMPLE-AES"
       ),
-      (["#EXT-X-I-FRAMES-ONLY"] + entry + [end], "the presentation has nothing to hear"),
+      (["#EXT-X-I-FRAMES-ONLY"] + entry + [end], "the presentation contains no sound"),
     ] {
       server.set("p.m3u8", .success(list(lines)))
       #expect {

@@ -71,7 +71,7 @@ import Testing
       try renditions { $0.wish = .named(["Suomi"]) }
     } throws: {
       "\($0)"
-        == "there is no rendition 'Suomi'; there are: English (lo), Deutsch (lo), English (hi), "
+        == "no rendition is named 'Suomi'; choose from: English (lo), Deutsch (lo), English (hi), "
         + "English (ch), English (x)"
     }
   }

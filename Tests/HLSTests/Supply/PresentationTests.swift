@@ -97,17 +97,17 @@ private final class MadeFetcher: ResourceFetcher {
     #expect {
       try loader.open(.network("http://h/loop.m3u8"))
     } throws: {
-      "\($0)".hasSuffix("playlists lead to playlists no deeper than 3")
+      "\($0)".hasSuffix("playlists may be nested at most 3 deep")
     }
     #expect {
       try loader.open(.network("http://h/text"))
     } throws: {
-      "\($0)" == "'http://h/text' is no playlist: it does not begin with #EXTM3U"
+      "\($0)" == "'http://h/text' is not a valid playlist: it does not begin with #EXTM3U"
     }
     #expect {
       try loader.open(.network("http://h/none"))
     } throws: {
-      "\($0)" == "cannot read 'http://h/none': the server answers 404"
+      "\($0)" == "cannot read 'http://h/none': the server answered with status 404"
     }
     #expect(throws: PresentationError.interrupted) {
       try loader.open(.network("http://h/m.m3u8"), goesOn: { false })
@@ -145,7 +145,7 @@ private final class MadeFetcher: ResourceFetcher {
     #expect {
       try PlaylistLoader(FolderFetcher(void), folder: void).open(folder: void)
     } throws: {
-      "\($0)".hasSuffix("cannot be played: there is no playlist in it")
+      "\($0)".hasSuffix("cannot be played: it contains no playlist")
     }
   }
 }

@@ -41,7 +41,8 @@ import Testing
     #expect(SegmentFormat.fragmentedMP4.problem(whole) == nil)
     let boundaries = [10, 10 + 9]
     for count in 1..<whole.count {
-      let wanted = boundaries.contains(count) ? "it holds no fragment" : "it ends within a box"
+      let wanted =
+        boundaries.contains(count) ? "it contains no complete fragment" : "it ends within a box"
       #expect(SegmentFormat.fragmentedMP4.problem(Array(whole.prefix(count))) == wanted)
     }
     #expect(SegmentFormat.transportStream.problem(packets(5)) == nil)
