@@ -31,24 +31,24 @@ import Testing
       ("missing.wav", "no such file; check the path"),
       ("text.wav/x.wav", "no such file; check the path"),
       ("empty.wav", "is empty; the file holds no audio"),
-      (".", "is a directory; name a file in it"),
+      (".", "is a directory; choose a file in it"),
       ("fifo.wav", "is a FIFO; copy the audio to a regular file first"),
       ("text.wav", "not an audio file that FFmpeg recognises; check it with `ffprobe`"),
-      ("cut.m4a", "the file is cut short before its index; copy or download it again"),
-      ("video.mp4", "holds video but no audio; choose a file with an audio track"),
+      ("cut.m4a", "the file is truncated before its index; copy or download it again"),
+      ("video.mp4", "contains video but no audio; choose a file with an audio track"),
       (
         "300.wav",
-        "audio track 1 cannot be played: it has 300 channels and at most 66 can be played; "
+        "audio track 1 cannot be played: it has 300 channels; at most 66 can be played; "
           + "convert it first"
       ),
       (
         "slow.wav",
-        "audio track 1 cannot be played: its sample rate is 4000 Hz and 8000 to 384000 Hz can be "
+        "audio track 1 cannot be played: its sample rate is 4000 Hz; 8000 to 384000 Hz can be "
           + "played; convert it first"
       ),
       (
         "fast.wav",
-        "audio track 1 cannot be played: its sample rate is 768000 Hz and 8000 to 384000 Hz can "
+        "audio track 1 cannot be played: its sample rate is 768000 Hz; 8000 to 384000 Hz can "
           + "be played; convert it first"
       ),
     ]
@@ -81,15 +81,15 @@ import Testing
 
   @Test func layoutRefusalsNameBothCounts() throws {
     let cases: [(option: LayoutOption, channels: Int, text: String)] = [
-      (.foa, 2, "the layout foa needs 4 or 6 channels, the track has 2"),
-      (.fuMa, 5, "the layout fuma needs 4, 9 or 16 channels, the track has 5"),
+      (.foa, 2, "the layout foa needs 4 or 6 channels, but the track has 2"),
+      (.fuMa, 5, "the layout fuma needs 4, 9 or 16 channels, but the track has 5"),
       (
         .hoa, 5,
         "the layout hoa needs 4, 6, 9, 11, 16, 18, 25, 27, 36, 38, 49, 51, 64 or 66 "
-          + "channels, the track has 5"
+          + "channels, but the track has 5"
       ),
-      (try LayoutOption("5.1"), 2, "the layout 5.1 needs 6 channels, the track has 2"),
-      (.auto, 8, "the file does not say what its 8 channels are; say so with the layout"),
+      (try LayoutOption("5.1"), 2, "the layout 5.1 needs 6 channels, but the track has 2"),
+      (.auto, 8, "the file does not identify its 8 channels; set the layout"),
     ]
     for (option, channels, text) in cases {
       let error = #expect(throws: MediaError.self) {

@@ -75,16 +75,16 @@ import Testing
     #expect(
       error?.description
         == "/dev/full: cannot be written (no space left on device); "
-        + "choose another place or make room")
+        + "choose another folder or free some space")
   }
 
   @Test func impossibleOutputsAreRefused() throws {
     let scratch = Scratch()
     let cases: [(path: String, text: String)] = [
-      (scratch.path, "is a directory; name a file in it"),
+      (scratch.path, "is a directory; choose a file in it"),
       (
         scratch / "none/o.wav",
-        "cannot be written (no such file or directory); choose another place or make room"
+        "cannot be written (no such file or directory); choose another folder or free some space"
       ),
     ]
     for (path, text) in cases {

@@ -172,7 +172,7 @@ extension AudioFileReader {
   private func noteSkippedTracks() {
     for skipped in tracks where !skipped.isDecodable {
       let detail =
-        "audio track \(skipped.number) is not played, because "
+        "audio track \(skipped.number) is not played because "
         + "\(skipped.problem?.description ?? ""); track \(track.number) is played instead"
       decoder.warnings.add(.trackSkipped, at: 0, detail: detail)
     }

@@ -39,16 +39,16 @@ extension TrackProblem: CustomStringConvertible {
   public var description: String {
     switch self {
     case .noDecoder("apac"):
-      "it is Apple Positional Audio (APAC), which no open decoder reads"
+      "it is Apple Positional Audio (APAC), which no open decoder supports"
     case .noDecoder(let codec): "this FFmpeg has no decoder for \(printable(codec))"
-    case .channelCount(0): "it says it has no channels"
+    case .channelCount(0): "it declares no channels"
     case .channelCount(let count):
-      "it has \(count) channels and at most \(AudioTrack.maximumChannels) can be played"
+      "it has \(count) channels; at most \(AudioTrack.maximumChannels) can be played"
     case .sampleRate(let rate):
-      "its sample rate is \(rate) Hz and \(AudioTrack.sampleRates.lowerBound) to "
+      "its sample rate is \(rate) Hz; \(AudioTrack.sampleRates.lowerBound) to "
         + "\(AudioTrack.sampleRates.upperBound) Hz can be played"
     case .decoder(let codec, let reason):
-      "the \(printable(codec)) decoder refuses it (\(printable(reason)))"
+      "the \(printable(codec)) decoder rejects it (\(printable(reason)))"
     }
   }
 }
@@ -62,45 +62,45 @@ extension MediaError: CustomStringConvertible {
     case .notFound(let path): "\(printable(path)): no such file; check the path"
     case .permissionDenied(let path):
       "\(printable(path)): permission denied; make the file readable for this user"
-    case .isDirectory(let path): "\(printable(path)): is a directory; name a file in it"
+    case .isDirectory(let path): "\(printable(path)): is a directory; choose a file in it"
     case .notRegularFile(let path, let kind):
       "\(printable(path)): is \(kind); copy the audio to a regular file first"
     case .emptyFile(let path): "\(printable(path)): is empty; the file holds no audio"
     case .unrecognised(let path):
       "\(printable(path)): not an audio file that FFmpeg recognises; check it with `ffprobe`"
     case .missingIndex(let path):
-      "\(printable(path)): the file is cut short before its index; copy or download it again"
+      "\(printable(path)): the file is truncated before its index; copy or download it again"
     case .openFailed(let path, let reason):
       "\(printable(path)): cannot be opened (\(printable(reason))); check it with `ffprobe`"
     case .readFailed(let path, let reason):
       "\(printable(path)): reading failed (\(printable(reason))); check the disk or the network"
     case .noAudio(let path, let hasVideo):
-      "\(printable(path)): holds \(hasVideo ? "video but no audio" : "no audio"); "
+      "\(printable(path)): contains \(hasVideo ? "video but no audio" : "no audio"); "
         + "choose a file with an audio track"
     case .unplayable(let path, let track, let problem):
       "\(printable(path)): audio track \(track) cannot be played: \(problem); convert it first"
     case .noSuchTrack(let path, let track, let count):
       "\(printable(path)): has no audio track \(track); "
-        + (count == 1 ? "there is one: 1" : "choose from 1 to \(count)")
+        + (count == 1 ? "its only track is 1" : "choose from 1 to \(count)")
     case .outputRate(let rate):
       "cannot resample to \(rate) Hz; choose \(AudioTrack.sampleRates.lowerBound) to "
         + "\(AudioTrack.sampleRates.upperBound) Hz"
     case .seekFailed(let path, let seconds):
-      "\(printable(path)): cannot go to \(seconds) s; play it from the start"
+      "\(printable(path)): cannot seek to \(seconds) s; play it from the start"
     case .unknownLayout(let text):
       "unknown channel layout '\(printable(text))'; "
         + "choose one of \(LayoutOption.names.joined(separator: ", "))"
     case .layoutMismatch(let layout, let accepted, let channels):
       "\(layoutSetting) \(printable(layout)) needs \(alternatives(accepted)) channels, "
-        + "the track has \(channels)"
+        + "but the track has \(channels)"
     case .unlabelledChannels(let channels):
-      "the file does not say what its \(channels) channels are; say so with \(layoutSetting)"
+      "the file does not identify its \(channels) channels; set \(layoutSetting)"
     case .writeFailed(let path, let reason):
       "\(printable(path)): cannot be written (\(printable(reason))); "
-        + "choose another place or make room"
+        + "choose another folder or free some space"
     case .writerFormat(let channels, let sampleRate):
-      "a WAV file of \(channels) channels at \(sampleRate) Hz cannot be written; "
-        + "1 to \(WAVWriter.maximumChannels) channels and 1 to 4294967 Hz can"
+      "cannot write a WAV file of \(channels) channels at \(sampleRate) Hz; "
+        + "choose 1 to \(WAVWriter.maximumChannels) channels and 1 to 4294967 Hz"
     case .interrupted: "interrupted"
     }
   }

@@ -34,17 +34,19 @@ extension MediaWarning: CustomStringConvertible {
     case .corruptPackets:
       count == 1
         ? "1 corrupt packet \(place) was replaced by silence"
-        : "\(count) corrupt packets from \(place) on were replaced by silence"
+        : "\(count) corrupt packets, the first \(place), were replaced by silence"
     case .missingAudio:
       count == 1
-        ? "audio is missing \(place); silence was put in its place"
-        : "audio is missing in \(count) places from \(place) on; silence was put in its place"
+        ? "audio is missing \(place) and was replaced by silence"
+        : "audio is missing in \(count) places, the first \(place), and was replaced by silence"
     case .invalidSamples:
-      "\(count) invalid \(count == 1 ? "sample" : "samples") (NaN, infinite or huge) "
-        + "from \(place) on \(count == 1 ? "was" : "were") muted"
-    case .truncated: "the file is cut short: it ends at \(detail)"
-    case .sampleRateChange: "the sample rate changes \(place) (\(detail)); it is resampled"
-    case .channelChange: "the channels change \(place) (\(detail)); they are mixed to the first"
+      count == 1
+        ? "1 invalid sample (NaN, infinite or huge) \(place) was muted"
+        : "\(count) invalid samples (NaN, infinite or huge), the first \(place), were muted"
+    case .truncated: "the file is truncated: it ends at \(detail)"
+    case .sampleRateChange: "the sample rate changes \(place) (\(detail)); the rest is resampled"
+    case .channelChange:
+      "the channels change \(place) (\(detail)); the rest is mixed to the first layout"
     case .trackSkipped: detail
     }
   }
