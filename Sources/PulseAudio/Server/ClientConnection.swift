@@ -34,7 +34,7 @@ final class ClientConnection {
   /// deadline passes first.
   func wait(for condition: (OpaquePointer) -> Bool) throws(PulseAudioError) {
     let place = describeServerAddress(address)
-    guard let context else { throw .systemFailure(reason: "no context") }
+    guard let context else { throw .systemFailure(reason: "cannot create a context") }
     let inTime = loop.wait(untilNanoseconds: deadline) { condition(context) || !isGood(context) }
     guard isGood(context) else {
       throw .noServer(address: place, reason: lastError(of: context))

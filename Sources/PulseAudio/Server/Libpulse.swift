@@ -21,7 +21,9 @@ extension CallbackTarget {
 
 /// Returns the text of a context's last error.
 func lastError(of context: OpaquePointer?) -> String {
-  guard let context, let text = pa_strerror(pa_context_errno(context)) else { return "no context" }
+  guard let context, let text = pa_strerror(pa_context_errno(context)) else {
+    return "cannot create a context"
+  }
   return String(cString: text)
 }
 

@@ -26,24 +26,24 @@ public enum PulseAudioError: Error, Equatable {
     switch self {
     case .noServer(let address, let reason):
       "no sound server at \(address): \(reason); start pulseaudio or pipewire-pulse, "
-        + "or set PULSE_SERVER to one that runs"
+        + "or set PULSE_SERVER to a running one"
     case .serverSilent(let address, let milliseconds):
-      "the sound server at \(address) did not answer within \(milliseconds) ms; it may be frozen: "
+      "the sound server at \(address) did not answer within \(milliseconds) ms; it may be frozen; "
         + "restart it, or set PULSE_SERVER to another"
     case .unknownSink(let name, let available):
       available.isEmpty
         ? "no sink is named '\(name)': the server has no sinks; connect a device"
-        : "no sink is named '\(name)'; there are: \(available.joined(separator: ", "))"
+        : "no sink is named '\(name)'; choose from: \(available.joined(separator: ", "))"
     case .noSink(let address):
       "the sound server at \(address) has no sink; connect a device or load one with pactl"
     case .unsupportedSampleRate(let rate):
-      "the sound server cannot take \(rate) Hz; choose a rate from 1 to 384000 Hz"
+      "the sound server does not support \(rate) Hz; choose a rate from 1 to 384000 Hz"
     case .streamRefused(let reason):
-      "the sound server refused the stream: \(reason); look at its log, or choose another sink"
+      "the sound server refused the stream: \(reason); check its log, or choose another sink"
     case .stopped:
-      "the output was stopped before it was connected; make a new one to play again"
+      "the output was stopped before it was connected; create a new one to play again"
     case .systemFailure(let reason):
-      "cannot talk to a sound server: \(reason); close other programs and try again"
+      "cannot connect to a sound server: \(reason); close other programs and try again"
     }
   }
 }

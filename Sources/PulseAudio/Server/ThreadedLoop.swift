@@ -37,9 +37,11 @@ final class ThreadedLoop: CallbackTarget {
       for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
       return .systemFailure(reason: reason)
     }
-    guard descriptors.allSatisfy({ $0 >= 0 }) else { throw failure("no timer (errno \(errno))") }
+    guard descriptors.allSatisfy({ $0 >= 0 }) else {
+      throw failure("cannot create a timer (errno \(errno))")
+    }
     guard let handle = pa_threaded_mainloop_new(), let api = pa_threaded_mainloop_get_api(handle)
-    else { throw failure("no main loop") }
+    else { throw failure("cannot create a main loop") }
     self.handle = handle
     self.api = api
     pa_threaded_mainloop_set_name(handle, name)
@@ -60,7 +62,7 @@ final class ThreadedLoop: CallbackTarget {
     events = descriptors.map { api.pointee.io_new(api, $0, PA_IO_EVENT_INPUT, $1, userdata) }
     kick()
     guard pa_threaded_mainloop_start(handle) >= 0 else {
-      throw .systemFailure(reason: "no thread for the main loop")
+      throw .systemFailure(reason: "cannot start a thread for the main loop")
     }
     isRunning = true
   }

@@ -24,7 +24,7 @@ public enum SinkList {
 extension ClientConnection {
   /// Returns the server's sinks. Call it with the loop's lock held.
   func sinks() throws(PulseAudioError) -> [Sink] {
-    guard let context else { throw .systemFailure(reason: "no context") }
+    guard let context else { throw .systemFailure(reason: "cannot create a context") }
     let collector = SinkCollector(onComplete: loop.signal)
     collector.requestWithDefault(from: context)
     // The pending operations point to the collector, so they must not outlive it.
