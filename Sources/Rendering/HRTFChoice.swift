@@ -47,7 +47,7 @@ public struct HRTFChoice: Sendable {
     } catch { throw PlaybackError(error) }
     guard let found = HRTFLocator().defaultPath() else {
       set = RigidSphereHead().hrtfSet(sampleRate: 48000)
-      notes = ["libmysofa's default.sofa is not installed: the built-in rigid-sphere head is used"]
+      notes = ["libmysofa's default.sofa is not installed; the built-in rigid-sphere head is used"]
       return
     }
     do throws(HRTFError) {
@@ -56,7 +56,7 @@ public struct HRTFChoice: Sendable {
     } catch {
       if error == .interrupted { throw .interrupted }
       set = RigidSphereHead().hrtfSet(sampleRate: 48000)
-      notes = ["\(error.description): the built-in rigid-sphere head is used"]
+      notes = ["\(error.description); the built-in rigid-sphere head is used"]
     }
   }
 

@@ -39,19 +39,19 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
     case .output(let reason): reason
     case .opening(let error): error.description
     case .directNeedsSpeakers:
-      "the decoder 'direct' plays loudspeakers, mono and stereo, and the source is ambisonic; "
-        + "take one of the other decoders, or read the channels as loudspeakers with "
-        + name(.layout)
+      "the decoder 'direct' plays mono, stereo and loudspeaker layouts, "
+        + "but the source is ambisonic; choose another decoder, "
+        + "or treat the channels as loudspeakers with \(name(.layout))"
     case .notFirstOrder:
-      "\(name(.decoder)) parametric is for first-order ambisonics (4 channels): "
+      "\(name(.decoder)) parametric works only with first-order ambisonics (4 channels); "
         + "choose magls for this source"
     case .parametricNeedsHeadphones:
-      "the decoder 'parametric' is for headphones: choose magls for loudspeakers"
+      "the decoder 'parametric' works only with headphones; choose magls for loudspeakers"
     case .noHeadSize(let set):
-      "the HRTF set \(set) does not tell the size of its head: "
-        + "leave \(name(.headCircumference)) out"
+      "the head size of the HRTF set \(set) is unknown; "
+        + "leave out \(name(.headCircumference))"
     case .decoderIsLater:
-      "the parametric decoder is later than the others: begin anew with \(name(.decoder))"
+      "the parametric decoder has more delay than the others; start again with \(name(.decoder))"
     case .stream(let reason): reason
     case .interrupted: "interrupted"
     }

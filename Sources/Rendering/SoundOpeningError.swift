@@ -18,12 +18,12 @@ public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertib
 
   public var description: String {
     switch self {
-    case .noAddress(let text): "'\(text)' is neither a path nor an address of http or https"
-    case .noHost(let address): "'\(address)' names no host"
+    case .noAddress(let text): "'\(text)' is neither a path nor an http or https address"
+    case .noHost(let address): "'\(address)' has no host"
     case .unreadable(let text, let reason): "cannot read '\(text)': \(reason)"
-    case .unreadableFolder(let path): "the folder of '\(path)' cannot be read"
+    case .unreadableFolder(let path): "cannot read the folder of '\(path)'"
     case .presentation(let reason), .keeping(let reason): reason
-    case .fileCannotBeKept(let text): "only presentations are kept; '\(text)' is a file"
+    case .fileCannotBeKept(let text): "only HLS presentations can be kept; '\(text)' is a file"
     }
   }
 }

@@ -89,9 +89,10 @@ public enum MultichannelOffer: Sendable, Equatable, CustomStringConvertible {
   package func text(naming name: (NamedSetting) -> String) -> String {
     switch self {
     case .track(let number, let layout):
-      "track \(number) of the file is \(layout.name), take \(name(.track)) \(number)"
+      "track \(number) of the file is \(layout.name); choose it with \(name(.track)) \(number)"
     case .fewerRestrictions:
-      "leave out what keeps it to stereo (\(name(.preference)), \(name(.maximumBitRate)))"
+      "remove the settings that restrict it to stereo "
+        + "(\(name(.preference)), \(name(.maximumBitRate)))"
     case .other(let text): text
     }
   }

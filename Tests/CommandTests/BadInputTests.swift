@@ -18,19 +18,19 @@ import Testing
     Case(arguments: "render $/nowhere.wav -o $/out.wav", says: "no such file"),
     Case(arguments: "render $/no/where.wav -o $/out.wav", says: "no such file"),
     Case(arguments: "render $/empty.wav -o $/out.wav", says: "is empty"),
-    Case(arguments: "render $/folder -o $/out.wav", says: "there is no playlist in it"),
+    Case(arguments: "render $/folder -o $/out.wav", says: "it contains no playlist"),
     Case(arguments: "render $/fifo -o $/out.wav", says: "FIFO"),
     Case(arguments: "render $/text.wav -o $/out.wav", says: "not an audio file"),
     Case(arguments: "render $/cut.wav -o $/out.wav", says: "audio"),
     Case(arguments: "render $/channels0.wav -o $/out.wav", says: "channels"),
     Case(arguments: "render $/channels300.wav -o $/out.wav", says: "300 channels"),
-    Case(arguments: "render $/five.wav -o $/out.wav", says: "5 channels are; say so with --layout"),
+    Case(arguments: "render $/five.wav -o $/out.wav", says: "5 channels; set --layout"),
     Case(
       arguments: "render $/good.wav -o $/out.wav --layout foa",
-      says: "--layout foa needs 4 or 6 channels, the track has "),
+      says: "--layout foa needs 4 or 6 channels, but the track has "),
     Case(
       arguments: "render $/good.wav -o $/out.wav --decoder parametric",
-      says: "--decoder parametric is for first-order ambisonics (4 channels): "
+      says: "--decoder parametric works only with first-order ambisonics (4 channels); "
         + "choose magls for this source",
       code: 2),
     Case(arguments: "render $/good.wav -o $/out.wav --track 2", says: "no audio track 2"),
@@ -40,7 +40,7 @@ import Testing
 
   private static let head = [
     Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/nowhere.sofa", says: "No such file"),
-    Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/text.wav", says: "no SOFA file"),
+    Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/text.wav", says: "not a SOFA file"),
     Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/fifo", says: "FIFO"),
     Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/folder", says: "directory"),
     Case(arguments: "render $/good.wav -o $/out.wav --motion $/nowhere.csv", says: "motion file"),
@@ -57,10 +57,10 @@ import Testing
     Case(arguments: "hrtf info $/empty.wav", says: "empty"),
     Case(arguments: "hrtf info $/folder", says: "directory"),
     Case(arguments: "hrtf info $/fifo", says: "FIFO"),
-    Case(arguments: "hrtf info $/text.wav --json", says: "no SOFA file"),
+    Case(arguments: "hrtf info $/text.wav --json", says: "not a SOFA file"),
     Case(arguments: "hrtf export $/nowhere.sofa -o $/out.wav --order 1", says: "No such file"),
-    Case(arguments: "hrtf export $/text.wav -o $/out.wav --order 1", says: "no SOFA file"),
-    Case(arguments: "hrtf export $/cut.sofa -o $/out.wav --order 1", says: "no SOFA file"),
+    Case(arguments: "hrtf export $/text.wav -o $/out.wav --order 1", says: "not a SOFA file"),
+    Case(arguments: "hrtf export $/cut.sofa -o $/out.wav --order 1", says: "not a SOFA file"),
     Case(arguments: "hrtf export $/fifo -o $/out.wav --order 1", says: "FIFO"),
   ]
 

@@ -33,7 +33,7 @@ import Testing
         "--layout", "foa", "--decoder", "direct",
       ])
     #expect(refused.exitCode == 2)
-    #expect(refused.errors.contains("read the channels as loudspeakers with --layout\n"))
+    #expect(refused.errors.contains("treat the channels as loudspeakers with --layout\n"))
     #expect(refused.errors.split(separator: "\n").count == 1)
     #expect(access(folder.file("no.wav"), F_OK) != 0)
   }

@@ -24,14 +24,14 @@ public enum RouteReason: String, Sendable, CaseIterable {
   public var text: String {
     switch self {
     case .headphones: "headphones"
-    case .unknownDevice: "nothing tells of loudspeakers"
+    case .unknownDevice: "no sign of loudspeakers"
     case .loudspeakers: "loudspeakers"
     case .forcedHeadphones: "set to headphones"
     case .forcedLoudspeakers: "set to loudspeakers"
     case .modeOff: "the mode is off"
     case .sinkOff: "this output is set to off"
-    case .alreadyBinaural: "the source is binaural already"
-    case .notSpatialized: "such sources are not to be spatial"
+    case .alreadyBinaural: "the source is already binaural"
+    case .notSpatialized: "such sources are not spatialized"
     }
   }
 }

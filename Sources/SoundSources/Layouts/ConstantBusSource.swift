@@ -177,7 +177,7 @@ public final class ConstantBusSource: SoundSource {
   private func begin(_ next: ChannelLayout) throws(PlaybackError) {
     let joint = source.joint
     way = Way(from: try prepareRun(Run(of: source, next)), to: layout)
-    if case .unknown = next { ownWarnings.append("\(next.name) without a name are not played") }
+    if case .unknown = next { ownWarnings.append("\(next.name) of unknown layout are not played") }
     let isOther = contentLayout(atFrame: position) != next
     if joint > 0 {
       try overlap(joint)

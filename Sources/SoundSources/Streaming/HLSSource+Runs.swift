@@ -31,7 +31,7 @@ extension HLSSource {
         problem = problem ?? error.description
       }
     }
-    throw .stream(problem ?? "there is nothing in it that can be played")
+    throw .stream(problem ?? "the presentation contains nothing that can be played")
   }
 
   /// Predicts the layouts of all renditions, from the first segment and the channel counts in the
@@ -73,7 +73,7 @@ extension HLSSource {
     while let segment = try feed.segment(place.segment) {
       feed.queue.release(before: place.segment)
       guard let rendition = segment.rendition, let supplied = segment.supplied[rendition] else {
-        passOver(segment.problem ?? "it is missing")
+        passOver(segment.problem ?? "a segment is missing")
         continue
       }
       do throws(PlaybackError) {

@@ -14,8 +14,8 @@ struct StreamReport {
 
   mutating func noteDamage(before seconds: Double) {
     warnings.append(
-      "before \(clockText(seconds)) some of what came did not decode; "
-        + "silence was put in its place")
+      "some data before \(clockText(seconds)) could not be decoded "
+        + "and was replaced by silence")
   }
 
   /// Reports missing sound if the gap is long enough to be audible.
@@ -23,7 +23,7 @@ struct StreamReport {
     guard length >= 0.03 else { return }
     let reason = reason.map { ": \($0)" } ?? ""
     warnings.append(
-      "from \(clockText(seconds)) on \(fixed(length, decimals: 2)) s are missing\(reason)")
+      "\(fixed(length, decimals: 2)) s of sound are missing from \(clockText(seconds)) on\(reason)")
   }
 
   /// Reports a change of rendition at a frame. The first rendition has no reason.
