@@ -5,7 +5,7 @@ public enum HelpText {
   public static func about(_ topic: HelpTopic) -> String {
     switch topic {
     case .overview: overview
-    case .group(let word): list(Program.group(word), title: "COMMANDS OF '\(word)':")
+    case .group(let word): about(group: Program.group(word), word)
     case .command(let command): about(command)
     }
   }
@@ -18,10 +18,15 @@ public enum HelpText {
 
     \(list(Program.commands, title: "COMMANDS:"))
     \(options(standardOptions))
-    'stillstage help COMMAND' tells more about a command.
-    'stillstage demo' plays something at once.
+    \(examples(Program.commands.prefix(4).compactMap(\.examples.first)))
+    'stillstage help COMMAND' describes a command.
 
     """
+  }
+
+  private static func about(group commands: [CommandSpecification], _ word: String) -> String {
+    list(commands, title: "COMMANDS OF '\(word)':") + "\n"
+      + examples(commands.compactMap(\.examples.first))
   }
 
   private static func about(_ command: CommandSpecification) -> String {
@@ -36,7 +41,8 @@ public enum HelpText {
     let rows = command.options.map { ($0.synopsis, $0.sentence) }
     text += "\n" + options(rows + [standardOptions[0]])
     let subcommands = Program.group(command.name.rawValue)
-    return subcommands.isEmpty ? text : text + "\n" + list(subcommands, title: "COMMANDS:")
+    if !subcommands.isEmpty { text += "\n" + list(subcommands, title: "COMMANDS:") }
+    return text + "\n" + examples(command.examples)
   }
 
   private static func list(_ commands: [CommandSpecification], title: String) -> String {
@@ -48,6 +54,10 @@ public enum HelpText {
 
   private static func options(_ rows: [(String, String)]) -> String {
     rows.reduce("OPTIONS:\n") { $0 + TextColumns.definition($1.0, $1.1) }
+  }
+
+  private static func examples(_ examples: [CommandExample]) -> String {
+    examples.reduce("EXAMPLES:\n") { $0 + "  \($1.line)\n      \($1.help)\n" }
   }
 
   static let standardOptions = [

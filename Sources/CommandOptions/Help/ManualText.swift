@@ -3,19 +3,19 @@
 /// The parts of the manual page that do not come from the option table.
 enum ManualText {
   static let description = """
-    Stillstage plays spatial audio over headphones: it reads a head tracker, turns the sound field
-    against the head's motion, decodes it with the listener's HRTF and plays it through PulseAudio
-    or PipeWire.
+    Stillstage plays spatial audio over headphones: it reads a head tracker, rotates the soundfield
+    against the head's motion, decodes it with the listener's HRTF set and plays it through
+    PulseAudio or PipeWire.
     """
 
   static let options = """
-    Options may stand anywhere after the command, as
+    Options can be anywhere after the command, as
     .B \\-\\-name value
     or
     .BR \\-\\-name=value ;
     .B \\-\\-
     ends them.
-    Of a repeated option the last one counts.
+    If an option is repeated, its last value counts.
     """
 
   static let ending = """
@@ -25,16 +25,17 @@ enum ManualText {
     runs on a terminal:
     \(Roff.lines(keys.map { Roff.definition($0.0, $0.1) }))
     .SH FILES
-    The folders HRTF and Calibration are looked for in the folder that
+    The program looks for the folders HRTF and Calibration in the folder that
     .B \\-\\-data
     names, in the one that
     .B STILLSTAGE_DATA
     names, in ../share/stillstage beside the executable, and in the source tree.
+    It uses the first of these that applies.
     .PP
     $XDG_CONFIG_HOME/stillstage, or ~/.config/stillstage, holds config.json with the user's
-    defaults for the options of play and render, and the folder trackers with what
+    defaults for the options of play and render, and the folder trackers with the calibrations that
     .B stillstage calibrate
-    found.
+    saves.
     .SH ENVIRONMENT
     .TP
     .B STILLSTAGE_DATA
@@ -43,37 +44,34 @@ enum ManualText {
     is not given.
     .TP
     .B STILLSTAGE_CACHE
-    Folder in which finished decoder designs are kept, or
+    Folder of cached decoder designs, or
     .B off
-    to keep none; otherwise stillstage in
+    to cache none. The default is stillstage in
     .B XDG_CACHE_HOME
     or in ~/.cache.
     .SH EXIT STATUS
     \(Roff.lines(statuses.map { Roff.definition($0.0, $0.1) }))
     .PP
-    Errors go to standard error, one line each.
+    Errors and notes go to standard error, one line each.
     .SH EXAMPLES
     \(Roff.lines(examples.map { Roff.definition($0.0, $0.1) }))
     """
 
   private static let keys = [
-    ("space, p", "Pause and go on."),
-    ("left, right", "Ten seconds back or ahead."),
-    ("up, down", "Louder or softer."),
-    ("c", "Recentre: where the head looks now becomes the front."),
-    ("t", "Next mode: stage still in the room, fixed to the head, plain stereo."),
+    ("space, p", "Pause or resume."),
+    ("left, right", "Skip ten seconds back or forward."),
+    ("up, down", "Play louder or softer."),
+    ("c", "Recentre: make the direction in which the head looks the front."),
+    ("t", "Change the mode: stage still in the room, fixed to the head, plain stereo."),
     ("q", "Quit."),
   ]
 
   private static let statuses = [
-    ("0", "Done."), ("1", "Failed."), ("2", "Wrong usage."),
-    ("130, 143", "Ended cleanly by SIGINT or SIGTERM."),
+    ("0", "Success."), ("1", "Failure."), ("2", "Wrong usage."),
+    ("129, 130, 143", "A clean end after SIGHUP, SIGINT or SIGTERM."),
   ]
 
-  private static let examples = [
-    ("stillstage play concert.opus", "Play with the first head tracker that is found."),
-    ("stillstage play film.mka --sink headset --hrtf mine.sofa", "Choose the device and the HRTF."),
-    ("stillstage render field.wav -o out.wav --pose 90,0,0", "What a head turned left would hear."),
-    ("stillstage hrtf info mine.sofa", "Whether a SOFA file can be used."),
-  ]
+  private static var examples: [(String, String)] {
+    Program.commands.flatMap(\.examples).map { ($0.line, $0.help) }
+  }
 }

@@ -29,8 +29,8 @@ public enum Program {
   private static let play = CommandSpecification(
     name: .play, summary: "Play with head tracking.",
     discussion: """
-      Plays over headphones while the head tracker turns the stage against the head's motion, so \
-      that it stands still in the room.
+      Plays over headphones. The head tracker turns the stage against the head's motion, so that \
+      the stage stands still in the room.
       """,
     arguments: [Arguments.input],
     options: [
@@ -43,10 +43,11 @@ public enum Program {
     ] + shared)
 
   private static let render = CommandSpecification(
-    name: .render, summary: "Render to a WAV with the same engine.",
+    name: .render, summary: "Render to a WAV file with the same engine.",
     discussion: """
-      Writes what 'play' would play, as 32-bit float WAV: the same engine, offline, for a head \
-      that is still or moves as recorded. The same input gives the same bytes.
+      Writes the sound that 'play' would play to a 32-bit float WAV file: with the same engine, \
+      offline, for a head that keeps still or moves as recorded. The same input gives the same \
+      bytes.
       """,
     arguments: [Arguments.input],
     options: [
@@ -56,12 +57,12 @@ public enum Program {
     ] + shared)
 
   private static let fetch = CommandSpecification(
-    name: .fetch, summary: "Download an HLS presentation, to be played later.",
+    name: .fetch, summary: "Download an HLS presentation to play later.",
     discussion: """
-      Fetches a presentation on demand into a folder that plays without a server: decrypted \
-      segments, their playlists, and a record of check sums. A run that was ended, or had segments \
-      missing, is gone on with by the same command; what is there and whole is not fetched again. \
-      Fails where something is missing in the end.
+      Downloads an on-demand presentation to a folder that plays without a server: decrypted \
+      segments, their playlists and a record of checksums. If a run was interrupted or segments \
+      are missing, the same command resumes it and does not fetch complete segments again. Fails \
+      if segments are still missing at the end.
       """,
     arguments: [Arguments.presentation],
     options: [
@@ -73,16 +74,16 @@ public enum Program {
   private static let demo = CommandSpecification(
     name: .demo, summary: "Play a built-in scene; needs no file and no tracker.",
     discussion: """
-      Plays a scene that is made on the spot. Without a sound server it is rendered to demo.wav, \
-      with a picture of the pose and of both ears' levels beside it.
+      Plays a scene that the program generates. Without a sound server, it renders the scene to \
+      demo.wav, with a chart of the pose and of the levels at both ears beside it.
       """,
     arguments: [], options: [Options.demoOutput.specification, Options.data.specification])
 
   private static let routes = CommandSpecification(
-    name: .routes, summary: "List the outputs and what each gets.",
+    name: .routes, summary: "List the outputs and the treatment of each.",
     discussion: """
-      Lists the sound server's outputs with their ports, what each is taken for, and whether a \
-      multichannel programme is made spatial there, and why.
+      Lists the sound server's outputs with their ports, the type that each is taken for, and \
+      whether and why multichannel sound is rendered spatially there.
       """,
     arguments: [], options: [Options.json.specification])
 
@@ -93,7 +94,7 @@ public enum Program {
 
   private static let trackersWatch = CommandSpecification(
     name: .trackersWatch, summary: "Show a tracker's live pose.",
-    discussion: "Shows the pose that a head tracker reports until it is interrupted.",
+    discussion: "Shows the pose that a head tracker reports, until it is interrupted.",
     arguments: [Arguments.trackerID],
     options: [
       Options.record.specification, Options.trackerAxes.specification,
@@ -103,8 +104,8 @@ public enum Program {
   private static let trackersBridge = CommandSpecification(
     name: .trackersBridge, summary: "Send a tracker's pose to other programs by OSC.",
     discussion: """
-      Sends the pose that Stillstage makes of a head tracker, relative to the front, to a program \
-      that turns a sound field itself, until it is interrupted. Key c recentres.
+      Sends the pose of a head tracker, relative to the front, to a program that rotates a \
+      soundfield itself, until it is interrupted. The key c recentres.
       """,
     arguments: [Arguments.trackerID, Arguments.bridgeTarget],
     options: [
@@ -114,15 +115,15 @@ public enum Program {
     ])
 
   private static let hrtfInfo = CommandSpecification(
-    name: .hrtfInfo, summary: "Say what a SOFA file holds and whether it is usable.",
-    discussion: "Reads a SOFA file and says what it holds and whether it can be used.",
+    name: .hrtfInfo, summary: "Show the content of a SOFA file and whether it is usable.",
+    discussion: "Reads a SOFA file and shows its content and whether it can be used.",
     arguments: [Arguments.sofaFile], options: [Options.json.specification])
 
   private static let hrtfExport = CommandSpecification(
-    name: .hrtfExport, summary: "Write the binaural decoder of a SOFA file as a WAV.",
+    name: .hrtfExport, summary: "Write the binaural decoder of a SOFA file to a WAV file.",
     discussion: """
-      Writes the decoder's filters as a WAV of 2 (N+1)^2 channels: the left ear's in ACN order, \
-      then the right ear's, for SN3D input.
+      Writes the decoder's filters to a WAV file with 2 (N+1)^2 channels: the left ear's in ACN \
+      order, then the right ear's, for SN3D input.
       """,
     arguments: [Arguments.sofaFile],
     options: [
@@ -131,11 +132,11 @@ public enum Program {
     ])
 
   private static let benchRender = CommandSpecification(
-    name: .benchRender, summary: "Measure what rendering costs.",
+    name: .benchRender, summary: "Measure the CPU time of rendering.",
     discussion: """
-      Measures the CPU time that rotation and decoding take for a second of audio, over orders, \
-      block sizes and lengths of the filters, the head turning all the time. Programs of rivals \
-      are measured in the same run where 'make bench' has built them.
+      Measures the CPU time of rotation and decoding per second of audio, for several orders, \
+      block sizes and filter lengths, with a head that turns all the time. Other programs are \
+      measured in the same run if 'make bench' has built them.
       """,
     arguments: [],
     options: [
@@ -144,32 +145,33 @@ public enum Program {
     ])
 
   private static let benchFusion = CommandSpecification(
-    name: .benchFusion, summary: "Measure the orientation filter against the truth.",
+    name: .benchFusion, summary: "Compare the orientation filter with the true orientation.",
     discussion: """
-      Runs the orientation filter over recordings whose truth is known, and tells its error in \
-      inclination and heading, its drift, and its time for a sample, for each and in the mean. \
-      The VQF library is measured in the same run where it is installed.
+      Runs the orientation filter over recordings with known true orientation. Reports its errors \
+      in inclination and heading, its drift and its time per sample, for each recording and on \
+      average. The VQF library is measured in the same run if it is installed.
       """,
     arguments: [Arguments.recordings],
     options: [Options.json.specification, Options.chart.specification])
 
   private static let benchPrediction = CommandSpecification(
-    name: .benchPrediction, summary: "Measure the head's prediction against what came.",
+    name: .benchPrediction, summary: "Compare the predicted with the actual motion of the head.",
     discussion: """
       Predicts recorded motions 20, 50, 100 and 200 ms ahead: with the last pose, with the \
-      gyroscope's velocity, with Android's least squares, and as 'play' does. Tells the angular \
-      errors of each, for each recording and in the mean.
+      gyroscope's velocity, with Android's least squares, and as 'play' does. Reports the angular \
+      errors of each, for each recording and on average.
       """,
     arguments: [Arguments.motions],
     options: [Options.json.specification, Options.chart.specification])
 
   private static let benchLatency = CommandSpecification(
-    name: .benchLatency, summary: "Measure the time from the head's turn to the sound's.",
+    name: .benchLatency,
+    summary: "Measure the time from a turn of the head to a turn of the sound.",
     discussion: """
       Turns a virtual head tracker (apt: umockdev gir1.2-umockdev-1.0 python3-gi), plays through a \
-      private sound server, and finds in the recording of its sink when the sound has followed, as \
-      3GPP TS 26.260, 4.2.3, compares two renderings. Tells the latency, its stages, and the \
-      renderer's part. '--source' and '--manual' measure real hardware.
+      private sound server, and finds in the recording of its sink the time at which the sound has \
+      followed, by comparing two renderings as in 3GPP TS 26.260, 4.2.3. Reports the latency, its \
+      stages, and the renderer's part. '--source' and '--manual' measure real hardware.
       """,
     arguments: [],
     options: [
@@ -186,9 +188,9 @@ public enum Program {
   private static let benchTrackingError = CommandSpecification(
     name: .benchTrackingError, summary: "Measure how far the stage lags while the head moves.",
     discussion: """
-      Moves the engine's head through recorded motions, or where none are given through some that \
-      are built in, with a clock of its own, and tells the angle between where the head is when a \
-      sound is heard and the pose it was rendered for: with and without rewriting, with and \
+      Moves the engine's head through recorded motions, or through built-in ones if none are \
+      given, with a simulated clock. Reports the angle between the pose of the head when a sound \
+      is heard and the pose for which it was rendered, with and without rewriting, and with and \
       without prediction.
       """,
     arguments: [Arguments.optionalMotions],
@@ -198,11 +200,11 @@ public enum Program {
     ])
 
   private static let benchSpeakers = CommandSpecification(
-    name: .benchSpeakers, summary: "Measure how loudspeakers are kept to one ear each.",
+    name: .benchSpeakers, summary: "Measure the crosstalk cancellation of loudspeakers.",
     discussion: """
-      Tells how far each loudspeaker's sound is kept from the other ear with '--speakers' and \
-      without, what that does to the colour and what it costs in level, for a head in its place, \
-      shifted and turned: of the default HRTF set and of a rigid sphere.
+      Measures how well each loudspeaker's sound is kept from the opposite ear, with '--speakers' \
+      and without, and how this changes the timbre and the level, for a head in its place, shifted \
+      and turned: with the default HRTF set and with a rigid sphere.
       """,
     arguments: [],
     options: [
@@ -212,22 +214,22 @@ public enum Program {
   private static let benchUpmix = CommandSpecification(
     name: .benchUpmix, summary: "Measure the upmix of stereo to 5.1.",
     discussion: """
-      Makes three mixes of a centre, panned sources and ambience, brings them to 5.1 and tells how \
-      exact the fold-down is, how cleanly centre and ambience are taken out, and the CPU time. \
-      FFmpeg's 'surround' filter is measured in the same run where the program ffmpeg is \
-      installed. Fails where a limit is missed.
+      Upmixes three mixes of a centre, panned sources and ambience to 5.1. Reports how exact the \
+      fold-down is, how well centre and ambience are extracted, and the CPU time. FFmpeg's \
+      'surround' filter is measured in the same run if the program ffmpeg is installed. Fails if a \
+      limit is missed.
       """,
     arguments: [],
     options: [Options.json.specification, Options.chart.specification])
 
   private static let benchAdaptation = CommandSpecification(
-    name: .benchAdaptation, summary: "Compare how players follow a line's bandwidth.",
+    name: .benchAdaptation, summary: "Compare how players adapt to the bandwidth.",
     discussion: """
-      Simulates live playing over lines of changing bandwidth with the rule that chooses \
-      renditions and with those of hls.js, ExoPlayer, Shaka Player, dash.js (BOLA) and GStreamer. \
-      Tells stalls, changes between multichannel and stereo, the share of multichannel, the time \
-      until it is restored, and the time to the first sound. Without a trace the exit code tells \
-      whether the goals are met.
+      Simulates live playback over connections of changing bandwidth, with this program's rule for \
+      choosing renditions and with those of hls.js, ExoPlayer, Shaka Player, dash.js (BOLA) and \
+      GStreamer. Reports stalls, changes between multichannel and stereo, the share of \
+      multichannel, the time until it is restored, and the time to the first sound. Without a \
+      trace, the exit code shows whether the goals are met.
       """,
     arguments: [Arguments.traces],
     options: [Options.json.specification, Options.chart.specification])
@@ -235,19 +237,19 @@ public enum Program {
   private static let fuse = CommandSpecification(
     name: .fuse, summary: "Run the orientation filter over a recording.",
     discussion: """
-      Reads raw samples of a gyroscope and an accelerometer and writes the orientation from \
-      sensor to earth as t,w,x,y,z, a row for each sample. z is up; the heading starts at 0, \
-      or with '--mag' x is east.
+      Reads raw samples of a gyroscope and an accelerometer and writes the orientation from sensor \
+      to earth as t,w,x,y,z, one row per sample. z is up; the heading starts at 0, or with '--mag' \
+      x is east.
       """,
     arguments: [Arguments.recording],
     options: [Options.fuseOutput.specification, Options.magnetometer.specification])
 
   private static let calibrate = CommandSpecification(
-    name: .calibrate, summary: "Calibrate a head tracker, and keep the result.",
+    name: .calibrate, summary: "Calibrate a head tracker and save the result.",
     discussion: """
-      Asks for the tracker to lie still, and for the head to look ahead, up and to the left. What \
-      is found (how the tracker's axes lie on the head, the gyroscope's bias and noise, the rate) \
-      is kept for the tracker's serial number in the user's folder, and used from then on.
+      Asks the listener to put the tracker down, then to look ahead, up and to the left. Saves the \
+      result (the tracker's axes relative to the head, the gyroscope's bias and noise, the rate) \
+      for the tracker's serial number in the user's folder. It is used from then on.
       """,
     arguments: [Arguments.trackerID],
     options: [Options.dryRun.specification, Options.json.specification])

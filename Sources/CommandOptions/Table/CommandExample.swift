@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An example in the help of a command and on the manual page.
+public struct CommandExample: Sendable, Equatable {
+  /// The complete command line, for a shell.
+  public let line: String
+  /// One sentence that says what the line does.
+  public let help: String
+
+  fileprivate init(_ line: String, _ help: String) {
+    self.line = "\(Program.name) \(line)"
+    self.help = help
+  }
+}
+
+extension CommandSpecification {
+  /// The examples of the command, the most common use first.
+  public var examples: [CommandExample] {
+    switch name {
+    case .play:
+      [
+        CommandExample("play concert.opus", "Play with the first head tracker that is found."),
+        CommandExample(
+          "play film.mka --sink headset --hrtf mine.sofa",
+          "Choose the output device and the HRTF set."),
+        CommandExample(
+          "play https://example.com/live.m3u8 --tracker osc:9000",
+          "Play an HLS presentation with a head tracker on the network."),
+      ]
+    case .render:
+      [
+        CommandExample(
+          "render field.wav -o out.wav --pose 90,0,0",
+          "Render the sound for a head that is turned to the left."),
+        CommandExample(
+          "render film.mka -o out.wav --motion head.csv --loudness -16",
+          "Render it for a recorded head motion, at a loudness of -16 LUFS."),
+      ]
+    case .fetch:
+      [
+        CommandExample(
+          "fetch https://example.com/main.m3u8 -o concert",
+          "Download the best renditions to the folder concert."),
+        CommandExample(
+          "fetch https://example.com/main.m3u8 -o concert --renditions all",
+          "Download all audio renditions."),
+      ]
+    case .demo:
+      [
+        CommandExample("demo", "Play the scene."),
+        CommandExample("demo -o scene.wav", "Render the scene to a WAV file."),
+      ]
+    case .routes:
+      [
+        CommandExample("routes", "List the outputs."),
+        CommandExample("routes --json", "List the outputs as JSON, for a script."),
+      ]
+    case .trackers:
+      [
+        CommandExample("trackers", "List the trackers."),
+        CommandExample("trackers --json", "List the trackers as JSON, for a script."),
+      ]
+    case .trackersWatch:
+      [
+        CommandExample(
+          "trackers watch opentrack:4242",
+          "Show the pose that OpenTrack sends to port 4242."),
+        CommandExample(
+          "trackers watch ID --record head.csv",
+          "Record the samples of the tracker ID for '--motion' or 'fuse'."),
+      ]
+    case .trackersBridge:
+      [
+        CommandExample(
+          "trackers bridge ID osc://localhost:9000",
+          "Send the pose to a program on this computer."),
+        CommandExample(
+          "trackers bridge opentrack:4242 osc://localhost:7000 --preset iem",
+          "Send the pose that OpenTrack reports to the IEM plug-ins."),
+      ]
+    case .hrtfInfo:
+      [
+        CommandExample("hrtf info mine.sofa", "Check whether a SOFA file can be used."),
+        CommandExample("hrtf info mine.sofa --json", "Show its content as JSON, for a script."),
+      ]
+    case .hrtfExport:
+      [
+        CommandExample(
+          "hrtf export mine.sofa -o decoder.wav --order 3",
+          "Write a decoder of order 3."),
+        CommandExample(
+          "hrtf export mine.sofa -o decoder.wav --order 5 --rate 44100",
+          "Write a decoder of order 5 for sound at 44.1 kHz."),
+      ]
+    case .fuse:
+      [
+        CommandExample(
+          "fuse raw.csv -o head.csv",
+          "Write the orientation without the magnetometer."),
+        CommandExample(
+          "fuse raw.csv -o head.csv --mag",
+          "Write the orientation with a heading from the magnetometer."),
+      ]
+    case .calibrate:
+      [
+        CommandExample("calibrate ID", "Calibrate the tracker ID of 'stillstage trackers'."),
+        CommandExample("calibrate ID --dry-run", "Show the result, but do not save it."),
+      ]
+    case .benchRender:
+      [
+        CommandExample("bench render --quick", "Measure the main rows."),
+        CommandExample(
+          "bench render --orders 3,5 --blocks 128,256 --chart cost.svg",
+          "Measure two orders and two block sizes, and draw a chart."),
+      ]
+    case .benchFusion:
+      [
+        CommandExample("bench fusion a.csv b.csv", "Compare two recordings."),
+        CommandExample("bench fusion a.csv --chart error.svg", "Draw the errors over time."),
+      ]
+    case .benchPrediction:
+      [
+        CommandExample("bench prediction a.csv b.csv", "Compare two recordings."),
+        CommandExample("bench prediction a.csv --json", "Write the errors as JSON, for a script."),
+      ]
+    case .benchLatency:
+      [
+        CommandExample("bench latency --steps 40", "Measure 40 turns of a virtual head."),
+        CommandExample(
+          "bench latency --compare --chart latency.svg",
+          "Compare servers and queue depths, and draw a chart."),
+        CommandExample(
+          "bench latency --manual --tracker ID",
+          "Measure a real tracker that you turn by hand."),
+      ]
+    case .benchTrackingError:
+      [
+        CommandExample("bench tracking-error", "Measure with the built-in motions."),
+        CommandExample(
+          "bench tracking-error head.csv --queue 300",
+          "Measure with a recorded motion and 300 ms in the queue."),
+      ]
+    case .benchSpeakers:
+      [
+        CommandExample("bench speakers", "Measure loudspeakers at 12 degrees."),
+        CommandExample(
+          "bench speakers --speaker-angle 20 --chart ears.svg",
+          "Measure loudspeakers at 20 degrees, and draw a chart."),
+      ]
+    case .benchUpmix:
+      [
+        CommandExample("bench upmix", "Measure the upmix and check its limits."),
+        CommandExample("bench upmix --chart upmix.svg", "Draw a chart as well."),
+      ]
+    case .benchAdaptation:
+      [
+        CommandExample("bench adaptation", "Compare the players over the built-in connections."),
+        CommandExample(
+          "bench adaptation train.csv --chart train.svg",
+          "Compare them over a recorded connection, and draw a chart."),
+      ]
+    case .completion:
+      [
+        CommandExample(
+          "completion zsh > _stillstage",
+          "Write the script for zsh to a file, for a folder of fpath."),
+        CommandExample(
+          "completion fish > stillstage.fish",
+          "Write the script for fish to a file, for its completions folder."),
+      ]
+    }
+  }
+}
