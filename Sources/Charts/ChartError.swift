@@ -14,15 +14,15 @@ extension ChartError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .gnuplotMissing:
-      "No picture was drawn: gnuplot is missing; install gnuplot-nox."
+      "cannot draw the chart: gnuplot is not installed; install gnuplot-nox"
     case .gnuplotFailed(let reason):
-      "No picture was drawn: gnuplot failed (\(reason)); try another version of it."
+      "cannot draw the chart: gnuplot failed (\(reason)); try another version of gnuplot"
     case .gnuplotTooSlow(let seconds):
-      "No picture was drawn: gnuplot took more than \(seconds) s; try again."
+      "cannot draw the chart: gnuplot took longer than \(seconds) s; try again"
     case .unknownFormat(let path):
-      "A picture is SVG or PNG: let the name '\(path)' end in .svg or .png."
+      "cannot draw the chart to '\(path)': the name of the file must end in .svg or .png"
     case .cannotWrite(let path, let reason):
-      "The picture \(path) cannot be written (\(reason)); choose another path."
+      "cannot write the chart to '\(path)': \(reason); choose another path"
     }
   }
 }

@@ -66,7 +66,7 @@ import Testing
     #expect(run.exitCode == 0, "\(run.errors)")
     #expect(run.output == "demo.wav\n")
     #expect(run.errors.contains("no sound server") && run.errors.contains("demo.wav"))
-    #expect(run.errors.contains("gnuplot is missing"))
+    #expect(run.errors.contains("gnuplot is not installed"))
     #expect(run.errors.split(separator: "\n").allSatisfy { $0.hasPrefix("stillstage: ") })
     let again = try EarRecording(path: folder.file("demo.wav"))
     #expect(again.left == ears.left && again.right == ears.right)
