@@ -31,7 +31,7 @@ func checked(_ file: SofaFile) throws(Refusal) -> CheckedContent {
   let ratio = try checkedEnergyRatio(file)
   var notes: [String] = []
   let positions = try listenerPositions(file, notes: &notes)
-  if file.delays.count == 0 { notes.append("has no Data.Delay; delays of zero are taken") }
+  if file.delays.count == 0 { notes.append("Data.Delay is missing; zero delays are assumed") }
   return CheckedContent(sampleRate: rate, energyRatio: ratio, positions: positions, notes: notes)
 }
 
@@ -39,29 +39,29 @@ private func checkConvention(_ file: SofaFile) throws(Refusal) {
   let convention = file.attribute("SOFAConventions") ?? "missing"
   try require(
     convention == "SimpleFreeFieldHRIR",
-    "SOFAConventions is \(convention); only SimpleFreeFieldHRIR is read")
+    "SOFAConventions is \(convention); only SimpleFreeFieldHRIR is supported")
   let type = file.attribute("DataType") ?? "missing"
-  try require(type == "FIR", "DataType is \(type); only FIR is read")
+  try require(type == "FIR", "DataType is \(type); only FIR is supported")
 }
 
 private func checkDimensions(_ file: SofaFile) throws(Refusal) {
   let (m, r, n) = (file.measurements, file.receivers, file.samples)
-  try require(r == 2, "it has R = \(r) receivers; a listener has 2")
+  try require(r == 2, "it has R = \(r) receivers; a set needs 2")
   try require(
     (1...Limit.measurements).contains(m),
-    "it has M = \(m) measurements; 1 to \(Limit.measurements) are read")
+    "it has M = \(m) measurements; 1 to \(Limit.measurements) are supported")
   try require(
     Limit.samples.contains(n),
     "its impulse responses have N = \(n) samples; \(Limit.samples.lowerBound) to "
-      + "\(Limit.samples.upperBound) are read")
+      + "\(Limit.samples.upperBound) are supported")
   try require(
     m * r * n <= Limit.totalSamples,
-    "M x R x N = \(m) x \(r) x \(n) is \(m * r * n) samples; at most \(Limit.totalSamples) are read"
-  )
+    "M x R x N = \(m) x \(r) x \(n) is \(m * r * n) samples; at most \(Limit.totalSamples) are "
+      + "supported")
   try require(
     file.impulseResponses.count == m * r * n,
-    "Data.IR has \(file.impulseResponses.count) elements; M x R x N = \(m) x \(r) x \(n) asks "
-      + "for \(m * r * n)")
+    "Data.IR has \(file.impulseResponses.count) elements; M x R x N = \(m) x \(r) x \(n) "
+      + "requires \(m * r * n)")
 }
 
 private func checkedRate(_ file: SofaFile) throws(Refusal) -> Double {
@@ -72,7 +72,7 @@ private func checkedRate(_ file: SofaFile) throws(Refusal) -> Double {
   let rate = rates[0]
   try require(
     rate.isFinite && Limit.sampleRate.contains(rate),
-    "Data.SamplingRate is \(rate) Hz; 8000 to 384000 are read")
+    "Data.SamplingRate is \(rate) Hz; 8000 to 384000 are supported")
   try require(
     rates.buffer.allSatisfy { $0 == rates.buffer[0] },
     "Data.SamplingRate differs between measurements")
@@ -90,18 +90,18 @@ private func checkDelays(_ file: SofaFile) throws(Refusal) {
     "Data.Delay has \(delays.count) elements; R = 2 or M x R = \(2 * m) are expected")
   for index in 0..<delays.count {
     let delay = delays[index]
-    try require(delay.isFinite, "Data.Delay holds \(delay) at element \(index)")
+    try require(delay.isFinite, "element \(index) of Data.Delay is \(delay)")
     try require(
       delay >= 0 && delay + Double(file.samples) <= Double(Limit.samples.upperBound),
-      "Data.Delay holds \(delay) samples at element \(index); 0 to "
-        + "\(Limit.samples.upperBound - file.samples) are read")
+      "element \(index) of Data.Delay is \(delay) samples; 0 to "
+        + "\(Limit.samples.upperBound - file.samples) are supported")
   }
   let longest = Int(delays.buffer.max() ?? 0)
   let total = m * 2 * (file.samples + longest)
   try require(
     total <= Limit.totalSamples,
     "with delays of up to \(longest) samples it needs \(total) samples; at most "
-      + "\(Limit.totalSamples) are read")
+      + "\(Limit.totalSamples) are supported")
 }
 
 private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
@@ -118,7 +118,7 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
     // 64-bit ones.
     try require(
       energy.isFinite,
-      "Data.IR holds a number that is not finite in measurement \(response / 2), receiver "
+      "Data.IR contains a number that is not finite, in measurement \(response / 2), receiver "
         + "\(response % 2)\(repackHint)")
     largest = max(largest, energy)
     if energy < smallest { (smallest, smallestIndex) = (energy, response) }
@@ -126,7 +126,7 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
   let ratio = largest / smallest
   try require(
     ratio <= Limit.energyRatio,
-    "the energies of its impulse responses run from \(smallest) (measurement "
+    "the energies of its impulse responses range from \(smallest) (measurement "
       + "\(smallestIndex / 2), receiver \(smallestIndex % 2)) to \(largest), a ratio above "
       + "\(Limit.energyRatio)\(largest > 1e12 ? repackHint : "")")
   return ratio
@@ -134,4 +134,4 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
 
 /// libmysofa misreads arrays that are compressed without the shuffle filter as extreme numbers.
 private let repackHint =
-  "; if other programs read the file well, repack it: h5repack -f SHUF -f GZIP=4 IN OUT"
+  "; if other programs can read the file, repack it: h5repack -f SHUF -f GZIP=4 IN OUT"

@@ -26,7 +26,9 @@ func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) 
         frame = given
       } else {
         frame = .straightAhead
-        if index == 0 { notes.append("ListenerView and ListenerUp span no frame and are ignored") }
+        if index == 0 {
+          notes.append("ignored ListenerView and ListenerUp, which do not define a frame")
+        }
       }
     }
     let origin = origins.isEmpty ? .zero : origins[index % origins.count]
@@ -35,10 +37,12 @@ func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) 
     try require(
       Limit.radius.contains(radius),
       "the source of measurement \(index) is \(radius) m from the listener; 0.05 to 100 m are "
-        + "read")
+        + "supported")
     positions.append(position)
   }
-  if frame != .straightAhead { notes.append("the listener is turned; directions are relative") }
+  if frame != .straightAhead {
+    notes.append("the listener is turned; directions are relative to the listener")
+  }
   return positions
 }
 
@@ -50,11 +54,11 @@ private func vectors(
   try require(
     array.count == 3 || array.count == 3 * m,
     "\(name) has \(array.count) elements; 3 or M x 3 = \(3 * m) are expected")
-  try require(array.allFinite, "\(name) holds a number that is not finite")
+  try require(array.allFinite, "\(name) contains a number that is not finite")
   let type = (array.attribute("Type") ?? defaultType).lowercased()
   try require(
     type == "spherical" || type == "cartesian",
-    "\(name) has the type \(type); cartesian and spherical are read")
+    "\(name) has the type \(type); cartesian and spherical are supported")
   let spherical = type == "spherical"
   let unit = array.attribute("Units")?.lowercased() ?? ""
   let scale = unit.hasPrefix("rad") ? 1 : Double.pi / 180

@@ -18,14 +18,14 @@ func openRegularFile(_ path: String) throws(Refusal) -> Int32 {
   guard status.st_mode & S_IFMT == S_IFREG else {
     throw Refusal(.cannotOpen, "it is \(kindName(status.st_mode)), not a regular file")
   }
-  guard status.st_size > 0 else { throw Refusal(.notSofa, "the file is empty") }
+  guard status.st_size > 0 else { throw Refusal(.notSofa, "it is empty") }
   guard status.st_size <= largestFileBytes else {
-    throw Refusal("the file has \(status.st_size) bytes; at most \(largestFileBytes) are read")
+    throw Refusal("it has \(status.st_size) bytes; at most \(largestFileBytes) are supported")
   }
   var signature = [UInt8](repeating: 0, count: 8)
   guard pread(descriptor, &signature, 8, 0) == 8,
     signature == [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]
-  else { throw Refusal(.notSofa, "it does not start like an HDF5 file") }
+  else { throw Refusal(.notSofa, "it does not start with the HDF5 signature") }
   return descriptor
 }
 

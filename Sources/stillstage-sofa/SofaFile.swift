@@ -24,10 +24,10 @@ struct SofaFile {
   private static func reason(_ status: Int32) -> String {
     switch Int(status) {
     case Int(MYSOFA_UNSUPPORTED_FORMAT):
-      "it uses a form of HDF5 that libmysofa does not read (numbers must be 64-bit floats)"
+      "it uses a form of HDF5 that libmysofa cannot read (numbers must be 64-bit floats)"
     case Int(MYSOFA_NO_MEMORY), Int(ENOMEM):
-      "it asks for more than 1 GB of memory"
-    case Int(MYSOFA_READ_ERROR): "it ends too early or cannot be read"
+      "it needs more than 1 GB of memory"
+    case Int(MYSOFA_READ_ERROR): "it is truncated or cannot be read"
     case Int(MYSOFA_INVALID_FORMAT): "its HDF5 structure is damaged or not SOFA"
     default: "libmysofa reports error \(status)"
     }

@@ -65,8 +65,8 @@ struct HRTFSetTests {
 
   @Test("Other oddities are noted")
   func notes() throws {
-    #expect(try load("delay-missing").notes.joined().contains("no Data.Delay"))
-    #expect(try load("parallel-up").notes.joined().contains("span no frame"))
+    #expect(try load("delay-missing").notes.joined().contains("Data.Delay is missing"))
+    #expect(try load("parallel-up").notes.joined().contains("do not define a frame"))
     #expect(try load("turned-listener").notes.joined().contains("turned"))
   }
 

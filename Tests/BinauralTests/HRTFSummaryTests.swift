@@ -55,7 +55,7 @@ struct HRTFSummaryTests {
     #expect(rooms.title == "Test head")
     #expect(rooms.sampleRate == 48_000)
     #expect(rooms.content == nil)
-    #expect(rooms.reasons.joined().contains("only SimpleFreeFieldHRIR is read"))
+    #expect(rooms.reasons.joined().contains("only SimpleFreeFieldHRIR is supported"))
     let few = try summary("measurements-3")
     #expect(!few.isUsable)
     #expect(few.measurements == 3)

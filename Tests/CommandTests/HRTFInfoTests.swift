@@ -43,7 +43,7 @@ import Testing
     #expect(run.exitCode == 1)
     #expect(run.output.contains("MultiSpeakerBRIR"))
     #expect(run.output.contains(asJSON ? "\"usable\" : false" : "usable"))
-    #expect(run.errors.contains("only SimpleFreeFieldHRIR is read"))
+    #expect(run.errors.contains("only SimpleFreeFieldHRIR is supported"))
     #expect(run.errors.filter { $0 == "\n" }.count == 1)
   }
 }
