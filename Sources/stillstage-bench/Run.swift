@@ -15,6 +15,6 @@ func perform(_ command: ParsedCommand) throws(CommandFailure) {
   case .benchSpeakers: try benchSpeakersCommand(command)
   case .benchUpmix: try benchUpmixCommand(command)
   case .benchAdaptation: try benchAdaptationCommand(command)
-  default: throw .usage("no such command")
+  default: throw .usage("'\(command.name.rawValue)' is not a measurement; run it with stillstage")
   }
 }

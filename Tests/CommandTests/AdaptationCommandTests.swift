@@ -50,7 +50,7 @@ import Testing
     #expect(own[0].restoreSeconds == nil && own[0].flipsPerMinute == 0)
     #expect(own[1].stallPercent == 0 && own[1].multichannelPercent == 0)
     let text = try Stillstage.succeed(["bench", "adaptation", wide]).output
-    #expect(text.contains("wide.csv  stillstage  0.00 %  0.00            100 %"))
+    #expect(text.contains("wide.csv    stillstage  0.00 %  0.00              100 %"))
   }
 
   @Test func aPictureIsDrawn() throws {
@@ -68,9 +68,9 @@ import Testing
     let folder = TemporaryFolder()
     let bad = try folder.write("t,kbps\n0,1\n0,2\n", to: "bad.csv")
     for (path, reason) in [
-      (bad, "bad.csv is no trace: line 3: times ascend from 0"),
+      (bad, "bad.csv is not a valid trace: line 3: times must ascend from 0"),
       (folder.file("none.csv"), "none.csv: No such file or directory"),
-      (folder.path, "it is not a file"),
+      (folder.path, "it is not a regular file"),
     ] {
       let run = try Stillstage.run(["bench", "adaptation", path])
       #expect(run.exitCode == 1 && run.output.isEmpty)

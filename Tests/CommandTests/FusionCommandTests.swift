@@ -97,7 +97,7 @@ import Testing
     let none = try folder.write("t,gx,gy,gz,ax,ay,az\n0,0,0,0,0,0,9.8\n", to: "c.csv")
     let refused = try Stillstage.run(["bench", "fusion", none])
     #expect(refused.exitCode == 1)
-    #expect(refused.errors.contains("has no columns qw,qx,qy,qz with the truth"))
+    #expect(refused.errors.contains("has no columns qw,qx,qy,qz with the true orientation"))
   }
 
   /// A rival that always returns the identity: its output is read as doubles and reported next to

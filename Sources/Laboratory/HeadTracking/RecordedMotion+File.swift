@@ -30,7 +30,7 @@ extension RecordedMotion {
     for index in 0..<table.rowCount {
       let row = Array(table.row(index))
       guard abs(row[0]) < 9e9 else {
-        throw table.error(row: index, "time \(row[0]) is beyond what nanoseconds can tell")
+        throw table.error(row: index, "time \(row[0]) is too large to count in nanoseconds")
       }
       let turn = Quaternion(w: row[pose], x: row[pose + 1], y: row[pose + 2], z: row[pose + 3])
       times.append(row[0])

@@ -140,6 +140,6 @@ public final class PrivatePipeWireServer {
       }
     }
     stop()
-    throw problem ?? PrivatePulseError.notStarted("pipewire", log: "no sink")
+    throw problem ?? PrivatePulseError.notStarted("pipewire", log: "its sink does not appear")
   }
 }

@@ -12,7 +12,7 @@ public enum PrivatePulseError: Error, CustomStringConvertible {
   public var description: String {
     switch self {
     case .missingProgram(let program, let package):
-      "\(program) is missing: apt-get install \(package)"
+      "cannot find \(program); run 'apt install \(package)'"
     case .notStarted(let program, let log): "\(program) did not start: \(log)"
     case .commandFailed(let command, let status, let output):
       "\(command) failed with status \(status): \(output)"

@@ -6,16 +6,16 @@ import CommandSupport
 import HLS
 import Laboratory
 
-/// One row of `bench adaptation`: the figures of a rule on a line.
+/// One row of `bench adaptation`: the figures of a rule on a connection.
 struct AdaptationRow: Encodable {
   /// `stillstage`, or the player that the rule is from.
   let rule: String
-  /// The path of the trace, the name of the built-in line, or `mean`.
+  /// The path of the trace, the name of the built-in connection, or `mean`.
   let trace: String
   let stallPercent: Double
   let flipsPerMinute: Double
   let multichannelPercent: Double
-  /// Nil if the line never recovered during stereo.
+  /// Nil if the connection never recovered during stereo.
   let restoreSeconds: Double?
   /// Nil if nothing played.
   let startSeconds: Double?
@@ -50,7 +50,7 @@ func benchAdaptationCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   guard traces.isEmpty, !trial.missedGoals.isEmpty else { return }
   throw CommandFailure(
-    "goals are missed over the built-in lines: \(trial.missedGoals.joined(separator: "; "))")
+    "goals are missed over the built-in connections: \(trial.missedGoals.joined(separator: "; "))")
 }
 
 /// The results of all rules on all traces.
@@ -96,7 +96,8 @@ private struct AdaptationTrial {
 
   var text: String {
     let heading = [
-      "line", "rule", "stalls", "flips a minute", "multichannel", "restored in", "first sound",
+      "connection", "rule", "stalls", "flips per minute", "multichannel", "restored in",
+      "first sound",
     ]
     let cells = rows.map { row in
       [
@@ -118,10 +119,11 @@ private func shownName(_ path: String) -> String {
 }
 
 extension AdaptationTrial {
-  /// The part of each line that a chart shows, in s.
+  /// The part of each connection that a chart shows, in s.
   private static let shownSeconds = 600.0
 
-  /// For each line, a panel with its rate and the rate played, and below it one with the buffer.
+  /// For each connection, a panel with its rate and the rate played, and below it one with the
+  /// buffer.
   fileprivate var chart: Chart {
     var panels: [ChartPanel] = []
     for run in runs where run.rule == .stillstage {
@@ -137,7 +139,7 @@ extension AdaptationTrial {
           series: both.map(Self.buffer)))
     }
     return Chart(
-      title: "What the line carries, what is heard, and what is buffered", panels: panels,
+      title: "Bandwidth, bit rate played, and buffer", panels: panels,
       size: ChartSize(width: 1200, height: 100 + 220 * panels.count))
   }
 
@@ -149,7 +151,7 @@ extension AdaptationTrial {
       steps += [(time, rate / 1000), (min(until, shownSeconds), rate / 1000)]
       time = max(until, time + 0.001)
     }
-    return ChartSeries(name: "line", x: steps.map(\.0), y: steps.map(\.1))
+    return ChartSeries(name: "connection", x: steps.map(\.0), y: steps.map(\.1))
   }
 
   /// Returns the rate played over time; a gap is a stall.

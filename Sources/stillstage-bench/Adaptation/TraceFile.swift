@@ -9,7 +9,7 @@ import Laboratory
 func readTrace(_ path: String) throws(CommandFailure) -> BandwidthTrace {
   let text = String(decoding: try readBytes(path), as: UTF8.self)
   do throws(BandwidthTraceError) { return try BandwidthTrace(name: path, csv: text) } catch {
-    throw CommandFailure("\(path) is no trace: \(error)")
+    throw CommandFailure("\(path) is not a valid trace: \(error)")
   }
 }
 
@@ -23,7 +23,7 @@ private func readBytes(_ path: String, atMost limit: Int = 16 << 20) throws(Comm
   defer { close(descriptor) }
   var status = stat()
   guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-    throw unreadable(path, "it is not a file")
+    throw unreadable(path, "it is not a regular file")
   }
   var bytes: [UInt8] = []
   var part = [UInt8](repeating: 0, count: 1 << 16)
@@ -33,7 +33,7 @@ private func readBytes(_ path: String, atMost limit: Int = 16 << 20) throws(Comm
     guard count >= 0 else { throw unreadable(path, String(cString: strerror(errno))) }
     if count == 0 { return bytes }
     bytes += part[..<count]
-    guard bytes.count <= limit else { throw unreadable(path, "it is longer than 16 MB") }
+    guard bytes.count <= limit else { throw unreadable(path, "it is larger than 16 MB") }
   }
 }
 

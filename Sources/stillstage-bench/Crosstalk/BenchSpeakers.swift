@@ -84,11 +84,11 @@ private func text(_ rows: [SpeakersRow]) -> String {
   let cells = rows.map { row in
     [
       row.set.split(separator: "/").last.map(String.init) ?? row.set, row.head,
-      row.cancelling ? "cancelled" : "as it is", "\(decimal(row.separationDecibels, 1)) dB",
+      row.cancelling ? "cancelled" : "not cancelled", "\(decimal(row.separationDecibels, 1)) dB",
       "\(decimal(row.colourationDecibels, 1)) dB rms", "\(decimal(row.boostDecibels, 1)) dB",
     ]
   }
-  return "loudspeakers \(decimal(rows.first?.angleDegrees ?? 0, 1)) degrees to either side\n"
+  return "loudspeakers at \(decimal(rows.first?.angleDegrees ?? 0, 1)) degrees to either side\n"
     + table([heading] + cells)
 }
 
@@ -108,6 +108,6 @@ private func chart(_ rows: [SpeakersRow]) -> Chart {
       })
   }
   return Chart(
-    title: "Loudspeakers for one ear each", panels: panels,
+    title: "Crosstalk cancellation", panels: panels,
     size: ChartSize(width: 900, height: 100 + 350 * panels.count))
 }

@@ -66,7 +66,8 @@ private struct FusionTrial {
   init(_ path: String) throws(CommandFailure) {
     let recording = try readRecording(path)
     guard !recording.truth.isEmpty else {
-      throw CommandFailure("\(path) has no columns qw,qx,qy,qz with the truth")
+      throw CommandFailure(
+        "cannot use \(path): it has no columns qw,qx,qy,qz with the true orientation")
     }
     let cost = fusionMicroseconds(recording)
     let level = fused(recording, usesMagnetometer: false)
@@ -92,7 +93,8 @@ private struct FusionTrial {
   ) throws(CommandFailure) -> FusionRow {
     let heading = compass.flatMap { FusionAccuracy(.init($0, against: recording)) }
     guard let accuracy = FusionAccuracy(level) else {
-      throw CommandFailure("\(path) has no two rows that count and have a truth")
+      throw CommandFailure(
+        "cannot use \(path): fewer than two of its rows count and have a true orientation")
     }
     return FusionRow(
       filter: filter, recording: path, samples: recording.samples.count,
@@ -140,7 +142,7 @@ extension FusionRow {
 
   fileprivate static func text(_ rows: [FusionRow]) -> String {
     let head = [
-      "recording", "filter", "inclination", "heading (9-axis)", "drift (6-axis)", "time a sample",
+      "recording", "filter", "inclination", "heading (9-axis)", "drift (6-axis)", "time per sample",
     ]
     let cells = rows.map { row in
       [

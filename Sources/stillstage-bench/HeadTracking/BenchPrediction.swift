@@ -48,7 +48,8 @@ private func predictionRows(_ path: String) throws(CommandFailure) -> [Predictio
   }
   let results = PredictionTrial.run(motion)
   guard results.allSatisfy({ !$0.errors.isEmpty }) else {
-    throw CommandFailure("\(path) has no row that counts whose pose 0.2 s later is known")
+    throw CommandFailure(
+      "cannot use \(path): none of its rows counts and has a known pose 0.2 s later")
   }
   return results.map {
     PredictionRow(
@@ -94,7 +95,7 @@ private func predictionTable(_ rows: [PredictionRow]) -> String {
     let name = recording.split(separator: "/").last.map(String.init) ?? recording
     lines.append([name, "\(decimal(lookAhead, 0)) ms"] + cells)
   }
-  return "angular error in degrees, rms / 95 in 100 are not greater\n" + table(lines)
+  return "angular error in degrees, rms / 95th percentile\n" + table(lines)
 }
 
 /// Returns a chart of the error over the look-ahead, for the mean and for each recording.
@@ -112,6 +113,6 @@ private func predictionChart(_ rows: [PredictionRow]) -> Chart {
       }.filter { !$0.x.isEmpty })
   }
   return Chart(
-    title: "Prediction of the head", panels: panels,
+    title: "Prediction of the head pose", panels: panels,
     size: ChartSize(width: 900, height: 100 + 250 * panels.count))
 }

@@ -20,11 +20,11 @@ struct LatencyReport: Codable {
 func benchLatencyCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let picture = try chartPath(command)
   guard fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE != O_RDONLY else {
-    throw CommandFailure("standard output cannot be written: it is closed or open for reading")
+    throw CommandFailure("cannot write to standard output: it is closed or open only for reading")
   }
   if command[Options.manual] { return try manualLatencyCommand(command, picture: picture) }
   if command.isGiven(Options.tracker) {
-    throw .usage("--tracker ID is for --manual; without it the head is a virtual one")
+    throw .usage("--tracker needs --manual; without --manual, a virtual tracker is measured")
   }
   let plan = try LatencyPlan(command)
   guard let socket = getenv(VirtualHead.variable).map({ String(cString: $0) }) else {
@@ -55,7 +55,7 @@ struct LatencyPlan {
     let source = command[Options.benchSource]
     if source != nil, command.isGiven(Options.benchServer), command[Options.benchServer] != .current
     {
-      throw .usage("--source is an input of your own server: leave --server away")
+      throw .usage("--source is an input of the current server; omit --server")
     }
     let server = source == nil ? command[Options.benchServer] : .current
     let setting = LatencySetting(
@@ -63,7 +63,8 @@ struct LatencyPlan {
       output: command[Options.appended] ? .appended : .rewritten,
       queueMilliseconds: command[Options.benchQueue])
     if let package = LatencyServer.missingPackage(setting.server) {
-      throw CommandFailure("a private \(server.rawValue) needs a package: apt install \(package)")
+      throw CommandFailure(
+        "cannot start a private \(server.rawValue): run 'apt install \(package)' first")
     }
     settings = [setting]
   }
@@ -72,7 +73,7 @@ struct LatencyPlan {
     settings = []
     for server in [LatencySetting.Server.pulseaudio, .pipewire] {
       if let package = LatencyServer.missingPackage(server) {
-        notes.append("\(server.rawValue) was left out: apt install \(package)")
+        notes.append("skipped \(server.rawValue): run 'apt install \(package)' to measure it")
         continue
       }
       for depth in depths {

@@ -74,7 +74,7 @@ private func row(
 ) throws(CommandFailure) -> TrackingErrorRow {
   let errors = model.errors(over: motion).map { $0 * degreesPerRadian }
   guard let spread = Distribution(errors) else {
-    throw CommandFailure("\(name) has no row that counts whose pose is known")
+    throw CommandFailure("cannot use \(name): none of its rows counts and has a pose")
   }
   return TrackingErrorRow(
     motion: name, pathMilliseconds: model.path * 1e3, method: method.rawValue,
@@ -103,9 +103,9 @@ private func text(_ rows: [TrackingErrorRow], _ command: ParsedCommand) -> Strin
         + [own[0], own[1]].map { decimal(both / max(1e-9, $0.p95Degrees), 2) })
   }
   return """
-    degrees between the head and the stage while it moves, p50 / p95; \
-    \(decimal(command[Options.errorQueue], 0)) ms queued, tracker at \
-    \(decimal(command[Options.benchTrackerRate], 0)) Hz; the proportions are of p95
+    angle between head and stage while the head moves, in degrees, p50 / p95; \
+    \(decimal(command[Options.errorQueue], 0)) ms in the queue, tracker at \
+    \(decimal(command[Options.benchTrackerRate], 0)) Hz; the ratios are of p95
 
     """ + table(lines)
 }
@@ -124,6 +124,6 @@ private func chart(_ rows: [TrackingErrorRow]) -> Chart {
       })
   }
   return Chart(
-    title: "The stage while the head moves", panels: panels,
+    title: "Tracking error while the head moves", panels: panels,
     size: ChartSize(width: 900, height: 100 + 250 * panels.count))
 }

@@ -49,7 +49,7 @@ final class TimedCapture {
       }
     }
     guard let timeline = CaptureTimeline(reports, sampleRate: Double(sampleRate)) else {
-      throw CommandFailure("the recording has no times; is the source running?")
+      throw CommandFailure("the recording has no timestamps; check that its source is running")
     }
     return (EarSound(interleaved: audio.samples), timeline)
   }
@@ -96,9 +96,7 @@ struct CaptureCheck: Codable {
     }.sorted()
     guard differences.count >= 5 else {
       throw CommandFailure(
-        "what is played does not come back in the recording; "
-          + "is it the right source, and loud enough?"
-      )
+        "the played sound is not in the recording; check the recorded source and its level")
     }
     let median = Distribution.percentile(50, of: differences)
     differenceMilliseconds = median

@@ -71,7 +71,7 @@ struct StageFigures: Codable {
   var rows: [(name: String, values: Distribution?)] {
     [
       ("report read", report), ("fusion", fusion), ("wait for audio thread", wait),
-      ("queue and sink", queue), ("begin of turn", begin), ("half of turn", turn),
+      ("queue and sink", queue), ("start of turn", begin), ("half of turn", turn),
     ]
   }
 }

@@ -130,7 +130,7 @@ final class LatencyRun {
       usleep(5000)
     }
     throw CommandFailure(
-      failures.text.withLock { $0 } ?? "the virtual tracker's reports do not arrive; try again")
+      failures.text.withLock { $0 } ?? "no report of the virtual tracker has arrived; try again")
   }
 
   func stop() {

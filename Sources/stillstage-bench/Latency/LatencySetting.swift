@@ -45,7 +45,7 @@ struct LatencySetting: Codable, Hashable {
   var warmUpSeconds: Double { server == .pipewire ? 20 : 1 }
 
   var title: String {
-    let depth = queueMilliseconds.map { "\(decimal($0, 0)) ms" } ?? "the player's own depth"
+    let depth = queueMilliseconds.map { "\(decimal($0, 0)) ms" } ?? "default depth"
     return "\(server.rawValue), \(output.rawValue), \(depth)"
   }
 }

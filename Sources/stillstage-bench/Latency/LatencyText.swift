@@ -9,10 +9,10 @@ extension LatencyReport {
   /// The report as tables for people.
   var text: String {
     var text = "\(machine.processor), \(machine.cores) cores, load \(decimal(machine.load, 1))\n"
-    text += "tracker at \(decimal(trackerRate, 0)) Hz; all in milliseconds\n"
+    text += "tracker at \(decimal(trackerRate, 0)) Hz; all times in milliseconds\n"
     for chain in chains { text += "\n" + (chains.count == 1 ? chain.text : chain.shortText) }
     if chains.count > 1 { text += "\n" + comparison }
-    text += "\nrenderer alone: from a pose that changes at its input to its output\n"
+    text += "\nrenderer alone: from a pose change at its input to the turn in its output\n"
     text += rendererTable
     for note in notes { text += "note: \(note)\n" }
     return text
@@ -20,7 +20,7 @@ extension LatencyReport {
 
   private var rendererTable: String {
     let heading = [
-      "block", "begin (frames)", "half (frames)", "settled (frames)", "half", "at worst",
+      "block", "begin (frames)", "half (frames)", "settled (frames)", "half", "worst case",
       "render call p50", "p99",
     ]
     return table(
@@ -38,8 +38,8 @@ extension LatencyReport {
   /// A table with a line per setting.
   private var comparison: String {
     let heading = [
-      "server", "output", "asked", "queue p50", "latency p50", "p95", "p99", "max", "settled p50",
-      "p95", "underruns", "unreadable",
+      "server", "output", "requested", "queue p50", "latency p50", "p95", "p99", "max",
+      "settled p50", "p95", "underruns", "unreadable",
     ]
     return table(
       [heading]
@@ -66,15 +66,15 @@ extension ChainFigures {
     text += "\n"
     let heading = ["", "p50", "p95", "p99", "max", "min", "turns"]
     let times: [(String, Distribution?)] = [
-      ("begin of the turn", begin), ("latency: half of the turn", latency),
-      ("settled", settled), ("queue and sink, reported", queue), ("of that in the queue", queued),
+      ("start of the turn", begin), ("latency (half of the turn)", latency),
+      ("settled", settled), ("queue and sink, as reported", queue), ("queue alone", queued),
     ]
     text += table([heading] + times.map(Self.cells))
     text += "\nstages\n"
     text += table([heading] + stages.rows.map { Self.cells(($0.name, $0.values)) })
     if let injected {
       text += """
-        injected \(decimal(injected.milliseconds, 2)): found \
+        injected delay: \(decimal(injected.milliseconds, 2)); found: \
         \(decimal(injected.foundMilliseconds, 2)) +- \(decimal(injected.uncertaintyMilliseconds, 2))
 
         """
@@ -82,9 +82,9 @@ extension ChainFigures {
     text += "underruns: \(underruns); queue granted: \(decimal(grantedQueueMilliseconds, 1))\n"
     if setting.output == .rewritten {
       text += """
-        rewriting \(rewriting): \(rewrites) times, \(lateRewrites) of them too late, \
+        rewriting \(rewriting): \(rewrites) rewrites, \(lateRewrites) of them too late, \
         \(lostRewriteHeads) with a lost head; \
-        margin at the end \(decimal(rewriteMarginMilliseconds, 1))
+        margin at the end: \(decimal(rewriteMarginMilliseconds, 1))
 
         """
     }
@@ -94,9 +94,9 @@ extension ChainFigures {
   private var captureText: String {
     let how = capture.timing == .reported ? "as the server reports them" : "by arrival"
     return """
-      recording: times \(how), jitter \(decimal(capture.jitterMilliseconds, 2)) rms; a frame is \
-      found \(decimal(capture.differenceMilliseconds, 2)) after its announced time, 95 % within \
-      \(decimal(capture.spreadMilliseconds, 2))
+      recording: times \(how), jitter \(decimal(capture.jitterMilliseconds, 2)) rms; frames appear \
+      \(decimal(capture.differenceMilliseconds, 2)) after their announced times, 95 % of them \
+      within +-\(decimal(capture.spreadMilliseconds, 2)) of that
 
       """
   }
@@ -113,7 +113,7 @@ extension LatencyReport {
   /// Histograms of the latency and, for several settings, the 95th percentile over the queue.
   var chart: Chart {
     let histogram = ChartPanel(
-      xLabel: "latency (ms)", yLabel: "turns in 100",
+      xLabel: "latency (ms)", yLabel: "turns (%)",
       series: chains.map { chain in
         Histogram(chain.latencies).series(
           chains.count == 1 ? "half of the turn" : chain.setting.shortTitle,

@@ -33,9 +33,11 @@ func manualLatencyCommand(
   _ command: ParsedCommand, picture: String?
 ) throws(CommandFailure) {
   guard case .id(let id) = command[Options.tracker] else {
-    throw .usage("--manual needs the tracker that is turned: --tracker ID ('stillstage trackers')")
+    throw .usage("--manual needs a tracker: add --tracker ID, as 'stillstage trackers' lists it")
   }
-  if picture != nil { throw .usage("--chart draws the virtual head's turns: not with --manual") }
+  if picture != nil {
+    throw .usage("--chart draws only the turns of the virtual head; omit it with --manual")
+  }
   let server = try LatencyServer(
     .init(command[Options.benchServer]), sink: command[Options.sink])
   defer { server.stop() }
@@ -46,13 +48,13 @@ func manualLatencyCommand(
   } else {
     try printOutput(
       """
-      the sound is \(decimal(report.lagMilliseconds, 1)) ms \
-      (+- \(decimal(report.uncertaintyMilliseconds, 1))) behind the tracker, over \
+      the sound lags the tracker by \(decimal(report.lagMilliseconds, 1)) ms \
+      (+- \(decimal(report.uncertaintyMilliseconds, 1))) over a range of \
       \(decimal(report.reachDegrees, 0)) degrees; \
-      \(decimal(report.residualDegrees, 1)) degrees rms are not explained
-      queue: \(decimal(report.queue?.p50 ?? 0, 1)) ms; recording: a frame is \
-      found \(decimal(report.capture.differenceMilliseconds, 2)) ms after its announced time, \
-      95 % within \(decimal(report.capture.spreadMilliseconds, 2)) ms
+      the residual is \(decimal(report.residualDegrees, 1)) degrees rms
+      queue: \(decimal(report.queue?.p50 ?? 0, 1)) ms; recording: frames appear \
+      \(decimal(report.capture.differenceMilliseconds, 2)) ms after their announced times, \
+      95 % of them within +-\(decimal(report.capture.spreadMilliseconds, 2)) ms of that
 
       """)
   }
@@ -107,10 +109,10 @@ private final class ManualRun {
     }
     try playing { () throws(PlaybackError) in try player.start() }
     var queue: [Double] = []
-    printNote("keep the tracker still and to the front for two seconds")
+    printNote("point the tracker to the front and hold it still for two seconds")
     try pause(2, &queue)
     let start = monotonic_nanoseconds() - 600_000_000
-    printNote("now turn it to and fro, by 30 to 90 degrees, until this ends")
+    printNote("now turn it left and right by 30 to 90 degrees until the measurement ends")
     try pause(seconds, &queue)
     player.stop()
     tracker.stop()
@@ -157,8 +159,8 @@ private final class ManualRun {
     guard reach > 10 else {
       throw CommandFailure(
         rows.isEmpty
-          ? "the tracker says nothing; see 'stillstage trackers'"
-          : "the tracker was hardly turned (\(decimal(reach, 0)) degrees); turn it by 30 or more")
+          ? "the tracker sends no data; check it with 'stillstage trackers'"
+          : "the tracker turned by only \(decimal(reach, 0)) degrees; turn it by 30 or more")
     }
     guard
       let lag = TrajectoryLag(
@@ -168,7 +170,7 @@ private final class ManualRun {
         ), behind: (rows.map { Double($0.time - start) * 1e-9 }, head))
     else {
       throw CommandFailure(
-        "the recording does not follow the tracker; is it the right source, and loud enough?")
+        "the recorded sound does not follow the tracker; check the recorded source and its level")
     }
     return ManualReport(
       machine: .current, lagMilliseconds: lag.seconds * 1e3,

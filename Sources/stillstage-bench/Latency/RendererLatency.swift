@@ -51,7 +51,9 @@ struct RendererLatency {
       guard
         var turn = finder.turn(
           in: sound, frame - 4800..<frame + 7200, from: ahead, to: left, near: Double(-delay))
-      else { throw CommandFailure("the renderer's turn cannot be found: this is a fault") }
+      else {
+        throw CommandFailure("cannot find the turn in the renderer's output; report this defect")
+      }
       turn.begin -= Double(frame)
       turn.half -= Double(frame)
       turn.settled -= Double(frame)

@@ -22,7 +22,7 @@ final class VirtualHead: @unchecked Sendable {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0, Self.connects(descriptor, path) else {
       if descriptor >= 0 { close(descriptor) }
-      throw CommandFailure("the virtual tracker does not answer at \(path); try again")
+      throw CommandFailure("cannot connect to the virtual tracker at \(path); try again")
     }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     self.descriptor = descriptor
@@ -74,11 +74,11 @@ final class VirtualHead: @unchecked Sendable {
       meanwhile()
       usleep(1000)
     }
-    throw CommandFailure("the virtual tracker sends nothing; try again")
+    throw CommandFailure("the virtual tracker sends no data; try again")
   }
 
   private var gone: CommandFailure {
-    CommandFailure("the virtual tracker has gone; try again")
+    CommandFailure("the virtual tracker ended unexpectedly; try again")
   }
 
   /// Closes the connection, which also ends the reading thread.

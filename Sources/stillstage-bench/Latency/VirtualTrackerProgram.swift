@@ -22,10 +22,10 @@ struct VirtualTrackerProgram {
     program = files.map { "\($0.folder)/stillstage-bench" } ?? ""
     rate = command[Options.benchTrackerRate]
     guard access(script, R_OK) == 0 else {
-      throw CommandFailure("\(script) is missing; name the data folder with --data DIR")
+      throw CommandFailure("cannot find \(script); name the data folder with --data DIR")
     }
     guard access("/usr/bin/umockdev-wrapper", X_OK) == 0, Self.hasBindings else {
-      throw CommandFailure("the virtual tracker needs optional packages: \(Self.packages)")
+      throw CommandFailure("cannot start the virtual tracker: run '\(Self.packages)' first")
     }
   }
 
@@ -40,7 +40,7 @@ struct VirtualTrackerProgram {
   func become() throws(CommandFailure) -> Never {
     var template = Array("/tmp/stillstage-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw CommandFailure("no folder can be made in /tmp: \(String(cString: strerror(errno)))")
+      throw CommandFailure("cannot create a folder in /tmp: \(String(cString: strerror(errno)))")
     }
     let folder = String(
       decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -54,7 +54,7 @@ struct VirtualTrackerProgram {
     let ending = Self.run(words)
     unlink(socket)
     rmdir(folder)
-    guard let ending else { throw CommandFailure("\(words[0]) cannot be started") }
+    guard let ending else { throw CommandFailure("cannot start \(words[0])") }
     if Signals.received != nil { throw .interrupted }
     guard case .exited(let code) = ending else { exit(ExitCode.failed.rawValue) }
     exit(code)

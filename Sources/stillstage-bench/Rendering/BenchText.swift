@@ -8,8 +8,8 @@ extension BenchReport {
   /// The report as tables for people.
   var text: String {
     var text = "\(machine.processor), \(machine.cores) cores, load \(decimal(machine.load, 1))\n"
-    text += "kernels: \(instructionSet); peak of a core: \(decimal(peakGigaFLOPS, 0)) GFLOP/s\n"
-    text += "CPU milliseconds for a second of audio at \(sampleRate) Hz, head turning\n\n"
+    text += "kernels: \(instructionSet); peak of one core: \(decimal(peakGigaFLOPS, 0)) GFLOP/s\n"
+    text += "CPU milliseconds per second of audio at \(sampleRate) Hz, with a turning head\n\n"
     let heading = [
       "renderer", "path", "source", "order", "block", "taps", "ms/s", "real time", "limit",
       "allocations", "locks", "retains",

@@ -56,7 +56,7 @@ extension BenchReport {
     let kinds: [(String, BenchJob.Renderer, BenchJob.Path?)] = [
       ("ours, full", .decoder, .full), ("ours, half", .decoder, .symmetric),
       ("bare, full", .bareLoop, .full), ("bare, half", .bareLoop, .symmetric),
-      ("ours, whole", .renderer, nil), ("libspatial.", .libspatialaudio, .full),
+      ("render call", .renderer, nil), ("libspatial.", .libspatialaudio, .full),
     ]
     let lines = kinds.map { name, renderer, path in
       series(name, isDashed: renderer == .bareLoop, path: path, taps: nil, by: \.order) {

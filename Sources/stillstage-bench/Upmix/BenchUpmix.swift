@@ -53,7 +53,7 @@ func benchUpmixCommand(_ command: ParsedCommand) throws(CommandFailure) {
     rows += [own] + (theirs.map { [$0] } ?? [])
   }
   progress.end()
-  let notes = peer == nil ? ["ffmpeg is not installed: its surround filter is left out"] : []
+  let notes = peer == nil ? ["skipped ffmpeg's surround filter: ffmpeg is not installed"] : []
   for note in notes { printNote(note) }
   if let path = command[Options.chart] { try draw(rows, to: path) }
   if command[Options.json] {
@@ -133,7 +133,7 @@ private func write(
 private func table(_ rows: [UpmixRow]) -> String {
   let heading = [
     "mix", "method", "fold-down", "energy C/P/A", "FC", "centre in FC", "surrounds",
-    "ambience in them", "correlation", "latency", "CPU", "limits",
+    "ambience in surrounds", "correlation", "latency", "CPU", "limits",
   ]
   return table(
     [heading]

@@ -33,16 +33,16 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "there is no row t,kbps with a rate above 0"),
-    ("t,kbps\n", "there is no row t,kbps with a rate above 0"),
-    ("0,0\n1,0", "there is no row t,kbps with a rate above 0"),
-    ("t,kbps\n1,5", "line 2: times ascend from 0"),
-    ("0,5\n2,5\n2,6", "line 3: times ascend from 0"),
-    ("0,5\n1,-2", "line 2: it is no row t,kbps"),
-    ("0,5\n1", "line 2: it is no row t,kbps"),
-    ("0,5\nx,1", "line 2: it is no row t,kbps"),
-    ("0,nan", "line 1: it is no row t,kbps"),
-    ("0,5\n1,1e99", "line 2: it is no row t,kbps"),
+    ("", "it has no row t,kbps with a rate above 0"),
+    ("t,kbps\n", "it has no row t,kbps with a rate above 0"),
+    ("0,0\n1,0", "it has no row t,kbps with a rate above 0"),
+    ("t,kbps\n1,5", "line 2: times must ascend from 0"),
+    ("0,5\n2,5\n2,6", "line 3: times must ascend from 0"),
+    ("0,5\n1,-2", "line 2: it is not a row t,kbps"),
+    ("0,5\n1", "line 2: it is not a row t,kbps"),
+    ("0,5\nx,1", "line 2: it is not a row t,kbps"),
+    ("0,nan", "line 1: it is not a row t,kbps"),
+    ("0,5\n1,1e99", "line 2: it is not a row t,kbps"),
   ])
   func whatIsNoTraceIsRefused(text: String, message: String) {
     #expect {

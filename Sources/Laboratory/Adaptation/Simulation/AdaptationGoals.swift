@@ -3,7 +3,8 @@
 import HLS
 
 extension AdaptationFigures {
-  /// The mean over several lines; optional figures are averaged over the lines that have them.
+  /// The mean over several connections; optional figures are averaged over the connections that
+  /// have them.
   package init(meanOf figures: [AdaptationFigures]) {
     func mean(_ value: (AdaptationFigures) -> Double?) -> Double? {
       let values = figures.compactMap(value)
@@ -22,15 +23,15 @@ extension AdaptationFigures {
   package func missedGoals(others: [ComparedRule: AdaptationFigures]) -> [String] {
     var missed: [String] = []
     if stallPercent > 0.25 { missed.append("stalls are above 0.25 %") }
-    if flipsPerMinute > 0.6 { missed.append("flips are above 0.6 a minute") }
+    if flipsPerMinute > 0.6 { missed.append("flips are above 0.6 per minute") }
     if multichannelPercent < 70 { missed.append("multichannel is below 70 %") }
-    if restoreSeconds ?? 0 > 12 { missed.append("restoring takes more than 12 s") }
+    if restoreSeconds ?? 0 > 12 { missed.append("restoring multichannel takes more than 12 s") }
     for rule in ComparedRule.allCases {
       guard let other = others[rule] else { continue }
-      if other.isBetter(than: self) { missed.append("\(rule.rawValue) is better in everything") }
+      if other.isBetter(than: self) { missed.append("\(rule.rawValue) is better in all figures") }
     }
     if let rival = others[.gstreamer], flipsPerMinute >= rival.flipsPerMinute {
-      missed.append("GStreamer's rule does not flip more")
+      missed.append("GStreamer's rule does not flip more often")
     }
     return missed
   }

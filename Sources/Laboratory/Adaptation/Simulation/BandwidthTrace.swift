@@ -2,7 +2,7 @@
 
 import HLS
 
-/// The rate of a line over time; it repeats after its end.
+/// The rate of a connection over time; it repeats after its end.
 package struct BandwidthTrace: Sendable, Equatable {
   package let name: String
   /// The start of each rate, in s, ascending from 0.
@@ -37,18 +37,18 @@ package struct BandwidthTrace: Sendable, Equatable {
         digit.isNumber || digit == "-" || digit == "."
       else {
         if line.allSatisfy(\.isWhitespace) || rows.isEmpty || line.hasPrefix("#") { continue }
-        throw BandwidthTraceError(line: index + 1, "it is no row t,kbps")
+        throw BandwidthTraceError(line: index + 1, "it is not a row t,kbps")
       }
       guard cells.count >= 2, let time = Double(first), let rate = Double(cells[1]), time.isFinite,
         rate.isFinite, rate >= 0, rate < 1e9
-      else { throw BandwidthTraceError(line: index + 1, "it is no row t,kbps") }
+      else { throw BandwidthTraceError(line: index + 1, "it is not a row t,kbps") }
       guard rows.isEmpty ? time == 0 : time > rows[rows.count - 1].time else {
-        throw BandwidthTraceError(line: index + 1, "times ascend from 0")
+        throw BandwidthTraceError(line: index + 1, "times must ascend from 0")
       }
       rows.append((time, rate * 1000))
     }
     guard let last = rows.last, rows.contains(where: { $0.rate > 0 }) else {
-      throw BandwidthTraceError(line: nil, "there is no row t,kbps with a rate above 0")
+      throw BandwidthTraceError(line: nil, "it has no row t,kbps with a rate above 0")
     }
     self.name = name
     times = rows.map(\.time)
