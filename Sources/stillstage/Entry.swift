@@ -25,16 +25,16 @@ private func become(_ name: String) -> Never {
     fail(
       """
       \(name) is neither beside this executable nor in ../libexec/stillstage; run \
-      'make build' or 'make install' again.
+      'make build' or 'make install' again
       """, exitCode: 1)
   }
   execv(path, CommandLine.unsafeArgv)
-  fail("\(path) cannot be started: \(String(cString: strerror(errno))).", exitCode: 1)
+  fail("cannot start \(path): \(String(cString: strerror(errno)))", exitCode: 1)
 }
 
 private func answer(_ text: String) -> Never {
   guard write(text, to: STDOUT_FILENO) else {
-    fail("Standard output cannot be written: \(String(cString: strerror(errno))).", exitCode: 1)
+    fail("cannot write to standard output: \(String(cString: strerror(errno)))", exitCode: 1)
   }
   exit(0)
 }

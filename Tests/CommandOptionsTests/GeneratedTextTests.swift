@@ -19,6 +19,22 @@ import Testing
     #expect(overview.split(separator: "\n").allSatisfy { $0.count <= 80 })
   }
 
+  @Test func everyCommandHasTwoExamplesThatParse() throws {
+    for command in Program.commands {
+      #expect(command.examples.count >= 2, "\(command.name)")
+      for example in command.examples {
+        let words = example.line.prefix { $0 != ">" }.split(separator: " ").map(String.init)
+        #expect(words.first == Program.name)
+        switch try CommandParser.parse(Array(words.dropFirst())) {
+        case .run(let parsed): #expect(parsed.name == command.name, "\(example.line)")
+        case .completion: #expect(command.name == .completion, "\(example.line)")
+        default: Issue.record("\(example.line)")
+        }
+        #expect(HelpText.about(.command(command)).contains("  \(example.line)\n"))
+      }
+    }
+  }
+
   @Test func theUsageLineIsTheContracts() {
     let usages = Program.commands.map(\.usage)
     #expect(usages.contains("stillstage render INPUT -o OUT.wav [options]"))

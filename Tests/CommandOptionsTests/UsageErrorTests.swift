@@ -6,96 +6,96 @@ import Testing
 
 @Suite struct UsageErrorTests {
   @Test(arguments: [
-    ("", "Missing expected argument '<COMMAND>'. See 'stillstage --help'."),
-    ("plya x", "Unknown command 'plya'. Did you mean 'play'?"),
-    ("Render x", "Unknown command 'Render'. Did you mean 'render'?"),
-    ("xyzzy", "Unknown command 'xyzzy'. See 'stillstage --help'."),
-    ("help plaay", "Unknown command 'plaay'. Did you mean 'play'?"),
-    ("help play twice", "Unknown command 'play twice'. See 'stillstage --help'."),
-    ("hrtf", "Missing expected argument '<COMMAND>' after 'hrtf'. See 'stillstage help hrtf'."),
-    ("hrtf inof f", "Unknown command 'hrtf inof'. Did you mean 'hrtf info'?"),
-    ("hrtf xyz f", "Unknown command 'hrtf xyz'. See 'stillstage --help'."),
-    ("trackers wach", "Unknown command 'trackers wach'. Did you mean 'trackers watch'?"),
-    ("--hepl", "Unknown option '--hepl'. Did you mean '--help'?"),
-    ("--order 3 play x", "Unknown option '--order'. See 'stillstage --help'."),
-    ("play x --hrft f", "Unknown option '--hrft'. Did you mean '--hrtf'?"),
-    ("play x --hrft=f", "Unknown option '--hrft'. Did you mean '--hrtf'?"),
-    ("play x --spatialise all", "Unknown option '--spatialise'. Did you mean '--spatialize'?"),
-    ("play x --lat 40", "Unknown option '--lat'. Did you mean '--latency'?"),
-    ("render x -order 3 -o y", "Unknown option '-order'. Did you mean '--order'?"),
-    ("play x --nothing-like-it", "Unknown option '--nothing-like-it'. See 'stillstage help play'."),
-    ("play x -q", "Unknown option '-q'. See 'stillstage help play'."),
+    ("", "missing command; see 'stillstage --help'"),
+    ("plya x", "unknown command 'plya'; did you mean 'play'?"),
+    ("Render x", "unknown command 'Render'; did you mean 'render'?"),
+    ("xyzzy", "unknown command 'xyzzy'; see 'stillstage --help'"),
+    ("help plaay", "unknown command 'plaay'; did you mean 'play'?"),
+    ("help play twice", "unknown command 'play twice'; see 'stillstage --help'"),
+    ("hrtf", "missing command after 'hrtf'; see 'stillstage help hrtf'"),
+    ("hrtf inof f", "unknown command 'hrtf inof'; did you mean 'hrtf info'?"),
+    ("hrtf xyz f", "unknown command 'hrtf xyz'; see 'stillstage --help'"),
+    ("trackers wach", "unknown command 'trackers wach'; did you mean 'trackers watch'?"),
+    ("--hepl", "unknown option '--hepl'; did you mean '--help'?"),
+    ("--order 3 play x", "unknown option '--order'; see 'stillstage --help'"),
+    ("play x --hrft f", "unknown option '--hrft'; did you mean '--hrtf'?"),
+    ("play x --hrft=f", "unknown option '--hrft'; did you mean '--hrtf'?"),
+    ("play x --spatialise all", "unknown option '--spatialise'; did you mean '--spatialize'?"),
+    ("play x --lat 40", "unknown option '--lat'; did you mean '--latency'?"),
+    ("render x -order 3 -o y", "unknown option '-order'; did you mean '--order'?"),
+    ("play x --nothing-like-it", "unknown option '--nothing-like-it'; see 'stillstage help play'"),
+    ("play x -q", "unknown option '-q'; see 'stillstage help play'"),
     (
       "play x --pose 0,0,0",
-      "Unknown option '--pose'. It belongs to 'stillstage render'. See 'stillstage help play'."
+      "unknown option '--pose': it belongs to 'stillstage render'; see 'stillstage help play'"
     ),
-    ("play x --hrtf", "Missing value for '--hrtf <FILE>'. See 'stillstage help play'."),
+    ("play x --hrtf", "missing value for '--hrtf <FILE>'; see 'stillstage help play'"),
     (
-      "play x --hrtf --order 3", "Missing value for '--hrtf <FILE>'. See 'stillstage help play'."
+      "play x --hrtf --order 3", "missing value for '--hrtf <FILE>'; see 'stillstage help play'"
     ),
-    ("play x --gain --order 3", "Missing value for '--gain <DB>'. See 'stillstage help play'."),
-    ("render x -o", "Missing value for '-o <OUT.wav>'. See 'stillstage help render'."),
+    ("play x --gain --order 3", "missing value for '--gain <DB>'; see 'stillstage help play'"),
+    ("render x -o", "missing value for '-o <OUT.wav>'; see 'stillstage help render'"),
     (
       "trackers --json=yes",
-      "The option '--json' does not take any value, but 'yes' was specified."
+      "the option '--json' takes no value; remove 'yes'"
     ),
     (
       "play x --order 9",
-      "The value '9' is invalid for '--order <N>': it must be a whole number from 1 to 7."
+      "the value '9' is invalid for '--order <N>': it must be a whole number from 1 to 7"
     ),
     (
       "play x --block=0",
-      "The value '0' is invalid for '--block <FRAMES>': it must be a whole number from 1 to 8192."
+      "the value '0' is invalid for '--block <FRAMES>': it must be a whole number from 1 to 8192"
     ),
     (
       "play x --gain loud",
-      "The value 'loud' is invalid for '--gain <DB>': it must be a number from -120 to 40."
+      "the value 'loud' is invalid for '--gain <DB>': it must be a number from -120 to 40"
     ),
     (
       "play x --decoder virtual-speakers",
       """
-      The value 'virtual-speakers' is invalid for '--decoder <DESIGN>': it must be one of magls, \
-      ls, magls-cov, direct, parametric.
+      the value 'virtual-speakers' is invalid for '--decoder <DESIGN>': it must be one of magls, \
+      ls, magls-cov, direct, parametric
       """
     ),
     (
       "play x --latency -4",
       """
-      The value '-4' is invalid for '--latency <auto|MS>': it must be auto or a number from 5 to \
-      2000.
+      the value '-4' is invalid for '--latency <auto|MS>': it must be auto or a number from 5 to \
+      2000
       """
     ),
     (
       "render x -o y --pose 1,2",
       """
-      The value '1,2' is invalid for '--pose <YAW,PITCH,ROLL>': it must be 3 values separated by \
-      commas, each a number from -360 to 360.
+      the value '1,2' is invalid for '--pose <YAW,PITCH,ROLL>': it must be 3 values separated by \
+      commas, each a number from -360 to 360
       """
     ),
     (
       "play x --mode traked",
       """
-      The value 'traked' is invalid for '--mode <MODE>': it must be one of tracked, fixed, off. \
-      Did you mean 'tracked'?
+      the value 'traked' is invalid for '--mode <MODE>': it must be one of tracked, fixed, off; \
+      did you mean 'tracked'?
       """
     ),
     (
       "play x --hrtf=",
-      "The value '' is invalid for '--hrtf <FILE>': it must be a path or URL."
+      "the value '' is invalid for '--hrtf <FILE>': it must be a path or URL"
     ),
     (
       "completion tcsh",
-      "The value 'tcsh' is invalid for '<SHELL>': it must be one of bash, zsh, fish."
+      "the value 'tcsh' is invalid for '<SHELL>': it must be one of bash, zsh, fish"
     ),
-    ("play", "Missing expected argument '<INPUT>'. See 'stillstage help play'."),
-    ("render x", "Missing expected argument '-o <OUT.wav>'. See 'stillstage help render'."),
-    ("hrtf info", "Missing expected argument '<FILE>'. See 'stillstage help hrtf info'."),
+    ("play", "missing argument '<INPUT>'; see 'stillstage help play'"),
+    ("render x", "missing option '-o <OUT.wav>'; see 'stillstage help render'"),
+    ("hrtf info", "missing argument '<FILE>'; see 'stillstage help hrtf info'"),
     (
       "hrtf export f -o d.wav",
-      "Missing expected argument '--order <N>'. See 'stillstage help hrtf export'."
+      "missing option '--order <N>'; see 'stillstage help hrtf export'"
     ),
-    ("play a b", "Unexpected argument 'b'. See 'stillstage help play'."),
-    ("play a b c", "2 unexpected arguments: 'b', 'c'. See 'stillstage help play'."),
+    ("play a b", "unexpected argument 'b'; see 'stillstage help play'"),
+    ("play a b c", "2 unexpected arguments: 'b', 'c'; see 'stillstage help play'"),
   ])
   func aWrongLineHasOneErrorText(line: String, text: String) {
     let error = #expect(throws: UsageError.self) {

@@ -65,7 +65,7 @@ import Testing
   ]
 
   private static let usage = [
-    Case(arguments: "render", says: "Missing expected argument", code: 2),
+    Case(arguments: "render", says: "missing argument '<INPUT>'", code: 2),
     Case(arguments: "render $/good.wav", says: "-o <OUT.wav>", code: 2),
     Case(arguments: "render $/good.wav -o $/out.wav --ordr 3", says: "'--order'?", code: 2),
     Case(arguments: "render $/good.wav -o $/out.wav --wrong", says: "'--wrong'", code: 2),

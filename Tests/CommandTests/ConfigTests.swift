@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"gian": 6}"#, "config.json: there is no option 'gian' of 'play' or 'render'"),
+    (#"{"gian": 6}"#, "config.json: 'play' and 'render' have no option 'gian'"),
     (#"{"gain": 99}"#, "config.json: the value '99' of 'gain' must be a number from -120 to 40"),
     (#"{"layout": "5.9"}"#, "config.json: the value '5.9' of 'layout' is no layout"),
   ])

@@ -54,8 +54,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"ordr": 3}"#, "there is no option 'ordr' of 'play' or 'render'; did you mean 'order'?"),
-    (#"{"json": true}"#, "there is no option 'json' of 'play' or 'render'"),
+    (#"{"ordr": 3}"#, "'play' and 'render' have no option 'ordr'; did you mean 'order'?"),
+    (#"{"json": true}"#, "'play' and 'render' have no option 'json'"),
     (#"{"order": 8}"#, "the value '8' of 'order' must be a whole number from 1 to 7"),
     (#"{"order": "x"}"#, "the value 'x' of 'order' must be a whole number from 1 to 7"),
     (
@@ -64,7 +64,7 @@ import Testing
         + "parametric; did you mean 'magls'?"
     ),
     (#"{"limiter": 1}"#, "the value '1' of 'limiter' must be one of on, off"),
-    (#"{"output": "a"}"#, "'output' has no default: it belongs on the command line"),
+    (#"{"output": "a"}"#, "'output' cannot have a default; give it on the command line"),
     (#"{"order": null}"#, "the value of 'order' must be text, a number, true or false"),
     (#"{"order": {"a": 1}}"#, "the value of 'order' must be text, a number, true or false"),
     (#"["order"]"#, "it is not a JSON object"), (#"{"order": "#, "it is not valid JSON"),

@@ -25,14 +25,14 @@ enum ManualText {
     runs on a terminal:
     \(Roff.lines(keys.map { Roff.definition($0.0, $0.1) }))
     .SH FILES
-    The program looks for the folders HRTF and Calibration in the folder that
-    .B \\-\\-data
-    names, in the one that
-    .B STILLSTAGE_DATA
-    names, in ../share/stillstage beside the executable, and in the source tree.
+    The program looks for the folders HRTF and Calibration in the folder of
+    .BR \\-\\-data ,
+    in the folder of
+    .BR STILLSTAGE_DATA ,
+    in ../share/stillstage beside the executable, and in the source tree.
     It uses the first of these that applies.
     .PP
-    $XDG_CONFIG_HOME/stillstage, or ~/.config/stillstage, holds config.json with the user's
+    $XDG_CONFIG_HOME/stillstage, or ~/.config/stillstage, contains config.json with the user's
     defaults for the options of play and render, and the folder trackers with the calibrations that
     .B stillstage calibrate
     saves.
@@ -46,7 +46,7 @@ enum ManualText {
     .B STILLSTAGE_CACHE
     Folder of cached decoder designs, or
     .B off
-    to cache none. The default is stillstage in
+    to disable the cache. The default is stillstage in
     .B XDG_CACHE_HOME
     or in ~/.cache.
     .SH EXIT STATUS
@@ -67,8 +67,8 @@ enum ManualText {
   ]
 
   private static let statuses = [
-    ("0", "Success."), ("1", "Failure."), ("2", "Wrong usage."),
-    ("129, 130, 143", "A clean end after SIGHUP, SIGINT or SIGTERM."),
+    ("0", "Success."), ("1", "Failure."), ("2", "Usage error."),
+    ("129, 130, 143", "Clean end after SIGHUP, SIGINT or SIGTERM."),
   ]
 
   private static var examples: [(String, String)] {

@@ -69,10 +69,10 @@ extension OptionDefaults.Problem: CustomStringConvertible {
   public var description: String {
     switch self {
     case .unknownName(let name, let near):
-      "there is no option \(UsageError.quoted(name)) of 'play' or 'render'"
+      "'play' and 'render' have no option \(UsageError.quoted(name))"
         + (near.map { "; did you mean '\($0)'?" } ?? "")
     case .needsCommandLine(let name):
-      "'\(name)' has no default: it belongs on the command line"
+      "'\(name)' cannot have a default; give it on the command line"
     case .badValue(let text, let name, let expectation, let near):
       "the value \(UsageError.quoted(text)) of '\(name)' must be \(expectation)"
         + (near.map { "; did you mean '\($0)'?" } ?? "")

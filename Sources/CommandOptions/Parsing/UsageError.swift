@@ -15,49 +15,50 @@ public enum UsageError: Error, Sendable, Equatable {
 }
 
 extension UsageError: CustomStringConvertible {
-  /// One line with the problem and the remedy.
+  /// One line with the problem and the remedy, without a full stop.
   public var description: String {
     switch self {
     case .missingCommand:
-      "Missing expected argument '<COMMAND>'. \(Self.see(nil))"
+      "missing command; \(Self.see(nil))"
     case .missingSubcommand(let group):
-      "Missing expected argument '<COMMAND>' after '\(group)'. \(Self.see(group))"
+      "missing command after '\(group)'; \(Self.see(group))"
     case .unknownCommand(let command, let near):
-      "Unknown command \(Self.quoted(command)). \(Self.advice(near, else: nil))"
+      "unknown command \(Self.quoted(command)); \(Self.advice(near, else: nil))"
     case .unknownOption(let option, let near, let command):
-      "Unknown option \(Self.quoted(option)). \(Self.advice(near, else: command))"
+      "unknown option \(Self.quoted(option)); \(Self.advice(near, else: command))"
     case .optionOfOthers(let option, let owners, let command):
       """
-      Unknown option \(Self.quoted(option)). It belongs to \
-      \(owners.map { "'stillstage \($0)'" }.joined(separator: " and ")). \(Self.see(command))
+      unknown option \(Self.quoted(option)): it belongs to \
+      \(owners.map { "'stillstage \($0)'" }.joined(separator: " and ")); \(Self.see(command))
       """
     case .missingValue(let option, let placeholder, let command):
-      "Missing value for '\(option) <\(placeholder)>'. \(Self.see(command))"
+      "missing value for '\(option) <\(placeholder)>'; \(Self.see(command))"
     case .unexpectedValue(let option, let value):
-      "The option '\(option)' does not take any value, but \(Self.quoted(value)) was specified."
+      "the option '\(option)' takes no value; remove \(Self.quoted(value))"
     case .invalidValue(let value, let owner, let expectation, let near):
       """
-      The value \(Self.quoted(value)) is invalid for '\(owner)': it must be \(expectation).\
-      \(near.map { " Did you mean '\($0)'?" } ?? "")
+      the value \(Self.quoted(value)) is invalid for '\(owner)': it must be \(expectation)\
+      \(near.map { "; did you mean '\($0)'?" } ?? "")
       """
     case .missingArgument(let argument, let command):
-      "Missing expected argument '\(argument)'. \(Self.see(command))"
+      "missing \(argument.hasPrefix("-") ? "option" : "argument") '\(argument)'; "
+        + Self.see(command)
     case .unexpectedArguments(let arguments, let command):
       arguments.count == 1
-        ? "Unexpected argument \(Self.quoted(arguments[0])). \(Self.see(command))"
+        ? "unexpected argument \(Self.quoted(arguments[0])); \(Self.see(command))"
         : """
         \(arguments.count) unexpected arguments: \
-        \(arguments.map(Self.quoted).joined(separator: ", ")). \(Self.see(command))
+        \(arguments.map(Self.quoted).joined(separator: ", ")); \(Self.see(command))
         """
     }
   }
 
   private static func advice(_ near: String?, else command: String?) -> String {
-    near.map { "Did you mean '\($0)'?" } ?? see(command)
+    near.map { "did you mean '\($0)'?" } ?? see(command)
   }
 
   private static func see(_ command: String?) -> String {
-    command.map { "See 'stillstage help \($0)'." } ?? "See 'stillstage --help'."
+    command.map { "see 'stillstage help \($0)'" } ?? "see 'stillstage --help'"
   }
 
   /// Returns the typed text in quotes. It escapes control characters and truncates long text, so

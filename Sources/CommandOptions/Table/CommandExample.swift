@@ -31,10 +31,10 @@ extension CommandSpecification {
       [
         CommandExample(
           "render field.wav -o out.wav --pose 90,0,0",
-          "Render the sound for a head that is turned to the left."),
+          "Render for a head that is turned to the left."),
         CommandExample(
           "render film.mka -o out.wav --motion head.csv --loudness -16",
-          "Render it for a recorded head motion, at a loudness of -16 LUFS."),
+          "Render for a recorded head motion, at a loudness of -16 LUFS."),
       ]
     case .fetch:
       [
@@ -115,12 +115,12 @@ extension CommandSpecification {
       ]
     case .benchFusion:
       [
-        CommandExample("bench fusion a.csv b.csv", "Compare two recordings."),
+        CommandExample("bench fusion a.csv b.csv", "Measure two recordings and their mean."),
         CommandExample("bench fusion a.csv --chart error.svg", "Draw the errors over time."),
       ]
     case .benchPrediction:
       [
-        CommandExample("bench prediction a.csv b.csv", "Compare two recordings."),
+        CommandExample("bench prediction a.csv b.csv", "Measure two recordings and their mean."),
         CommandExample("bench prediction a.csv --json", "Write the errors as JSON, for a script."),
       ]
     case .benchLatency:
@@ -157,16 +157,16 @@ extension CommandSpecification {
         CommandExample("bench adaptation", "Compare the players over the built-in connections."),
         CommandExample(
           "bench adaptation train.csv --chart train.svg",
-          "Compare them over a recorded connection, and draw a chart."),
+          "Compare the players over a recorded connection, and draw a chart."),
       ]
     case .completion:
       [
         CommandExample(
           "completion zsh > _stillstage",
-          "Write the script for zsh to a file, for a folder of fpath."),
+          "Write the zsh script to a file, for a folder in fpath."),
         CommandExample(
           "completion fish > stillstage.fish",
-          "Write the script for fish to a file, for its completions folder."),
+          "Write the fish script to a file, for the completions folder of fish."),
       ]
     }
   }

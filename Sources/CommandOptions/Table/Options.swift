@@ -69,9 +69,9 @@ public enum Options {
   public static let speakers = CommandOption<Bool>(
     flag: "speakers",
     help: """
-      Render for two loudspeakers in front of a listener who keeps still, such as a laptop's: \
-      cancel the sound from each of them at the opposite ear, and follow no head. 'play' does so \
-      only if the output is loudspeakers or of an unknown type.
+      Render for two loudspeakers, such as a laptop's, in front of a listener who keeps still: \
+      cancel the sound from each of them at the opposite ear, and do not follow the head. 'play' \
+      does so only if the output is loudspeakers or of an unknown type.
       """)
   public static let speakerAngle = CommandOption<Double>(
     "speaker-angle", "DEG", .number(3...60), default: 12, shown: "12",
@@ -79,11 +79,11 @@ public enum Options {
   public static let decoder = CommandOption<DecoderChoice>(
     "decoder", "DESIGN", .words, default: .magls, shown: "magls",
     help: """
-      Design of the binaural decoder: magnitude least squares, least squares, or magnitude least \
-      squares that also preserve the ears' coherence in diffuse sound. 'direct' renders mono, \
-      stereo and loudspeaker layouts with the responses of their own directions; 'parametric' \
-      renders first-order soundfields as plane waves in each band plus a residual. 'hrtf export' \
-      takes neither of these two.
+      Design of the binaural decoder: 'magls' is magnitude least squares, 'ls' is least squares, \
+      and 'magls-cov' is magnitude least squares that also preserves the coherence of the ears in \
+      diffuse sound. 'direct' renders mono, stereo and loudspeaker layouts with the responses of \
+      their own directions; 'parametric' renders first-order soundfields as plane waves in each \
+      band plus a residual. 'hrtf export' supports neither of these two.
       """)
 
   // MARK: Engine
@@ -118,7 +118,7 @@ public enum Options {
     help: "Folder with the data files: HRTF and Calibration.")
   public static let events = CommandOption<String?>(
     "events", "FILE.jsonl", .file,
-    help: "Write events such as underruns and warnings to a file, one JSON object per line.")
+    help: "File to write events to, such as underruns and warnings, one JSON object per line.")
   public static let json = CommandOption<Bool>(
     flag: "json", help: "Write JSON, and nothing else, to standard output.")
 
@@ -147,7 +147,7 @@ public enum Options {
     "tracker-axes", "AXES", .axes, shown: "those of the tracker's driver",
     help: "Tracker axes that point to the front, left and up, such as y,-x,z.")
   public static let trackerPreset = CommandOption<String?>(
-    "tracker-preset", "NAME", .text, shown: "ypr, or right-up",
+    "tracker-preset", "NAME", .text, shown: "ypr for OSC, otherwise right-up",
     help: """
       Signs of a network tracker. OSC: ypr, quaternion, sparta, iem, iem-ypr. OpenTrack and \
       FreePIE: the directions in which yaw and pitch are positive: right-up, right-down, left-up, \
@@ -161,7 +161,7 @@ public enum Options {
     help: "Messages per second.")
   public static let record = CommandOption<String?>(
     "record", "FILE.csv", .file,
-    help: "Write every sample to a file: t,gx,gy,gz,ax,ay,az[,mx,my,mz],w,x,y,z in SI units (uT).")
+    help: "File to write every sample to: t,gx,gy,gz,ax,ay,az[,mx,my,mz],w,x,y,z in SI units (uT).")
   public static let deviceTracker = CommandOption<String?>(
     "device-tracker", "ID", .text,
     help: """
@@ -171,8 +171,8 @@ public enum Options {
   public static let predict = CommandOption<PredictChoice>(
     "predict", "auto|off|MS", .prediction(0...200), default: .auto, shown: "auto",
     help: """
-      Prediction of the head pose: 'auto' by the measured latency, 'off' for none, or by a fixed \
-      number of milliseconds.
+      Prediction of the head pose: 'auto' predicts it by the measured latency, 'off' does not \
+      predict it, and a number predicts it by a fixed time in milliseconds.
       """)
   public static let keepFront = CommandOption<Bool>(
     flag: "keep-front",
@@ -192,8 +192,8 @@ public enum Options {
   public static let route = CommandOption<RouteOption>(
     "route", "auto|headphones|speakers", .words, default: .auto, shown: "auto",
     help: """
-      Type of the output. Headphones and outputs of an unknown type get binaural sound, \
-      loudspeakers get plain stereo; 'auto' uses the port type and form factor that the sound \
+      Type of the output. Headphones and outputs of an unknown type get binaural sound; \
+      loudspeakers get plain stereo. 'auto' uses the port type and form factor that the sound \
       server reports.
       """)
   public static let latency = CommandOption<LatencyChoice>(
@@ -202,8 +202,8 @@ public enum Options {
   public static let rewrite = CommandOption<RewriteChoice>(
     "rewrite", "auto|on|off", .words, default: .auto, shown: "auto",
     help: """
-      Rewriting of queued sound when the head moves, so that a turn is audible at once: 'auto' if \
-      the sound server supports it, 'on' always, 'off' never.
+      Rewriting of queued sound when the head moves, so that a turn is audible at once: 'auto' \
+      rewrites if the sound server supports it, 'on' always, 'off' never.
       """)
   public static let renderTarget = CommandOption<RenderTarget>(
     "to", "FORMAT", .words, default: .binaural, shown: "binaural",
@@ -222,7 +222,7 @@ public enum Options {
     required: "output", short: "o", "OUT.wav", .file, help: "32-bit float WAV file to write.")
   public static let demoOutput = CommandOption<String?>(
     "output", short: "o", "OUT.wav", .file,
-    help: "Render the scene to a WAV file instead of playing it.")
+    help: "WAV file to render the scene to, instead of playing it.")
 
   // MARK: Sensors
 
@@ -235,7 +235,7 @@ public enum Options {
     flag: "mag", help: "Let the heading follow the magnetometer.")
   public static let chart = CommandOption<String?>(
     "chart", "FILE.svg", .file,
-    help: "Draw the results to a file whose name ends in .svg or .png; needs gnuplot.")
+    help: "File to draw the results to; its name must end in .svg or .png. Needs gnuplot.")
   public static let dryRun = CommandOption<Bool>(
     flag: "dry-run", help: "Show the result, but do not save it.")
 
@@ -258,8 +258,8 @@ public enum Options {
   public static let preferTreatment = CommandOption<TreatmentChoice>(
     "prefer", "multichannel|stereo", .words, default: .multichannel, shown: "multichannel",
     help: """
-      Renditions to prefer: 'stereo' takes stereo renditions even if the connection can carry \
-      multichannel ones.
+      Renditions to prefer: 'stereo' chooses stereo renditions even if the connection is fast \
+      enough for multichannel ones.
       """)
   public static let language = CommandOption<String?>(
     "language", "TAG", .text, shown: "the one that the presentation starts with",
@@ -270,7 +270,7 @@ public enum Options {
     help: "Folder that must contain all files of a downloaded presentation.")
   public static let keep = CommandOption<String?>(
     "keep", "DIR", .folder,
-    help: "Save the played sound of a presentation in a folder, which can be played later.")
+    help: "Folder to save the played sound of a presentation in, to play it later.")
   public static let fetchOutput = CommandOption<String>(
     required: "output", short: "o", "DIR", .folder,
     help: "Folder to download to: new, empty, or from an earlier run, which is then resumed.")
@@ -297,7 +297,7 @@ public enum Options {
   // MARK: Latency
 
   public static let benchSteps = CommandOption<Int?>(
-    "steps", "N", .integer(8...10_000), shown: "200, or 40 each with --compare",
+    "steps", "N", .integer(8...10_000), shown: "200, or 40 per setting with --compare",
     help: "Number of turns of the head.")
   public static let benchQueue = CommandOption<Double?>(
     "queue", "MS", .number(5...2000), shown: "as for 'play'",
@@ -312,12 +312,12 @@ public enum Options {
     "tracker-rate", "HZ", .number(10...1000), default: 100, shown: "100",
     help: "Tracker reports per second.")
   public static let appended = CommandOption<Bool>(
-    flag: "appended", help: "Leave queued sound as it is, even if it can be rewritten.")
+    flag: "appended", help: "Do not rewrite queued sound, even if the server supports it.")
   public static let injectDelay = CommandOption<Double?>(
     "inject-delay", "MS", .number(1...500),
     help: """
-      Delay every second pair of turns in the tracker by this time and report the delay that is \
-      found, to check the measurement itself.
+      Delay of every second pair of turns in the tracker, in milliseconds, to check the \
+      measurement itself: the report includes the delay that it finds.
       """)
   public static let compare = CommandOption<Bool>(
     flag: "compare",
@@ -334,7 +334,7 @@ public enum Options {
       """)
   public static let manual = CommandOption<Bool>(
     flag: "manual",
-    help: "Follow a real tracker ('--tracker ID') that is turned by hand or by a turntable.")
+    help: "Measure a real tracker ('--tracker ID') that is turned by hand or by a turntable.")
   public static let benchSeconds = CommandOption<Double>(
     "seconds", "S", .number(3...3600), default: 20, shown: "20",
     help: "Duration of the recording with '--manual' in seconds.")

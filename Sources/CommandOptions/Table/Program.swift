@@ -82,7 +82,7 @@ public enum Program {
   private static let routes = CommandSpecification(
     name: .routes, summary: "List the outputs and the treatment of each.",
     discussion: """
-      Lists the sound server's outputs with their ports, the type that each is taken for, and \
+      Lists the sound server's outputs with their ports, the type that is assumed for each, and \
       whether and why multichannel sound is rendered spatially there.
       """,
     arguments: [], options: [Options.json.specification])
@@ -115,7 +115,7 @@ public enum Program {
     ])
 
   private static let hrtfInfo = CommandSpecification(
-    name: .hrtfInfo, summary: "Show the content of a SOFA file and whether it is usable.",
+    name: .hrtfInfo, summary: "Show the content of a SOFA file and whether it can be used.",
     discussion: "Reads a SOFA file and shows its content and whether it can be used.",
     arguments: [Arguments.sofaFile], options: [Options.json.specification])
 
@@ -168,10 +168,11 @@ public enum Program {
     name: .benchLatency,
     summary: "Measure the time from a turn of the head to a turn of the sound.",
     discussion: """
-      Turns a virtual head tracker (apt: umockdev gir1.2-umockdev-1.0 python3-gi), plays through a \
-      private sound server, and finds in the recording of its sink the time at which the sound has \
-      followed, by comparing two renderings as in 3GPP TS 26.260, 4.2.3. Reports the latency, its \
-      stages, and the renderer's part. '--source' and '--manual' measure real hardware.
+      Plays through a private sound server, records its sink and turns a virtual head tracker \
+      (apt: umockdev gir1.2-umockdev-1.0 python3-gi). Finds the time at which the sound follows \
+      by comparing the recording with two renderings, as in 3GPP TS 26.260, 4.2.3. Reports the \
+      latency, its stages and the renderer's share. '--source' and '--manual' measure real \
+      hardware.
       """,
     arguments: [],
     options: [
@@ -202,9 +203,9 @@ public enum Program {
   private static let benchSpeakers = CommandSpecification(
     name: .benchSpeakers, summary: "Measure the crosstalk cancellation of loudspeakers.",
     discussion: """
-      Measures how well each loudspeaker's sound is kept from the opposite ear, with '--speakers' \
-      and without, and how this changes the timbre and the level, for a head in its place, shifted \
-      and turned: with the default HRTF set and with a rigid sphere.
+      Measures how well each loudspeaker's sound is cancelled at the opposite ear, with \
+      '--speakers' and without, and how this changes the timbre and the level. Measures a head in \
+      its place, shifted and turned, with the default HRTF set and with a rigid sphere.
       """,
     arguments: [],
     options: [
@@ -226,8 +227,8 @@ public enum Program {
     name: .benchAdaptation, summary: "Compare how players adapt to the bandwidth.",
     discussion: """
       Simulates live playback over connections of changing bandwidth, with this program's rule for \
-      choosing renditions and with those of hls.js, ExoPlayer, Shaka Player, dash.js (BOLA) and \
-      GStreamer. Reports stalls, changes between multichannel and stereo, the share of \
+      choosing renditions and with the rules of hls.js, ExoPlayer, Shaka Player, dash.js (BOLA) \
+      and GStreamer. Reports stalls, changes between multichannel and stereo, the share of \
       multichannel, the time until it is restored, and the time to the first sound. Without a \
       trace, the exit code shows whether the goals are met.
       """,
@@ -249,7 +250,7 @@ public enum Program {
     discussion: """
       Asks the listener to put the tracker down, then to look ahead, up and to the left. Saves the \
       result (the tracker's axes relative to the head, the gyroscope's bias and noise, the rate) \
-      for the tracker's serial number in the user's folder. It is used from then on.
+      under the tracker's serial number in the user's folder. All commands use it from then on.
       """,
     arguments: [Arguments.trackerID],
     options: [Options.dryRun.specification, Options.json.specification])

@@ -70,9 +70,9 @@ public enum UpmixChoice: String, Sendable, CaseIterable {
 
 /// `--prefer`: the renditions of a presentation that are preferred.
 public enum TreatmentChoice: String, Sendable, CaseIterable {
-  /// Multichannel if the line carries it.
+  /// Multichannel if the connection is fast enough for it.
   case multichannel
-  /// Stereo even if the line carries more.
+  /// Stereo even if the connection is fast enough for multichannel.
   case stereo
 }
 

@@ -110,7 +110,7 @@ extension ValueGrammar {
   public var expectation: String {
     switch self {
     case .flag: "given without a value"
-    case .text: "some text"
+    case .text: "text that is not empty"
     case .axes: "x, y and z once each, with or without a minus sign, such as y,-x,z"
     case .file: "a path or URL"
     case .folder: "the path of a folder"
@@ -119,7 +119,7 @@ extension ValueGrammar {
     case .number(let range):
       "a number from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
     case .bitRate(let range):
-      "bits a second from \(Self.plain(range.lowerBound / 1000))k to "
+      "a rate in bit/s from \(Self.plain(range.lowerBound / 1000))k to "
         + "\(Self.plain(range.upperBound / 1_000_000))M, such as 256k or 1.5M"
     case .list(let element, let count): Self.listExpectation(element, count)
     case .either(let words, let other):
