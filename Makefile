@@ -125,7 +125,7 @@ clean:
 
 toolchain:
 	@command -v swift >/dev/null || { \
-	  echo 'No swift in PATH: install a Swift 6.3 toolchain, https://www.swift.org/install.' >&2; \
+	  echo 'swift is not in PATH: install a Swift 6.3 toolchain from https://www.swift.org/install.' >&2; \
 	  exit 1; }
 
 build-packages:

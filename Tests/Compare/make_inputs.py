@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what compare-builds renders into a folder: sound files, heads, sensors, a presentation.
+"""Writes the input files of compare-builds to a folder.
 
 usage: make_inputs.py DIRECTORY
 
-Every number comes from one seed. The coded sounds need the program ffmpeg, the SOFA file python3-h5py.
+The files are sounds, head motions, raw sensor samples, an HLS presentation and a SOFA file. All random
+numbers come from one seed. Needs the program ffmpeg for the encoded sounds, and python3-h5py for the SOFA
+file.
 """
 import gzip
 import os

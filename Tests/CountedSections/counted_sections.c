@@ -62,13 +62,13 @@ __attribute__((constructor)) static void prove(void) {
   __rtsan_realtime_exit();
   if (sections != 1 || allocations != 1 || frees != 1 || locks != 1 || retains != 1
       || releases != 1) {
-    fprintf(stderr, "the counters of the render call do not count\n");
+    fprintf(stderr, "the counters of the render calls do not work; they need the dynamic standard library\n");
     abort();
   }
   sections = allocations = frees = locks = retains = releases = 0;
 }
 
-__attribute__((destructor)) static void tell(void) {
+__attribute__((destructor)) static void print_totals(void) {
   struct realtime_totals t;
   stillstage_count_realtime(&t);
   fprintf(stderr,

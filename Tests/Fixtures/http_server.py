@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An HTTP server on the loopback interface that behaves as the path says; prints its port.
+"""An HTTP server on the loopback interface. The path of a request selects the answer.
 
-/body/N       N bytes, ranges and validators honoured       /plain/N    the same without ranges
-/status/CODE  that status                                   /to?URL     redirects there
-/loop         redirects to itself                           /short/N    promises N bytes, sends half
-/silent/N     sends half of N bytes, then nothing           /hang       no answer
-/slow/N       N bytes, a tenth every 0.1 s                  /endless    no length, never ends
-/late/N       the headers, and 0.5 s later N bytes
-/reset        resets the connection after the headers       /log        what was asked for
-/in/NAME      the file NAME of the folder that is the argument, after as many seconds as its file
-              "delay" says
+usage: http_server.py [FOLDER]
+
+Prints its port.
+
+/body/N       sends N bytes; supports ranges and validators /plain/N    the same without ranges
+/status/CODE  answers with that status                      /to?URL     redirects to URL
+/loop         redirects to itself                           /short/N    announces N bytes, sends half
+/silent/N     sends half of N bytes, then nothing           /hang       never answers
+/slow/N       sends N bytes, a tenth every 0.1 s            /endless    has no length, never ends
+/late/N       sends the headers, and N bytes 0.5 s later
+/reset        resets the connection after the headers       /log        sends the list of requests
+/in/NAME      sends the file NAME in FOLDER; the file "delay" in FOLDER contains the number of
+              seconds to wait first
 """
 import http.server
 import os

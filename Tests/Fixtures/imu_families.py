@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What virtual sensors of each family send: how a known motion looks in their reports.
+"""The reports that virtual sensors of each family send for a known motion.
 
-Written from the public descriptions of the devices, apart from the drivers it tests. A family has
-ids, a descriptor, features, and `report(now)`; `now` is CLOCK_MONOTONIC nanoseconds. House axes:
-x front, y left, z up.
+Written from the public descriptions of the devices, independently of the drivers that it tests. A
+family has ids, a descriptor, features, and `report(now)`; `now` is in CLOCK_MONOTONIC nanoseconds.
+Axes: x front, y left, z up.
 """
 import json
 import math

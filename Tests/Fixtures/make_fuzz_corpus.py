@@ -1,7 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes seeds for the fuzzer: good reports of every family, as Tests/HeadTrackingTests/ReportFuzz
-wants them. usage: make_fuzz_corpus.py FOLDER"""
+"""Writes seeds for the fuzzer: valid reports of every family, in the form that
+Tests/HeadTrackingTests/Devices/ReportFuzz.swift reads.
+
+usage: make_fuzz_corpus.py FOLDER
+"""
 import json
 import os
 import sys

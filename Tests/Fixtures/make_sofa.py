@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes one small SOFA file for each defect (and each good variant) into a directory.
+"""Writes a small SOFA file for each defect and each valid variant to a directory.
 
-usage: make_sofa.py DIRECTORY [NAME ...]      all of them, or those named; `list` prints the names
+usage: make_sofa.py DIRECTORY [NAME ...]      writes the named files, or all
+       make_sofa.py list                      prints the names
 
-The good set: 62 directions on five rings and the poles at 1.5 m, 48 kHz, 64 samples. An ear's response is
-one impulse of 10^(9 s / 20) at sample 20 - 8 s, rounded, where s is the sine of the angle towards that ear.
+The valid set has 62 directions, on five rings and the poles, at 1.5 m, 48 kHz and 64 samples. The response
+of an ear is one impulse of 10^(9 s / 20) at sample 20 - 8 s, rounded, where s is the sine of the angle
+towards that ear.
 """
 import os
 import sys

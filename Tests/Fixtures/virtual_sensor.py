@@ -4,16 +4,22 @@
 
 usage: umockdev-wrapper /usr/bin/python3 virtual_sensor.py FAMILY [options] -- PROGRAM [ARGS...]
 
-PROGRAM sees one device of the family (see imu_families.py) that moves as CLOCK_MONOTONIC says.
-When it ends, so does this, with the same exit status. The kernel's own drivers (hid-playstation,
-hid-nintendo, ...) are not there.
+PROGRAM sees one device of the family (see imu_families.py), whose motion is a function of
+CLOCK_MONOTONIC. When PROGRAM ends, this script ends with the same exit status. The drivers of the
+kernel (hid-playstation, hid-nintendo, ...) do not exist.
 
-  --bus usb|bluetooth    how it seems to be connected (default usb)
-  --motion wave|still    (default wave)
-  --serial TEXT, --count N (so many of them), --deny, --absent
-  --stdin                commands from standard input, one a line:
+  --bus usb|bluetooth    reported connection (default usb)
+  --motion wave|still    motion of the sensor (default wave)
+  --serial TEXT          serial number (default SN-0001); with --count, its last digit is replaced
+  --count N              number of devices (default 1)
+  --same                 all devices have the same serial number
+  --deny                 the device cannot be opened by other users
+  --absent               the device is unplugged at the start
+  --noise                same as the command `noise on` at the start
+  --dies                 same as the command `die` at the start
+  --stdin                read commands from standard input, one per line:
     unplug | plug | stall MS | noise on|off | short on|off | jump SECONDS | button on|off | log | quit
-    die (unplugs while a feature is read)
+    die (unplug while a feature is read)
 """
 import argparse
 import os

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// libFuzzer's way in. Built by Tests/Fuzz/fuzz together with
+/// The entry point of libFuzzer. Built by Tests/Fuzz/fuzz together with
 /// Tests/HeadTrackingTests/Devices/ReportFuzz.swift.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {

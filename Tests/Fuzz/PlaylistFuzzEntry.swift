@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// libFuzzer's way in. Built by Tests/Fuzz/fuzz together with Tests/HLSTests/PlaylistFuzz.swift.
+/// The entry point of libFuzzer. Built by Tests/Fuzz/fuzz together with
+/// Tests/HLSTests/PlaylistFuzz.swift.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   PlaylistFuzz.run(Array(UnsafeBufferPointer(start: data, count: size)))

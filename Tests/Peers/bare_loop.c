@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of `bench render` with nothing around it: FFTW's real transforms and plain C that the
-// compiler makes vectors of. It says what the processor and a good library give without further thought.
+// The work of `bench render` without anything around it: FFTW's real transforms, and plain C that the
+// compiler vectorises. It shows the speed of the processor and a good library without further tuning.
 //
-// A soundfield of order N comes in blocks of B frames. Every degree is turned by a matrix that is
-// ramped from the last block's to this one's; then uniformly partitioned overlap-save (Wefers 2015,
-// chapter 5) with filters of 512 taps. `full`: two filters a channel. `symmetric`: the ears are mirror
-// images, channels with m < 0 differ in sign alone, so one filter a channel and a sum and a difference.
+// A soundfield of order N is processed in blocks of B frames. Each degree is rotated by a matrix that is
+// ramped from that of the last block. Uniformly partitioned overlap-save convolution (Wefers 2015,
+// chapter 5) with filters of 512 taps follows. `full` has two filters per channel. `symmetric` has ears
+// that are mirror images: channels with m < 0 differ only in sign, so it has one filter per channel, and
+// a sum and a difference.
 //
 // gcc -O3 -march=native -ffast-math bare_loop.c -lfftw3f -lm
 // usage: bare_loop ORDER BLOCK full|symmetric [REPETITIONS]   prints "TAPS CPU-MILLISECONDS-PER-SECOND"
-//        bare_loop --check                         against direct convolution in double precision
+//        bare_loop --check   compares the result with direct convolution in double precision
 #include <fftw3.h>
 
 #include <math.h>

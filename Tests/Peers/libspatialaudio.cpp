@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libspatialaudio (LGPL, Debian's libspatialaudio-dev) costs for the work of `bench render`:
-// rotation by a new yaw in every block and binaural decoding with the default HRTF set.
+// Measures the CPU time of libspatialaudio (LGPL, Debian's libspatialaudio-dev) for the work of `bench
+// render`: rotation by a new yaw in every block and binaural decoding with the default HRTF set.
 // usage: peer-libspatialaudio ORDER BLOCK    prints "TAPS CPU-MILLISECONDS-PER-SECOND"
 #include <Ambisonics.h>
 #include <AmbisonicBinauralizer.h>
