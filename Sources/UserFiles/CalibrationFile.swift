@@ -104,12 +104,14 @@ private struct Contents: Codable {
     let radians = Double.pi / 180
     let map: AxisMap
     do throws(HeadTrackingError) { map = try AxisMap(axes) } catch {
-      throw .badValue("'axes' is no right-handed axis map such as y,-x,z")
+      throw .badValue("'axes' must be a right-handed axis map such as y,-x,z")
     }
     guard let vendorID = UInt16(exactly: tracker.vendorID),
       let productID = UInt16(exactly: tracker.productID)
-    else { throw .badValue("'tracker' has no vendor and product numbers from 0 to 65535") }
-    guard let upward = SignedAxis(up) else { throw .badValue("'up' is no axis such as z or -x") }
+    else { throw .badValue("'tracker' must have a vendorID and a productID from 0 to 65535") }
+    guard let upward = SignedAxis(up) else {
+      throw .badValue("'up' must be an axis such as z or -x")
+    }
     return TrackerCalibration(
       vendorID: vendorID, productID: productID, serial: tracker.serial,
       name: tracker.name, axes: map, up: upward,

@@ -18,11 +18,11 @@ public enum HeadphoneFile {
   /// - Throws: `UserFileError` with the file and the reason; for text, with the line number.
   public static func read(_ path: String) throws(UserFileError) -> HeadphoneProfile {
     guard let bytes = try UserFolder.read(path) else {
-      throw UserFileError(path: path, reason: "there is no such file")
+      throw UserFileError(path: path, reason: "there is no such file; check the path")
     }
     if path.lowercased().hasSuffix(".json") { return try json(bytes, path: path) }
     guard let text = String(validating: bytes, as: UTF8.self), !text.contains("\0") else {
-      throw UserFileError(path: path, reason: "it is not text (UTF-8)")
+      throw UserFileError(path: path, reason: "it is not UTF-8 text")
     }
     do throws(ParametricText.Problem) {
       return HeadphoneProfile(name: name(of: path), filters: try ParametricText.parse(text))
@@ -52,9 +52,9 @@ public enum HeadphoneFile {
     let near = ParametricNames.near(word, names)
     let hint =
       near.isEmpty
-      ? "; put its profile into \(folders.first ?? "a folder"), or give the path of a file"
+      ? "; add a profile to \(folders.first ?? "a folder"), or give the path of a file"
       : "; did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
-    throw UserFileError(path: word, reason: "there is no headphone profile of this name\(hint)")
+    throw UserFileError(path: word, reason: "no headphone profile has this name\(hint)")
   }
 
   /// Returns the names of all profiles in the folders.
@@ -80,7 +80,9 @@ public enum HeadphoneFile {
   {
     let version = try JSONFile.decode(Version.self, bytes, path: path).schema
     guard version == schema else {
-      throw UserFileError(path: path, reason: "its schema is \(version), and \(schema) is wanted")
+      throw UserFileError(
+        path: path,
+        reason: "it has schema \(version), but this program reads schema \(schema)")
     }
     let contents = try JSONFile.decode(Contents.self, bytes, path: path)
     var filters: [ParametricFilter] = []

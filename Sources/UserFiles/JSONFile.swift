@@ -22,10 +22,10 @@ package enum JSONFile {
       "'\(name(context.codingPath + [key]))' is missing"
     case .valueNotFound(_, let context), .typeMismatch(_, let context):
       context.codingPath.isEmpty
-        ? "it is not a JSON object" : "'\(name(context.codingPath))' is of the wrong kind"
+        ? "it is not a JSON object" : "'\(name(context.codingPath))' has the wrong type"
     case .dataCorrupted(let context):
       context.codingPath.isEmpty
-        ? "it is not valid JSON" : "'\(name(context.codingPath))' has a wrong value"
+        ? "it is not valid JSON" : "'\(name(context.codingPath))' has an invalid value"
     @unknown default: "it is not valid JSON"
     }
   }

@@ -45,16 +45,17 @@ public enum ParametricText {
         case "preamp": try scanner.preamplifier()
         case "channel":
           guard words.map({ $0.lowercased() }) == ["all"] else {
-            throw Reason("both ears get the same filters: only 'Channel: all' is read")
+            throw Reason(
+              "only 'Channel: all' is supported, because both ears get the same filters")
           }
         case _ where key == "filter" || key.hasPrefix("filter "):
           hasFilters = true
           if let filter = try scanner.filter() { filters.append(filter) }
-        default: throw Reason("'\(Reason.quoted(key))' is none of Preamp, Filter, Channel")
+        default: throw Reason("'\(Reason.quoted(key))' must be one of Preamp, Filter, Channel")
         }
       } catch { throw Problem(line: index + 1, reason: error.text) }
     }
-    guard hasFilters else { throw Problem(line: 1, reason: "there is no line 'Filter: ...'") }
+    guard hasFilters else { throw Problem(line: 1, reason: "the file has no line 'Filter: ...'") }
     return filters
   }
 }
@@ -87,19 +88,19 @@ private struct LineScanner {
     case "off":
       words.removeFirst()
       isOn = false
-    case nil: throw Reason("ON or OFF and a type are missing")
+    case nil: throw Reason("ON or OFF and a filter type are missing")
     default: break
     }
     // Programs write unused filters as OFF, with or without parameters.
     guard let name = words.first?.lowercased(), name != "none" else {
-      if isOn { throw Reason("the type is missing") }
+      if isOn { throw Reason("the filter type is missing") }
       return nil
     }
     guard let kind = Self.kinds[name] else {
       if !isOn { return nil }
       throw Reason(
-        "'\(Reason.quoted(name.uppercased()))' is no type of filter that is read; "
-          + "PK, LS, LSC, HS, HSC, LP, HP and NO are")
+        "the filter type '\(Reason.quoted(name.uppercased()))' is not supported; "
+          + "use PK, LS, LSC, HS, HSC, LP, HP or NO")
     }
     words.removeFirst()
     let filter = try rest(kind)
@@ -116,7 +117,7 @@ private struct LineScanner {
     let isShelf = kind == .lowShelf || kind == .highShelf
     var slope: Double?
     if isShelf, let word = words.first, Self.decimal(word) != nil {
-      slope = try number("the steepness", 1...60)
+      slope = try number("the slope", 1...60)
       try unit("dB")
     }
     var (frequency, gain, quality): (Double?, Double?, Double?)
@@ -132,7 +133,7 @@ private struct LineScanner {
       case "bw":
         if words.first?.lowercased() == "oct" { words.removeFirst() }
         quality = Self.quality(octaves: try number("the bandwidth", 0.01...10))
-      default: throw Reason("'\(Reason.quoted(key))' is none of Fc, Gain, Q, BW")
+      default: throw Reason("'\(Reason.quoted(key))' must be one of Fc, Gain, Q, BW")
       }
     }
     guard let frequency else { throw Reason("Fc is missing") }
@@ -155,7 +156,7 @@ private struct LineScanner {
   private mutating func number(
     _ name: String, _ range: ClosedRange<Double>
   ) throws(Reason) -> Double {
-    guard let word = words.popFirst() else { throw Reason("\(name) has no number") }
+    guard let word = words.popFirst() else { throw Reason("\(name) has no value") }
     // A unit may follow its number without a space.
     var text = word
     for ending in ["hz", "db"] where text.lowercased().hasSuffix(ending) {
@@ -163,11 +164,11 @@ private struct LineScanner {
       words.insert(ending, at: words.startIndex)
     }
     guard let value = Self.decimal(text) else {
-      throw Reason("'\(Reason.quoted(word))' is no number for \(name)")
+      throw Reason("the value '\(Reason.quoted(word))' of \(name) is not a number")
     }
     guard range.contains(value) else {
       throw Reason(
-        "\(name) \(Reason.quoted(word)) is not within \(range.lowerBound) and \(range.upperBound)")
+        "\(name) \(Reason.quoted(word)) is not between \(range.lowerBound) and \(range.upperBound)")
     }
     return value
   }
@@ -187,12 +188,12 @@ private struct LineScanner {
     if word == name.lowercased() {
       words.removeFirst()
     } else if ["hz", "khz", "db"].contains(word) {
-      throw Reason("'\(word)' stands where \(name) is wanted")
+      throw Reason("the unit must be \(name), not '\(word)'")
     }
   }
 
   private func end() throws(Reason) {
-    if let word = words.first { throw Reason("'\(Reason.quoted(word))' is too much") }
+    if let word = words.first { throw Reason("unexpected '\(Reason.quoted(word))'; remove it") }
   }
 }
 

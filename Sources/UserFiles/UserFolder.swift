@@ -48,10 +48,10 @@ public struct UserFolder: Sendable, Equatable {
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw UserFileError(path: path, reason: "it is not a file")
+      throw UserFileError(path: path, reason: "it is not a regular file")
     }
     guard status.st_size <= 1 << 20 else {
-      throw UserFileError(path: path, reason: "it is longer than 1 MB")
+      throw UserFileError(path: path, reason: "it is larger than 1 MB")
     }
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 1 << 16)

@@ -57,22 +57,22 @@ import Testing
   }
 
   @Test(arguments: [
-    ("Preamp: -3 dB\nFilter 1: ON PK Fc Hz Gain 3 dB Q 1", 2, "'Hz' is no number for Fc"),
+    ("Preamp: -3 dB\nFilter 1: ON PK Fc Hz Gain 3 dB Q 1", 2, "'Hz' of Fc is not a number"),
     ("Filter 1: ON PK Fc 100 Hz Gain 3 dB", 1, "Q is missing"),
     ("\n\nFilter 1: ON PK Fc 100 Hz Q 1", 3, "gain is missing"),
     ("Filter 1: ON PK Gain 3 dB Q 1", 1, "Fc is missing"),
-    ("Filter 1: ON XY Fc 100 Hz Gain 3 dB Q 1", 1, "'XY' is no type"),
-    ("Filter 1: ON PK Fc 100 dB Gain 3 dB Q 1", 1, "'db' stands where Hz is wanted"),
-    ("Filter 1: ON PK Fc -100 Hz Gain 3 dB Q 1", 1, "not within"),
-    ("Filter 1: ON PK Fc nan Hz Gain 3 dB Q 1", 1, "no number"),
-    ("Filter 1: ON PK Fc 100 Hz Gain 300 dB Q 1", 1, "not within"),
-    ("Filter 1: ON PK Fc 100 Hz Gain 3 dB Q 0", 1, "not within"),
+    ("Filter 1: ON XY Fc 100 Hz Gain 3 dB Q 1", 1, "type 'XY' is not supported"),
+    ("Filter 1: ON PK Fc 100 dB Gain 3 dB Q 1", 1, "unit must be Hz, not 'db'"),
+    ("Filter 1: ON PK Fc -100 Hz Gain 3 dB Q 1", 1, "not between"),
+    ("Filter 1: ON PK Fc nan Hz Gain 3 dB Q 1", 1, "not a number"),
+    ("Filter 1: ON PK Fc 100 Hz Gain 300 dB Q 1", 1, "not between"),
+    ("Filter 1: ON PK Fc 100 Hz Gain 3 dB Q 0", 1, "not between"),
     ("Filter 1: ON", 1, "type is missing"),
     ("Filter 1: ON PK Fc 100 Hz Gain 3 dB Q 1 loud", 1, "'loud'"),
-    ("GraphicEQ: 20 0; 30 1", 1, "'graphiceq' is none of"),
+    ("GraphicEQ: 20 0; 30 1", 1, "'graphiceq' must be one of"),
     ("Channel: L\nFilter 1: ON PK Fc 100 Hz Gain 3 dB Q 1", 1, "Channel: all"),
-    ("hello", 1, "has no ':'"), ("Preamp: x dB", 1, "no number"),
-    ("Preamp: -3 dB much", 1, "too much"), ("", 1, "no line 'Filter"),
+    ("hello", 1, "has no ':'"), ("Preamp: x dB", 1, "not a number"),
+    ("Preamp: -3 dB much", 1, "unexpected 'much'"), ("", 1, "no line 'Filter"),
     ("# only\n# comments", 1, "no line 'Filter"),
   ])
   func whatIsWrongIsTold(text: String, line: Int, reason: String) {
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("\"schema\": 1", "\"schema\": 2", "its schema is 2"),
+    ("\"schema\": 1", "\"schema\": 2", "it has schema 2"),
     ("\"target\": \"diffuse field\",", "", "'target' is missing"),
     ("\"peak\"", "\"bell\"", "'filters.0.type' must be one of peak, lowShelf"),
     (", \"gain\": 5.5", "", "'filters.0.gain' is missing"),
@@ -146,14 +146,14 @@ import Testing
       #expect(error?.reason.contains("did you mean '\(near)'") ?? false)
     }
     let error = #expect(throws: UserFileError.self) { try HeadphoneFile.find("qqq", in: folders) }
-    #expect(error?.reason.contains("put its profile into \(first.path)") ?? false)
+    #expect(error?.reason.contains("add a profile to \(first.path)") ?? false)
   }
 
   @Test func whatIsNoTextIsRefused() throws {
     let folder = TemporaryFolder()
     for (path, reason) in [
-      (folder.path, "not a file"), (folder.file("none.txt"), "no such file"),
-      (try folder.write("Filter\0", to: "zero.txt"), "not text"),
+      (folder.path, "not a regular file"), (folder.file("none.txt"), "no such file"),
+      (try folder.write("Filter\0", to: "zero.txt"), "not UTF-8 text"),
     ] {
       let error = #expect(throws: UserFileError.self) { try HeadphoneFile.read(path) }
       #expect(error?.reason.contains(reason) ?? false)
