@@ -70,7 +70,7 @@ import Testing
       ([bad, "-o", "x.csv"], "bad.csv, line 1: the header has no column 'ax'"),
       ([folder.file("none"), "-o", "x.csv"], "No such file or directory"),
       ([input, "-o", input], "would overwrite"),
-      ([input, "-o", folder.path], "it is a folder"),
+      ([input, "-o", folder.path], "it is a directory; choose a file in it"),
       ([input, "-o", "\(folder.path)/no/x.csv"], "No such file or directory"),
     ] {
       let run = try Stillstage.run(["fuse"] + arguments)

@@ -37,7 +37,7 @@ import Testing
     let paths = arguments.map { $0.hasPrefix("-") ? $0 : folder.file($0) }
     let run = try ProgramRun.of(program, ["render", folder.file("in.wav")] + paths)
     #expect(run.exitCode == 1)
-    #expect(run.errors.contains("choose another place"))
+    #expect(run.errors.contains("choose another output file"))
     #expect(run.errors.count { $0 == "\n" } == 1)
     for name in ["in.wav", "head.csv"] {
       let isIntact = contents(folder.file(name)) == before

@@ -161,6 +161,6 @@ import Testing
     #expect(try render(folder.path).exitCode == 0)
     fails(
       try Stillstage.run(["play", folder.file("m.ts"), "--keep", made.file("kept")]),
-      "--keep keeps presentations")
+      "--keep works only with HLS presentations")
   }
 }

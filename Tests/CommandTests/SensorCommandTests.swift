@@ -37,16 +37,16 @@ import Testing
     mkdir("\(data.path)/Calibration/trackers", 0o755)
     let good = #""name": "n", "vendor": "1209", "signals""#
     for (name, text, reason) in [
-      ("a", "{", "not JSON"), ("b", #"{"schema": 2, \#(good): {}}"#, "schema is 2"),
+      ("a", "{", "not valid JSON"), ("b", #"{"schema": 2, \#(good): {}}"#, "has schema 2"),
       ("c", #"{"schema": 1, \#(good): {}}"#, "neither an orientation"),
-      ("d", #"{"schema": 1, \#(good): {"jaw": {}}}"#, "no signal 'jaw'"),
-      ("e", #"{"schema": 1, \#(good): {"yaw": {"byte": 1, "type": "i17"}}}"#, "neither a usage"),
+      ("d", #"{"schema": 1, \#(good): {"jaw": {}}}"#, "the signal 'jaw' is unknown"),
+      ("e", #"{"schema": 1, \#(good): {"yaw": {"byte": 1, "type": "i17"}}}"#, "needs a usage"),
       ("f", #"{"schema": 1, \#(good): {"yaw": {"byte": 9999, "type": "i16"}}}"#, "outside"),
       (
         "g", #"{"schema": 1, "axes": "x,x,z", \#(good): {"yaw": {"byte": 1, "type": "i8"}}}"#,
         "x,x,z"
       ),
-      ("h", #"{"schema": 1, "vendor": "1209"}"#, "lacks"),
+      ("h", #"{"schema": 1, "vendor": "1209"}"#, "'name' is missing"),
     ] {
       try data.write(text, to: "Calibration/trackers/\(name).json")
       let list = try ProgramRun.of(Stillstage.path, ["trackers", "--json", "--data", data.path])

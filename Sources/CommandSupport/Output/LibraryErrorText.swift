@@ -29,13 +29,14 @@ extension NamedSetting {
 }
 
 /// A hint for the user: how to let a presentation read files outside its folder.
-package let rootRemedy = "--root names a wider one"
+package let rootRemedy = "name a wider folder with --root"
 
 extension SoundOpeningError {
   /// The message for the user, which names settings by their options.
   package var text: String {
     switch self {
-    case .fileCannotBeKept(let input): "--keep keeps presentations; '\(input)' is a file"
+    case .fileCannotBeKept(let input):
+      "--keep works only with HLS presentations; '\(input)' is a file"
     case .presentation: description.withoutControls
     case .noAddress, .noHost, .unreadable, .unreadableFolder, .keeping: description
     }

@@ -8,7 +8,7 @@ import Media
 /// Prints text to stdout.
 package func printOutput(_ text: String) throws(CommandFailure) {
   guard write(text, to: STDOUT_FILENO) else {
-    throw CommandFailure("standard output cannot be written: \(String(cString: strerror(errno)))")
+    throw CommandFailure("cannot write to standard output: \(String(cString: strerror(errno)))")
   }
 }
 
@@ -19,7 +19,7 @@ package func printJSON(_ value: some Encodable) throws(CommandFailure) {
   let text: String
   do {
     text = String(decoding: try encoder.encode(value), as: UTF8.self)
-  } catch { throw CommandFailure("the result cannot be written as JSON: \(error)") }
+  } catch { throw CommandFailure("cannot encode the result as JSON: \(error)") }
   try printOutput(text + "\n")
 }
 

@@ -13,7 +13,7 @@ package struct TextOutput {
     var status = stat()
     if stat(path, &status) == 0 {
       guard status.st_mode & S_IFMT != S_IFDIR else {
-        throw failure("it is a folder")
+        throw failure("it is a directory; choose a file in it")
       }
       guard access(path, W_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
       return

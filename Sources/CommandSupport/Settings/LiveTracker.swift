@@ -32,7 +32,8 @@ package func networkTracker(
   } catch { throw .usage(error.description) }
   if tracker != nil, command.isGiven(Options.trackerAxes) {
     throw .usage(
-      "--tracker-axes is for connected trackers; a network tracker's signs are --tracker-preset's")
+      "--tracker-axes works only with connected trackers; "
+        + "set the signs of a network tracker with --tracker-preset")
   }
   return tracker
 }

@@ -58,20 +58,22 @@ package struct TrackerProfileFile: Decodable {
 
   private static func text(_ error: DecodingError) -> String {
     switch error {
-    case .keyNotFound(let key, _): "it lacks '\(key.stringValue)'"
+    case .keyNotFound(let key, _): "'\(key.stringValue)' is missing"
     case .typeMismatch(_, let place), .valueNotFound(_, let place):
       "'\(place.codingPath.map(\.stringValue).joined(separator: "."))' has the wrong type"
-    default: "it is not JSON"
+    default: "it is not valid JSON"
     }
   }
 
   private func profile() throws(Problem) -> TrackerProfile {
     guard schema == Self.schema else {
-      throw Problem("its schema is \(schema), and \(Self.schema) is wanted")
+      throw Problem("it has schema \(schema), but this program reads schema \(Self.schema)")
     }
-    guard let vendor = UInt16(vendor, radix: 16) else { throw Problem("its vendor is no number") }
+    guard let vendor = UInt16(vendor, radix: 16) else {
+      throw Problem("'vendor' must be a hexadecimal number from 0 to ffff")
+    }
     guard let kind = TrackerKind(rawValue: kind ?? "head") else {
-      throw Problem("its kind is none of head, controller, device")
+      throw Problem("'kind' must be one of head, controller, device")
     }
     var profile = TrackerProfile(
       name: name, vendorID: vendor, productID: try product.map(Self.hex), reportID: report,
@@ -94,7 +96,7 @@ package struct TrackerProfileFile: Decodable {
     var numbers: [TrackerProfile.Signal: TrackerProfile.Number] = [:]
     for (name, signal) in signals {
       guard let key = TrackerProfile.Signal(rawValue: name) else {
-        throw Problem("there is no signal '\(name)'")
+        throw Problem("the signal '\(name)' is unknown")
       }
       let place: TrackerProfile.Place
       if let usage = signal.usage {
@@ -104,7 +106,7 @@ package struct TrackerProfileFile: Decodable {
       {
         place = .byte(byte, type)
       } else {
-        throw Problem("'\(name)' has neither a usage nor a byte and a type that is known")
+        throw Problem("the signal '\(name)' needs a usage, or a byte and a known type")
       }
       numbers[key] = TrackerProfile.Number(
         place, scale: signal.scale ?? 1, offset: signal.offset ?? 0)
@@ -114,7 +116,7 @@ package struct TrackerProfileFile: Decodable {
 
   private static func hex(_ text: String) throws(Problem) -> UInt16 {
     guard let number = UInt16(text, radix: 16) else {
-      throw Problem("'\(text)' is no hexadecimal number")
+      throw Problem("'\(text)' is not a hexadecimal number from 0 to ffff")
     }
     return number
   }
@@ -122,7 +124,7 @@ package struct TrackerProfileFile: Decodable {
   /// Parses `PAGE:USAGE` in hexadecimal.
   private static func usage(_ text: String) throws(Problem) -> HIDUsage {
     let parts = text.split(separator: ":").map(String.init)
-    guard parts.count == 2 else { throw Problem("'\(text)' is no usage such as 0001:0032") }
+    guard parts.count == 2 else { throw Problem("'\(text)' is not a usage such as 0001:0032") }
     return HIDUsage(page: try hex(parts[0]), usage: try hex(parts[1]))
   }
 
@@ -132,7 +134,7 @@ package struct TrackerProfileFile: Decodable {
       let bytes = text.split(separator: " ").map { UInt8($0, radix: 16) }
       let known = bytes.compactMap(\.self)
       guard known.count == bytes.count, !known.isEmpty, known.count <= 4096 else {
-        throw Problem("'\(text)' is no report such as 09 01")
+        throw Problem("'\(text)' is not a report such as 09 01")
       }
       reports.append(known)
     }

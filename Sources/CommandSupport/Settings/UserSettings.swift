@@ -19,7 +19,8 @@ package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -
   do throws(MediaError) { _ = try LayoutOption(result[Options.layout]) } catch {
     throw CommandFailure(
       "\(folder.configPath): the value '\(result[Options.layout].withoutControls)' of 'layout'"
-        + " is no layout; it may be \(LayoutOption.names.joined(separator: ", "))")
+        + " must be \(LayoutOption.names.joined(separator: ", "))"
+        + " or a list of loudspeakers such as FL+FR+LFE")
   }
   return result
 }
