@@ -18,6 +18,6 @@ func perform(_ command: ParsedCommand) throws(CommandFailure) {
   case .calibrate: try calibrateCommand(command)
   case .fuse: try fuseCommand(command)
   case .demo: try demoCommand(command, play: playDemo)
-  default: throw .usage("no such command")
+  default: throw .usage("unknown command; see 'stillstage --help'")
   }
 }

@@ -64,18 +64,18 @@ import Testing
     let first = try Stillstage.succeed(arguments())
     #expect(
       first.output
-        == "Stereo (st), Surround (ch): 6 segments are whole, 6 of them fetched now (0.0 MB)\n")
+        == "Stereo (st), Surround (ch): 6 segments are complete, 6 of them fetched now (0.0 MB)\n")
     #expect(first.errors.isEmpty)
     #expect(names("") == ["6ch-384k", "kept.json", "master.m3u8", "stereo-128k"])
     let segments = ["00000.ts", "00001.ts", "00002.ts", "kept.json", "playlist.m3u8"]
     #expect(names("6ch-384k") == segments)
     let again = try Stillstage.succeed(arguments())
-    #expect(again.output.contains("6 segments are whole, 0 of them fetched now"))
+    #expect(again.output.contains("6 segments are complete, 0 of them fetched now"))
     // The kept folder is itself a presentation that can be fetched.
     let copy = made.file("copy")
     let last = try Stillstage.succeed(["fetch", output, "-o", copy, "--renditions", "all"])
     #expect(last.output.contains("6 of them fetched now"))
-    try fails(["fetch", output, "-o", "\(output)/copy"], "lies within what is fetched")
+    try fails(["fetch", output, "-o", "\(output)/copy"], "is inside the folder to fetch")
   }
 
   @Test func optionsChooseTheRenditions() throws {
@@ -97,11 +97,11 @@ import Testing
   @Test func whatIsMissingIsAnErrorUntilItIsThere() throws {
     try make(4)
     unlink(source.file("st2.ts"))
-    try fails(arguments(), "Stereo (st), segment 2: the server answered with status 404")
-    try fails(arguments(), "1 of 8 segments is missing in '\(output)'; the same command tries")
+    try fails(arguments(), "Stereo (st): segment 2 is missing: the server answered with status 404")
+    try fails(arguments(), "1 of 8 segments is missing in '\(output)'; run the same")
     try source.write(stream(2), to: "st2.ts")
     let run = try Stillstage.succeed(arguments())
-    #expect(run.output.contains("8 segments are whole, 1 of them fetched now"))
+    #expect(run.output.contains("8 segments are complete, 1 of them fetched now"))
   }
 
   @Test func whatCannotBeFetchedIsSaidInOneLine() throws {
@@ -141,7 +141,7 @@ import Testing
     #expect(playlist.split(separator: "\n").count { $0.hasSuffix(".ts") } == there)
     #expect(playlist.hasSuffix("#EXT-X-ENDLIST\n"))
     let rest = try Stillstage.succeed(arguments())
-    #expect(rest.output.contains("40 segments are whole, \(40 - there) of them fetched now"))
+    #expect(rest.output.contains("40 segments are complete, \(40 - there) of them fetched now"))
   }
 
   @Test func aKilledRunLeavesAPresentation() throws {
@@ -153,9 +153,9 @@ import Testing
     run.wait()
     unlink(source.file("delay"))
     let copy = try Stillstage.succeed(["fetch", output, "-o", made.file("copy")])
-    #expect(copy.errors.isEmpty && copy.output.contains("segments are whole"))
+    #expect(copy.errors.isEmpty && copy.output.contains("segments are complete"))
     let rest = try Stillstage.succeed(arguments())
-    #expect(rest.output.contains("40 segments are whole"))
+    #expect(rest.output.contains("40 segments are complete"))
   }
 
   /// A limited file size acts like a full disk: a one-line error, and completed files remain.

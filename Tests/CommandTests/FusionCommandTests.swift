@@ -66,7 +66,7 @@ import Testing
     let input = try folder.write(recording(field: false), to: "in.csv")
     let bad = try folder.write("t,gx,gy,gz\n0,0,0,0\n", to: "bad.csv")
     for (arguments, reason) in [
-      ([input, "-o", "x.csv", "--mag"], "has no columns mx,my,mz; fuse it without --mag"),
+      ([input, "-o", "x.csv", "--mag"], "has no columns mx,my,mz; leave out --mag"),
       ([bad, "-o", "x.csv"], "bad.csv, line 1: the header has no column 'ax'"),
       ([folder.file("none"), "-o", "x.csv"], "No such file or directory"),
       ([input, "-o", input], "would overwrite"),

@@ -97,7 +97,7 @@ import Testing
       """
       until [ -s out ]; do sleep 0.1; done
       echo unplug
-      until grep -q 'is gone' err; do sleep 0.1; done
+      until grep -q 'was disconnected' err; do sleep 0.1; done
       echo plug
       until [ $(grep -c 'is connected' err) = 2 ]; do sleep 0.1; done
       kill -TERM $(cat pid)

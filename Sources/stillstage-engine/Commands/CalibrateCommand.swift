@@ -28,7 +28,7 @@ func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
     try printOutput(text)
   } else {
     try printOutput(result.summary)
-    try printOutput(command[Options.dryRun] ? "\n\(text)" : "Kept in \(path)\n")
+    try printOutput(command[Options.dryRun] ? "\n\(text)" : "Saved to \(path)\n")
   }
 }
 
@@ -45,7 +45,7 @@ private func makeFolders(_ path: String) throws(CommandFailure) {
   for index in path.indices.dropFirst() where path[index] == "/" {
     let folder = String(path[..<index])
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST || access(folder, X_OK) == 0 else {
-      throw CommandFailure("cannot make \(folder): \(String(cString: strerror(errno)))")
+      throw CommandFailure("cannot create \(folder): \(String(cString: strerror(errno)))")
     }
   }
 }
@@ -84,7 +84,7 @@ private final class CalibrationGuide: Sendable {
       .id(tracker.path), feeding: HeadPoseSource(),
       onEvent: { event in
         switch event {
-        case .lost: heard.failure.withLock { $0 = "the tracker is gone; connect it again" }
+        case .lost: heard.failure.withLock { $0 = "the tracker was disconnected; reconnect it" }
         case .failed(let error): heard.failure.withLock { $0 = error.description }
         default: break
         }
@@ -94,15 +94,15 @@ private final class CalibrationGuide: Sendable {
 
   func run() throws(CommandFailure) -> Outcome {
     session.start()
-    say("Put the tracker down, or wear it and keep still: it is measured for 4 seconds.")
+    say("Put the tracker down, or wear it and keep still, while it is measured for 4 seconds.")
     let report = try rest()
-    say("It lies still. Put it on; look straight ahead, and hold.")
+    say("The tracker was still. Put it on, look straight ahead and hold.")
     let ahead = try held(0...180, from: nil)
-    say("Look up, by 30 degrees or so, and hold.")
+    say("Look up by about 30 degrees and hold.")
     let up = try held(AxisFinding.smallestUpTurn...120, from: ahead)
     say("Look ahead again.")
     _ = try held(0...12, from: ahead)
-    say("Turn the head to the left, by 45 degrees or so, and hold.")
+    say("Turn your head to the left by about 45 degrees and hold.")
     let left = try held(AxisFinding.smallestLeftTurn...150, from: ahead)
     do throws(CalibrationError) {
       let finding = try AxisFinding(
@@ -113,7 +113,7 @@ private final class CalibrationGuide: Sendable {
       try calibration.validate()
       return Outcome(
         calibration: calibration, summary: calibrationSummary(report, finding))
-    } catch { throw CommandFailure("\(tracker.name) is not calibrated: \(error)") }
+    } catch { throw CommandFailure("cannot calibrate \(tracker.name): \(error)") }
   }
 
   /// Records the resting tracker for `restSeconds`; throws the reason if it does not rest.
@@ -128,7 +128,7 @@ private final class CalibrationGuide: Sendable {
     while monotonic_nanoseconds() - start < Int64(Self.restSeconds * 1e9) { kept += try take() }
     do throws(CalibrationError) {
       return try StillnessReport(poses: kept.map(\.head), inertial: kept.compactMap(\.inertial))
-    } catch { throw CommandFailure("\(tracker.name) is not calibrated: \(error)") }
+    } catch { throw CommandFailure("cannot calibrate \(tracker.name): \(error)") }
   }
 
   private func held(
@@ -146,7 +146,7 @@ private final class CalibrationGuide: Sendable {
       guard monotonic_nanoseconds() - last < Self.silence else { throw silent }
     }
     throw CommandFailure(
-      "no pose was held for a minute; calibrate again, and hold each pose for a second")
+      "no pose was held within a minute; calibrate again, and hold each pose for a second")
   }
 
   /// Returns the samples of the next 20 ms.
@@ -161,7 +161,7 @@ private final class CalibrationGuide: Sendable {
   }
 
   private var silent: CommandFailure {
-    CommandFailure("\(tracker.name) sends no samples; check its battery, connect it again")
+    CommandFailure("\(tracker.name) sends no samples; check its battery and connection")
   }
 
   private func say(_ text: String) {
@@ -180,9 +180,9 @@ private func calibrationSummary(_ report: StillnessReport, _ finding: AxisFindin
     ["Axes (front, left, up)", "\(finding.axes.text), up is \(finding.up.text)"],
     ["Misalignment", "\(decimal(finding.misalignmentDegrees, 1)) degrees"],
     ["Rate", "\(decimal(report.rate, 1)) Hz, jitter \(decimal(report.jitter * 1000, 2)) ms"],
-    ["Gyroscope's bias", vector(report.gyroBias, degrees, "degrees/s")],
-    ["Gyroscope's noise", vector(report.gyroNoise, degrees, "degrees/s")],
-    ["Accelerometer's noise", vector(report.forceNoise, 1, "m/s2")],
+    ["Gyroscope bias", vector(report.gyroBias, degrees, "degrees/s")],
+    ["Gyroscope noise", vector(report.gyroNoise, degrees, "degrees/s")],
+    ["Accelerometer noise", vector(report.forceNoise, 1, "m/s2")],
     [
       "Pose",
       "noise \(decimal(report.poseNoise * degrees, 3)) degrees, drift "

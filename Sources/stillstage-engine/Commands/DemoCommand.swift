@@ -33,7 +33,7 @@ func playDemo() throws(CommandFailure) {
   options.calibration = userCalibration
   if TrackerList.current().trackers.isEmpty {
     options.head = .recorded(DemoScene.head)
-    printNote("no head tracker is connected; a built-in head turns left and right, nods and leans")
+    printNote("no head tracker is connected; a built-in head motion is used instead")
   }
   try play(options, events: EventLog(path: nil)) { rate throws(PlaybackError) in
     let rates = DemoScene.sampleRates

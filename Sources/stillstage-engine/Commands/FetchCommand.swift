@@ -66,7 +66,7 @@ private func refuseNesting(
     guard let real = realpath(candidate, nil) else { continue }
     defer { free(real) }
     if (String(cString: real) + "/").hasPrefix(folder.path + "/") {
-      throw CommandFailure("'\(output)' lies within what is fetched; choose another place")
+      throw CommandFailure("'\(output)' is inside the folder to fetch; choose another folder")
     }
     return
   }
@@ -79,19 +79,21 @@ private func report(
   if outcome.isInterrupted { throw .interrupted }
   for line in lines(of: outcome.missing) { printNote(line) }
   if outcome.gaps > 0 {
-    printNote("\(outcome.gaps) segments are gaps in the presentation itself")
+    let segments = outcome.gaps == 1 ? "1 segment" : "\(outcome.gaps) segments"
+    printNote("the presentation itself marks \(segments) as missing")
   }
   let count = jobs.reduce(0) { $0 + $1.playlist.segments.count } - outcome.gaps
   guard outcome.missing.isEmpty else {
     let one = outcome.missing.count == 1
     throw CommandFailure(
       "\(outcome.missing.count) of \(count) segments \(one ? "is" : "are") missing in '\(output)'; "
-        + "the same command tries them again")
+        + "run the same command again to fetch \(one ? "it" : "them")")
   }
   let names = jobs.map(\.rendition.shownName.withoutControls).joined(separator: ", ")
   let size = decimal(Double(outcome.bytes) / 1e6, 1)
   try printOutput(
-    "\(names): \(count) segments are whole, \(outcome.fetched) of them fetched now (\(size) MB)\n")
+    "\(names): \(count) segments are complete, "
+      + "\(outcome.fetched) of them fetched now (\(size) MB)\n")
 }
 
 /// Returns a line for each run of consecutive segments that are missing for the same reason: at
@@ -110,9 +112,12 @@ private func lines(of missing: [PresentationDownload.Missing]) -> [String] {
   let lines = runs.prefix(20).map { first, last in
     let numbers = first.number == last ? "segment \(last)" : "segments \(first.number) to \(last)"
     let name = first.rendition.shownName.withoutControls
-    return "\(name), \(numbers): \(first.reason.withoutControls)"
+    let verb = first.number == last ? "is" : "are"
+    return "\(name): \(numbers) \(verb) missing: \(first.reason.withoutControls)"
   }
-  return lines + (runs.count > 20 ? ["and \(runs.count - 20) more"] : [])
+  let rest = runs.count - 20
+  return lines
+    + (rest > 0 ? ["\(rest) more \(rest == 1 ? "run" : "runs") of segments are missing"] : [])
 }
 
 extension RenditionWishes {

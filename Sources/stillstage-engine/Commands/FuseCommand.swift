@@ -13,7 +13,7 @@ func fuseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let recording = try readRecording(input)
   let usesMagnetometer = command[Options.magnetometer]
   guard !usesMagnetometer || recording.hasMagneticField else {
-    throw CommandFailure("\(input) has no columns mx,my,mz; fuse it without --mag")
+    throw CommandFailure("\(input) has no columns mx,my,mz; leave out --mag")
   }
   try output.check()
   let turns = fused(recording, usesMagnetometer: usesMagnetometer)

@@ -14,10 +14,10 @@ func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try refuseOverwriting([command[Arguments.sofaFile]], by: [command[Options.exportOutput]])
   guard command[Options.decoder] != .direct else {
     throw .usage(
-      "the decoder 'direct' has no filters for ambisonic channels; export one of the others")
+      "the decoder 'direct' has no filters for ambisonic channels; choose another decoder")
   }
   guard command[Options.decoder] != .parametric else {
-    throw .usage("--decoder parametric has no filters of its own to export: choose another design")
+    throw .usage("the decoder 'parametric' has no filters of its own; choose another decoder")
   }
   var settings = RenderSettings()
   settings.method = DecoderDesign.Method(command[Options.decoder])

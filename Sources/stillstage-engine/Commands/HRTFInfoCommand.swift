@@ -54,12 +54,12 @@ private func contentRows(_ content: HRTFSummary.Content) -> [[String]] {
     ["largest gap", "\(decimal(content.largestGapDegrees, 1)) degrees to the nearest direction"],
     [
       "head circumference",
-      content.headCircumference.map { "\(decimal(100 * $0, 1)) cm by its delays" }
-        ?? "not to be told",
+      content.headCircumference.map { "\(decimal(100 * $0, 1)) cm, from the delays" }
+        ?? "unknown",
     ],
     ["radius", "\(decimal(content.radius, 2)) m"],
     ["delays", delays ?? "none"],
-    ["channel 0", "\(content.trueChannelZero) ear by its levels (\(declared))"],
+    ["channel 0", "\(content.trueChannelZero) ear, from the levels (\(declared))"],
     ["energy ratio", "\(decimal(content.energyRatio, 1)), largest to smallest response"],
     ["diffuse-field level", "\(decimal(content.diffuseFieldLevelDecibels, 2)) dB"],
   ]

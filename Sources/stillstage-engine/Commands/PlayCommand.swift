@@ -96,7 +96,9 @@ private func deviceTracker(
 ) throws(CommandFailure) -> String? {
   guard let id = command[Options.deviceTracker] else { return nil }
   guard try networkTracker(id, command) == nil else {
-    throw .usage("--device-tracker takes a connected tracker; '\(id)' can only be the head's")
+    throw .usage(
+      "--device-tracker works only with connected trackers; "
+        + "use the network tracker '\(id)' with --tracker")
   }
   do throws(HeadTrackingError) {
     _ = try TrackerList.current(settings).match(id)
@@ -118,8 +120,8 @@ private func tracker(
   } catch { throw CommandFailure(error.description) }
   throw CommandFailure(
     id == nil
-      ? "there is no second tracker for the head; connect one, or name it with --tracker ID"
-      : "--tracker and --device-tracker name the same tracker; name two")
+      ? "no second tracker is connected for the head; connect one, or name it with --tracker ID"
+      : "--tracker and --device-tracker name the same tracker; name two different ones")
 }
 
 /// Plays a source to its end, or until the listener or a signal ends playback.

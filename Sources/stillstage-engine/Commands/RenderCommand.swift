@@ -23,7 +23,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let wantsPose = command.isGiven(Options.pose) && !command.isGiven(Options.motion)
   let target = OutputLayout(command[Options.renderTarget])
   if target != nil, command.isGiven(Options.limiter), command[Options.limiter] {
-    throw .usage("--limiter on goes with --to binaural: other layouts are written as they are")
+    throw .usage("--limiter on works only with --to binaural; leave it out for other layouts")
   }
   let head =
     try (wantsPose ? nil : recordedHead(command))
@@ -57,7 +57,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try renderToFile(sound, path: output)
   for change in sound.layoutChanges {
     let place = clockText(change.seconds)
-    printNote("at \(place) the source's channels change to \(change.layout.name)")
+    printNote("the channels of the source change to \(change.layout.name) at \(place)")
     events.write(
       "layout", ["layout": .text(change.layout.name), "seconds": .number(change.seconds)])
   }
@@ -66,7 +66,10 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     events.warning(warning)
   }
   if sound.mutedFrameCount > 0 {
-    let text = "\(sound.mutedFrameCount) frames held no valid sound and were muted"
+    let count = sound.mutedFrameCount
+    let text =
+      "\(count) \(count == 1 ? "frame" : "frames") with invalid samples (NaN, infinite or huge) "
+      + "\(count == 1 ? "was" : "were") muted"
     printNote(text)
     events.warning(text)
   }
@@ -101,7 +104,7 @@ private func note(
   _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
 ) {
   guard let measured else {
-    return printNote("the sound is silent, or too soft to have a loudness; its level stays")
+    return printNote("the sound is silent or too quiet to measure; its level is unchanged")
   }
   var values: [String: EventLog.Value] = [
     "gain": .number(gain), "loudness": .number(measured.ears), "origin": .text("scan"),
@@ -111,7 +114,7 @@ private func note(
   events.write("loudness", values)
   if let peak, peak > -1, !command[Options.limiter] {
     printNote(
-      "the true peak will be \(decimal(peak, 1)) dBTP; --limiter on keeps it at -1 dBTP")
+      "the true peak will be \(decimal(peak, 1)) dBTP; --limiter on limits it to -1 dBTP")
   }
 }
 

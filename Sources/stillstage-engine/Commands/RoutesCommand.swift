@@ -21,7 +21,7 @@ func routesCommand(_ command: ParsedCommand) throws(CommandFailure) {
   if command[Options.json] {
     return try printJSON(sinks.map { RouteRecord($0, SpatialRoute($0, policy: policy)) })
   }
-  guard !sinks.isEmpty else { return try printOutput("The sound server has no output.\n") }
+  guard !sinks.isEmpty else { return try printOutput("The sound server has no outputs.\n") }
   let heading = ["SINK", "PORT", "TYPE", "FORM FACTOR", "MULTICHANNEL BECOMES"]
   let rows = sinks.map { row($0, SpatialRoute($0, policy: policy)) }
   try printOutput(table([heading] + rows))

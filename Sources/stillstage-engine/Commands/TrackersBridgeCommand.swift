@@ -11,7 +11,7 @@ func trackersBridgeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let name = command[Options.bridgePreset]
   guard let preset = OSCPreset(rawValue: name) else {
     let known = OSCPreset.allCases.map(\.rawValue).joined(separator: ", ")
-    throw .usage("there is no preset '\(name)'; there are: \(known)")
+    throw .usage("unknown preset '\(name)'; choose from: \(known)")
   }
   let sender: OSCSender
   do throws(NetworkTrackerError) {
@@ -40,6 +40,6 @@ private func bridge(
     guard source.status.freshness != .waiting else { return }
     let isSent = sender.send(preset.message(for: pose))
     failures = isSent ? 0 : failures + 1
-    if failures == 1 { printNote("nobody takes the messages; they are sent on") }
+    if failures == 1 { printNote("the target is unreachable; the messages are still sent") }
   }
 }

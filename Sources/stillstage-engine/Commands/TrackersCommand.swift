@@ -12,8 +12,8 @@ func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
     return try printOutput(
       """
       No head tracker found.
-      Plug one in, or pair and connect it by Bluetooth. Trackers on the network are not listed:
-      --tracker osc:PORT, opentrack:PORT or freepie:PORT listens for one.
+      Plug one in, or pair and connect one by Bluetooth. Network trackers are not listed:
+      use one with --tracker osc:PORT, opentrack:PORT or freepie:PORT.
 
       """)
   }
@@ -45,10 +45,10 @@ private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
   let lines = rules.indices.filter { rules.firstIndex(of: rules[$0]) == $0 }.map { rules[$0] }
   return """
 
-    To use a tracker without permission, put into /etc/udev/rules.d/70-stillstage.rules
+    To get permission for a tracker, add the following to /etc/udev/rules.d/70-stillstage.rules
       \(lines.joined(separator: "\n  "))
-    and connect the tracker again. 'make install-udev' in the source folder installs the rules for
-    all trackers that Stillstage knows.
+    and reconnect the tracker. 'make install-udev' in the source folder installs the rules for all
+    trackers that Stillstage knows.
 
     """
 }

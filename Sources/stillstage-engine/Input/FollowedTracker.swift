@@ -57,9 +57,9 @@ final class TrackerEvents: Sendable {
     switch event {
     case .waiting: nil
     case .connected(let tracker): "\(tracker.name) (\(tracker.id)) is connected"
-    case .lost(let tracker): "\(tracker.name) (\(tracker.id)) is gone; waiting for it"
-    case .discontinuity: "the tracker's reference frame jumped; the pose goes on"
-    case .recentered: "the tracker's button made this the front"
+    case .lost(let tracker): "\(tracker.name) (\(tracker.id)) was disconnected; waiting for it"
+    case .discontinuity: "the tracker's reference frame jumped; the yaw is kept"
+    case .recentered: "the tracker's button recentred the stage"
     case .failed(let error): error.description
     }
   }

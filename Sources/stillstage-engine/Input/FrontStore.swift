@@ -49,7 +49,7 @@ struct FrontStore {
         at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
       try encoder.encode(all).write(to: url, options: .atomic)
     } catch {
-      printNote("the front cannot be kept in \(path): \(error)")
+      printNote("cannot save the front to \(path): \(error)")
     }
   }
 }

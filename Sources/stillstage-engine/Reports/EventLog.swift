@@ -23,7 +23,7 @@ final class EventLog {
     let opened = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard opened >= 0 else {
       let reason = String(cString: strerror(errno))
-      throw CommandFailure("cannot write the events to '\(path)': \(reason); choose another place")
+      throw CommandFailure("cannot write the events to '\(path)': \(reason); choose another file")
     }
     descriptor = opened
   }

@@ -34,7 +34,9 @@ final class PlayerReporter {
     for event in player.takeEvents() { tell(event) }
     let status = player.status
     if status.mutedFrames > mutedFrames {
-      if mutedFrames == 0 { say("the source holds numbers that are no sound; they are muted") }
+      if mutedFrames == 0 {
+        say("the source contains invalid samples (NaN, infinite or huge); they are muted")
+      }
       events.write("muted", ["frames": .integer(status.mutedFrames - mutedFrames)])
       mutedFrames = status.mutedFrames
     }
@@ -71,18 +73,18 @@ final class PlayerReporter {
     case .modeChanged(let mode): events.write("mode", ["mode": .text(mode.rawValue)])
     case .routeChanged(let decision): tell(decision)
     case .layoutChanged(let layout):
-      if rendition == nil { say("the source's channels change to \(layout.name)") }
+      if rendition == nil { say("the channels of the source change to \(layout.name)") }
       events.write("layout", ["layout": .text(layout.name)])
     case .multichannelOffered(let offer):
       let how = offer.optionText
-      say("this programme is to be had in more channels than are played: \(how)")
+      say("more channels are available than are played: \(how)")
       events.write("multichannel-offered", ["message": .text(how)])
     case .decoderChanged(let settings):
       say("decoder: \(settings.summary(isAmbisonic: player.isAmbisonic))")
       events.write("decoder", ["decoder": .text(settings.summary(isAmbisonic: player.isAmbisonic))])
     case .decoderKept(let settings, let error):
       let reason = error.optionText
-      say("no change to \(settings.summary(isAmbisonic: player.isAmbisonic)): \(reason)")
+      say("cannot switch to \(settings.summary(isAmbisonic: player.isAmbisonic)): \(reason)")
       events.write("decoder-kept", ["message": .text(reason)])
     case .loudness(let report): events.write("loudness", report.values)
     case .news(let news): tell(news)
@@ -96,7 +98,9 @@ final class PlayerReporter {
       say(text)
       events.write("stream", ["message": .text(text)])
     case .rendition(let now):
-      if rendition != nil { say("now \(now.name): \(now.reason ?? "it is another one")") }
+      if rendition != nil {
+        say("now playing \(now.name): \(now.reason ?? "the rendition changed")")
+      }
       rendition = now
       events.write("rendition", now.values)
     }
@@ -113,10 +117,10 @@ final class PlayerReporter {
           "queueMilliseconds": .number(status.queueMilliseconds),
         ])
     case .serverLost(let reason, let frames):
-      say("the sound server is gone (\(reason)); waiting for it")
+      say("the connection to the sound server was lost (\(reason)); reconnecting")
       events.write("server-lost", ["reason": .text(reason), "framesLost": .integer(frames)])
     case .sinkLost(let reason, let frames):
-      say("the output device is gone (\(reason)); waiting for one")
+      say("the output device was lost (\(reason)); waiting for another one")
       events.write("sink-lost", ["reason": .text(reason), "framesLost": .integer(frames)])
     case .serverFrozen:
       say("the sound server does not answer; waiting for it")
@@ -133,7 +137,7 @@ final class PlayerReporter {
     case .underrun(let total): events.write("underrun", ["total": .integer(total)])
     case .queueChanged(let depth, let rewriting):
       if case .sinkReadsTooFarAhead(let ahead) = rewriting {
-        say("the output reads \(Int(ahead)) ms ahead: the queue is kept short, not rendered again")
+        say("the output reads \(Int(ahead)) ms ahead; the queue is kept short and not rewritten")
       }
       events.write(
         "queue-changed",
@@ -161,7 +165,7 @@ final class PlayerReporter {
       say("head tracker: \(tracker.name)")
       events.write("tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])
     case .lost(let tracker):
-      say("the head tracker \(tracker.name) is gone; the stage comes to the front")
+      say("the head tracker \(tracker.name) was disconnected; the stage returns to the front")
       events.write("tracker-lost", ["id": .text(tracker.id)])
     case .discontinuity: events.write("tracker-jump")
     case .recentered: events.write("tracker-recentre")
@@ -180,7 +184,7 @@ final class PlayerReporter {
       events.write(
         "device-tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])
     case .lost(let tracker):
-      say("the device tracker \(tracker.name) is gone; the stage stays in the room")
+      say("the device tracker \(tracker.name) was disconnected; the stage is now fixed to the room")
       events.write("device-tracker-lost", ["id": .text(tracker.id)])
     case .discontinuity: events.write("device-tracker-jump")
     case .failed(let error):
