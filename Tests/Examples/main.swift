@@ -40,7 +40,7 @@ func routes(_ seconds: Int) async throws {
     switch event {
     case .routesChanged(let routes):
       for route in routes { print("\(route.facts.name): \(route.decision.text)") }
-    case .spatialOffered(let route): print("spatial sound is to be had on \(route.facts.name)")
+    case .spatialOffered(let route): print("spatial sound is available on \(route.facts.name)")
     case .spatialWithdrawn: print("no spatial sound here")
     }
   }

@@ -52,7 +52,7 @@ import Testing
         environment: ["PULSE_SERVER": server.address, "HOME": folder.path], timeoutSeconds: 60)
       #expect(run.exitCode == 0, "\(run.errors)")
       #expect(run.output.contains("binaural (no sign of loudspeakers)"))
-      #expect(run.output.contains("spatial sound is to be had on Private-ears"))
+      #expect(run.output.contains("spatial sound is available on Private-ears"))
     }
   }
 
