@@ -15,7 +15,7 @@ import Testing
   static let sphere = RigidSphereHead().hrtfSet(sampleRate: 48000)
 
   @Test(arguments: [8.0, 12, 15, 30])
-  func theEarsAreKeptApart(degrees: Double) {
+  func cancellationSeparatesTheEars(degrees: Double) {
     let trial = CrosstalkTrial(set: Self.sphere, angle: degrees * .pi / 180)
     let (without, with) = (
       trial.result(.init(), isCancelling: false), trial.result(.init(), isCancelling: true)
@@ -25,7 +25,7 @@ import Testing
     #expect(with.largestBoost <= 12)
   }
 
-  @Test func aMeasuredHeadIsKeptApartToo() throws {
+  @Test func cancellationSeparatesTheEarsOfAMeasuredHead() throws {
     let set = try SofaLoader().load(try defaultSofa()).prepared(sampleRate: 48000)
     let trial = CrosstalkTrial(set: set, angle: 12 * .pi / 180)
     let with = trial.result(.init(), isCancelling: true)
@@ -47,7 +47,7 @@ import Testing
 
   /// Checks cancellation with an independent head: the pressure on a sphere by its series, for
   /// loudspeakers at 55 cm.
-  @Test func aSphereHearsItWithWavesThatAreRound() {
+  @Test func cancellationHoldsForSphericalWaves() {
     let angle = 12 * Double.pi / 180
     let filters = CrosstalkDesign(angle: angle).filters(for: Self.sphere)
     let sphere = SphereTransferFunction(radius: 0.0875, sourceDistance: 0.55, speedOfSound: 343)
@@ -74,7 +74,7 @@ import Testing
 
   /// Checks that the ears receive the same signals through loudspeakers as with the filters for
   /// headphones, at the same time: the modelling delay is compensated.
-  @Test func theEarsHearTheDecoder() throws {
+  @Test func cancellationPreservesTheDecoderOutputAtTheEars() throws {
     let set = Self.sphere.normalized()
     let plain = try DecoderDesign(order: 3).filters(for: set)
     let cancelling = CrosstalkDesign(angle: 12 * .pi / 180).filters(for: set)
@@ -137,7 +137,7 @@ import Testing
     #expect(crossed.taps <= plain.taps + cancelling.leftEar[0].count)
   }
 
-  @Test func aMirroredHeadKeepsItsMirrorImages() throws {
+  @Test func cancellationPreservesMirrorSymmetry() throws {
     let set = Self.sphere.normalized()
     let plain = try DecoderDesign(order: 2).filters(for: set)
     let crossed = plain.crossed(by: CrosstalkDesign(angle: 0.2).filters(for: set))
@@ -147,7 +147,7 @@ import Testing
     #expect(isSymmetric(plain) && isSymmetric(crossed))
   }
 
-  @Test func theDirectDecoderFeedsThemAlike() throws {
+  @Test func directDecoderAppliesTheCancellation() throws {
     let set = Self.sphere.normalized()
     let cancelling = CrosstalkDesign(angle: 12 * .pi / 180).filters(for: set)
     let bank = try DirectDesign().bank(for: set)

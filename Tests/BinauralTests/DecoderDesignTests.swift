@@ -72,14 +72,14 @@ import Testing
     return sum / Double(count)
   }
 
-  @Test func higherOrdersComeNearerToTheHead() throws {
+  @Test func magnitudeErrorDecreasesWithOrder() throws {
     let errors = try [1, 3, 5, 7].map { Self.magnitudeError(try Self.design($0)) }
     #expect(errors == errors.sorted(by: >))
     #expect(errors[0] < 2.5)
     #expect(errors[3] < 0.5)
   }
 
-  @Test func magnitudesBeatComplexResponsesAtLowOrders() throws {
+  @Test func magnitudeLeastSquaresBeatsLeastSquaresAtLowOrders() throws {
     for order in [1, 3] {
       let magnitude = Self.magnitudeError(try Self.design(order))
       let complex = Self.magnitudeError(try Self.design(order, .leastSquares))
@@ -89,7 +89,7 @@ import Testing
 
   /// Checks that the decoder's diffuse field has the set's level in every band.
   @Test(arguments: [1, 2, 4, 7], DecoderDesign.Method.allCases)
-  func theDiffuseFieldIsTheSets(order: Int, method: DecoderDesign.Method) throws {
+  func decoderPreservesTheDiffuseFieldSpectrum(order: Int, method: DecoderDesign.Method) throws {
     let filters = try Self.design(order, method)
     let directions = fibonacciLattice(count: 200)
     func mean(_ rows: [[Float]]) -> [Double] {
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// Checks that the flattened set's diffuse field varies by less than 1 dB over 200 Hz to 12 kHz.
-  @Test func diffuseEqualisationFlattensTheSet() throws {
+  @Test func diffuseEqualisationFlattensTheDiffuseField() throws {
     let filters = try Self.design(3, .magnitudeLeastSquares, .diffuse)
     let directions = fibonacciLattice(count: 200)
     var energy: [Double] = []
@@ -134,7 +134,7 @@ import Testing
   /// Checks that a frontal impulse arrives `delaySeconds` later than in the set, for every order
   /// and method.
   @Test(arguments: 1...7, DecoderDesign.Method.allCases)
-  func theDelayIsConstant(order: Int, method: DecoderDesign.Method) throws {
+  func delayIsTheSameForEveryOrderAndMethod(order: Int, method: DecoderDesign.Method) throws {
     let filters = try Self.design(order, method)
     let front = Self.sphere.nearestDirection(to: SIMD3(1, 0, 0))
     let v = Self.sphere.directions[front]
@@ -160,7 +160,7 @@ import Testing
     return -slope.angle / (2 * .pi * 20)
   }
 
-  @Test func leftAndRightMirrorEachOtherForASymmetricHead() throws {
+  @Test func symmetricHeadGivesMirroredFilters() throws {
     let filters = try Self.design(3)
     for c in filters.left.indices {
       // Channels with negative m change sign if y is mirrored.
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func aSetOfFourDirectionsStillDecodes() throws {
+  @Test func setOfFourDirectionsGivesFiniteFilters() throws {
     let few = HRTFSet(
       name: "four", sampleRate: 48000,
       directions: [SIMD3(1, 0, 0), SIMD3(-1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, -1, 0)], radius: 1,

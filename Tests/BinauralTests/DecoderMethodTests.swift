@@ -18,18 +18,18 @@ import Testing
     return EarCoefficients(left: ear(), right: ear())
   }
 
-  @Test func aConstrainedDecoderHasTheWantedCovariance() {
+  @Test func constrainedDecoderHasTheTargetCovariance() {
     for channels in [4, 9, 16, 64] {
-      let wanted = EarCovariance(randomEars(channels))
-      let result = EarCovariance(randomEars(channels).constrained(to: wanted))
-      let scale = wanted.left + wanted.right
-      #expect(abs(result.left - wanted.left) < 1e-7 * scale)
-      #expect(abs(result.right - wanted.right) < 1e-7 * scale)
-      #expect((result.cross + wanted.cross * -1).squaredMagnitude < 1e-13 * scale * scale)
+      let target = EarCovariance(randomEars(channels))
+      let result = EarCovariance(randomEars(channels).constrained(to: target))
+      let scale = target.left + target.right
+      #expect(abs(result.left - target.left) < 1e-7 * scale)
+      #expect(abs(result.right - target.right) < 1e-7 * scale)
+      #expect((result.cross + target.cross * -1).squaredMagnitude < 1e-13 * scale * scale)
     }
   }
 
-  @Test func aDecoderThatHasItsCovarianceStaysAsItIs() {
+  @Test func constrainingToItsOwnCovarianceChangesNothing() {
     let decoder = randomEars(9)
     let result = decoder.constrained(to: EarCovariance(decoder))
     for (a, b) in zip(decoder.left + decoder.right, result.left + result.right) {
@@ -38,7 +38,7 @@ import Testing
   }
 
   /// Checks that silence in an ear, or the same signal in both, gives finite coefficients.
-  @Test func aDegenerateDecoderStaysFinite() {
+  @Test func degenerateDecoderStaysFinite() {
     let one = randomEars(4)
     let nothing = [Complex](repeating: Complex(0), count: 4)
     for decoder in [
@@ -92,11 +92,11 @@ import Testing
     return sum / Double(count)
   }
 
-  @Test func theConstraintKeepsTheEarsCoherence() throws {
-    let free = coherenceError(try DecoderDesignTests.design(1))
-    let kept = coherenceError(try DecoderDesignTests.design(1, .covarianceConstrained))
-    #expect(free > 0.1)
-    #expect(kept < 0.02)
+  @Test func covarianceConstraintPreservesInterauralCoherence() throws {
+    let unconstrained = coherenceError(try DecoderDesignTests.design(1))
+    let constrained = coherenceError(try DecoderDesignTests.design(1, .covarianceConstrained))
+    #expect(unconstrained > 0.1)
+    #expect(constrained < 0.02)
   }
 
   @Test func interpolationIsExactForLinearFunctions() {
@@ -115,11 +115,11 @@ import Testing
     #expect(between.weights(at: directions[7]).map(\.direction) == [7])
   }
 
-  @Test func aCancelledDesignEndsEarly() {
-    let asked = Atomic<Int>(0)
+  @Test func cancelledDesignThrowsInterrupted() {
+    let checks = Atomic<Int>(0)
     #expect(throws: HRTFError.interrupted) {
       try DecoderDesign(order: 3).filters(for: DecoderDesignTests.sphere) {
-        asked.add(1, ordering: .relaxed).newValue > 40
+        checks.add(1, ordering: .relaxed).newValue > 40
       }
     }
   }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Binaural
 
-/// Checks that the cache finds designs again and never returns a wrong one, whatever happens to its
+/// Checks that the cache returns stored designs and never a wrong one, whatever happens to its
 /// files.
 @Suite struct DesignCacheTests {
   private static let set = RigidSphereHead().hrtfSet(sampleRate: 48000)
@@ -21,7 +21,7 @@ import Testing
 
   private func files(_ folder: String) -> [String] { CacheFile.list(folder).map(\.name).sorted() }
 
-  @Test func hashesAreThoseOfTheSpecification() {
+  @Test func xxHash64MatchesKnownVectors() {
     func hash(_ text: String) -> UInt64 { Array(text.utf8).withUnsafeBytes { XXHash64.hash($0) } }
     #expect(hash("") == 0xEF46_DB37_51D8_E999)
     #expect(hash("a") == 0xD24E_C4F1_A98C_6E5B)
@@ -30,7 +30,7 @@ import Testing
       hash("Nobody inspects the spammish repetition") == 0xFBCE_A83C_8A37_8BF1)
   }
 
-  @Test func whatWasStoredIsFoundUnderItsKeyOnly() {
+  @Test func entryLoadsOnlyUnderItsOwnKey() {
     let folder = TemporaryFolder()
     let cache = DesignCache(folder: folder.file("a/b"))
     #expect(cache.load(key()) == nil)
@@ -40,7 +40,7 @@ import Testing
     #expect(files(folder.file("a/b")).count == 1)
   }
 
-  @Test func everyPropertyOfTheSetAndTheSettingsIsInTheKey() {
+  @Test func keyDependsOnTheSetTheRateAndTheSettings() {
     var changed = Self.set
     changed.impulseResponses[12345] += 1e-7
     var turned = Self.set
@@ -57,23 +57,23 @@ import Testing
     #expect(key() == key())
   }
 
-  @Test func aFlippedBitAnywhereIsFoundOut() throws {
+  @Test func corruptEntriesAreRejected() throws {
     var random = SeededGenerator.forTest()
     let folder = TemporaryFolder()
     let cache = DesignCache(folder: folder.path)
     cache.store(Self.arrays, key())
-    let sound = bytes(cache.path(key()))
-    #expect(sound.count > 60)
-    for at in sound.indices {
-      var damaged = sound
+    let intact = bytes(cache.path(key()))
+    #expect(intact.count > 60)
+    for at in intact.indices {
+      var damaged = intact
       damaged[at] ^= 1 << UInt8.random(in: 0...7, using: &random)
       #expect(CacheEntry.arrays(in: damaged, key: key()) == nil, "byte \(at)")
     }
-    for count in sound.indices {
-      #expect(CacheEntry.arrays(in: Array(sound[..<count]), key: key()) == nil)
+    for count in intact.indices {
+      #expect(CacheEntry.arrays(in: Array(intact[..<count]), key: key()) == nil)
     }
-    #expect(CacheEntry.arrays(in: sound + [0], key: key()) == nil)
-    #expect(CacheEntry.arrays(in: sound, key: key("other")) == nil)
+    #expect(CacheEntry.arrays(in: intact + [0], key: key()) == nil)
+    #expect(CacheEntry.arrays(in: intact, key: key("other")) == nil)
   }
 
   /// Replaces an entry by damaged files, with shell commands that get its path in $F.
@@ -82,7 +82,7 @@ import Testing
     "rm $F; mkfifo $F", "rm $F; ln -s /dev/zero $F", "rm $F; ln -s $F $F", "chmod 0 $F",
     "printf X | dd of=$F bs=1 seek=500 conv=notrunc 2>/dev/null",
   ])
-  func damageIsDesignedAnewAndMended(damage: String) throws {
+  func damagedEntryIsRedesignedAndReplaced(damage: String) throws {
     let folder = TemporaryFolder()
     let cache = DesignCache(folder: folder.path)
     let design = DecoderDesign(order: 1)
@@ -93,10 +93,10 @@ import Testing
     #expect(first.left == second.left && first.right == second.right)
     #expect(files(folder.path).count == 1)
     let third = try design.filters(for: Self.set, sampleRate: 16000, cache: cache) { true }
-    #expect(third.left == first.left, "the mended entry needs no design")
+    #expect(third.left == first.left, "the replaced entry needs no design")
   }
 
-  @Test func aFolderThatCannotBeWrittenIsHarmless() throws {
+  @Test func designSucceedsWithAnUnwritableCacheFolder() throws {
     let folder = TemporaryFolder()
     let blocked = try folder.write("a file", to: "file")
     let design = DecoderDesign(order: 1)
@@ -108,7 +108,7 @@ import Testing
     #expect(files(folder.path) == ["file"])
   }
 
-  @Test func theOldestGoWhenTheFolderIsFull() {
+  @Test func fullFolderEvictsLeastRecentlyUsedEntries() {
     let folder = TemporaryFolder()
     let cache = DesignCache(folder: folder.path, limit: 10_000)
     let block = [[Float](repeating: 1, count: 800)]
@@ -126,18 +126,18 @@ import Testing
     #expect(files(folder.path).count == 3)
   }
 
-  @Test func whatAKilledWriterLeftIsRemovedAfterAnHour() throws {
+  @Test func staleTemporaryFilesAreRemoved() throws {
     let folder = TemporaryFolder()
     try folder.write("x", to: ".new-old")
     try folder.write("x", to: ".new-fresh")
     try folder.write("x", to: "somebody's")
     _ = try ProgramRun.of("touch", ["-d", "2 hours ago", folder.file(".new-old")])
     DesignCache(folder: folder.path).store(Self.arrays, key())
-    let left = files(folder.path).filter { !$0.hasSuffix(".filters") }
-    #expect(left == [".new-fresh", "somebody's"])
+    let remaining = files(folder.path).filter { !$0.hasSuffix(".filters") }
+    #expect(remaining == [".new-fresh", "somebody's"])
   }
 
-  @Test func writersAndReadersAtOnceMeetWholeEntriesOnly() {
+  @Test func concurrentReadersSeeOnlyCompleteEntries() {
     let folder = TemporaryFolder()
     let path = folder.path
     let wrong = Atomic<Int>(0)
@@ -157,7 +157,7 @@ import Testing
     #expect(files(path).count == 1)
   }
 
-  @Test func theFolderIsFoundByTheEnvironment() {
+  @Test func environmentSelectsTheFolder() {
     func folder(_ variables: [String: String]) -> String? {
       DesignCache.standard { variables[$0] }?.folder
     }

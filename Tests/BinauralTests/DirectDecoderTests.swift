@@ -57,7 +57,7 @@ import Testing
     return YawPitchRoll(yaw: 1000 * t, pitch: 30 * t, roll: -200 * t).quaternion
   }
 
-  @Test func everyDirectionSoundsAsInTheSet() throws {
+  @Test func everyDirectionMatchesTheSetInLevelAndDelay() throws {
     let set = DecoderDesignTests.sphere
     var (sum, count) = (0.0, 0)
     for d in stride(from: 0, to: set.directions.count, by: 61) {
@@ -69,16 +69,16 @@ import Testing
           sum += abs(a - b)
           count += 1
         }
-        let late = DecoderDesignTests.groupDelay(ears[ear].map(Double.init))
-        let due = DecoderDesignTests.groupDelay(truth) + BinauralFilters.delaySeconds
-        #expect(abs(late - due) < 8e-6)
+        let delay = DecoderDesignTests.groupDelay(ears[ear].map(Double.init))
+        let expectedDelay = DecoderDesignTests.groupDelay(truth) + BinauralFilters.delaySeconds
+        #expect(abs(delay - expectedDelay) < 8e-6)
       }
     }
     #expect(sum / Double(count) < 0.2)
   }
 
   @Test(arguments: [[1], [64], [500], [31, 33, 7]])
-  func theCallSizeDoesNotMatter(calls: [Int]) throws {
+  func outputIsIndependentOfCallSizeAndPartition(calls: [Int]) throws {
     var random = SeededGenerator.forTest()
     let directions = (0..<3).map { _ in randomDirection(using: &random) }
     let x = directions.map { _ in (0..<900).map { _ in Float.random(in: -1...1, using: &random) } }
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func turningTheHeadIsTurningTheLoudspeakersTheOtherWay() throws {
+  @Test func headTurnEqualsOppositeLoudspeakerTurn() throws {
     var random = SeededGenerator.forTest()
     let x = [(0..<2000).map { _ in Float.random(in: -1...1, using: &random) }]
     for _ in 0..<10 {
@@ -105,12 +105,12 @@ import Testing
     }
   }
 
-  /// Plays a tone while the head turns: there must be no sound at distant frequencies.
+  /// Plays a tone while the head turns: distant frequencies must have almost no energy.
   @Test(arguments: [
     (degreesPerSecond: 1000.0, near: -60.0, far: -85.0),
     (degreesPerSecond: 11250, near: -40, far: -50),
   ])
-  func aTurningHeadMakesNoClicks(
+  func toneStaysNarrowbandWhileTheHeadTurns(
     degreesPerSecond: Double, near: Double, far: Double
   ) throws {
     let frames = 16384
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func resettingForgetsThePast() throws {
+  @Test func resetClearsAllState() throws {
     var random = SeededGenerator.forTest()
     let decoder = BinauralDecoder(
       filters: BinauralFilters(direct: try Self.bank.get(), sampleRate: Self.rate),
@@ -170,7 +170,7 @@ import Testing
 
   /// Covers rates from the lowest playback rate up.
   @Test(arguments: [8000.0, 16000, 44100, 96000])
-  func arrivalsAreKeptAtAnyRate(rate: Double) {
+  func delayLineIsAccurateAtEveryRate(rate: Double) {
     let line = EarDelayLine(speakers: 1, sampleRate: rate)
     let seconds = 0.0002
     line.setArrival(seconds, speaker: 0, ear: 0)
@@ -193,14 +193,14 @@ import Testing
     }
   }
 
-  @Test func theBankIsFoundInTheCacheAgain() throws {
+  @Test func filterBankIsLoadedFromTheCache() throws {
     let folder = TemporaryFolder()
     let cache = DesignCache(folder: folder.path)
     let set = RigidSphereHead().hrtfSet(sampleRate: 48000)
-    let made = try DirectDesign().filters(for: set, sampleRate: 48000, cache: cache)
-    let found = try DirectDesign().filters(for: set, sampleRate: 48000, cache: cache) { true }
-    #expect(made.direct?.filters == found.direct?.filters)
-    #expect(made.direct?.gains == found.direct?.gains)
+    let designed = try DirectDesign().filters(for: set, sampleRate: 48000, cache: cache)
+    let loaded = try DirectDesign().filters(for: set, sampleRate: 48000, cache: cache) { true }
+    #expect(designed.direct?.filters == loaded.direct?.filters)
+    #expect(designed.direct?.gains == loaded.direct?.gains)
     #expect(throws: HRTFError.interrupted) {
       try DirectDesign(equalisation: .diffuse).filters(for: set, sampleRate: 48000, cache: cache) {
         true
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func componentsSpanWhatTheyAreMadeOf() {
+  @Test func threeComponentsReconstructRankThreeData() {
     var random = SeededGenerator.forTest()
     let basis = (0..<3).map { _ in (0..<40).map { _ in Double.random(in: -1...1, using: &random) } }
     let rows = (0..<60).map { _ in

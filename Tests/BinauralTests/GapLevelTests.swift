@@ -32,7 +32,7 @@ import Testing
 
   /// KEMAR was measured down to an elevation of -40 degrees.
   @Test(arguments: [1, 5])
-  func aSetWithAGapIsAsLoudAsItsMeasurements(order: Int) throws {
+  func measurementGapDoesNotChangeTheDiffuseLevel(order: Int) throws {
     let set = try SofaLoader().load(try defaultSofa()).normalized()
     let filters = try DecoderDesign(method: .leastSquares, order: order).filters(for: set)
     let level = diffuseLevel(filters)

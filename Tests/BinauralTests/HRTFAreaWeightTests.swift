@@ -28,8 +28,8 @@ struct HRTFAreaWeightTests {
     }
   }
 
-  @Test("Corners of regular solids count the same")
-  func solids() {
+  @Test("Vertices of regular solids have equal weights")
+  func verticesOfRegularSolidsHaveEqualWeights() {
     let signs = [1.0, -1]
     let cube = signs.flatMap { x in signs.flatMap { y in signs.map { SIMD3(x, y, $0) } } }
     let tetrahedron = [SIMD3(1.0, 1, 1), SIMD3(1, -1, -1), SIMD3(-1, 1, -1), SIMD3(-1, -1, 1)]
@@ -40,8 +40,8 @@ struct HRTFAreaWeightTests {
     }
   }
 
-  @Test("The cells of full-sphere grids cover the sphere once", arguments: [0, 1, 2])
-  func closure(grid: Int) {
+  @Test("Voronoi cells of full-sphere grids cover the sphere once", arguments: [0, 1, 2])
+  func voronoiCellsCoverTheSphereOnce(grid: Int) {
     let directions =
       switch grid {
       case 0: RigidSphereHead.rings(spacing: 5)
@@ -53,8 +53,8 @@ struct HRTFAreaWeightTests {
     #expect(areas.allSatisfy { $0 > 0 })
   }
 
-  @Test("Cells match a count of nearest directions over the sphere")
-  func counted() {
+  @Test("Weights match the counts of nearest directions over the sphere")
+  func weightsMatchNearestDirectionCounts() {
     let directions = Self.scattered(60)
     let weights = set(directions).areaWeights(limitingCaps: false)
     let points = 60_000
@@ -75,16 +75,16 @@ struct HRTFAreaWeightTests {
     }
   }
 
-  @Test("Equal directions share their cell")
-  func duplicates() {
+  @Test("Duplicate directions share one cell")
+  func duplicateDirectionsShareOneCell() {
     let up = SIMD3(0.0, 0, 1)
     let weights = set(Self.octahedron + [up, up]).areaWeights(limitingCaps: false)
     for index in [4, 6, 7] { #expect(abs(weights[index] - 1.0 / 18) < 1e-12) }
     for index in [0, 1, 2, 3, 5] { #expect(abs(weights[index] - 1.0 / 6) < 1e-12) }
   }
 
-  @Test("A ring, a hemisphere, two directions and one are shared fairly")
-  func degenerate() {
+  @Test("Rings, hemispheres, pairs and single directions have valid weights and gaps")
+  func degenerateGridsHaveValidWeightsAndGaps() {
     let ring = (0..<36).map { Direction(azimuth: Double($0) * 10).unitVector }
     for weight in set(ring).areaWeights { #expect(abs(weight - 1.0 / 36) < 1e-9) }
     #expect(abs(set(ring).largestGapDegrees - 90) < 0.1)
@@ -99,8 +99,8 @@ struct HRTFAreaWeightTests {
     #expect(abs(set(half).largestGapDegrees - 90) < 0.1)
   }
 
-  @Test("No direction at the rim of a gap counts more than three median ones")
-  func caps() {
+  @Test("A direction at the rim of a gap weighs at most three times the median")
+  func weightsAtGapRimsAreLimited() {
     let cap = RigidSphereHead.rings(spacing: 10).filter { $0.z > -0.3 }
     let free = set(cap).areaWeights(limitingCaps: false)
     let limited = set(cap).areaWeights
@@ -113,8 +113,8 @@ struct HRTFAreaWeightTests {
     #expect(abs(limited.reduce(0, +) - 1) < 1e-12)
   }
 
-  @Test("Weights do not depend on how the head is turned")
-  func turned() {
+  @Test("Weights are invariant under rotation")
+  func weightsAreRotationInvariant() {
     let turn = RotationMatrix(YawPitchRoll(yaw: 33, pitch: 21, roll: -64).quaternion)
     let directions = RigidSphereHead.rings(spacing: 15)
     let turned = set(directions.map { turn.rotate($0) }).areaWeights

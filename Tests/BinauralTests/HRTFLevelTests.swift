@@ -16,17 +16,17 @@ struct HRTFLevelTests {
       delays: [Double](repeating: 0, count: 2 * directions.count))
   }
 
-  @Test("Impulses of 1 and 2 have the mean of their powers", arguments: [16, 200, 513])
-  func impulses(taps: Int) {
+  @Test("The level is the mean power of both ears", arguments: [16, 200, 513])
+  func levelIsTheMeanPowerOfBothEars(taps: Int) {
     var (left, right) = ([Float](repeating: 0, count: taps), [Float](repeating: 0, count: taps))
     left[3] = 1
     right[taps - 1] = 2
     #expect(abs(set([left, right]).diffuseFieldLevelDecibels - 10 * log10(2.5)) < 1e-6)
   }
 
-  @Test("A tone counts by the part of the band it fills")
-  func band() {
-    // 1 + exp(-i w)|^2 = 2 + 2 cos w has a closed-form mean over a band.
+  @Test("The level is the mean power from 200 Hz to 8 kHz")
+  func levelIsTheMeanPowerFrom200HzTo8kHz() {
+    // |1 + exp(-i w)|^2 = 2 + 2 cos w has a closed-form mean over a band.
     var response = [Float](repeating: 0, count: 256)
     response[10] = 1
     response[11] = 1
@@ -38,8 +38,8 @@ struct HRTFLevelTests {
     }
   }
 
-  @Test("Each direction counts by its area")
-  func weighted() {
+  @Test("Directions are weighted by area")
+  func directionsAreWeightedByArea() {
     var uneven = set([[1, 0], [1, 0]])
     // The upper half has twice the amplitude; the cells at the horizon are in both halves.
     for (index, direction) in uneven.directions.enumerated() where direction.z > 0.01 {
@@ -51,8 +51,8 @@ struct HRTFLevelTests {
     #expect(abs(uneven.diffuseFieldLevelDecibels - 10 * log10(1 + 3 * upper)) < 1e-6)
   }
 
-  @Test("Normalising takes a set to 0 dB with one gain for all")
-  func normalized() {
+  @Test("Normalisation applies one gain that brings the set to 0 dB")
+  func normalisationAppliesOneGainToReachZeroDecibels() {
     let original = RigidSphereHead().hrtfSet(sampleRate: 16_000).scaled(byDecibels: -17)
     let result = original.normalized()
     #expect(abs(result.diffuseFieldLevelDecibels) < 1e-4)
@@ -63,8 +63,8 @@ struct HRTFLevelTests {
     }
   }
 
-  @Test("Silence stays silence")
-  func silence() {
+  @Test("Normalisation leaves a silent set unchanged")
+  func normalisationLeavesSilenceUnchanged() {
     let silent = set([[0, 0], [0, 0]])
     #expect(silent.normalized().impulseResponses == silent.impulseResponses)
   }

@@ -14,8 +14,8 @@ struct HRTFLocatorTests {
     ).defaultPath()
   }
 
-  @Test("Debian's place, the local one, and none")
-  func usual() {
+  @Test("The Debian path is searched before the local path")
+  func systemPathsAreSearchedInOrder() {
     let debian = "/usr/share/libmysofa/default.sofa"
     let local = "/usr/local/share/libmysofa/default.sofa"
     #expect(locate([debian, local]) == debian)
@@ -23,8 +23,8 @@ struct HRTFLocatorTests {
     #expect(locate([]) == nil)
   }
 
-  @Test("The user's XDG directories come first; relative ones are ignored")
-  func xdg() {
+  @Test("XDG directories take precedence; relative ones are ignored")
+  func xdgDirectoriesTakePrecedence() {
     let own = "/home/a/.local/share/libmysofa/default.sofa"
     let set = "/data/libmysofa/default.sofa"
     let debian = "/usr/share/libmysofa/default.sofa"
@@ -34,8 +34,8 @@ struct HRTFLocatorTests {
     #expect(locate(["here/libmysofa/default.sofa"], ["XDG_DATA_DIRS": "here"]) == nil)
   }
 
-  @Test("pkg-config is asked last")
-  func package() {
+  @Test("pkg-config is queried last")
+  func pkgConfigIsQueriedLast() {
     let opt = "/srv/share/libmysofa/default.sofa"
     let debian = "/usr/share/libmysofa/default.sofa"
     #expect(locate([opt], [:], ["prefix": "/srv"]) == opt)
@@ -45,9 +45,9 @@ struct HRTFLocatorTests {
   }
 
   @Test(
-    "The reader is looked for beside the program and in libexec",
+    "The reader is searched for beside the program and in libexec",
     .enabled(if: environmentVariable("STILLSTAGE_SOFA") == nil, "STILLSTAGE_SOFA names a reader"))
-  func reader() throws {
+  func readerPathsAreProgramFolderAndLibexec() throws {
     let places = SofaLoader.readerPlaces
     try #require(places.count == 2)
     #expect(isExecutableFile(places[0]))

@@ -39,8 +39,8 @@ struct HRTFPreparedTests {
     }
   }
 
-  @Test("Transfer functions, arrival and ITD survive 44.1 to 48 to 96 to 8 kHz")
-  func chain() {
+  @Test("Resampling from 44.1 to 48, 96 and 8 kHz preserves responses, arrival times and ITD")
+  func repeatedResamplingPreservesResponseAndITD() {
     let delays = [0.3, 7.85]
     let seconds = delays.map { (Double(start) + $0) / 44_100 }
     var set = impulses(delays)
@@ -53,16 +53,16 @@ struct HRTFPreparedTests {
   }
 
   @Test(
-    "Any rate gives the same transfer function",
+    "The transfer function is the same at every rate",
     arguments: [8_000.0, 11_025, 22_050, 44_100, 47_999.5, 88_200, 192_000, 384_000])
-  func anyRate(rate: Double) {
+  func transferFunctionIsTheSameAtEveryRate(rate: Double) {
     let set = impulses([2.5, 0]).prepared(sampleRate: rate)
     expectTransfer(
       set, seconds: [402.5 / 44_100, 400.0 / 44_100], upTo: min(rate, 44_100) * 0.43, within: -90)
   }
 
-  @Test("At its own rate a set without delays stays as it is, and whole delays are exact")
-  func unchanged() {
+  @Test("At its own rate, a set without delays is unchanged, and integer delays are exact")
+  func ownRateKeepsResponsesExact() {
     let still = impulses([0, 0]).prepared(sampleRate: 44_100)
     #expect(still.impulseResponses == impulses([0, 0]).impulseResponses)
     let moved = impulses([0, 12]).prepared(sampleRate: 44_100)
@@ -72,15 +72,15 @@ struct HRTFPreparedTests {
     #expect(moved.impulseResponses.filter { $0 != 0 }.count == 2)
   }
 
-  @Test("The last delay fits, however long")
-  func longDelay() {
+  @Test("Long delays fit into the response")
+  func longDelaysFitIntoTheResponse() {
     let set = impulses([0, 3000.25]).prepared(sampleRate: 48_000)
     expectTransfer(
       set, seconds: [400.0 / 44_100, 3400.25 / 44_100], upTo: 18_000, within: -90)
   }
 
-  @Test("A sweep's images stay below -100 dB")
-  func images() {
+  @Test("Resampling images stay below -100 dB")
+  func resamplingImagesStayBelowMinus100Decibels() {
     // An impulse contains all frequencies up to 22.05 kHz; at 96 kHz, there must be almost no
     // energy far above.
     let set = impulses([0.37, 0]).prepared(sampleRate: 96_000)

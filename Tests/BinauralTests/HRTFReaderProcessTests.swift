@@ -16,16 +16,16 @@ struct HRTFReaderProcessTests {
     return try #require(throws: HRTFError.self) { try loader.load("any.sofa") }
   }
 
-  @Test("One that hangs is killed with what it started, and leaves no zombie")
-  func hangs() throws {
-    let note = HRTFFixtures.shared.freshPath("hang.pids")
-    let begin = monotonic_nanoseconds()
+  @Test("A hanging reader is killed with its children and leaves no zombie")
+  func hangingReaderIsKilledWithItsChildren() throws {
+    let pidFile = HRTFFixtures.shared.freshPath("hang.pids")
+    let start = monotonic_nanoseconds()
     let error = try error(
-      ofReader: "sleep 60 &\necho $$ $! > \(note)\nwait", "hang", timeout: 0.7)
-    let seconds = Double(monotonic_nanoseconds() - begin) / 1e9
+      ofReader: "sleep 60 &\necho $$ $! > \(pidFile)\nwait", "hang", timeout: 0.7)
+    let seconds = Double(monotonic_nanoseconds() - start) / 1e9
     #expect(error == .timedOut(path: "any.sofa", seconds: 0.7))
     #expect(seconds < 5)
-    let pids = String(decoding: try fileBytes(note), as: UTF8.self).split(
+    let pids = String(decoding: try fileBytes(pidFile), as: UTF8.self).split(
       whereSeparator: \.isWhitespace)
     try #require(pids.count == 2)
     #expect(access("/proc/\(pids[0])", F_OK) != 0)
@@ -33,23 +33,23 @@ struct HRTFReaderProcessTests {
     #expect(Self.isGone(String(pids[1])))
   }
 
-  @Test("One that closes its output and hangs is killed")
-  func hangsSilently() throws {
+  @Test("A hanging reader that has closed its output is killed")
+  func hangingReaderWithClosedOutputIsKilled() throws {
     let error = try error(ofReader: "exec >&-; exec sleep 60", "silent", timeout: 0.5)
     #expect(error == .timedOut(path: "any.sofa", seconds: 0.5))
   }
 
-  @Test("One that dies by a signal is a file that crashed it")
-  func crashes() throws {
+  @Test("A reader killed by a signal is reported as crashed by the file")
+  func readerKilledByASignalIsReportedAsCrashed() throws {
     let error = try error(ofReader: "kill -SEGV $$", "crash")
     #expect(error == .crashed(path: "any.sofa", signal: SIGSEGV))
     #expect(error.description.contains("crashed the SOFA reader"))
   }
 
   @Test(
-    "One that answers nonsense is found out",
+    "Malformed output is reported as a reader failure",
     arguments: ["exit 0", "echo STILSOFA", "echo hello; exit 1", "printf 'STILSOFA\\001\\0\\0\\0'"])
-  func nonsense(script: String) throws {
+  func malformedOutputIsReportedAsReaderFailure(script: String) throws {
     let error = try error(ofReader: script, "nonsense-\(script.utf8.count)")
     guard case .readerFailed = error else {
       Issue.record("\(error)")
@@ -57,8 +57,8 @@ struct HRTFReaderProcessTests {
     }
   }
 
-  @Test("One that is missing or cannot run is named")
-  func missing() throws {
+  @Test("A missing or non-executable reader is reported with its path")
+  func unusableReaderIsReportedWithItsPath() throws {
     let text = try HRTFFixtures.shared.write([0x31], "not-executable")
     for reader in ["/nonexistent/stillstage-sofa", text, "/tmp"] {
       let error = #expect(throws: HRTFError.self) {

@@ -36,8 +36,8 @@ struct HRTFReaderTests {
     ("room-responses", "MultiSpeakerBRIR"), ("transfer-functions", "DataType is TF"),
   ]
 
-  @Test("A failed check is named with its numbers", arguments: refusals)
-  func refused(name: String, part: String) throws {
+  @Test("A failed check is reported with its numbers", arguments: refusals)
+  func failedCheckIsReportedWithItsNumbers(name: String, part: String) throws {
     let path = try HRTFFixtures.shared.path(name)
     let error = try #require(throws: HRTFError.self) { try SofaLoader().load(path) }
     guard case .refused(path, let check) = error else {
@@ -49,9 +49,9 @@ struct HRTFReaderTests {
   }
 
   @Test(
-    "What is not SOFA is told from what fails a check",
+    "Non-SOFA files are distinguished from failed checks",
     arguments: ["no-sofa", "single-precision"])
-  func notSofa(name: String) throws {
+  func nonSOFAFilesAreDistinguishedFromFailedChecks(name: String) throws {
     let path = try HRTFFixtures.shared.path(name)
     let error = try #require(throws: HRTFError.self) { try SofaLoader().load(path) }
     guard case .notSOFA(path, _) = error else {
@@ -60,8 +60,8 @@ struct HRTFReaderTests {
     }
   }
 
-  @Test("Text and empty files are no SOFA files")
-  func wrongContent() throws {
+  @Test("Text and empty files are reported as not SOFA")
+  func textAndEmptyFilesAreReportedAsNotSOFA() throws {
     let files = HRTFFixtures.shared
     let text = try files.write(Array("RIFF, not quite\n".utf8), "text.sofa")
     let empty = try files.write([], "empty.sofa")
@@ -75,8 +75,8 @@ struct HRTFReaderTests {
     }
   }
 
-  @Test("A directory, a FIFO, a device, a missing file and odd names cannot be opened")
-  func cannotOpen() throws {
+  @Test("Directories, FIFOs, devices, missing files and odd names are reported as unopenable")
+  func unopenablePathsAreReported() throws {
     let fifo = HRTFFixtures.shared.freshPath("fifo.sofa")
     #expect(mkfifo(fifo, 0o600) == 0)
     for path in [fifo, "/tmp", "/dev/zero", "/nonexistent.sofa", "", "-", "--help", "a\0b"] {
@@ -88,8 +88,8 @@ struct HRTFReaderTests {
     }
   }
 
-  @Test("Wherever a file is cut off, the answer is an error in time")
-  func truncated() throws {
+  @Test("A file that is truncated anywhere is rejected")
+  func truncatedFilesAreRejected() throws {
     let bytes = try fileBytes(HRTFFixtures.shared.path("plain"))
     for count in [8, 9, 40, 48, 100, 500, 2000, bytes.count / 2, bytes.count - 1] {
       let path = try HRTFFixtures.shared.write(Array(bytes.prefix(count)), "cut-\(count).sofa")
@@ -97,8 +97,8 @@ struct HRTFReaderTests {
     }
   }
 
-  @Test("Damaged bytes end in a set or an error, and never stop the player")
-  func damaged() throws {
+  @Test("A damaged file gives a finite set or an error")
+  func damagedFilesGiveAFiniteSetOrAnError() throws {
     let bytes = try fileBytes(HRTFFixtures.shared.path("contiguous"))
     var generator = SeededGenerator(1)
     func random(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }

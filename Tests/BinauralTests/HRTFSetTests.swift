@@ -22,13 +22,13 @@ struct HRTFSetTests {
     }
 
   @Test(
-    "Directions and ears are the same however a file states them",
+    "Equivalent files give the same directions and ears",
     arguments: [
       "plain", "contiguous", "cartesian-source", "radians", "turned-listener", "spherical-view",
       "parallel-up", "delay-missing", "swapped-receivers", "swapped-channels", "right-ear-first",
       "latin1-text",
     ])
-  func sameContent(name: String) throws {
+  func equivalentFilesGiveTheSameSet(name: String) throws {
     let set = try load(name)
     try #require(set.directions.count == Self.grid.count)
     for (direction, expected) in zip(set.directions, Self.grid) {
@@ -50,8 +50,8 @@ struct HRTFSetTests {
     }
   }
 
-  @Test("Ears are told by lateral levels, and a contradiction is noted")
-  func ears() throws {
+  @Test("Ears are identified by lateral levels, and contradictions are noted")
+  func earsAreIdentifiedByLateralLevels() throws {
     #expect(try load("plain").notes.isEmpty)
     #expect(try load("right-ear-first").notes.isEmpty)
     let receivers = try load("swapped-receivers").notes.joined()
@@ -63,41 +63,41 @@ struct HRTFSetTests {
     #expect(try load("no-lateral-levels").notes.joined().contains("do not distinguish the ears"))
   }
 
-  @Test("Other oddities are noted")
-  func notes() throws {
+  @Test("Other irregularities are noted")
+  func otherIrregularitiesAreNoted() throws {
     #expect(try load("delay-missing").notes.joined().contains("Data.Delay is missing"))
     #expect(try load("parallel-up").notes.joined().contains("do not define a frame"))
     #expect(try load("turned-listener").notes.joined().contains("turned"))
   }
 
-  @Test("Delays are kept, one pair for all or one a measurement, and follow their ears")
-  func delays() throws {
+  @Test("Delays are read per ear or per measurement and ear")
+  func delaysAreReadPerEarOrPerMeasurement() throws {
     let pair = try load("delays-per-ear")
-    let twice: [Double] = (0..<pair.directions.count).flatMap { _ in [3, 5.5] }
-    #expect(pair.delays == twice)
+    let repeated: [Double] = (0..<pair.directions.count).flatMap { _ in [3, 5.5] }
+    #expect(pair.delays == repeated)
     let each = try load("delays-per-measurement")
     let quarters: [Double] = (0..<each.directions.count * 2).map { Double($0) / 4 }
     #expect(each.delays == quarters)
   }
 
-  @Test("Of several distances the one with the most directions is used")
-  func distances() throws {
+  @Test("The distance with the most directions is used")
+  func distanceWithTheMostDirectionsIsUsed() throws {
     let set = try load("two-distances")
     #expect(set.directions.count == 62)
     #expect(abs(set.radius - 1.5) < 1e-6)
     #expect(set.notes.joined().contains("2 distances from 0.30 to 1.50 m"))
   }
 
-  @Test("Of equally filled distances the farthest is used; 5 % apart is one distance")
-  func distanceTies() {
+  @Test("A tie selects the farthest distance; distances within 5 % count as one")
+  func tiesSelectTheFarthestDistance() {
     func shell(_ radii: [Double]) -> DistanceShell { DistanceShell(radii.map { SIMD3($0, 0, 0) }) }
     #expect(shell([1, 2, 1, 2]).indices == [1, 3])
     #expect(shell([1, 1.04, 0.97]).indices == [0, 1, 2])
     #expect(shell([1, 1.04, 0.97]).notes.isEmpty)
   }
 
-  @Test("libmysofa's default set is what it is known to be")
-  func defaultSet() throws {
+  @Test("The default set of libmysofa has its known properties")
+  func defaultSetHasItsKnownProperties() throws {
     let set = try SofaLoader().load(defaultSofa())
     #expect(set.name == "MIT KEMAR, normal pinna")
     #expect(set.directions.count == 710)
@@ -112,8 +112,9 @@ struct HRTFSetTests {
   }
 
   @Test(
-    "Another set reads well", .enabled(if: environmentVariable("STILLSTAGE_TEST_SOFA") != nil))
-  func anotherSet() throws {
+    "The set in STILLSTAGE_TEST_SOFA is valid",
+    .enabled(if: environmentVariable("STILLSTAGE_TEST_SOFA") != nil))
+  func setFromTheEnvironmentIsValid() throws {
     let set = try SofaLoader().load(environmentVariable("STILLSTAGE_TEST_SOFA") ?? "")
     try expectLeftIsLeft(set)
     #expect(abs(set.areaWeights.reduce(0, +) - 1) < 1e-12)

@@ -10,8 +10,8 @@ struct HRTFSummaryTests {
     try HRTFSummary(path: HRTFFixtures.shared.path(name))
   }
 
-  @Test("A good file is summed up")
-  func good() throws {
+  @Test("The summary of a usable file is complete")
+  func summaryOfAUsableFileIsComplete() throws {
     let summary = try summary("delays-per-ear")
     #expect(summary.isUsable)
     #expect(summary.reasons.isEmpty)
@@ -37,8 +37,8 @@ struct HRTFSummaryTests {
     #expect(abs(content.diffuseFieldLevelDecibels) < 3)
   }
 
-  @Test("Contradicting ears are told apart")
-  func ears() throws {
+  @Test("The summary reports a contradicting ear declaration")
+  func summaryReportsAContradictingEar() throws {
     let summary = try summary("swapped-receivers")
     #expect(summary.isUsable)
     #expect(summary.content?.declaredChannelZero == "right")
@@ -47,8 +47,8 @@ struct HRTFSummaryTests {
     #expect(summary.content?.delays == nil)
   }
 
-  @Test("A refused file still tells what it is and why it is not usable")
-  func refused() throws {
+  @Test("The summary of a refused file describes it and gives the reasons")
+  func summaryOfARefusedFileGivesTheReasons() throws {
     let rooms = try summary("room-responses")
     #expect(!rooms.isUsable)
     #expect(rooms.convention == "MultiSpeakerBRIR")
@@ -62,23 +62,23 @@ struct HRTFSummaryTests {
     #expect(few.reasons == ["it has 3 directions; a set needs at least 4"])
   }
 
-  @Test("Text of any encoding comes out on one line, without control characters")
-  func text() throws {
+  @Test("Text in any encoding becomes one line without control characters")
+  func textIsDecodedToOneLine() throws {
     let organization = try #require(try summary("latin1-text").organization)
     #expect(organization.hasPrefix("Technische Hochschule K\u{f6}ln"))
     #expect(!organization.unicodeScalars.contains { $0.value < 32 })
   }
 
-  @Test("The default set's unmeasured cap is pointed out")
-  func cap() throws {
+  @Test("The summary of the default set reports its unmeasured cap")
+  func summaryReportsTheUnmeasuredCap() throws {
     let summary = try HRTFSummary(path: defaultSofa())
     #expect(summary.isUsable)
     #expect(summary.content?.elevations.lowerBound.rounded() == -40)
     #expect(summary.reasons == ["some directions have no measurement within 50 degrees"])
   }
 
-  @Test("Numbers are printed with their digits")
-  func digits() {
+  @Test("Numbers are rounded to the given digits")
+  func decimalRoundsToTheGivenDigits() {
     #expect(decimal(1.005, digits: 1) == "1.0")
     #expect(decimal(-0.004, digits: 2) == "0.00")
     #expect(decimal(-12.345, digits: 2) == "-12.35" || decimal(-12.345, digits: 2) == "-12.34")

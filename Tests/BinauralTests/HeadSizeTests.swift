@@ -35,27 +35,27 @@ import Testing
   }
 
   @Test(arguments: [0.07, 0.0875, 0.1])
-  func theRadiusOfASphereIsFound(radius: Double) throws {
+  func estimatedRadiusMatchesTheSphere(radius: Double) throws {
     let found = try #require(HeadSize(of: Self.sphere(radius)))
     #expect(abs(found.radius / radius - 1) < 0.02, "\(found.radius)")
     #expect(abs(found.circumference - 2 * .pi * found.radius) < 1e-12)
   }
 
-  @Test func aSetWithoutDelaysTellsNoSize() {
+  @Test func setWithoutInterauralDelaysHasNoSize() {
     let set = Self.sphere(0.0875)
-    var still = set
+    var withoutDelays = set
     for d in set.directions.indices {
       let ear = set.impulseResponse(direction: 0, ear: 0)
-      still.impulseResponses.replaceSubrange(
+      withoutDelays.impulseResponses.replaceSubrange(
         2 * d * set.taps..<2 * (d + 1) * set.taps, with: ear + ear)
     }
-    #expect(HeadSize(of: still) == nil)
+    #expect(HeadSize(of: withoutDelays) == nil)
   }
 
   /// Checks that the delays of a scaled set are `factor` times its own and match those of a sphere
   /// of that size.
   @Test(arguments: [0.85, 1.0 / 1.1, 1.1, 1.2])
-  func timesAreScaled(factor: Double) {
+  func scaledDelaysMatchASphereOfThatSize(factor: Double) {
     let set = Self.sphere(0.0875)
     let scaled = set.withInterauralDelays(scaledBy: factor)
     let truth = Self.sphere(0.0875 * factor)
@@ -87,7 +87,7 @@ import Testing
     return (turns - turns.rounded()) / frequency
   }
 
-  @Test func timesOfAMeasuredHeadAreScaled() throws {
+  @Test func delaysOfAMeasuredHeadAreScaled() throws {
     let set = try SofaLoader().load(try defaultSofa())
     let before = InterauralDelays(set).seconds
     let scaled = set.withInterauralDelays(scaledBy: 1.15).prepared(sampleRate: 48000)
@@ -100,7 +100,7 @@ import Testing
     #expect(set.isMirrored == scaled.isMirrored)
   }
 
-  @Test func magnitudesStay() throws {
+  @Test func scalingDelaysPreservesMagnitudes() throws {
     let set = try SofaLoader().load(try defaultSofa())
     let scaled = set.withInterauralDelays(scaledBy: 1.2)
     var worst = 0.0
@@ -120,7 +120,7 @@ import Testing
     #expect(worst < 0.1, "\(worst) dB")
   }
 
-  @Test func everyDecoderHasTheListenersTimes() throws {
+  @Test func decoderReproducesTheScaledDelays() throws {
     let set = Self.sphere(0.0875).normalized()
     let scaled = set.withInterauralDelays(scaledBy: 1.2).prepared(sampleRate: 48000)
     let design = DecoderDesign(order: 5)
@@ -145,7 +145,7 @@ import Testing
     #expect(abs(ratio / 1.2 - 1) < 0.03, "\(ratio)")
   }
 
-  @Test func anotherSizeIsAnotherEntryOfTheCache() {
+  @Test func eachHeadSizeHasItsOwnCacheKey() {
     let set = Self.sphere(0.0875)
     let keys = [1.0, 1.05, 1.1].map {
       DesignKey(set: set.withInterauralDelays(scaledBy: $0), sampleRate: 48000, settings: "x").name

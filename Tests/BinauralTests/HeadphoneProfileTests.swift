@@ -30,7 +30,7 @@ import Testing
   }
 
   /// Compares a decoder that includes the equaliser with a decoder followed by the equaliser.
-  @Test func foldedIsTheSameAsBehind() throws {
+  @Test func equalisedDecoderEqualsDecoderThenEqualiser() throws {
     let taps = Self.profile.taps(sampleRate: Self.rate, field: DiffuseField(Self.set))
     let plain = try DecoderDesign(order: 2).filters(for: Self.set)
     let folded = plain.equalised(by: taps)
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func theDirectDecoderHasItToo() throws {
+  @Test func equalisedDirectDecoderEqualsDecoderThenEqualiser() throws {
     let taps = Self.profile.taps(sampleRate: Self.rate, field: .flat)
     let plain = BinauralFilters(
       direct: try DirectDesign().bank(for: Self.set), sampleRate: Self.rate)
@@ -82,26 +82,26 @@ import Testing
 
   /// Checks that the level, as defined for sets, stays the same, however loud the filters are.
   @Test(arguments: [0.0, 20])
-  func theLevelStays(gain: Double) throws {
+  func equaliserPreservesTheDiffuseFieldLevel(gain: Double) throws {
     var profile = Self.profile
     profile.filters.append(.init(.peak, frequency: 900, gain: gain, quality: 0.5))
     let set = Self.set
     let taps = profile.taps(sampleRate: Self.rate, field: DiffuseField(set))
-    var heard = set
-    heard.taps = set.taps + taps.count - 1
-    heard.impulseResponses = (0..<set.directions.count * 2).flatMap { row -> [Float] in
+    var filtered = set
+    filtered.taps = set.taps + taps.count - 1
+    filtered.impulseResponses = (0..<set.directions.count * 2).flatMap { row -> [Float] in
       let response = set.impulseResponses[row * set.taps..<(row + 1) * set.taps]
       return convolve(Array(response), taps).map { Float($0) }
     }
-    #expect(abs(heard.diffuseFieldLevelDecibels - set.diffuseFieldLevelDecibels) < 0.1)
+    #expect(abs(filtered.diffuseFieldLevelDecibels - set.diffuseFieldLevelDecibels) < 0.1)
   }
 
-  @Test func nothingIsNothing() {
+  @Test func emptyProfileIsAUnitImpulse() {
     let taps = HeadphoneProfile(name: "flat", filters: []).taps(sampleRate: 48000, field: .flat)
     #expect(taps == [1])
   }
 
-  @Test func minimumPhaseEndsSoonestAndRingsAsLongAsItMust() {
+  @Test func ringingFilterHasMaximumLengthAndPeaksFirst() {
     let slow = HeadphoneProfile(
       name: "slow", filters: [.init(.peak, frequency: 20, gain: 12, quality: 10)])
     let taps = slow.taps(sampleRate: Self.rate, field: .flat)

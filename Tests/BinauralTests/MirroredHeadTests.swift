@@ -35,11 +35,11 @@ import Testing
     (0..<count).map { _ in Float.random(in: -1...1) }
   }
 
-  @Test func aMirrorImageIsSeen() {
+  @Test func mirroredSetIsDetected() {
     #expect(Self.set().isMirrored)
   }
 
-  @Test func aDifferentResponseDelayOrDirectionIsSeen() {
+  @Test func asymmetricResponseDelayOrDirectionIsDetected() {
     var random = SeededGenerator.forTest()
     var other = Self.set()
     other.impulseResponses[100] += 0.01
@@ -54,7 +54,7 @@ import Testing
 
   /// Checks that each channel reaches both ears with equal or opposite sign, bit for bit.
   @Test(arguments: DecoderDesign.Method.allCases)
-  func itsFiltersAreMirrorImages(method: DecoderDesign.Method) throws {
+  func filtersOfAMirroredSetAreMirrorImages(method: DecoderDesign.Method) throws {
     let set = Self.set().prepared(sampleRate: 44_100).normalized()
     let filters = try DecoderDesign(method: method, order: 3).filters(for: set)
     for (channel, (left, right)) in zip(filters.left, filters.right).enumerated() {
@@ -65,7 +65,7 @@ import Testing
   }
 
   /// Checks that the mirrored filters of the right ear match a design of its own.
-  @Test func theMirroredEarFitsTheSet() throws {
+  @Test func mirroredFiltersMatchASeparateDesign() throws {
     let set = Self.set()
     let filters = try DecoderDesign(method: .leastSquares, order: 3).filters(for: set)
     var other = set

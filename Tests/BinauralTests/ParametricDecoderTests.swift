@@ -29,7 +29,7 @@ import Testing
     SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1), SIMD3(0.53, 0.53, -0.66),
   ]
 
-  @Test(arguments: 0..<10) func aPlaneWaveIsHeardAsItIs(_ number: Int) throws {
+  @Test(arguments: 0..<10) func planeWaveMatchesTheExactEarSignals(_ number: Int) throws {
     let source =
       number < Self.special.count
       ? ParametricScene.finer.nearestDirection(to: Self.special[number]) : Self.randomSource()
@@ -52,7 +52,7 @@ import Testing
     #expect(errors.difference / Double(EarBands.centres.count) < 1)
   }
 
-  @Test(arguments: 0..<4) func twoSoundsFromTwoDirectionsAreToldApart(_: Int) throws {
+  @Test(arguments: 0..<4) func twoPlaneWavesAreResolved(_: Int) throws {
     let (a, b) = Self.randomPair()
     let scene = ParametricScene([(a, noise(8000)), (b, noise(8000))])
     let residual = residualDecibels(try scene.decoded(), scene.truth)
@@ -63,7 +63,7 @@ import Testing
   /// Checks that waves with the same sound, which have no second eigenvector, are rendered
   /// steadily.
   @Test(arguments: [500.0, 1000, 3000])
-  func aToneFromTwoSidesStaysATone(hertz: Double) throws {
+  func toneFromTwoDirectionsStaysNarrowband(hertz: Double) throws {
     let tone = (0..<40_000).map { 0.2 * Float(sin(2 * .pi * hertz * Double($0) / 48_000)) }
     let (left, right) = (
       ParametricScene.finer.nearestDirection(to: SIMD3(0, 1, 0)),
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func diffuseSoundIsNoWorseThanDecodedLinearly() throws {
+  @Test func diffuseSoundIsAsAccurateAsLinearDecoding() throws {
     let every = max(1, Self.directions.count / 60)
     let scene = ParametricScene(
       stride(from: 0, to: Self.directions.count, by: every).map { ($0, noise(24000)) })
@@ -106,7 +106,7 @@ import Testing
     #expect(errors.coherence < errors.linearCoherence + 0.02 * bands)
   }
 
-  @Test func aClickIsOneClick() throws {
+  @Test func clickHasNoPreEcho() throws {
     var sound = [Float](repeating: 0, count: 6000)
     sound[2100] = 1
     let scene = ParametricScene([(Self.randomSource(), sound)])
@@ -116,7 +116,7 @@ import Testing
     #expect(early.joined().allSatisfy { abs($0) < 1e-3 })
   }
 
-  @Test func silenceIsSilentAndComesBack() throws {
+  @Test func silenceRendersSilence() throws {
     var sound = noise(12000)
     for n in 3000..<12000 { sound[n] = 0 }
     let heard = try ParametricScene([(Self.randomSource(), sound)]).decoded()
@@ -128,7 +128,7 @@ import Testing
 
   /// Checks that sound without any direction is left to the linear decoder, which needs no invented
   /// direction.
-  @Test func soundInWAlone() throws {
+  @Test func soundInWAloneIsDecodedLinearly() throws {
     var random = SeededGenerator.forTest()
     var scene = ParametricScene([(0, noise(8000))])
     let faint: Float = 1e-4
@@ -139,7 +139,7 @@ import Testing
   }
 
   /// Checks that the same sound from two sides at once is not treated as two waves.
-  @Test func theSameSoundFromBothSides() throws {
+  @Test func identicalSoundsFromBothSidesStayBalanced() throws {
     let sound = noise(8000)
     let left = ParametricScene.finer.nearestDirection(to: SIMD3(0.5, 0.866, 0))
     let right = ParametricScene.finer.nearestDirection(to: SIMD3(0.5, -0.866, 0))
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func theSizeOfTheCallsIsNotHeard() throws {
+  @Test func outputIsIndependentOfCallSize() throws {
     let (a, b) = Self.randomPair()
     let scene = ParametricScene([(a, noise(5000)), (b, noise(5000))])
     func head(_ point: Int) -> Quaternion {
@@ -162,7 +162,7 @@ import Testing
   }
 
   /// Checks that turning the field to the left equals turning the head to the right.
-  @Test func turningTheHeadIsTurningTheField() throws {
+  @Test func headTurnEqualsOppositeFieldTurn() throws {
     var random = SeededGenerator.forTest()
     let turn = randomTurn(using: &random)
     let (a, b) = Self.randomPair()
@@ -184,7 +184,7 @@ import Testing
   }
 
   /// Checks that a tone stays a tone while the head turns at 200 degrees per second.
-  @Test func aTurningHeadDoesNotClick() throws {
+  @Test func headTurnCausesNoClicks() throws {
     let sound = (0..<24000).map { 0.5 * Float(sin(2 * .pi * 500 * Double($0) / 48000)) }
     let scene = ParametricScene([(Self.randomSource(), sound)])
     let heard = try scene.decoded { point in

@@ -17,7 +17,7 @@ import Testing
   /// Covers every order, every compiled kernel, heads with and without mirrored ears, several call
   /// sizes, a head that jumps at every grid point and one that turns smoothly.
   @Test(arguments: 1...7, sets)
-  func theDecoderAgrees(order: Int, set: InstructionSet) {
+  func decoderMatchesTheReference(order: Int, set: InstructionSet) {
     var random = SeededGenerator.forTest()
     for (isMirrored, calls) in [(false, [64]), (true, [64]), (false, [50, 7]), (true, [1, 90])] {
       let filters = Self.filters(order: order, taps: 190, isMirrored: isMirrored)
@@ -38,7 +38,7 @@ import Testing
 
   /// Checks that the path with two filters per channel gives the same result for mirrored ears.
   @Test(arguments: [1, 4, 7])
-  func mirroredEarsMayBeLeftUnused(order: Int) {
+  func decoderWithoutSymmetryMatchesTheReference(order: Int) {
     var random = SeededGenerator.forTest()
     let filters = Self.filters(order: order, taps: 100, isMirrored: true)
     let decoder = BinauralDecoder(filters: filters, partition: 64, usesSymmetry: false)
@@ -56,7 +56,7 @@ import Testing
 
   /// Checks the reference itself: a plane wave arrives from its direction relative to the head.
   @Test(arguments: 1...7)
-  func theReferenceTurnsAPlaneWave(order: Int) {
+  func referenceRotatesAPlaneWave(order: Int) {
     var random = SeededGenerator.forTest()
     let channels = SphericalHarmonics.channelCount(order: order)
     let look = SphericalHarmonics.evaluate(order: order, randomDirection(using: &random))

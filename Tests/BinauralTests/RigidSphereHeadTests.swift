@@ -14,9 +14,9 @@ struct RigidSphereHeadTests {
     radius: radius, sourceDistance: .infinity, speedOfSound: c)
 
   @Test(
-    "The recurrence agrees with the series of spherical Bessel functions",
+    "The recurrence matches the series of spherical Bessel functions",
     arguments: [Double.infinity, 100, 2, 0.3, 0.14])
-  func series(distance: Double) {
+  func recurrenceMatchesTheBesselSeries(distance: Double) {
     let sphere = SphereTransferFunction(
       radius: Self.radius, sourceDistance: distance, speedOfSound: Self.c)
     for frequency in [20.0, 200, 1_000, 5_000, 16_000, 24_000] {
@@ -30,8 +30,8 @@ struct RigidSphereHeadTests {
     }
   }
 
-  @Test("At low frequencies a plane wave passes unchanged")
-  func lowFrequency() {
+  @Test("At low frequencies, a plane wave is unchanged")
+  func lowFrequencyPlaneWaveIsUnchanged() {
     for cosine in [-1.0, -0.3, 0, 0.8, 1] {
       let value = plane.value(frequency: 1, cosine: cosine)
       #expect(abs(20 * log10(value.magnitude)) < 0.001)
@@ -39,20 +39,20 @@ struct RigidSphereHeadTests {
     #expect(plane.value(frequency: 0, cosine: 0.5) == .init(re: 1, im: 0))
   }
 
-  @Test("At high frequencies the pressure doubles on the near side")
-  func highFrequency() {
+  @Test("At high frequencies, the pressure doubles on the near side")
+  func highFrequencyPressureDoublesOnTheNearSide() {
     let level = 20 * log10(plane.value(frequency: 200_000, cosine: 1).magnitude)
     #expect(abs(level - 6.02) < 0.1)
   }
 
-  @Test("The limit at frequency zero joins the series", arguments: [0.2, 1.0])
-  func staticLimit(distance: Double) {
+  @Test("The transfer function is continuous at frequency zero", arguments: [0.2, 1.0])
+  func transferFunctionIsContinuousAtFrequencyZero(distance: Double) {
     let sphere = SphereTransferFunction(
       radius: Self.radius, sourceDistance: distance, speedOfSound: Self.c)
     for cosine in [-1.0, 0.1, 1] {
-      let still = sphere.value(frequency: 0, cosine: cosine)
-      let slow = sphere.value(frequency: 0.01, cosine: cosine)
-      #expect(abs(still.re - slow.re) < 1e-4 && abs(slow.im) < 1e-4)
+      let atZero = sphere.value(frequency: 0, cosine: cosine)
+      let nearZero = sphere.value(frequency: 0.01, cosine: cosine)
+      #expect(abs(atZero.re - nearZero.re) < 1e-4 && abs(nearZero.im) < 1e-4)
     }
   }
 
@@ -78,7 +78,7 @@ struct RigidSphereHeadTests {
   }
 
   @Test("ITD at low frequencies is 3 a / c sin(azimuth)", arguments: [15.0, 45, 90, -60])
-  func lowITD(azimuth: Double) {
+  func lowFrequencyITDMatchesTheSphereFormula(azimuth: Double) {
     let set = Self.sideEars
     let index = set.nearestDirection(to: Direction(azimuth: azimuth).unitVector)
     let side = set.directions[index].y
@@ -87,7 +87,7 @@ struct RigidSphereHeadTests {
   }
 
   @Test("ITD at high frequencies is Woodworth's a / c (angle + sin(angle))")
-  func highITD() {
+  func highFrequencyITDMatchesWoodworth() {
     let set = Self.sideEars
     for azimuth in [30.0, 60, 90] {
       let index = set.nearestDirection(to: Direction(azimuth: azimuth).unitVector)
@@ -113,9 +113,9 @@ struct RigidSphereHeadTests {
   }
 
   @Test(
-    "The set's responses have the transfer functions of the sphere",
+    "The responses have the transfer functions of the sphere",
     arguments: [16_000.0, 44_100, 48_000, 96_000])
-  func responses(sampleRate: Double) {
+  func responsesReproduceTheSphereTransferFunction(sampleRate: Double) {
     var head = RigidSphereHead()
     head.ringSpacing = 30
     let set = head.hrtfSet(sampleRate: sampleRate)
@@ -144,8 +144,8 @@ struct RigidSphereHeadTests {
     }
   }
 
-  @Test("Left and right mirror each other exactly enough")
-  func symmetry() {
+  @Test("Left and right responses mirror each other within 1e-6")
+  func leftAndRightResponsesMirrorEachOther() {
     let set = Self.sideEars
     for (index, direction) in set.directions.enumerated() {
       let mirrored = set.nearestDirection(to: direction * SIMD3(1, -1, 1))
@@ -155,8 +155,8 @@ struct RigidSphereHeadTests {
     }
   }
 
-  @Test("Directions are unit vectors, spread evenly, and include the axes")
-  func spread() {
+  @Test("Directions are evenly spread unit vectors and include the axes")
+  func directionsAreEvenlySpreadAndIncludeTheAxes() {
     let rings = RigidSphereHead.rings(spacing: 5)
     #expect((1_000...2_000).contains(rings.count))
     #expect(rings.allSatisfy { abs($0.length - 1) < 1e-12 })
@@ -169,8 +169,8 @@ struct RigidSphereHeadTests {
     }
   }
 
-  @Test("HRTF/rigid-sphere.json tells the generator's parameters")
-  func parameters() throws {
+  @Test("HRTF/rigid-sphere.json contains the parameters of the generator")
+  func parametersFileMatchesTheGenerator() throws {
     let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
     let text = String(decoding: try fileBytes(root + "/HRTF/rigid-sphere.json"), as: UTF8.self)
     #expect(text == RigidSphereHead().parametersJSON)

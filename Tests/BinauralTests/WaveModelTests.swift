@@ -29,7 +29,7 @@ import Testing
     return eigen
   }
 
-  @Test(arguments: 0..<50) func eigenvectorsBuildTheMatrixAgain(_: Int) {
+  @Test(arguments: 0..<50) func eigenvectorsReconstructTheMatrix(_: Int) {
     var random = SeededGenerator.forTest()
     let waves = (0..<4).map { _ in
       (randomDirection(using: &random), Double.random(in: 0...1, using: &random))
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<50) func twoWavesAreFound(_: Int) {
+  @Test(arguments: 0..<50) func modelRecoversTwoWaves(_: Int) {
     var random = SeededGenerator.forTest()
     let a = randomDirection(using: &random)
     var b = randomDirection(using: &random)
@@ -69,20 +69,20 @@ import Testing
   @Test(arguments: [
     SIMD3(1.0, 0, 0), SIMD3(0, -1.0, 0), SIMD3(0, 0, 1.0), SIMD3(0.6, 0.6, -0.529150262212918),
   ])
-  func oneWaveIsFoundInDirectionsOfSymmetry(direction: SIMD3<Double>) {
+  func modelRecoversOneWaveInSymmetricDirections(direction: SIMD3<Double>) {
     let model = WaveModel(Self.eigen(Self.covariance([(direction, 0.7)], diffuse: 0)), bins: 3)
     let first = (model.first * direction).sum() > 0.99999 ? model.firstPower : 0
     let second = (model.second * direction).sum() > 0.99999 ? model.secondPower : 0
     #expect(abs((first + second) / 0.7 - 1) < 0.02)
   }
 
-  @Test func aDiffuseFieldHasNoWaves() {
+  @Test func diffuseFieldHasNoWaves() {
     let model = WaveModel(Self.eigen(Self.covariance([], diffuse: 0.3)), bins: 10)
     #expect(abs(model.diffusePower - 0.3) < 1e-9)
     #expect(model.firstPower + model.secondPower < 1e-4)
   }
 
-  @Test(arguments: 0..<100) func gridPlacesLieAroundTheirDirection(_: Int) {
+  @Test(arguments: 0..<100) func gridSharesInterpolateTheDirection(_: Int) {
     var random = SeededGenerator.forTest()
     let v = randomDirection(using: &random)
     let place = DirectionGrid.place(v)
@@ -95,7 +95,7 @@ import Testing
     #expect((mean * v).sum() / (mean * mean).sum().squareRoot() > 0.9999995)
   }
 
-  @Test(arguments: 0..<20) func neighboursReproduceADirection(_: Int) {
+  @Test(arguments: 0..<20) func neighbourWeightsReproduceADirection(_: Int) {
     var random = SeededGenerator.forTest()
     let directions = fibonacciLattice(count: 700)
     let v = randomDirection(using: &random)
@@ -106,7 +106,7 @@ import Testing
     }
     #expect(abs(sum - 1) < 1e-9)
     #expect((mean * v).sum() / (mean * mean).sum().squareRoot() > 0.999999)
-    let met = PlaneWaveResponses.neighbours(of: directions[31], in: directions)
-    #expect(met.first { $0.0 == 31 }!.1 > 0.999)
+    let neighbours = PlaneWaveResponses.neighbours(of: directions[31], in: directions)
+    #expect(neighbours.first { $0.0 == 31 }!.1 > 0.999)
   }
 }
