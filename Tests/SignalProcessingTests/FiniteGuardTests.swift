@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: bad)
-  func oneBadSampleMutesAndComesBack(value: Float) {
+  func badSampleIsMutedBrieflyWithoutAClick(value: Float) {
     let signal = steady(4_000)
     signal[1][1_000] = value
     let finite = Self.newGuard()
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func aLongBadStretchIsSilent() {
+  @Test func longSeriesOfBadSamplesIsSilent() {
     let signal = steady(20_000)
     for i in 1_000..<15_000 { signal[0][i] = i.isMultiple(of: 3) ? .nan : 1e20 }
     let finite = Self.newGuard()
@@ -46,7 +46,7 @@ import Testing
 
   /// Single bad samples in quick succession must neither let bursts through nor hold a level.
   @Test(arguments: [2, 3, 10, 100])
-  func badSamplesInARowOfHolesStayMuted(distance: Int) {
+  func closelySpacedBadSamplesCauseNoBursts(distance: Int) {
     let signal = steady(20_000)
     for i in stride(from: 1_000, to: 15_000, by: distance) { signal[2][i] = .infinity }
     let finite = Self.newGuard()
@@ -57,14 +57,14 @@ import Testing
   }
 
   @Test(arguments: [[1], [3], [64], [1_000], [8_192], [5, 1, 700]])
-  func doesNotDependOnTheCallSize(sizes: [Int]) {
+  func outputIsIndependentOfCallSize(sizes: [Int]) {
     let signal = steady(10_000)
     for i in [0, 1, 500, 511, 512, 513, 4_096, 9_999] { signal[i % 3][i] = .nan }
     let output = clean(signal, with: Self.newGuard(), sizes: sizes)
     #expect(output == clean(signal, with: Self.newGuard(), sizes: [512]))
   }
 
-  @Test func everyPatternOfGarbageComesOutFinite() {
+  @Test func outputIsFiniteForArbitraryBitPatterns() {
     let signal = PlanarSignal(channelCount: 3, frames: 8_192) { channel, frame in
       Float(bitPattern: UInt32(truncatingIfNeeded: (frame * 3 + channel) &* 2_654_435_761))
     }
@@ -74,7 +74,7 @@ import Testing
     for c in 0..<3 { #expect(output[c].allSatisfy { abs($0) <= 10_000 }) }
   }
 
-  @Test func resetOpensAtOnce() {
+  @Test func resetEndsMutingImmediately() {
     let finite = FiniteGuard(channelCount: 1, sampleRate: 48_000)
     let signal = PlanarSignal([[0.5, .nan, 0.5]])
     finite.process(signal.channels, frames: 3)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct FrameRingTests {
-  @Test func givesWhatItGotInOrder() {
+  @Test func framesAreReadInWriteOrder() {
     let ring = FrameRing(channelCount: 2, capacity: 10)
     var next = 0
     var expected = 0
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func takesAndGivesOnlyWhatThereIs() {
+  @Test func transfersAreLimitedByCapacityAndFill() {
     let ring = FrameRing(channelCount: 1, capacity: 4)
     let input = PlanarSignal([[1, 2, 3, 4, 5, 6]])
     #expect(ring.write(from: input.channels, at: 1, frames: 5) == 4)
@@ -39,7 +39,7 @@ import Testing
     #expect(ring.fill == 0)
   }
 
-  @Test func aFlushDropsTheOldAndCountsGenerations() {
+  @Test func flushDropsOldFramesAndCountsGenerations() {
     let ring = FrameRing(channelCount: 1, capacity: 8)
     let output = PlanarSignal(channelCount: 1, frames: 8)
     let input = PlanarSignal([[1, 2, 3, 4, 5]])
@@ -61,7 +61,7 @@ import Testing
 
   /// Passes two million frames between two threads, with flushes in between. No frame may be torn,
   /// repeated or out of order, and frames may be lost only at a flush.
-  @Test func passesMillionsOfFramesBetweenTwoThreads() {
+  @Test func framesPassIntactBetweenTwoThreads() {
     let trial = RingTrial()
     var producer = pthread_t()
     let argument = Unmanaged.passUnretained(trial).toOpaque()

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct GainRampTests {
-  @Test func everyStartRisesAsARaisedCosine() {
+  @Test func startAndRestartFollowARaisedCosine() {
     let ramp = GainRamp(sampleRate: 48_000)
     #expect(ramp.rampFrames == 2_400)
     for _ in 0..<2 {
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func aNewTargetIsReachedSmoothlyFromWhereverTheGainIs() {
+  @Test func newTargetIsReachedSmoothlyFromAnyGain() {
     let ramp = GainRamp(sampleRate: 48_000, rampMilliseconds: 10)
     var gains = apply(ramp, frames: 200)
     ramp.targetGain = 0.25
@@ -38,11 +38,11 @@ import Testing
   }
 
   @Test(arguments: [[1], [7], [480], [5_000], [3, 1_000, 1]])
-  func doesNotDependOnTheCallSize(sizes: [Int]) {
+  func outputIsIndependentOfCallSize(sizes: [Int]) {
     #expect(pieces(sizes) == pieces([256]))
   }
 
-  @Test func atUnitySamplesPassBitForBit() {
+  @Test func unityGainPassesSamplesBitForBit() {
     let ramp = GainRamp(sampleRate: 8_000, rampMilliseconds: 1)
     _ = apply(ramp, frames: 8)
     let signal = PlanarSignal([[0.1, -.leastNonzeroMagnitude, 3e38]])
@@ -50,7 +50,7 @@ import Testing
     #expect(signal.arrays == [[0.1, -.leastNonzeroMagnitude, 3e38]])
   }
 
-  @Test func goesOnFromASavedState() {
+  @Test func restoredStateContinuesIdentically() {
     let ramp = GainRamp(sampleRate: 48_000)
     _ = apply(ramp, frames: 777)
     let state = ramp.state
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [Float.nan, .infinity, -1])
-  func leavesOutATargetThatIsNoGain(target: Float) {
+  func invalidTargetGainsAreIgnored(target: Float) {
     let ramp = GainRamp(sampleRate: 48_000, targetGain: 0.5)
     ramp.targetGain = target
     #expect(ramp.targetGain == 0.5)

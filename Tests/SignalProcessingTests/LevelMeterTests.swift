@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct LevelMeterTests {
-  @Test func readsPeakAndRMSOfASine() {
+  @Test func meterReadsPeakAndRMSOfASine() {
     let meter = LevelMeter()
     let signal = PlanarSignal(channelCount: 2, frames: 4_800) { channel, frame in
       (channel == 0 ? 1 : -0.25) * Float(sin(2 * .pi * 100 * Double(frame) / 4_800))
@@ -19,7 +19,7 @@ import Testing
     #expect(abs(levels.rms[1] - 0.17678) < 1e-4)
   }
 
-  @Test func beginsAgainAfterEachReading() {
+  @Test func readingResetsTheMeter() {
     let meter = LevelMeter()
     let loud = PlanarSignal([[1, -1], [0.5, 0.5]])
     let quiet = PlanarSignal([[0.1, -0.1], [0, 0]])

@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: ParametricFilter.Kind.allCases)
-  func theResponseIsThePrototypes(kind: ParametricFilter.Kind) throws {
+  func responseMatchesTheAnaloguePrototype(kind: ParametricFilter.Kind) throws {
     var random = SeededGenerator.forTest()
     for _ in 0..<50 {
       let filter = ParametricFilter(
@@ -51,33 +51,33 @@ import Testing
     }
   }
 
-  @Test func whatARateCannotHoldIsLeftOut() {
+  @Test func filterAtTheNyquistFrequencyIsOmitted() {
     let filter = ParametricFilter(.peak, frequency: 12_000, gain: 3, quality: 1)
     #expect(filter.biquad(sampleRate: 24_000) == nil)
     #expect(filter.biquad(sampleRate: 48_000) != nil)
   }
 
-  @Test func rootsOutsideAreReflectedAndMagnitudesStay() {
+  @Test func minimumPhaseReflectsRootsAndKeepsMagnitudes() {
     var random = SeededGenerator.forTest()
     for index in 0..<300 {
       func number() -> Double { Double.random(in: -3...3, using: &random) }
-      let wild = Biquad(
+      let original = Biquad(
         b0: index % 5 == 0 ? 0 : number(), b1: number(), b2: number(), a1: number(), a2: number())
-      let tame = wild.minimumPhase
-      #expect(abs(tame.a2) <= 1 + 1e-9 && abs(tame.a1) <= 1 + tame.a2 + 1e-9)
+      let reflected = original.minimumPhase
+      #expect(abs(reflected.a2) <= 1 + 1e-9 && abs(reflected.a1) <= 1 + reflected.a2 + 1e-9)
       #expect(
-        abs(tame.b2) <= abs(tame.b0) * (1 + 1e-9)
-          && abs(tame.b1) <= abs(tame.b0 + tame.b2) * (1 + 1e-9) + 1e-9)
+        abs(reflected.b2) <= abs(reflected.b0) * (1 + 1e-9)
+          && abs(reflected.b1) <= abs(reflected.b0 + reflected.b2) * (1 + 1e-9) + 1e-9)
       for frequency in [0.0, 100, 3000, 11_000, 24_000] {
-        let before = wild.response(at: frequency, sampleRate: Self.rate).squaredMagnitude
-        let after = tame.response(at: frequency, sampleRate: Self.rate).squaredMagnitude
-        #expect(abs(10 * log10(after / before)) < 1e-4, "\(wild)")
+        let before = original.response(at: frequency, sampleRate: Self.rate).squaredMagnitude
+        let after = reflected.response(at: frequency, sampleRate: Self.rate).squaredMagnitude
+        #expect(abs(10 * log10(after / before)) < 1e-4, "\(original)")
       }
     }
   }
 
   /// The length of the response depends on its decay, and at most the permitted energy is cut off.
-  @Test func responsesEndWhereLittleIsLeft() throws {
+  @Test func truncatedResponseLosesAtMostTheResidue() throws {
     let sections = try [
       ParametricFilter(.lowShelf, frequency: 40, gain: 9, quality: 0.9),
       ParametricFilter(.peak, frequency: 2000, gain: -6, quality: 3),
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 37, 500])
-  func foldingIsConvolution(taps: Int) {
+  func foldingEqualsConvolution(taps: Int) {
     let (filters, fir) = ([noise(300), noise(300)], noise(taps))
     let result = folded(filters, with: fir)
     #expect(result.count == 2)
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: [[64], [1, 100, 777, 13]])
-  func twoChannelsGetTheSameFilter(sizes: [Int]) {
+  func stereoFilterConvolvesBothChannels(sizes: [Int]) {
     let (taps, frames) = (noise(700), 3000)
     let filter = StereoFilter(taps, partition: 64)
     #expect(filter.tailFrames == 699)
@@ -155,7 +155,7 @@ import Testing
     #expect(silence.arrays.joined().allSatisfy { $0 == 0 })
   }
 
-  @Test func noneChangesNothing() {
+  @Test func filterWithoutTapsPassesTheSignalUnchanged() {
     let filter = StereoFilter(nil, partition: 64)
     let input = [noise(100), noise(100)]
     let signal = PlanarSignal(input)

@@ -76,7 +76,7 @@ import Testing
   /// Compares the output with the defining sum, for calls that do and do not end at partition
   /// borders.
   @Test(arguments: shapes, sets)
-  func agreesWithTheDefiningSum(shape: Shape, set: InstructionSet) {
+  func outputMatchesDirectConvolution(shape: Shape, set: InstructionSet) {
     let x = Self.noise(shape.inputs, 700 + shape.taps)
     let left = Self.noise(shape.inputs, shape.taps)
     let right = Self.noise(shape.inputs, shape.taps)
@@ -95,7 +95,7 @@ import Testing
   /// Tests filters as long as a room response, which need several partition sizes with deferred
   /// levels.
   @Test(arguments: [32, 128, 512], sets)
-  func agreesForLongFilters(partition: Int, set: InstructionSet) {
+  func longFiltersMatchDirectConvolution(partition: Int, set: InstructionSet) {
     let x = Self.noise(2, 12000)
     let (left, right) = (Self.noise(2, 8192), Self.noise(2, 8192))
     let truth = (Self.convolve(x, left), Self.convolve(x, right))
@@ -110,7 +110,7 @@ import Testing
 
   /// Tests every number of even inputs, which reach both ears equally, among odd ones.
   @Test(arguments: 0...9, sets)
-  func aMirroredHeadGivesTheSame(evenCount: Int, set: InstructionSet) {
+  func symmetricFiltersMatchDirectConvolution(evenCount: Int, set: InstructionSet) {
     var random = SeededGenerator.forTest()
     let x = Self.noise(9, 900)
     let left = Self.noise(9, 500)
@@ -129,7 +129,7 @@ import Testing
 
   /// Skipping silent inputs and sections must not change the output.
   @Test(arguments: [16, 64])
-  func silenceChangesNothing(partition: Int) {
+  func skippingSilenceMatchesDirectConvolution(partition: Int) {
     var x = Self.noise(9, 3000)
     for c in 0..<9 where c != 6 { for n in 0..<3000 where c > 3 || n % 1000 > 300 { x[c][n] = 0 } }
     for n in 1200..<2600 { x[6][n] = n % 2 == 0 ? 0 : -0.0 }
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func plansCoverTheFilterOnceAndAreNeverLate() {
+  @Test func planCoversTheFilterOnceAndMeetsDeadlines() {
     for taps in [1, 128, 129, 512, 1500, 8192, 60000] {
       for block in [16, 32, 64, 128, 256, 512] {
         for quads in [1, 4, 16] {
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func resetForgetsThePast() {
+  @Test func resetClearsAllState() {
     let x = Self.noise(4, 300)
     let h = Self.noise(4, 200)
     let convolver = PartitionedConvolver(left: h, right: h, partition: 64)

@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: shapes)
-  func agreesWithTheDefinition(size: Int, batch: Int) {
+  func forwardTransformMatchesTheDefinition(size: Int, batch: Int) {
     var random = SeededGenerator.forTest()
     let fft = RealFFT(size: size, batch: batch)
     let time = AlignedFloats(count: size * batch)
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(arguments: shapes)
-  func theInverseUndoesIt(size: Int, batch: Int) {
+  func inverseUndoesTheForwardTransform(size: Int, batch: Int) {
     var random = SeededGenerator.forTest()
     let fft = RealFFT(size: size, batch: batch)
     let time = AlignedFloats(count: size * batch)

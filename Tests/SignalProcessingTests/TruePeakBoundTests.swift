@@ -9,7 +9,7 @@ import Testing
 /// The limiter does not examine a waveform whose bound is below the target, so the bound must hold
 /// for every waveform.
 @Suite struct TruePeakBoundTests {
-  @Test func noEstimateExceedsItsBound() {
+  @Test func estimateNeverExceedsItsBound() {
     let interpolator = TruePeakInterpolator()
     defer { interpolator.deallocate() }
     var random = SeededGenerator(1)
@@ -21,13 +21,13 @@ import Testing
     }
   }
 
-  /// Low notes are nearly straight between the samples, so their bounds avoid an examination.
+  /// Low frequencies are nearly straight between samples, so tight bounds avoid an examination.
   @Test(arguments: [(100.0, 1.002), (1_000, 1.04), (4_000, 1.6)])
-  func lowNotesHaveTightBounds(frequency: Double, most: Float) {
+  func lowFrequenciesHaveTightBounds(frequency: Double, limit: Float) {
     let interpolator = TruePeakInterpolator()
     defer { interpolator.deallocate() }
     let context = Self.sine(frequency: frequency / 48_000, phase: 0.3)
-    #expect(interpolator.bound(peak: 1, bend: Self.bend(context)) < most)
+    #expect(interpolator.bound(peak: 1, bend: Self.bend(context)) < limit)
   }
 
   private static func context(of kind: Int, using random: inout SeededGenerator) -> [Float] {

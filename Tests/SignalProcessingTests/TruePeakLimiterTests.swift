@@ -29,7 +29,7 @@ import Testing
   ]
 
   @Test(arguments: hardSignals.indices)
-  func staysBelowTheCeilingBetweenTheSamplesToo(index: Int) {
+  func limiterKeepsTruePeakBelowCeiling(index: Int) {
     let signal = PlanarSignal(channelCount: 2, frames: 5_500) { channel, frame in
       channel == 0 ? Self.hardSignals[index].sample(frame) : 0.3 * sine(300, frame)
     }
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: [8_000, 44_100, 96_000, 384_000] as [Double])
-  func holdsTheCeilingAtEveryRate(sampleRate: Double) {
+  func ceilingHoldsAtEveryRate(sampleRate: Double) {
     for index in [0, 3, 8, 15] {
       let signal = PlanarSignal(channelCount: 2, frames: 5_500) { _, frame in
         Self.hardSignals[index].sample(frame)
@@ -51,21 +51,21 @@ import Testing
   }
 
   @Test(arguments: [-0.1, -3, -20] as [Double])
-  func holdsOtherCeilings(ceiling: Double) {
+  func otherCeilingsHold(ceiling: Double) {
     let signal = PlanarSignal(channelCount: 2, frames: 5_500) { _, frame in 2 * noise(9, frame) }
     let output = limit(signal, sampleRate: 48_000, ceiling: ceiling)
     #expect(TruePeakMeter.decibels(output[0]) <= ceiling + 0.1)
   }
 
   /// The limiter must not keep the ceiling by reducing the level more than necessary.
-  @Test func usesTheRoomBelowTheCeiling() {
+  @Test func loudSignalReachesTheCeiling() {
     let signal = PlanarSignal(channelCount: 2, frames: 5_500) { _, frame in 4 * sine(997, frame) }
     let peak = TruePeakMeter.decibels(limit(signal, sampleRate: 48_000)[0])
     #expect(peak >= -1.2, "\(peak) dBTP")
   }
 
   @Test(arguments: [8_000, 44_100, 48_000, 384_000] as [Double])
-  func isAPureDelayBelowTheCeiling(sampleRate: Double) {
+  func signalBelowTheCeilingIsOnlyDelayed(sampleRate: Double) {
     let signal = PlanarSignal(channelCount: 2, frames: 5_500) { channel, frame in
       // The signal has complete periods, because an end within a period would overshoot between
       // samples.
@@ -79,13 +79,13 @@ import Testing
     }
   }
 
-  @Test func latencyIsTwoMilliseconds() {
+  @Test func latencyIsThreeCellsPlusLookAhead() {
     #expect(TruePeakLimiter(sampleRate: 48_000).latencyFrames == 96)
     #expect(TruePeakLimiter(sampleRate: 96_000).latencyFrames == 144)
     #expect(TruePeakLimiter(sampleRate: 8_000).latencyFrames == 80)
   }
 
-  @Test func returnsToAPureDelayAfterAPeak() {
+  @Test func limiterReturnsToAPureDelayAfterAPeak() {
     let signal = PlanarSignal(channelCount: 2, frames: 110_000) { _, frame in
       frame == 1_000 ? 50 : 0.5 * sine(440, frame)
     }
@@ -96,7 +96,7 @@ import Testing
   }
 
   /// After the release time, 1/e of the gain reduction must remain.
-  @Test func releasesWithItsTimeConstant() {
+  @Test func releaseFollowsItsTimeConstant() {
     let signal = PlanarSignal(channelCount: 2, frames: 24_000) { _, frame in
       frame == 1_000 ? 8 : 0.25
     }
@@ -121,13 +121,13 @@ import Testing
   }
 
   @Test(arguments: [[1], [7], [16], [64], [1_000], [8_192], [1, 2, 3, 500, 15, 17, 31, 2_048]])
-  func doesNotDependOnTheCallSize(sizes: [Int]) {
+  func outputIsIndependentOfCallSize(sizes: [Int]) {
     let signal = hardMix(8_200)
     let whole = limit(signal, sampleRate: 48_000, sizes: [256])
     #expect(limit(signal, sampleRate: 48_000, sizes: sizes) == whole)
   }
 
-  @Test func goesOnFromASavedState() {
+  @Test func restoredStateContinuesIdentically() {
     let limiter = TruePeakLimiter(sampleRate: 48_000)
     let saved = UnsafeMutableRawPointer.allocate(
       byteCount: limiter.stateByteCount, alignment: 16)
@@ -155,7 +155,7 @@ import Testing
     return copy.arrays.map { Array($0[frame...]) }
   }
 
-  @Test func forgetsEverythingOnReset() {
+  @Test func resetClearsAllState() {
     let limiter = TruePeakLimiter(sampleRate: 48_000)
     let signal = hardMix(3_000)
     let first = signal.copy
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test(arguments: [Float.nan, .infinity, -.infinity, 3e38])
-  func survivesWhatIsNoNumber(bad: Float) {
+  func invalidSampleMutesOnlyItsOwnFrame(bad: Float) {
     let signal = PlanarSignal(channelCount: 2, frames: 4_000) { channel, frame in
       frame == 500 && channel == 0 ? bad : 0.5
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TruePeakMeterTests {
   /// All samples of this windowed sine are 45 degrees from the crest, so the peak is 3.01 dB
   /// higher.
-  @Test func seesTheCrestBetweenTheSamples() {
+  @Test func meterFindsThePeakBetweenSamples() {
     let samples = (0..<4_096).map { frame -> Float in
       let window = 0.5 - 0.5 * cos(2 * .pi * Double(frame) / 4_096)
       return Float(window * sin(.pi / 2 * Double(frame) + .pi / 4))
@@ -16,14 +16,14 @@ import Testing
     #expect(abs(TruePeakMeter.decibels(samples)) < 0.01)
   }
 
-  @Test func anImpulseIsItsOwnPeak() {
+  @Test func truePeakOfAnImpulseIsItsMagnitude() {
     var samples = [Float](repeating: 0, count: 500)
     samples[123] = -2
     #expect(abs(TruePeakMeter.truePeak(samples) - 2) < 1e-9)
   }
 
   /// Two equal adjacent samples give a peak of 2 sinc(1/2).
-  @Test func twoSamplesPeakInTheMiddle() {
+  @Test func twoEqualSamplesPeakBetweenThem() {
     var samples = [Float](repeating: 0, count: 500)
     samples[123] = 1
     samples[124] = 1
