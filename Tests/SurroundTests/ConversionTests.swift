@@ -10,14 +10,15 @@ import Testing
 
 @Suite struct ConversionTests {
   private static let surround51 = Upmixer.layout
-  private static let seven: [Speaker] = [
+  private static let surround71: [Speaker] = [
     .frontLeft, .frontRight, .frontCenter, .lowFrequency, .backLeft, .backRight, .sideLeft,
     .sideRight,
   ]
-  private static let twelve: [Speaker] =
-    seven + [.topFrontLeft, .topFrontRight, .topBackLeft, .topBackRight]
+  private static let surround714: [Speaker] =
+    surround71 + [.topFrontLeft, .topFrontRight, .topBackLeft, .topBackRight]
   private static let layouts: [[Speaker]] = [
-    [.frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight], seven, twelve,
+    [.frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight], surround71,
+    surround714,
   ]
 
   @Test(arguments: layouts) func panningKeepsEnergyAndIsExactAtTheSpeakers(speakers: [Speaker]) {
@@ -35,9 +36,9 @@ import Testing
     }
   }
 
-  /// The gain-weighted sum of the loudspeakers' vectors points to the sound, and left and right are
-  /// mirror images.
-  @Test(arguments: layouts) func panningPointsToTheSound(speakers: [Speaker]) {
+  /// The gain-weighted sum of the loudspeakers' vectors points to the source, and left and right
+  /// are mirror images.
+  @Test(arguments: layouts) func panningPointsToTheSource(speakers: [Speaker]) {
     let panner = AmplitudePanner(speakers: speakers)
     for azimuth in stride(from: -180.0, to: 180, by: 7) {
       let v = Direction(azimuth: azimuth).unitVector
@@ -61,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func sharedChannelsGoThroughUnchanged() {
+  @Test func sharedChannelsPassUnchanged() {
     for target in Self.layouts {
       guard case .speakers(let source) = Self.surround51 else { continue }
       let gains = Conversion.gains(from: Self.surround51, to: .speakers(target))
@@ -71,10 +72,10 @@ import Testing
         }
       }
     }
-    let backs: [Speaker] = [
+    let rear51: [Speaker] = [
       .frontLeft, .frontRight, .frontCenter, .lowFrequency, .backLeft, .backRight,
     ]
-    let same = Conversion.gains(from: .speakers(backs), to: Self.surround51)
+    let same = Conversion.gains(from: .speakers(rear51), to: Self.surround51)
     for (o, row) in same.enumerated() {
       for (i, gain) in row.enumerated() { #expect(gain == (i == o ? 1 : 0)) }
     }
@@ -83,8 +84,8 @@ import Testing
     #expect(folded == [[1, 0, half, 0, half, 0], [0, 1, half, 0, 0, half]])
   }
 
-  @Test(arguments: [.speakers(twelve), .speakers(seven)] as [ChannelLayout])
-  func downmixesKeepEachChannelsEnergy(source: ChannelLayout) {
+  @Test(arguments: [.speakers(surround714), .speakers(surround71)] as [ChannelLayout])
+  func downmixPreservesTheEnergyOfEachChannel(source: ChannelLayout) {
     let gains = Conversion.gains(from: source, to: Self.surround51)
     for input in 0..<source.channelCount {
       let energy = gains.reduce(0.0) { $0 + $1[input] * $1[input] }
@@ -92,7 +93,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...5) func soundfieldsKeepTheirEnergyAndPlace(order: Int) {
+  @Test(arguments: 1...5) func soundfieldDecodingPreservesEnergyAndDirection(order: Int) {
     var random = SeededGenerator.forTest()
     for speakers in Self.layouts {
       let decoder = FieldSpeakerDecoder.gains(order: order, speakers: speakers)
@@ -125,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func firstOrderHoldsTheSpeakersWhereTheyStand() {
+  @Test func firstOrderEncodesSpeakersAtTheirPositions() {
     let gains = Conversion.gains(from: Self.surround51, to: Conversion.firstOrder)
     let left = SphericalHarmonics.evaluate(order: 1, Direction(azimuth: 110).unitVector)
     for c in 0..<4 {

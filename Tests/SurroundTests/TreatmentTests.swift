@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct TreatmentTests {
   @Test(arguments: 1...7)
-  func aSoundfieldEntersTheBusBitByBit(order: Int) {
+  func soundfieldChannelsMapOneToOneToTheBus(order: Int) {
     let layout = ChannelLayout.ambisonics(order: order, convention: .ambiX, headLocked: true)
     let treatment = Treatment(spatial: layout, busOrder: 5)
     #expect(treatment.order == order)
@@ -24,7 +24,7 @@ import Testing
   }
 
   /// Checks FuMa's scale by its definition: every component but W has a maximum of 1.
-  @Test func fuMaReachesOneInEveryComponent() {
+  @Test func fuMaComponentsHaveAMaximumOfOne() {
     var random = SeededGenerator.forTest()
     var loudest = [Double](repeating: 0, count: 16)
     for _ in 0..<200_000 {
@@ -38,7 +38,7 @@ import Testing
   }
 
   /// A source from the upper left in FuMa's published formulas must come out as ACN/SN3D.
-  @Test func fuMaFormulasAreRead() {
+  @Test func fuMaConvertsToACNAndSN3D() {
     var random = SeededGenerator.forTest()
     let v = randomDirection(using: &random)
     let (w, x, y, z) = (0.5.squareRoot(), v.x, v.y, v.z)
@@ -53,20 +53,22 @@ import Testing
     }
   }
 
-  @Test func speakersStandWhereTheRecommendationPutsThem() {
+  @Test func speakerAzimuthsMatchBS775AndBS2051() {
     let surround: [Speaker] = [
       .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,
     ]
     let angles = surround.map { $0.direction(in: surround)?.azimuth }
     #expect(angles == [30, -30, 0, nil, 110, -110])
-    let backs = surround.map { $0 == .sideLeft ? .backLeft : $0 == .sideRight ? .backRight : $0 }
-    #expect(backs.map { $0.direction(in: backs)?.azimuth } == angles)
-    let seven = surround + [.backLeft, .backRight]
+    let rear51 = surround.map { $0 == .sideLeft ? .backLeft : $0 == .sideRight ? .backRight : $0 }
+    #expect(rear51.map { $0.direction(in: rear51)?.azimuth } == angles)
+    let surround71 = surround + [.backLeft, .backRight]
     #expect(
-      seven.map { $0.direction(in: seven)?.azimuth } == [30, -30, 0, nil, 90, -90, 135, -135])
+      surround71.map { $0.direction(in: surround71)?.azimuth } == [
+        30, -30, 0, nil, 90, -90, 135, -135,
+      ])
   }
 
-  @Test func lowFrequencyEffectsReachBothEarsAlikeAndNothingElse() {
+  @Test func lfeReachesBothEarsEquallyAndNothingElse() {
     let surround: [Speaker] = [
       .frontLeft, .frontRight, .frontCenter, .lowFrequency, .backLeft, .backRight,
     ]
@@ -77,12 +79,12 @@ import Testing
     #expect(Treatment(plain: .speakers(surround)).headLocked.allSatisfy { $0[3] == 0 })
   }
 
-  @Test func plainStereoStaysWhatItIs() {
+  @Test func plainStereoAndMonoPassUnchanged() {
     #expect(Treatment(plain: .stereo).headLocked == [[1, 0], [0, 1]])
     #expect(Treatment(plain: .mono).headLocked == [[1], [1]])
   }
 
-  @Test func theMatrixMixes() {
+  @Test func mixMatrixComputesWeightedSums() {
     var random = SeededGenerator.forTest()
     let gains = (0..<3).map { _ in (0..<4).map { _ in Double.random(in: -1...1, using: &random) } }
     let matrix = MixMatrix(gains: gains, inputs: 4)

@@ -49,7 +49,7 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
   }
 
   @Test(arguments: [8000.0, 11_025, 44_100, 48_000, 96_000, 192_000, 384_000])
-  func theFoldDownIsTheInputAtEveryRate(rate: Double) {
+  func foldDownRestoresTheInputAtEveryRate(rate: Double) {
     let count = Int(rate / 4)
     let (voice, left, right) = (noise(count), noise(count, 0.1), noise(count, 0.1))
     let (l, r) = (zip(voice, left).map(+), zip(voice, right).map(+))
@@ -64,7 +64,7 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
     #expect(foldDownError(upmixed(l, r, rate: rate, settings: .lowLatency), l, r) < -120)
   }
 
-  @Test func whatIsAlikeGoesToTheCentreAlone() {
+  @Test func identicalChannelsGoToTheCentreOnly() {
     let x = noise(24_000)
     let out = upmixed(x, x)
     let whole = energy(x)
@@ -73,7 +73,7 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
   }
 
   @Test(arguments: [false, true])
-  func whatIsOnOneSideStaysThere(right: Bool) {
+  func oneSidedSoundStaysOnItsSide(right: Bool) {
     let (x, none) = (noise(24_000), [Float](repeating: 0, count: 24_000))
     let out = right ? upmixed(none, x) : upmixed(x, none)
     let own = right ? 1 : 0
@@ -81,7 +81,7 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
     for c in 0..<6 where c != own { #expect(decibels(energy(out[c]), over: energy(x)) < -90) }
   }
 
-  @Test func oppositePhasesStayApart() {
+  @Test func oppositePhaseAvoidsTheCentreAndKeepsItsEnergy() {
     let x = noise(24_000)
     let out = upmixed(x, x.map { -$0 })
     #expect(decibels(energy(out[2]), over: energy(x)) < -90)
@@ -89,7 +89,7 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
     #expect(abs(decibels(sum, over: 2 * energy(x))) < 0.1)
   }
 
-  @Test func unrelatedNoiseGoesAround() {
+  @Test func uncorrelatedNoiseGoesToTheSurrounds() {
     let (a, b) = (noise(96_000), noise(96_000))
     let out = upmixed(a, b)
     let whole = energy(a) + energy(b)
@@ -111,7 +111,7 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
 
   /// A centred click over uncorrelated noise of the same spectrum must not be audible long before
   /// it.
-  @Test func clicksStayCompact() {
+  @Test func clicksHaveNoPreEcho() {
     let at = 24_000
     var (l, r) = (noise(48_000, 0.001), noise(48_000, 0.001))
     let quiet = upmixed(l, r)
@@ -133,7 +133,7 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
 
   /// A sweep at the centre, off the centre and at one side must always be as loud as the input.
   @Test(arguments: [(1.0, 1.0), (1.0, 0.6), (1.0, 0.0), (0.2, 1.0)])
-  func sweepsHaveNoGaps(gains: (Double, Double)) {
+  func sweepsKeepTheirLevel(gains: (Double, Double)) {
     let (count, rate) = (96_000, 48_000.0)
     let sweep = (0..<count).map { i -> Double in
       let t = Double(i) / Double(count)
@@ -152,7 +152,7 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
   }
 
   @Test(arguments: [Float.nan, .infinity, -.infinity, 1e30])
-  func damageStaysWhereItIs(value: Float) {
+  func invalidSampleAffectsOnlyItsOwnFrame(value: Float) {
     var (l, r) = (noise(24_000), noise(24_000))
     l[12_000] = value
     let out = upmixed(l, r)
@@ -164,7 +164,7 @@ func decibels(_ a: Double, over b: Double) -> Double { 10 * log10(max(a, 1e-30) 
     #expect(upmixed(l, r)[2].allSatisfy { $0.isFinite })
   }
 
-  @Test func fastLogarithmAndPowerAreTrue() {
+  @Test func fastLog2AndExp2AreAccurate() {
     var random = SeededGenerator.forTest()
     for _ in 0..<2000 {
       let x = Float(exp(Double.random(in: -30...30, using: &random)))
