@@ -8,14 +8,14 @@ import Testing
 
 /// Deliberate violations, which each detector must notice.
 @Suite struct DetectorTests {
-  @Test func anArrayIsCountedAsAllocation() {
+  @Test func creatingAnArrayIsCountedAsAllocation() {
     let counts = countingOperations { consume(makeArray(100)) }
     #expect(counts.allocations >= 1)
     #expect(counts.frees >= 1)
   }
 
-  @Test func everyWayToAllocateIsCounted() {
-    let ways: [(String, () -> UnsafeMutableRawPointer?)] = [
+  @Test func everyAllocationFunctionIsCounted() {
+    let functions: [(String, () -> UnsafeMutableRawPointer?)] = [
       ("malloc", { malloc(64) }), ("calloc", { calloc(8, 8) }),
       ("realloc", { realloc(nil, 64) }), ("memalign", { operation_counter_memalign(64, 64) }),
       ("aligned_alloc", { aligned_alloc(64, 64) }),
@@ -27,7 +27,7 @@ import Testing
         }
       ),
     ]
-    for (name, allocate) in ways {
+    for (name, allocate) in functions {
       var memory: UnsafeMutableRawPointer?
       let counts = countingOperations { memory = allocate() }
       #expect(memory != nil, "\(name)")
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func aMutexIsCounted() {
+  @Test func mutexLocksAreCounted() {
     let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     defer { mutex.deallocate() }
     pthread_mutex_init(mutex, nil)
@@ -49,13 +49,13 @@ import Testing
     #expect(counts.mutexLocks == 1)
   }
 
-  @Test func anObjectIsCounted() {
+  @Test func objectCreationIsCounted() {
     let counts = countingOperations { consume(Leaf(value: makeArray(1).count)) }
     #expect(counts.objects >= 1)
     #expect(counts.releases >= 1)
   }
 
-  @Test func keepingAnExistentialRetains() {
+  @Test func storingAnExistentialIsCountedAsRetain() {
     let node: any Node = Leaf(value: 3)
     let keeper = Keeper()
     let counts = countingOperations {
@@ -66,7 +66,7 @@ import Testing
     #expect(counts.releases >= 2)
   }
 
-  @Test func anotherThreadIsNotCounted() {
+  @Test func operationsOfOtherThreadsAreNotCounted() {
     let done = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
     done.initialize(to: Atomic(0))
     defer { done.deallocate() }
@@ -91,13 +91,13 @@ import Testing
 
   /// The scripts set the variable, so that a build without the sanitizer cannot pass for one with
   /// it.
-  @Test func theSanitizerIsThereWhereItIsAskedFor() {
-    let isAskedFor = getenv("STILLSTAGE_EXPECT_REALTIME_SANITIZER") != nil
-    #expect(!isAskedFor || realtime_sanitizer_present())
+  @Test func sanitizerIsPresentWhenExpected() {
+    let isExpected = getenv("STILLSTAGE_EXPECT_REALTIME_SANITIZER") != nil
+    #expect(!isExpected || realtime_sanitizer_present())
   }
 
   @Test(.enabled(if: realtime_sanitizer_present()))
-  func theSanitizerEndsTheProcessOnAnAllocation() async {
+  func sanitizerEndsTheProcessOnAllocation() async {
     await #expect(processExitsWith: .exitCode(43)) {
       realtime_enter()
       consume(makeArray(100))
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(.enabled(if: realtime_sanitizer_present()))
-  func theSanitizerEndsTheProcessOnALock() async {
+  func sanitizerEndsTheProcessOnLock() async {
     await #expect(processExitsWith: .exitCode(43)) {
       let mutex = Mutex(0)
       realtime_enter()

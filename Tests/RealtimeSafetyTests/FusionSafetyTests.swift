@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct FusionSafetyTests {
-  @Test func orientationFilter() {
+  @Test func orientationFilterIsRealtimeSafe() {
     var settings = FusionSettings()
     settings.usesMagnetometer = true
     var filter = OrientationFilter(settings: settings)

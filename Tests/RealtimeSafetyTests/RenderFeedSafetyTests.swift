@@ -17,14 +17,14 @@ import Testing
 /// player.
 @Suite struct RenderFeedSafetyTests {
   @Test(arguments: [Renderer.Mode.spatial, .plain])
-  func playing(mode: Renderer.Mode) {
+  func playbackIsRealtimeSafe(mode: Renderer.Mode) {
     let live = LiveFeed()
     live.feed.renderer.mode = mode
     live.expectSafe(turns: 20) {}
     #expect(live.feed.sourcePosition > 0)
   }
 
-  @Test func changingTheMode() {
+  @Test func modeChangesAreRealtimeSafe() {
     let live = LiveFeed()
     var mode = StageMode.tracked
     live.expectSafe(turns: 30) {
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func heldAndGoingOn() {
+  @Test func holdAndResumeAreRealtimeSafe() {
     let live = LiveFeed()
     live.expectSafe(turns: 4) {}
     live.feed.hold(true)
@@ -46,13 +46,13 @@ import Testing
     #expect(!live.feed.isSilent)
   }
 
-  @Test func aServerComesBack() {
+  @Test func restartFromSilenceIsRealtimeSafe() {
     let live = LiveFeed()
     live.expectSafe(turns: 8) { live.feed.beginFromSilence() }
   }
 
   /// Queued sound is rendered again after every block, in every state of the feed.
-  @Test func renderingAgain() {
+  @Test func rewritingIsRealtimeSafe() {
     let live = LiveFeed(rewritableSeconds: 0.5)
     live.expectSafe(turns: 40) {}
     #expect(live.rewrittenFrames > 0)
@@ -69,7 +69,7 @@ import Testing
     #expect(live.rewrittenFrames > before)
   }
 
-  @Test func starved() {
+  @Test func starvationIsRealtimeSafe() {
     let live = LiveFeed()
     live.expectSafe(turns: 4) {}
     live.isFilled = false
@@ -77,7 +77,7 @@ import Testing
     #expect(live.feed.isStarved)
   }
 
-  @Test func ended() {
+  @Test func endOfSourceIsRealtimeSafe() {
     let live = LiveFeed()
     live.expectSafe(turns: 4) {}
     live.isFilled = false
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func withoutATracker(isRecorded: Bool) {
+  func playbackWithoutTrackerIsRealtimeSafe(isRecorded: Bool) {
     let trajectory = HeadTrajectory(
       times: [0, 0.1], poses: [.identity, Quaternion(w: 0.8, x: 0, y: 0, z: 0.6)])
     let live = LiveFeed(isRecorded ? .recorded(trajectory) : HeadToStageSource.Origin.none)
@@ -136,7 +136,7 @@ private final class LiveFeed {
   func expectSafe(turns: Int, _ change: () -> Void) {
     for turn in 0..<turns {
       change()
-      meanwhile()
+      runOtherThreads()
       let frames = [480, 2_400 / 3, 17, 1_024][turn % 4]
       expectRealtimeSafe {
         feed.render(output, frames: frames, time: time)
@@ -150,7 +150,7 @@ private final class LiveFeed {
     }
   }
 
-  private func meanwhile() {
+  private func runOtherThreads() {
     if isFilled { while ring.write(from: noise.channels, frames: 2_000) == 2_000 {} }
     // The samples are fresh, however long the counting takes.
     head.now = time

@@ -18,7 +18,7 @@ import Testing
   ]
 
   @Test(arguments: layouts, [Renderer.Finish.linear, .safe])
-  func theRenderCall(layout: ChannelLayout, finish: Renderer.Finish) {
+  func renderCallIsRealtimeSafe(layout: ChannelLayout, finish: Renderer.Finish) {
     let order = if case .ambisonics(let order, _, _) = layout { order } else { 3 }
     // More frames than the renderer processes in one chunk, unless a debug build is too slow for
     // that.
@@ -55,7 +55,7 @@ import Testing
   }
 
   /// From the first call with new filters until the old ones have been removed.
-  @Test func theRenderCallWhileDecodersAreExchanged() {
+  @Test func decoderExchangeIsRealtimeSafe() {
     let renderer = Renderer(
       layout: .stereo, filters: filters(order: 3), busOrder: 3, blockFrames: 64)
     let input = PlanarSignal(channelCount: 2, frames: 1100) { Float($0 + $1 % 50) * 0.01 }
@@ -75,7 +75,7 @@ import Testing
   }
 
   /// With an equaliser inside and outside the filters, in both modes and during an exchange.
-  @Test func theRenderCallWithAnEqualiser() {
+  @Test func renderCallWithEqualiserIsRealtimeSafe() {
     let layout = Self.layouts[2]
     let taps = (0..<200).map { Float(200 - $0) * 0.001 }
     let renderer = Renderer(
@@ -99,7 +99,7 @@ import Testing
   }
 
   /// The parametric decoder, which processes a frame only in some of the calls.
-  @Test func theRenderCallThatAnalyses() throws {
+  @Test func parametricDecoderIsRealtimeSafe() throws {
     var random = SeededGenerator.forTest()
     var head = RigidSphereHead()
     head.ringSpacing = 20
@@ -129,7 +129,7 @@ import Testing
 
   /// Loudspeakers with responses of their own directions.
   @Test(arguments: [32, 256])
-  func playingLoudspeakersDirectly(blockFrames: Int) throws {
+  func directDecoderIsRealtimeSafe(blockFrames: Int) throws {
     var random = SeededGenerator.forTest()
     let set = RigidSphereHead().hrtfSet(sampleRate: 48000).normalized()
     let layout = ChannelLayout.speakers([
@@ -158,7 +158,7 @@ import Testing
 
   /// The call marks its own real-time section. A section around it must stay open afterwards.
   @Test(.enabled(if: realtime_sanitizer_present()))
-  func aSectionAroundTheRenderCallStaysOpen() async {
+  func enclosingRealtimeSectionStaysOpen() async {
     await #expect(processExitsWith: .exitCode(43)) {
       let renderer = Renderer(layout: .stereo, filters: filters(order: 1), busOrder: 1)
       let ears = PlanarSignal(channelCount: 2, frames: 32)
@@ -173,7 +173,7 @@ import Testing
 
   /// After the section of the call has ended, everything is allowed again.
   @Test(.enabled(if: realtime_sanitizer_present()))
-  func theRenderCallClosesItsSection() async {
+  func renderCallClosesItsRealtimeSection() async {
     await #expect(processExitsWith: .exitCode(7)) {
       let renderer = Renderer(layout: .stereo, filters: filters(order: 1), busOrder: 1)
       let ears = PlanarSignal(channelCount: 2, frames: 32)

@@ -9,7 +9,7 @@ import Testing
     frame.isMultiple(of: 90) ? 8 : Float(channel + 1) * 0.4
   }
 
-  @Test func limiter() {
+  @Test func limiterIsRealtimeSafe() {
     let limiter = TruePeakLimiter(sampleRate: 48_000)
     let state = UnsafeMutableRawPointer.allocate(
       byteCount: limiter.stateByteCount, alignment: 16)
@@ -19,7 +19,7 @@ import Testing
     expectRealtimeSafe { limiter.restoreState(from: state) }
   }
 
-  @Test func finiteGuard() {
+  @Test func finiteGuardIsRealtimeSafe() {
     let finite = FiniteGuard(channelCount: 2, sampleRate: 48_000)
     expectRealtimeSafe {
       signal[1][300] = .nan
@@ -28,7 +28,7 @@ import Testing
     #expect(finite.badFrameCount == 3)
   }
 
-  @Test func gainRamp() {
+  @Test func gainRampIsRealtimeSafe() {
     let ramp = GainRamp(sampleRate: 48_000)
     expectRealtimeSafe {
       ramp.targetGain = ramp.targetGain == 1 ? 0.5 : 1
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func frameRing() {
+  @Test func frameRingIsRealtimeSafe() {
     let ring = FrameRing(channelCount: 2, capacity: 1_000)
     expectRealtimeSafe {
       ring.write(from: signal.channels, frames: 700)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func levelMeter() {
+  @Test func levelMeterIsRealtimeSafe() {
     let meter = LevelMeter()
     expectRealtimeSafe {
       meter.process(signal[0], signal[1], frames: 700)
