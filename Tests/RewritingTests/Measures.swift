@@ -37,11 +37,11 @@ func noiseFilters(order: Int, taps: Int = 300) -> BinauralFilters {
 
 /// Returns the energy of the difference relative to that of the truth, in dB, over both ears.
 func residualDecibels(
-  _ a: [[Float]], _ truth: [[Float]], where isMeant: (Int) -> Bool = { _ in true }
+  _ a: [[Float]], _ truth: [[Float]], where isIncluded: (Int) -> Bool = { _ in true }
 ) -> Double {
   var (error, energy) = (0.0, 0.0)
   for (a, b) in zip(a, truth) {
-    for i in 0..<min(a.count, b.count) where isMeant(i) {
+    for i in 0..<min(a.count, b.count) where isIncluded(i) {
       error += (Double(a[i]) - Double(b[i])) * (Double(a[i]) - Double(b[i]))
       energy += Double(b[i]) * Double(b[i])
     }

@@ -42,16 +42,16 @@ final class QueueServer {
   /// The error of the server's latency report, in ns.
   var clockError: () -> Int64 = { 0 }
   /// Whether the queue is checked every `period` without a request.
-  var looksAlways = false
+  var checksPeriodically = false
   /// Whether the server only appends and never rewrites.
-  var isDeaf = false
+  var onlyAppends = false
 
   private(set) var now = 0
   private var written = 0
   private var taken = 0
-  private var lastLook = 0
+  private var lastCheck = 0
   private var turn = 0
-  private var isBad = false
+  private var needsRewriting = false
   private var random = SeededGenerator(4)
   private let buffer = UnsafeMutablePointer<Float>.allocate(capacity: 2 * 8_192)
 
@@ -85,20 +85,24 @@ final class QueueServer {
     let end = now + frames
     while now < end {
       stage.now = time(now)
-      let wakes = event(self)
+      let isRequested = event(self)
       fillRing()
       while written - now < depth {
         render(blocks[turn % blocks.count])
         turn += 1
       }
-      if isDeaf {
-        notePoses()
+      if onlyAppends {
+        recordPoses()
         now += 48
         continue
       }
-      let isDue = now - lastLook >= period
-      if wakes { look() } else if isDue, looksAlways || isBad { look() }
-      notePoses()
+      let isDue = now - lastCheck >= period
+      if isRequested {
+        checkQueue()
+      } else if isDue, checksPeriodically || needsRewriting {
+        checkQueue()
+      }
+      recordPoses()
       now += 48
     }
   }
@@ -126,14 +130,14 @@ final class QueueServer {
     written += frames
   }
 
-  private func look() {
-    lastLook = now
+  private func checkQueue() {
+    lastCheck = now
     let start = now + (margins.randomElement(using: &random) ?? 0)
     let frames = min(windows.randomElement(using: &random) ?? 0, written - start)
     guard frames > 0 else { return }
     let count = feed.rewrite(
       buffer, framesBack: written - start, frames: frames, time: time(start) + clockError())
-    isBad = count > 0
+    needsRewriting = count > 0
     guard count > 0 else { return }
     rewrites += 1
     rewrittenFrames += count
@@ -143,7 +147,7 @@ final class QueueServer {
   }
 
   /// Records the poses of the next millisecond, which no longer change.
-  private func notePoses() {
+  private func recordPoses() {
     let end = (now + 48 - renderer.latencyFrames) / Renderer.gridFrames
     while poses.count < end {
       poses.append(feed.played[poses.count].headToStage)

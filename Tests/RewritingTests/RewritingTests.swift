@@ -24,7 +24,7 @@ import Testing
   }
 
   /// A policy that never accepts the queue as it is, so that the end of a window is never audible.
-  private static var untiring: RewritePolicy {
+  private static var neverKeepingTheQueue: RewritePolicy {
     var policy = RewritePolicy()
     (policy.band, policy.keptBand) = (-1, -1)
     return policy
@@ -42,10 +42,10 @@ import Testing
   }
 
   @Test(arguments: scenes.indices)
-  func itIsOneRenderingAlongThePosesThatWereHeard(at index: Int) {
+  func rewrittenOutputEqualsOnePassRendering(at index: Int) {
     let scene = Self.scenes[index]
     let filters = noiseFilters(order: scene.order)
-    let server = Self.server(index, filters, policy: Self.untiring)
+    let server = Self.server(index, filters, policy: Self.neverKeepingTheQueue)
     server.margins = [240, 100, 333]
     server.windows = [1_920, 1_500, 2_400]
     var tracker = SimulatedTracker(Self.wander)
@@ -61,7 +61,7 @@ import Testing
   /// If the queue is good as it is, the end of a window is audible: for a moment, two renderings
   /// for poses that differ by less than the band.
   @Test(arguments: scenes.indices, [0.2, 1])
-  func whereNothingIsWorthRewritingTheTwoAreNearlyOne(at index: Int, speed: Double) {
+  func keptQueueDiffersLittleFromOnePassRendering(at index: Int, speed: Double) {
     let scene = Self.scenes[index]
     let filters = noiseFilters(order: scene.order)
     let server = Self.server(index, filters)
@@ -71,13 +71,13 @@ import Testing
   }
 
   /// The parametric decoder, whose memory is longer than its filters.
-  @Test func soIsWhatTheParametricDecoderPlays() throws {
+  @Test func parametricOutputEqualsOnePassRendering() throws {
     var settings = RenderSettings()
     settings.isParametric = true
     let head = HRTFChoice(set: RigidSphereHead().hrtfSet(sampleRate: 48_000))
     let filters = try head.filters(for: ambiX(1), settings: settings, sampleRate: 48_000)
     #expect(filters.planeWaves != nil)
-    let server = Self.server(0, filters, policy: Self.untiring)
+    let server = Self.server(0, filters, policy: Self.neverKeepingTheQueue)
     server.margins = [240, 100, 333]
     server.windows = [1_920, 2_400]
     var tracker = SimulatedTracker(Self.wander)
@@ -92,7 +92,7 @@ import Testing
   /// Windows anywhere in the queue, whose ends are audible: what is not a mixture still equals the
   /// one rendering.
   @Test(arguments: [0, 2, 4])
-  func whatIsNoMixtureIsOneRenderingToo(at index: Int) {
+  func unmixedFramesEqualOnePassRendering(at index: Int) {
     let scene = Self.scenes[index]
     let filters = noiseFilters(order: scene.order)
     let server = Self.server(index, filters)
@@ -112,7 +112,7 @@ import Testing
 
   /// In spite of a deep queue, the audible pose is nearly that of the head.
   @Test(arguments: [(100.0, 2.0), (400, 1.5), (25, 6)])
-  func whatIsHeardFollowsTheHead(rate: Double, limit: Double) {
+  func audiblePoseFollowsTheHead(rate: Double, limit: Double) {
     let server = Self.server(0, noiseFilters(order: 1, taps: 32))
     server.head.takesDriftBack = false
     var tracker = SimulatedTracker(Self.wander)
@@ -123,7 +123,7 @@ import Testing
   }
 
   /// A head at rest causes no rewriting.
-  @Test func aHeadAtRestIsLeftAlone() {
+  @Test func headAtRestCausesNoRewriting() {
     let server = Self.server(0, noiseFilters(order: 1, taps: 32))
     var tracker = SimulatedTracker { _ in .identity }
     tracker.noise = 0.03
@@ -133,7 +133,7 @@ import Testing
 
   /// A step of the head is audible immediately, and the sound changes smoothly.
   @Test(arguments: [30.0, 90])
-  func aStepIsHeardAtOnce(angle: Double) {
+  func headStepIsAudibleWithin18Milliseconds(angle: Double) {
     let sound = PlanarSignal(channelCount: 4, frames: 60_000) { channel, frame in
       [0.3, 0.2, 0, 0.1][channel] * Float(sin(2 * .pi * 200 * Double(frame) / 48_000))
     }
@@ -170,12 +170,12 @@ import Testing
 
   /// Returns the highest speed over 10 ms, in degrees per second. At the end of a window the queue
   /// may be 0.3 degrees off.
-  private func fastest(_ yaws: ArraySlice<Double>) -> Double {
+  private func highestSpeed(_ yaws: ArraySlice<Double>) -> Double {
     zip(yaws, yaws.dropFirst(30)).reduce(0) { max($0, abs($1.1 - $1.0) * 100) }
   }
 
   /// Recentring is not a step.
-  @Test func aNewFrontIsComeToSlowly() {
+  @Test func recentringTurnsTheFrontGradually() {
     let server = Self.server(0, noiseFilters(order: 1, taps: 32))
     var tracker = SimulatedTracker { t in
       YawPitchRoll(yaw: 60 * min(1, max(0, 4 * (t - 0.5)))).quaternion
@@ -190,11 +190,11 @@ import Testing
     let left = yaws.indices.first { server.heardSeconds($0) > 1.2 && yaws[$0] < 57 } ?? 0
     #expect(server.heardSeconds(left) < 1.3)
     // 60 degrees with minimum jerk in 0.4 s: at most 281 degrees per second.
-    #expect(fastest(yaws[left...]) < 400)
+    #expect(highestSpeed(yaws[left...]) < 400)
   }
 
   /// The mode changes while the queue is deep.
-  @Test func theModeIsChangedAtOnceAndSmoothly() {
+  @Test func modeChangeIsPromptAndSmooth() {
     let server = Self.server(0, noiseFilters(order: 1, taps: 32))
     var tracker = SimulatedTracker { YawPitchRoll(yaw: 60 * min(1, max(0, 4 * $0 - 1))).quaternion }
     server.play(96_000) { server in
@@ -206,7 +206,7 @@ import Testing
     let left = yaws.indices.first { server.heardSeconds($0) > 1 && yaws[$0] < 58 } ?? 0
     #expect(server.heardSeconds(left) < 1.1)
     #expect(abs(yaws[yaws.count - 1]) < 0.01)
-    #expect(fastest(yaws[left...]) < 400)
+    #expect(highestSpeed(yaws[left...]) < 400)
   }
 }
 

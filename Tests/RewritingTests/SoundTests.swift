@@ -33,7 +33,7 @@ import Testing
   /// Rotation at 100 degrees per second, with trackers whose reports are uneven and have no time
   /// stamps.
   @Test(arguments: trackers.indices, [0, 1])
-  func aToneStaysATone(tracker index: Int, swing: Int) throws {
+  func toneStaysNarrowbandWhileTheHeadTurns(tracker index: Int, swing: Int) throws {
     let server = QueueServer(
       Self.tone(240_000), layout: ambiX(1), filters: try Self.filters.get(), busOrder: 1)
     let settings = Self.trackers[index]
@@ -55,7 +55,7 @@ import Testing
 
   /// An exchange of the decoder while the head moves: before and after the fade, the output equals
   /// that of one decoder.
-  @Test func aDecoderIsExchangedWhileTheHeadMoves() {
+  @Test func decoderExchangeAffectsOnlyTheFade() {
     let (old, new) = (noiseFilters(order: 1, taps: 300), noiseFilters(order: 1, taps: 500))
     let sound = noise(channels: 4, frames: 120_000, amplitude: 0.05)
     let server = QueueServer(sound, layout: ambiX(1), filters: old, busOrder: 1)
@@ -76,7 +76,7 @@ import Testing
   }
 
   /// Loud sound, a head that jumps, and windows anywhere: joins are no louder than what they join.
-  @Test func theTruePeakStaysBelowTheCeiling() {
+  @Test func truePeakStaysBelowTheCeiling() {
     let sound = PlanarSignal(channelCount: 6, frames: 120_000) { channel, frame in
       let t = Double(frame) / 48_000
       let sum = (1...7).reduce(0.0) { $0 + sin(2 * .pi * Double($1 * 131 + channel * 37) * t) }
@@ -100,7 +100,7 @@ import Testing
   }
 
   /// Filters that take too long to fill are not rewritten.
-  @Test func theLongestFiltersAreLeftAlone() {
+  @Test func veryLongFiltersAreNotRewritten() {
     let sound = noise(channels: 4, frames: 60_000, amplitude: 0.05)
     let server = QueueServer(
       sound, layout: ambiX(1), filters: noiseFilters(order: 1, taps: 12_000), busOrder: 1)

@@ -13,7 +13,7 @@ import Testing
 
 /// Rendering again for a head that has not moved changes nothing, whatever happens to the sound.
 @Suite struct UnchangedTests {
-  enum Happening: CaseIterable {
+  enum Event: CaseIterable {
     case nothing
     case volume
     case hold
@@ -24,21 +24,21 @@ import Testing
     case serverLost
   }
 
-  @Test(arguments: Happening.allCases, [false, true])
-  func nothingChanges(while happening: Happening, hot: Bool) {
+  @Test(arguments: Event.allCases, [false, true])
+  func rewritingForAStillHeadChangesNothing(during event: Event, isLoud: Bool) {
     let layout = surround51
-    let sound = noise(channels: 6, frames: 120_000, amplitude: hot ? 1 : 0.05)
+    let sound = noise(channels: 6, frames: 120_000, amplitude: isLoud ? 1 : 0.05)
     let (filters, other) = (noiseFilters(order: 3), noiseFilters(order: 3, taps: 200))
     var heard: [[[Float]]] = []
     var rewrites = 0
-    for isDeaf in [true, false] {
+    for onlyAppends in [true, false] {
       var policy = RewritePolicy()
       policy.band = -1
       policy.keptBand = -1
       let server = QueueServer(
         sound, layout: layout, filters: filters, busOrder: 3, policy: policy)
-      server.isDeaf = isDeaf
-      server.looksAlways = true
+      server.onlyAppends = onlyAppends
+      server.checksPeriodically = true
       server.blocks = [480, 17, 700, 64]
       server.margins = [240, 2_000, 4_123, 777, 5_000]
       server.windows = [1_920, 700, 3_000]
@@ -46,7 +46,7 @@ import Testing
       server.head.push(HeadSample(time: server.time(0), headToWorld: pose))
       var tracker = SimulatedTracker { _ in pose }
       server.play(96_000) { server in
-        Self.act(happening, at: server.now, on: server, other)
+        Self.trigger(event, at: server.now, on: server, other)
         return tracker.push(to: server)
       }
       heard.append(server.heard)
@@ -56,21 +56,21 @@ import Testing
     #expect(residualDecibels(heard[1], heard[0]) < -115)
   }
 
-  private static func act(
-    _ happening: Happening, at frame: Int, on server: QueueServer, _ other: BinauralFilters
+  private static func trigger(
+    _ event: Event, at frame: Int, on server: QueueServer, _ other: BinauralFilters
   ) {
-    let beats = [24_000, 38_400, 52_800, 67_200]
-    guard let beat = beats.firstIndex(of: frame) else { return }
-    let isOdd = beat % 2 == 0
-    switch happening {
+    let eventFrames = [24_000, 38_400, 52_800, 67_200]
+    guard let eventNumber = eventFrames.firstIndex(of: frame) else { return }
+    let isFirstOfPair = eventNumber % 2 == 0
+    switch event {
     case .nothing: break
-    case .volume: server.feed.volume = isOdd ? 0.2 : 1
-    case .hold: server.feed.hold(isOdd)
-    case .seek: server.seek(to: isOdd ? 0 : 50_000)
+    case .volume: server.feed.volume = isFirstOfPair ? 0.2 : 1
+    case .hold: server.feed.hold(isFirstOfPair)
+    case .seek: server.seek(to: isFirstOfPair ? 0 : 50_000)
     case .exchange:
-      if beat == 0 { server.renderer.exchange(filters: other, busOrder: 3) }
-    case .plain: server.renderer.mode = isOdd ? .plain : .spatial
-    case .end: if beat == 1 { server.seek(to: 100_000) }
+      if eventNumber == 0 { server.renderer.exchange(filters: other, busOrder: 3) }
+    case .plain: server.renderer.mode = isFirstOfPair ? .plain : .spatial
+    case .end: if eventNumber == 1 { server.seek(to: 100_000) }
     case .serverLost: server.feed.beginFromSilence()
     }
   }
