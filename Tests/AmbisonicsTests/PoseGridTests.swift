@@ -15,7 +15,7 @@ import Testing
 
   /// Every point is requested once, and every frame is in a cell between the right poses.
   @Test(arguments: [[1], [16], [1000], [31, 33, 7], [5, 300]])
-  func everyCellHasThePosesOfItsEnds(calls: [Int]) {
+  func everyCellHasItsStartAndEndPose(calls: [Int]) {
     let grid = PoseGrid(longestCall: 1000)
     var (frame, asked, turn) = (0, 0, 0)
     while frame < 3000 {
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func aResetBeginsAtPointZero() {
+  @Test func resetStartsAtGridPointZero() {
     let grid = PoseGrid(longestCall: 100)
     let needed = grid.points(forNext: 100)
     #expect(needed == 0..<8)
@@ -50,7 +50,7 @@ import Testing
 
   /// A new decoder may start in the middle of a stream.
   @Test(arguments: [32, 37])
-  func aStageMayJoinTheStreamAnywhere(first: Int) {
+  func rotatorStartedMidStreamGivesTheSameOutput(first: Int) {
     let (total, stride) = (160, 192)
     let poses = (0...total / PoseGrid.cellFrames).map {
       SoundfieldRotatorTests.pose(atGridPoint: $0)

@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: 1...7)
-  func theCallSizeDoesNotMatter(order: Int) {
+  func outputIsIndependentOfCallSize(order: Int) {
     var random = SeededGenerator.forTest()
     let channels = SphericalHarmonics.channelCount(order: order)
     let x = (0..<channels).map { _ in
@@ -64,7 +64,7 @@ import Testing
 
   /// Compares with the definition: the matrices of the grid points, mixed in double precision.
   @Test(arguments: 1...7, InstructionSet.allCases.filter { $0 <= .widest })
-  func everyKernelRampsTheMatricesOfTheGrid(order: Int, set: InstructionSet) {
+  func everyKernelInterpolatesGridPointMatrices(order: Int, set: InstructionSet) {
     var random = SeededGenerator.forTest()
     let channels = SphericalHarmonics.channelCount(order: order)
     let x = (0..<channels).map { _ in
@@ -100,7 +100,7 @@ import Testing
   /// Even for a head faster than any real one, the error is below -90 dB relative to the matrix of
   /// each frame's own pose.
   @Test(arguments: 1...7, InstructionSet.allCases.filter { $0 <= .widest })
-  func everyKernelFollowsAFastHead(order: Int, set: InstructionSet) {
+  func everyKernelIsAccurateForAFastHead(order: Int, set: InstructionSet) {
     var random = SeededGenerator.forTest()
     let channels = SphericalHarmonics.channelCount(order: order)
     let x = (0..<channels).map { _ in
@@ -134,7 +134,7 @@ import Testing
     #expect(error < 1e-9 * energy)
   }
 
-  @Test func aSourceIsMetWhereTheHeadSeesIt() {
+  @Test func rotationGivesTheDirectionRelativeToTheHead() {
     var random = SeededGenerator.forTest()
     let q = randomTurn(using: &random)
     let d = randomDirection(using: &random)

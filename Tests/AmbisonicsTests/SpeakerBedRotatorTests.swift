@@ -40,7 +40,7 @@ import Testing
 
   /// Compares with the bed encoded as a soundfield and turned by `SoundfieldRotator`.
   @Test(arguments: 1...7)
-  func itDoesWhatEncodingAndTurningDo(order: Int) {
+  func bedRotatorEqualsEncodingThenRotating(order: Int) {
     var random = SeededGenerator.forTest()
     let directions = (0..<5).map { _ in randomDirection(using: &random) }
     let x = directions.map { _ in (0..<1500).map { _ in Float.random(in: -1...1, using: &random) } }
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [1, 3, 7])
-  func theCallSizeDoesNotMatter(order: Int) {
+  func outputIsIndependentOfCallSize(order: Int) {
     var random = SeededGenerator.forTest()
     let directions = (0..<11).map { _ in randomDirection(using: &random) }
     let x = directions.map { _ in (0..<1200).map { _ in Float.random(in: -1...1, using: &random) } }
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func theEvaluatorHasTheGainsOfTheHarmonics() {
+  @Test func evaluatorMatchesTheSphericalHarmonics() {
     var random = SeededGenerator.forTest()
     for order in 0...7 {
       let evaluator = HarmonicEvaluator(order: order)

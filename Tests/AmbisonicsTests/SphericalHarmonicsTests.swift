@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct SphericalHarmonicsTests {
   /// Compares orders 1 and 2 with the explicit formulas (AmbiX paper, table 1).
-  @Test func agreesWithTheWrittenFormulas() {
+  @Test func firstTwoOrdersMatchTheExplicitFormulas() {
     var random = SeededGenerator.forTest()
     for _ in 0..<100 {
       let v = randomDirection(using: &random)
@@ -37,7 +37,7 @@ import Testing
   }
 
   /// The addition theorem for two directions: the sum is P_l(cos angle).
-  @Test func obeysTheAdditionTheorem() {
+  @Test func additionTheoremHolds() {
     var random = SeededGenerator.forTest()
     for _ in 0..<50 {
       let (a, b) = (randomDirection(using: &random), randomDirection(using: &random))
@@ -58,7 +58,7 @@ import Testing
 
   /// Checks the defining property for random rotations and every order: y(R d) = M y(d).
   @Test(arguments: 1...7)
-  func theRotationMatrixTurnsSources(order: Int) {
+  func rotationMatrixRotatesSources(order: Int) {
     var random = SeededGenerator.forTest()
     let rotation = SphericalHarmonicRotation(order: order)
     var blocks = [Float](repeating: 0, count: rotation.coefficientCount)
@@ -76,7 +76,7 @@ import Testing
     Quaternion(w: 1, x: 0, y: 0, z: 0), Quaternion(w: 0, x: 0, y: 0, z: 1),
     Quaternion(w: 0, x: 1, y: 0, z: 0), Quaternion(w: 0, x: 0, y: 1, z: 0),
   ])
-  func rightAnglesAreNoSpecialCase(q: Quaternion) {
+  func identityAndHalfTurnsRotateCorrectly(q: Quaternion) {
     var random = SeededGenerator.forTest()
     let rotation = SphericalHarmonicRotation(order: 7)
     var blocks = [Float](repeating: 0, count: rotation.coefficientCount)
