@@ -9,7 +9,7 @@ import Testing
     ((a - b) * (a - b)).sum().squareRoot()
   }
 
-  @Test func composesLikeTheTurnsItStandsFor() {
+  @Test func productComposesAndConjugateInvertsRotations() {
     var random = SeededGenerator.forTest()
     for _ in 0..<200 {
       let (a, b, v) = (
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func theLogarithmUndoesTheExponential() {
+  @Test func logarithmUndoesTheExponential() {
     var random = SeededGenerator.forTest()
     for scale in [1e-12, 1e-7, 1e-3, 1, 3.14] {
       let v = randomDirection(using: &random) * scale
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func slerpGoesAtConstantSpeedAlongTheShorterArc() {
+  @Test func slerpHasConstantSpeedAlongTheShorterArc() {
     var random = SeededGenerator.forTest()
     for _ in 0..<200 {
       let (a, b) = (randomTurn(using: &random), randomTurn(using: &random))
@@ -45,14 +45,14 @@ import Testing
   }
 
   /// Positive yaw turns left, positive pitch looks up, and positive roll lowers the right ear.
-  @Test func anglesHaveTheSignsThatPeopleExpect() {
+  @Test func yawPitchAndRollFollowTheSignConvention() {
     let (front, right) = (SIMD3(1.0, 0, 0), SIMD3(0.0, -1, 0))
     #expect(distance(YawPitchRoll(yaw: 90).quaternion.rotate(front), SIMD3(0, 1, 0)) < 1e-12)
     #expect(distance(YawPitchRoll(pitch: 90).quaternion.rotate(front), SIMD3(0, 0, 1)) < 1e-12)
     #expect(distance(YawPitchRoll(roll: 90).quaternion.rotate(right), SIMD3(0, 0, -1)) < 1e-12)
   }
 
-  @Test func anglesComeBack() {
+  @Test func yawPitchRollRoundTripsThroughAQuaternion() {
     var random = SeededGenerator.forTest()
     for _ in 0..<200 {
       let angles = YawPitchRoll(
@@ -65,13 +65,13 @@ import Testing
     }
   }
 
-  @Test func whatIsNoTurnBecomesTheIdentity() {
+  @Test func invalidQuaternionNormalisesToTheIdentity() {
     for bad in [Double.nan, .infinity, 0] {
       #expect(Quaternion(w: bad, x: 0, y: 0, z: 0).normalized == .identity)
     }
   }
 
-  @Test func directionsComeBack() {
+  @Test func directionRoundTripsThroughAngles() {
     var random = SeededGenerator.forTest()
     for _ in 0..<200 {
       let v = randomDirection(using: &random)
