@@ -11,7 +11,7 @@ import Testing
 
   /// For any goals and any durations, the gain changes by at most 1 dB/s and does not jump between
   /// calls.
-  @Test func neverFasterThanOneDecibelASecond() {
+  @Test func gainChangesAtMostOneDecibelPerSecond() {
     var random = SeededGenerator.forTest()
     for _ in 0..<200 {
       var planner = GainPlanner(gain: .random(in: -20...20, using: &random))
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func reachesTheGoalAndStays() {
+  @Test func gainReachesTheGoalAndStays() {
     var planner = GainPlanner(gain: 0)
     _ = planner.advance(seconds: 0.1, isSilent: false)
     planner.aim(at: -5)
@@ -38,7 +38,7 @@ import Testing
   }
 
   /// Before the first sound, the gain is set immediately.
-  @Test func silenceBeforeTheFirstSoundIsFree() {
+  @Test func gainJumpsOnlyBeforeTheFirstSound() {
     var planner = GainPlanner(gain: 0)
     _ = planner.advance(seconds: 3, isSilent: true)
     planner.aim(at: 12)
@@ -52,7 +52,7 @@ import Testing
     #expect(planner.gain > 11.9)
   }
 
-  @Test func whatIsNoNumberIsIgnored() {
+  @Test func nonFiniteGoalsAreIgnored() {
     var planner = GainPlanner(gain: 3)
     for wrong in [Double.nan, .infinity, -.infinity] { planner.aim(at: wrong) }
     #expect(planner.goal == 3)
@@ -62,7 +62,7 @@ import Testing
 @Suite struct LoudnessTargetTests {
   private let target = LoudnessTarget(loudness: -16)
 
-  @Test func theGainMakesUpTheDifference() {
+  @Test func gainIsTheDifferenceToTheTarget() {
     for loudness in stride(from: -34.0, through: 0, by: 3.7) {
       let knowledge = LoudnessKnowledge(origin: .scan, loudness: loudness)
       #expect(abs(target.gain(for: knowledge) - (-16 - loudness)) < 1e-9)
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// Because of the gain, the limiter never has to reduce peaks by more than its share.
-  @Test func theTruePeakCapsTheGain() {
+  @Test func truePeakLimitsTheGain() {
     var random = SeededGenerator.forTest()
     for _ in 0..<1000 {
       let knowledge = LoudnessKnowledge(
@@ -84,7 +84,7 @@ import Testing
     #expect(target.gain(for: click) == 5)
   }
 
-  @Test func nonsenseGivesNoGain() {
+  @Test func nonFiniteLoudnessGivesZeroGain() {
     for wrong in [Double.nan, .infinity, -.infinity] {
       #expect(target.gain(for: LoudnessKnowledge(origin: .scan, loudness: wrong)) == 0)
     }
@@ -94,7 +94,7 @@ import Testing
 @Suite struct LoudnessEvidenceTests {
   private let measured = LoudnessMeasurement(ears: -20, source: -18, truePeak: -3)
 
-  @Test func aTagCountsForTheChannels() {
+  @Test func tagLoudnessIsConvertedFromSourceToEars() {
     var evidence = LoudnessEvidence()
     evidence.statement = .init(loudness: -25, needsAgreement: false)
     #expect(evidence.knowledge == LoudnessKnowledge(origin: .metadata, loudness: -25))
@@ -103,7 +103,7 @@ import Testing
       evidence.knowledge == LoudnessKnowledge(origin: .metadata, loudness: -27, truePeak: -3))
   }
 
-  @Test func aDialogueLevelMustAgree() {
+  @Test func dialogueLevelCountsOnlyIfItAgreesWithTheScan() {
     var evidence = LoudnessEvidence()
     evidence.statement = .init(loudness: -31, needsAgreement: true)
     // Before a measurement, it must not increase the gain.
@@ -115,7 +115,7 @@ import Testing
     #expect(evidence.knowledge.loudness == -22.5)
   }
 
-  @Test func aScanCountsMoreThanWhatWasPlayed() {
+  @Test func scanTakesPrecedenceOverRunningMeasurement() {
     var evidence = LoudnessEvidence()
     #expect(evidence.knowledge.origin == .assumption)
     evidence.running = LoudnessMeasurement(ears: -9, source: nil, truePeak: nil)
@@ -124,7 +124,7 @@ import Testing
     #expect(evidence.knowledge.origin == .scan)
   }
 
-  @Test func tagsOfASoundfieldDoNotCount() {
+  @Test func tagsOfASoundfieldAreIgnored() {
     var evidence = LoudnessEvidence()
     evidence.statement = .init(loudness: -25, needsAgreement: false)
     evidence.scan = LoudnessMeasurement(ears: -20, source: nil, truePeak: nil)

@@ -40,40 +40,40 @@ import Testing
     #expect(abs((value ?? -.infinity) - wanted) <= within, sourceLocation: location)
   }
 
-  @Test func case1() {
+  @Test func case1ToneReadsMinus23LUFS() {
     let meter = measure([(-23, 20)])
     expect(meter.integrated, -23)
     expect(meter.momentary, -23)
     expect(meter.shortTerm, -23)
   }
 
-  @Test func case2() {
+  @Test func case2ToneReadsMinus33LUFS() {
     let meter = measure([(-33, 20)])
     expect(meter.integrated, -33)
     expect(meter.shortTerm, -33)
   }
 
-  @Test func aWindowIsOfAnyLengthAndNotGated() {
+  @Test func loudnessOfTheLastSecondsIsUngated() {
     let meter = measure([(-20, 5), (-70, 1), (-20, 1)])
     expect(meter.loudness(ofLast: 1), -20)
     expect(meter.loudness(ofLast: 2), -23)
     expect(meter.loudness(ofLast: 100), -21.8)
   }
 
-  @Test func case3RelativeGate() {
+  @Test func case3RelativeGateExcludesQuieterTones() {
     expect(measure([(-36, 10), (-23, 60), (-36, 10)]).integrated, -23)
   }
 
-  @Test func case4AbsoluteGate() {
+  @Test func case4BothGatesExcludeQuieterTones() {
     expect(measure([(-72, 10), (-36, 10), (-23, 60), (-36, 10), (-72, 10)]).integrated, -23)
   }
 
-  @Test func case5() {
+  @Test func case5ThreeTonesReadMinus23LUFS() {
     expect(measure([(-26, 20), (-20, 20.1), (-26, 20)]).integrated, -23)
   }
 
   /// 5.0: L and R at -28, C at -24, surrounds at -30 dBFS.
-  @Test func case6Surround() {
+  @Test func case6SurroundReadsMinus23LUFS() {
     let layout = [Speaker.frontLeft, .frontRight, .frontCenter, .sideLeft, .sideRight]
     let weights = ChannelWeight.all(.speakers(layout))
     let meter = measure([(0, 20)], weights: weights ?? [], gains: [-28, -28, -24, -30, -30])
@@ -81,12 +81,12 @@ import Testing
   }
 
   /// BS.1770: a sine of 997 Hz at 0 dBFS in one channel reads -3.01.
-  @Test func fullScaleSine() {
+  @Test func fullScaleSineReadsMinus3Point01LUFS() {
     expect(
       measure([(0, 5)], weights: [.main], gains: [0], hertz: 997).integrated, -3.01, within: 0.05)
   }
 
-  @Test func truePeakLiesBetweenTheSamples() {
+  @Test func truePeakBetweenSamplesIsFound() {
     // A quarter of the sample rate at a phase of 45 degrees: the samples are 3 dB below the peak.
     let meter = LoudnessMeter(weights: [.main], sampleRate: Self.rate, measuresPeak: true)
     let signal = PlanarSignal(channelCount: 1, frames: 48_000) { _, frame in
@@ -96,12 +96,12 @@ import Testing
     expect(meter.truePeak, 0, within: 0.3)
   }
 
-  @Test func silenceHasNoLoudness() {
+  @Test func signalBelowTheAbsoluteGateHasNoLoudness() {
     let meter = measure([(-90, 5)])
     #expect(meter.integrated == nil)
   }
 
-  @Test func numbersThatAreNoSoundCountAsSilence() {
+  @Test func invalidSamplesCountAsSilence() {
     for wrong in [Float.nan, .infinity, -.infinity, 1e30] {
       let meter = LoudnessMeter(weights: [.main, .main], sampleRate: Self.rate)
       let signal = PlanarSignal(channelCount: 2, frames: 10 * Self.rate) { _, frame in
@@ -120,7 +120,7 @@ import Testing
 
 @Suite struct ChannelWeightTests {
   /// BS.1770-5, table 4: +1.5 dB for M+-060 to M+-120, and 0 dB for height and back loudspeakers.
-  @Test func weightsByPlace() {
+  @Test func weightsFollowLoudspeakerPositions() {
     let layout: [Speaker] = [
       .frontLeft, .frontRight, .frontCenter, .lowFrequency, .backLeft, .backRight, .sideLeft,
       .sideRight, .topFrontLeft, .topFrontRight, .topBackLeft, .topBackRight,
@@ -133,7 +133,7 @@ import Testing
       ])
   }
 
-  @Test func theLonePairOfSurroundsCounts() {
+  @Test func singleSurroundPairHasSurroundWeight() {
     for pair in [[Speaker.sideLeft, .sideRight], [.backLeft, .backRight]] {
       let layout = [Speaker.frontLeft, .frontRight, .frontCenter, .lowFrequency] + pair
       #expect(ChannelWeight.all(.speakers(layout))?.suffix(2) == [.surround, .surround])
@@ -143,7 +143,7 @@ import Testing
     #expect(ChannelWeight(.backCenter, in: [.backCenter]) == .main)
   }
 
-  @Test func aSoundfieldHasNone() {
+  @Test func soundfieldHasNoChannelWeights() {
     #expect(
       ChannelWeight.all(.ambisonics(order: 1, convention: .ambiX, headLocked: false)) == nil)
   }
