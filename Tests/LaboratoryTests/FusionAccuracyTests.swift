@@ -29,7 +29,7 @@ import Testing
     Quaternion(rotationVector: axis * (degrees * .pi / 180))
   }
 
-  @Test func splitsTheErrorIntoInclinationAndHeading() throws {
+  @Test func errorIsSplitIntoInclinationAndHeading() throws {
     let leaning = try #require(try accuracy { _ in about(SIMD3(0.6, 0.8, 0), 3) })
     #expect(abs(leaning.inclinationDegrees - 3) < 1e-4)
     #expect(leaning.headingDegrees < 1e-4 && leaning.driftDegreesPerMinute < 1e-4)
@@ -42,12 +42,12 @@ import Testing
     #expect(abs(swaying.headingDegrees - 4 / 2.0.squareRoot()) < 0.01)
   }
 
-  @Test func driftIsTheSlopeOfAnErrorThatMayGoRound() throws {
+  @Test func driftIsTheSlopeOfTheUnwrappedHeadingError() throws {
     let drifting = try #require(try accuracy { about(SIMD3(0, 0, 1), 100 - 5 * $0) })
     #expect(abs(drifting.driftDegreesPerMinute - 300) < 1e-3)
   }
 
-  @Test func onlyRowsThatCountAreTaken() throws {
+  @Test func onlyScoredRowsAreUsed() throws {
     let half = try #require(
       try accuracy({ about(SIMD3(1, 0, 0), $0 < 60 ? 2 : 50) }, scored: { $0 < 300 }))
     #expect(abs(half.inclinationDegrees - 2) < 1e-4)
