@@ -9,7 +9,7 @@ import Testing
     "8.8.8.8", "93.184.216.34", "2606:2800:220:1::1", "[2a00:1450::1]", "::ffff:8.8.8.8",
     "64:ff9b::808:808", "2002:808:808::1", "172.32.0.1", "100.128.0.1",
   ])
-  func publicAddressesAreKnown(text: String) throws {
+  func publicAddressesAreRecognised(text: String) throws {
     #expect(try #require(NetworkAddress(text)).isPublic)
   }
 
@@ -19,12 +19,14 @@ import Testing
     "::1", "::", "[fe80::1%eth0]", "fc00::1", "fd12::1", "ff02::1", "::ffff:127.0.0.1",
     "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:db8::1", "2001:0:1::1",
   ])
-  func privateAddressesAreKnown(text: String) throws {
+  func privateAddressesAreRecognised(text: String) throws {
     #expect(try !#require(NetworkAddress(text)).isPublic)
   }
 
   @Test(arguments: ["localhost", "256.1.1.1", "1.2.3", "", "0x7f.1", "[::1", "host:80"])
-  func namesAreNoAddresses(text: String) { #expect(NetworkAddress(text) == nil) }
+  func hostNamesAndMalformedAddressesAreRejected(text: String) {
+    #expect(NetworkAddress(text) == nil)
+  }
 
   private func refusal(
     _ scheme: String, _ host: String, _ origin: AccessRules.Origin, to addresses: [String]
@@ -37,7 +39,7 @@ import Testing
     } catch { return error.rule }
   }
 
-  @Test func theNamedHostMayBePrivateAndNoOther() {
+  @Test func onlyTheNamedHostMayHaveAPrivateAddress() {
     let origin = AccessRules.Origin.server(host: "Media.local")
     let rule =
       "playlists may refer to private or loopback addresses only on the host that you named"
@@ -52,7 +54,7 @@ import Testing
     #expect(refusal("http", "", origin, to: []) == "it has no host")
   }
 
-  @Test func filesStayWithinTheFolder() {
+  @Test func filesOutsideTheFolderAreRefused() {
     let rules = AccessRules(.folder("/music/show"))
     #expect(throws: Never.self) { try rules.checkFile("/music/show/a.ts", address: "a.ts") }
     for path in ["/music/shower/a.ts", "/music/a.ts", "/etc/passwd", "/music/show"] {

@@ -28,7 +28,7 @@ import Testing
     fclose(file)
   }
 
-  @Test func filesAreFoundAsDownloadersNameThem() throws {
+  @Test func filesAreFoundByTheNamesThatDownloadersUse() throws {
     let made = try folder([
       "master.m3u8", "a/p.m3u8", "a/seg 1.ts", "a/seg2.ts?token=1", "b/p.m3u8", "b/seg3.ts",
       "b/seg%204.ts", "only.ts",
@@ -54,7 +54,7 @@ import Testing
 
   /// Renditions often use the same file names. So a missing segment must not be replaced by the
   /// segment of the same name in another rendition.
-  @Test func aSegmentOfAnotherRenditionIsNotTakenForOneThatIsMissing() throws {
+  @Test func missingSegmentIsNotReplacedFromAnotherRendition() throws {
     let made = try folder([
       "master.m3u8", "a/p.m3u8", "a/seg0.ts", "b/p.m3u8", "b/seg0.ts", "b/seg1.ts", "all/seg2.ts",
       "c/p.m3u8", "d/p.m3u8", "b/k.key", "a/only.ts",
@@ -86,7 +86,7 @@ import Testing
         == root + "/c/p.m3u8")
   }
 
-  @Test func onlyRegularFilesWithinAreOpened() throws {
+  @Test func onlyRegularFilesInTheFolderAreOpened() throws {
     let made = try folder(["in/a.ts", "out.ts"])
     let root = try #require(PresentationFolder(made.path + "/in")).path
     #expect(symlink("../out.ts", root + "/link.ts") == 0)
@@ -113,7 +113,7 @@ import Testing
     #expect(problem("none") == "No such file or directory")
   }
 
-  @Test func rangesAreReadAsFarAsTheyGo() throws {
+  @Test func byteRangesEndAtTheEndOfTheFile() throws {
     let made = try folder(["abcdefgh"])
     let root = try #require(PresentationFolder(made.path)).path
     let file = try LocalFile(

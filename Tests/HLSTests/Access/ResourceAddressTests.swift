@@ -13,7 +13,7 @@ import Testing
     ("https://h/a/p.m3u8", "http://other:8080/seg.ts", "http://other:8080/seg.ts"),
     ("https://h/a/p.m3u8", "file:///etc/passwd", "file:///etc/passwd"),
   ])
-  func networkAddressesResolve(base: String, uri: String, result: String) {
+  func urisResolveAgainstNetworkAddresses(base: String, uri: String, result: String) {
     #expect(ResourceAddress.network(base).resolved(uri) == .network(result))
   }
 
@@ -25,11 +25,11 @@ import Testing
     ("/m/a/p.m3u8", "https://h/seg.ts", .network("https://h/seg.ts")),
     ("/m/a/p.m3u8", "a:b.ts", .file("/m/a/a:b.ts")),
   ])
-  func filesResolve(base: String, uri: String, result: ResourceAddress) {
+  func urisResolveAgainstFilePaths(base: String, uri: String, result: ResourceAddress) {
     #expect(ResourceAddress.file(base).resolved(uri) == result)
   }
 
-  @Test func argumentsArePathsOrAddresses() {
+  @Test func argumentsAreParsedAsPathsOrURLs() {
     func address(_ text: String) -> ResourceAddress? {
       ResourceAddress(argument: text, in: "/here")
     }

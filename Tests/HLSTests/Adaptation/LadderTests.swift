@@ -15,7 +15,7 @@ import Testing
 
   private func uris(_ ladder: Ladder) -> [String] { ladder.map(\.uri) }
 
-  @Test func renditionsAreStereoThenMultichannelEachFromTheCheapest() {
+  @Test func stereoPrecedesMultichannelAndBitRatesAscend() {
     let ladder = Ladder([
       rendition(330, true), rendition(133, false), rendition(200, true), rendition(53, false),
     ])
@@ -23,7 +23,7 @@ import Testing
     #expect(ladder.firstMultichannel == 2)
   }
 
-  @Test func stereoThatCostsAsMuchAsMultichannelIsLeftOut() {
+  @Test func stereoAtOrAboveMultichannelBitRateIsDropped() {
     let renditions = [
       rendition(64, false), rendition(200, false), rendition(256, false), rendition(200, true),
     ]
@@ -32,7 +32,7 @@ import Testing
     #expect(uris(Ladder(renditions, prefer: .stereo)) == ["64.0", "200.0", "256.0"])
   }
 
-  @Test func aDearerRenditionNeedsABetterScore() {
+  @Test func higherBitRateNeedsAHigherScore() {
     let scored = [
       rendition(50, false, score: 2), rendition(90, false, score: 1),
       rendition(120, false, score: 3),
@@ -42,7 +42,7 @@ import Testing
     #expect(uris(Ladder(scored + [rendition(60, false)])) == ["50.0", "60.0", "90.0", "120.0"])
   }
 
-  @Test func nothingIsAboveTheMaximum() {
+  @Test func noRenditionExceedsTheMaximumBitRate() {
     for maximum in stride(from: 20_000.0, through: 400_000, by: 9000) {
       for preference in TreatmentPreference.allCases {
         let ladder = Ladder(Ladder.bench, maximumBitRate: maximum, prefer: preference)
@@ -52,17 +52,17 @@ import Testing
     }
   }
 
-  @Test func stereoIsPreferredOnlyWhereItIs() {
+  @Test func stereoPreferenceAppliesOnlyIfStereoIsAvailable() {
     #expect(uris(Ladder(Ladder.bench, prefer: .stereo)) == ["53.0", "133.0"])
     #expect(uris(Ladder([rendition(200, true)], prefer: .stereo)) == ["200.0"])
-    let dear = [rendition(96, false), rendition(64, true)]
-    #expect(uris(Ladder(dear, maximumBitRate: 70_000, prefer: .stereo)) == ["64.0"])
+    let stereoAboveMaximum = [rendition(96, false), rendition(64, true)]
+    #expect(uris(Ladder(stereoAboveMaximum, maximumBitRate: 70_000, prefer: .stereo)) == ["64.0"])
   }
 
   @Test(arguments: [0, -1, .nan, .infinity] as [Double])
-  func impossibleBitRatesAreLeftOut(rate: Double) {
-    let odd = Rendition(uri: "odd", bitRate: rate, isMultichannel: true)
-    #expect(Ladder([odd, rendition(64, false)]).map(\.uri) == ["64.0"])
-    #expect(Ladder([odd]).isEmpty)
+  func invalidBitRatesAreLeftOut(rate: Double) {
+    let invalid = Rendition(uri: "invalid", bitRate: rate, isMultichannel: true)
+    #expect(Ladder([invalid, rendition(64, false)]).map(\.uri) == ["64.0"])
+    #expect(Ladder([invalid]).isEmpty)
   }
 }

@@ -13,7 +13,7 @@ import Testing
     return playlist
   }
 
-  private func shape(_ ladder: Ladder) -> [String] {
+  private func summary(_ ladder: Ladder) -> [String] {
     ladder.map { rendition in
       let kind = rendition.isMultichannel ? "multichannel" : "stereo"
       return "\(rendition.uri) \(Int(rendition.bitRate / 1000)) \(kind)"
@@ -32,21 +32,21 @@ import Testing
     st
     """
 
-  @Test func soundAloneTellsItsBitRate() throws {
+  @Test func audioOnlyVariantsGiveExactBitRates() throws {
     let ladder = Ladder(from: try playlist(audioOnly))
-    #expect(shape(ladder) == ["st 145 stereo", "e51 200 multichannel", "a51 330 multichannel"])
+    #expect(summary(ladder) == ["st 145 stereo", "e51 200 multichannel", "a51 330 multichannel"])
     #expect(ladder.allSatisfy { !$0.isGuessed })
     #expect(ladder.map(\.channels) == [2, 6, 6])
   }
 
-  @Test func codecsThatNobodyDecodesAreLeftOut() throws {
+  @Test func undecodableCodecsAreLeftOut() throws {
     let master = try playlist(audioOnly.replacing("\"ec-3\"", with: "\"ac-4.02.01.00\""))
-    #expect(shape(Ladder(from: master)) == ["st 145 stereo", "a51 330 multichannel"])
+    #expect(summary(Ladder(from: master)) == ["st 145 stereo", "a51 330 multichannel"])
     let none = Ladder(from: master) { _ in false }
     #expect(none.isEmpty)
   }
 
-  @Test func picturesAreNotFetchedForSoundWithAPlaylistOfItsOwn() throws {
+  @Test func separateAudioPlaylistsReplaceVideoVariants() throws {
     let ladder = Ladder(
       from: try playlist(
         """
@@ -60,11 +60,11 @@ import Testing
         least
         """))
     // A guessed bit rate is never above that of the variant that carries the sound.
-    #expect(shape(ladder) == ["plain 100 stereo", "surround 192 multichannel"])
+    #expect(summary(ladder) == ["plain 100 stereo", "surround 192 multichannel"])
     #expect(ladder.map(\.isGuessed) == [true, true])
   }
 
-  @Test func theCheapestVariantCarriesMuxedSound() throws {
+  @Test func muxedSoundComesFromTheLowestBitRateVariant() throws {
     let ladder = Ladder(
       from: try playlist(
         """
@@ -79,10 +79,10 @@ import Testing
         #EXT-X-STREAM-INF:BANDWIDTH=300000,CODECS="avc1.42c00a",RESOLUTION=64x36
         silent
         """))
-    #expect(shape(ladder) == ["stereo 700 stereo", "low 800 multichannel"])
+    #expect(summary(ladder) == ["stereo 700 stereo", "low 800 multichannel"])
   }
 
-  @Test func picturesAreLeftOutWhereTheTreatmentIsToBeHadWithout() throws {
+  @Test func videoVariantsAreDroppedIfAudioOnlyOnesExist() throws {
     let ladder = Ladder(
       from: try playlist(
         """
@@ -93,16 +93,16 @@ import Testing
         #EXT-X-STREAM-INF:BANDWIDTH=900000,CODECS="avc1.42c00a,mp4a.40.2",RESOLUTION=320x180
         film
         """))
-    #expect(shape(ladder) == ["sound64 64 stereo", "sound128 128 stereo"])
+    #expect(summary(ladder) == ["sound64 64 stereo", "sound128 128 stereo"])
   }
 
-  @Test func binauralSoundIsARenditionOnlyWhereThereIsNothingElse() throws {
+  @Test func binauralRenditionIsUsedOnlyWithoutAlternatives() throws {
     let binaural = """
       #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="b",NAME="B",CHANNELS="2/-/BINAURAL",URI="ears"
       #EXT-X-STREAM-INF:BANDWIDTH=140000,CODECS="mp4a.40.2",AUDIO="b"
       ears
       """
-    #expect(shape(Ladder(from: try playlist(binaural))) == ["ears 140 stereo"])
+    #expect(summary(Ladder(from: try playlist(binaural))) == ["ears 140 stereo"])
     let both = try playlist("\(binaural)\n\(audioOnly)")
     #expect(Ladder(from: both) == Ladder(from: try playlist(audioOnly)))
   }
@@ -111,7 +111,7 @@ import Testing
     arguments: [
       (nil, "en"), ("de", "de"), ("DE-AT", "de"), ("fr", "en"), ("pt", "pt"),
     ] as [(String?, String)])
-  func oneLanguageIsHeard(wanted: String?, heard: String) throws {
+  func oneLanguageIsSelected(wanted: String?, selected: String) throws {
     let master = try playlist(
       """
       #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="D",LANGUAGE="de",AUTOSELECT=YES,CHANNELS="2",\
@@ -124,10 +124,10 @@ import Testing
       #EXT-X-STREAM-INF:BANDWIDTH=900000,CODECS="avc1.42c00a,mp4a.40.2",RESOLUTION=64x36,AUDIO="a"
       film
       """)
-    #expect(Ladder(from: master, language: wanted).map(\.uri) == [heard])
+    #expect(Ladder(from: master, language: wanted).map(\.uri) == [selected])
   }
 
-  @Test func aGroupWithoutTheLanguageIsNoRendition() throws {
+  @Test func groupsWithoutTheLanguageAreLeftOut() throws {
     let master = try playlist(
       audioOnly.replacing(
         #"GROUP-ID="st",NAME="E",LANGUAGE="en""#, with: #"GROUP-ID="st",NAME="E",LANGUAGE="fr""#))
@@ -135,7 +135,7 @@ import Testing
     #expect(Ladder(from: master, language: "fr").map(\.uri) == ["st"])
   }
 
-  @Test func whatDoesNotTellItsChannelsIsKnownByItsCodec() throws {
+  @Test func missingChannelsAttributeIsInferredFromTheCodec() throws {
     let ladder = Ladder(
       from: try playlist(
         """
@@ -147,7 +147,7 @@ import Testing
         unknown
         """))
     #expect(
-      shape(ladder) == ["unknown 50 stereo", "opus 90 stereo", "dolby 250 multichannel"])
+      summary(ladder) == ["unknown 50 stereo", "opus 90 stereo", "dolby 250 multichannel"])
   }
 
   @Test func ambisonicsIsMultichannel() throws {
@@ -158,6 +158,6 @@ import Testing
         #EXT-X-STREAM-INF:BANDWIDTH=250000,CODECS="opus",AUDIO="f"
         foa
         """))
-    #expect(shape(ladder) == ["foa 250 multichannel"])
+    #expect(summary(ladder) == ["foa 250 multichannel"])
   }
 }

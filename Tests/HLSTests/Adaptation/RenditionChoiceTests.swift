@@ -39,12 +39,12 @@ import Testing
     return (rule, now)
   }
 
-  @Test func anUnknownLineBeginsWithTheCheapest() {
+  @Test func firstChoiceIsTheLowestRendition() {
     var rule = RenditionChoice(ladder: .bench)
     #expect(rule.next(situation(0, buffer: 0, hasStarted: false)) == 0)
   }
 
-  @Test func anEmptyLadderAndASingleRenditionAlwaysGiveTheFirst() {
+  @Test func ladderWithoutAlternativesAlwaysGivesTheFirstRendition() {
     for renditions in [[], [Ladder.bench[3]]] {
       var (rule, now) = rule([30, 3000, 1], ladder: Ladder(renditions))
       #expect(rule.next(situation(now, buffer: 1)) == 0)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func aLineOfOneRateGivesTheRenditionItCarries() {
+  @Test func constantThroughputSelectsTheSustainableRendition() {
     for (rate, rendition) in [(40.0, 0), (70, 0), (180, 1), (310, 2), (500, 2), (1400, 3)] {
       var (rule, now) = rule(Array(repeating: rate, count: 6))
       #expect(rule.next(situation(now, buffer: 10)) == rendition, "\(rate) kbit/s")
@@ -64,25 +64,25 @@ import Testing
   }
 
   /// In the same state, higher throughput never leads to a lower rendition.
-  @Test func moreThroughputNeverGivesALowerRendition() {
+  @Test func higherThroughputNeverSelectsALowerRendition() {
     var random = SeededGenerator(7)
     for _ in 0..<2000 {
       let (rule, now) = rule(
         (0..<5).map { _ in Double.random(in: 20...1500, using: &random) },
         buffer: Double.random(in: 0...30, using: &random))
       let buffer = Double.random(in: 0...30, using: &random)
-      let place = situation(now, buffer: buffer, hasStarted: Bool.random(using: &random))
+      let state = situation(now, buffer: buffer, hasStarted: Bool.random(using: &random))
       let slow = Double.random(in: 10_000...2_000_000, using: &random)
       let fast = slow * Double.random(in: 1...5, using: &random)
-      #expect(rule.stereoRendition(slow, place) <= rule.stereoRendition(fast, place))
+      #expect(rule.stereoRendition(slow, state) <= rule.stereoRendition(fast, state))
       #expect(
-        rule.multichannelRendition(slow, place) ?? -1 <= rule.multichannelRendition(fast, place)
+        rule.multichannelRendition(slow, state) ?? -1 <= rule.multichannelRendition(fast, state)
           ?? -1)
     }
   }
 
   /// The same property over the complete histories of new players with constant throughput.
-  @Test func aFasterLineIsNeverPlayedLower() {
+  @Test func fasterConnectionNeverGetsALowerRendition() {
     var last = 0
     for rate in stride(from: 20.0, through: 2000, by: 10) {
       var (rule, now) = rule(Array(repeating: rate, count: 12))
@@ -93,48 +93,48 @@ import Testing
     #expect(last == 3)
   }
 
-  @Test func whateverIsReportedTheAnswerIsARendition() {
+  @Test func invalidMeasurementsStillYieldAValidRendition() {
     var random = SeededGenerator(3)
-    let odd = [Double.nan, .infinity, -.infinity, 0, -1, 1e-300, 1e300, 5]
+    let extremes = [Double.nan, .infinity, -.infinity, 0, -1, 1e-300, 1e300, 5]
     for _ in 0..<3000 {
       var rule = RenditionChoice(ladder: .bench)
       for _ in 0..<8 {
-        let number = { odd[Int.random(in: 0..<odd.count, using: &random)] }
+        let number = { extremes[Int.random(in: 0..<extremes.count, using: &random)] }
         rule.record(
           SegmentTiming(
             end: number(), bytes: Int.random(in: -5...1_000_000, using: &random),
             seconds: number(), firstByteSeconds: number()), rendition: 1)
-        let place = PlaySituation(
+        let state = PlaySituation(
           now: number(), elapsed: number(), buffer: number(), segmentSeconds: number(),
           hasStarted: Bool.random(using: &random), isWaiting: Bool.random(using: &random))
-        #expect(Ladder.bench.indices.contains(rule.next(place)))
+        #expect(Ladder.bench.indices.contains(rule.next(state)))
         var download = DownloadProgress(requestTime: number(), totalBytes: number())
         download.received(number(), at: number())
         if case .abandon(let rendition) = rule.course(
-          of: download, rendition: 3, secondsLeft: nil, place)
+          of: download, rendition: 3, secondsLeft: nil, state)
         {
           #expect((0..<3).contains(rendition))
         }
         let queue = [ReplaceableSegment(number: 4, rendition: 0, secondsLeft: number())]
-        if let wish = rule.replacement(place, queue: queue) {
-          #expect(wish == Replacement(number: 4, rendition: 2))
+        if let replacement = rule.replacement(state, queue: queue) {
+          #expect(replacement == Replacement(number: 4, rendition: 2))
         }
       }
     }
   }
 
-  @Test func theSameHistoryGivesTheSameAnswers() {
+  @Test func sameHistoryGivesTheSameChoices() {
     let rates = [900.0, 40, 300, 1000, 1200, 90, 900]
     #expect(rule(rates).rule == rule(rates).rule)
   }
 
-  @Test func oneSlowSegmentDoesNotEndMultichannelWhileTheBufferIsFull() {
+  @Test func oneSlowSegmentKeepsMultichannelIfTheBufferIsFull() {
     var (rule, now) = rule([900, 900, 900, 100])
     #expect(rule.next(situation(now, buffer: 10)) == 2)
     #expect(rule.lastChange == nil)
   }
 
-  @Test func aThinLineEndsItBeforeTheBufferDoes() {
+  @Test func lowThroughputEndsMultichannelBeforeTheBufferEmpties() {
     var (rule, now) = rule([900, 900, 900])
     var buffer = 10.0
     var choices: [Int] = []
@@ -152,13 +152,13 @@ import Testing
     #expect(rule.lastChange?.reason == .lineTooThin && rule.lastChange?.isMultichannel == false)
   }
 
-  @Test func aDownloadThatWouldComeTooLateIsAbandonedInTime() {
+  @Test func downloadThatWouldBeLateIsAbandonedInTime() {
     var (rule, now) = rule([900, 900, 900])
     #expect(rule.next(situation(now, buffer: 10)) == 2)
     var download = DownloadProgress(requestTime: now, totalBytes: 150_000)
     var abandoned: Double?
     for tenth in 1...100 {
-      // At 80 kbit/s the 150 kB take 15 s, and a segment of the cheapest rendition takes 2.65 s.
+      // At 80 kbit/s the 150 kB take 15 s, and a segment of the lowest rendition takes 2.65 s.
       let time = now + Double(tenth) / 10
       download.received(Double(tenth) * 1000, at: time)
       let buffer = 9 - Double(tenth) / 10
@@ -175,7 +175,7 @@ import Testing
   }
 
   /// The throughput recovers after 5 s at 24 kbit/s. Most of the last second is still from before.
-  @Test func aDownloadThatHasJustRevivedGoesOn() {
+  @Test func downloadThatHasJustRecoveredContinues() {
     var (rule, now) = rule([900, 900, 900])
     #expect(rule.next(situation(now, buffer: 10)) == 2)
     var download = DownloadProgress(requestTime: now, totalBytes: 100_000)
@@ -183,8 +183,8 @@ import Testing
     download.received(bytes, at: now + 0.1)
     for tick in 1...120 {
       let time = now + 0.1 + Double(tick) * 0.05
-      let isBack = tick > 100
-      bytes += (isBack ? 900 : 24) * 125 * 0.05
+      let hasRecovered = tick > 100
+      bytes += (hasRecovered ? 900 : 24) * 125 * 0.05
       download.received(min(bytes, 100_000), at: time)
       let buffer = 6.7 - Double(tick) * 0.05
       guard tick >= 104 else { continue }
@@ -194,7 +194,7 @@ import Testing
     }
   }
 
-  @Test func aDownloadThatIsNearlyThereGoesOn() {
+  @Test func nearlyCompleteDownloadContinues() {
     var (rule, now) = rule([900, 900, 900])
     _ = rule.next(situation(now, buffer: 10))
     var download = DownloadProgress(requestTime: now, totalBytes: 100_000)
@@ -205,7 +205,7 @@ import Testing
     #expect(course == .goOn)
   }
 
-  @Test func multichannelReturnsOnlyWhenTheLineHasBeenGoodForLong() {
+  @Test func multichannelReturnsOnlyAfterSustainedThroughput() {
     var (rule, now) = rule([100, 100, 100, 100])
     #expect(rule.next(situation(now, buffer: 10)) == 0)
     var returned: Double?
@@ -221,7 +221,7 @@ import Testing
     #expect(rule.lastChange?.reason == .recovered)
   }
 
-  @Test func aLineThatGoesToAndFroDoesNotBringItBack() {
+  @Test func alternatingThroughputDoesNotRestoreMultichannel() {
     var (rule, now) = rule([100, 100, 100])
     for count in 0..<60 {
       now += segment
@@ -230,7 +230,7 @@ import Testing
     }
   }
 
-  @Test func theHoldDoublesAfterShortReturns() {
+  @Test func holdDoublesAfterShortReturnsToMultichannel() {
     var rule = RenditionChoice(ladder: .bench)
     rule.treatment = .stereo
     var now = 100.0
@@ -245,8 +245,8 @@ import Testing
     #expect(rule.hold == 8)
   }
 
-  @Test func aQueuedSegmentIsReplacedAndProvesTheLine() {
-    for (proof, isHeard) in [(900.0, true), (220, false)] {
+  @Test func multichannelReturnsIfAReplacementProvesTheThroughput() {
+    for (rate, isSufficient) in [(900.0, true), (220, false)] {
       var (rule, now) = rule([100, 100, 100])
       let queue = (0..<3).map { number in
         ReplaceableSegment(number: number, rendition: 0, secondsLeft: Double(number) * segment - 5)
@@ -256,20 +256,20 @@ import Testing
         rule.record(timing(now, kilobits: 900), rendition: 1)
       }
       now += 2
-      let place = situation(now, buffer: 10, isWaiting: true)
-      let wish = rule.replacement(place, queue: queue)
+      let state = situation(now, buffer: 10, isWaiting: true)
+      let replacement = rule.replacement(state, queue: queue)
       // The first segment began too long ago. The second began 1 s ago and can still be joined.
-      #expect(wish == Replacement(number: 1, rendition: 2))
+      #expect(replacement == Replacement(number: 1, rendition: 2))
       #expect(rule.treatment == .stereo)
-      rule.record(timing(now + 1, kilobits: proof), rendition: 2)
-      #expect(rule.replaced(inTime: true, situation(now + 1, buffer: 9)) == isHeard)
-      #expect(rule.treatment == (isHeard ? .multichannel : .stereo))
+      rule.record(timing(now + 1, kilobits: rate), rendition: 2)
+      #expect(rule.replaced(inTime: true, situation(now + 1, buffer: 9)) == isSufficient)
+      #expect(rule.treatment == (isSufficient ? .multichannel : .stereo))
       let next = rule.replacement(situation(now + 2, buffer: 9, isWaiting: true), queue: queue)
-      #expect((next != nil) == isHeard)
+      #expect((next != nil) == isSufficient)
     }
   }
 
-  @Test func aReplacementThatComesTooSlowlyOrLateIsGivenUp() {
+  @Test func slowOrLateReplacementIsGivenUp() {
     var (rule, now) = rule([100, 100, 100])
     var download = DownloadProgress(requestTime: now, totalBytes: 100_000)
     for tenth in 1...10 { download.received(Double(tenth) * 2000, at: now + Double(tenth) / 10) }
@@ -286,7 +286,7 @@ import Testing
     #expect(inTime == .goOn)
   }
 
-  @Test func playingBeginsWithTwoSegmentsOrAfterAWhile() {
+  @Test func playbackStartsWithTwoSegmentsOrAfterATimeout() {
     let rule = RenditionChoice(ladder: .bench)
     #expect(!rule.mayStart(situation(1, buffer: segment, hasStarted: false)))
     #expect(rule.mayStart(situation(1, buffer: 2 * segment, hasStarted: false)))
@@ -294,7 +294,7 @@ import Testing
     #expect(!rule.mayStart(situation(60, buffer: 0, hasStarted: false)))
   }
 
-  @Test func aLadderOfOneTreatmentNeverChangesIt() {
+  @Test func ladderOfOneTreatmentNeverChangesTreatment() {
     for isMultichannel in [true, false] {
       let renditions = Ladder.bench.map { rendition in
         var rendition = rendition
@@ -307,10 +307,10 @@ import Testing
       rule.record(timing(now + 4, kilobits: 30), rendition: 0)
       #expect(rule.next(situation(now + 4, buffer: 1)) == 0)
       #expect(rule.lastChange == nil)
-      let place = situation(now + 5, buffer: 10, isWaiting: true)
+      let state = situation(now + 5, buffer: 10, isWaiting: true)
       #expect(
         rule.replacement(
-          place, queue: [ReplaceableSegment(number: 0, rendition: 0, secondsLeft: 9)]) == nil)
+          state, queue: [ReplaceableSegment(number: 0, rendition: 0, secondsLeft: 9)]) == nil)
     }
   }
 }

@@ -14,7 +14,7 @@ import Testing
     return SegmentTiming(end: end, bytes: bytes, seconds: body + 0.2, firstByteSeconds: 0.2)
   }
 
-  @Test func aSteadyLineIsItsOwnMean() {
+  @Test func meanOfConstantThroughputIsThatThroughput() {
     var history = ThroughputHistory()
     for second in 1...30 { history.record(timing(end: Double(second), kilobits: 400)) }
     for halfLife in [0.5, 3, 12, 1000] {
@@ -27,7 +27,7 @@ import Testing
 
   /// After a step, old samples have the weight 2^(-age / halfLife), so the expected average is a
   /// geometric series.
-  @Test func aStepIsFollowedWithTheHalfLife() {
+  @Test func meanFollowsAStepWithTheHalfLife() {
     for (count, halfLife) in [(1, 3.0), (3, 3), (6, 12)] {
       var history = ThroughputHistory()
       for second in 1...10 { history.record(timing(end: Double(second), kilobits: 100)) }
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func theSmallestOfTheLast() {
+  @Test func minimumCoversTheGivenNumberOfSamples() {
     var history = ThroughputHistory()
     #expect(history.minimum(ofLast: 1) == nil && history.mean(halfLife: 3) == nil)
     for (second, rate) in [500.0, 200, 300].enumerated() {
@@ -51,7 +51,7 @@ import Testing
     #expect(history.minimum(ofLast: 4) == nil)
   }
 
-  @Test func whatCannotBeTeachesNothing() {
+  @Test func invalidTimingsAreIgnored() {
     var history = ThroughputHistory()
     history.record(timing(end: 5, kilobits: 300))
     let before = history
@@ -70,14 +70,14 @@ import Testing
     #expect(history.record(instant) == 1e10)
   }
 
-  @Test func aDownloadThatStandsStillIsASlowOne() {
+  @Test func stalledDownloadCountsAsSlow() {
     var history = ThroughputHistory()
     let stuck = SegmentTiming(
       end: 3, bytes: 0, seconds: 3, firstByteSeconds: 0.1, isPartial: true)
     #expect((history.record(stuck) ?? 1e9) < 1)
   }
 
-  @Test func theRecentRateIsThatOfTheLastSecond() {
+  @Test func recentRateCoversTheLastSecond() {
     var progress = DownloadProgress(requestTime: 10, totalBytes: 100_000)
     #expect(progress.recentRate(at: 10.2) == nil)
     #expect(progress.recentRate(at: 11) == 0)
@@ -95,7 +95,7 @@ import Testing
     #expect((progress.recentRate(at: 16.1) ?? .nan) < 1)
   }
 
-  @Test func progressNeverGoesBack() {
+  @Test func progressNeverDecreases() {
     var progress = DownloadProgress(requestTime: 0, totalBytes: 100)
     progress.received(50, at: 1)
     progress.received(40, at: 2)

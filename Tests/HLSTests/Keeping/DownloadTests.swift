@@ -7,9 +7,9 @@ import Testing
 @testable import HLS
 
 /// A server in memory. It returns bodies by address and records all requests.
-private final class MadeServer: ResourceFetcher {
+private final class MemoryServer: ResourceFetcher {
   let bodies: Mutex<[String: Result<[UInt8], FetchError>]>
-  let asked = Mutex<[String]>([])
+  let requests = Mutex<[String]>([])
 
   init(_ bodies: [String: [UInt8]]) {
     self.bodies = Mutex(bodies.mapValues { .success($0) })
@@ -19,14 +19,14 @@ private final class MadeServer: ResourceFetcher {
     bodies.withLock { $0["http://h/" + name] = result }
   }
 
-  var names: [String] { asked.withLock { $0.map { String($0.dropFirst("http://h/".count)) } } }
-  func forgetNames() { asked.withLock { $0 = [] } }
+  var names: [String] { requests.withLock { $0.map { String($0.dropFirst("http://h/".count)) } } }
+  func clearRequests() { requests.withLock { $0 = [] } }
 
   func fetch(
     _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
   ) throws(FetchError) -> FetchedResource {
     let address = request.address.description
-    asked.withLock { $0.append(address) }
+    requests.withLock { $0.append(address) }
     guard goesOn(FetchTiming()) else { throw .abandoned(FetchTiming()) }
     guard let body = bodies.withLock({ $0[address] }) else { throw .status(404, retryAfter: nil) }
     var bytes = try body.get()
@@ -50,14 +50,14 @@ private final class MadeServer: ResourceFetcher {
   }
 
   /// Makes a server with the segments `s0.ts` and so on, and their playlist `p.m3u8`.
-  private func server(_ count: Int) -> MadeServer {
+  private func server(_ count: Int) -> MemoryServer {
     var bodies = [base + "p.m3u8": list((0..<count).map { "#EXTINF:4,\ns\($0).ts" } + [end])]
     for number in 0..<count { bodies[base + "s\(number).ts"] = MadeSegments.stream(UInt64(number)) }
-    return MadeServer(bodies)
+    return MemoryServer(bodies)
   }
 
   private func fetch(
-    _ server: MadeServer, _ name: String = "p.m3u8",
+    _ server: MemoryServer, _ name: String = "p.m3u8",
     _ selection: RenditionSelection = RenditionSelection(), goesOn: () -> Bool = { true }
   ) throws -> PresentationDownload.Outcome {
     let loader = PlaylistLoader(server, folder: nil)
@@ -67,24 +67,24 @@ private final class MadeServer: ResourceFetcher {
     return PresentationDownload(server, loader, into: keeper).run(jobs, goesOn: goesOn)
   }
 
-  @Test func everySegmentIsFetchedOnceAndOnlyWhatIsMissingAgain() throws {
+  @Test func laterRunsFetchOnlyMissingSegments() throws {
     let server = server(5)
     let first = try fetch(server)
     #expect(first.isComplete && first.fetched == 5 && first.bytes == 5 * 752)
     try expectValidPresentation(path)
-    server.forgetNames()
+    server.clearRequests()
     let second = try fetch(server)
     #expect(second.isComplete && second.fetched == 0 && second.present == 5)
     #expect(server.names == ["p.m3u8"])
     try MadeSegments.put([1, 2, 3], path + "/audio/00003.ts")
-    server.forgetNames()
+    server.clearRequests()
     let third = try fetch(server)
     #expect(third.isComplete && third.fetched == 1 && third.present == 4)
     #expect(server.names == ["p.m3u8", "s3.ts"])
     #expect(try MadeSegments.bytes(path + "/audio/00003.ts") == MadeSegments.stream(3))
   }
 
-  @Test func whatIsMissingIsNamedAndIsAGap() throws {
+  @Test func missingSegmentsAreReportedAndBecomeGaps() throws {
     let server = server(8)
     server.set("s2.ts", .failure(.status(404, retryAfter: nil)))
     server.set("s4.ts", .success(Array("<html>".utf8)))
@@ -103,7 +103,7 @@ private final class MadeServer: ResourceFetcher {
     #expect(try fetch(server).missing.map(\.number) == [4, 5, 6])
   }
 
-  @Test func aServerThatDiesIsNotAskedForEver() throws {
+  @Test func downloadEndsAfterRepeatedConnectionErrors() throws {
     let server = server(200)
     for number in 20..<200 {
       server.set(
@@ -116,7 +116,7 @@ private final class MadeServer: ResourceFetcher {
     #expect(try expectValidPresentation(path).values.first?.count == 20)
   }
 
-  @Test func anEndInBetweenLeavesAPresentation() throws {
+  @Test func interruptedDownloadLeavesAValidPresentation() throws {
     let server = server(50)
     let count = Mutex(0)
     let outcome = try fetch(
@@ -136,8 +136,8 @@ private final class MadeServer: ResourceFetcher {
 
   /// Downloads what OpenSSL has encrypted: with two keys, with and without an explicit vector, as
   /// byte ranges of one file, and with an initialisation section.
-  @Test func encryptionPartsAndMapsAreResolved() throws {
-    let server = MadeServer([:])
+  @Test func encryptionByteRangesAndMapsAreResolved() throws {
+    let server = MemoryServer([:])
     let keys = (0..<2).map { key in (0..<16).map { UInt8($0 * 7 + key) } }
     for (name, key) in zip(["k0", "k1"], keys) { server.set(name, .success(key)) }
     let clear = (0..<4).map { MadeSegments.fragment(UInt8($0)) }
@@ -146,13 +146,13 @@ private final class MadeServer: ResourceFetcher {
     whole += MadeSegments.box("ftyp", [7])
     for number in 0..<4 {
       let vector = [UInt8](repeating: 0, count: 15) + [number < 2 ? 9 : UInt8(number)]
-      let secret = try encrypted(clear[number], keys[number / 2], vector)
+      let encryptedBytes = try encrypted(clear[number], keys[number / 2], vector)
       let explicit = number < 2 ? ",IV=0x9" : ""
       lines += [
         "#EXT-X-KEY:METHOD=AES-128,URI=\"k\(number / 2)\"\(explicit)",
-        "#EXT-X-BYTERANGE:\(secret.count)@\(whole.count)", "#EXTINF:4,", "all.mp4",
+        "#EXT-X-BYTERANGE:\(encryptedBytes.count)@\(whole.count)", "#EXTINF:4,", "all.mp4",
       ]
-      whole += secret
+      whole += encryptedBytes
     }
     server.set("all.mp4", .success(whole))
     server.set("p.m3u8", .success(list(lines + ["#EXT-X-GAP", "#EXTINF:4,", "none.mp4", end])))
@@ -188,7 +188,7 @@ private final class MadeServer: ResourceFetcher {
     (-1, "its key cannot be fetched: the server answered with status 404"),
     (16, "it cannot be decrypted: the key or the initialisation vector is wrong, or it is damaged"),
   ])
-  func keysMustBeKeys(count: Int, reason: String) throws {
+  func invalidKeysAreReported(count: Int, reason: String) throws {
     let server = server(1)
     if count >= 0 { server.set("k", .success([UInt8](repeating: 1, count: count))) }
     server.set(
@@ -197,7 +197,7 @@ private final class MadeServer: ResourceFetcher {
     #expect(try fetch(server).missing.map(\.reason) == [reason])
   }
 
-  @Test func whatCannotBeDownloadedIsRefusedBeforeAnythingIsWritten() throws {
+  @Test func unsupportedPlaylistsAreRefusedBeforeWriting() throws {
     let server = server(1)
     let entry = ["#EXTINF:4,", "s0.ts"]
     for (lines, reason) in [
@@ -220,7 +220,7 @@ private final class MadeServer: ResourceFetcher {
   }
 
   /// A hostile playlist refers neither to local files nor to anything outside the server.
-  @Test func addressesAreThoseOfTheServer() throws {
+  @Test func playlistAddressesNeverBecomeLocalFiles() throws {
     let server = server(1)
     server.set(
       "p.m3u8",
@@ -232,7 +232,7 @@ private final class MadeServer: ResourceFetcher {
     let outcome = try fetch(server)
     #expect(outcome.fetched == 1 && outcome.missing.map(\.number) == [0, 1])
     #expect(
-      server.asked.withLock { $0 } == [
+      server.requests.withLock { $0 } == [
         "http://h/p.m3u8", "file:///etc/passwd", "http://h/x.ts", "http://h/s0.ts",
       ])
   }

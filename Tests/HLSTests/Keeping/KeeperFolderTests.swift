@@ -23,7 +23,7 @@ import Testing
     keeper.finish()
   }
 
-  @Test func aSecondRunGoesOn() throws {
+  @Test func secondRunContinuesInTheFolder() throws {
     try fill(0..<3)
     let rendition = MadeSegments.rendition()
     let keeper = try PresentationKeeper(folder: path, source: "http://h/m.m3u8?token=2")
@@ -43,7 +43,7 @@ import Testing
     #expect(try expectValidPresentation(path).values.first?.count == 4)
   }
 
-  @Test func damageIsFoundAndForgotten() throws {
+  @Test func damagedSegmentsAreDetectedAndDropped() throws {
     try fill(0..<6)
     let folder = path + "/stereo-128k/"
     // The files are in turn truncated, changed at the same length, missing, replaced by a link, and
@@ -72,7 +72,7 @@ import Testing
     #expect(keeper.verify(rendition) == [])
   }
 
-  @Test func everythingDamagedIsNoPresentation() throws {
+  @Test func folderWithoutIntactSegmentsHasNoPlaylists() throws {
     try fill(0..<1)
     unlink(path + "/stereo-128k/00000.ts")
     let keeper = try PresentationKeeper(folder: path, source: source)
@@ -80,11 +80,11 @@ import Testing
     #expect(MadeSegments.names(path) == ["kept.json", "stereo-128k"])
   }
 
-  /// A folder with an invalid record was not made by a keeper, so it is left alone.
+  /// A folder with an invalid record was not made by a keeper, so it is refused.
   @Test(arguments: [
     "", "[]", "{", #"{"version":2,"source":"http://h/m.m3u8","renditions":[]}"#,
   ])
-  func aRecordThatIsNoneIsAnothersFile(text: String) throws {
+  func folderWithAnInvalidRecordIsRefused(text: String) throws {
     mkdir(path, 0o700)
     try made.write(text, to: "kept/kept.json")
     #expect(throws: KeepingError.isForeign(path: path)) {
@@ -93,7 +93,7 @@ import Testing
   }
 
   /// No entry of a record can cause access outside the folder or make another file a segment.
-  @Test func recordsAreBelievedAsLittleAsPlaylists() throws {
+  @Test func hostileRecordEntriesAreIgnored() throws {
     try fill(0..<2)
     try made.write("secret", to: "outside.ts")
     let record = String(decoding: try MadeSegments.bytes(path + "/kept.json"), as: UTF8.self)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func foldersOfOthersAreLeftAlone() throws {
+  @Test func foldersWithOtherContentAreRefused() throws {
     mkdir(path, 0o700)
     try made.write("mine", to: "kept/notes.txt")
     #expect(throws: KeepingError.isForeign(path: path)) {
@@ -140,7 +140,7 @@ import Testing
     #expect("/srv/a@b/c".withoutUser == "/srv/a@b/c")
   }
 
-  @Test func oneAtATimeWritesIntoAFolder() throws {
+  @Test func folderHasOneWriterAtATime() throws {
     let first = try PresentationKeeper(folder: path, source: source)
     #expect(throws: KeepingError.isInUse(path: path)) {
       try PresentationKeeper(folder: path, source: source)
@@ -150,7 +150,7 @@ import Testing
     try expectValidPresentation(path)
   }
 
-  @Test func whatAKilledWriterLeftIsTakenAway() throws {
+  @Test func temporaryFilesOfAKilledWriterAreRemoved() throws {
     try fill(0..<1)
     for name in [".kept.json.abc.kept.part", "stereo-128k/.00001.ts.x.kept.part", ".mine.part"] {
       try made.write("half", to: "kept/" + name)
@@ -163,7 +163,7 @@ import Testing
       ])
   }
 
-  @Test func whatCannotBeWrittenIsSaidAtOnce() throws {
+  @Test func unwritableFolderIsReportedWhenOpened() throws {
     try made.write("file", to: "file")
     for (place, reason) in [
       ("file", "Not a directory"), ("none/kept", "No such file or directory"),
@@ -177,7 +177,7 @@ import Testing
 
   /// A write error is reported once. What was kept before stays valid, and later segments are kept
   /// if they can be written.
-  @Test func aDiskThatRefusesIsToldOfOnce() throws {
+  @Test func writeErrorsAreReportedOnce() throws {
     let keeper = try PresentationKeeper(folder: path, source: source, now: { 0 })
     let rendition = MadeSegments.rendition()
     for number in 0..<2 {
@@ -187,8 +187,8 @@ import Testing
     for number in 2..<4 { mkdir(path + "/stereo-128k/0000\(number).ts", 0o700) }
     let error = keeper.keep(MadeSegments.segment(2), body: MadeSegments.stream(2), of: rendition)
     #expect(error == keeper.problem)
-    let told = try #require(error)
-    #expect("\(told)" == "cannot write \(path)/stereo-128k/00002.ts: Is a directory")
+    let reported = try #require(error)
+    #expect("\(reported)" == "cannot write \(path)/stereo-128k/00002.ts: Is a directory")
     // The playlists are written at once, because other writes may fail too.
     #expect(try expectValidPresentation(path).values.first?.count == 2)
     #expect(
@@ -199,7 +199,7 @@ import Testing
     #expect(found.values.first?.map(\.isGap) == [false, false, true, true, false])
   }
 
-  @Test func whatFailsBeforeTheFirstSegmentIsToldWithIt() throws {
+  @Test func errorBeforeTheFirstSegmentIsReportedWithIt() throws {
     let keeper = try PresentationKeeper(folder: path, source: source)
     try made.write("in the way", to: "kept/stereo-128k")
     let rendition = MadeSegments.rendition()
@@ -227,7 +227,7 @@ import Testing
 
   /// The full disk is a small file system of its own.
   @Test(.enabled(if: canMount, "a file system cannot be mounted here"))
-  func onAFullDiskTheNewestSegmentMakesRoomForThePlaylists() throws {
+  func presentationStaysValidOnAFullDisk() throws {
     try #require(try Self.mount(path))
     defer { _ = try? ProgramRun.of("umount", [path]) }
     do {

@@ -17,12 +17,12 @@ import Testing
     try PresentationKeeper(folder: path, source: source, now: clock)
   }
 
-  @Test func checkSumsAreThoseOfTheStandard() {
+  @Test func crc32MatchesTheCheckValue() {
     #expect(CRC32.of(Array("123456789".utf8)) == 0xCBF4_3926)
     #expect(CRC32.of([]) == 0)
   }
 
-  @Test func whatIsKeptIsAPresentation() throws {
+  @Test func keptSegmentsFormAValidPresentation() throws {
     let keeper = try keeper()
     var rendition = MadeSegments.rendition()
     rendition.language = "en"
@@ -47,7 +47,7 @@ import Testing
     try expectValidPresentation(path)
   }
 
-  @Test func renditionsAreChosenFromAsBefore() throws {
+  @Test func keptRenditionsFormALadderForEachLanguage() throws {
     let keeper = try keeper()
     var surround = MadeSegments.rendition("e51.m3u8", channels: "6", bitRate: 192_000)
     surround.codecs = ["ec-3"]
@@ -66,11 +66,11 @@ import Testing
     #expect(
       ladder.map(\.uri) == ["stereo-128k-de/playlist.m3u8", "6ch-192k/playlist.m3u8"])
     #expect(ladder.map(\.isMultichannel) == [false, true])
-    let own = Ladder(from: master, language: "en")
-    #expect(own.first?.uri == "stereo-128k-en/playlist.m3u8")
+    let englishLadder = Ladder(from: master, language: "en")
+    #expect(englishLadder.first?.uri == "stereo-128k-en/playlist.m3u8")
   }
 
-  @Test func whatIsMissingBetweenIsAGapOfTheRightLength() throws {
+  @Test func missingSegmentsBecomeGapsOfTheRightDuration() throws {
     let keeper = try keeper()
     let (first, second) = (
       MadeSegments.rendition(), MadeSegments.rendition("b.m3u8", channels: "6")
@@ -98,7 +98,7 @@ import Testing
     try expectValidPresentation(path)
   }
 
-  @Test func mapsAreWrittenOnceAndDiscontinuitiesStay() throws {
+  @Test func mapsAreWrittenOnceAndDiscontinuitiesAreKept() throws {
     let keeper = try keeper()
     let rendition = MadeSegments.rendition()
     let maps = [MadeSegments.box("ftyp", [1]), MadeSegments.box("ftyp", [2])]
@@ -123,7 +123,7 @@ import Testing
 
   /// A hostile playlist can neither refer to anything outside the folder nor make the written
   /// playlists endless.
-  @Test func namesAndNumbersAreTheKeepersOwn() throws {
+  @Test func hostileNamesAndNumbersAreSanitised() throws {
     let keeper = try keeper()
     for (index, uri) in ["../../x", "/etc/passwd", "..", "a\u{0}b", ".."].enumerated() {
       var rendition = MadeSegments.rendition("\(uri)\(index)", channels: nil, bitRate: 1e300)
@@ -153,7 +153,7 @@ import Testing
     try expectValidPresentation(path)
   }
 
-  @Test func whatIsNoSoundIsNotKept() throws {
+  @Test func invalidSegmentsAreNotKept() throws {
     let keeper = try keeper()
     let rendition = MadeSegments.rendition()
     keeper.keep(MadeSegments.segment(0), body: Array("<html>".utf8), of: rendition)
@@ -166,7 +166,7 @@ import Testing
   }
 
   /// Playlists are written at most once per second, and after the files that they list.
-  @Test func atAnyMomentThePresentationIsValid() throws {
+  @Test func presentationIsValidAfterEverySegment() throws {
     let time = Mutex(0.0)
     let keeper = try keeper(clock: { time.withLock { $0 } })
     let rendition = MadeSegments.rendition()
@@ -180,7 +180,7 @@ import Testing
     #expect(counts == [1, 1, 1, 4, 4, 4, 7, 7, 7, 10])
   }
 
-  @Test func whatIsWrittenByManyThreadsIsWhole() async throws {
+  @Test func concurrentWritesKeepAllSegments() async throws {
     let keeper = try keeper()
     await withTaskGroup(of: Void.self) { group in
       for part in 0..<4 {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HLS
 
-/// Segments keep their time, whatever is kept, in any order and in any number of runs.
+/// Segments keep their time, whichever are kept, in any order and in any number of runs.
 @Suite struct KeeperTimeTests {
   private func server(_ random: inout SeededGenerator) -> MediaPlaylist {
     var playlist = MediaPlaylist()
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: 0..<30 as Range<UInt64>)
-  func timeStaysTrue(seed: UInt64) throws {
+  func segmentsKeepDurationDateAndDiscontinuity(seed: UInt64) throws {
     let made = TemporaryFolder()
     var random = SeededGenerator(seed)
     let server = server(&random)
@@ -55,15 +55,15 @@ import Testing
       #expect(Set(segments.filter { !$0.isGap }.map(\.sequence)) == numbers)
       #expect(segments.map(\.sequence) == Array(first...(numbers.max() ?? first)))
       let original = server.segments.filter { $0.sequence >= first }
-      for (written, told) in zip(segments, original) {
-        #expect(abs(written.duration - told.duration) < 1e-9)
-        #expect(written.discontinuity == told.discontinuity)
-        #expect(written.programDate == told.programDate)
+      for (written, source) in zip(segments, original) {
+        #expect(abs(written.duration - source.duration) < 1e-9)
+        #expect(written.discontinuity == source.discontinuity)
+        #expect(written.programDate == source.programDate)
       }
     }
   }
 
-  @Test func gapsStayAsLongAsTheyAreInALaterRun() throws {
+  @Test func laterRunKeepsGapDurations() throws {
     let made = TemporaryFolder()
     let path = made.file("kept")
     let (first, second) = (
@@ -88,7 +88,7 @@ import Testing
   }
 
   /// Keeps every other one of two days of segments, and reads the playlist and the record back.
-  @Test func aDayIsKept() throws {
+  @Test func twoDaysOfSegmentsAreKept() throws {
     let made = TemporaryFolder()
     var timeline = KeptTimeline()
     let file = KeptFile(name: "00000.ts", MadeSegments.stream(1))

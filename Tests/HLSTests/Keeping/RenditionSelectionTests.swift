@@ -39,7 +39,7 @@ import Testing
     return try selection.renditions(of: playlist)
   }
 
-  @Test func theBestOfEachKindIsTaken() throws {
+  @Test func bestStereoAndMultichannelRenditionsAreSelected() throws {
     let best = try renditions()
     #expect(best.map(\.uri) == ["hi-en", "ch-en"])
     #expect(best.map(\.bitRate) == [128_000, 192_000])
@@ -51,7 +51,7 @@ import Testing
     #expect(throws: DownloadError.self) { try renditions { $0.wishes.maximumBitRate = 1000 } }
   }
 
-  @Test func allAreAll() throws {
+  @Test func allSelectsEveryMatchingRendition() throws {
     let all = ["lo-en", "lo-de", "hi-en", "ch-en", "x-en"]
     #expect(try renditions { $0.wish = .all }.map(\.uri) == all)
     #expect(
@@ -62,7 +62,7 @@ import Testing
       }.map(\.uri) == ["lo-en", "hi-en", "ch-en"])
   }
 
-  @Test func namesAreThoseOfThePlaylist() throws {
+  @Test func renditionsAreSelectedByTheirPlaylistNames() throws {
     #expect(
       try renditions { $0.wish = .named(["deutsch", "CH"]) }.map(\.uri) == ["lo-de", "ch-en"])
     #expect(try renditions { $0.wish = .named(["English"]) }.count == 4)
@@ -76,18 +76,19 @@ import Testing
     }
   }
 
-  /// Sound within variants: takes those without video, or else the cheapest one with video.
-  @Test func soundInVariantsIsFound() throws {
-    let plain = """
+  /// Sound within variants: takes those without video, or else the one with video and the lowest
+  /// bit rate.
+  @Test func audioOnlyVariantsArePreferredToVideoVariants() throws {
+    let mixed = """
       #EXTM3U
       #EXT-X-STREAM-INF:BANDWIDTH=64000,CODECS="mp4a.40.2"
       a
       #EXT-X-STREAM-INF:BANDWIDTH=900000,CODECS="avc1.4d401e,mp4a.40.2",RESOLUTION=640x360
       v
       """
-    let own = try renditions({ $0.wish = .all }, of: plain)
-    #expect(own.map(\.uri) == ["a"] && own[0].bitRate == 64000)
-    let pictures = """
+    let audioOnly = try renditions({ $0.wish = .all }, of: mixed)
+    #expect(audioOnly.map(\.uri) == ["a"] && audioOnly[0].bitRate == 64000)
+    let videoOnly = """
       #EXTM3U
       #EXT-X-STREAM-INF:BANDWIDTH=900000,CODECS="avc1.4d401e,mp4a.40.2",RESOLUTION=640x360
       v
@@ -95,7 +96,7 @@ import Testing
       w
       """
     for wish in [RenditionSelection.Wish.all, .best] {
-      let chosen = try renditions({ $0.wish = wish }, of: pictures)
+      let chosen = try renditions({ $0.wish = wish }, of: videoOnly)
       #expect(chosen.map(\.uri) == ["w"] && chosen[0].resolution == [320, 180])
       #expect(chosen[0].codecs == ["avc1.4d401e", "mp4a.40.2"])
     }

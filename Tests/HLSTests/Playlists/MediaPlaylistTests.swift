@@ -15,7 +15,7 @@ import Testing
     return playlist
   }
 
-  @Test func segmentsGetWhatTheTagsBeforeThemSay() throws {
+  @Test func tagsApplyToTheSegmentsAfterThem() throws {
     let playlist = try media(
       """
       #EXTM3U
@@ -72,7 +72,7 @@ import Testing
     #expect(segments[4].range == ByteRange(offset: 150, length: 10))
   }
 
-  @Test func keysOfOtherFormatsStandBesideEachOther() throws {
+  @Test func keysOfDifferentFormatsCoexist() throws {
     let playlist = try media(
       """
       #EXTM3U
@@ -90,7 +90,7 @@ import Testing
     #expect(playlist.targetDuration == 1)
   }
 
-  @Test func variablesAreFilledIn() throws {
+  @Test func variablesAreSubstituted() throws {
     var imported = PlaylistVariables()
     try imported.define(
       AttributeList("NAME=\"host\",VALUE=\"h.example\"", imported), imported: imported, query: [:])
@@ -134,7 +134,7 @@ import Testing
       "it has both EXTINF and EXT-X-STREAM-INF"
     ),
   ])
-  func whatIsWrongIsSaidWithItsLine(text: String, message: String) {
+  func errorsStateTheLineAndReason(text: String, message: String) {
     #expect {
       try media(text)
     } throws: {
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func tooMuchIsRefused() {
+  @Test func oversizedPlaylistsAreRefused() {
     let segments = "#EXTM3U\n" + String(repeating: "#EXTINF:1,\na\n", count: 100_001)
     #expect(throws: PlaylistError.self) { try media(segments) }
     let line = "#EXTM3U\n#" + String(repeating: "x", count: 20_000)
@@ -160,12 +160,12 @@ import Testing
     ("2024-02-29T23:59:59.25Z", 1_709_251_199.25), ("2026-11-21T12:00:00+0130", 1_795_257_000),
     ("1969-12-31T23:59:59Z", -1), ("2026-11-21T12:00:00", 1_795_262_400),
   ])
-  func datesAreCounted(text: String, seconds: Double) throws {
+  func programDatesConvertToSecondsSince1970(text: String, seconds: Double) throws {
     let date = try #require(ProgramDate(text[...]))
     #expect(date.seconds == seconds)
     #expect(ProgramDate(date.text[...]) == date)
   }
 
   @Test(arguments: ["", "2026", "2026-13-01T00:00:00Z", "2026-01-01T25:00:00Z", "2026-01-01T1:2Z"])
-  func whatIsNoDateIsIgnored(text: String) { #expect(ProgramDate(text[...]) == nil) }
+  func invalidProgramDatesAreIgnored(text: String) { #expect(ProgramDate(text[...]) == nil) }
 }

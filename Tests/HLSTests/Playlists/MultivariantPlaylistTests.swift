@@ -12,7 +12,7 @@ import Testing
     return playlist
   }
 
-  @Test func variantsAndRenditionsAreFound() throws {
+  @Test func variantsAndRenditionsAreParsed() throws {
     let playlist = try multivariant(
       """
       #EXTM3U
@@ -46,7 +46,7 @@ import Testing
       ("4/1OA", 4, ["1OA"], []),
       ("12/JOC/IMMERSIVE,DOWNMIX", 12, ["JOC"], ["IMMERSIVE", "DOWNMIX"]),
     ] as [(String, Int, [String], [String])])
-  func channelsTellCountCodingAndUsage(
+  func channelsAttributeGivesCountCodingsAndUsages(
     text: String, count: Int, codings: [String], usages: [String]
   ) throws {
     let channels = try #require(AudioChannels(text))
@@ -54,7 +54,7 @@ import Testing
     #expect(channels.text == text)
   }
 
-  @Test func sixtyFourVariantsAreEnough() {
+  @Test func moreThan64VariantsAreRefused() {
     let many = "#EXTM3U\n" + String(repeating: "#EXT-X-STREAM-INF:BANDWIDTH=1\na\n", count: 65)
     #expect {
       try multivariant(many)
@@ -74,7 +74,7 @@ import Testing
     ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH", "line 2: the attribute 'BANDWIDTH' has no value"),
     ("#EXTM3U\n#EXT-X-SESSION-DATA:X=1", "it has neither variants nor audio renditions"),
   ])
-  func whatIsWrongIsSaidWithItsLine(text: String, message: String) {
+  func errorsStateTheLineAndReason(text: String, message: String) {
     #expect {
       try multivariant(text)
     } throws: {

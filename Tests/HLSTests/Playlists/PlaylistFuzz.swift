@@ -31,9 +31,9 @@ enum PlaylistFuzz {
         found.segments.allSatisfy { $0.range.map { $0.offset >= 0 && $0.length > 0 } ?? true })
       let start = PlaylistFollower(found, at: 0).start
       precondition(start.skipped >= 0 && start.sequence >= found.mediaSequence)
-      var line = RenditionTimeline(found, address: .network("http://h/p"), origin: 0, at: 0)
-      line.take(found, at: 4)
-      _ = line.segment(at: 10)
+      var timeline = RenditionTimeline(found, address: .network("http://h/p"), origin: 0, at: 0)
+      timeline.take(found, at: 4)
+      _ = timeline.segment(at: 10)
     }
   }
 
@@ -52,7 +52,7 @@ enum PlaylistFuzz {
     let uri = String(decoding: bytes, as: UTF8.self)
     let remote = AccessRules(.server(host: "127.0.0.1"))
     if let address = ResourceAddress.network("http://127.0.0.1/a/b.m3u8").resolved(uri) {
-      if case .file = address { preconditionFailure("a server leads to a file") }
+      if case .file = address { preconditionFailure("a remote address resolves to a file") }
     }
     let local = AccessRules(.folder("/kept"))
     if case .file(let path)? = ResourceAddress.file("/kept/p.m3u8").resolved(uri) {

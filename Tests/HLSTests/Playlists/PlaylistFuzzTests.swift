@@ -7,19 +7,19 @@ import Testing
 
 @Suite struct PlaylistFuzzTests {
   /// Tests every kind of server content, and random damage to it.
-  @Test func nothingThatAServerSendsBreaksAnything() {
+  @Test func mutatedServerContentNeverCrashesTheParsers() {
     let seeds = PlaylistSeeds.all
     for seed in seeds { PlaylistFuzz.run(seed) }
     var random = SeededGenerator(2026)
     for _ in 0..<20_000 {
       guard var bytes = seeds.randomElement(using: &random) else { return }
       for _ in 0..<Int.random(in: 1...6, using: &random) {
-        let place = Int.random(in: 0..<bytes.count, using: &random)
+        let position = Int.random(in: 0..<bytes.count, using: &random)
         switch Int.random(in: 0..<4, using: &random) {
-        case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
-        case 1: bytes.removeSubrange(place..<min(bytes.count, place + 9))
-        case 2: bytes.insert(contentsOf: bytes[..<place].suffix(20), at: place)
-        default: bytes.insert(contentsOf: Array("99999999999999999999".utf8), at: place)
+        case 0: bytes[position] = UInt8.random(in: 0...255, using: &random)
+        case 1: bytes.removeSubrange(position..<min(bytes.count, position + 9))
+        case 2: bytes.insert(contentsOf: bytes[..<position].suffix(20), at: position)
+        default: bytes.insert(contentsOf: Array("99999999999999999999".utf8), at: position)
         }
         if bytes.isEmpty { bytes = [0] }
       }

@@ -8,33 +8,33 @@ import Testing
 /// Any playlist that is written reads back unchanged, and damaged text causes no harm.
 @Suite struct PlaylistRoundTripTests {
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func mediaPlaylistsComeBack(seed: UInt64) throws {
+  func mediaPlaylistsRoundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed)
     let playlist = MediaPlaylist.random(using: &random)
     #expect(try Playlist(Array(playlist.text.utf8)) == .media(playlist))
   }
 
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func multivariantPlaylistsComeBack(seed: UInt64) throws {
+  func multivariantPlaylistsRoundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed)
     let playlist = MultivariantPlaylist.random(using: &random)
     #expect(try Playlist(Array(playlist.text.utf8)) == .multivariant(playlist))
   }
 
   @Test(arguments: 0..<500 as Range<UInt64>)
-  func damageIsReadOrRefused(seed: UInt64) {
+  func damagedPlaylistsAreParsedOrRefused(seed: UInt64) {
     var random = SeededGenerator(seed)
     var bytes = Array(
       (Bool.random(using: &random)
         ? MediaPlaylist.random(using: &random).text
         : MultivariantPlaylist.random(using: &random).text).utf8)
     for _ in 0..<Int.random(in: 1...20, using: &random) {
-      let place = Int.random(in: 0..<bytes.count, using: &random)
+      let position = Int.random(in: 0..<bytes.count, using: &random)
       switch Int.random(in: 0..<4, using: &random) {
-      case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
-      case 1: bytes.remove(at: place)
-      case 2: bytes.insert(contentsOf: bytes[place...].prefix(30), at: 0)
-      default: bytes.insert(contentsOf: Array("99999999999999999999".utf8), at: place)
+      case 0: bytes[position] = UInt8.random(in: 0...255, using: &random)
+      case 1: bytes.remove(at: position)
+      case 2: bytes.insert(contentsOf: bytes[position...].prefix(30), at: 0)
+      default: bytes.insert(contentsOf: Array("99999999999999999999".utf8), at: position)
       }
       if bytes.isEmpty { return }
     }

@@ -7,9 +7,9 @@ import Testing
 @testable import HLS
 
 /// Answers requests from a table and records them.
-private final class MadeFetcher: ResourceFetcher {
+private final class ScriptedFetcher: ResourceFetcher {
   private let answers: Mutex<[String: [Result<String, FetchError>]]>
-  let asked = Mutex<[String]>([])
+  let requests = Mutex<[String]>([])
 
   init(_ answers: [String: [Result<String, FetchError>]]) { self.answers = Mutex(answers) }
 
@@ -17,7 +17,7 @@ private final class MadeFetcher: ResourceFetcher {
     _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
   ) throws(FetchError) -> FetchedResource {
     let address = request.address.description
-    asked.withLock { $0.append(address) }
+    requests.withLock { $0.append(address) }
     guard goesOn(FetchTiming()) else { throw .interrupted }
     let answer = answers.withLock { answers -> Result<String, FetchError> in
       guard let list = answers[address], let first = list.first else {
@@ -38,26 +38,26 @@ private final class MadeFetcher: ResourceFetcher {
     "#EXTM3U\n" + uris.map { "#EXT-X-STREAM-INF:BANDWIDTH=1000\n\($0)\n" }.joined()
   }
 
-  @Test func whatPassesIsAskedAgain() throws {
+  @Test func transientErrorsAreRetried() throws {
     let waits = Mutex<[Double]>([])
-    func fetcher(_ made: MadeFetcher) -> PersistentFetcher {
-      PersistentFetcher(made) { seconds in waits.withLock { $0.append(seconds) } }
+    func fetcher(_ scripted: ScriptedFetcher) -> PersistentFetcher {
+      PersistentFetcher(scripted) { seconds in waits.withLock { $0.append(seconds) } }
     }
     let busy = FetchError.status(503, retryAfter: 1)
-    let good = MadeFetcher([
+    let good = ScriptedFetcher([
       "http://h/a": [.failure(busy), .failure(.timedOut(seconds: 8)), .success("x")]
     ])
     let request = FetchRequest(.network("http://h/a"), limit: 10)
     #expect(try fetcher(good).fetch(request) { _ in true }.bytes == Array("x".utf8))
     #expect(abs(waits.withLock { $0.reduce(0, +) } - 1.5) < 0.1)
-    let bad = MadeFetcher(["http://h/a": [.failure(busy)]])
+    let bad = ScriptedFetcher(["http://h/a": [.failure(busy)]])
     #expect(throws: busy) { try fetcher(bad).fetch(request) { _ in true } }
-    #expect(bad.asked.withLock { $0.count } == 4)
-    let gone = MadeFetcher([:])
+    #expect(bad.requests.withLock { $0.count } == 4)
+    let gone = ScriptedFetcher([:])
     #expect(throws: FetchError.status(404, retryAfter: nil)) {
       try fetcher(gone).fetch(request) { _ in true }
     }
-    #expect(gone.asked.withLock { $0.count } == 1)
+    #expect(gone.requests.withLock { $0.count } == 1)
     let calls = Mutex(0)
     #expect(throws: FetchError.interrupted) {
       try fetcher(bad).fetch(request) { _ in
@@ -69,15 +69,15 @@ private final class MadeFetcher: ResourceFetcher {
     }
   }
 
-  @Test func playlistsAreOpenedAsTheyAre() throws {
-    let made = MadeFetcher([
+  @Test func loaderOpensMediaMultivariantAndNestedPlaylists() throws {
+    let fetcher = ScriptedFetcher([
       "http://h/m.m3u8": [.success(master(["a/p.m3u8", "b/p.m3u8"]))],
       "http://h/p.m3u8": [.success(media)],
       "http://h/outer.m3u8": [.success(master(["m.m3u8"]))],
       "http://h/loop.m3u8": [.success(master(["loop.m3u8"]))],
       "http://h/text": [.success("<html>")],
     ])
-    let loader = PlaylistLoader(made, folder: nil)
+    let loader = PlaylistLoader(fetcher, folder: nil)
     guard case .multivariant(let playlist, _) = try loader.open(.network("http://h/m.m3u8")) else {
       Issue.record("no multivariant playlist")
       return
@@ -114,36 +114,36 @@ private final class MadeFetcher: ResourceFetcher {
     }
   }
 
-  @Test func foldersAreOpenedWithAndWithoutAMaster() throws {
-    let made = TemporaryFolder()
-    try made.write(media, to: "a.m3u8")
-    try made.write(media, to: "b.m3u8")
-    try made.write("#EXTM3U\n", to: "empty.m3u8")
-    try made.write("sound", to: "seg.ts")
-    let bare = try #require(PresentationFolder(made.path))
-    let loader = PlaylistLoader(FolderFetcher(bare), folder: bare)
-    guard case .media(let list) = try loader.open(folder: bare) else {
+  @Test func foldersOpenWithAndWithoutAMultivariantPlaylist() throws {
+    let folder = TemporaryFolder()
+    try folder.write(media, to: "a.m3u8")
+    try folder.write(media, to: "b.m3u8")
+    try folder.write("#EXTM3U\n", to: "empty.m3u8")
+    try folder.write("sound", to: "seg.ts")
+    let mediaOnly = try #require(PresentationFolder(folder.path))
+    let loader = PlaylistLoader(FolderFetcher(mediaOnly), folder: mediaOnly)
+    guard case .media(let list) = try loader.open(folder: mediaOnly) else {
       Issue.record("no media playlists")
       return
     }
     #expect(list.map(\.address.name) == ["a.m3u8", "b.m3u8"])
     #expect(
       try loader.address(of: "https://old.example/x/seg.ts?y", in: list[0].address)
-        == .file(bare.path + "/seg.ts"))
+        == .file(mediaOnly.path + "/seg.ts"))
     #expect(
       try loader.address(of: "https://old.example/x/other.ts", in: list[0].address)
         == .network("https://old.example/x/other.ts"))
-    try made.write(master(["a.m3u8", "b.m3u8"]), to: "z.m3u8")
-    let full = try #require(PresentationFolder(made.path))
-    guard case .multivariant(let playlist, _) = try loader.open(folder: full) else {
+    try folder.write(master(["a.m3u8", "b.m3u8"]), to: "z.m3u8")
+    let withMultivariant = try #require(PresentationFolder(folder.path))
+    guard case .multivariant(let playlist, _) = try loader.open(folder: withMultivariant) else {
       Issue.record("no multivariant playlist")
       return
     }
     #expect(playlist.variants.map(\.uri) == ["a.m3u8", "b.m3u8"])
-    let nothing = TemporaryFolder()
-    let void = try #require(PresentationFolder(nothing.path))
+    let emptyFolder = TemporaryFolder()
+    let empty = try #require(PresentationFolder(emptyFolder.path))
     #expect {
-      try PlaylistLoader(FolderFetcher(void), folder: void).open(folder: void)
+      try PlaylistLoader(FolderFetcher(empty), folder: empty).open(folder: empty)
     } throws: {
       "\($0)".hasSuffix("cannot be played: it contains no playlist")
     }

@@ -24,7 +24,7 @@ import Testing
     return Array("ID3".utf8) + [version, 0, 0, 0, 0, 0, UInt8(frame.count)] + frame
   }
 
-  @Test func formatsAreKnownByTheirFirstBytes() {
+  @Test func formatIsDetectedFromTheFirstBytes() {
     #expect(SegmentFormat(packets(4)) == .transportStream)
     #expect(SegmentFormat(box("styp", [1]) + box("moof", [])) == .fragmentedMP4)
     #expect(SegmentFormat([0x0B, 0x77, 0, 0]) == .ac3)
@@ -36,7 +36,7 @@ import Testing
     #expect(SegmentFormat([UInt8](repeating: 0x47, count: 100)) == nil)
   }
 
-  @Test func cutBodiesAreSeen() {
+  @Test func truncatedSegmentsAreDetected() {
     let whole = box("styp", [1, 2]) + box("moof", [3]) + box("mdat", [4, 5, 6])
     #expect(SegmentFormat.fragmentedMP4.problem(whole) == nil)
     let boundaries = [10, 10 + 9]
@@ -56,7 +56,7 @@ import Testing
         == "a transport packet does not begin where it should")
   }
 
-  @Test func timesAreReadFromTags() {
+  @Test func timestampsAreReadFromID3Tags() {
     #expect(ID3Tag.timestamp(tag(0x1_2345_6789)) == 0x1_2345_6789)
     #expect(ID3Tag.timestamp(tag(900, version: 3) + [0xFF]) == 900)
     #expect(ID3Tag.timestamp([0xFF, 0xF1]) == nil)
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: 0..<50 as Range<UInt64>)
-  func noiseIsSeenThrough(seed: UInt64) {
+  func randomBytesNeverCrashTheFormatChecks(seed: UInt64) {
     var random = SeededGenerator(seed)
     var bytes = tag(1) + box("moof", []) + packets(2)
     bytes = (0..<2000).map { i in
@@ -94,14 +94,14 @@ import Testing
       let root = try #require(PresentationFolder(folder.path)).path
       let file = try LocalFile(
         path: root + "/secret", address: "", rules: AccessRules(.folder(root)))
-      let secret = try file.read(ByteRange(offset: 0, length: file.size))
-      let clear = try SegmentDecryption.decrypted(secret, key: key, vector: vector)
+      let encrypted = try file.read(ByteRange(offset: 0, length: file.size))
+      let clear = try SegmentDecryption.decrypted(encrypted, key: key, vector: vector)
       #expect(clear == Array(text.utf8))
       #expect(throws: SegmentDecryption.Problem.keyLength(15)) {
-        try SegmentDecryption.decrypted(secret, key: Array(key.dropLast()), vector: vector)
+        try SegmentDecryption.decrypted(encrypted, key: Array(key.dropLast()), vector: vector)
       }
-      #expect(throws: SegmentDecryption.Problem.length(secret.count - 1)) {
-        try SegmentDecryption.decrypted(Array(secret.dropLast()), key: key, vector: vector)
+      #expect(throws: SegmentDecryption.Problem.length(encrypted.count - 1)) {
+        try SegmentDecryption.decrypted(Array(encrypted.dropLast()), key: key, vector: vector)
       }
     }
     #expect(throws: SegmentDecryption.Problem.length(0)) {

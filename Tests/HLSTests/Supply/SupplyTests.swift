@@ -6,14 +6,14 @@ import Testing
 @testable import HLS
 
 /// A simulated server, listener and clock.
-private final class MadeWorld: ResourceFetcher {
+private final class SimulatedServer: ResourceFetcher {
   struct State {
     var now = 0.0
     var bodies: [String: [UInt8]] = [:]
     var faults: [String: [FetchError]] = [:]
     /// Errors that are returned for ever once `faults` are used up.
     var lasting: [String: FetchError] = [:]
-    var asked: [String] = []
+    var requests: [String] = []
     /// Throughput in bit/s.
     var rate = 1e6
     /// The time in which the throughput has another value.
@@ -35,7 +35,7 @@ private final class MadeWorld: ResourceFetcher {
       state.lasting["http://h/" + name] = always
     }
   }
-  var asked: [String] { state.withLock { $0.asked.map { String($0.dropFirst(9)) } } }
+  var requests: [String] { state.withLock { $0.requests.map { String($0.dropFirst(9)) } } }
   var now: Double { state.withLock { $0.now } }
   func wait(_ seconds: Double) { state.withLock { $0.now += max(seconds, 0.001) } }
 
@@ -44,7 +44,7 @@ private final class MadeWorld: ResourceFetcher {
   ) throws(FetchError) -> FetchedResource {
     let address = request.address.description
     let (body, error) = state.withLock { state -> ([UInt8]?, FetchError?) in
-      state.asked.append(address)
+      state.requests.append(address)
       state.now += 0.02
       if state.faults[address]?.isEmpty == false {
         return (nil, state.faults[address]?.removeFirst())
@@ -81,8 +81,8 @@ private final class MadeWorld: ResourceFetcher {
 }
 
 @Suite struct SupplyTests {
-  private let world = MadeWorld()
-  private static let seconds = MadeWorld.segmentSeconds
+  private let server = SimulatedServer()
+  private static let seconds = SimulatedServer.segmentSeconds
 
   /// Transport packets with this bit rate, in bit/s, for one segment.
   private func body(_ bitRate: Double) -> [UInt8] {
@@ -93,7 +93,7 @@ private final class MadeWorld: ResourceFetcher {
   /// Publishes two renditions of `count` segments: `low` with 64 kbit/s stereo, and `high` with 256
   /// kbit/s 5.1.
   private func publish(_ count: Int) {
-    world.set(
+    server.set(
       "m.m3u8",
       """
       #EXTM3U
@@ -108,16 +108,16 @@ private final class MadeWorld: ResourceFetcher {
       var text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n"
       for number in 0..<count {
         text += "#EXTINF:4,\n\(number).ts\n"
-        world.set("\(name)/\(number).ts", body(rate))
+        server.set("\(name)/\(number).ts", body(rate))
       }
-      world.set("\(name)/p.m3u8", text + "#EXT-X-ENDLIST\n")
+      server.set("\(name)/p.m3u8", text + "#EXT-X-ENDLIST\n")
     }
   }
 
   private func opened() throws -> OpenPresentation {
-    let loader = PlaylistLoader(world, folder: nil)
+    let loader = PlaylistLoader(server, folder: nil)
     return try OpenPresentation(
-      loader.open(.network("http://h/m.m3u8")), loader: loader, fetcher: world,
+      loader.open(.network("http://h/m.m3u8")), loader: loader, fetcher: server,
       wishes: RenditionWishes(), describe: { _ in nil }, goesOn: { true })
   }
 
@@ -127,24 +127,24 @@ private final class MadeWorld: ResourceFetcher {
     meanwhile: @escaping @Sendable (SegmentQueue, Double) -> Void = { _, _ in }
   ) throws -> (items: [QueuedSegment], queue: SegmentQueue) {
     let presentation = try opened()
-    let world = world
-    let heard = Mutex(0.0)
+    let server = server
+    let played = Mutex(0.0)
     let last = Mutex(0.0)
     let queueBox = Mutex<SegmentQueue?>(nil)
     let supply = SegmentSupply(
-      presentation, clock: { world.now },
+      presentation, clock: { server.now },
       pause: { seconds in
-        world.wait(seconds)
+        server.wait(seconds)
         guard let queue = queueBox.withLock({ $0 }) else { return }
-        let step = world.now - last.withLock { $0 }
-        last.withLock { $0 = world.now }
-        if queue.mayStart { heard.withLock { $0 += step } }
-        let place = heard.withLock { $0 }
-        queue.advance(read: place + 2, heard: place)
-        meanwhile(queue, place)
+        let step = server.now - last.withLock { $0 }
+        last.withLock { $0 = server.now }
+        if queue.mayStart { played.withLock { $0 += step } }
+        let position = played.withLock { $0 }
+        queue.advance(read: position + 2, heard: position)
+        meanwhile(queue, position)
       }, rule: { rule(presentation.ladder) })
     queueBox.withLock { $0 = supply.queue }
-    supply.run { supply.queue.hasEnded || world.now > end }
+    supply.run { supply.queue.hasEnded || server.now > end }
     var items: [QueuedSegment] = []
     var number = supply.queue.first ?? 0
     while let item = supply.queue.segment(number) {
@@ -154,7 +154,7 @@ private final class MadeWorld: ResourceFetcher {
     return (items, supply.queue)
   }
 
-  @Test func aThickLineGivesMultichannelInOrder() throws {
+  @Test func highThroughputSuppliesMultichannelInOrder() throws {
     publish(12)
     let (items, queue) = try run { RenditionChoice(ladder: $0) }
     #expect(items.map(\.number) == Array(0..<12))
@@ -163,57 +163,57 @@ private final class MadeWorld: ResourceFetcher {
     #expect(queue.failure == nil && queue.duration == 48)
   }
 
-  @Test func onlyTheChosenRenditionIsAskedForOnAThinLine() throws {
+  @Test func lowThroughputFetchesOnlyTheStereoRendition() throws {
     publish(10)
-    world.state.withLock { $0.rate = 100e3 }
+    server.state.withLock { $0.rate = 100e3 }
     let (items, _) = try run { RenditionChoice(ladder: $0) }
     #expect(items.count == 10 && items.allSatisfy { $0.rendition == 0 })
-    #expect(!world.asked.contains { $0.hasPrefix("high") })
+    #expect(!server.requests.contains { $0.hasPrefix("high") })
   }
 
   /// The second segment takes 6 s, and the first one has arrived after 1 s.
-  @Test func theFirstSoundDoesNotWaitForASegmentThatComes() throws {
+  @Test func playbackStartsWithoutWaitingForASlowSegment() throws {
     publish(6)
-    world.state.withLock { ($0.rate, $0.slow) = (256e3, (1.3..<20, 80e3)) }
-    let world = world
+    server.state.withLock { ($0.rate, $0.slow) = (256e3, (1.3..<20, 80e3)) }
+    let server = server
     let presentation = try opened()
     let began = Mutex<Double?>(nil)
     let supply = Mutex<SegmentSupply?>(nil)
     let made = SegmentSupply(
       presentation,
       clock: {
-        let now = world.now
+        let now = server.now
         if supply.withLock({ $0?.queue.mayStart }) == true {
           began.withLock { $0 = $0 ?? now }
         }
         return now
-      }, pause: { world.wait($0) }, rule: { RenditionChoice(ladder: presentation.ladder) })
+      }, pause: { server.wait($0) }, rule: { RenditionChoice(ladder: presentation.ladder) })
     supply.withLock { $0 = made }
-    made.run { world.now > 15 }
+    made.run { server.now > 15 }
     #expect(try #require(began.withLock { $0 }) < 3)
   }
 
-  @Test func aSegmentThatIsGoneComesInTheOtherRendition() throws {
+  @Test func missingSegmentIsTakenFromTheOtherRendition() throws {
     publish(6)
-    world.fail("high/3.ts", [], always: .status(404, retryAfter: nil))
+    server.fail("high/3.ts", [], always: .status(404, retryAfter: nil))
     let (items, queue) = try run { _ in FixedRendition(1) }
     #expect(items.map(\.rendition) == [1, 1, 1, 0, 1, 1])
     #expect(items[3].reason == "a segment could not be fetched")
     #expect(queue.takeNotes().contains { $0.contains("404") })
     // Requested once in its turn, and once to fade from the other rendition.
-    #expect(world.asked.filter { $0 == "high/3.ts" }.count == 2)
+    #expect(server.requests.filter { $0 == "high/3.ts" }.count == 2)
   }
 
-  @Test func aPassingFaultIsPassedBy() throws {
+  @Test func transientErrorsAreRetried() throws {
     publish(4)
-    world.fail("high/2.ts", [.status(503, retryAfter: nil), .connection("reset")])
+    server.fail("high/2.ts", [.status(503, retryAfter: nil), .connection("reset")])
     let (items, queue) = try run { _ in FixedRendition(1) }
     #expect(items.map(\.rendition) == [1, 1, 1, 1] && queue.failure == nil)
   }
 
-  @Test func whatIsNoSoundIsAGapAndTheRestFollows() throws {
+  @Test func segmentWithoutSoundBecomesAGap() throws {
     publish(6)
-    for rendition in ["low", "high"] { world.set("\(rendition)/2.ts", "<html>busy</html>") }
+    for rendition in ["low", "high"] { server.set("\(rendition)/2.ts", "<html>busy</html>") }
     let (items, queue) = try run { _ in FixedRendition(1) }
     #expect(items.map(\.rendition) == [1, 1, nil, 1, 1, 1])
     #expect(items[2].problem?.contains("HTML") == true)
@@ -221,46 +221,46 @@ private final class MadeWorld: ResourceFetcher {
     #expect(queue.failure == nil)
   }
 
-  @Test func aServerThatIsGoneIsWaitedForAndThenGivenUp() throws {
+  @Test func lostServerIsRetriedAndThenEndsTheSupply() throws {
     publish(40)
     for rendition in ["low", "high"] {
       for number in 5..<40 {
-        world.fail("\(rendition)/\(number).ts", [], always: .connection("nobody answers"))
+        server.fail("\(rendition)/\(number).ts", [], always: .connection("nobody answers"))
       }
     }
     let (items, queue) = try run { RenditionChoice(ladder: $0) }
     #expect(items.count == 5)
     #expect(queue.failure?.contains("no longer answers") == true)
-    #expect(world.now > 15 && world.now < 60)
+    #expect(server.now > 15 && server.now < 60)
   }
 
-  @Test func aSegmentThatAlwaysBreaksOffIsAGap() throws {
+  @Test func segmentThatIsAlwaysTruncatedBecomesAGap() throws {
     publish(8)
     for rendition in ["low", "high"] {
-      world.fail("\(rendition)/3.ts", [], always: .tooShort(expected: 1000, got: 10))
+      server.fail("\(rendition)/3.ts", [], always: .tooShort(expected: 1000, got: 10))
     }
     let (items, queue) = try run { RenditionChoice(ladder: $0) }
     #expect(items.map { $0.rendition == nil } == (0..<8).map { $0 == 3 })
     #expect(queue.failure == nil)
   }
 
-  @Test func manyGapsInSequenceEndIt() throws {
+  @Test func eightConsecutiveGapsEndTheSupply() throws {
     publish(40)
     for rendition in ["low", "high"] {
       for number in 5..<40 {
-        world.fail("\(rendition)/\(number).ts", [], always: .status(404, retryAfter: nil))
+        server.fail("\(rendition)/\(number).ts", [], always: .status(404, retryAfter: nil))
       }
     }
     let (items, queue) = try run { _ in FixedRendition(1) }
-    // Gaps without a following segment are not queued, so nobody waits through them.
+    // Gaps without a following segment are not queued, so playback does not wait through them.
     #expect(items.count == 5)
     #expect(queue.failure?.contains("8 consecutive segments") == true)
   }
 
-  @Test func encryptionThatCannotBeUndoneIsSaid() throws {
+  @Test func unsupportedEncryptionIsReported() throws {
     publish(3)
     for rendition in ["low", "high"] {
-      world.set(
+      server.set(
         "\(rendition)/p.m3u8",
         "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"k\"\n"
           + "#EXTINF:4,\n0.ts\n#EXT-X-ENDLIST\n")
@@ -270,11 +270,11 @@ private final class MadeWorld: ResourceFetcher {
     #expect(queue.failure?.contains("SAMPLE-AES") == true)
   }
 
-  @Test(arguments: [15, 17]) func keysHaveSixteenBytes(_ count: Int) throws {
+  @Test(arguments: [15, 17]) func keysMustHave16Bytes(_ count: Int) throws {
     publish(3)
     for rendition in ["low", "high"] {
-      world.set("\(rendition)/k", [UInt8](repeating: 1, count: count))
-      world.set(
+      server.set("\(rendition)/k", [UInt8](repeating: 1, count: count))
+      server.set(
         "\(rendition)/p.m3u8",
         "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\"\n"
           + "#EXTINF:4,\n0.ts\n#EXT-X-ENDLIST\n")
@@ -282,13 +282,13 @@ private final class MadeWorld: ResourceFetcher {
     #expect(try run { _ in FixedRendition(1) }.queue.failure?.contains("bytes, not 16") == true)
   }
 
-  @Test func aSeekGivesUpWhatIsThere() throws {
+  @Test func seekDiscardsTheQueuedSegments() throws {
     publish(30)
     let hasSought = Mutex(false)
     let (items, _) = try run(
       rule: { _ in FixedRendition(1) },
-      meanwhile: { queue, heard in
-        guard heard > 5, !hasSought.withLock({ $0 }) else { return }
+      meanwhile: { queue, played in
+        guard played > 5, !hasSought.withLock({ $0 }) else { return }
         hasSought.withLock { $0 = true }
         _ = queue.seek(to: 81)
       })
@@ -296,10 +296,10 @@ private final class MadeWorld: ResourceFetcher {
     #expect(items.first.map { $0.number > 0 } == true)
   }
 
-  @Test func aLivePresentationIsFollowedWithoutGapsAndRenditionsStayInLine() throws {
+  @Test func livePresentationHasNoGapsAndAlignedRenditions() throws {
     publish(200)
-    world.state.withLock { $0.liveStart = 0 }
-    world.state.withLock { ($0.rate, $0.slow) = (900e3, (60..<100, 90e3)) }
+    server.state.withLock { $0.liveStart = 0 }
+    server.state.withLock { ($0.rate, $0.slow) = (900e3, (60..<100, 90e3)) }
     let (items, queue) = try run(until: 200) { RenditionChoice(ladder: $0) }
     #expect(queue.failure == nil)
     #expect(items.allSatisfy { $0.rendition != nil }, "gaps")
@@ -312,9 +312,9 @@ private final class MadeWorld: ResourceFetcher {
     #expect(renditions == [0, 1])
   }
 
-  @Test func whatALiveServerNoLongerHasIsLeftOut() throws {
+  @Test func segmentsRemovedByALiveServerAreSkipped() throws {
     publish(200)
-    world.state.withLock { ($0.liveStart, $0.rate, $0.slow) = (0, 900e3, (60..<130, 900)) }
+    server.state.withLock { ($0.liveStart, $0.rate, $0.slow) = (0, 900e3, (60..<130, 900)) }
     let (items, queue) = try run(until: 260) { RenditionChoice(ladder: $0) }
     #expect(queue.failure == nil && items.allSatisfy { $0.rendition != nil })
     for (item, next) in zip(items, items.dropFirst()) { #expect(abs(item.end - next.start) < 1e-6) }
@@ -324,17 +324,17 @@ private final class MadeWorld: ResourceFetcher {
     #expect(queue.takeNotes().contains { $0.contains("skipped") })
   }
 
-  @Test func aLivePlaylistThatStandsStillEndsIt() throws {
+  @Test func unchangedLivePlaylistEndsTheSupply() throws {
     publish(4)
     for rendition in ["low", "high"] {
-      world.set(
+      server.set(
         "\(rendition)/p.m3u8",
         "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n0.ts\n#EXTINF:4,\n1.ts\n")
     }
     let (items, queue) = try run(until: 300) { RenditionChoice(ladder: $0) }
     #expect(items.count == 2)
     #expect(queue.failure?.contains("has not changed") == true)
-    #expect(world.now < 60)
+    #expect(server.now < 60)
   }
 }
 
@@ -354,30 +354,31 @@ private final class MadeWorld: ResourceFetcher {
     RenditionTimeline(playlist, address: .file("/p"), origin: origin, at: 0)
   }
 
-  @Test(arguments: [1, 3, 5, 40]) func itMovesOnWithItsPlaylist(_ step: Int) {
+  @Test(arguments: [1, 3, 5, 40]) func timelineAdvancesWithThePlaylist(_ step: Int) {
     for dates in [false, true] {
-      var line = timeline(playlist(0..<5, date: dates ? 1000 : nil))
-      line.take(playlist(step..<step + 5, date: dates ? 1000 + 3.84 * Double(step) : nil), at: 4)
-      let next = line.segment(at: Double(step) * 3.84 + 0.001)
+      var timeline = timeline(playlist(0..<5, date: dates ? 1000 : nil))
+      let date = dates ? 1000 + 3.84 * Double(step) : nil
+      timeline.take(playlist(step..<step + 5, date: date), at: 4)
+      let next = timeline.segment(at: Double(step) * 3.84 + 0.001)
       #expect(next?.segment.sequence == step)
       #expect(abs((next?.start ?? 0) - Double(step) * 3.84) < 1e-6)
     }
   }
 
-  @Test func renditionsAreLaidOverEachOther() {
-    let line = timeline(playlist(10..<15, date: 500), origin: 38.4)
-    #expect(abs(line.origin(of: playlist(12..<17)) - 46.08) < 1e-9)
-    #expect(abs(line.origin(of: playlist(8..<13)) - 30.72) < 1e-9)
+  @Test func renditionsAreAlignedByDateNumberOrLiveEnd() {
+    let timeline = timeline(playlist(10..<15, date: 500), origin: 38.4)
+    #expect(abs(timeline.origin(of: playlist(12..<17)) - 46.08) < 1e-9)
+    #expect(abs(timeline.origin(of: playlist(8..<13)) - 30.72) < 1e-9)
     // Program dates take precedence over sequence numbers.
-    #expect(abs(line.origin(of: playlist(70..<75, date: 503.84)) - 42.24) < 1e-9)
+    #expect(abs(timeline.origin(of: playlist(70..<75, date: 503.84)) - 42.24) < 1e-9)
     // Without dates and overlapping numbers, the live ends are aligned.
-    #expect(abs(line.origin(of: playlist(90..<93)) - (line.end - 3 * 3.84)) < 1e-9)
+    #expect(abs(timeline.origin(of: playlist(90..<93)) - (timeline.end - 3 * 3.84)) < 1e-9)
   }
 
-  @Test func theSegmentThatIsOverSoonIsPassedOver() {
-    let line = timeline(playlist(0..<3))
-    #expect(line.segment(at: 3.7)?.segment.sequence == 1)
-    #expect(line.segment(at: 3.5)?.segment.sequence == 0)
-    #expect(line.segment(at: 11.52) == nil)
+  @Test func segmentThatIsAboutToEndIsSkipped() {
+    let timeline = timeline(playlist(0..<3))
+    #expect(timeline.segment(at: 3.7)?.segment.sequence == 1)
+    #expect(timeline.segment(at: 3.5)?.segment.sequence == 0)
+    #expect(timeline.segment(at: 11.52) == nil)
   }
 }
