@@ -110,7 +110,7 @@ private final class FakeFeatures: HIDFeatures {
     return bytes + [counter]
   }
 
-  @Test func startsAndStopsByTheSelectorsOrderAndKeepsOtherBits() throws {
+  @Test func startAndStopSetSelectorsAndKeepOtherBits() throws {
     let (driver, features) = try tracker()
     try driver.start(features: features)
     // Bits: the foreign bit 1, all events index 0, full power index 1, interval raw 0.
@@ -120,7 +120,7 @@ private final class FakeFeatures: HIDFeatures {
   }
 
   @Test(arguments: [("1", UInt8(1)), ("2", 0), ("3", 1)])
-  func version2ChoosesATransportTheDeviceHas(offer: String, bit: UInt8) throws {
+  func version2ChoosesASupportedTransport(offer: String, bit: UInt8) throws {
     let (driver, features) = try tracker("#AndroidHeadTracker#2.0#\(offer)", transport: true)
     try driver.start(features: features)
     #expect(features.reports[1]![1] >> 3 & 1 == bit)
@@ -140,7 +140,7 @@ private final class FakeFeatures: HIDFeatures {
     #expect(((rate - expected) * (rate - expected)).sum() < 1e-5)
   }
 
-  @Test func countsJumpsAndDoesNotTrustAZeroGyroscope() throws {
+  @Test func reportsDiscontinuitiesAndIgnoresAZeroGyroscope() throws {
     let (driver, _) = try tracker()
     let bytes = report(turn: SIMD3(0.1, 0, 0), counter: 200)
     let sample = try #require(driver.decode(bytes, time: 5, axes: .rightFrontUp))
@@ -148,7 +148,7 @@ private final class FakeFeatures: HIDFeatures {
     #expect(sample.discontinuityCount == 200)
   }
 
-  @Test func refusesReportsThatAreNone() throws {
+  @Test func refusesInvalidReports() throws {
     let (driver, _) = try tracker()
     let good = report(turn: SIMD3(0.1, 0.2, 0.3))
     #expect(driver.decode([], time: 0, axes: .rightFrontUp) == nil)
@@ -158,13 +158,13 @@ private final class FakeFeatures: HIDFeatures {
     #expect(driver.decode(tooLong, time: 0, axes: .rightFrontUp) == nil)
   }
 
-  @Test func refusesAnotherDescription() throws {
+  @Test func refusesUnknownDescriptionsAndMissingSelectors() throws {
     #expect(throws: HeadTrackingError.self) { try tracker("#SomethingElse#1.0") }
     let (driver, features) = try tracker(reporting: false)
     #expect(throws: HeadTrackingError.self) { try driver.start(features: features) }
   }
 
-  @Test func axisMapsAreReadAndMirrorsRefused() throws {
+  @Test func axisMapsAreParsedAndMirroredOnesRefused() throws {
     let v = SIMD3(1.0, 2, 3)
     #expect(try AxisMap("y,-x,z") == .rightFrontUp)
     #expect(try AxisMap(" X, +y ,z").apply(v) == v)

@@ -34,7 +34,7 @@ import Testing
 
   private let usages = [HIDUsage(page: 1, usage: 5), HIDUsage(page: 0x20, usage: 0xE1)]
 
-  @Test func aUSBDeviceIsNamedByItsOwnStringsAndNotByItsHubs() throws {
+  @Test func usbDeviceTakesItsOwnStringsNotThoseOfItsHub() throws {
     let tree = try Tree()
     for (index, device) in ["hub/1-1", "hub/1-2"].enumerated() {
       let interface = "\(device)/\(device.split(separator: "/")[1]):1.3"
@@ -58,7 +58,7 @@ import Testing
     #expect(HIDNode.all(in: tree.nodes) == [first, second])
   }
 
-  @Test func aRadioDeviceIsNamedByTheKernel() throws {
+  @Test func bluetoothAndI2CDevicesAreNamedByTheKernel() throws {
     let tree = try Tree()
     let adapter = "usb3/3-1"
     try tree.node(
@@ -81,7 +81,7 @@ import Testing
     #expect(nodes.map(\.usages) == [usages, usages])
   }
 
-  @Test func whatIsDamagedIsLeftOutOrEmpty() throws {
+  @Test func damagedEntriesAreLeftOutOrEmpty() throws {
     let tree = try Tree()
     tree.link("class/hidraw0", to: "nowhere")
     try tree.folder("class/hidraw1")
@@ -104,13 +104,13 @@ import Testing
   }
 
   /// hidapi's own enumeration crashes the program in this case.
-  @Test func aDeviceMayGoAtAnyMoment() throws {
+  @Test func enumerationSurvivesDisappearingDevices() throws {
     let tree = try Tree()
     try tree.node(0, at: "a/b", id: "0003:00000001:00000002", name: "Thing", serial: "1")
     let (place, away) = (tree.root + "/a", tree.root + "/away")
-    let words =
+    let script =
       "import os\nwhile True: os.rename('\(place)', '\(away)'); os.rename('\(away)', '\(place)')"
-    let mover = try RunningProgram(["/usr/bin/python3", "-c", words])
+    let mover = try RunningProgram(["/usr/bin/python3", "-c", script])
     defer { kill(mover.pid, SIGKILL) }
     var found = [0, 0]
     for _ in 0..<5000 { found[min(1, HIDNode.all(in: tree.nodes).count)] += 1 }

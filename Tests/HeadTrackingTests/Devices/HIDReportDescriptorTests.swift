@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: [[UInt8(0)], [1, 2, 14, 255]])
-  func readsWhatWasWritten(ids: [UInt8]) {
+  func fieldsRoundTripThroughRandomDescriptors(ids: [UInt8]) {
     var generator = SeededGenerator.forTest()
     for _ in 0..<25 {
       let (layout, bytes) = random(&generator, ids: ids)
@@ -129,12 +129,12 @@ import Testing
   @Test(arguments: [
     (Int64(0x0D), -3), (0x08, -8), (0x0F, -1), (0x07, 7), (0, 0), (0xFD, -3), (0xF8, -8),
   ])
-  func exponentIsANibble(written: Int64, meant: Int) throws {
+  func unitExponentIsASignedNibble(written: Int64, meant: Int) throws {
     let field = try single { $0.item(0x54, written, size: 1) }
     #expect(field.unitExponent == meant)
   }
 
-  @Test func physicalRangeScales() throws {
+  @Test func physicalRangeScalesValues() throws {
     let field = try single {
       $0.logical(0, 63)
       $0.physical(10, 100, exponent: -3)
@@ -147,7 +147,7 @@ import Testing
     #expect(field.raw(nearestTo: -5) == 0)
   }
 
-  @Test func physicalRangeStaysInForceUntilBothAreZero() throws {
+  @Test func physicalRangeAppliesUntilBothLimitsAreZero() throws {
     var builder = DescriptorBuilder()
     builder.page(0x20)
     builder.shape(bits: 8, count: 1)
@@ -164,7 +164,7 @@ import Testing
     #expect(fields.map { $0.physical(50) } == [500, 500, 50])
   }
 
-  @Test func usagesTakeThePageOfTheMainItemUnlessTheyBringTheirOwn() {
+  @Test func shortUsagesTakeThePageOfTheMainItem() {
     var builder = DescriptorBuilder()
     builder.page(0x01)
     builder.shape(bits: 8, count: 5)
@@ -178,7 +178,7 @@ import Testing
     #expect(field.index(of: HIDUsage(page: 0x20, usage: 0x31)) == 2)
   }
 
-  @Test func selectorsAreIndices() {
+  @Test func selectorsAreIndicesFromTheLogicalMinimum() {
     var builder = DescriptorBuilder()
     builder.page(0x20)
     builder.logical(1, 3)
@@ -209,7 +209,7 @@ import Testing
     #expect(fields[1].bitOffset == 6)
   }
 
-  @Test func longItemsAreSkippedAndAlternativesCountOnce() {
+  @Test func longItemsAreSkippedAndDelimitedUsagesCountOnce() {
     var builder = DescriptorBuilder()
     builder.page(0x20)
     builder.bytes += [0xFE, 3, 0x55, 0x81, 0x81, 0x81]
@@ -231,7 +231,7 @@ import Testing
       [0x77, 0xFF, 0xFF, 0xFF, 0xFF, 0x97, 0xFF, 0xFF, 0xFF, 0xFF, 0x81, 2],
       [0x75, 8, 0x95, 4, 0x81], [0xFE], [0xFE, 0xFF, 0, 1], [0xB4], [0xC0], [0x85, 0], [],
     ] as [[UInt8]])
-  func nonsenseIsRefusedAndWhatCameBeforeStays(tail: [UInt8]) {
+  func damagedTailKeepsThePrecedingFields(tail: [UInt8]) {
     var builder = DescriptorBuilder()
     builder.page(0x20)
     builder.shape(bits: 8, count: 1)
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test func noiseIsReadInBoundedTimeAndNeverCrashes() {
+  @Test func randomBytesAreParsedInBoundedTime() {
     var generator = SeededGenerator.forTest()
     let start = processorMilliseconds()
     var isBounded = true

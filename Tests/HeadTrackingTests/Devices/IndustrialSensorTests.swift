@@ -48,7 +48,7 @@ import Testing
     try tree.device(2, at: place + "/HID-SENSOR-200041.3.auto", ["name": "als"])
   }
 
-  @Test func aHiddenDeviceIsFoundAndRead() throws {
+  @Test func sensorHubIsFoundAndRead() throws {
     let tree = try Tree()
     try hub(tree)
     let settings = TrackerSettings(sensorFolder: tree.devices)
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func aChipWithItsMountingIsRead() throws {
+  @Test func chipIsReadWithItsMountMatrix() throws {
     let tree = try Tree()
     var files = tree.axes("accel", [0, 0, 1000]).merging(tree.axes("anglvel", [10, 20, 30])) { $1 }
     files.merge(tree.axes("magn", [1, 2, 3])) { $1 }
@@ -112,7 +112,7 @@ import Testing
     #expect(length(field - SIMD3(20, -10, 30)) < 1e-9)
   }
 
-  @Test func theSessionUsesIt() throws {
+  @Test func sessionReadsIndustrialSensors() throws {
     let tree = try Tree()
     try hub(tree)
     let source = HeadPoseSource()
@@ -129,7 +129,7 @@ import Testing
   @Test(arguments: [
     "", "1,0,0;0,1,0", "1,0,0;0,1,0;0,0,-1", "a,b,c;d,e,f;g,h,i", "9,0,0;0,9,0;0,0,9",
   ])
-  func whatIsNoMountingIsIgnored(text: String) {
+  func invalidMountMatricesAreIgnored(text: String) {
     #expect(SensorTriad.matrix(text) == nil)
   }
 }

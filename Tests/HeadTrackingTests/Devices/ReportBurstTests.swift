@@ -47,7 +47,7 @@ import Testing
   /// Readings arrive even if the queue fills as fast as it is read. Without the time limit, a busy
   /// machine got no readings at all.
   @Test(arguments: [true, false], [1_000_000, 1_100_000, 4_000_000, 40_000_000])
-  func aQueueThatNeverRunsEmptyIsHeard(isRaw: Bool, cost: Int64) {
+  func readingsArriveIfTheQueueNeverRunsEmpty(isRaw: Bool, cost: Int64) {
     var simulation = Simulation(period: 1_000_000, cost: cost, isRaw: isRaw)
     var taken = 0
     while simulation.now < 2_000_000_000 {
@@ -60,13 +60,13 @@ import Testing
     #expect(taken > (isRaw ? 40 : 10))
   }
 
-  @Test(arguments: [true, false]) func ofAFullQueueOnlyWhatCarriesItsOwnTimeIsUsed(isRaw: Bool) {
+  @Test(arguments: [true, false]) func fullQueueYieldsOnlySamplesWithTheirOwnTime(isRaw: Bool) {
     var simulation = Simulation(now: 63_000_000, period: 1_000_000, cost: 3_000, isRaw: isRaw)
     #expect(readings(simulation.burst()).count == (isRaw ? 64 : 0))
     #expect(readings(simulation.burst()).count == 1)
   }
 
-  @Test func ofAFewOrientationsTheNewestIsUsed() {
+  @Test func newestOfSeveralOrientationsIsUsed() {
     var simulation = Simulation(now: 5_500_000, period: 1_000_000, cost: 3_000, isRaw: false)
     let found = readings(simulation.burst())
     #expect(found == [.head(HeadSample(time: 6_000_000, headToWorld: .identity))])

@@ -28,7 +28,7 @@ enum ReportFuzz {
     case 8: attempt(OculusRift(productID: 0x0001), rest)
     case 9: attempt(OculusRift(productID: 0x0021), rest)
     case 10: attempt(OculusRift(productID: 0x0031), rest)
-    case 11: attempt(PlayStationVR(PretendedLink.node, among: []), rest)
+    case 11: attempt(PlayStationVR(SimulatedLink.node, among: []), rest)
     case 12: attempt(HackerDevKit(), rest)
     default: profile(rest, how: bytes[1])
     }
@@ -38,7 +38,7 @@ enum ReportFuzz {
   private static func attempt(_ driver: some TrackerDriver, _ bytes: [UInt8]) {
     var driver = driver
     let records = records(bytes)
-    let link = PretendedLink(records)
+    let link = SimulatedLink(records)
     try? driver.start(link)
     let source = HeadPoseSource()
     var intake = TrackerIntake(sink: source, fusion: .default, record: nil) { _ in }
@@ -91,7 +91,7 @@ enum ReportFuzz {
   private static func android(_ bytes: [UInt8]) {
     let (head, rest) = split(bytes)
     let descriptor = HIDReportDescriptor(head)
-    let link = PretendedLink(records(rest))
+    let link = SimulatedLink(records(rest))
     if let driver = try? AndroidHeadTracker(descriptor: descriptor, features: link, path: "") {
       attempt(driver, rest)
     }
@@ -148,7 +148,7 @@ enum ReportFuzz {
 
 /// A simulated device that replies to each request with its next record, and is gone after the
 /// last.
-final class PretendedLink: TrackerLink {
+final class SimulatedLink: TrackerLink {
   static let node = HIDNode(
     path: "", vendorID: 0, productID: 0, serial: "", manufacturer: "", product: "", bus: .usb,
     interface: 4, usages: [])

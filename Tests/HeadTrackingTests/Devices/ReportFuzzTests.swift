@@ -19,7 +19,7 @@ extension VirtualDevices {
       return found
     }
 
-    @Test func everythingIsSurvived() throws {
+    @Test func mutatedReportsNeverCrashTheDrivers() throws {
       let corpus = try Self.corpus()
       #expect(corpus.count >= ReportFuzz.targets)
       #expect(

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Tests faults on a bus: the pose stays a finite unit quaternion, and becomes right again. The
+/// Tests faults on a bus: the pose stays a finite unit quaternion, and recovers. The
 /// probe checks the quaternion every 2 ms, and exits with an error line if it is invalid.
 extension VirtualDevices {
   @Suite(.serialized) struct SensorFaultTests {
@@ -17,7 +17,7 @@ extension VirtualDevices {
     }
 
     @Test(arguments: ["dualsense", "dualshock4", "switch-pro", "rift-dk2"])
-    func thePoseOfARawSensorIsTheHeads(name: String) throws {
+    func fusedPoseFollowsTheHead(name: String) throws {
       // A busy machine starves the virtual device, and turns during gaps in its samples are lost.
       // Repeat such a run.
       for attempt in 1...3 {
@@ -54,13 +54,13 @@ extension VirtualDevices {
       ("hdk", ["noise on", "noise off"]), ("hdk", ["short on", "short off"]),
       ("psvr", ["jump 3600"]), ("bytes", ["jump -3600"]), ("bytes", ["short on", "short off"]),
     ])
-    func faultsPass(name: String, faults: [String]) throws {
-      try VirtualDevices.evenOnABusyMachine("\(name), \(faults)") {
-        try complaints(of: name, after: faults)
+    func readingsRecoverAfterFaults(name: String, faults: [String]) throws {
+      try VirtualDevices.retryingOnABusyMachine("\(name), \(faults)") {
+        try problems(of: name, after: faults)
       }
     }
 
-    private func complaints(of name: String, after faults: [String]) throws -> [String] {
+    private func problems(of name: String, after faults: [String]) throws -> [String] {
       let mock = try VirtualSensor.start([name], ["raw", "SN-0001", "30"])
       _ = try mock.line { PrintedSample($0) != nil }
       usleep(700_000)
@@ -87,7 +87,7 @@ extension VirtualDevices {
     }
 
     @Test(arguments: ["dualsense", "rift-dk2"])
-    func anUnpluggingInTheMiddleOfAFeatureIsSurvived(name: String) throws {
+    func trackerReconnectsAfterUnplugDuringFeatureReport(name: String) throws {
       let mock = try VirtualSensor.start(["--dies", name], ["raw", "SN-0001", "30"])
       usleep(1_500_000)
       mock.send("plug")
@@ -97,14 +97,14 @@ extension VirtualDevices {
       #expect(!mock.output.contains { $0.hasPrefix("error") })
     }
 
-    @Test func deniedDevicesShowTheRuleThatCuresThem() throws {
+    @Test func permissionErrorSuggestsTheUdevRule() throws {
       let mock = try VirtualSensor.start(["--deny", "dualsense"], ["drop", "list"])
       #expect(mock.wait(seconds: 60) == 0)
       let rule = "KERNEL==\"hidraw*\", KERNELS==\"0003:054C:0CE6.*\", TAG+=\"uaccess\""
       #expect(mock.output.contains { $0.contains("no permission") && $0.contains(rule) })
     }
 
-    @Test func twoOfAKindAreToldApart() throws {
+    @Test func identicalDevicesAreIdentifiedByPath() throws {
       let mock = try VirtualSensor.start(
         ["--count", "2", "--same", "dualsense"], ["raw", "/dev/hidraw1", "1"])
       #expect(mock.wait(seconds: 60) == 0)
@@ -115,7 +115,7 @@ extension VirtualDevices {
       #expect(list.output.contains { $0.contains("several") && $0.contains("/dev/hidraw0") })
     }
 
-    @Test func nobodysHeadIsAGamepad() throws {
+    @Test func autoNeverSelectsAGamepad() throws {
       let mock = try VirtualSensor.start(["dualsense"], ["raw", "auto", "1.2"])
       #expect(mock.wait(seconds: 60) == 0)
       #expect(mock.output.contains { $0.hasPrefix("event waiting") })
@@ -123,7 +123,7 @@ extension VirtualDevices {
     }
 
     @Test(arguments: ["dualsense", "dualshock4", "switch-pro", "bytes"])
-    func theButtonRecentres(name: String) throws {
+    func buttonRecentres(name: String) throws {
       let mock = try VirtualSensor.start([name], ["raw", "SN-0001", "20"])
       _ = try mock.line { PrintedSample($0) != nil }
       for _ in 0..<2 {
@@ -138,14 +138,14 @@ extension VirtualDevices {
       #expect(mock.output.filter { $0.hasPrefix("event recentered") }.count == 2)
     }
 
-    @Test func theRiftIsAskedToGoOn() throws {
+    @Test func keepAliveReportsAreSentToTheRift() throws {
       let mock = try VirtualSensor.start(["rift-dk1"], ["raw", "SN-0001", "8"])
       _ = try mock.line { PrintedSample($0) != nil }
       usleep(6_800_000)
       mock.send("log")
       _ = try mock.line { $0.hasPrefix("mock: log at") }
-      let asked = mock.output.filter { $0.hasPrefix("mock: feature 0800001027 0") }.count
-      #expect((3...4).contains(asked))
+      let keepAlives = mock.output.filter { $0.hasPrefix("mock: feature 0800001027 0") }.count
+      #expect((3...4).contains(keepAlives))
     }
   }
 }

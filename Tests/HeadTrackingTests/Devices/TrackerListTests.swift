@@ -32,11 +32,11 @@ import Testing
     ("/dev/hidraw1", "/dev/hidraw1"), ("b2", "/dev/hidraw1"), ("1D6B:0200", "/dev/hidraw2"),
     ("studio", "/dev/hidraw2"), ("/dev/hidraw4", "/dev/hidraw4"),
   ])
-  func matches(id: String, path: String) throws {
+  func matchesByPathSerialProductIDOrName(id: String, path: String) throws {
     #expect(try list.match(id).path == path)
   }
 
-  @Test func ambiguousAndUnknownIdentifiersListWhatThereIs() {
+  @Test func errorsForUnclearIdentifiersListTheTrackers() {
     #expect {
       try list.match("headphones")
     } throws: {
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func theRuleNamesTheDevice() {
+  @Test func udevRuleNamesTheDevice() {
     var device = tracker("/dev/hidraw0", serial: "A1")
     device.access = .permissionDenied
     #expect(device.udevRule.contains("KERNELS==\"0003:1D6B:0104.*\""))

@@ -10,11 +10,11 @@ import Testing
   private static let attempts = 4
 
   /// Repeats a check that a busy machine may disturb, because it starves virtual devices. The check
-  /// fails only if it finds complaints in every attempt; before each attempt but the first, the
+  /// fails only if it finds problems in every attempt; before each attempt but the first, the
   /// machine must be calm.
-  static func evenOnABusyMachine(_ name: String, _ complaints: () throws -> [String]) throws {
+  static func retryingOnABusyMachine(_ name: String, _ problems: () throws -> [String]) throws {
     for attempt in 1...attempts {
-      let found = try complaints()
+      let found = try problems()
       if found.isEmpty { return }
       if attempt == attempts {
         Issue.record("\(name): \(found)")

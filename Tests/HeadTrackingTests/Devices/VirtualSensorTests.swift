@@ -39,11 +39,11 @@ extension VirtualDevices {
       Case(name: "bytes", hertz: 200),
     ]
 
-    @Test(arguments: raw) func rawSensorsEqualTheTruth(_ device: Case) throws {
-      try VirtualDevices.evenOnABusyMachine(device.testDescription) { try complaints(of: device) }
+    @Test(arguments: raw) func rawReadingsMatchTheTrueMotion(_ device: Case) throws {
+      try VirtualDevices.retryingOnABusyMachine(device.testDescription) { try problems(of: device) }
     }
 
-    private func complaints(of device: Case) throws -> [String] {
+    private func problems(of device: Case) throws -> [String] {
       let mock = try VirtualSensor.start([device.name] + device.options, ["raw", "SN-0001", "1.8"])
       #expect(mock.wait(seconds: 60) == 0)
       let samples = mock.output.compactMap(PrintedSample.init).filter(\.isRaw)
@@ -61,7 +61,7 @@ extension VirtualDevices {
           + " m/s2, age p50 \(ages.share(0.5)) ms")
       #expect(zip(samples, samples.dropFirst()).allSatisfy { $0.time < $1.time })
       #expect(device.hasField || samples.allSatisfy { $0.numbers[6].isNaN })
-      let demands = [
+      let checks = [
         "rate of reports": abs(hertz / device.hertz - 1) < 0.06,
         "gyroscope":
           rates.share(0.5) < 0.004 + device.rateStep && rates.share(0.95) < 0.03,
@@ -69,17 +69,17 @@ extension VirtualDevices {
           forces.share(0.5) < 0.02 + device.forceStep && forces.share(0.95) < 0.15,
         "magnetometer": !device.hasField || fields.share(0.95) < 1.5,
       ]
-      return demands.filter { !$0.value }.map(\.key)
+      return checks.filter { !$0.value }.map(\.key)
     }
 
     @Test(arguments: [
       Case(name: "hdk", hertz: 400), Case(name: "angles", hertz: 100, rateStep: 0.35),
     ])
-    func fusedSensorsEqualTheTruth(_ device: Case) throws {
-      try VirtualDevices.evenOnABusyMachine(device.name) { try fusedComplaints(of: device) }
+    func fusedReadingsMatchTheTrueMotion(_ device: Case) throws {
+      try VirtualDevices.retryingOnABusyMachine(device.name) { try fusedProblems(of: device) }
     }
 
-    private func fusedComplaints(of device: Case) throws -> [String] {
+    private func fusedProblems(of device: Case) throws -> [String] {
       let mock = try VirtualSensor.start([device.name] + device.options, ["raw", "auto", "1.8"])
       #expect(mock.wait(seconds: 60) == 0)
       let samples = mock.output.compactMap(PrintedSample.init).filter { !$0.isRaw }
@@ -92,16 +92,16 @@ extension VirtualDevices {
       print(
         "\(device.name): \(hertz) Hz, p50 \(angles.share(0.5)) p95 \(angles.share(0.95)) degrees")
       let rates = samples.map { length($0.vector(4) - WaveTruth.rate($0.seconds)) }
-      let demands = [
+      let checks = [
         "rate of reports": abs(hertz / device.hertz - 1) < 0.06,
         "orientation": angles.share(0.5) < 0.1 + device.rateStep && angles.share(0.95) < 0.8,
         "gyroscope": device.name != "hdk" || rates.share(0.95) < 0.03,
       ]
-      return demands.filter { !$0.value }.map(\.key)
+      return checks.filter { !$0.value }.map(\.key)
     }
 
     @Test(arguments: raw.filter { !["dualsense-clone", "switch-bound"].contains($0.name) })
-    func unplugAndReplugSurvive(_ device: Case) throws {
+    func readingsReturnAfterUnplugAndReplug(_ device: Case) throws {
       // On a busy machine a virtual device may starve, or exit with its program.
       for attempt in 1...3 {
         do {
@@ -110,9 +110,9 @@ extension VirtualDevices {
           guard attempt < 3 else { throw error }
           print("\(device.name): \(error)")
         }
-        print("\(device.name): not survived, again")
+        print("\(device.name): did not recover, trying again")
       }
-      Issue.record("\(device.name) did not survive")
+      Issue.record("\(device.name) did not recover")
     }
 
     /// Whether reports arrive and are right after the device was unplugged twice.

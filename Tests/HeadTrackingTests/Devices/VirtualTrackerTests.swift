@@ -61,13 +61,15 @@ extension VirtualDevices {
       (["--absent", "--decoy"], "any", "none is connected"),
       (["--broken-description"], "any", "none is connected"),
     ])
-    func unclearIdentifiersAreExplained(options: [String], id: String, words: String) throws {
+    func ambiguousOrMissingTrackersGiveAnError(
+      options: [String], id: String, message: String
+    ) throws {
       let mock = try start(options, ["list", id])
       #expect(mock.wait(seconds: 60) == 1)
-      #expect(mock.output.contains { $0.hasPrefix("error: ") && $0.contains(words) })
+      #expect(mock.output.contains { $0.hasPrefix("error: ") && $0.contains(message) })
     }
 
-    @Test func permissionDeniedShowsTheRuleThatCuresIt() throws {
+    @Test func permissionErrorSuggestsTheUdevRule() throws {
       let mock = try start(["--deny"], ["drop", "list"])
       #expect(mock.wait(seconds: 60) == 0)
       let rule = "KERNEL==\"hidraw*\", KERNELS==\"0003:1D6B:0104.*\", TAG+=\"uaccess\""
@@ -76,7 +78,7 @@ extension VirtualDevices {
     }
 
     @Test(arguments: [("1", "example"), ("2", "example"), ("1", "wide"), ("2", "wide")])
-    func followsTheHeadInEveryLayout(version: String, variant: String) throws {
+    func followsTheHeadInEveryReportLayout(version: String, variant: String) throws {
       let mock = try start(["--version", version, "--variant", variant], ["watch", "auto", "20"])
       _ = try mock.line { $0.hasPrefix("event connected SN-0001") }
       // The first sample sets the front.
@@ -102,7 +104,7 @@ extension VirtualDevices {
     }
 
     @Test(arguments: ["usb", "bluetooth"])
-    func unplugAndReplugAreNoticedAgainAndAgain(bus: String) throws {
+    func unplugAndReplugAreDetectedRepeatedly(bus: String) throws {
       let mock = try start(["--bus", bus], ["watch", "auto", "20"])
       _ = try mock.line { $0.hasPrefix("event connected") }
       try expectPose(mock, yaw: 0)
@@ -119,7 +121,7 @@ extension VirtualDevices {
         let plug = try mock.line(from: from) { $0.hasPrefix("mock: plug at") }
         let back = try mock.line(from: from) { $0.hasPrefix("event connected SN-0001") }
         print(
-          "\(bus): unplug noticed after \(milliseconds(from: unplug, to: lost)) ms,"
+          "\(bus): unplug detected after \(milliseconds(from: unplug, to: lost)) ms,"
             + " replug after \(milliseconds(from: plug, to: back)) ms")
         #expect(milliseconds(from: unplug, to: lost) < 100)
         #expect(milliseconds(from: plug, to: back) < 1000)
@@ -131,13 +133,13 @@ extension VirtualDevices {
       #expect(mock.wait(seconds: 60) == 0)
     }
 
-    @Test func arrivalIsNoticedAndSilenceEasesToTheFront() throws {
+    @Test func arrivalIsDetectedAndSilenceEasesToTheFront() throws {
       let mock = try start(["--absent", "--decoy"], ["watch", "SN-0001", "20"])
       _ = try mock.line { $0.hasPrefix("event") }
       mock.send("plug")
       let plug = try mock.line { $0.hasPrefix("mock: plug at") }
       let connected = try mock.line { $0.hasPrefix("event connected SN-0001") }
-      print("arrival noticed after \(milliseconds(from: plug, to: connected)) ms")
+      print("arrival detected after \(milliseconds(from: plug, to: connected)) ms")
       #expect(milliseconds(from: plug, to: connected) < 1000)
       try expectPose(mock, yaw: 0)
       mock.send("pose 60 0 0")
@@ -186,7 +188,7 @@ extension VirtualDevices {
       #expect((Int(counts[3]) ?? 0) > 0)
     }
 
-    @Test func lookingForTrackersIsCheap() throws {
+    @Test func enumerationTakesLessThan40Milliseconds() throws {
       let mock = try start(["--decoy"], ["cost"])
       #expect(mock.wait(seconds: 60) == 0)
       let cost = try #require(mock.output.first { $0.hasPrefix("cost") })

@@ -10,7 +10,7 @@ import Testing
 @Suite struct AxisFindingTests {
   /// The pose that a tracker mounted by `map`, with the reference frame `reference`, reports for a
   /// head pose.
-  private func delivered(
+  private func reportedPose(
     _ head: Quaternion, _ map: AxisMap, _ reference: Quaternion
   ) -> Quaternion {
     reference * head * map.quaternion
@@ -22,7 +22,7 @@ import Testing
     left: YawPitchRoll(yaw: 50, pitch: -8, roll: 4).quaternion
   )
 
-  @Test func everyMapIsATurnOfItsOwn() {
+  @Test func axisMapsAre24Rotations() {
     #expect(AxisMap.all.count == 24)
     for map in AxisMap.all {
       let vector = SIMD3(0.3, -1.2, 2)
@@ -32,28 +32,28 @@ import Testing
   }
 
   /// Tests all mountings of a tracker on the head and all orientations of its reference frame.
-  @Test func findsAnyMountingAndMakesItGood() throws {
+  @Test func findsEveryMountingAndCorrectsIt() throws {
     var random = SeededGenerator.forTest()
     for map in AxisMap.all {
       for frame in AxisMap.all {
         let reference =
           frame.quaternion * YawPitchRoll(yaw: .random(in: -180...180, using: &random)).quaternion
-        func seen(_ head: Quaternion) -> Quaternion { delivered(head, map, reference) }
+        func reported(_ head: Quaternion) -> Quaternion { reportedPose(head, map, reference) }
         let finding = try AxisFinding(
-          ahead: seen(poses.ahead), up: seen(poses.up), left: seen(poses.left))
+          ahead: reported(poses.ahead), up: reported(poses.up), left: reported(poses.left))
         #expect(finding.axes == map)
         #expect(finding.misalignmentDegrees < 15)
         let calibration = TrackerCalibration(
           vendorID: 1, productID: 2, serial: "", name: "", axes: finding.axes, up: finding.up,
           rate: 100)
-        expectGood(calibration, seen)
+        expectCorrected(calibration, reported)
       }
     }
   }
 
   /// Checks that calibrated poses equal the head's, except for the yaw, which recentring sets.
-  private func expectGood(
-    _ calibration: TrackerCalibration, _ seen: (Quaternion) -> Quaternion
+  private func expectCorrected(
+    _ calibration: TrackerCalibration, _ reported: (Quaternion) -> Quaternion
   ) {
     var front: Quaternion?
     for _ in 0..<3 {
@@ -62,7 +62,7 @@ import Testing
       ).quaternion
       let rate = SIMD3<Double>.random(in: -3...3)
       let sample = HeadSample(
-        time: 0, headToWorld: seen(head),
+        time: 0, headToWorld: reported(head),
         angularVelocity: calibration.axes.quaternion.conjugate.rotate(rate))
       let result = calibration.applied(to: sample)
       #expect(inclinationError(result.headToWorld, head) < 1e-4)
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// With an upright reference frame, poses in another order or to the other side are detected.
-  @Test func refusesOtherPosesInAnUprightFrame() {
+  @Test func refusesWrongPosesInAnUprightFrame() {
     let (up, left) = (
       YawPitchRoll(yaw: 0, pitch: 30).quaternion, YawPitchRoll(yaw: 45).quaternion
     )
@@ -86,7 +86,7 @@ import Testing
     #expect(throws: CalibrationError.otherPoses) { try find(up, left.conjugate) }
   }
 
-  @Test func refusesPosesThatTellNothing() {
+  @Test func refusesPosesThatDoNotDetermineTheAxes() {
     func find(_ up: YawPitchRoll, _ left: YawPitchRoll, _ mount: Quaternion = .identity) throws {
       _ = try AxisFinding(
         ahead: mount, up: up.quaternion * mount, left: left.quaternion * mount)
@@ -108,9 +108,9 @@ import Testing
     } throws: {
       "\($0)".contains("0.0 degrees apart")
     }
-    let askew = Quaternion(rotationVector: SIMD3(0.5, 0.5, 0.5))
+    let tiltedMount = Quaternion(rotationVector: SIMD3(0.5, 0.5, 0.5))
     #expect {
-      try find(up, left, askew)
+      try find(up, left, tiltedMount)
     } throws: {
       "\($0)".hasPrefix("its axes are") && "\($0)".hasSuffix("mount it straighter")
     }
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func tellsRateNoiseBiasAndDrift() throws {
+  @Test func reportsRateNoiseBiasAndDrift() throws {
     let drift = 0.05
     let poses = samples(1000, bias: SIMD3(0.4, -0.2, 0.1 - drift), noise: 0.1) { time in
       Quaternion(rotationVector: SIMD3(0, 0, drift * .pi / 180 * time))
@@ -149,7 +149,7 @@ import Testing
     #expect(report.forceNoise == nil)
   }
 
-  @Test func rawSamplesGiveTheForcesNoiseToo() throws {
+  @Test func rawSamplesAddAccelerometerNoise() throws {
     var sensor = SimulatedSensor(rate: 500, bias: SIMD3(1, 0, 0), rateNoise: 0.2, forceNoise: 0.03)
     let raw = (0..<2000).map { sensor.sample(at: $0).sample }
     let report = try StillnessReport(poses: [], inertial: raw)
@@ -159,7 +159,7 @@ import Testing
     #expect(abs(try #require(report.gyroBias).x / degree - 1) < 0.02)
   }
 
-  @Test func refusesWhatWasNotStill() {
+  @Test func refusesShortMovingOrImplausibleRecordings() {
     #expect(throws: CalibrationError.tooFewSamples(20)) {
       try StillnessReport(poses: samples(20, bias: .zero, noise: 0) { _ in .identity })
     }
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func aSilentGyroscopeHasNoBias() throws {
+  @Test func zeroGyroscopeHasNoBias() throws {
     let report = try StillnessReport(
       poses: samples(200, bias: .zero, noise: 0) { _ in .identity })
     #expect(report.gyroBias == nil && report.gyroNoise == nil)
@@ -194,7 +194,7 @@ import Testing
     return nil
   }
 
-  @Test func takesAPoseOnceItIsHeldFarEnough() throws {
+  @Test func acceptsAPoseHeldFarEnoughFromTheFirst() throws {
     var held = HeldPose(distance: 25...150, from: .identity)
     // The head looks ahead, then turns to 50 degrees until 3 s, with a tremor.
     let yaw = try #require(
@@ -202,7 +202,7 @@ import Testing
     #expect(abs(yaw - 50) < 1)
   }
 
-  @Test func aHeadThatMovesIsNotTaken() {
+  @Test func movingHeadGivesNoPose() {
     var held = HeldPose()
     #expect(feed(&held, { 20 * $0 }, seconds: 5) == nil)
   }
@@ -217,7 +217,7 @@ import Testing
     return result
   }
 
-  @Test func senselessValuesAreRefused() {
+  @Test func invalidValuesAreRefused() {
     #expect(throws: Never.self) { try calibration { _ in }.validate() }
     for change: (inout TrackerCalibration) -> Void in [
       { $0.gyroBias = SIMD3(0.5, 0, 0) }, { $0.gyroBias = SIMD3(.nan, 0, 0) },
@@ -228,18 +228,18 @@ import Testing
     }
   }
 
-  @Test func biasGoesOffAndASilentGyroscopeStaysSilent() {
-    let made = calibration { _ in }
+  @Test func biasIsSubtractedUnlessTheGyroscopeReadsZero() {
+    let calibration = calibration { _ in }
     let rate = SIMD3(1.0, 2, 3)
     let sample = HeadSample(time: 0, headToWorld: .identity, angularVelocity: rate)
     let expected = AxisMap.rightFrontUp.apply(rate - SIMD3(0.01, 0.02, 0.03))
-    #expect(made.applied(to: sample).angularVelocity == expected)
-    let silent = HeadSample(time: 0, headToWorld: .identity, angularVelocity: .zero)
-    #expect(made.applied(to: silent).angularVelocity == .zero)
-    #expect(made.filterBias == AxisMap.rightFrontUp.apply(SIMD3(0.01, 0.02, 0.03)))
+    #expect(calibration.applied(to: sample).angularVelocity == expected)
+    let zero = HeadSample(time: 0, headToWorld: .identity, angularVelocity: .zero)
+    #expect(calibration.applied(to: zero).angularVelocity == .zero)
+    #expect(calibration.filterBias == AxisMap.rightFrontUp.apply(SIMD3(0.01, 0.02, 0.03)))
   }
 
-  @Test func aRawSampleIsTurnedWhole() {
+  @Test func axisMapAppliesToAllVectorsOfARawSample() {
     let raw = InertialSample(
       time: 5, angularVelocity: SIMD3(1, 2, 3), specificForce: SIMD3(4, 5, 6),
       magneticField: SIMD3(7, 8, 9))

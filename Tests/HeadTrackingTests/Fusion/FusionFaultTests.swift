@@ -12,19 +12,19 @@ import Testing
   private func isUnit(_ turn: Quaternion) -> Bool { abs(turn.squaredNorm - 1) < 1e-9 }
 
   @Test(arguments: 0..<20)
-  func anyInputLeavesAUnitQuaternion(seed: Int) {
+  func orientationStaysAUnitQuaternionForAnyInput(seed: Int) {
     var generator = SeededGenerator(UInt64(seed))
     var settings = FusionSettings()
     settings.usesMagnetometer = seed.isMultiple(of: 2)
     settings.rateRange = seed.isMultiple(of: 3) ? 250 : .infinity
     var filter = OrientationFilter(settings: settings)
-    let oddities = [
+    let extremes = [
       Double.nan, .infinity, -.infinity, 0, 1e300, -1e300, 1e-300, .greatestFiniteMagnitude, 99.99,
     ]
     func vector(_ scale: Double) -> SIMD3<Double> {
       var v = SIMD3.random(in: -scale...scale, using: &generator)
       if Int.random(in: 0..<4, using: &generator) == 0 {
-        v[Int.random(in: 0..<3, using: &generator)] = oddities.randomElement(using: &generator) ?? 0
+        v[Int.random(in: 0..<3, using: &generator)] = extremes.randomElement(using: &generator) ?? 0
       }
       return v
     }
@@ -75,7 +75,7 @@ import Testing
   }
 
   /// A stall delays the reports of 0.63 s, which are all stamped with the time they were read.
-  @Test func aBurstAfterAStallCountsOnce() {
+  @Test func burstAfterAStallKeepsTheHeading() {
     let result = turned { samples in
       samples.enumerated().map { index, sample in
         var sample = sample
@@ -88,7 +88,7 @@ import Testing
     #expect(difference(result.yaw, 160) < 1)
   }
 
-  @Test func lateSamplesAreLeftOut() {
+  @Test func outOfOrderSamplesAreRejected() {
     let result = turned { samples in
       var samples = samples
       for index in stride(from: 50, to: 350, by: 20) { samples.swapAt(index, index + 1) }
@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: [3_600_000_000_000, -3_600_000_000_000, -4_294_967_296_000])
-  func aClockThatJumpsDoesNotMoveTheHead(jump: Int64) {
+  func clockJumpDoesNotMoveTheHead(jump: Int64) {
     let result = turned { samples in
       samples.enumerated().map { index, sample in
         var sample = sample
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: [(1000.0, 25.0), (25.0, 1000.0)])
-  func theRateMayChange(before: Double, after: Double) {
+  func filterFollowsAChangeOfSampleRate(before: Double, after: Double) {
     var filter = OrientationFilter()
     let motion: (Double) -> Quaternion = { YawPitchRoll(yaw: 30 * sin($0), pitch: 20).quaternion }
     var time = 0.0
@@ -133,7 +133,7 @@ import Testing
     #expect(abs(headingError(filter.orientation, last)) < 2)
   }
 
-  @Test func inclinationComesBackAfterSaturation() {
+  @Test func inclinationRecoversAfterGyroscopeSaturation() {
     var settings = FusionSettings()
     settings.rateRange = 250
     var (filter, plain) = (OrientationFilter(settings: settings), OrientationFilter())
@@ -158,12 +158,12 @@ import Testing
     #expect(without > 5)
   }
 
-  @Test func aSilentAccelerometerLeavesTheGyroscope() {
+  @Test func filterUsesTheGyroscopeIfTheAccelerometerFails() {
     let result = turned { samples in
       samples.enumerated().map { index, sample in
         var sample = sample
-        let nothing = index.isMultiple(of: 2) ? SIMD3<Double>.zero : SIMD3(.nan, 0, 0)
-        if index > 100 { sample.specificForce = nothing }
+        let invalid = index.isMultiple(of: 2) ? SIMD3<Double>.zero : SIMD3(.nan, 0, 0)
+        if index > 100 { sample.specificForce = invalid }
         return sample
       }
     }

@@ -45,7 +45,7 @@ struct SimulatedSensor {
 
   /// A motion that rests for some seconds, then looks around: up to 60 degrees to the sides and 25
   /// degrees up and down.
-  static func lookingAbout(after rest: Double) -> (Double) -> Quaternion {
+  static func lookingAround(after rest: Double) -> (Double) -> Quaternion {
     { time in
       guard time > rest else { return .identity }
       let (t, ease) = (time - rest, min(1, (time - rest) / 2))

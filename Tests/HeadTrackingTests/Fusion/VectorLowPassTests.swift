@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: [0.001, 0.0035, 0.04])
-  func stepResponseIsButterworths(spacing: Double) {
+  func stepResponseIsThatOfAButterworthFilter(spacing: Double) {
     var filter = VectorLowPass(time: 1)
     var now = 0.0
     while now < 2 {
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func theSpacingMayChangeAtAnyTime() {
+  @Test func changesOfSpacingDoNotAffectConstantInput() {
     var filter = VectorLowPass(time: 1)
     for _ in 0..<3000 { _ = filter.update(SIMD3(3, 1, 2), seconds: 0.001) }
     for spacing in [0.04, 0.0001, 0.5, 0.003, 2, 0.01] {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func answersWithTheMeanAtFirst() {
+  @Test func firstOutputsAreTheMeanOfTheInputs() {
     var filter = VectorLowPass(time: 1)
     var sum = 0.0
     for index in 0..<90 {

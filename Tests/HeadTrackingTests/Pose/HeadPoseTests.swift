@@ -8,16 +8,16 @@ import Testing
 @Suite struct HeadPoseTests {
   /// A motion that is still for one second (the first sample sets the front), then turns at
   /// constant speed.
-  private func even(_ speed: Double) -> (Double) -> Quaternion {
+  private func uniformTurn(_ speed: Double) -> (Double) -> Quaternion {
     { YawPitchRoll(yaw: max(0, $0 - 1) * speed).quaternion }
   }
 
   private func yaw(_ q: Quaternion) -> Double { YawPitchRoll(q).yaw }
 
   @Test(arguments: [25.0, 50, 100, 285.7, 1000], [0.0, 60])
-  func anEvenTurnStaysEvenDespiteJitter(rate: Double, lead: Double) {
+  func uniformTurnStaysUniformDespiteJitter(rate: Double, lead: Double) {
     for hasGyroscope in [true, false] {
-      var simulation = PoseSimulation(even(100))
+      var simulation = PoseSimulation(uniformTurn(100))
       simulation.rate = rate
       simulation.lead = lead
       simulation.hasGyroscope = hasGyroscope
@@ -25,7 +25,7 @@ import Testing
       let points = simulation.run()
       let top = points.topSpeed(from: 1.5)
       let ripple = points.speedRipple(from: 1.5, to: 2.5)
-      let delay = points.delay(of: even(100), from: 1.5, to: 2.5)
+      let delay = points.delay(of: uniformTurn(100), from: 1.5, to: 2.5)
       print(
         "pose path: \(Int(rate)) Hz, asked \(Int(lead)) ms ahead, gyroscope \(hasGyroscope): "
           + "turn 100 deg/s, top \(top), ripple \(ripple) deg/s, delay \(delay) ms")
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [25.0, 100, 1000], [2.0, 10.67, 21.3])
-  func aHeadTurnHasNoStepsFasterThanTheHead(rate: Double, block: Double) {
+  func poseSpeedIsBoundedDuringAHeadTurn(rate: Double, block: Double) {
     // 60 degrees in half a second: at most 225 degrees/s.
     let motion = { turn($0 - 1, degrees: 60, seconds: 0.5) }
     for lead in [0.0, 80] {
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func aStillHeadIsStill() {
+  @Test func stillHeadGivesAConstantPose() {
     var simulation = PoseSimulation { _ in YawPitchRoll(yaw: 70, pitch: 10, roll: -5).quaternion }
     simulation.seconds = 2
     let last = YawPitchRoll(simulation.run().pose(at: 1.9))
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [(100.0, 0.12), (25, 0.2), (1000, 0.12)])
-  func stalePosesHoldEaseToTheFrontAndComeBack(rate: Double, limit: Double) {
+  func stalePoseHoldsThenEasesToTheFrontAndReturns(rate: Double, limit: Double) {
     var simulation = PoseSimulation { time in turn(time - 0.5, degrees: 90, seconds: 0.3) }
     simulation.rate = rate
     simulation.seconds = 5
@@ -89,7 +89,7 @@ import Testing
     #expect(points.topSpeed(from: 3.5) < 90 / 0.3 * 1.9)
   }
 
-  @Test func lostReportsLeaveNoSteps() {
+  @Test func lostReportsCauseNoSteps() {
     // One report in five is lost, and once ten in a row (100 ms).
     var simulation = PoseSimulation { turn($0 - 1, degrees: 90, seconds: 1) }
     simulation.isLost = { time in
@@ -101,7 +101,7 @@ import Testing
     #expect(abs(yaw(points.pose(at: 2.45)) - 90) < 0.02)
   }
 
-  @Test func recentringTurnsTheYawWithin400MillisecondsAndOnlyTheYaw() {
+  @Test func recentringTurnsOnlyTheYawIn400Milliseconds() {
     let source = HeadPoseSource()
     let tilted = YawPitchRoll(yaw: 20, pitch: 15, roll: -8)
     var turned = tilted
@@ -137,7 +137,7 @@ import Testing
 
   /// The yaw continues across a jump of the tracker's reference frame.
   @Test(arguments: [-170.0, 45, 120])
-  func aJumpOfTheFrameDoesNotTurnTheStage(jump: Double) {
+  func jumpOfTheReferenceFrameDoesNotTurnTheStage(jump: Double) {
     let source = HeadPoseSource()
     let frame = YawPitchRoll(yaw: jump).quaternion
     var simulation = PoseSimulation { _ in .identity }
@@ -165,7 +165,7 @@ import Testing
     #expect(source.status(now: 0).discontinuityCount == 1)
   }
 
-  @Test func garbageIsCountedAndIgnored() {
+  @Test func invalidSamplesAreCountedAndIgnored() {
     let source = HeadPoseSource()
     let start = PoseSimulation.origin
     let bad = [
@@ -194,7 +194,7 @@ import Testing
     #expect(abs(yaw(pose) - 19.9) < 0.3)
   }
 
-  @Test func statusTellsRateAgeAndFreshness() {
+  @Test func statusReportsRateAgeAndFreshness() {
     let source = HeadPoseSource()
     let start = PoseSimulation.origin
     #expect(source.status(now: start).freshness == .waiting)
@@ -210,7 +210,7 @@ import Testing
     #expect(source.status(now: last + 1_121_000_000).freshness == .lost)
   }
 
-  @Test func whenSamplesStopThePoseRests() {
+  @Test func poseComesToRestWhenSamplesStop() {
     let source = HeadPoseSource()
     let start = PoseSimulation.origin
     let rate = SIMD3(0.0, 0, 100 / degreesPerRadian)
@@ -230,8 +230,8 @@ import Testing
     #expect(ahead[4] < 5 && ahead[4] > 2 && abs(ahead[4] - ahead[3]) < 1e-6)
   }
 
-  /// Rewriting a queue asks again for times that were asked for before.
-  @Test func aRewrittenQueueGetsTheNewestPose() {
+  /// Rewriting a queue requests poses for times that were requested before.
+  @Test func rewritingTheQueueUsesTheNewestPose() {
     let source = HeadPoseSource()
     let start = PoseSimulation.origin
     var now = start
@@ -245,7 +245,7 @@ import Testing
   }
 
   /// A pass over the queue yields the newest poses, and does not change those of `pose(at:)`.
-  @Test func aPassOverTheQueueKnowsTheNewestAndHarmsNothing() {
+  @Test func passUsesTheNewestPoseAndLeavesOtherPosesUnchanged() {
     let (rewritten, appended) = (HeadPoseSource(), HeadPoseSource())
     var errors: [Double] = []
     for step in 0..<2_000 {
@@ -277,7 +277,7 @@ import Testing
 
   /// A new front does not cause a step in passes over the queue, and each pass continues the
   /// previous one.
-  @Test func aPassEasesToANewFrontFromThePoseAsPlayed() {
+  @Test func passEasesToANewFrontFromThePlayedPose() {
     let source = HeadPoseSource()
     let played = YawPitchRoll(yaw: 50).quaternion
     var yaws: [Double] = []
@@ -296,7 +296,7 @@ import Testing
     #expect(abs(yaws[520]) < 0.1)
   }
 
-  @Test func aNewReferenceIsTheFrontAndAPauseKeepsIt() {
+  @Test func newReferenceSetsTheFrontAndAPauseKeepsIt() {
     for isNew in [true, false] {
       let source = HeadPoseSource()
       var now = PoseSimulation.origin

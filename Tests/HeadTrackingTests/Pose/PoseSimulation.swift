@@ -57,9 +57,9 @@ struct PoseSimulation {
       let end = now + block * 1e-3
       while Double(step) * Self.grid < end {
         let stream = Double(step) * Self.grid
-        let asked = Self.nanoseconds(stream + lead * 1e-3)
+        let requested = Self.nanoseconds(stream + lead * 1e-3)
         points.append(
-          Point(time: stream, pose: source.pose(at: asked, now: Self.nanoseconds(now))))
+          Point(time: stream, pose: source.pose(at: requested, now: Self.nanoseconds(now))))
         step += 1
       }
       now = end

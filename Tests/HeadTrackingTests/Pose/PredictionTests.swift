@@ -18,12 +18,12 @@ import Testing
     return (errors.rootMeanSquare * degreesPerRadian, errors.percentile95 * degreesPerRadian)
   }
 
-  /// A turning head: its true motion, and the motion seen by a tracker with a noise of `degrees`
+  /// A turning head: its true motion, and the motion measured by a tracker with a noise of `degrees`
   /// per axis.
   private func turns(
     _ motion: (Double) -> Quaternion, seconds: Double, rate: Double, degrees: Double,
     gyroNoise: Double, seed: UInt64, scored: (Double) -> Bool
-  ) -> (seen: RecordedMotion, truth: RecordedMotion) {
+  ) -> (measured: RecordedMotion, truth: RecordedMotion) {
     var noise = SeededGenerator(seed)
     let fine = stride(from: 0, to: seconds + 0.3, by: 1e-3).map { $0 }
     let truth = RecordedMotion(times: fine, poses: fine.map(motion))
@@ -43,42 +43,42 @@ import Testing
   }
 
   /// Scores the turn from the first time at which the prediction can reach it to its end.
-  @Test func aTurnOf60DegreesInHalfASecondIsForeseen() {
+  @Test func turnOf60DegreesInHalfASecondIsPredicted() {
     let motion = { turn($0 - 1, degrees: 60, seconds: 0.5) }
     for (lookAhead, limit) in [(0.05, 1.8), (0.12, 7), (0.2, 24)] {
       let results = (1...40).flatMap { seed in
-        let (seen, truth) = turns(
+        let (measured, truth) = turns(
           motion, seconds: 2.2, rate: 50, degrees: 0.1, gyroNoise: 0.3, seed: UInt64(seed),
           scored: { $0 > 1 - lookAhead && $0 < 1.5 })
-        return PredictionTrial.run(seen, truth: truth, lookAheads: [lookAhead])
+        return PredictionTrial.run(measured, truth: truth, lookAheads: [lookAhead])
       }
       let (ours, gyro) = (score(results, .ours), score(results, .gyro))
-      let line = score(results, .leastSquares)
+      let leastSquares = score(results, .leastSquares)
       print(
         "60 degrees in 0.5 s, 50 Hz, 0.1 degrees of noise, \(lookAhead) s ahead: p95 ours",
-        "\(ours.p95), gyro \(gyro.p95), least squares \(line.p95); rms \(ours.rms), \(gyro.rms),",
-        "\(line.rms)")
+        "\(ours.p95), gyro \(gyro.p95), least squares \(leastSquares.p95); rms \(ours.rms), \(gyro.rms),",
+        "\(leastSquares.rms)")
       #expect(ours.p95 <= limit)
-      #expect(ours.rms < gyro.rms && ours.rms < line.rms)
+      #expect(ours.rms < gyro.rms && ours.rms < leastSquares.rms)
     }
   }
 
   @Test(arguments: [50.0, 100, 250], [true, false])
-  func aStillHeadIsAsStillAsTheSensor(rate: Double, hasGyro: Bool) {
+  func predictionAddsNoNoiseToAStillHead(rate: Double, hasGyro: Bool) {
     for degrees in [0.02, 0.1, 0.3] {
       for lookAhead in [0.02, 0.05, 0.12, 0.2] {
         let still = YawPitchRoll(yaw: 30, pitch: -10, roll: 4).quaternion
-        var (seen, truth) = turns(
+        var (measured, truth) = turns(
           { _ in still }, seconds: 30, rate: rate, degrees: degrees, gyroNoise: 0.3, seed: 5,
           scored: { $0 > 5 })
-        if !hasGyro { seen.angularVelocities = [] }
-        let results = PredictionTrial.run(seen, truth: truth, lookAheads: [lookAhead])
+        if !hasGyro { measured.angularVelocities = [] }
+        let results = PredictionTrial.run(measured, truth: truth, lookAheads: [lookAhead])
         let (ours, last) = (score(results, .ours), score(results, .last))
-        let line = score(results, .leastSquares)
+        let leastSquares = score(results, .leastSquares)
         if lookAhead == 0.12 {
           print(
             "still head, \(rate) Hz, noise \(degrees), gyro \(hasGyro): rms ours \(ours.rms),",
-            "sensor \(last.rms), least squares \(line.rms)")
+            "sensor \(last.rms), least squares \(leastSquares.rms)")
         }
         #expect(ours.rms <= last.rms)
         #expect(ours.p95 <= last.p95)
@@ -113,7 +113,7 @@ import Testing
   }
 
   /// For any input, the forecast stays within the limits of a head.
-  @Test func noForecastIsFasterThanAHead() {
+  @Test func forecastSpeedIsLimited() {
     var noise = SeededGenerator(9)
     for rate in [25.0, 100, 1000] {
       var predictor = HeadPredictor()
@@ -134,25 +134,25 @@ import Testing
   /// A gyroscope that reads zero, is mirrored or reports degrees loses the predictor's trust within
   /// the first turn.
   @Test(arguments: [0.0, -1, 57.3])
-  func aWrongGyroscopeIsNotTrusted(scale: Double) {
+  func wrongGyroscopeIsNotTrusted(scale: Double) {
     let motion = { (time: Double) in
       YawPitchRoll(yaw: 40 * sine(2 * time), pitch: 15 * sine(3 * time)).quaternion
     }
-    var (seen, truth) = turns(
+    var (measured, truth) = turns(
       motion, seconds: 12, rate: 100, degrees: 0.05, gyroNoise: 0, seed: 3, scored: { $0 > 3 })
-    let good = score(PredictionTrial.run(seen, truth: truth, lookAheads: [0.1]), .ours)
-    seen.angularVelocities = seen.angularVelocities.map { $0 * scale }
-    let bad = score(PredictionTrial.run(seen, truth: truth, lookAheads: [0.1]), .ours)
-    seen.angularVelocities = []
-    let without = score(PredictionTrial.run(seen, truth: truth, lookAheads: [0.1]), .ours)
+    let good = score(PredictionTrial.run(measured, truth: truth, lookAheads: [0.1]), .ours)
+    measured.angularVelocities = measured.angularVelocities.map { $0 * scale }
+    let bad = score(PredictionTrial.run(measured, truth: truth, lookAheads: [0.1]), .ours)
+    measured.angularVelocities = []
+    let without = score(PredictionTrial.run(measured, truth: truth, lookAheads: [0.1]), .ours)
     print("gyroscope times \(scale): rms \(bad.rms); good \(good.rms), none \(without.rms)")
     #expect(bad.rms < 1.2 * without.rms)
     #expect(good.rms <= without.rms)
   }
 
-  /// Checks the rival predictors against closed forms: all but the last pose predict a uniform
+  /// Checks the baseline predictors against closed forms: all but the last pose predict a uniform
   /// rotation.
-  @Test func rivalsAreWhatTheySayTheyAre() {
+  @Test func baselinePredictorsMatchClosedForms() {
     let speed = 40.0
     let times = (0..<400).map { Double($0) * 0.01 }
     let motion = RecordedMotion(
@@ -172,8 +172,8 @@ import Testing
   }
 
   /// Heads look around in different ways, slow and fast. On each motion the predictor is at most
-  /// slightly worse than the best rival, and on average it is better.
-  @Test func itBeatsTheOthersOnMotionsOfManyKinds() {
+  /// slightly worse than the best baseline, and on average it is better.
+  @Test func predictorBeatsTheBaselinesOnVariedMotions() {
     var sums: [PredictionTrial.Method: [Double]] = [:]
     for seed in 1...6 {
       var noise = SeededGenerator(UInt64(seed))
@@ -186,11 +186,11 @@ import Testing
         }
         return YawPitchRoll(yaw: angles.x, pitch: angles.y / 2, roll: angles.z / 3).quaternion
       }
-      let (seen, truth) = turns(
+      let (measured, truth) = turns(
         motion, seconds: 40, rate: 100, degrees: 0.05, gyroNoise: 0.3, seed: UInt64(seed),
         scored: { $0 > 5 })
       for lookAhead in Forecast.lookAheads {
-        let results = PredictionTrial.run(seen, truth: truth, lookAheads: [lookAhead])
+        let results = PredictionTrial.run(measured, truth: truth, lookAheads: [lookAhead])
         let ours = score(results, .ours).rms
         let best = [.last, .gyro, .leastSquares].map { score(results, $0).rms }.min() ?? 0
         #expect(ours < 1.1 * best)
@@ -204,7 +204,7 @@ import Testing
     #expect(means[.ours]! < 0.7 * min(means[.last]!, means[.gyro]!, means[.leastSquares]!))
   }
 
-  @Test func aRecordingIsRead() throws {
+  @Test func recordingIsParsed() throws {
     let text = """
       t,gx,gy,gz,qw,qx,qy,qz,movement,other
       0,0.1,0.2,0.3,1,0,0,0,0,x

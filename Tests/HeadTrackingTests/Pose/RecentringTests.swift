@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [10.0, -10, 14])
-  func gatheredDriftIsTakenBackTooSlowlyToBeHeard(drift: Double) {
+  func accumulatedDriftIsRemovedAtLessThan1DegreePerSecond(drift: Double) {
     // The head moves around while drift accumulates, then rests.
     let head = { (time: Double) in
       drift * min(1, time / 30) + (time < 30 ? 25 * sine(1.7 * time) : 0)
@@ -50,7 +50,7 @@ import Testing
     #expect(abs(yaws.last ?? 9) < 0.6)
   }
 
-  @Test func aLookToTheSideDoesNotMoveTheStage() {
+  @Test func lookingToTheSideDoesNotMoveTheStage() {
     for side in [60.0, -60, 20] {
       let head = { (time: Double) in
         side * (Fade.minimumJerk((time - 10) / 0.6) - Fade.minimumJerk((time - 30) / 0.6))
@@ -64,7 +64,7 @@ import Testing
   }
 
   /// With a constant drift of 0.1 degrees/s and a turn every few seconds, the front stays.
-  @Test func steadyDriftIsHeld() {
+  @Test func constantDriftIsCompensated() {
     let look = { (time: Double) -> Double in
       let within = time.truncatingRemainder(dividingBy: 15)
       return 50 * (Fade.minimumJerk((within - 10) / 0.5) - Fade.minimumJerk((within - 13) / 0.5))
@@ -78,7 +78,7 @@ import Testing
     #expect(worst < 2.5)
   }
 
-  @Test func itCanBeSwitchedOff() {
+  @Test func driftCorrectionCanBeSwitchedOff() {
     let source = HeadPoseSource()
     source.takesDriftBack = false
     let yaws = play({ 10 * min(1, $0 / 5) }, seconds: 60, source: source)
@@ -86,7 +86,7 @@ import Testing
   }
 
   /// A front that was kept applies again, whatever direction the head faces at first.
-  @Test func theFrontCanBeKept() throws {
+  @Test func keptFrontAppliesToANewSource() throws {
     let first = HeadPoseSource()
     _ = play({ _ in 35 }, seconds: 2, source: first)
     let front = try #require(first.front)

@@ -57,7 +57,7 @@ import Testing
 
   /// Bus and head turn a half circle and more, and bank, while the head also looks around on its
   /// own.
-  @Test func aTurningVehicleTakesTheStageAlong() {
+  @Test func stageTurnsWithTheVehicle() {
     let bus = { (time: Double) in
       YawPitchRoll(
         yaw: -170 + 60 * max(0, time - 1), pitch: 8 * sine(0.9 * time),
@@ -84,7 +84,7 @@ import Testing
   }
 
   /// The mounting of the device does not matter, however askew it is.
-  @Test func theWayTheDeviceIsMountedDoesNotMatter() {
+  @Test func deviceMountingDoesNotMatter() {
     let mount = YawPitchRoll(yaw: 70, pitch: -60, roll: 15).quaternion
     let bus = { (time: Double) in YawPitchRoll(yaw: 30 * max(0, time - 1)).quaternion }
     let look = { (time: Double) in YawPitchRoll(pitch: 20 * sine(2 * time)).quaternion }
@@ -98,7 +98,7 @@ import Testing
 
   /// When the device stops sending, the stage stays where it was. When it returns, the stage moves
   /// to where it would be by then, without a jump.
-  @Test func theModeLadderIsSmooth() {
+  @Test func losingAndRegainingTheDeviceIsSmooth() {
     let bus = { (time: Double) in
       YawPitchRoll(yaw: 40 * min(1, max(0, (time - 2) / 1))).quaternion
     }
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// A device that was switched on again has a new reference frame: the stage stays.
-  @Test func aNewFrameOfTheDeviceDoesNotTurnTheStage() {
+  @Test func newDeviceReferenceFrameDoesNotTurnTheStage() {
     var pair = Pair(
       head: { _ in YawPitchRoll(yaw: 20).quaternion },
       device: { YawPitchRoll(yaw: $0 < 2.5 ? 0 : 130).quaternion })
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func theStageStaysInTheBus() {
+  @Test func stageStaysAlignedWithTheBusFor10Minutes() {
     // The bus turns a half circle in 5.6 s, at most 60 degrees/s, there and back, once per minute.
     let bus = { (time: Double) -> Quaternion in
       let within = time.truncatingRemainder(dividingBy: 120)

@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [1e6, 3.5e6, 10e6, 40e6])
-  func takesTheJitterAway(period: Double) {
+  func stampsHaveLessJitterThanArrivals(period: Double) {
     let found = errors(period: period, jitter: 500_000, count: 2000)
     let spread = spread(found[200...])
     print("sample clock, interval \(period * 1e-6) ms: jitter 144 us in, \(spread * 1e-3) us out")
@@ -46,25 +46,25 @@ import Testing
     #expect(found[20...].allSatisfy { $0 > -800_000 && $0 < 350_000 })
   }
 
-  @Test func lostSamplesDoNotMoveIt() {
+  @Test func lostSamplesDoNotShiftTheClock() {
     let found = errors(period: 10e6, jitter: 400_000, count: 2000) { $0 % 7 == 3 || $0 % 50 > 46 }
     #expect(spread(found[100...]) < 70_000)
   }
 
-  @Test func timesRiseWhateverArrives() {
+  @Test func stampsAlwaysIncrease() {
     var noise = SeededGenerator(3)
     var clock = SampleClock()
     var arrival: Int64 = 0
     var last = Int64.min
-    var rises = true
+    var isIncreasing = true
     for _ in 0..<5000 {
       let span: Int64 = [10, 1000, 1_000_000, 10_000_000, 400_000_000].randomElement(using: &noise)!
       arrival += Int64.random(in: 1...span, using: &noise)
       let stamp = clock.stamp(arrival)
-      rises = rises && stamp > last
+      isIncreasing = isIncreasing && stamp > last
       last = stamp
     }
-    #expect(rises)
+    #expect(isIncreasing)
   }
 
   @Test func followsAChangeOfRate() {
@@ -107,7 +107,7 @@ import Testing
   }
 
   /// On a busy machine, one sample in thirty is late by up to most of an interval.
-  @Test func aSampleThatIsLateIsNotTakenForALaterOne() {
+  @Test func lateArrivalsDoNotShiftTheStamps() {
     var noise = SeededGenerator(11)
     let (errors, isFuture) = network(3000) { _ in
       noise.unit() * 2e5 + (noise.unit() < 0.033 ? noise.unit() * 8.5e6 : 0)
@@ -117,7 +117,7 @@ import Testing
   }
 
   /// The reader stalls for up to 10 ms, twice per second; then only the newest sample is used.
-  @Test func stallsOfTheReaderDoNotShow() {
+  @Test func readerStallsDoNotShiftTheStamps() {
     var noise = SeededGenerator(12)
     var end = 0.0
     let (errors, isFuture) = network(3000) { index in
@@ -131,7 +131,7 @@ import Testing
 
   /// No jitter puts a stamp after the arrival, and the stamps follow the earliest arrivals.
   @Test(arguments: [0.2e6, 1e6, 3e6])
-  func noTimeLiesAfterTheArrival(jitter: Double) {
+  func stampsNeverExceedTheArrivalTime(jitter: Double) {
     var noise = SeededGenerator(13)
     let (errors, isFuture) = network(4000) { _ in max(0, 3 * jitter + noise.vector().x * jitter) }
     let mean = errors[300...].reduce(0, +) / Double(errors.count - 300)
@@ -144,7 +144,7 @@ import Testing
   /// The clock follows another rate, a pause, and a shift by a fraction of an interval within one
   /// second.
   @Test(arguments: [(12.5e6, 0.0), (8e6, 0), (10e6, 2e9), (10e6, 4e6)])
-  func changesAreFollowedWithinASecond(interval: Double, pause: Double) {
+  func clockAdaptsToChangesWithinASecond(interval: Double, pause: Double) {
     var noise = SeededGenerator(14)
     let (errors, isFuture) = network(
       900, interval: { $0 < 500 ? 10e6 : $0 == 500 ? interval + pause : interval },
@@ -161,7 +161,7 @@ import Testing
   /// A tone at the pole of an order-1 field rotates with the pose: an rms deviation of a thousandth
   /// of a radian from uniform rotation is noise 60 dB below it.
   @Test(arguments: [50.0, 100, 250, 1000], [0.2, 0.5])
-  func stampsThatJitterLeaveLittleNoise(rate: Double, jitter: Double) {
+  func stampJitterCausesNoiseBelowMinus60Decibels(rate: Double, jitter: Double) {
     let motion = { YawPitchRoll(yaw: max(0, $0 - 1) * 100).quaternion }
     for (lead, hasGyroscope) in [(0.0, true), (60, true), (60, false)] {
       var simulation = PoseSimulation(motion)

@@ -11,7 +11,7 @@ import Testing
     try InertialRecording(Array(text.utf8), name: "r.csv")
   }
 
-  @Test func findsColumnsByNameAndGroupsWhereTheyAreWhole() throws {
+  @Test func readsColumnsByNameInAnyOrder() throws {
     let text = """
       mz,t,GX,gy,gz,note,ax,ay,az,mx,my,qw,qx,qy,qz,movement
       3,0.5,1,2,3,hello,4,5,6,1,2,2,0,0,0,1
@@ -31,7 +31,7 @@ import Testing
     #expect(recording.isScored == [true, false])
   }
 
-  @Test func aFileWithoutFieldAndTruthIsEnough() throws {
+  @Test func magneticFieldAndTruthAreOptional() throws {
     let recording = try parse("t,gx,gy,gz,ax,ay,az,mx,my\n1,0,0,0,0,0,9.8,1,2\n")
     #expect(!recording.hasMagneticField)
     #expect(recording.samples[0].magneticField == nil)
@@ -53,7 +53,7 @@ import Testing
     ),
     ("t,gx,gy,gz,ax,ay,az\n", "cannot read the motion file r.csv: it has a header but no rows"),
   ])
-  func errorsNameTheLineAndWhatIsWrong(text: String, message: String) {
+  func errorsStateTheLineAndReason(text: String, message: String) {
     #expect {
       try parse(text)
     } throws: {
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func aRecordingWithPosesIsAMotionFileToo() throws {
+  @Test func recordingWithPosesIsAlsoAMotionFile() throws {
     let text = "t,gx,gy,gz,ax,ay,az,w,x,y,z\n0,0,0,0,0,0,9.8,1,0,0,0\n1,0,0,0,0,0,9.8,0,0,0,1\n"
     let head = try MotionFile.parse(Array(text.utf8), name: "m.csv")
     #expect(head.poses[1] == Quaternion(w: 0, x: 0, y: 0, z: 1))

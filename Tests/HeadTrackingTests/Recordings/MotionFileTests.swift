@@ -36,7 +36,7 @@ import Testing
     ("t,w,x,y,z\n1,1,0,0,0\n1,1,0,0,0\n", "m.csv, line 3: time 1.0 is not later"),
     ("t,w,x,y,z\n0,a\u{1}b,0,0,0\n", "m.csv, line 2: column 'w' contains 'a?b'"),
   ])
-  func errorsNameTheLineAndWhatIsWrong(text: String, message: String) {
+  func errorsStateTheLineAndReason(text: String, message: String) {
     #expect {
       try parse(text)
     } throws: {
@@ -53,7 +53,7 @@ import Testing
     #expect(head.pose(atSeconds: .nan) == head.poses[0])
   }
 
-  @Test func manyRowsAgreeWithTheClosedForm() {
+  @Test func interpolationMatchesTheClosedForm() {
     var random = SeededGenerator.forTest()
     let times = (0..<1000).map { Double($0) * 0.01 }
     let head = HeadTrajectory(
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func refusesWhatIsNoFile() throws {
+  @Test func refusesPathsThatAreNotRegularFiles() throws {
     let folder = TemporaryFolder()
     let fifo = folder.path + "/fifo"
     #expect(mkfifo(fifo, 0o600) == 0)
