@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func gainsAreWhereTheirFramesAre() throws {
+  @Test func gainsApplyToTheirOwnFrames() throws {
     let scratch = Scratch()
     let plain = try stream(scratch)
     let sound = try readAll(decode(plain, scratch, .line))
@@ -125,7 +125,7 @@ import Testing
     #expect(try readAll(decode(banded, scratch, .line)) == sound)
   }
 
-  @Test func streamsWithoutAnyStayAsTheyAre() throws {
+  @Test func streamsWithoutLevelsAreUnchanged() throws {
     let scratch = Scratch()
     let plain = try stream(scratch)
     var levels = AACLevels()
@@ -139,7 +139,7 @@ import Testing
     #expect(try readAll(decode(plain, scratch, .line)) == readAll(decode(plain, scratch, .off)))
   }
 
-  @Test func chanceAndDamageAreNotTakenForLevels() {
+  @Test func randomAndTruncatedDataGiveNoInvalidLevels() {
     var random = SeededGenerator.forTest()
     var levels = AACLevels()
     // The first byte begins a channel element, so only the end could be mistaken for levels.

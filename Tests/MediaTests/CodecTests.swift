@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [9, 16, 36, 64, 66])
-  func highOrdersAreExactAndAmbisonic(channels: Int) throws {
+  func highOrdersAreBitExactAndDetectedAsAmbisonics(channels: Int) throws {
     let scratch = Scratch()
     let signal = noise(channels: channels, frames: 1500)
     let path = scratch.write(RawWAV(signal: signal, samples: .int24).bytes, to: "in.wav")
@@ -121,7 +121,7 @@ import Testing
       name: "hoa.opus", channels: 16,
       arguments: ["-c:a", "libopus", "-mapping_family", "2", "-b:a", "2048k"]),
   ])
-  func lossyCodecsKeepLengthOrderAndTime(_ codec: Lossy) throws {
+  func lossyCodecsKeepLengthChannelOrderAndTime(_ codec: Lossy) throws {
     let scratch = Scratch()
     let frames = 24000
     let signal = tones(channels: codec.channels, rate: 48000, frames: frames)
@@ -132,14 +132,14 @@ import Testing
     try scratch.ffmpeg(
       ["-i", "@in.wav", "-af", "aresample=48000"] + codec.arguments + ["@" + codec.name])
     let reader = try AudioFileReader(path: scratch / codec.name)
-    let heard = try readAll(reader)
+    let decoded = try readAll(reader)
     #expect(reader.sampleRate == 48000)
     #expect(reader.warnings.isEmpty, "\(reader.warnings)")
     #expect(
-      ((frames - codec.shortage)...(frames + codec.excess)).contains(heard[0].count),
-      "\(heard[0].count)")
+      ((frames - codec.shortage)...(frames + codec.excess)).contains(decoded[0].count),
+      "\(decoded[0].count)")
     for channel in 0..<codec.channels where mask == 0 || channel != 3 {
-      let late = heard[channel].dropFirst(codec.delay + 4800).prefix(12000)
+      let late = decoded[channel].dropFirst(codec.delay + 4800).prefix(12000)
       let residual = residualDecibels(late, signal[channel].dropFirst(4800).prefix(12000))
       #expect(residual < -20, "channel \(channel): \(residual) dB")
     }

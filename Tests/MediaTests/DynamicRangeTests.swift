@@ -44,7 +44,7 @@ import Testing
     return 10 * log10(energy(a) / energy(b))
   }
 
-  @Test(arguments: kinds) func dialogueIsBroughtToOneLevel(kind: String) throws {
+  @Test(arguments: kinds) func dialnormBringsDialogueToOneLevel(kind: String) throws {
     let scratch = Scratch()
     let stream = try stream(kind, scratch)
     func decoded(_ dialogue: Int, _ mode: DynamicRange) throws -> Planar {
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test(arguments: kinds) func everyModeUsesItsWords(kind: String) throws {
+  @Test(arguments: kinds) func eachModeAppliesItsOwnGainWords(kind: String) throws {
     let scratch = Scratch()
     let stream = try stream(kind, scratch)
     let plain = try decode(
@@ -79,7 +79,7 @@ import Testing
   }
 
   /// Gains that change with every frame must apply to their own frames.
-  @Test(arguments: kinds) func gainsChangeWhereTheirBlocksAre(kind: String) throws {
+  @Test(arguments: kinds) func gainsApplyToTheirOwnFrames(kind: String) throws {
     let scratch = Scratch()
     let stream = try stream(kind, scratch)
     let words = [0xE0, 0x20, 0xC0, 0x00]
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test(arguments: kinds) func theWordsAreTold(kind: String) throws {
+  @Test(arguments: kinds) func levelsAreReadAndLoudnessIsReported(kind: String) throws {
     let scratch = Scratch()
     let words = BroadcastFrames(dialogue: 24, heavy: [0xD5], line: [0xE8])
     let bytes = try patched(kind, stream(kind, scratch, seconds: 0.2), words)
@@ -113,7 +113,7 @@ import Testing
   }
 
   /// The same metadata must apply before and after a seek.
-  @Test(arguments: kinds) func aSeekKeepsTheMode(kind: String) throws {
+  @Test(arguments: kinds) func seekKeepsTheDynamicRangeMode(kind: String) throws {
     let scratch = Scratch()
     let words = BroadcastFrames(dialogue: 20, heavy: [0xD5])
     let bytes = try patched(kind, stream(kind, scratch), words)

@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: ["ac3", "eac3"], ["bare", "ts"])
-  func runsComeAsTheyAre(codec: String, container: String) throws {
+  func runsKeepTheirChannelLayouts(codec: String, container: String) throws {
     let scratch = Scratch()
     var names = try pieces(scratch, codec: codec)
     if container == "ts" {
@@ -137,7 +137,7 @@ import Testing
   }
 
   /// The links of a chained Ogg are lossless, so every sample must equal the input.
-  @Test func aChainedOggIsFollowed() throws {
+  @Test func chainedOggKeepsTheLayoutOfEachLink() throws {
     let scratch = Scratch()
     let parts = [2, 6, 2].map { noise(channels: $0, frames: 20_000) }
     var bytes: [UInt8] = []
@@ -157,17 +157,17 @@ import Testing
   }
 
   /// Without `followsLayout`, all frames have the first channels.
-  @Test func withoutFollowingChannelsStay() throws {
+  @Test func layoutStaysFixedUnlessFollowed() throws {
     let scratch = Scratch()
     let names = try pieces(scratch, codec: "ac3")
     let path = scratch.write(names.flatMap { scratch.bytes(of: $0) }, to: "whole.ac3")
     let reader = try AudioFileReader(path: path)
-    let heard = try readAll(reader)
-    #expect(heard.count == 6 && heard[0].count == Self.lengths.reduce(0, +))
+    let decoded = try readAll(reader)
+    #expect(decoded.count == 6 && decoded[0].count == Self.lengths.reduce(0, +))
     #expect(reader.layout == Self.surround)
   }
 
-  @Test func whatMayComeIsKnownFromTheStart() throws {
+  @Test func possibleLaterLayoutsAreKnownOnOpening() throws {
     let scratch = Scratch()
     scratch.write(RawWAV(signal: tones(channels: 2, rate: 48000, frames: 30720)).bytes, to: "2.wav")
     let wav = try AudioFileReader(path: scratch / "2.wav")
@@ -187,7 +187,7 @@ import Testing
   @Test(arguments: [
     ("on", MatrixEncoding.dolbySurround), ("off", nil), ("notindicated", nil),
   ])
-  func matrixEncodingIsTold(mode: String, encoding: MatrixEncoding?) throws {
+  func matrixEncodingIsDetected(mode: String, encoding: MatrixEncoding?) throws {
     let scratch = Scratch()
     scratch.write(RawWAV(signal: tones(channels: 2, rate: 48000, frames: 30720)).bytes, to: "2.wav")
     for codec in ["ac3", "eac3"] {
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func binauralTracksAreKnown() throws {
+  @Test func binauralTracksAreDetected() throws {
     let scratch = Scratch()
     scratch.write(RawWAV(signal: tones(channels: 2, rate: 48000, frames: 30720)).bytes, to: "2.wav")
     let cases: [(name: String, arguments: [String], isBinaural: Bool)] = [

@@ -65,7 +65,7 @@ import Testing
       reader.track.layout == .ambisonics(order: 1, convention: .ambiX, headLocked: false))
   }
 
-  @Test func brokenBoxesAreHarmless() throws {
+  @Test func damagedBoxesNeverCrashTheReader() throws {
     let scratch = Scratch()
     let whole = QuickTimeFile(
       signal: noise(channels: 4, frames: 100),
@@ -111,7 +111,7 @@ import Testing
       layout == order.map { .ambisonics(order: $0, convention: .fuMa, headLocked: false) })
   }
 
-  @Test func labelledFourChannelsStayWhatTheyAre() throws {
+  @Test func labelledQuadIsNotReadAsAmbisonics() throws {
     let scratch = Scratch()
     let wave = RawWAV(signal: Self.silence, subformat: floatGUID, mask: 0x33)
     let reader = try AudioFileReader(path: scratch.write(wave.bytes, to: "quad.wav"))
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: [(0x3F, [Speaker.backLeft, .backRight]), (0x60F, [.sideLeft, .sideRight])])
-  func fivePointOneHasEitherSurrounds(mask: Int, surrounds: [Speaker]) throws {
+  func fivePointOneAcceptsBackOrSideSurrounds(mask: Int, surrounds: [Speaker]) throws {
     let scratch = Scratch()
     let signal = noise(channels: 6, frames: 100)
     let wave = RawWAV(signal: signal, subformat: floatGUID, mask: UInt32(mask))
@@ -135,7 +135,7 @@ import Testing
     #expect(try LayoutOption("5.1").resolve(track: reader.track) == expected)
   }
 
-  @Test func unlabelledCountsAreAmbisonic() throws {
+  @Test func unlabelledChannelCountsSelectAmbisonics() throws {
     for channels in 1...66 {
       let layout = try? LayoutOption.auto.resolve(.unknown(channels: channels))
       let square = (1...7).first { ($0 + 1) * ($0 + 1) == channels }
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func optionNamesMakeTheirLayouts() throws {
+  @Test func optionNamesGiveTheirLayouts() throws {
     let counts = [
       "mono": 1, "stereo": 2, "2.1": 3, "3.0": 3, "quad": 4, "4.0": 4, "5.0": 5, "5.1": 6,
       "6.1": 7, "7.1": 8, "5.1.2": 8, "5.1.4": 10, "7.1.2": 10, "7.1.4": 12, "9.1.6": 16,
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func apacIsNamedAndItsNeighbourPlayed() throws {
+  @Test func apacTrackIsReportedAndTheNextTrackPlayed() throws {
     let scratch = Scratch()
     scratch.write(RawWAV(signal: noise(channels: 2, frames: 4800)).bytes, to: "stereo.wav")
     scratch.write(RawWAV(signal: Self.silence).bytes, to: "foa.wav")
@@ -213,11 +213,11 @@ import Testing
     let tag = try #require(find(Array("in24".utf8), in: bytes))
     bytes.replaceSubrange(tag..<(tag + 4), with: Array("apac".utf8))
     let path = scratch.write(bytes, to: "apac.mov")
-    var told: [MediaWarning.Kind] = []
-    let reader = try AudioFileReader(path: path, onWarning: { told.append($0.kind) })
+    var reported: [MediaWarning.Kind] = []
+    let reader = try AudioFileReader(path: path, onWarning: { reported.append($0.kind) })
     #expect(reader.track.number == 2 && reader.track.codec == "aac")
     #expect(reader.tracks[0].problem == .noDecoder(codec: "apac"))
-    #expect(told == [.trackSkipped])
+    #expect(reported == [.trackSkipped])
     #expect("\(reader.warnings[0])".contains("APAC"))
     #expect(throws: MediaError.self) { try AudioFileReader(path: path, track: 1) }
   }

@@ -6,7 +6,7 @@ import Media
 import Testing
 
 @Suite struct RefusalTests {
-  @Test func everyRefusalIsOneClearLine() throws {
+  @Test func refusalsAreOneLineWithTheReason() throws {
     let scratch = Scratch()
     let one = Planar(repeating: [0, 0], count: 1)
     scratch.write([], to: "empty.wav")
@@ -73,13 +73,13 @@ import Testing
   }
 
   /// Root may read every file, so the error cannot be provoked in every environment.
-  @Test func permissionHasItsOwnText() {
+  @Test func permissionErrorHasItsOwnMessage() {
     #expect(
       MediaError.permissionDenied(path: "a.wav").description
         == "a.wav: permission denied; make the file readable for this user")
   }
 
-  @Test func layoutRefusalsNameBothCounts() throws {
+  @Test func layoutErrorsNameBothChannelCounts() throws {
     let cases: [(option: LayoutOption, channels: Int, text: String)] = [
       (.foa, 2, "the layout foa needs 4 or 6 channels, but the track has 2"),
       (.fuMa, 5, "the layout fuma needs 4, 9 or 16 channels, but the track has 5"),
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func aRaisedFlagInterruptsEverything() throws {
+  @Test func raisedFlagInterruptsReadingAndOpening() throws {
     let scratch = Scratch()
     let path = scratch.write(RawWAV(signal: noise(channels: 1, frames: 50000)).bytes, to: "a.wav")
     let flag = InterruptFlag()
@@ -110,7 +110,7 @@ import Testing
     #expect(throws: MediaError.interrupted) { try AudioFileReader(path: path, interrupt: flag) }
   }
 
-  @Test func smallFilesOpenQuickly() throws {
+  @Test func smallFilesOpenWithin50Milliseconds() throws {
     let scratch = Scratch()
     let path = scratch.write(RawWAV(signal: noise(channels: 4, frames: 48000)).bytes, to: "a.wav")
     _ = try AudioFileReader(path: path)

@@ -15,7 +15,7 @@ import Testing
 
   private static let frames = 4 * 48000
 
-  @Test func whatFollowsASeekIsWhatALinearReadGives() throws {
+  @Test func readingAfterASeekMatchesALinearRead() throws {
     let cases = [
       Case(name: "a.wav", arguments: ["-c:a", "pcm_s24le"]),
       Case(name: "a.flac", arguments: ["-c:a", "flac", "-sample_fmt", "s32"]),
@@ -73,7 +73,7 @@ import Testing
     #expect(reader.warnings.isEmpty, "\(item.name): \(reader.warnings)")
   }
 
-  @Test func seekingBeyondTheEndGivesNothingAndComesBack() throws {
+  @Test func seekBeyondTheEndReadsNothingAndIsReversible() throws {
     let scratch = Scratch()
     let signal = noise(channels: 1, frames: 5000)
     let path = scratch.write(RawWAV(signal: signal).bytes, to: "a.wav")

@@ -61,7 +61,7 @@ import Testing
     return sound
   }
 
-  @Test func segmentsInARowAreTheWholeSound() throws {
+  @Test func consecutiveSegmentsDecodeToTheOriginal() throws {
     let scratch = Scratch()
     let segments = try lossless(scratch)
     let decoder = try SegmentDecoder(first: segments[0], isStart: true)
@@ -70,7 +70,7 @@ import Testing
     #expect(decoder.startTime == 0 && decoder.time == 3)
   }
 
-  @Test func resampledSegmentsAreTheResampledFile() throws {
+  @Test func resampledSegmentsMatchTheResampledFile() throws {
     let scratch = Scratch()
     let segments = try lossless(scratch)
     let decoder = try SegmentDecoder(first: segments[0], isStart: true, sampleRate: 44100)
@@ -78,7 +78,7 @@ import Testing
     #expect(try sound == readAll(AudioFileReader(path: scratch / "in.wav", sampleRate: 44100)))
   }
 
-  @Test func anEncodersDelayIsDroppedAtTheStartOnly() throws {
+  @Test func encoderDelayIsDroppedOnlyAtTheStart() throws {
     let scratch = Scratch()
     scratch.write(
       RawWAV(signal: tones(channels: 2, rate: Self.rate, frames: 3 * Self.rate)).bytes,
@@ -93,7 +93,7 @@ import Testing
     #expect(longer[0].dropFirst(delay).elementsEqual(sound[0]))
   }
 
-  @Test func damageIsSilenceOfItsLength() throws {
+  @Test func damagedPacketBecomesSilenceOfItsLength() throws {
     let scratch = Scratch()
     var segments = try lossless(scratch)
     for offset in stride(from: 60_000, to: 60_600, by: 7) { segments[1].bytes[offset] ^= 0x5A }
@@ -107,14 +107,14 @@ import Testing
     #expect(sound[0][first..<first + 4000].allSatisfy { $0 == 0 })
   }
 
-  @Test func whatDoesNotFollowIsNotTaken() throws {
+  @Test func segmentsThatDoNotFollowAreNotAppended() throws {
     let scratch = Scratch()
     let segments = try lossless(scratch)
     let decoder = try SegmentDecoder(first: segments[0], isStart: true)
     var sound = Planar(repeating: [], count: 2)
     try read(decoder, into: &sound)
     guard case .jumps(let seconds) = try decoder.append(segments[2]) else {
-      Issue.record("a gap is taken for a succession")
+      Issue.record("a segment after a gap was not reported as a jump")
       return
     }
     #expect((0.5...1.5).contains(seconds))
@@ -124,7 +124,7 @@ import Testing
     #expect(try decoder.append(segments[1]) == .follows)
   }
 
-  @Test func whatIsNoSoundIsRefused() throws {
+  @Test func undecodableDataIsRefused() throws {
     let noise = [UInt8](repeating: 7, count: 5000)
     #expect(throws: MediaError.unrecognised(path: "a.m4s")) {
       try SegmentDecoder(first: CodedSegment(name: "a.m4s", bytes: noise), isStart: true)

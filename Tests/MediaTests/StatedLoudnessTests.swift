@@ -10,7 +10,7 @@ import Testing
     StatedLoudness.tagged { tags[$0] }
   }
 
-  @Test func tags() {
+  @Test func replayGainAndR128TagsGiveTheLoudness() {
     #expect(tagged([:]) == nil)
     #expect(
       tagged(["REPLAYGAIN_TRACK_GAIN": "-6.52 dB"])
@@ -26,12 +26,12 @@ import Testing
   @Test(arguments: [
     "", "dB", "nan", "inf", "-300 dB", "1e9", "- 3", "99999999999999999999", "--3", "\u{0}",
   ])
-  func nonsenseIsIgnored(text: String) {
+  func invalidTagsAreIgnored(text: String) {
     #expect(tagged(["REPLAYGAIN_TRACK_GAIN": text]) == nil)
     #expect(tagged(["R128_TRACK_GAIN": text]) == nil)
   }
 
-  @Test func tagsInFiles() throws {
+  @Test func tagsAreReadFromFiles() throws {
     let scratch = Scratch()
     scratch.write(
       RawWAV(signal: noise(channels: 2, frames: 24_000), samples: .int16).bytes, to: "in.wav")
@@ -73,7 +73,7 @@ import Testing
     return writer
   }
 
-  @Test func boxes() {
+  @Test func loudnessBoxesAreParsed() {
     // -57.75 + 167 / 4 = -16; 20 - 672 / 32 = -1.
     let plain = LoudnessBox(big(0, 4) + entry(truePeak: 672, [(2, 100), (1, 167)]).bytes)
     #expect(plain.loudness == -16)
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func boxesInFiles() throws {
+  @Test func loudnessBoxesAreReadFromFiles() throws {
     let scratch = Scratch()
     scratch.write(
       RawWAV(signal: noise(channels: 2, frames: 24_000), samples: .int16).bytes, to: "in.wav")

@@ -73,7 +73,7 @@ struct WrittenHeader {
 }
 
 @Suite struct SyncframeHeaderTests {
-  @Test func gainsOfTheWords() {
+  @Test func gainWordsConvertToDecibels() {
     // A/52, 7.7.1.2 and 7.7.2.2: the largest gain, the smallest and unity.
     #expect(abs(SyncframeHeader.lineGain(0x7F) - 23.95) < 0.01)
     #expect(abs(SyncframeHeader.lineGain(0x80) + 24.08) < 0.01)
@@ -86,7 +86,7 @@ struct WrittenHeader {
     }
   }
 
-  @Test func everyModeOfBothKinds() {
+  @Test func headersOfEveryChannelModeAreRead() {
     for mode in 0..<8 {
       for dialogue in 0..<32 {
         for isLong in [false, true] {
@@ -129,12 +129,12 @@ struct WrittenHeader {
     }
   }
 
-  @Test func dependentFrames() {
+  @Test func dependentFramesAreRecognised() {
     #expect(SyncframeHeader(WrittenHeader().enhanced(type: 1))?.isDependent == true)
     #expect(SyncframeHeader(WrittenHeader().enhanced(type: 3)) == nil)
   }
 
-  @Test func whatIsCutShortOrDamagedIsNotReadBeyondItsEnd() {
+  @Test func truncatedHeadersAreNotReadBeyondTheirEnd() {
     var random = SeededGenerator.forTest()
     let whole = WrittenHeader(timeCodes: true, additional: 64).basic
     let read = SyncframeHeader(whole)
@@ -158,7 +158,7 @@ struct WrittenHeader {
     }
   }
 
-  @Test func frameLengths() {
+  @Test func frameLengthsMatchTheStandard() {
     // A/52, table 5.18: 44.1 kHz alternates between two lengths.
     func length(_ rate: Int, _ size: Int) -> Int? {
       var bytes = WrittenHeader().basic

@@ -6,7 +6,7 @@ import Media
 import Testing
 
 @Suite struct WAVWriterTests {
-  @Test func whatIsWrittenIsReadBackBitForBit() throws {
+  @Test func writtenFilesReadBackBitExactly() throws {
     let scratch = Scratch()
     let layouts: [ChannelLayout] = [
       .mono, .stereo, .ambisonics(order: 1, convention: .ambiX, headLocked: false),
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func theHeaderFollowsWhatIsWritten() throws {
+  @Test func unfinishedFileHasAValidHeader() throws {
     let scratch = Scratch()
     let writer = try WAVWriter(path: scratch / "o.wav", layout: .mono, sampleRate: 8000)
     try write(noise(channels: 1, frames: 20000), with: writer)
@@ -44,7 +44,7 @@ import Testing
     #expect(scratch.names.isEmpty)
   }
 
-  @Test func anAbandonedWriterLeavesTheOldFile() throws {
+  @Test func abandonedWriterKeepsTheOldFile() throws {
     let scratch = Scratch()
     scratch.write([1, 2, 3], to: "o.wav")
     do {
@@ -54,7 +54,7 @@ import Testing
     #expect(scratch.names == ["o.wav"] && scratch.bytes(of: "o.wav") == [1, 2, 3])
   }
 
-  @Test func aLinkStaysALink() throws {
+  @Test func symbolicLinksArePreserved() throws {
     let scratch = Scratch()
     scratch.write([1], to: "real.wav")
     symlink("real.wav", scratch / "link.wav")
@@ -66,7 +66,7 @@ import Testing
     #expect(status.st_mode & S_IFMT == S_IFLNK)
   }
 
-  @Test func aFullDiskIsOneLine() throws {
+  @Test func fullDiskGivesAOneLineError() throws {
     let writer = try? WAVWriter(path: "/dev/full", layout: .mono, sampleRate: 8000)
     #expect(writer == nil)
     let error = #expect(throws: MediaError.self) {
@@ -78,7 +78,7 @@ import Testing
         + "choose another folder or free some space")
   }
 
-  @Test func impossibleOutputsAreRefused() throws {
+  @Test func invalidOutputsAreRefused() throws {
     let scratch = Scratch()
     let cases: [(path: String, text: String)] = [
       (scratch.path, "is a directory; choose a file in it"),
