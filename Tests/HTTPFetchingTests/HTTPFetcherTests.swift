@@ -30,7 +30,7 @@ import Testing
 
   private func body(_ range: Range<Int>) -> [UInt8] { range.map { UInt8($0 * 7 % 251) } }
 
-  @Test func bodiesComeWholeAndInParts() throws {
+  @Test func bodiesAndByteRangesAreFetched() throws {
     let whole = try fetch("/body/10000")
     #expect(whole.bytes == body(0..<10_000))
     #expect(whole.timing.bytes == 10_000 && whole.timing.expected == 10_000)
@@ -49,26 +49,26 @@ import Testing
 
   /// The first byte's time is that of the response header, because throughput is measured from
   /// there.
-  @Test func theFirstByteIsTheAnswersHead() throws {
+  @Test func firstByteTimeIsThatOfTheResponseHeader() throws {
     let timing = try fetch("/late/1000").timing
     #expect(timing.seconds - (try #require(timing.firstByte)) > 0.45)
   }
 
-  @Test func aCopyThatIsTheNewestIsNotSentAgain() throws {
+  @Test func unchangedResourceIsNotSentAgain() throws {
     let first = try fetch("/body/10")
     #expect(first.validator?.tag == "\"tag\"" && !first.isUnchanged)
     let second = try fetch("/body/10", validator: first.validator)
     #expect(second.isUnchanged && second.bytes.isEmpty)
   }
 
-  @Test func statusesAreTold() {
+  @Test func errorStatusesAreReported() {
     #expect(throws: FetchError.status(404, retryAfter: 3)) { try fetch("/status/404") }
     #expect(throws: FetchError.status(503, retryAfter: 3)) { try fetch("/status/503") }
     #expect(FetchError.status(503, retryAfter: nil).isPassing)
     #expect(!FetchError.status(404, retryAfter: nil).isPassing)
   }
 
-  @Test func redirectionsAreFollowedAndCheckedAgain() throws {
+  @Test func redirectsAreFollowedAndChecked() throws {
     let direct = try fetch("/to?/body/20")
     #expect(direct.bytes == body(0..<20))
     #expect(direct.address == .network(base + "/body/20"))
@@ -97,7 +97,7 @@ import Testing
 
   /// No handler may be called for a task that is refused or cancelled at the same moment, because
   /// Foundation would terminate the process.
-  @Test func refusalsAndEndsAtAnyMomentAreSurvived() {
+  @Test func refusalAndCancellationNeverEndTheProcess() {
     for round in 0..<60 {
       #expect(throws: FetchError.self) {
         try fetch(round % 2 == 0 ? "/to?http://10.0.0.1/" : "/loop") { _ in round % 3 != 0 }
@@ -105,19 +105,19 @@ import Testing
     }
   }
 
-  @Test func brokenBodiesAreNotTaken() {
+  @Test func incompleteBodiesAreRefused() {
     #expect(throws: FetchError.tooShort(expected: 1000, got: 500)) { try fetch("/short/1000") }
     #expect(throws: FetchError.self) { try fetch("/reset") }
   }
 
-  @Test func bodiesThatAreTooLongAreGivenUp() {
+  @Test func bodiesBeyondTheLimitAreRefused() {
     #expect(throws: FetchError.tooLong(limit: 1000)) { try fetch("/body/1001", limit: 1000) }
     #expect(throws: FetchError.tooLong(limit: 1 << 20)) { try fetch("/endless") }
   }
 
   /// A server that sends without end may be read for a while until Foundation notices the
   /// cancellation.
-  @Test func whatComesBeyondTheLimitIsLetGo() {
+  @Test func dataBeyondTheLimitIsDiscarded() {
     let transfer = Transfer(limit: 1000, start: 0) { _ in nil }
     transfer.take(Data(count: 999))
     #expect(transfer.timing.bytes == 999 && !transfer.waitForEnd(seconds: 0))
@@ -125,7 +125,7 @@ import Testing
     #expect(transfer.timing.bytes == 0 && transfer.waitForEnd(seconds: 0))
   }
 
-  @Test func silenceIsNotWaitedForLong() {
+  @Test func silentAndSlowServersTimeOut() {
     var patience = HTTPFetcher.Patience()
     patience.silence = 0.5
     for path in ["/silent/1000", "/hang"] {
@@ -139,29 +139,29 @@ import Testing
   }
 
   /// The server is silent for 30 s, and the fetch would wait for 8 s.
-  @Test func aFetchIsGivenUpAsSoonAsItIsSaid() throws {
+  @Test func cancelledFetchEndsWithinHalfASecond() throws {
     let clock = ContinuousClock()
-    var said = clock.now
+    var lastCall = clock.now
     #expect {
       try fetch("/silent/1000") { timing in
-        said = clock.now
+        lastCall = clock.now
         return timing.bytes < 500
       }
     } throws: { error in
       guard case FetchError.abandoned(let timing) = error else { return false }
       return timing.bytes == 500 && timing.expected == 1000
     }
-    #expect(clock.now - said < .seconds(0.5))
+    #expect(clock.now - lastCall < .seconds(0.5))
   }
 
-  @Test func nobodyThereIsAnErrorOfTheConnection() {
+  @Test func unreachableServerIsAConnectionError() {
     #expect(throws: FetchError.connection("no server answers at that address and port")) {
       try HTTPFetcher(AccessRules(.server(host: "127.0.0.1"))).fetch(
         FetchRequest(.network("http://127.0.0.1:1/x"), limit: 10), goesOn: { _ in true })
     }
   }
 
-  @Test func twentyRequestsASecondAreEnough() {
+  @Test func paceAllowsAtMost20RequestsPerSecond() {
     let pace = RequestPace()
     let granted = (0..<3000).filter { pace.mayAsk(now: Int64($0) * 1_000_000) }
     #expect(granted.count == 60)
