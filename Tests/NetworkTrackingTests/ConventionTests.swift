@@ -13,12 +13,13 @@ import Testing
     (0.0, 0.0, 0.0), (30, 0, 0), (0, 20, 0), (0, 0, 15), (-100, 35, -20), (170, -60, 80),
   ].map { YawPitchRoll(yaw: $0.0, pitch: $0.1, roll: $0.2).quaternion }
 
-  @Test(arguments: OSCPreset.allCases) func whatIsSentIsUnderstood(preset: OSCPreset) throws {
+  @Test(arguments: OSCPreset.allCases)
+  func messagesRoundTripThroughTheReceiver(preset: OSCPreset) throws {
     for head in Self.heads {
       var receiver = OSCHead(preset)
-      let taken = receiver.take(preset.message(for: head))
-      let back = try #require(taken)
-      #expect(Quaternion.angle(between: head, back) < 1e-9)
+      let received = receiver.take(preset.message(for: head))
+      let decoded = try #require(received)
+      #expect(Quaternion.angle(between: head, decoded) < 1e-9)
     }
   }
 
@@ -87,17 +88,17 @@ import Testing
     #expect(abs(OSCPreset.sparta.message(for: up).numbers[1] + 20) < 1e-9)
   }
 
-  @Test func anglesMayComeOneByOne() throws {
+  @Test func anglesMayArriveInSeparateMessages() throws {
     var receiver = OSCHead(.sparta)
     _ = receiver.take(OSCMessage("/yaw", [40]))
     _ = receiver.take(OSCMessage("/pitch", [-10]))
-    let taken = receiver.take(OSCMessage("/roll", [5]))
-    let head = try #require(taken)
+    let received = receiver.take(OSCMessage("/roll", [5]))
+    let head = try #require(received)
     let wanted = YawPitchRoll(yaw: 40, pitch: 10, roll: 5).quaternion
     #expect(Quaternion.angle(between: head, wanted) < 1e-9)
   }
 
-  @Test func whatIsNoHeadIsRefused() {
+  @Test func invalidMessagesAreRejected() {
     var receiver = OSCHead(.ypr)
     for message in [
       OSCMessage("/ypr", [1, 2]), OSCMessage("/ypr", [.nan, 0, 0]), OSCMessage("/volume", [1]),
@@ -109,7 +110,7 @@ import Testing
     #expect(scene.take(OSCMessage("/ypr", [1, 2, 3])) == nil)
   }
 
-  @Test func datagramsOfAnyKindAreTaken() {
+  @Test func randomDatagramsYieldUnitQuaternionsOrNothing() {
     var random = SeededGenerator.forTest()
     var generator = SeededGenerator.forTest()
     for _ in 0..<20_000 {
@@ -123,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func namesAreRead() throws {
+  @Test func trackerAddressesAreParsed() throws {
     #expect(try NetworkTracker("osc:9000") == NetworkTracker(.osc(.ypr), port: 9000))
     #expect(try NetworkTracker("osc:9000:iem") == NetworkTracker(.osc(.iem), port: 9000))
     #expect(

@@ -50,10 +50,10 @@ import Testing
         return
       }
     }
-    Issue.record("the head never came: \(String(describing: source.status.latestSample))")
+    Issue.record("the pose did not arrive: \(String(describing: source.status.latestSample))")
   }
 
-  @Test(arguments: OSCPreset.allCases) func poseGoesOverTheWireAndBack(preset: OSCPreset) throws {
+  @Test(arguments: OSCPreset.allCases) func poseIsSentAndReceivedOverUDP(preset: OSCPreset) throws {
     let port = try freePort()
     let source = HeadPoseSource()
     let session = NetworkTrackerSession(NetworkTracker(.osc(preset), port: port), feeding: source)
@@ -66,7 +66,7 @@ import Testing
   }
 
   /// Builds the OSC message from the specification, independently of liblo.
-  @Test func messagesOfOtherProgramsAreUnderstood() throws {
+  @Test func specificationMessagesAreReceivedAndOthersRejected() throws {
     var random = SeededGenerator.forTest()
     let port = try freePort()
     let source = HeadPoseSource()
@@ -91,7 +91,7 @@ import Testing
     #expect(source.status.rejectedCount > rejected)
   }
 
-  @Test func opentrackAndFreepieAreUnderstood() throws {
+  @Test func opentrackAndFreepieDatagramsAreReceived() throws {
     let port = try freePort()
     let source = HeadPoseSource()
     let session = NetworkTrackerSession(
@@ -104,10 +104,10 @@ import Testing
       send(doubles, port: port)
     }
     session.stop()
-    let telephone = NetworkTrackerSession(
+    let freepieSession = NetworkTrackerSession(
       NetworkTracker(.freepie(.leftUp), port: port), feeding: source)
-    try telephone.start()
-    defer { telephone.stop() }
+    try freepieSession.start()
+    defer { freepieSession.stop() }
     let raw = [Float](repeating: 9, count: 9)
     let floats = (raw + [0.5, -0.25, 0.125]).flatMap { value in
       withUnsafeBytes(of: value.bitPattern.littleEndian, Array.init)
@@ -117,7 +117,7 @@ import Testing
     expect(wanted.quaternion, from: source) { send([0, 3] + floats, port: port) }
   }
 
-  @Test func aPortThatIsTakenIsToldOf() throws {
+  @Test func portInUseIsReported() throws {
     let port = try freePort()
     let source = HeadPoseSource()
     for sender in [NetworkTracker.Sender.opentrack(.rightUp), .osc(.ypr)] {
@@ -137,18 +137,18 @@ import Testing
     "", "localhost", "osc://", "osc://host", "osc://host:0", "http://h:1", "osc://:9",
     "osc://[::1]", "osc://h:9/path", "osc://a@b:9",
   ])
-  func wrongTargetsAreRefused(url: String) {
+  func invalidTargetsAreRefused(url: String) {
     #expect(throws: NetworkTrackerError.badTarget(url)) { try OSCSender(url) }
   }
 
-  @Test func aHostWithoutAnAddressIsToldOf() {
+  @Test func unknownHostIsReported() {
     #expect(throws: NetworkTrackerError.unknownHost("no-such-host.invalid")) {
       try OSCSender("osc://no-such-host.invalid:9000")
     }
   }
 
   @Test(arguments: ["127.0.0.1", "[::1]"])
-  func addressesAreTakenAsNumbersToo(host: String) throws {
+  func numericAddressesAreAccepted(host: String) throws {
     _ = try OSCSender("osc://\(host):9000/")
   }
 }
