@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct NumberTests {
   /// Compares with the check value of the CRC catalogue and with the values of `gzip`.
-  @Test func checksumsAreThoseOfTheStandard() {
+  @Test func crc32MatchesStandardCheckValues() {
     #expect(CRC32.of(Array("123456789".utf8)) == 0xCBF4_3926)
     #expect(CRC32.of([]) == 0)
     #expect(CRC32.of([0]) == 0xD202_EF8D)
@@ -14,7 +14,7 @@ import Testing
   }
 
   /// Compares with Vigna's reference implementation for seed 1234567.
-  @Test func randomNumbersAreThoseOfSplitMix64() {
+  @Test func generatorMatchesSplitMix64() {
     var random = SeededGenerator(1_234_567)
     #expect(
       (0..<5).map { _ in random.next() } == [
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func distributionsHaveTheirMoments() {
+  @Test func distributionsHaveTheExpectedMoments() {
     var random = SeededGenerator(1)
     let count = 200_000
     let uniform = (0..<count).map { _ in random.uniform() }

@@ -8,14 +8,14 @@ import Testing
 @Suite struct ProgramTests {
   private func shell(_ text: String) -> [String] { ["/bin/sh", "-c", text] }
 
-  @Test func outputAndExitCodeAreThere() throws {
+  @Test func outputAndExitCodeAreCaptured() throws {
     let result = try #require(CapturedProgram(shell("echo one; exit 3")).run())
     #expect(result.output == Array("one\n".utf8))
     #expect(result.ending == .exited(3))
     #expect(result.ending.code == 3)
   }
 
-  @Test func aKilledProgramIsTold() throws {
+  @Test func killedProgramReportsItsSignal() throws {
     let result = try #require(CapturedProgram(shell("echo one; kill -KILL $$")).run())
     #expect(result.output == Array("one\n".utf8))
     #expect(result.ending == .signalled(SIGKILL))
@@ -23,19 +23,19 @@ import Testing
   }
 
   @Test(arguments: ["/nonexistent/program", "stillstage-no-such-program"])
-  func aMissingProgramIsTold(name: String) {
+  func missingProgramIsReported(name: String) {
     #expect(CapturedProgram([name]).run() == nil)
     #expect(throws: SystemError(number: ENOENT)) { try ProgramLaunch([name]).start() }
   }
 
-  @Test func aFloodIsBounded() throws {
+  @Test func outputSizeIsLimited() throws {
     let result = try #require(
       CapturedProgram(["yes"], timeoutSeconds: 10, maximumBytes: 100_000).run())
     #expect(result.ending == .tooMuchOutput)
     #expect(result.output.count <= 100_000)
   }
 
-  @Test func aSlowProgramIsKilledWithWhatItStarted() throws {
+  @Test func timeoutKillsTheProgramAndItsChildren() throws {
     let start = ContinuousClock.now
     let program = CapturedProgram(shell("sleep 60 & echo $!; sleep 60"), timeoutSeconds: 0.3)
     let result = try #require(program.run())
@@ -47,17 +47,17 @@ import Testing
     #expect(isGone)
   }
 
-  @Test func aProgramThatClosesItsOutputIsWaitedFor() throws {
+  @Test func exitIsAwaitedAfterTheOutputCloses() throws {
     let result = try #require(CapturedProgram(shell("exec >&-; sleep 0.2; exit 4")).run())
     #expect(result.ending == .exited(4))
   }
 
-  @Test func itCanBeCancelled() throws {
+  @Test func runCanBeCancelled() throws {
     let program = CapturedProgram(shell("sleep 60"), isCancelled: { true })
     #expect(try #require(program.run()).ending == .cancelled)
   }
 
-  @Test func descriptorsAreNotPassedOn() throws {
+  @Test func descriptorsAreNotInherited() throws {
     let open = dup(2)
     defer { close(open) }
     let result = try #require(CapturedProgram(shell("ls /proc/$$/fd; true")).run())
@@ -65,12 +65,12 @@ import Testing
     #expect(Set(numbers).isSubset(of: ["0", "1", "2"]))
   }
 
-  @Test func theEnvironmentIsTheOneThatWasGiven() throws {
+  @Test func programReceivesOnlyTheGivenEnvironment() throws {
     let program = CapturedProgram(["/usr/bin/env"], environment: ["A=1", "B=two words"])
     #expect(try #require(program.run()).output == Array("A=1\nB=two words\n".utf8))
   }
 
-  @Test func streamsLeadWhereTheyShould() throws {
+  @Test func standardStreamsAreRedirected() throws {
     let folder = TemporaryFolder()
     let input = try folder.write("in", to: "in")
     var launch = ProgramLaunch(shell("cat; echo out; echo err >&2"))
@@ -81,7 +81,7 @@ import Testing
     #expect(try SystemFile.contents(folder.file("log")) == Array("inout\nerr\n".utf8))
   }
 
-  @Test func waitingCanBeGivenUp() throws {
+  @Test func waitCanTimeOutOrBeStopped() throws {
     let process = try ProgramLaunch(["sleep", "60"]).start()
     #expect(process.wait(seconds: 0.05) == nil)
     #expect(process.wait(while: { false }) == nil)
@@ -89,7 +89,7 @@ import Testing
     #expect(process.ending() == .unknown)
   }
 
-  @Test func aGuardianThatGoesLeavesItsTargetAlone() throws {
+  @Test func releasedGuardianDoesNotKillItsTarget() throws {
     let process = try ProgramLaunch(["sleep", "60"]).start()
     var guardian: ProcessGuardian? = try ProcessGuardian(killing: process.id)
     #expect(guardian != nil)

@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func aLateReaderGetsTheNewest() {
+  @Test func lateReaderGetsTheNewestValues() {
     let ring = SequenceRing(capacity: 8, blank: Value(0))
     defer { ring.deallocate() }
     for number in 0..<1000 { ring.push(Value(number)) }
@@ -43,7 +43,7 @@ import Testing
     #expect(numbers == [996, 997, 998, 999])
   }
 
-  @Test func theLatestIsTheLastOne() {
+  @Test func latestIsTheLastValuePushed() {
     let ring = SequenceRing(blank: Value(0))
     defer { ring.deallocate() }
     #expect(ring.latest == nil)
@@ -55,37 +55,37 @@ import Testing
   }
 
   /// One writer pushes at full speed while one reader pops all values and another reads the latest.
-  @Test func anOvertakenReaderNeverSeesAMixture() {
+  @Test func overtakenReaderNeverSeesATornValue() {
     let ring = SequenceRing(capacity: 4, blank: Value(0))
     defer { ring.deallocate() }
     let (flag, count) = (Flag(), 200_000)
-    let (writer, looker) = (Worker(), Worker())
-    let (mixtures, looks) = (Counter(), Counter())
+    let (writer, latestReader) = (Worker(), Worker())
+    let (tornValues, latestReads) = (Counter(), Counter())
     writer.start {
       for number in 0..<count { ring.push(Value(number)) }
       flag.isSet.store(true, ordering: .releasing)
     }
-    looker.start {
+    latestReader.start {
       var last = -1
-      while !looker.isStopped {
+      while !latestReader.isStopped {
         guard let value = ring.latest else { continue }
-        if value != Value(value.number) || value.number < last { mixtures.add() }
+        if value != Value(value.number) || value.number < last { tornValues.add() }
         last = value.number
-        looks.add()
+        latestReads.add()
       }
     }
     var (position, last, hasEnded) = (0, -1, false)
     while !hasEnded {
       hasEnded = flag.isSet.load(ordering: .acquiring)
       while let value = ring.pop(&position) {
-        if value != Value(value.number) || value.number <= last { mixtures.add() }
+        if value != Value(value.number) || value.number <= last { tornValues.add() }
         last = value.number
       }
     }
     writer.stop()
-    looker.stop()
-    #expect(mixtures.value == 0)
-    #expect(looks.value > 0)
+    latestReader.stop()
+    #expect(tornValues.value == 0)
+    #expect(latestReads.value > 0)
     #expect(last == count - 1)
   }
 

@@ -8,14 +8,14 @@ import Testing
 @Suite struct SystemFileTests {
   private let folder = TemporaryFolder()
 
-  @Test func whatIsNoFolderCannotBeListed() throws {
+  @Test func onlyFoldersCanBeListed() throws {
     let file = try folder.write("text", to: "file")
     #expect(SystemFile.names(in: folder.file("none")) == nil)
     #expect(SystemFile.names(in: file) == nil)
     #expect(SystemFile.names(inDescriptor: -1) == nil)
   }
 
-  @Test func allOfTenThousandEntriesAreListed() throws {
+  @Test func folderOf10000EntriesIsListedCompletely() throws {
     let names = Set((0..<10_000).map { "entry-\($0)" } + [".hidden", "Kopfhörer 頭"])
     #expect(SystemFile.names(in: folder.path) == [])
     for name in names { close(open(folder.file(name), O_CREAT | O_WRONLY, 0o600)) }
@@ -40,7 +40,7 @@ import Testing
     #expect(try !SystemFile.contents("/proc/self/status").isEmpty)
   }
 
-  @Test func whatCannotBeReadIsTold() {
+  @Test func readErrorsAreReported() {
     #expect(throws: SystemError(number: ENOENT)) {
       try SystemFile.contents(folder.file("none"))
     }

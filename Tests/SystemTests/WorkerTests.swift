@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct WorkerTests {
-  @Test func itEndsPromptly() {
+  @Test func stopEndsASleepPromptly() {
     let worker = Worker()
     worker.start { while !worker.isStopped { worker.sleep(milliseconds: 10_000) } }
     _ = waitUntil(seconds: 0.02) { false }
@@ -15,7 +15,7 @@ import Testing
     #expect(ContinuousClock.now - start < .milliseconds(100))
   }
 
-  @Test func wakingEndsASleep() {
+  @Test func wakeEndsASleep() {
     let worker = Worker()
     final class Count: Sendable { let value = Atomic<Int>(0) }
     let count = Count()
@@ -33,7 +33,7 @@ import Testing
     worker.stop()
   }
 
-  @Test func oneThatWasStoppedDoesNotStart() {
+  @Test func stoppedWorkerDoesNotStart() {
     let worker = Worker()
     worker.stop()
     worker.start { Issue.record("it runs") }
