@@ -23,7 +23,7 @@ import Testing
     return try JSONDecoder().decode([Row].self, from: Data(run.output.utf8))
   }
 
-  @Test func theBuiltInLinesMeetTheGoals() throws {
+  @Test func stillstageMeetsItsGoalsOnTheBuiltInTraces() throws {
     let rows = try rows([])
     #expect(rows.count == 6 * rules.count)
     for trace in ["fades", "tunnels", "drop", "alternating", "ramp", "mean"] {
@@ -37,8 +37,8 @@ import Testing
     #expect(own.stallPercent <= 0.25 && own.restoreSeconds ?? 99 <= 12)
   }
 
-  /// One line carries everything, the other never carries multichannel.
-  @Test func givenLinesAreMeasured() throws {
+  /// One trace is fast enough for every rendition, the other only for stereo.
+  @Test func givenTracesAreMeasured() throws {
     let folder = TemporaryFolder()
     let wide = try folder.write("t,kbps\n0,5000\n", to: "wide.csv")
     let thin = try folder.write("t,kbps\n0,110\n", to: "thin.csv")
@@ -53,18 +53,18 @@ import Testing
     #expect(text.contains("wide.csv    stillstage  0.00 %  0.00              100 %"))
   }
 
-  @Test func aPictureIsDrawn() throws {
+  @Test func chartIsWrittenButNeverOverItsInput() throws {
     let folder = TemporaryFolder()
     let trace = try folder.write("0,800\n20,110\n60,800\n120,800", to: "a.csv")
     let chart = folder.file("chart.svg")
     _ = try Stillstage.succeed(["bench", "adaptation", trace, "--chart", chart])
-    let picture = String(decoding: try readFile(chart), as: UTF8.self)
-    #expect(picture.contains("<svg") && picture.contains("buffer (s)"))
+    let svg = String(decoding: try readFile(chart), as: UTF8.self)
+    #expect(svg.contains("<svg") && svg.contains("buffer (s)"))
     let same = try Stillstage.run(["bench", "adaptation", trace, "--chart", trace])
     #expect(same.exitCode == 1 && same.errors.contains("would overwrite"))
   }
 
-  @Test func whatIsNoTraceIsRefused() throws {
+  @Test func invalidTracesAreRefused() throws {
     let folder = TemporaryFolder()
     let bad = try folder.write("t,kbps\n0,1\n0,2\n", to: "bad.csv")
     for (path, reason) in [

@@ -82,7 +82,7 @@ import Testing
   ]
 
   @Test(arguments: render + head + hrtf + usage)
-  func isToldInOneLine(_ wrong: Case) throws {
+  func badInputGivesAOneLineError(_ wrong: Case) throws {
     let folder = TemporaryFolder()
     try Self.fill(folder)
     let before = folder.names

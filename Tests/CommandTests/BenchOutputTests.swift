@@ -13,7 +13,7 @@ import Testing
   ]
 
   @Test(arguments: benches)
-  func aPictureIsOfAKnownKind(_ bench: [String]) throws {
+  func chartsInUnknownFormatsAreRefused(_ bench: [String]) throws {
     let folder = TemporaryFolder()
     let run = try ProgramRun.of(
       Stillstage.path, bench + ["--chart", folder.file("a.pdf")], timeoutSeconds: 10)
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: benches)
-  func aPictureThatCannotBeWrittenIsToldAtOnce(_ bench: [String]) throws {
+  func unwritableChartsAreReportedBeforeMeasuring(_ bench: [String]) throws {
     let folder = TemporaryFolder()
     let run = try ProgramRun.of(
       Stillstage.path, bench + ["--chart", folder.file("none/a.svg")], timeoutSeconds: 10)

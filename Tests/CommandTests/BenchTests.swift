@@ -36,7 +36,7 @@ import Testing
     return try JSONDecoder().decode(Report.self, from: Data(run.output.utf8))
   }
 
-  @Test func theRowsAreThoseThatWereAskedFor() throws {
+  @Test func reportHasTheRequestedRows() throws {
     let report = try report(["STILLSTAGE_PEERS": nil])
     let own = report.rows.filter { $0.renderer == "decoder" }
     #expect(own.map(\.blockFrames) == [32, 32, 128, 128])
@@ -51,13 +51,13 @@ import Testing
     #expect(reference.millisecondsPerSecond > 5 * whole.millisecondsPerSecond)
   }
 
-  @Test func theKernelsCanBeChosen() throws {
+  @Test func instructionSetCanBeChosen() throws {
     let report = try report(["STILLSTAGE_PEERS": nil, "STILLSTAGE_SIMD": "baseline"])
     #expect(report.instructionSet == "baseline")
   }
 
   /// A peer that reports a second of CPU time per second of sound.
-  @Test func peersAreComparedWith() throws {
+  @Test func peersAreIncludedInTheComparison() throws {
     let folder = TemporaryFolder()
     try makePeer("peer-bare-loop", "echo 512 1000", in: folder)
     let report = try report(["STILLSTAGE_PEERS": folder.path])
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// Ctrl-C works even while a peer runs that never finishes.
-  @Test func controlCEndsIt() throws {
+  @Test func controlCEndsTheBench() throws {
     let folder = TemporaryFolder()
     try makePeer("peer-bare-loop", "exec sleep 60", in: folder)
     let program = try RunningProgram(

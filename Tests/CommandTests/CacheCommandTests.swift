@@ -25,7 +25,7 @@ import Testing
       .map(String.init)
   }
 
-  @Test func aDesignIsKeptAndFoundAgain() throws {
+  @Test func designsAreCachedAndReused() throws {
     let folder = TemporaryFolder()
     let place: [String: String?] = [
       "STILLSTAGE_CACHE": nil, "XDG_CACHE_HOME": folder.file("cache"),
@@ -38,20 +38,20 @@ import Testing
     #expect(try entries(folder) == kept)
   }
 
-  @Test func withoutACacheNothingIsWritten() throws {
+  @Test func nothingIsWrittenWithoutACache() throws {
     let folder = TemporaryFolder()
     let home: String? = folder.file("cache")
     let off = try export(
       folder, "1.wav", environment: ["STILLSTAGE_CACHE": "off", "XDG_CACHE_HOME": home])
-    let homeless = try export(
+    let withoutHome = try export(
       folder, "2.wav",
       environment: ["STILLSTAGE_CACHE": nil, "XDG_CACHE_HOME": nil, "HOME": nil])
-    #expect(off == homeless)
+    #expect(off == withoutHome)
     #expect(try entries(folder) == [])
   }
 
   /// Both programs find no design, compute it and write it.
-  @Test func twoProgramsAtOnceGetTheSame() throws {
+  @Test func concurrentProgramsGetTheSameDesign() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("delays-per-ear", in: folder)
     let program = "\(ProgramRun.builtProducts)/stillstage"
@@ -68,20 +68,20 @@ import Testing
   }
 
   /// Simulates a full disk: files are limited to 64 kB, less than an entry.
-  @Test func aDiskWithoutRoomIsHarmless() throws {
+  @Test func fullDiskDoesNotFailTheRender() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("delays-per-ear", in: folder)
     let program = "\(ProgramRun.builtProducts)/stillstage"
     try folder.write(
       FloatWAV(rate: 16000, channels: [[Float](repeating: 0.5, count: 100)]).bytes(), to: "in.wav")
-    let again = try ProgramRun.of(
+    let run = try ProgramRun.of(
       "bash",
       [
         "-c",
         "ulimit -f 64; exec \(program) render \(folder.file("in.wav")) -o \(folder.file("o.wav"))"
           + " --hrtf \(sofa) --order 7",
       ], environment: ["STILLSTAGE_CACHE": folder.file("cache")])
-    #expect(again.exitCode == 0, "\(again.errors)")
+    #expect(run.exitCode == 0, "\(run.errors)")
     #expect(try entries(folder) == [])
   }
 }

@@ -21,8 +21,8 @@ import Testing
       environment: ["XDG_CONFIG_HOME": folder.file("config")], timeoutSeconds: 40)
   }
 
-  /// A script whose head follows the instructions that appear in a file.
-  private func obedient(_ file: String, up: String = "0 30 0") -> String {
+  /// Returns a script that moves the head as the instructions in a file say.
+  private func scriptFollowing(_ file: String, up: String = "0 30 0") -> String {
     """
     wait_for() { until grep -q "$1" \(file); do kill -0 $(cat pid) || exit; sleep 0.1; done; }
     until [ -s pid ]; do sleep 0.1; done
@@ -40,22 +40,22 @@ import Testing
     String(decoding: try readFile(folder.file(name)), as: UTF8.self)
   }
 
-  private let kept = "config/stillstage/trackers/1d6b-0104-SN-0001.json"
+  private let profilePath = "config/stillstage/trackers/1d6b-0104-SN-0001.json"
 
-  @Test func threePosesMakeAProfile() throws {
+  @Test func calibrationWritesAProfileFromThreePoses() throws {
     let folder = TemporaryFolder()
-    let result = try run("calibrate SN-0001", obedient("out"), in: folder)
+    let result = try run("calibrate SN-0001", scriptFollowing("out"), in: folder)
     let errors = try text("err", in: folder)
     #expect(result.exitCode == 0, "\(errors)")
     #expect(try text("out", in: folder).contains("Axes (front, left, up)  x,y,z, up is z"))
-    let profile = try text(kept, in: folder).filter { !$0.isWhitespace }
+    let profile = try text(profilePath, in: folder).filter { !$0.isWhitespace }
     #expect(profile.contains("\"axes\":\"x,y,z\"") && profile.contains("\"version\":1"))
     #expect(profile.contains("\"serial\":\"SN-0001\""))
   }
 
   @Test func aDryRunWritesNothing() throws {
     let folder = TemporaryFolder()
-    let result = try run("calibrate SN-0001 --dry-run --json", obedient("err"), in: folder)
+    let result = try run("calibrate SN-0001 --dry-run --json", scriptFollowing("err"), in: folder)
     #expect(result.exitCode == 0)
     let output = try text("out", in: folder)
     #expect(output.hasPrefix("{\n") && output.hasSuffix("}\n"))
@@ -64,7 +64,7 @@ import Testing
 
   @Test func wrongPosesAreRefused() throws {
     let folder = TemporaryFolder()
-    let result = try run("calibrate SN-0001", obedient("out", up: "35 0 0"), in: folder)
+    let result = try run("calibrate SN-0001", scriptFollowing("out", up: "35 0 0"), in: folder)
     #expect(result.exitCode == 1)
     #expect(try text("err", in: folder).contains("turned it about axes"))
     #expect(!folder.names.contains("config"))
@@ -81,7 +81,7 @@ import Testing
   private func watched(_ profile: String) throws -> (pitch: Double, notes: String) {
     let folder = TemporaryFolder()
     _ = try ProgramRun.of("mkdir", ["-p", folder.file("config/stillstage/trackers")])
-    try folder.write(profile, to: kept)
+    try folder.write(profile, to: profilePath)
     let script = """
       until [ -s out ]; do sleep 0.1; done
       echo pose 0 20 0
@@ -110,7 +110,7 @@ import Testing
     #expect(!turned.notes.contains("not used"))
   }
 
-  @Test func anOldOrForeignProfileIsNotUsedAndToldOf() throws {
+  @Test func outdatedAndForeignProfilesAreIgnoredWithANote() throws {
     let old = try watched(profile(axes: "-x,-y,z", version: 0))
     #expect(abs(old.pitch - 20) < 0.2)
     #expect(old.notes.contains("the calibration is not used: "))

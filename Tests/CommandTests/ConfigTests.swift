@@ -21,16 +21,16 @@ import Testing
     return (run, channels.joined().map { abs($0) }.max() ?? 0)
   }
 
-  @Test func defaultsCountAndTheCommandLineWins() throws {
+  @Test func commandLineOverridesConfiguredDefaults() throws {
     let plain = try render("{}", []).peak
     #expect(plain > 0.01)
     let louder = try render(#"{"gain": 6}"#, []).peak
     #expect(abs(louder / plain - 1.9953) < 0.001)
-    let won = try render(#"{"gain": 6}"#, ["--gain", "0"]).peak
-    #expect(abs(won / plain - 1) < 1e-5)
+    let overridden = try render(#"{"gain": 6}"#, ["--gain", "0"]).peak
+    #expect(abs(overridden / plain - 1) < 1e-5)
   }
 
-  @Test func aPoseOnTheCommandLineWinsOverARecordingByDefault() throws {
+  @Test func poseOptionOverridesConfiguredMotion() throws {
     let run = try render(#"{"motion": "/no/such/file.csv"}"#, ["--pose", "90,0,0"]).run
     #expect(run.exitCode == 0)
     #expect(try render(#"{"motion": "/no/such/file.csv"}"#, []).run.exitCode == 1)
@@ -41,7 +41,7 @@ import Testing
     (#"{"gain": 99}"#, "config.json: the value '99' of 'gain' must be a number from -120 to 40"),
     (#"{"layout": "5.9"}"#, "config.json: the value '5.9' of 'layout' must be auto"),
   ])
-  func badDefaultsAreRefusedInOneLine(config: String, reason: String) throws {
+  func invalidDefaultsGiveAOneLineError(config: String, reason: String) throws {
     let run = try render(config, []).run
     #expect(run.exitCode == 1)
     #expect(run.errors.contains(reason))

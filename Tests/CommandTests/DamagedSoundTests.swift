@@ -6,7 +6,7 @@ import Testing
 
 /// Playback continues past damaged sound.
 @Suite struct DamagedSoundTests {
-  @Test func numbersThatAreNoSoundAreMutedAndToldOnce() throws {
+  @Test func invalidSamplesAreMutedAndReportedOnce() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("plain", in: folder)
     var tone = (0..<9600).map { Float(sin(Double($0) * 0.1)) * 0.5 }
@@ -29,7 +29,7 @@ import Testing
     #expect(output.channels[0][8000..<9000].contains { abs($0) > 0.05 })
   }
 
-  @Test func aFileThatIsCutShortIsPlayedToItsEnd() throws {
+  @Test func truncatedFileIsRenderedToItsEnd() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("plain", in: folder)
     let tone = (0..<24000).map { Float(sin(Double($0) * 0.1)) * 0.5 }

@@ -14,7 +14,7 @@ import Testing
     return folder.file("in\(channels).wav")
   }
 
-  @Test func loudspeakersArePlayedAndSoundfieldsRefused() throws {
+  @Test func directDecoderRendersBedsAndRefusesSoundfields() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("delays-per-ear", in: folder)
     for (channels, layout) in [(1, "mono"), (2, "stereo"), (6, "5.1"), (12, "7.1.4")] {
@@ -38,7 +38,7 @@ import Testing
     #expect(access(folder.file("no.wav"), F_OK) != 0)
   }
 
-  @Test func itHasNoFiltersToExport() throws {
+  @Test func exportRefusesTheDirectDecoder() throws {
     let folder = TemporaryFolder()
     let run = try ProgramRun.of(
       "\(ProgramRun.builtProducts)/stillstage",

@@ -19,7 +19,7 @@ import Testing
   private static let rate = 16000
 
   @Test(arguments: [1, 3, 7])
-  func exportedFiltersAreThoseOfRender(order: Int) throws {
+  func renderMatchesConvolutionWithTheExportedFilters(order: Int) throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("delays-per-ear", in: folder)
     let clicks = Self.clicks
@@ -51,7 +51,7 @@ import Testing
     #expect(residual <= -100, "order \(order): \(residual) dB")
   }
 
-  @Test func theDesignsAreDecodersOfTheSameShape() throws {
+  @Test func designsDifferButHaveTheSameShape() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("plain", in: folder)
     let designs = ["magls", "ls", "magls-cov"]

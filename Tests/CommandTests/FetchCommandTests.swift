@@ -59,7 +59,7 @@ import Testing
     ((try? FileManager.default.contentsOfDirectory(atPath: "\(output)/\(folder)")) ?? []).sorted()
   }
 
-  @Test func aPresentationIsFetchedAndWhatIsThereIsNotFetchedAgain() throws {
+  @Test func fetchWritesAPresentationAndSkipsCompleteSegments() throws {
     try make(3)
     let first = try Stillstage.succeed(arguments())
     #expect(
@@ -94,7 +94,7 @@ import Testing
     #expect(wrong.exitCode == 2 && wrong.errors.contains("such as 256k or 1.5M"))
   }
 
-  @Test func whatIsMissingIsAnErrorUntilItIsThere() throws {
+  @Test func missingSegmentsFailTheFetchUntilAvailable() throws {
     try make(4)
     unlink(source.file("st2.ts"))
     try fails(arguments(), "Stereo (st): segment 2 is missing: the server answered with status 404")
@@ -104,7 +104,7 @@ import Testing
     #expect(run.output.contains("8 segments are complete, 1 of them fetched now"))
   }
 
-  @Test func whatCannotBeFetchedIsSaidInOneLine() throws {
+  @Test func invalidSourcesAndOutputsAreRefused() throws {
     try source.write("#EXTM3U\n#EXTINF:4,\na.ts\n", to: "live.m3u8")
     try source.write("#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-ENDLIST\n", to: "empty.m3u8")
     try source.write("<html>", to: "page.m3u8")
@@ -125,7 +125,7 @@ import Testing
     try fails(["fetch", source.path, "-o", "/proc/kept"], "cannot write /proc/kept")
   }
 
-  @Test func aSignalEndsItAtOnceAndItGoesOnFromThere() throws {
+  @Test func interruptStopsTheFetchAtOnceAndItResumes() throws {
     try make(20)
     try source.write("0.2", to: "delay")
     let run = try RunningProgram([Stillstage.path] + arguments())
@@ -134,17 +134,17 @@ import Testing
     kill(run.pid, SIGINT)
     #expect(run.wait(seconds: 2) == 130)
     unlink(source.file("delay"))
-    let there = names("stereo-128k").count { $0.hasSuffix(".ts") }
+    let fetched = names("stereo-128k").count { $0.hasSuffix(".ts") }
     let playlist = try String(
       decoding: Data(contentsOf: URL(filePath: output + "/stereo-128k/playlist.m3u8")),
       as: UTF8.self)
-    #expect(playlist.split(separator: "\n").count { $0.hasSuffix(".ts") } == there)
+    #expect(playlist.split(separator: "\n").count { $0.hasSuffix(".ts") } == fetched)
     #expect(playlist.hasSuffix("#EXT-X-ENDLIST\n"))
     let rest = try Stillstage.succeed(arguments())
     #expect(rest.output.contains("40 segments are complete, \(40 - there) of them fetched now"))
   }
 
-  @Test func aKilledRunLeavesAPresentation() throws {
+  @Test func killedFetchLeavesAValidPresentation() throws {
     try make(20)
     try source.write("0.1", to: "delay")
     let run = try RunningProgram([Stillstage.path] + arguments())
@@ -159,7 +159,7 @@ import Testing
   }
 
   /// A limited file size acts like a full disk: a one-line error, and completed files remain.
-  @Test func aFullDiskIsOneLine() throws {
+  @Test func fullDiskGivesAOneLineError() throws {
     try make(3)
     let limited = try ProgramRun.of(
       "sh", ["-c", "ulimit -f 4; exec \"$0\" \"$@\"", Stillstage.path] + arguments())

@@ -50,7 +50,7 @@ import Testing
     #expect(abs(yaw - turnPerSecond * 9.99) < 0.02)
   }
 
-  @Test func aFusedFileIsAMotionFile() throws {
+  @Test func renderAcceptsFusedMotion() throws {
     let folder = TemporaryFolder()
     let input = try folder.write(recording(field: false), to: "in.csv")
     _ = try Stillstage.succeed(["fuse", input, "-o", folder.file("head.csv")])
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func benchTellsEachFileAndTheMean() throws {
+  @Test func benchReportsEachFileAndTheMean() throws {
     let folder = TemporaryFolder()
     let first = try folder.write(recording(field: true), to: "a.csv")
     let second = try folder.write(recording(field: false), to: "b.csv")
@@ -100,9 +100,9 @@ import Testing
     #expect(refused.errors.contains("has no columns qw,qx,qy,qz with the true orientation"))
   }
 
-  /// A rival that always returns the identity: its output is read as doubles and reported next to
+  /// A peer that always returns the identity: its output is read as doubles and reported next to
   /// ours.
-  @Test func aRivalIsMeasuredInTheSameRun() throws {
+  @Test func peerFilterIsMeasuredInTheSameRun() throws {
     let folder = TemporaryFolder()
     let input = try folder.write(recording(field: false), to: "in.csv")
     try folder.write(

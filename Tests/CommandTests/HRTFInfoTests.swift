@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct HRTFInfoTests {
-  @Test func aGoodFileIsDescribed() throws {
+  @Test func usableFileIsDescribed() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("delays-per-ear", in: folder)
     let run = try Stillstage.succeed(["hrtf", "info", sofa])
@@ -20,7 +20,7 @@ import Testing
     #expect(lines.contains { $0.hasPrefix("largest gap") })
   }
 
-  @Test func jsonHoldsTheSameAndNothingElse() throws {
+  @Test func jsonHasTheSameEntriesAndNoOtherOutput() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("delays-per-ear", in: folder)
     let run = try Stillstage.succeed(["hrtf", "info", "--json", sofa])

@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--decoder", "direct"], ["--spatialize", "off"]])
-  func headphonesAreEqualisedAsAnyEqualiserDoesIt(options: [String]) throws {
+  func equalisationMatchesThePeakingFilter(options: [String]) throws {
     let file = try folder.write(
       "Preamp: -9 dB\r\nFilter 1: ON PK Fc 1500 Hz Gain 9,0 dB Q 0,8\r\n", to: "own.txt")
     let before = try render(options).ears
@@ -84,7 +84,7 @@ import Testing
     #expect(none.ears == plain)
   }
 
-  @Test func aBrokenLineIsNamed() throws {
+  @Test func errorNamesTheInvalidLine() throws {
     let file = try folder.write(
       "Preamp: -3 dB\nFilter 1: ON PK Fc 100 Hz Gain 3 dB Q 1\nFilter 2: ON PK Fc 100 Hz Q 1\n",
       to: "broken.txt")
@@ -94,8 +94,8 @@ import Testing
     #expect(run.errors.split(separator: "\n").count == 1)
   }
 
-  @Test func aLargerHeadHearsLaterOnTheFarSide() throws {
-    func arrivals(_ options: [String]) throws -> Double {
+  @Test func interauralDelayScalesWithHeadCircumference() throws {
+    func delay(_ options: [String]) throws -> Double {
       // The direct decoder preserves the phases at the ears at all frequencies.
       let ears = try render(options + ["--decoder", "direct"]).ears
       try #require(ears.count == 2)
@@ -111,13 +111,13 @@ import Testing
       return Double(best) + (a - c) / (2 * (a - 2 * b + c))
     }
     let (small, large) = (
-      try arrivals(["--head-circumference", "50"]), try arrivals(["--head-circumference", "65"])
+      try delay(["--head-circumference", "50"]), try delay(["--head-circumference", "65"])
     )
     #expect(small > 5 && abs(large / small / 1.3 - 1) < 0.03)
     #expect(try render(["--head-circumference", "44"]).run.exitCode == 2)
   }
 
-  @Test func loudspeakersAreFedWithoutDelay() throws {
+  @Test func speakerRenderingAffectsOnlySpatialSound() throws {
     let (phones, run) = (try render([]).ears, try render(["--speakers"]))
     #expect(run.run.exitCode == 0 && run.run.errors == "", "\(run.run.errors)")
     try #require(run.ears.count == 2)
@@ -141,7 +141,7 @@ import Testing
     let separationInThirdOctaves: [Double]
   }
 
-  @Test func theBenchTellsBothSets() throws {
+  @Test func speakerBenchReportsBothHRTFSets() throws {
     let run = try Stillstage.succeed(["bench", "speakers", "--json"])
     let rows = try JSONDecoder().decode([Row].self, from: Data(run.output.utf8))
     #expect(Set(rows.map(\.set)).count == 2 && rows.count == 24)

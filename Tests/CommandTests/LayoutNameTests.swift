@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 
 @Suite struct LayoutNameTests {
-  @Test func helpOffersTheNamesThatTheEngineTakes() throws {
+  @Test func helpListsTheLayoutNamesOfTheEngine() throws {
     #expect(Options.layoutNames == LayoutOption.names)
     for name in Options.layoutNames { _ = try LayoutOption(name) }
   }
 
-  @Test func otherNamesAreTakenToo() throws {
+  @Test func unlistedLayoutNamesAreAccepted() throws {
     let folder = TemporaryFolder()
     let sofa = try Fixtures.sofa("plain", in: folder)
     let silence = [Float](repeating: 0, count: 480)

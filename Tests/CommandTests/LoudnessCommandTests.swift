@@ -36,7 +36,7 @@ import Testing
     return try FloatWAV(reading: output).channels
   }
 
-  @Test func aRenderIsBroughtToTheLoudnessByOneGain() throws {
+  @Test func loudnessTargetIsReachedByAConstantGain() throws {
     for (channels, level, layout) in [(2, Float(0.02), "stereo"), (6, 0.3, "5.1"), (4, 0.1, "foa")]
     {
       let input = try programme("\(layout).wav", channels: channels, level: level)
@@ -49,13 +49,13 @@ import Testing
     }
   }
 
-  @Test func theUsersGainComesOnTop() throws {
+  @Test func gainOptionAddsToTheLoudnessGain() throws {
     let input = try programme("a.wav", channels: 2, level: 0.1)
     let ears = try render(input, "--loudness", "-23", "--gain", "-4")
     #expect(abs(measure(ears).loudness + 27) < 0.1)
   }
 
-  @Test func theLimiterStaysLast() throws {
+  @Test func limiterIsAppliedAfterTheLoudnessGain() throws {
     let input = try programme("a.wav", channels: 2, level: 0.1)
     let ears = try render(input, "--loudness", "-6", "--limiter", "on")
     #expect(measure(ears).peak <= -0.95)
@@ -66,12 +66,12 @@ import Testing
     #expect(run.errors.contains("dBTP; --limiter on"))
   }
 
-  @Test func silenceIsLeftAlone() throws {
+  @Test func silenceStaysSilent() throws {
     let input = try programme("a.wav", channels: 2, level: 0)
     #expect(try render(input, "--loudness", "-16")[0].allSatisfy { $0 == 0 })
   }
 
-  @Test func aRenderIsLinearByDefault() throws {
+  @Test func loudnessIsOffByDefault() throws {
     let input = try programme("a.wav", channels: 2, level: 0.02)
     #expect(try render(input) == render(input, "--loudness", "off"))
   }

@@ -35,7 +35,7 @@ import Testing
       ("stereo", 2, nil), ("5.1", 6, 0x60F), ("7.1", 8, 0x63F), ("7.1.4", 12, 0x2D63F),
       ("foa", 4, 0),
     ] as [(String, Int, UInt32?)])
-  func everyTargetHasItsChannelsAndLength(name: String, count: Int, mask wanted: UInt32?) throws {
+  func outputHasTheTargetsLayoutAndLength(name: String, count: Int, mask wanted: UInt32?) throws {
     let folder = TemporaryFolder()
     var random = SeededGenerator.forTest()
     for pose in [[], ["--pose", "30,10,-20"]] {
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func stereoTo51IsTheUpmixAlone() throws {
+  @Test func stereoTo51AppliesOnlyTheUpmix() throws {
     let folder = TemporaryFolder()
     var random = SeededGenerator.forTest()
     let (l, r) = (noise(&random), noise(&random))
@@ -72,12 +72,12 @@ import Testing
       #expect(plain[2...].joined().allSatisfy { $0 == 0 })
     }
     #expect(try render([l, r], ["--to", "stereo"], in: folder) == [l, r])
-    let alike = try render([l, l], ["--to", "5.1"], in: folder)
-    #expect(alike[0].allSatisfy { abs($0) < 1e-4 })
+    let identical = try render([l, l], ["--to", "5.1"], in: folder)
+    #expect(identical[0].allSatisfy { abs($0) < 1e-4 })
   }
 
   /// If the source is at azimuth a and the head is turned by y, the sound comes from a - y.
-  @Test(arguments: [0.0, 30, -75, 180]) func aPoseTurnsTheField(yaw: Double) throws {
+  @Test(arguments: [0.0, 30, -75, 180]) func poseRotatesTheSoundfield(yaw: Double) throws {
     let folder = TemporaryFolder()
     var random = SeededGenerator.forTest()
     let x = noise(&random)
@@ -101,7 +101,7 @@ import Testing
   }
 
   /// With the head turned by 110 degrees, the left surround is in front.
-  @Test func aPoseTurnsABed() throws {
+  @Test func poseRotatesTheBed() throws {
     let folder = TemporaryFolder()
     var random = SeededGenerator.forTest()
     let x = noise(&random)
@@ -117,7 +117,7 @@ import Testing
     for i in 0..<frames { #expect(abs(stereo[0][i] - half * x[i]) < 1e-6) }
   }
 
-  @Test func theLimiterIsForEars() throws {
+  @Test func limiterIsRefusedForLoudspeakerLayouts() throws {
     let folder = TemporaryFolder()
     var random = SeededGenerator.forTest()
     let input = try folder.write(FloatWAV(channels: [noise(&random)]).bytes(), to: "in.wav")
@@ -129,7 +129,7 @@ import Testing
   }
 
   /// Compares the upmix of three mixes with our limits and with ffmpeg's filter.
-  @Test func theBenchMeetsItsLimits() throws {
+  @Test func upmixBenchMeetsItsLimits() throws {
     let run = try ProgramRun.of(Stillstage.path, ["bench", "upmix", "--json"], timeoutSeconds: 240)
     let flat = run.output.filter { !$0.isWhitespace }
     #expect(flat.split(separator: "\"method\":\"stillstage\"").count == 4)

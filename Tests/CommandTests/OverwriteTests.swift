@@ -46,7 +46,7 @@ import Testing
     #expect(access(folder.file("new.wav"), F_OK) != 0)
   }
 
-  @Test func aFileGrownTooLargeIsToldAndRemoved() throws {
+  @Test func oversizedOutputIsReportedAndRemoved() throws {
     let folder = TemporaryFolder()
     try makeSound(folder.file("in.wav"), sampleRate: 8_000)
     let run = try ProgramRun.of(

@@ -55,7 +55,7 @@ import Testing
     #expect(run.errors.filter { $0 == "\n" }.count == 1)
   }
 
-  @Test func foldersAndPlaylistsPlayToTheirEnd() throws {
+  @Test func foldersAndPlaylistsRenderToTheirEnd() throws {
     let folder = try presentation()
     var lengths: Set<Int> = []
     for input in [folder.path, folder.file("p.m3u8"), "file://" + folder.file("p.m3u8")] {
@@ -72,7 +72,7 @@ import Testing
     #expect(abs((lengths.first ?? 0) - 8 * 48000) < 4096)
   }
 
-  @Test func whatIsMissingIsSilentAndToldOfInItsPlace() throws {
+  @Test func missingSegmentsAreSilentAndReported() throws {
     let folder = try presentation()
     _ = try render(folder.path)
     let whole = try frames()
@@ -87,7 +87,7 @@ import Testing
     fails(try render(folder.path), "s0.ts")
   }
 
-  @Test func renditionsThatWereNotKeptAreNotMissed() throws {
+  @Test func variantsMissingFromTheFolderAreIgnored() throws {
     let folder = try presentation()
     try folder.write(
       """
@@ -103,7 +103,7 @@ import Testing
     fails(try render(folder.path), "none of its playlists is in the folder")
   }
 
-  @Test func nothingOutsideTheFolderIsReadUnlessItIsNamed() throws {
+  @Test func filesOutsideTheFolderAreRefusedUnlessRootAllowsThem() throws {
     let folder = try presentation()
     let inner = folder.file("inner")
     mkdir(inner, 0o700)
@@ -125,7 +125,7 @@ import Testing
     #expect(try render(inner + "/q.m3u8").exitCode == 0)
   }
 
-  @Test func aServerIsPlayedFromAndLeadsNowhereElse() throws {
+  @Test func serverPresentationRendersAndUnsafeAddressesAreRefused() throws {
     let folder = try presentation()
     let server = try RunningProgram(["python3", Fixtures.httpServer, folder.path])
     let base = "http://127.0.0.1:\(try server.line(with: "", seconds: 20).text)/in/"
@@ -151,7 +151,7 @@ import Testing
     fails(try render("http://127.0.0.1:1/p.m3u8"), "no server answers")
   }
 
-  @Test func whatAFolderWithoutAPlaylistHoldsIsPlayedOrSaid() throws {
+  @Test func folderWithoutAPlaylistNeedsAMediaFile() throws {
     let folder = TemporaryFolder()
     fails(try render(folder.path), "it contains no playlist")
     let parts = (0..<5).map { Self.packed.folder.file("s\($0).ts") }

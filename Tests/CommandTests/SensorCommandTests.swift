@@ -30,7 +30,7 @@ import Testing
     #expect(list.output.contains("\"access\" : \"ready\""))
   }
 
-  @Test func aWrongProfileIsNotUsedAndToldOf() throws {
+  @Test func invalidDeviceProfilesAreIgnoredWithANote() throws {
     let data = TemporaryFolder()
     mkdir("\(data.path)/HRTF", 0o755)
     mkdir("\(data.path)/Calibration", 0o755)
@@ -79,7 +79,7 @@ import Testing
   }
 
   /// The bridge sends the pose that a watcher receives.
-  @Test(arguments: ["sparta", "iem", "quaternion"]) func theBridgeKeepsThePose(preset: String)
+  @Test(arguments: ["sparta", "iem", "quaternion"]) func bridgePreservesThePose(preset: String)
     throws
   {
     let port = 20_000 + Int(getpid()) % 20_000
@@ -104,8 +104,8 @@ import Testing
     ("play x --tracker osc:9000 --tracker-axes -y,x,z", 2),
     ("trackers bridge nobody osc://h:1", 1),
   ])
-  func wrongWordsAreRefused(words: String, code: Int) throws {
-    let run = try ProgramRun.of(Stillstage.path, words.split(separator: " ").map(String.init))
+  func invalidArgumentsAreRefused(commandLine: String, code: Int) throws {
+    let run = try ProgramRun.of(Stillstage.path, commandLine.split(separator: " ").map(String.init))
     #expect(Int(run.exitCode) == code)
     #expect(run.errors.split(separator: "\n").count == 1)
   }

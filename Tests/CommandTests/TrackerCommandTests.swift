@@ -30,7 +30,7 @@ import Testing
       .filter { !$0.hasPrefix("mock: ") }
   }
 
-  @Test func withoutATrackerThereIsGuidance() throws {
+  @Test func absenceOfTrackersIsReported() throws {
     let run = try run(["--absent"], [Stillstage.path, "trackers"])
     #expect(run.exitCode == 0)
     #expect(output(run).first == "No head tracker found.")
@@ -55,7 +55,7 @@ import Testing
     #expect(text.contains("\"protocol\" : \"#AndroidHeadTracker#1.0\""))
   }
 
-  @Test func theTrackerThatMayNotBeOpenedComesWithTheRule() throws {
+  @Test func deniedTrackerIsListedWithTheUdevRule() throws {
     let drop = ["setpriv", "--reuid", "65534", "--clear-groups"]
     let command = [Stillstage.path, "trackers"]
     let run = try run(["--deny"], (getuid() == 0 ? drop : []) + command)
@@ -64,7 +64,7 @@ import Testing
     #expect(run.output.contains("KERNELS==\"0003:1D6B:0104.*\""))
   }
 
-  @Test func thePoseIsWrittenUntilASignalEndsIt() throws {
+  @Test func watchPrintsThePoseUntilASignal() throws {
     let folder = TemporaryFolder()
     let run = try watch(
       """
@@ -91,7 +91,7 @@ import Testing
     #expect(last[4] > 5)
   }
 
-  @Test func unpluggingAndPluggingIsTold() throws {
+  @Test func unpluggingAndPluggingAreReported() throws {
     let folder = TemporaryFolder()
     let run = try watch(
       """
@@ -112,7 +112,7 @@ import Testing
     String(decoding: try readFile(folder.file(name)), as: UTF8.self)
   }
 
-  @Test func anUnknownOrAmbiguousTrackerIsRefusedWithWhatThereIs() throws {
+  @Test func unknownAndAmbiguousTrackersAreRefused() throws {
     let unknown = try run([], [Stillstage.path, "trackers", "watch", "nothing"])
     #expect(unknown.exitCode == 1)
     #expect(unknown.errors.contains("choose from: SN-0001 (Virtual Head Tracker)"))
