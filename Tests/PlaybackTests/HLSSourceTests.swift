@@ -17,7 +17,7 @@ import Testing
 @Suite struct HLSSourceTests {
   private static let packed = Packed()
   /// From 7 s on, the programme is 14 dB louder. The LFE stays the same.
-  private static let swelling = Packed(programme: "if(lt(t\\,7)\\,0.2\\,1)", effects: "1")
+  private static let gettingLouder = Packed(programme: "if(lt(t\\,7)\\,0.2\\,1)", effects: "1")
   /// Copies of presentations, kept for the duration of the test.
   private let folders = Folders()
 
@@ -167,7 +167,7 @@ import Testing
     return decibels(rest[...]) - decibels(wanted)
   }
 
-  @Test func aRenditionIsReadToTheFrameAsItsOwnFileIs() throws {
+  @Test func renditionIsBitIdenticalToItsDecodedFile() throws {
     let six = try sound(of: source(Plan(renditions: [1])))
     #expect(six.count == 6 && six[0].count == 12 * 48000)
     #expect(try six == decoded("six.eac3"))
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func aReplacedSegmentTakesOverWithinItAlignedAndAsLoud() throws {
+  @Test func replacementSegmentJoinsAlignedAndAtEqualLoudness() throws {
     let six = try sound(of: source(Plan(renditions: [1])))
     let (sound, news, _) = try read(Plan(renditions: [0, 0, 0, 1], again: [2: 1]))
     #expect(news.map(\.isMultichannel) == [false, true])
@@ -212,14 +212,14 @@ import Testing
     (Plan(renditions: [1, 1, 1, 0]), 2, false),
     (Plan(renditions: [0, 0, 0, 1], again: [2: 1]), 2, true),
   ])
-  private func stereoIsAsLoudAsMultichannelInItsPlace(
+  private func stereoMatchesMultichannelLoudnessAtTheJoin(
     _ plan: Plan, segment: Int, isReturn: Bool
   ) throws {
     let change = try #require(read(plan, lfe: 5).news.last)
     let (start, end) = (Double(segment) * 1.92, Double(segment + 1) * 1.92)
     let join = change.at - 0.15
     #expect(start < join && join < end)
-    func softer(_ range: Range<Double>) throws -> Double {
+    func stereoExcess(_ range: Range<Double>) throws -> Double {
       let frames = Int(range.lowerBound * 48000)..<Int(range.upperBound * 48000)
       let versions = try ["six.eac3", "two.m4a"].map { name in
         try loudness(decoded(name).map { Array($0[frames]) }, lfe: 5)
@@ -227,7 +227,7 @@ import Testing
       return versions[0] - versions[1]
     }
     let known = isReturn ? start..<join : join..<end
-    let (exact, mean) = try (softer(known), softer(start..<end))
+    let (exact, mean) = try (stereoExcess(known), stereoExcess(start..<end))
     #expect(abs(exact - mean) > 0.3)
     let share = (known.upperBound - known.lowerBound) / 3
     let stereo = mean + share * (exact - mean)
@@ -236,25 +236,25 @@ import Testing
 
   /// If the runs only meet, the level is predicted. The programme is 14 dB louder than when the two
   /// were compared, and the LFE, which the fold-down lacks, is unchanged.
-  @Test func stereoIsAsLoudAsMultichannelWhereTheyOnlyMeet() throws {
+  @Test func stereoMatchesMultichannelLoudnessWithoutOverlap() throws {
     var settings = RenderSettings()
     settings.upmix = .off
     let plan = Plan(renditions: [0, 0, 0, 1, 1, 0], again: [2: 1])
-    let (sound, news, _) = try read(plan, of: Self.swelling, lfe: 20, settings: settings) {
+    let (sound, news, _) = try read(plan, of: Self.gettingLouder, lfe: 20, settings: settings) {
       truncate($0.file("two/s04.ts"), 0)
     }
     #expect(news.map(\.isMultichannel) == [false, true, false])
     let change = try #require(news.last)
     #expect(abs(change.at - 9.6) < 0.05)
     let frames = Int(change.at * 48000) + 12000..<Int((change.at + 1.8) * 48000)
-    let wanted = try decoded("six.eac3", of: Self.swelling).map { Array($0[frames]) }
+    let wanted = try decoded("six.eac3", of: Self.gettingLouder).map { Array($0[frames]) }
     let first = try #require(news.first { $0.isMultichannel }).gain
     let step =
       loudness(sound.map { Array($0[frames]) }, lfe: 20) - loudness(wanted, lfe: 20) - first
     #expect(abs(step) < 0.5)
   }
 
-  @Test func noChangeOfRenditionClicksOrStepsInLevel() throws {
+  @Test func renditionChangesCauseNoClickOrLevelStep() throws {
     let plans = [
       Plan(renditions: [0, 0, 0, 1], again: [2: 1]), Plan(renditions: [1, 1, 1, 0], again: [:]),
       Plan(renditions: [0, 0, 1, 1, 0, 0]),
@@ -288,7 +288,7 @@ import Testing
     }
   }
 
-  @Test func aMissingSegmentKeepsItsTimeAndIsTold() throws {
+  @Test func missingSegmentIsSilentAndReported() throws {
     let whole = try sound(of: source(Plan(renditions: [1])))
     let source = try source(Plan(renditions: [1])) { folder in
       for rendition in ["six", "two"] { unlink(folder.file("\(rendition)/s02.ts")) }
@@ -303,7 +303,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1000, 48000 * 5 + 77, 48000 * 11, 48000 * 12, 48000 * 13])
-  func aSeekGoesToTheFrame(_ frame: Int) throws {
+  func seekIsFrameExact(_ frame: Int) throws {
     let whole = try sound(of: source(Plan(renditions: [1])))
     let source = try source(Plan(renditions: [1]))
     let bus = try prepared(source, settings: source.settings)
@@ -319,7 +319,7 @@ import Testing
     }
   }
 
-  @Test func aWaitingReadIsGivenUp() throws {
+  @Test func abandonedSourceThrowsOnRead() throws {
     let source = try source(Plan(renditions: [1]))
     source.abandon()
     #expect(throws: PlaybackError.self) { try sound(of: source) }

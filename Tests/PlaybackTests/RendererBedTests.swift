@@ -22,7 +22,7 @@ import Testing
   ]
 
   @Test(arguments: beds.indices)
-  func everySpeakerIsAPlaneWaveFromItsPlace(bed: Int) {
+  func speakerChannelsRenderAsPlaneWaves(bed: Int) {
     let (speakers, azimuths) = Self.beds[bed]
     let (filters, sound) = (noiseFilters(order: 3), noise(channels: 1, frames: 200))
     for (channel, azimuth) in azimuths.enumerated() {
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [2, 3])
-  func lowFrequencyEffectsAreTheSameInBothEarsHoweverTheHeadTurns(bed: Int) {
+  func lfeIsEqualInBothEarsAndIndependentOfThePose(bed: Int) {
     let speakers = Self.beds[bed].speakers
     let sound = PlanarSignal(channelCount: 1, frames: 3000) { _, frame in
       0.1 * Float(sin(2 * .pi * 40 * Double(frame) / testRate))
@@ -59,7 +59,7 @@ import Testing
     #expect(abs(level - 10) < 0.3)
   }
 
-  @Test func highTonesDoNotPassTheLowFrequencyChannel() {
+  @Test func lfeRejectsHighFrequencies() {
     let sound = PlanarSignal(channelCount: 1, frames: 3000) { _, frame in
       Float(sin(2 * .pi * 1200 * Double(frame) / testRate))
     }
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: [16_000, 44_100, 48_000] as [Double])
-  func headLockedStereoIsDelayedAndNothingElse(sampleRate: Double) {
+  func headLockedStereoIsOnlyDelayed(sampleRate: Double) {
     var filters = noiseFilters(order: 1)
     filters = BinauralFilters(
       order: 1, sampleRate: sampleRate, left: filters.left, right: filters.right)

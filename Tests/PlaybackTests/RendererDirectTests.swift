@@ -21,7 +21,7 @@ import Testing
       blockFrames: blockFrames)
   }
 
-  @Test func theBlockSizeDoesNotMatter() throws {
+  @Test func outputIsIndependentOfTheBlockSize() throws {
     let input = noise(channels: 6, frames: 900)
     let whole = render(
       input, with: try renderer(surround51), sizes: [900], head: turningHead)
@@ -37,7 +37,7 @@ import Testing
 
   /// The ears have the patterns 1 + y/2 and 1 - y/2. The head has no size, but sound arrives as at
   /// a sphere.
-  @Test func theNearEarIsLouderByTheHeadsPattern() throws {
+  @Test func earLevelsFollowThePatternOfTheHead() throws {
     let frames = 4000
     let tone = PlanarSignal(channelCount: 2, frames: frames) { channel, frame in
       channel == 0 ? Float(sin(2 * .pi * 200 * Double(frame) / testRate)) : 0
@@ -50,7 +50,7 @@ import Testing
     #expect(abs(level(ears[0]) / level(ears[1]) - 1.25 / 0.75) < 0.06)
   }
 
-  @Test func lowFrequencyEffectsStayBesideTheHead() throws {
+  @Test func lfeIsIndependentOfThePose() throws {
     let sound = PlanarSignal(channelCount: 6, frames: 3000) { channel, frame in
       channel == 3 ? 0.1 * Float(sin(2 * .pi * 40 * Double(frame) / testRate)) : 0
     }

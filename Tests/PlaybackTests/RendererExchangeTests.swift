@@ -40,7 +40,7 @@ import Testing
 
   /// A change to another head, order and design: no energy beyond 100 Hz from the tone.
   @Test(arguments: [64, 700])
-  func aToneStaysATone(block: Int) throws {
+  func decoderExchangeAddsNoSpectralEnergyToATone(block: Int) throws {
     let changes = [
       (30_000, try Self.filters(Self.other, 3)), (80_000, try Self.filters(Self.other, 7)),
       (130_000, try Self.filters(Self.head, 1, .leastSquares)),
@@ -62,7 +62,7 @@ import Testing
   }
 
   /// After the fade, the output equals that of a renderer with the new filters from the start.
-  @Test func theNewDecoderHasHeardThePast() throws {
+  @Test func exchangedDecoderMatchesOneUsedFromTheStart() throws {
     let (old, new) = (noiseFilters(order: 3, taps: 300), noiseFilters(order: 3, taps: 700))
     let field = noise(channels: 16, frames: 12_000)
     let truth = Renderer(layout: ambiX(3), filters: new, busOrder: 3)
@@ -77,7 +77,7 @@ import Testing
   }
 
   /// Of several exchanges before the first frame is rendered, the last one takes effect.
-  @Test func theLastOfManyIsHeard() throws {
+  @Test func lastOfSeveralExchangesTakesEffect() throws {
     let filters = (0..<5).map { _ in noiseFilters(order: 2) }
     let field = noise(channels: 9, frames: 9_000)
     let expected = render(

@@ -10,7 +10,7 @@ import Testing
   static let bad: [Float] = [.nan, .infinity, -.infinity, 1e30, -1e30]
 
   @Test(arguments: layouts, bad)
-  func whatIsNoSoundIsMutedCountedAndPlayedPast(layout: ChannelLayout, value: Float) {
+  func invalidSamplesAreMutedAndCounted(layout: ChannelLayout, value: Float) {
     let filters = noiseFilters(order: 1)
     let clean = noise(channels: 6, frames: 5000)
     let broken = clean.copy
@@ -31,7 +31,7 @@ import Testing
     #expect(residualDecibels(back[0], back[1]) < -100)
   }
 
-  @Test func aStreamOfGarbageComesOutFiniteAndTheNextSoundIsHeard() {
+  @Test func outputStaysFiniteAndRecoversFromRandomBits() {
     let filters = noiseFilters(order: 1)
     let sound = noise(channels: 4, frames: 4000)
     let input = PlanarSignal(channelCount: 4, frames: 4000) { channel, frame in
@@ -51,7 +51,7 @@ import Testing
 
   /// After `reset`, a used renderer equals a new one to the bit.
   @Test(arguments: layouts, [Renderer.Finish.linear, .safe])
-  func resetForgetsEverything(layout: ChannelLayout, finish: Renderer.Finish) {
+  func resetRestoresTheInitialState(layout: ChannelLayout, finish: Renderer.Finish) {
     let filters = noiseFilters(order: 1, taps: 200)
     let field = noise(channels: 6, frames: 2000)
     let new = Renderer(layout: layout, filters: filters, busOrder: 1, finish: finish)

@@ -11,7 +11,7 @@ import Testing
   private static let rampFrames = Int(testRate * 0.05)
 
   @Test(arguments: RendererFaultTests.layouts, Renderer.Mode.allCases)
-  func linearMeansThatTwiceTheInputIsTwiceTheOutputToTheBit(
+  func linearFinishScalesExactlyWithTheInput(
     layout: ChannelLayout, mode: Renderer.Mode
   ) {
     let filters = noiseFilters(order: 1, taps: 100)
@@ -26,19 +26,19 @@ import Testing
     #expect(peak(results[0][0]) > 50, "a limiter would have been at work")
   }
 
-  @Test func safeRisesOver50MillisecondsAndIsThenTheSameSound() {
+  @Test func safeFinishFadesInOver50MillisecondsThenEqualsLinear() {
     let (filters, field) = (
       noiseFilters(order: 1), noise(channels: 4, frames: 4000, amplitude: 0.05)
     )
     let linear = render(field, with: Renderer(layout: ambiX(1), filters: filters, busOrder: 1))
     let renderer = Renderer(layout: ambiX(1), filters: filters, busOrder: 1, finish: .safe)
-    let late = renderer.latencyFrames
+    let latency = renderer.latencyFrames
     let ears = render(field, with: renderer, sizes: [400])
-    #expect(late > 0)
+    #expect(latency > 0)
     for (ear, truth) in zip(ears, linear) {
-      #expect(peak(ear[..<late]) == 0)
-      for frame in 0..<(4000 - late) {
-        #expect(abs(ear[late + frame] - rise(frame) * truth[frame]) < 1e-6)
+      #expect(peak(ear[..<latency]) == 0)
+      for frame in 0..<(4000 - latency) {
+        #expect(abs(ear[latency + frame] - rise(frame) * truth[frame]) < 1e-6)
       }
     }
   }
@@ -53,7 +53,7 @@ import Testing
   ]
 
   @Test(arguments: loud.indices, RendererFaultTests.layouts)
-  func safeNeverExceedsTheCeiling(signal: Int, layout: ChannelLayout) {
+  func safeFinishKeepsTruePeakBelowTheCeiling(signal: Int, layout: ChannelLayout) {
     let raw = PlanarSignal(channelCount: 6, frames: 1600) { Self.loud[signal]($0, $1) }
     // Remove energy at half the sample rate, where no meter of finite length sees peaks between
     // samples.
@@ -69,7 +69,7 @@ import Testing
 
   /// Meters may read noise that is white up to half the sample rate too low. Those of BS.1770 have
   /// a tolerance of 0.5 dB.
-  @Test func whiteNoiseExceedsTheCeilingByLessThanTheMetersTolerance() {
+  @Test func whiteNoiseStaysWithinTheMeterToleranceOfTheCeiling() {
     let noise = PlanarSignal(channelCount: 6, frames: 1600) { Self.loud[0]($0, $1) }
     let (levels, _) = limitedLevels(of: noise, layout: ambiX(1, headLocked: true))
     #expect(levels.allSatisfy { $0 <= -0.5 }, "\(levels) dBTP")
@@ -93,7 +93,7 @@ import Testing
     return (ears.map { TruePeakMeter.decibels($0) }, peak(ears.joined()) / peak(linear.joined()))
   }
 
-  @Test func aChangeOfGainIsSmoothAndExactInTheEnd() {
+  @Test func gainChangeIsSmoothAndEndsExact() {
     let field = PlanarSignal(channelCount: 2, frames: 4000) { _, _ in 0.125 }
     let renderer = Renderer(
       layout: .stereo, filters: noiseFilters(order: 1), busOrder: 1, mode: .plain)

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  private func equalisedIsBehind(
+  private func expectEqualisationAfterDecoding(
     _ filters: BinauralFilters, _ layout: ChannelLayout, _ source: PlanarSignal,
     mode: Renderer.Mode = .spatial
   ) {
@@ -36,19 +36,19 @@ import Testing
     #expect(residualDecibels(heard(filters.equalised(by: Self.taps)), truth) < -100)
   }
 
-  @Test func theSoundfieldAndWhatIsFixedToTheHead() {
-    equalisedIsBehind(
+  @Test func soundfieldAndHeadLockedStereoAreEqualised() {
+    expectEqualisationAfterDecoding(
       noiseFilters(order: 2), ambiX(2, headLocked: true), noise(channels: 11, frames: 4000))
   }
 
-  @Test func loudspeakersWithEffects() {
-    equalisedIsBehind(
+  @Test func bedWithLFEIsEqualised() {
+    expectEqualisationAfterDecoding(
       noiseFilters(order: 3), .speakers(surround51), noise(channels: 6, frames: 4000))
   }
 
-  @Test func effectsAlone() {
+  @Test func lfeAloneIsEqualised() {
     var random = SeededGenerator.forTest()
-    equalisedIsBehind(
+    expectEqualisationAfterDecoding(
       noiseFilters(order: 3), .speakers(surround51),
       PlanarSignal(channelCount: 6, frames: 4000) { c, _ in
         c == 3 ? .random(in: -0.5...0.5, using: &random) : 0
@@ -56,20 +56,20 @@ import Testing
   }
 
   @Test(arguments: [ambiX(1), .stereo, .speakers(surround51)])
-  func plainStereo(layout: ChannelLayout) {
-    equalisedIsBehind(
+  func plainStereoIsEqualised(layout: ChannelLayout) {
+    expectEqualisationAfterDecoding(
       noiseFilters(order: layout == ambiX(1) ? 1 : 3), layout,
       noise(channels: layout.channelCount, frames: 4000), mode: .plain)
   }
 
   @Test(arguments: [Renderer.Mode.spatial, .plain])
-  func theParametricDecoder(mode: Renderer.Mode) throws {
-    equalisedIsBehind(
+  func parametricDecoderIsEqualised(mode: Renderer.Mode) throws {
+    expectEqualisationAfterDecoding(
       try RendererParametricTests.parametric(), ambiX(1, headLocked: true),
       noise(channels: 6, frames: 4000), mode: mode)
   }
 
-  @Test func theTailIsLongEnough() {
+  @Test func tailIncludesTheEqualiserTaps() {
     let filters = noiseFilters(order: 1, taps: 24).equalised(by: Self.taps)
     let renderer = Renderer(layout: .stereo, filters: filters, busOrder: 1, mode: .plain)
     #expect(renderer.tailFrames >= 16 + Self.taps.count - 1)
@@ -79,7 +79,7 @@ import Testing
   /// In both modes, the output after the exchange equals that of a renderer with the new filters
   /// from the start.
   @Test(arguments: [Renderer.Mode.spatial, .plain])
-  func exchangeIsSmooth(mode: Renderer.Mode) {
+  func equaliserExchangeIsSmooth(mode: Renderer.Mode) {
     let old = noiseFilters(order: 1)
     let new = old.equalised(by: Self.taps)
     let sound = noise(channels: 2, frames: 12_000)
@@ -106,7 +106,7 @@ import Testing
 
   /// From headphones to loudspeakers and back, for every design that supports both.
   @Test(arguments: [false, true])
-  func loudspeakersTakeOver(isDirect: Bool) throws {
+  func switchingToLoudspeakersAndBackIsSmooth(isDirect: Bool) throws {
     var head = RigidSphereHead()
     head.ringSpacing = 15
     let hrtf = HRTFChoice(set: head.hrtfSet(sampleRate: testRate))
@@ -136,7 +136,7 @@ import Testing
     #expect(residualDecibels(late.0, late.1) < -100)
   }
 
-  @Test func theParametricDecoderIsForHeadphones() {
+  @Test func parametricDecoderIsRefusedForLoudspeakers() {
     var settings = RenderSettings()
     settings.isParametric = true
     settings.playback = .laptop
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func aSetWithoutAHeadHasNoSize() {
+  @Test func circumferenceIsRefusedForASetWithoutInterauralDelay() {
     var settings = RenderSettings()
     settings.headCircumference = 0.57
     let hrtf = HRTFChoice(set: SyntheticHead.set)

@@ -15,12 +15,12 @@ import Testing
   }
 
   @Test(arguments: [(Renderer.Mode.spatial, Renderer.Mode.plain), (.plain, .spatial)])
-  func aChangeIsACrossfadeWithoutAStep(from: Renderer.Mode, to: Renderer.Mode) {
+  func modeChangeCrossfadesWithoutAStep(from: Renderer.Mode, to: Renderer.Mode) {
     // Much louder than plain stereo, so that a hard switch would be a step.
     let filters = BinauralFilters(
       order: 1, sampleRate: testRate, left: constant(-3), right: constant(2))
     let (change, end) = (1500, 1500 + Self.rampFrames)
-    let (old, new) = (pure(from, filters), pure(to, filters))
+    let (old, new) = (renderedIn(from, filters), renderedIn(to, filters))
     let renderer = Renderer(layout: .stereo, filters: filters, busOrder: 1, mode: from)
     let ears = render(
       sine, with: renderer, sizes: [500],
@@ -42,7 +42,7 @@ import Testing
   }
 
   /// An inaudible mode must not keep the sound from its last use.
-  @Test func nothingOldIsHeardWhenAModeComesBack() {
+  @Test func reactivatedModeContainsNoOldSound() {
     let renderer = Renderer(
       layout: .stereo, filters: noiseFilters(order: 1), busOrder: 1, mode: .plain)
     let field = PlanarSignal(channelCount: 2, frames: 6000) { _, frame in frame < 2000 ? 1 : 0 }
@@ -59,7 +59,7 @@ import Testing
     [[gain]] + [[Float]](repeating: [0], count: 3)
   }
 
-  private func pure(_ mode: Renderer.Mode, _ filters: BinauralFilters) -> [[Float]] {
+  private func renderedIn(_ mode: Renderer.Mode, _ filters: BinauralFilters) -> [[Float]] {
     render(
       sine, with: Renderer(layout: .stereo, filters: filters, busOrder: 1, mode: mode),
       sizes: [500])

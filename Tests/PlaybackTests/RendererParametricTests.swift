@@ -24,9 +24,9 @@ import Testing
       layout: ambiX(1, headLocked: headLocked), filters: filters, busOrder: 1, mode: mode)
   }
 
-  /// What does not turn, and plain stereo, sound the same as with the linear decoder, but later.
+  /// Head-locked and plain stereo sound the same as with the linear decoder, but later.
   @Test(arguments: [Renderer.Mode.spatial, .plain])
-  func everythingIsEquallyLate(mode: Renderer.Mode) throws {
+  func headLockedAndPlainStereoHaveTheDecoderLatency(mode: Renderer.Mode) throws {
     var random = SeededGenerator.forTest()
     let field = PlanarSignal(channelCount: 6, frames: 3000) { channel, _ in
       channel >= 4 || mode == .plain ? Float.random(in: -0.5...0.5, using: &random) : 0
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func aClickComesAtItsTime() throws {
+  @Test func clickArrivesAfterLatencyAndDecoderDelay() throws {
     let head = RigidSphereHead().hrtfSet(sampleRate: testRate).normalized()
     var filters = try DecoderDesign(order: 1).filters(for: head)
     filters.planeWaves = try PlaneWaveResponses(set: head, equalisation: .none)
@@ -59,7 +59,7 @@ import Testing
     #expect(residualDecibels(render(field, with: renderer), truth) < -20)
   }
 
-  @Test func afterAResetItBeginsAnew() throws {
+  @Test func resetRestoresTheInitialState() throws {
     let renderer = Self.renderer(try Self.parametric())
     let field = noise(channels: 4, frames: 2000)
     let first = render(field, with: renderer, head: turningHead)
@@ -69,7 +69,7 @@ import Testing
 
   /// Loudspeakers and higher orders have better decoders.
   @Test(arguments: [ChannelLayout.stereo, ambiX(2), .speakers(surround51)])
-  func otherSourcesAreRefused(layout: ChannelLayout) throws {
+  func parametricDecoderAcceptsOnlyFirstOrder(layout: ChannelLayout) throws {
     var settings = RenderSettings()
     settings.isParametric = true
     settings.busOrder = 1

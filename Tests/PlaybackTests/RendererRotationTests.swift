@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite struct RendererRotationTests {
-  private func turned(
+  private func rotated(
     _ field: PlanarSignal, _ filters: BinauralFilters, sizes: [Int], block: Int
   ) -> [[Float]] {
     let renderer = Renderer(
@@ -16,27 +16,27 @@ import Testing
     return render(field, with: renderer, sizes: sizes, head: turningHead)
   }
 
-  @Test func theCallSizeDoesNotMatterWhileTheHeadTurns() {
+  @Test func rotationIsIndependentOfTheCallSize() {
     let (filters, field) = (noiseFilters(order: 2, taps: 300), noise(channels: 9, frames: 4500))
-    let truth = turned(field, filters, sizes: [64], block: 256)
+    let truth = rotated(field, filters, sizes: [64], block: 256)
     for sizes in [[1000], [4096], [333, 1, 1500]] {
-      let ears = turned(field, filters, sizes: sizes, block: 256)
+      let ears = rotated(field, filters, sizes: sizes, block: 256)
       #expect(residualDecibels(ears, truth) < -120, "calls of \(sizes)")
     }
   }
 
-  @Test func theExpectedBlockDoesNotMatterWhileTheHeadTurns() {
+  @Test func rotationIsIndependentOfTheExpectedBlockSize() {
     let (filters, field) = (noiseFilters(order: 2, taps: 300), noise(channels: 9, frames: 2500))
-    let truth = turned(field, filters, sizes: [256], block: 64)
+    let truth = rotated(field, filters, sizes: [256], block: 64)
     for block in [1, 256, 1024] {
-      let ears = turned(field, filters, sizes: [256], block: block)
+      let ears = rotated(field, filters, sizes: [256], block: block)
       #expect(residualDecibels(ears, truth) < -120, "blocks of \(block)")
     }
   }
 
-  /// A head turned by y hears a source at azimuth a as a head at rest hears it at a - y.
+  /// A head rotated by y hears a source at azimuth a as a head at rest hears it at a - y.
   @Test(arguments: [1, 3, 5, 7])
-  func turningTheHeadIsTurningTheSourceBack(order: Int) {
+  func headRotationEqualsInverseSourceRotation(order: Int) {
     var random = SeededGenerator.forTest()
     let (azimuth, yaw) = (
       Double.random(in: -180...180, using: &random), Double.random(in: -180...180, using: &random)

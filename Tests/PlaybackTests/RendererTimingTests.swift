@@ -15,7 +15,7 @@ import Testing
   ]
 
   @Test(arguments: calls)
-  func anImpulseComesOutAfterTheConstantDelay(size: Int, frames: Int, at: Int) throws {
+  func impulseArrivesAfterTheConstantDelay(size: Int, frames: Int, at: Int) throws {
     var random = SeededGenerator.forTest()
     let filters = try SyntheticHead.filters.get()
     let delay = SyntheticHead.delayFrames + Int(BinauralFilters.delaySeconds * testRate)
@@ -33,7 +33,7 @@ import Testing
   /// Compares the complete response with the defining sum, for impulses at any position in call and
   /// partition.
   @Test(arguments: calls)
-  func theResponseIsTheFilters(size: Int, frames: Int, at: Int) {
+  func impulseResponseEqualsTheSumOfTheFilters(size: Int, frames: Int, at: Int) {
     var random = SeededGenerator.forTest()
     let filters = noiseFilters(order: 2, taps: 90)
     let gains = SphericalHarmonics.evaluate(order: 2, randomDirection(using: &random))
@@ -56,7 +56,7 @@ import Testing
 
   /// After the tail there is no more sound, neither through the filters nor past them.
   @Test(arguments: tails.indices, [Renderer.Finish.linear, .safe])
-  func nothingComesAfterTheTail(at index: Int, finish: Renderer.Finish) {
+  func outputIsSilentAfterTheTail(at index: Int, finish: Renderer.Finish) {
     var random = SeededGenerator.forTest()
     let (layout, taps) = Self.tails[index]
     for mode in Renderer.Mode.allCases {
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func noInputIsSilenceThatLetsTheTailOut() {
+  @Test func nilInputRendersTheTail() {
     let filters = noiseFilters(order: 1, taps: 300)
     let field = noise(channels: 4, frames: 100)
     let padded = PlanarSignal(channelCount: 4, frames: 600) { $1 < 100 ? field[$0][$1] : 0 }

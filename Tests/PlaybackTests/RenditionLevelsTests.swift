@@ -8,7 +8,7 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// What comparisons of renditions reveal about their levels.
+/// The levels of renditions, estimated from comparisons of their loudness.
 @Suite struct RenditionLevelsTests {
   private func decibels(_ power: Double) -> Double { 10 * log10(power) }
 
@@ -24,7 +24,7 @@ import Testing
 
   /// The effects stay as they were and the programme changes: the level is right immediately,
   /// whichever rendition played first and at whatever level.
-  @Test func stereoMakesUpForTheEffectsThatItLacks() throws {
+  @Test func stereoGainCompensatesTheMissingLFE() throws {
     var random = SeededGenerator(5)
     for _ in 0..<500 {
       func power() -> Double { pow(10, Double.random(in: -4...0, using: &random)) }
@@ -51,8 +51,8 @@ import Testing
     }
   }
 
-  /// A bang before quiet speech must not make the speech loud.
-  @Test func aBangIsNotMadeUpFor() throws {
+  /// Loud low-frequency effects before quiet speech must not make the speech loud.
+  @Test func loudLFEBurstRaisesStereoByAtMost3Decibels() throws {
     var levels = RenditionLevels()
     levels.hears(1)
     levels.compare(
@@ -63,7 +63,7 @@ import Testing
     #expect(abs(try #require(found) - (levels.decibels(of: 0) + 3)) < 1e-9)
   }
 
-  @Test func whatWasNeverComparedIsNotGuessed() {
+  @Test func levelIsUnknownBeforeTheFirstComparison() {
     var levels = RenditionLevels()
     levels.hears(1)
     let sound = loudness(programme: 0.1, effects: 0.1)
@@ -78,7 +78,7 @@ import Testing
     #expect(abs((found ?? 9) + 3) < 2.5)
   }
 
-  @Test func withoutEffectsItIsTheMean() throws {
+  @Test func levelWithoutLFEIsTheMeanOfTheComparisons() throws {
     var levels = RenditionLevels()
     levels.hears(1)
     for softer in [2.0, 3, 4] {
@@ -95,7 +95,7 @@ import Testing
 
   /// The level stays constant while the listener remembers the change, and then moves smoothly, for
   /// any read size.
-  @Test(arguments: [1, 480, 900, 200_000]) func aLevelRestsAndThenGoesSlowly(frames: Int) {
+  @Test(arguments: [1, 480, 900, 200_000]) func levelHoldsThenReturnsSlowlyToZero(frames: Int) {
     var level = RenditionLevel(at: 0)
     level.begin(at: 3, seconds: 2)
     let rate = 1_000

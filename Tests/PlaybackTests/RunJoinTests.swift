@@ -96,7 +96,8 @@ private final class RunsSource: SoundSource {
     return 10 * log10(difference / energy)
   }
 
-  @Test(arguments: [1, 333, 7200, 20000]) func theSameSoundIsNotChanged(_ overlap: Int) throws {
+  @Test(arguments: [1, 333, 7200, 20000])
+  func identicalOverlapLeavesTheSoundUnchanged(_ overlap: Int) throws {
     let whole = tone(997, 0..<96000)
     let runs: [(ChannelLayout, Int, [[Float]])] = [
       (.mono, 0, [Array(whole[..<48000])]),
@@ -109,7 +110,7 @@ private final class RunsSource: SoundSource {
     }
   }
 
-  @Test func powerStaysWhereTwoSoundsHaveNothingInCommon() throws {
+  @Test func crossfadeOfUncorrelatedSoundsKeepsThePower() throws {
     let overlap = 7200
     let sound = try joined(
       [
@@ -125,11 +126,11 @@ private final class RunsSource: SoundSource {
     }
   }
 
-  @Test(arguments: [0, 100, 768]) func aShortHoleInATonesIsBridged(_ hole: Int) throws {
+  @Test(arguments: [0, 100, 768]) func shortGapInATonePairIsBridged(_ gap: Int) throws {
     let whole = zip(tone(500, 0..<96000), tone(1300, 0..<96000)).map { $0 + $1 }
     let sound = try joined(
       [
-        (.mono, 0, [Array(whole[..<48000])]), (.mono, -hole, [Array(whole[(48000 + hole)...])]),
+        (.mono, 0, [Array(whole[..<48000])]), (.mono, -gap, [Array(whole[(48000 + gap)...])]),
       ], overlap: 7200)
     #expect(sound[0].count == 96000)
     let place = 47000..<51000
@@ -138,7 +139,7 @@ private final class RunsSource: SoundSource {
 
   /// A join of tones with the same tones at other phases: beyond 50 Hz from the tones, the spurious
   /// energy stays 50 dB below them.
-  @Test(arguments: [60.0, 440, 2300]) func tonesThatMeetLeaveTheirNeighboursAlone(
+  @Test(arguments: [60.0, 440, 2300]) func joinOfTonesAddsNoDistantSpectralEnergy(
     _ hertz: Double
   ) throws {
     for phase in [100, 7000, 12345] {
@@ -183,12 +184,12 @@ private final class RunsSource: SoundSource {
     return 10 * log10(max(1e-12, all - near) / near)
   }
 
-  @Test func aLongHoleIsSilentBetweenFadesAndKeepsItsLength() throws {
+  @Test func longGapIsSilentBetweenFadesAndKeepsItsLength() throws {
     let whole = tone(1000, 0..<96000)
-    let hole = 20000
+    let gap = 20000
     let sound = try joined(
       [
-        (.mono, 0, [Array(whole[..<48000])]), (.mono, -hole, [Array(whole[(48000 + hole)...])]),
+        (.mono, 0, [Array(whole[..<48000])]), (.mono, -gap, [Array(whole[(48000 + gap)...])]),
       ], overlap: 7200)
     #expect(sound[0].count == 96000)
     #expect(sound[0][49000..<67900].allSatisfy { $0 == 0 })
@@ -198,7 +199,7 @@ private final class RunsSource: SoundSource {
     #expect(try #require(steps.max()) < 0.3 * Float(2 * Double.pi * 1000 / 48000) * 1.05)
   }
 
-  @Test func whatWasReadBeforeAFailureIsHeardAndFadesOut() throws {
+  @Test func soundBeforeAReadFailureIsRenderedAndFadesOut() throws {
     let source = RunsSource([(.mono, 0, [tone(997, 0..<48000)])], longestOverlap: 7200)
     source.fails = true
     let bus = try ConstantBusSource(source)
@@ -218,7 +219,7 @@ private final class RunsSource: SoundSource {
     #expect(try #require(steps.max()) < 0.3 * Float(2 * Double.pi * 997 / 48000) * 1.05)
   }
 
-  @Test func stereoGoesOverIntoSurroundAtTheSamePlaces() throws {
+  @Test func stereoJoinsSurroundInTheSameChannels() throws {
     let left = tone(500, 0..<96000)
     let right = tone(700, 0..<96000)
     let overlap = 4800
@@ -242,7 +243,7 @@ private final class RunsSource: SoundSource {
 
 @Suite struct SignalExtensionTests {
   /// Whatever the past, the extension is finite, not louder than the past, and does not grow.
-  @Test func nothingGrows() {
+  @Test func extensionIsBoundedAndDoesNotGrow() {
     var random = SeededGenerator(7)
     for round in 0..<200 {
       let burst = Int.random(in: 0..<1024, using: &random)
@@ -260,7 +261,7 @@ private final class RunsSource: SoundSource {
     }
   }
 
-  @Test(arguments: [100.0, 997, 3000, 9000]) func aToneGoesOn(_ hertz: Double) {
+  @Test(arguments: [100.0, 997, 3000, 9000]) func extensionContinuesATone(_ hertz: Double) {
     let whole = tone(hertz, 0..<2500)
     let next = SignalExtension.after(Array(whole[..<1024]), frames: 1476)
     for i in next.indices { #expect(abs(next[i] - whole[1024 + i]) < 0.003) }
@@ -285,7 +286,7 @@ private final class RunsSource: SoundSource {
     }
   }
 
-  @Test(arguments: [-2400, -768, -1, 0, 5, 768, 2399]) func theShiftIsFoundToTheFrame(
+  @Test(arguments: [-2400, -768, -1, 0, 5, 768, 2399]) func alignmentIsFrameExact(
     _ shift: Int
   ) throws {
     for seed in UInt64(1)...5 {
@@ -301,7 +302,7 @@ private final class RunsSource: SoundSource {
     }
   }
 
-  @Test func soundsThatAreNotTheSameAreNotAligned() {
+  @Test func unrelatedSoundsAreNotAligned() {
     var random = SeededGenerator.forTest()
     let noise = { (0..<48000).map { _ in Float.random(in: -1...1, using: &random) } }
     #expect(RenditionAlignment(of: noise(), to: noise(), within: 2400) == nil)
@@ -325,7 +326,7 @@ private final class RunsSource: SoundSource {
     #expect(clock.position(of: 0, cycle: nil, discontinuity: 1, expected: 20) == 20)
   }
 
-  @Test func timesThatBeginAgainGoOn() {
+  @Test func positionContinuesAcrossTimestampWrap() {
     var clock = SegmentClock()
     let cycle = Double(1 << 33) / 90_000
     let start = cycle - 5

@@ -64,7 +64,7 @@ import Testing
     ("lone/a.wav", false), ("file:lone/a.wav", false), ("lone", false), ("hls/p.m3u8", true),
     ("file:hls/p.m3u8", true), ("hls", true),
   ])
-  func whatIsNamedIsOpened(_ name: String, isPresentation: Bool) throws {
+  func pathsAndAddressesAreOpened(_ name: String, isPresentation: Bool) throws {
     #expect(Self.packed.problem == nil)
     let isAddress = name.hasPrefix("file:")
     let path = folder.file(isAddress ? String(name.dropFirst(5)) : name)
@@ -82,7 +82,7 @@ import Testing
     #expect(opener.finishKeeping() == nil)
   }
 
-  @Test func aPlaylistIsKnownByItsFirstLine() throws {
+  @Test func playlistIsRecognisedByItsFirstLine() throws {
     try folder.write("#EXTM3U\n#EXTINF:4,\nnone.ts\n#EXT-X-ENDLIST\n", to: "list.txt")
     let error = try #require(refusal(folder.file("list.txt")))
     guard case .presentation(let reason) = error else {
@@ -92,7 +92,7 @@ import Testing
     #expect(reason.contains("cannot be played: "))
   }
 
-  @Test func whatIsNotThereIsToldOf() throws {
+  @Test func missingInputsAreReported() throws {
     let none = folder.file("none.m3u8")
     #expect(refusal(none) == .unreadable(none, reason: "No such file or directory"))
     #expect(refusal("ftp://h/x.m3u8") == .noAddress("ftp://h/x.m3u8"))
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func aFileOutsideOfTheFolderIsRefusedWithTheRemedy() throws {
+  @Test func fileOutsideTheFolderIsRefusedWithTheRemedy() throws {
     mkdir(folder.file("inner"), 0o700)
     try folder.write(
       "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n../hls/p0.ts\n#EXT-X-ENDLIST\n",
@@ -122,7 +122,7 @@ import Testing
     #expect(try frames(SoundOpener(folder.file("inner/q.m3u8"), options: options).open()) > 40_000)
   }
 
-  @Test func whatIsPlayedIsKept() throws {
+  @Test func playedPresentationIsKept() throws {
     let kept = TemporaryFolder()
     var options = SoundOpener.Options()
     options.keepFolder = kept.file("kept")
@@ -136,7 +136,7 @@ import Testing
         == .fileCannotBeKept(folder.file("lone/a.wav")))
   }
 
-  @Test func anInterruptEndsIt() throws {
+  @Test func interruptEndsOpening() throws {
     var options = SoundOpener.Options()
     let interrupt = InterruptFlag()
     options.interrupt = interrupt

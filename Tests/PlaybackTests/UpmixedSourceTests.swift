@@ -65,7 +65,7 @@ private final class PairSource: SoundSource {
   }
 
   @Test(arguments: [0, 1, 2, 169, 170, 171, 5000, 16_000])
-  func itIsAsLongAsItsSource(frames: Int) throws {
+  func upmixHasTheSourceLengthAndFoldsDownToIt(frames: Int) throws {
     let source = try upmixed(frames: frames)
     #expect(source.layout == Upmixer.layout)
     #expect(source.duration == frames)
@@ -80,14 +80,14 @@ private final class PairSource: SoundSource {
     }
   }
 
-  @Test func theSizeOfTheReadsDoesNotMatter() throws {
+  @Test func outputIsIndependentOfTheReadSize() throws {
     let whole = try read(upmixed(frames: 20_000), .max, sizes: [4096])
     #expect(try read(upmixed(frames: 20_000), .max, sizes: [1, 7, 100, 1024, 3]) == whole)
     #expect(try read(upmixed(frames: 20_000, piece: 13), .max, sizes: [256]) == whole)
   }
 
   @Test(arguments: [0, 1, 5000, 23_999, 24_001, 40_000, 63_990])
-  func afterASeekItSoundsAsIfReadOn(frame: Int) throws {
+  func seekEqualsContinuousReading(frame: Int) throws {
     let frames = 64_000
     let whole = try read(upmixed(frames: frames), .max, sizes: [1024])
     let source = try upmixed(frames: frames)
@@ -100,7 +100,7 @@ private final class PairSource: SoundSource {
     }
   }
 
-  @Test func itIsForStereoThatIsMadeSpatial() throws {
+  @Test func onlySpatialStereoIsUpmixed() throws {
     var settings = RenderSettings()
     for (spatialization, upmix, expected) in [
       (Spatialization.all, Upmix.on, Upmixer.layout), (.monoAndStereo, .lowLatency, Upmixer.layout),
