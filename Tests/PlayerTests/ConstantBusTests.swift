@@ -32,7 +32,7 @@ import Testing
   }
 
   /// Plays 5.1, an advert in stereo, and 5.1 again.
-  @Test func everyFrameComesAtItsPlace() throws {
+  @Test func everyFrameKeepsItsPositionAndLayout() throws {
     let lengths = [20_011, 7_001, 15_013]
     let parts = noise((6, lengths[0]), (2, lengths[1]), (6, lengths[2]))
     let bus = try ConstantBusSource(
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// Continues a programme in fewer channels, so that the surrounds end; neither change may click.
-  @Test func nothingClicks() throws {
+  @Test func layoutChangesDoNotClick() throws {
     let (a, b, c) = (0..<30_000, 30_000..<60_007, 60_007..<90_000)
     func full(_ frames: Range<Int>) -> [[Float]] {
       let silence = [Float](repeating: 0, count: frames.count)
@@ -118,7 +118,7 @@ import Testing
     return 10 * log10(max(1e-20, (total - near) / full))
   }
 
-  @Test func aSeekLandsOnTheSameFrames() throws {
+  @Test func seekIsFrameExact() throws {
     let parts = noise((6, 9000), (2, 5000), (1, 4000), (6, 9000))
     let segments = zip([Self.surround, .stereo, .mono, Self.surround], parts).map {
       SegmentSource.Segment(layout: $0, sound: $1)
@@ -144,7 +144,7 @@ import Testing
   }
 
   /// A run can be converted to more channels before it enters the bus.
-  @Test func runsArePreparedByThemselves() throws {
+  @Test func runsArePreparedBeforeTheBus() throws {
     final class Doubled: SoundSource {
       let layout = ChannelLayout.speakers([.frontLeft, .frontRight, .backLeft, .backRight])
       let source: any SoundSource
@@ -177,7 +177,7 @@ import Testing
     #expect(bus.contentLayout(atFrame: 7000) == .stereo)
   }
 
-  @Test func whatIsUnknownIsSilentAndToldOf() throws {
+  @Test func unknownLayoutIsSilentAndCausesAWarning() throws {
     let bus = try ConstantBusSource(
       SegmentSource([
         .init(layout: .stereo, sound: noise((2, 3000))[0]),

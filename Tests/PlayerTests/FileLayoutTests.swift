@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func aChangingStreamIsRenderedAsItsPartsAre() throws {
+  @Test func streamOfChangingLayoutRendersLikeItsParts() throws {
     let folder = TemporaryFolder()
     let (pieces, whole) = try makeStream(folder)
     var settings = RenderSettings()
@@ -93,7 +93,7 @@ import Testing
   }
 
   /// The policy follows the content at the exact frame, for any block size.
-  @Test func thePolicyFollowsTheContent() throws {
+  @Test func spatializationFollowsTheLayoutOfTheContent() throws {
     let folder = TemporaryFolder()
     let (_, whole) = try makeStream(folder)
     var settings = RenderSettings()
@@ -112,7 +112,7 @@ import Testing
     #expect((20_000..<30_000).contains { abs(heard[0][$0] - truth[0][$0]) > 1e-3 })
   }
 
-  @Test func anotherTrackIsOffered() throws {
+  @Test func multichannelTrackIsOffered() throws {
     let folder = TemporaryFolder()
     let path = folder.file("two.mkv")
     try ffmpeg([

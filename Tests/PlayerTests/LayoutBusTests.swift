@@ -20,7 +20,7 @@ import Testing
   private static let seven: [Speaker] = five + [.backLeft, .backRight]
   private static let tops: [Speaker] = [.topFrontLeft, .topFrontRight, .topBackLeft, .topBackRight]
 
-  @Test func theBusHoldsWhatIsExpected() {
+  @Test func busCoversTheExpectedLayouts() {
     let bus = LayoutBus.bus
     #expect(bus([.stereo]) == .stereo)
     #expect(bus([.speakers(Self.five), .speakers(Self.five)]) == .speakers(Self.five))
@@ -49,7 +49,7 @@ import Testing
 
   /// Every loudspeaker of a layout with side and back surrounds keeps its energy, and its direction
   /// as far as the bus permits.
-  @Test(arguments: wide) func energyAndDirectionAreKept(bus: ChannelLayout) {
+  @Test(arguments: wide) func speakerEnergyAndDirectionArePreserved(bus: ChannelLayout) {
     guard case .speakers(let targets) = bus else {
       Issue.record("\(bus.name) is no bed of loudspeakers")
       return
@@ -87,7 +87,7 @@ import Testing
     for channel in 0..<4 { #expect(gains[channel][channel] == 1) }
   }
 
-  @Test func stereoGetsTheFoldDownOfTheRecommendation() {
+  @Test func stereoFoldDownFollowsBS775() {
     let half = 0.5.squareRoot()
     let gains = LayoutBus.gains(from: .speakers(Self.five), to: .stereo)
     #expect(gains == [[1, 0, half, 0, half, 0], [0, 1, half, 0, 0, half]])
@@ -96,7 +96,7 @@ import Testing
   }
 
   /// On an ambisonic bus, a loudspeaker is encoded at its position in its own layout.
-  @Test func loudspeakersAreEncodedOnASoundfield() {
+  @Test func speakersAreEncodedInASoundfieldBus() {
     let bus = ChannelLayout.ambisonics(order: 3, convention: .ambiX, headLocked: true)
     let gains = LayoutBus.gains(from: .speakers(Self.five), to: bus)
     for (input, azimuth) in [(0, 30.0), (2, 0), (4, 110), (5, -110)] {
@@ -107,7 +107,7 @@ import Testing
   }
 
   /// A lower order enters a higher bus unchanged, in the scale of the bus.
-  @Test func soundfieldsEnterHigherOnes() {
+  @Test func lowerOrderEntersAHigherOrderBusUnchanged() {
     let bus = ChannelLayout.ambisonics(order: 2, convention: .ambiX, headLocked: false)
     let gains = LayoutBus.gains(
       from: .ambisonics(order: 1, convention: .n3d, headLocked: false), to: bus)
@@ -116,7 +116,7 @@ import Testing
   }
 
   /// A plane wave on a bus of loudspeakers is loudest in its own direction.
-  @Test func soundfieldsAreSampledByLoudspeakers() {
+  @Test func planeWaveIsLoudestAtTheSpeakerInItsDirection() {
     let field = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
     let gains = LayoutBus.gains(from: field, to: .speakers(Self.five))
     for (output, azimuth) in [(0, 30.0), (1, -30), (4, 110), (5, -110)] {

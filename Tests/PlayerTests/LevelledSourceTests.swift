@@ -129,7 +129,7 @@ import Testing
 
   // MARK: Equal loudness
 
-  @Test func everyRenditionIsEquallyLoud() throws {
+  @Test func everySourceReachesTheTargetLoudness() throws {
     let foa = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
     let bed = ChannelLayout.speakers(Self.surround)
     let sources = [
@@ -145,8 +145,8 @@ import Testing
     }
   }
 
-  /// Plays a file that states its true loudness, and the same sound without a statement.
-  @Test func trueStatementsChangeNothing() throws {
+  /// Plays a source that states its true loudness.
+  @Test func correctMetadataYieldsTheTargetLoudness() throws {
     let source = programme(.stereo, seconds: 12)
     let meter = LoudnessMeter(weights: [.main, .main], sampleRate: Self.rate)
     source.measure(by: meter)
@@ -157,7 +157,7 @@ import Testing
     #expect(heard.reports.last?.statement == .r128)
   }
 
-  @Test func tagsAreBelievedAndWrongDialogueLevelsAreNot() throws {
+  @Test func tagsAreTrustedAndImplausibleDialnormIsIgnored() throws {
     let source = programme(.stereo, seconds: 12)
     let meter = LoudnessMeter(weights: [.main, .main], sampleRate: Self.rate)
     source.measure(by: meter)
@@ -254,7 +254,7 @@ import Testing
   }
 
   /// During silence the gain may change at once.
-  @Test func silenceAtTheStartCostsNothing() throws {
+  @Test func gainSettlesDuringInitialSilence() throws {
     var wave = tone(seconds: 12, level: 0.02)
     for c in 0..<2 { for i in 0..<2 * Self.rate { wave[c][i] = 0 } }
     let source = SignalSource(.stereo, wave)
@@ -266,7 +266,7 @@ import Testing
 
   // MARK: Peak limit
 
-  @Test func hostileProgrammesStayBelowTheCeiling() throws {
+  @Test func extremeSignalsStayBelowTheCeiling() throws {
     let frames = 12 * Self.rate
     let square = (0..<frames).map { Float($0 / 60 % 2 == 0 ? 1 : -1) }
     var step = (0..<frames).map { 0.005 * Float(sin(2 * .pi * Double($0) / 97)) }
@@ -288,7 +288,7 @@ import Testing
   }
 
   /// A step of 40 dB raises the output by at most 40 dB.
-  @Test func aStepIsNoLouderThanTheProgrammeAsks() throws {
+  @Test func levelStepIsNotAmplified() throws {
     let frames = 16 * Self.rate
     for canBeOpenedAgain in [true, false] {
       var step = (0..<frames).map { 0.004 * Float(sin(2 * .pi * Double($0) / 97)) }
@@ -304,7 +304,7 @@ import Testing
     }
   }
 
-  @Test func aPlayerTellsOfTheLoudness() throws {
+  @Test func playerReportsItsLoudness() throws {
     try PrivatePulseServer.withServer { server in
       var options = PlayerOptions()
       options.serverAddress = server.address
@@ -322,8 +322,8 @@ import Testing
       player.loudnessTarget = -26
       for _ in 0..<100 { usleep(1000) }
       #expect(player.loudnessTarget == -26)
-      let told = player.takeEvents().contains { if case .loudness = $0 { true } else { false } }
-      #expect(told)
+      let hasEvent = player.takeEvents().contains { if case .loudness = $0 { true } else { false } }
+      #expect(hasEvent)
     }
   }
 
@@ -333,7 +333,7 @@ import Testing
     #expect(heard.ears.allSatisfy { $0.allSatisfy { $0 == 0 } })
   }
 
-  @Test func offMeansThatNothingIsDone() throws {
+  @Test func disabledLoudnessReportsNothing() throws {
     #expect(try play(programme(.stereo, seconds: 2), target: nil).reports.isEmpty)
   }
 }

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [MatrixEncoding.dolbySurround, .proLogicII, .proLogicIIx, .proLogicIIz])
-  func theFoldDownIsTheStereoAgain(encoding: MatrixEncoding) throws {
+  func foldDownRestoresTheStereoInput(encoding: MatrixEncoding) throws {
     let sound = noise(2, 10_000)
     let channels = try decoded(sound, encoding)
     let layout = ChannelLayout.speakers([
@@ -77,7 +77,7 @@ import Testing
 
   /// A channel is loudest at the place where the encoder put it; its neighbours are 3 dB lower or
   /// less.
-  @Test func eachChannelIsLoudestWhereItWas() throws {
+  @Test func encodedDirectionIsLoudestInItsChannel() throws {
     let half = Float(0.5.squareRoot())
     let x = noise(1, 10_000)[0]
     let none = [Float](repeating: 0, count: x.count)
@@ -95,7 +95,7 @@ import Testing
     #expect(sides[3] > sides[4] + 1 && sides[3] == sides.max())
   }
 
-  @Test func onlyFlaggedStereoIsUnfolded() throws {
+  @Test func onlyFlaggedStereoIsMatrixDecoded() throws {
     let sound = noise(2, 100)
     var settings = RenderSettings()
     settings.upmix = .off

@@ -16,51 +16,51 @@ import Testing
 
 /// Behaviour near the end of a source.
 @Suite(.serialized) struct PlayerEndTests {
-  @Test func goingBackFromTheEndPlaysToTheEndAgain() throws {
+  @Test func seekingBackFromTheEndPlaysToTheEndAgain() throws {
     try PrivatePulseServer.withServer { server in
-      let stage = try Stage(server, seconds: 0.6)
-      defer { stage.stop() }
-      #expect(stage.wait(milliseconds: 6000) { stage.conductor.isFinished })
-      stage.conductor.wishes.withLock { $0.seek = 4800 }
-      #expect(stage.wait(milliseconds: 1000) { !stage.conductor.isFinished })
-      #expect(stage.wait(milliseconds: 6000) { stage.conductor.isFinished })
-      #expect(stage.count { $0 == .finished } == 2)
+      let chain = try SoundChain(server, seconds: 0.6)
+      defer { chain.stop() }
+      #expect(chain.wait(milliseconds: 6000) { chain.conductor.isFinished })
+      chain.conductor.wishes.withLock { $0.seek = 4800 }
+      #expect(chain.wait(milliseconds: 1000) { !chain.conductor.isFinished })
+      #expect(chain.wait(milliseconds: 6000) { chain.conductor.isFinished })
+      #expect(chain.count { $0 == .finished } == 2)
     }
   }
 
-  @Test func aServerThatDiesWithTheLastFramesPlaysThemWhenItReturns() throws {
+  @Test func playbackFinishesOnlyAfterTheServerReturns() throws {
     try PrivatePulseServer.withServer { server in
       // The queue is deep: the source ends long before its sound has been played.
-      let stage = try Stage(server, seconds: 1.5, latency: 1500)
-      defer { stage.stop() }
-      #expect(stage.wait(milliseconds: 8000) { stage.feed.isExhausted })
+      let chain = try SoundChain(server, seconds: 1.5, latency: 1500)
+      defer { chain.stop() }
+      #expect(chain.wait(milliseconds: 8000) { chain.feed.isExhausted })
       usleep(200_000)
       server.kill()
-      #expect(stage.wait(milliseconds: 2000) { stage.output.status.losses == 1 })
-      #expect(!stage.conductor.isFinished)
+      #expect(chain.wait(milliseconds: 2000) { chain.output.status.losses == 1 })
+      #expect(!chain.conductor.isFinished)
       try server.restart()
-      #expect(stage.wait(milliseconds: 8000) { stage.conductor.isFinished })
+      #expect(chain.wait(milliseconds: 8000) { chain.conductor.isFinished })
     }
   }
 
-  @Test func aSourceThatCannotSeekPlaysOn() throws {
+  @Test func failedSeekIsReportedAndPlaybackContinues() throws {
     try PrivatePulseServer.withServer { server in
-      let stage = try Stage(server, seconds: 1.5, canSeek: false)
-      defer { stage.stop() }
-      #expect(stage.wait(milliseconds: 4000) { stage.feed.sourcePosition > 9600 })
-      stage.conductor.wishes.withLock { $0.seek = 70_000 }
+      let chain = try SoundChain(server, seconds: 1.5, canSeek: false)
+      defer { chain.stop() }
+      #expect(chain.wait(milliseconds: 4000) { chain.feed.sourcePosition > 9600 })
+      chain.conductor.wishes.withLock { $0.seek = 70_000 }
       #expect(
-        stage.wait(milliseconds: 2000) {
-          stage.count { if case .sourceFailed = $0 { true } else { false } } == 1
+        chain.wait(milliseconds: 2000) {
+          chain.count { if case .sourceFailed = $0 { true } else { false } } == 1
         })
-      #expect(stage.feed.sourcePosition < 65_000)
-      #expect(stage.wait(milliseconds: 6000) { stage.conductor.isFinished })
+      #expect(chain.feed.sourcePosition < 65_000)
+      #expect(chain.wait(milliseconds: 6000) { chain.conductor.isFinished })
     }
   }
 }
 
 /// The parts of a player that produce sound, with the simplest filters.
-private final class Stage: Sendable {
+private final class SoundChain: Sendable {
   let feed: RenderFeed
   let output: AudioOutput
   let conductor: Conductor
@@ -101,12 +101,12 @@ private final class Stage: Sendable {
   }
 
   /// Waits until a condition holds; returns false after `limit` milliseconds.
-  func wait(milliseconds limit: Int, until isSo: () -> Bool) -> Bool {
+  func wait(milliseconds limit: Int, until condition: () -> Bool) -> Bool {
     for _ in 0..<limit {
-      if isSo() { return true }
+      if condition() { return true }
       usleep(1000)
     }
-    return isSo()
+    return condition()
   }
 }
 

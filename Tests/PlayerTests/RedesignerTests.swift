@@ -13,7 +13,7 @@ import Testing
 
 @Suite struct RedesignerTests {
   /// Stopping does not wait for a design in progress.
-  @Test func stoppingEndsTheDesign() {
+  @Test func stopDoesNotWaitForADesignInProgress() {
     var random = SeededGenerator.forTest()
     // The random rate ensures that no earlier run has cached this design.
     let rate = Double.random(in: 40_000...60_000, using: &random)
@@ -21,10 +21,10 @@ import Testing
     let renderer = Renderer(
       layout: .stereo,
       filters: BinauralFilters(order: 1, sampleRate: rate, left: ear, right: ear), busOrder: 1)
-    final class Told: Sendable { let events = Mutex<[PlayerEvent]>([]) }
-    let told = Told()
+    final class EventLog: Sendable { let events = Mutex<[PlayerEvent]>([]) }
+    let log = EventLog()
     let redesigner = Redesigner(renderer: renderer, layout: .stereo) { event in
-      told.events.withLock { $0.append(event) }
+      log.events.withLock { $0.append(event) }
     }
     var settings = RenderSettings()
     settings.busOrder = 7
@@ -34,7 +34,7 @@ import Testing
     let time = clock.measure { redesigner.stop() }
     print("stopped in \(time)")
     #expect(time < .milliseconds(600))
-    let isDone = told.events.withLock { events in
+    let isDone = log.events.withLock { events in
       events.contains {
         switch $0 {
         case .decoderChanged, .decoderKept: true

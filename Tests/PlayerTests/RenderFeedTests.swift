@@ -27,7 +27,7 @@ import Testing
     return (0..<2 * frames).reduce(0) { max($0, abs(output[0][$1])) }
   }
 
-  @Test func aSourceThatBeginsSlowlyLosesNothing() {
+  @Test func slowStartLosesNoFrames() {
     ring.write(from: sound.channels, frames: 3_000)
     for _ in 0..<8 {
       #expect(render(480) == 0)
@@ -39,7 +39,7 @@ import Testing
     #expect(feed.sourcePosition == 480)
   }
 
-  @Test func nothingIsTakenWhileHeldThoughTheServerComesBack() {
+  @Test func heldFeedTakesNoFramesAfterTheServerReturns() {
     ring.write(from: sound.channels, frames: 24_000)
     feed.hold(true)
     for _ in 0..<8 { render(480) }
@@ -51,7 +51,7 @@ import Testing
     #expect(feed.sourcePosition == position)
   }
 
-  @Test func silenceIsToldOfTheNewestHoldOnly() {
+  @Test func silenceIsReportedOnlyForTheNewestHold() {
     ring.write(from: sound.channels, frames: 24_000)
     feed.hold(true)
     for _ in 0..<8 { render(480) }
@@ -66,7 +66,7 @@ import Testing
     #expect(feed.isSilent)
   }
 
-  @Test func aHoldFadesOutAndGoingOnFadesIn() {
+  @Test func holdFadesOutAndReleaseFadesIn() {
     ring.write(from: sound.channels, frames: 24_000)
     for _ in 0..<8 { render(480) }
     #expect(abs(render(480) - 0.25) < 1e-4)
@@ -80,7 +80,7 @@ import Testing
     #expect(abs(levels[7] - 0.25) < 1e-4)
   }
 
-  @Test func afterASeekTheEndHasItsWholeTailAgain() {
+  @Test func endAfterASeekHasTheFullTail() {
     var tails: [Int] = []
     for _ in 0..<2 {
       feed.setEnded(false)

@@ -15,7 +15,7 @@ import UserFiles
 
 /// The notifications to other programs about routes.
 @Suite(.serialized) struct RouteMonitorTests {
-  private final class Told: Sendable {
+  private final class EventLog: Sendable {
     let events = Mutex<[RouteMonitor.Event]>([])
 
     var offers: [String?] {
@@ -38,36 +38,36 @@ import UserFiles
     ])
   }
 
-  @Test func routesAndTheirChangesAreTold() throws {
+  @Test func routesAndTheirChangesAreReported() throws {
     try PrivatePulseServer.withServer { server in
       try load("headphone", on: server)
       try server.pactl(["set-default-sink", "headphone"])
-      let told = Told()
+      let log = EventLog()
       let monitor = try RouteMonitor(serverAddress: server.address) { event in
-        told.events.withLock { $0.append(event) }
+        log.events.withLock { $0.append(event) }
       }
       defer { monitor.stop() }
       #expect(waitUntil(seconds: 5) { monitor.routes.count == 2 })
       #expect(monitor.routes.map(\.isSpatial) == [true, true])
-      #expect(told.offers.isEmpty)
+      #expect(log.offers.isEmpty)
       monitor.declareMultichannelContent(true)
-      #expect(told.offers == ["headphone"])
+      #expect(log.offers == ["headphone"])
 
       try load("speaker", on: server)
       #expect(waitUntil(seconds: 5) { monitor.routes.count == 3 })
       #expect(monitor.routes.last?.isSpatial == false)
       let start = monotonicNow()
       try server.pactl(["set-default-sink", "speaker"])
-      #expect(waitUntil(seconds: 5) { told.offers == ["headphone", nil] })
-      print("default changed: told after \(Double(monotonicNow() - start) * 1e-6) ms")
+      #expect(waitUntil(seconds: 5) { log.offers == ["headphone", nil] })
+      print("default changed: reported after \(Double(monotonicNow() - start) * 1e-6) ms")
 
       var policy = RoutePolicy()
       policy.sinks["speaker"] = .headphones
       monitor.policy = policy
-      #expect(told.offers == ["headphone", nil, "speaker"])
+      #expect(log.offers == ["headphone", nil, "speaker"])
       policy.sinks["speaker"] = .off
       monitor.policy = policy
-      #expect(told.offers == ["headphone", nil, "speaker", nil])
+      #expect(log.offers == ["headphone", nil, "speaker", nil])
       let speaker = try #require(monitor.routes.last)
       #expect(!speaker.isAllowed && speaker.decision.reason == .sinkOff)
       let stereo = monitor.decision(for: Programme(layout: .stereo), on: "headphone")
@@ -75,9 +75,9 @@ import UserFiles
       #expect(monitor.decision(for: Programme(layout: .stereo), on: "nowhere") == nil)
 
       try server.pactl(["set-default-sink", "headphone"])
-      #expect(waitUntil(seconds: 5) { told.offers.last == "headphone" })
+      #expect(waitUntil(seconds: 5) { log.offers.last == "headphone" })
       monitor.declareMultichannelContent(false)
-      #expect(told.offers.last == .some(nil))
+      #expect(log.offers.last == .some(nil))
 
       server.kill()
       #expect(waitUntil(seconds: 5) { monitor.routes.isEmpty })
@@ -111,7 +111,7 @@ import UserFiles
     monitor.stop()
   }
 
-  @Test func theUsersFileIsRead() throws {
+  @Test func userConfigurationSetsThePolicy() throws {
     let folder = TemporaryFolder()
     let user = UserFolder(path: folder.path)
     #expect(try RoutePolicy.ofUser(in: user) == RoutePolicy())

@@ -24,7 +24,7 @@ import Testing
     ("hands-free", .loudspeakers), ("webcam", nil), ("computer", nil), ("", nil), (nil, nil),
   ]
 
-  @Test func theActivePortCountsBeforeTheDevice() {
+  @Test func portTypeTakesPrecedenceOverFormFactor() {
     for (type, ofPort) in Self.ports {
       for (form, ofForm) in Self.forms {
         var facts = RouteFacts(sink: "sink")
@@ -43,7 +43,7 @@ import Testing
     ("analog-output-speaker", .loudspeakers), ("hdmi-output-0", .loudspeakers),
     ("analog-output", .unknown), ("headset-output", .headphones),
   ])
-  func aPortsNameCountsWhereItsTypeSaysNothing(name: String, device: RouteDevice) {
+  func portNameDecidesIfItsTypeIsAmbiguous(name: String, device: RouteDevice) {
     for type in [Sink.PortType.other, .line, nil] {
       var facts = RouteFacts(sink: "sink")
       (facts.port, facts.portType) = (name, type)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func hintsOfBluetoothCountLast() {
+  @Test func bluetoothHintsHaveTheLowestPrecedence() {
     var facts = RouteFacts(sink: "bluez")
     facts.portType = .bluetooth
     for (profile, device) in [
@@ -86,16 +86,16 @@ import Testing
     if !isForced, permission == .off { return .plainStereo }
     let isNarrow = programme.layout == .mono || programme.layout == .stereo
     if policy.spatialization == (isNarrow ? .multichannel : .monoAndStereo) { return .plainStereo }
-    let isLoud: Bool =
+    let onSpeakers: Bool =
       switch (policy.choice, permission) {
       case (.speakers, _), (.automatic, .speakers): true
       case (.headphones, _), (.automatic, .headphones): false
       default: device == .loudspeakers || device == .unknown && policy.cancelsCrosstalk
       }
-    return !isLoud ? .binaural : policy.cancelsCrosstalk ? .crosstalkCancelled : .plainStereo
+    return !onSpeakers ? .binaural : policy.cancelsCrosstalk ? .crosstalkCancelled : .plainStereo
   }
 
-  @Test func theDecisionIsTheTables() {
+  @Test func decisionMatchesTheDocumentedTable() {
     var count = 0
     for device in RouteDevice.allCases {
       var facts = RouteFacts(sink: "here")
@@ -132,12 +132,12 @@ import Testing
     #expect(count == 3 * 5 * 3 * 4 * 2 * 4 * 2 * 3)
   }
 
-  @Test func withoutARouteItIsTakenForHeadphones() {
+  @Test func missingRouteIsTreatedAsHeadphones() {
     let decision = RoutePolicy().decision(for: Programme(layout: .stereo), on: nil)
     #expect(decision.treatment == .binaural && decision.reason == .unknownDevice)
   }
 
-  @Test func whatARouteCanAndMay() {
+  @Test func routeCapabilityAndPermissionAreSeparate() {
     var facts = RouteFacts(sink: "box")
     facts.formFactor = "speaker"
     var policy = RoutePolicy()
@@ -156,7 +156,7 @@ import Testing
     #expect(!SpatialRoute(facts, isDefault: true, policy: policy).isAllowed)
   }
 
-  @Test func everyReasonIsToldInWords() {
+  @Test func everyReasonHasAReadableText() {
     for reason in RouteReason.allCases {
       #expect(!reason.text.isEmpty && !reason.text.contains("-"))
     }

@@ -14,7 +14,7 @@ import Testing
 /// The filters in use for each route, as the route changes.
 @Suite struct RoutedRenderingTests {
   /// Renders like an output, so that new decoders take effect.
-  private final class Stage {
+  private final class RoutedOutput {
     let renderer: Renderer
     let head = HeadToStageSource(.none)
     let redesigner: Redesigner
@@ -55,7 +55,7 @@ import Testing
     }
 
     /// Renders until the mode is reached; returns false on timeout.
-    func comes(to mode: Renderer.Mode) -> Bool {
+    func reaches(_ mode: Renderer.Mode) -> Bool {
       waitUntil(seconds: 20) {
         let poses = renderer.gridPoints(forNext: 1024).map { _ in Quaternion.identity }
         renderer.process(
@@ -65,46 +65,46 @@ import Testing
     }
   }
 
-  @Test func loudspeakersGetPlainStereoUntilTheirFiltersAreThere() throws {
+  @Test func routeChangePlaysPlainStereoUntilFiltersAreReady() throws {
     var settings = RenderSettings()
     settings.playback = .loudspeakers(angle: 0.3)
-    let stage = try Stage(settings, on: .headphones)
-    #expect(stage.renderer.mode == .spatial && stage.rendering.settings.playback == .headphones)
-    #expect(stage.head.isFollowed)
-    stage.move(to: .loudspeakers)
-    #expect(stage.renderer.mode == .plain && !stage.head.isFollowed)
-    #expect(stage.comes(to: .spatial))
-    #expect(stage.rendering.settings.playback == .loudspeakers(angle: 0.3))
-    stage.move(to: .headphones)
-    #expect(stage.renderer.mode == .plain && stage.head.isFollowed)
-    #expect(stage.comes(to: .spatial))
-    #expect(stage.rendering.settings.playback == .headphones)
+    let routed = try RoutedOutput(settings, on: .headphones)
+    #expect(routed.renderer.mode == .spatial && routed.rendering.settings.playback == .headphones)
+    #expect(routed.head.isFollowed)
+    routed.move(to: .loudspeakers)
+    #expect(routed.renderer.mode == .plain && !routed.head.isFollowed)
+    #expect(routed.reaches(.spatial))
+    #expect(routed.rendering.settings.playback == .loudspeakers(angle: 0.3))
+    routed.move(to: .headphones)
+    #expect(routed.renderer.mode == .plain && routed.head.isFollowed)
+    #expect(routed.reaches(.spatial))
+    #expect(routed.rendering.settings.playback == .headphones)
   }
 
-  @Test func whoAsksForLoudspeakersGetsThemWhereNothingIsKnown() throws {
+  @Test func requestedLoudspeakersApplyToAnUnknownRoute() throws {
     var settings = RenderSettings()
     settings.playback = .laptop
-    let stage = try Stage(settings, on: .unknown)
-    #expect(stage.rendering.settings.playback == .laptop && stage.renderer.mode == .spatial)
+    let routed = try RoutedOutput(settings, on: .unknown)
+    #expect(routed.rendering.settings.playback == .laptop && routed.renderer.mode == .spatial)
   }
 
-  @Test func theHeadphonesEqualiserIsNotForLoudspeakers() throws {
+  @Test func equaliserIsNotAppliedToLoudspeakers() throws {
     var settings = RenderSettings()
     settings.headphones = HeadphoneProfile(
       name: "made up", filters: [.init(.peak, frequency: 1000, gain: 6, quality: 1)])
-    let stage = try Stage(settings, on: .headphones)
-    stage.move(to: .loudspeakers)
-    #expect(stage.rendering.settings.playback == .laptop && stage.renderer.mode == .plain)
-    stage.move(to: .headphones)
-    #expect(stage.comes(to: .spatial))
-    #expect(stage.rendering.settings.playback == .headphones)
+    let routed = try RoutedOutput(settings, on: .headphones)
+    routed.move(to: .loudspeakers)
+    #expect(routed.rendering.settings.playback == .laptop && routed.renderer.mode == .plain)
+    routed.move(to: .headphones)
+    #expect(routed.reaches(.spatial))
+    #expect(routed.rendering.settings.playback == .headphones)
   }
 
-  @Test func withoutAnEqualiserPlainStereoWantsNoOtherFilters() throws {
-    let stage = try Stage(RenderSettings(), on: .headphones)
-    stage.move(to: .loudspeakers)
-    #expect(stage.renderer.mode == .plain && stage.rendering.settings.playback == .headphones)
-    stage.move(to: .headphones)
-    #expect(stage.renderer.mode == .spatial)
+  @Test func plainStereoWithoutEqualiserKeepsTheFilters() throws {
+    let routed = try RoutedOutput(RenderSettings(), on: .headphones)
+    routed.move(to: .loudspeakers)
+    #expect(routed.renderer.mode == .plain && routed.rendering.settings.playback == .headphones)
+    routed.move(to: .headphones)
+    #expect(routed.renderer.mode == .spatial)
   }
 }

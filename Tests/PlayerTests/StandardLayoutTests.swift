@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func everyChannelIsHeardFromItsPlace() throws {
+  @Test func everyChannelComesFromItsStandardDirection() throws {
     let layouts = try Self.layouts()
     #expect(layouts.count >= 34)
     let sphere = ChannelLayout.ambisonics(order: 5, convention: .ambiX, headLocked: false)
@@ -151,7 +151,7 @@ import Testing
     #expect(count > 180)
   }
 
-  @Test func layoutsHaveNamesForPeople() throws {
+  @Test func layoutsHaveReadableNames() throws {
     for (name, expected) in [
       ("mono", "mono"), ("stereo", "stereo"), ("5.1", "5.1"), ("7.1.4", "7.1.4"), ("quad", "4.0"),
       ("22.2", "13.2.9"), ("9.1.6", "9.1.6"), ("2.1", "2.1"),
