@@ -9,7 +9,7 @@ import Testing
 
 extension ServerTests {
   @Suite(.serialized) struct ConnectionTests {
-    @Test func noServerIsAnErrorAtOnce() throws {
+    @Test func missingServerFailsQuickly() throws {
       let address = "unix:/tmp/no-such-sound-server"
       let start = monotonicNow()
       let error = #expect(throws: PulseAudioError.self) { try Playing(configuration(address)) }
@@ -22,7 +22,7 @@ extension ServerTests {
       #expect(!message.contains("\n"))
     }
 
-    @Test func silentServerIsAnErrorInTime() throws {
+    @Test func unresponsiveServerTimesOut() throws {
       try PrivatePulseServer.withServer { server in
         server.freeze()
         let start = monotonicNow()
@@ -48,7 +48,7 @@ extension ServerTests {
       }
     }
 
-    @Test func stopEndsAStartThatWaits() throws {
+    @Test func stopInterruptsAWaitingStart() throws {
       try PrivatePulseServer.withServer { server in
         server.freeze()
         let source = CountingSource()
@@ -68,7 +68,7 @@ extension ServerTests {
       }
     }
 
-    @Test func unknownSinkNamesTheOthers() throws {
+    @Test func unknownSinkErrorListsTheSinks() throws {
       try PrivatePulseServer.withServer { server in
         _ = try server.loadSink("other")
         var asked = configuration(server.address)
@@ -86,7 +86,7 @@ extension ServerTests {
       }
     }
 
-    @Test func noSinkAtAllIsSaid() throws {
+    @Test func missingSinkIsReported() throws {
       let server = try PrivatePulseServer(hasDefaultSink: false)
       defer { server.stop() }
       #expect(throws: PulseAudioError.noSink(address: server.address)) {

@@ -9,7 +9,7 @@ import Testing
 
 extension ServerTests {
   @Suite(.serialized) struct LossTests {
-    @Test func goesOnAfterTheServerDiesAndReturns() throws {
+    @Test func playbackResumesAfterAServerRestart() throws {
       try PrivatePulseServer.withServer { server in
         let (before, firstCapture) = try capture(server.address)
         let playing = try Playing(configuration(server.address, latency: 100))
@@ -40,8 +40,10 @@ extension ServerTests {
         let resumed = Double(back.timeNanoseconds - returned) / 1e6
         sleepMilliseconds(600)
         secondCapture.stop()
-        let told = Double(lost.timeNanoseconds - died) / 1e6
-        print("server killed: told after \(told) ms; playing \(resumed) ms after its return")
+        let reportDelay = Double(lost.timeNanoseconds - died) / 1e6
+        print(
+          "server killed: reported after \(reportDelay) ms;",
+          "playing \(resumed) ms after its return")
         #expect(resumed < 500)
         #expect(moves < 300)
         #expect(playing.output.status.losses == 1)
@@ -49,7 +51,7 @@ extension ServerTests {
         #expect(recording.jumps.isEmpty)
         let queued = playing.output.status.framesQueuedAtLoss
         let heard = try #require(Recording(before).heard.last) + 1
-        print("lost with the queue: told \(queued), recorded \(Int(written) - heard) frames")
+        print("lost with the queue: reported \(queued), recorded \(Int(written) - heard) frames")
         #expect(abs(queued - (Int(written) - heard)) < 48 * 45)
         // The second capture may begin late, but it must contain only frames rendered since the
         // loss.
@@ -59,7 +61,7 @@ extension ServerTests {
       }
     }
 
-    @Test func frozenServerIsToldAndNeverHangs() throws {
+    @Test func frozenServerIsReportedAndCallsDoNotBlock() throws {
       try PrivatePulseServer.withServer { server in
         let playing = try Playing(configuration(server.address))
         sleepMilliseconds(500)
@@ -67,7 +69,7 @@ extension ServerTests {
         server.freeze()
         let event = try #require(playing.log.await(limit: 2000) { $0 == .serverFrozen })
         #expect(playing.output.status.state == .serverFrozen)
-        let told = Double(event.timeNanoseconds - frozen) / 1e6
+        let reportDelay = Double(event.timeNanoseconds - frozen) / 1e6
         let thawed = monotonicNow()
         server.thaw()
         let well = try #require(playing.log.await(limit: 2000) { $0 == .serverThawed })
@@ -87,16 +89,16 @@ extension ServerTests {
           longest = max(longest, Double(monotonicNow() - start) / 1e6)
         }
         print(
-          "server frozen: told after \(told) ms; recovery told after \(recovered) ms;",
-          "longest call \(longest) ms")
-        #expect(told < 1100)
+          "server frozen: reported after \(reportDelay) ms;",
+          "recovery reported after \(recovered) ms; longest call \(longest) ms")
+        #expect(reportDelay < 1100)
         #expect(recovered < 500)
         #expect(longest < 300)
         #expect(playing.output.status.state == .stopped)
       }
     }
 
-    @Test func frozenWhilePausedIsToldToo() throws {
+    @Test func frozenServerIsReportedWhilePaused() throws {
       try PrivatePulseServer.withServer { server in
         let playing = try Playing(configuration(server.address))
         defer { playing.output.stop() }
@@ -111,7 +113,7 @@ extension ServerTests {
       }
     }
 
-    @Test func waitsForASinkWhenTheLastIsRemoved() throws {
+    @Test func playbackResumesWhenARemovedSinkIsReplaced() throws {
       try PrivatePulseServer.withServer { server in
         let playing = try Playing(configuration(server.address))
         defer { playing.output.stop() }
@@ -139,7 +141,7 @@ extension ServerTests {
       }
     }
 
-    @Test func movesAreFollowed() throws {
+    @Test func statusFollowsMovesBetweenSinks() throws {
       try PrivatePulseServer.withServer { server in
         let module = try server.loadSink("other", rate: 44_100)
         let playing = try Playing(configuration(server.address))
@@ -169,7 +171,7 @@ extension ServerTests {
       }
     }
 
-    @Test func suspensionIsTold() throws {
+    @Test func suspensionIsReported() throws {
       try PrivatePulseServer.withServer { server in
         let playing = try Playing(configuration(server.address))
         defer { playing.output.stop() }

@@ -14,7 +14,7 @@ extension ServerTests {
       if: PrivatePipeWireServer.missingPackage == nil,
       "needs the Debian package '\(PrivatePipeWireServer.missingPackage ?? "")'"))
   struct PipeWireTests {
-    @Test func everythingWorksOnPipeWire() throws {
+    @Test func playbackControlAndRecoveryWorkOnPipeWire() throws {
       try PrivatePipeWireServer.withServer { server in
         let (audio, capture) = try capture(server.address, sink: "ears", fragment: 100)
         var asked = configuration(server.address)
@@ -96,8 +96,8 @@ extension ServerTests {
       for attempt in 1...5 {
         let input = try server.pactl(["list", "short", "sink-inputs"]).prefix { $0.isNumber }
         try server.pactl(["move-sink-input", String(input), sink])
-        let told = playing.log.await(limit: 1000, after: before) { $0 == .moved(sink: sink) }
-        if told != nil { return }
+        let event = playing.log.await(limit: 1000, after: before) { $0 == .moved(sink: sink) }
+        if event != nil { return }
         let place = try sinkOfOnlyInput(server)
         recordRetry("PipeWire: request \(attempt) to move to \(sink): stream is on \(place)")
         #expect(place == playing.output.status.sinkName)
@@ -119,9 +119,9 @@ extension ServerTests {
       let frozen = try #require(playing.log.await(limit: 2000) { $0 == .serverFrozen })
       server.thaw()
       #expect(playing.log.await(limit: 2000) { $0 == .serverThawed } != nil)
-      let told = Double(frozen.timeNanoseconds - start) / 1e6
-      print("PipeWire frozen: told after \(told) ms")
-      #expect(told < 1100)
+      let reportDelay = Double(frozen.timeNanoseconds - start) / 1e6
+      print("PipeWire frozen: reported after \(reportDelay) ms")
+      #expect(reportDelay < 1100)
     }
 
     private func checkReturn(_ playing: Playing, _ server: PrivatePipeWireServer) throws {

@@ -32,7 +32,7 @@ extension ServerTests {
     /// Tries up to three times: around an underrun, which a busy machine can cause, reports are off
     /// by many milliseconds.
     @Test(arguments: [20.0, 50, 100, 200])
-    func latencyIsAsGranted(requested: Double) throws {
+    func measuredLatencyIsWithinTheRequest(requested: Double) throws {
       try PrivatePulseServer.withServer { server in
         var attempt = try LatencyAttempt(server, requested: requested)
         for _ in 0..<2 where !attempt.isPlausible {
@@ -63,7 +63,7 @@ extension ServerTests {
       }
     }
 
-    @Test func pauseLosesNothing() throws {
+    @Test func pauseLosesNoFrames() throws {
       try PrivatePulseServer.withServer { server in
         let (audio, capture) = try capture(server.address)
         let playing = try Playing(configuration(server.address))
@@ -89,7 +89,7 @@ extension ServerTests {
       }
     }
 
-    @Test func startsPaused() throws {
+    @Test func outputCanStartPaused() throws {
       try PrivatePulseServer.withServer { server in
         let (audio, capture) = try capture(server.address)
         var asked = configuration(server.address)
@@ -109,7 +109,7 @@ extension ServerTests {
       }
     }
 
-    @Test func flushGoesOnAtTheNewPosition() throws {
+    @Test func flushContinuesAtTheNewPosition() throws {
       try PrivatePulseServer.withServer { server in
         let (audio, capture) = try capture(server.address)
         let playing = try Playing(configuration(server.address))
@@ -131,7 +131,7 @@ extension ServerTests {
       }
     }
 
-    @Test func drainPlaysTheRest() throws {
+    @Test func drainPlaysTheQueue() throws {
       try PrivatePulseServer.withServer { server in
         let (audio, capture) = try capture(server.address)
         let playing = try Playing(configuration(server.address))

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func steadyReportsAreToldExactly() {
+  @Test func steadyReportsGiveExactTimes() {
     var clock = PresentationClock(sampleRate: 48_000)
     let times = times(jitter: { _ in 0 }, into: &clock)
     for (block, time) in times.enumerated() {
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func jitterIsSmoothedAndTimeNeverSteps() {
+  @Test func jitterIsSmoothedAndTimeIsMonotonic() {
     var clock = PresentationClock(sampleRate: 48_000)
     var random = SeededGenerator.forTest()
     let jitter = (0..<500).map { _ in Int64.random(in: -5...5, using: &random) * Self.millisecond }
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func oneWrongReportIsIgnoredButThreeAreBelieved() {
+  @Test func outliersAreIgnoredUntilThreeAgree() {
     var clock = PresentationClock(sampleRate: 48_000)
     let single = times(jitter: { $0 == 50 ? 400 * Self.millisecond : 0 }, into: &clock)
     #expect(abs(single[51] - 560 * Self.millisecond) < Self.millisecond)
@@ -59,7 +59,7 @@ import Testing
     #expect(clock.presentationTime(position: 480, now: 1, latency: 0) < late)
   }
 
-  @Test func positionHeardIsTheInverse() {
+  @Test func positionHeardInvertsPresentationTime() {
     var clock = PresentationClock(sampleRate: 48_000)
     #expect(clock.positionHeard(at: 0, written: 0) == nil)
     _ = times(jitter: { _ in 0 }, into: &clock)

@@ -14,7 +14,7 @@ import Testing
     #expect(hasChanged == expected, sourceLocation: location)
   }
 
-  @Test func aFixedDepthStays() {
+  @Test func fixedDepthNeverChanges() {
     var depth = QueueDepth(fixed: 90, isRewritten: true)
     check(depth.ranLow(now: Self.second), false)
     check(depth.pass(now: 1000 * Self.second), false)
@@ -22,7 +22,7 @@ import Testing
     #expect(depth.milliseconds == 90)
   }
 
-  @Test func itDoublesAtAnUnderrunAndNoFurtherThanTheDeepest() {
+  @Test func depthDoublesAtAnUnderrunUpToTheMaximum() {
     var depth = QueueDepth(fixed: nil, isRewritten: false)
     #expect(depth.milliseconds == 50)
     check(depth.ranLow(now: 0), true)
@@ -35,7 +35,7 @@ import Testing
     #expect(depth.milliseconds == 200)
   }
 
-  @Test func itShrinksInQuietMinutesDownToItsFloor() {
+  @Test func depthShrinksEachQuietMinuteDownToItsMinimum() {
     for isRewritten in [false, true] {
       var depth = QueueDepth(fixed: nil, isRewritten: isRewritten)
       for k in 0..<3 { _ = depth.ranLow(now: Int64(k) * Self.second) }
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func troubleThatChangesNothingStillPutsOffTheShrinking() {
+  @Test func underrunAtTheMaximumStillPostponesShrinking() {
     var depth = QueueDepth(fixed: nil, isRewritten: true)
     check(depth.ranLow(now: 0), true)
     check(depth.ranLow(now: 50 * Self.second), false)
@@ -57,7 +57,7 @@ import Testing
     check(depth.pass(now: 110 * Self.second), true)
   }
 
-  @Test func theWayOfWritingDecidesTheStart() {
+  @Test func rewritingDeterminesTheInitialDepth() {
     var depth = QueueDepth(fixed: nil, isRewritten: true)
     #expect(depth.milliseconds == 150)
     check(depth.setRewritten(false, now: 0), true)

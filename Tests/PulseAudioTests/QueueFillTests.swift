@@ -8,7 +8,7 @@ import Testing
   static let millisecond: Int64 = 1_000_000
 
   @Test(arguments: [8_000, 48_000, 384_000])
-  func itDrainsAtTheRateAndGrowsByWhatIsWritten(sampleRate: Int) {
+  func fillDrainsAtTheRateAndGrowsByWrittenFrames(sampleRate: Int) {
     var fill = QueueFill(sampleRate: sampleRate)
     let frames = Int64(sampleRate / 10)
     fill.learn(queued: frames, written: 1_000_000, now: 7)
@@ -22,7 +22,7 @@ import Testing
   }
 
   /// A server that has stopped no longer answers. Without a time limit it would be fed forever.
-  @Test func anOldAnswerSaysNothing() {
+  @Test func fillIsUnknownWhenTheAnswerIsOutdated() {
     var fill = QueueFill(sampleRate: 48_000)
     #expect(fill.frames(written: 0, now: 0) == nil)
     fill.learn(queued: 100, written: 100, now: 0)

@@ -17,7 +17,7 @@ extension ServerTests {
       return asked
     }
 
-    @Test func itStartsDeepWhereItIsRewrittenAndShortElsewhere() throws {
+    @Test func queueStartsDeepOnlyIfItIsRewritten() throws {
       try PrivatePulseServer.withServer { server in
         for canRewrite in [true, false] {
           let asked = adaptive(server.address)
@@ -42,7 +42,7 @@ extension ServerTests {
       }
     }
 
-    @Test func itStartsDeepWhereNothingBecomesKnown() throws {
+    @Test func queueStartsDeepIfLatencyIsFree() throws {
       try PrivatePulseServer.withServer { server in
         var asked = adaptive(server.address)
         asked.latencyIsFree = true
@@ -58,7 +58,7 @@ extension ServerTests {
     }
 
     /// The server asks when nearly half of the queue is missing, which rarely happens.
-    @Test func itIsToppedUpBeforeTheServerAsks() throws {
+    @Test func queueIsRefilledBeforeTheServerAsks() throws {
       try PrivatePulseServer.withServer { server in
         let source = VersionedSource()
         let output = try AudioOutput(adaptive(server.address), render: source.callback)
@@ -84,7 +84,7 @@ extension ServerTests {
       }
     }
 
-    @Test func aFixedDepthIsReached() throws {
+    @Test func requestedDepthIsReached() throws {
       try PrivatePulseServer.withServer { server in
         for asked in [40.0, 100, 200, 300] {
           let source = VersionedSource()
@@ -108,7 +108,7 @@ extension ServerTests {
 
     /// While the queue grows after an underrun and shrinks after a quiet time, the sound has no gap
     /// and loses no frame.
-    @Test func itGrowsAndShrinksWhileItPlays() throws {
+    @Test func queueGrowsAndShrinksWithoutGaps() throws {
       try PrivatePulseServer.withServer { server in
         let (audio, capture) = try capture(server.address)
         let source = CountingSource()
@@ -146,7 +146,7 @@ extension ServerTests {
     }
 
     /// The queue grows during playback without an underrun.
-    @Test func aNearMissDeepensIt() throws {
+    @Test func nearUnderrunDeepensTheQueue() throws {
       try PrivatePulseServer.withServer { server in
         var asked = adaptive(server.address)
         asked.queueRules.appended = 100

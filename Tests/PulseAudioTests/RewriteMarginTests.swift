@@ -25,7 +25,7 @@ private struct ReadingSink {
     (start: 2, ahead: 0...5), (start: 60, ahead: 0...5), (start: 7, ahead: 20...31),
     (start: 120, ahead: 80...110),
   ])
-  func itSettlesJustBeyondWhatTheSinkReads(start: Int64, ahead: ClosedRange<Int64>) {
+  func marginSettlesJustAboveTheReadAhead(start: Int64, ahead: ClosedRange<Int64>) {
     let scale = Self.millisecond
     var margin = RewriteMargin(readAhead: 0, extra: start * scale, limit: 150 * scale)
     var sink = ReadingSink(readsAhead: ahead.lowerBound * scale...ahead.upperBound * scale)
@@ -41,7 +41,7 @@ private struct ReadingSink {
   }
 
   /// A settled margin needs few requests; a lost head unsettles it.
-  @Test func itIsKnownWhenAnswersMoveItNoMore() {
+  @Test func marginSettlesAndALostHeadUnsettlesIt() {
     var margin = RewriteMargin(
       readAhead: 0, extra: 20 * Self.millisecond, limit: 150 * Self.millisecond)
     #expect(!margin.isSettled)
@@ -51,7 +51,7 @@ private struct ReadingSink {
     #expect(!margin.isSettled)
   }
 
-  @Test func oneStallMovesItLittleAndNotForLong() {
+  @Test func oneStallMovesTheMarginLittleAndBriefly() {
     var margin = RewriteMargin(
       readAhead: 0, extra: 6 * Self.millisecond, limit: 150 * Self.millisecond)
     for _ in 0..<5 { margin.learn(slack: -60 * Self.millisecond) }
@@ -61,7 +61,7 @@ private struct ReadingSink {
     #expect(margin.nanoseconds < 7 * Self.millisecond)
   }
 
-  @Test func aSinkThatReadsBeyondTheLimitIsRecognised() {
+  @Test func readAheadBeyondTheLimitIsDetected() {
     var margin = RewriteMargin(
       readAhead: 0, extra: 10 * Self.millisecond, limit: 60 * Self.millisecond)
     var sink = ReadingSink(readsAhead: 80 * Self.millisecond...120 * Self.millisecond)
@@ -75,7 +75,7 @@ private struct ReadingSink {
     #expect(margin.nanoseconds <= 60 * Self.millisecond)
   }
 
-  @Test func whatTheSinkSaysIsBelievedAtOnce() {
+  @Test func reportedReadAheadRaisesTheMarginAtOnce() {
     var margin = RewriteMargin(
       readAhead: 0, extra: 7 * Self.millisecond, limit: 150 * Self.millisecond)
     margin.learn(readAhead: 110 * Self.millisecond)
@@ -90,7 +90,7 @@ private struct ReadingSink {
     #expect(margin.nanoseconds == 47 * Self.millisecond)
   }
 
-  @Test func aRareStallAtTheLimitIsNoReasonToGiveUp() {
+  @Test func rareStallsAtTheLimitAreTolerated() {
     var margin = RewriteMargin(
       readAhead: 0, extra: 60 * Self.millisecond, limit: 60 * Self.millisecond)
     for k in 0..<1000 {
@@ -121,25 +121,25 @@ private struct ReadingSink {
     return (times, Double(times.count) * costMilliseconds / 1000)
   }
 
-  @Test func aRefreshIsAnsweredAtOnce() {
+  @Test func refreshIsServedImmediately() {
     let (times, _) = rewrites(refreshEvery: 10, costMilliseconds: 0.5)
     #expect(times.count == 100)
     #expect(times.allSatisfy { $0 % (10 * Self.millisecond) == 0 })
   }
 
-  @Test func aFloodOfRefreshesIsHeldBack() {
+  @Test func frequentRefreshesAreThrottled() {
     let (times, share) = rewrites(refreshEvery: 1, costMilliseconds: 0.5)
     #expect((190...201).contains(times.count))
     #expect(share <= RewriteSchedule.largestShare)
   }
 
-  @Test func itGoesOnWithoutRefreshesWhileThereIsSomethingToDo() {
+  @Test func rewritingRepeatsWithoutRefreshesWhileItWrites() {
     #expect((60...70).contains(rewrites(refreshEvery: nil, costMilliseconds: 0.5).times.count))
     #expect(rewrites(refreshEvery: nil, costMilliseconds: 0.5, writes: false).times.count == 1)
   }
 
   @Test(arguments: [2.0, 4, 8, 15])
-  func dearRewritesComeLessOften(cost: Double) {
+  func costlyRewritesAreScheduledLessOften(cost: Double) {
     let (times, share) = rewrites(refreshEvery: 1, costMilliseconds: cost)
     print("a rewrite of \(cost) ms: \(times.count) in a second, \(share * 100) % of a core")
     #expect(share <= RewriteSchedule.largestShare + 0.03)
@@ -154,7 +154,7 @@ private struct ReadingSink {
     RewriteMargin(readAhead: readAhead, extra: 0, limit: 100)
   }
 
-  @Test func aSinkBeyondTheLimitIsGivenUpAfterAWhile() {
+  @Test func persistentReadAheadBeyondTheLimitEndsRewriting() {
     var judge = RewriteJudge()
     judge.restart(now: 10 * Self.second)
     let looks: [(readAhead: Int64, hasBegun: Bool, now: Int64)] = [
@@ -172,7 +172,7 @@ private struct ReadingSink {
     #expect(isTried == [false, true])
   }
 
-  @Test func lossesAtTheLimitKeepItAwayForAMinute() {
+  @Test func lossesAtTheLimitSuspendRewritingForAMinute() {
     var judge = RewriteJudge()
     var losing = margin(readAhead: 100)
     for _ in 0..<20 { losing.learn(slack: -1) }

@@ -20,7 +20,7 @@ struct RewriteRun {
     var fragment = 5.0
     /// Whether to time the recording by its arrival, because the server's capture times are off by
     /// milliseconds.
-    var monitorTellsNoTime = false
+    var usesArrivalTimes = false
   }
 
   /// Times from a turn to its first frame at the sink [ms], ascending.
@@ -78,7 +78,7 @@ struct RewriteRun {
     status = output.status
     queueDepths = depths.sorted()
     wrongCalls = source.wrongCalls.load(ordering: .relaxed)
-    let heard = HeardVersions(audio, byArrival: settings.monitorTellsNoTime)
+    let heard = HeardVersions(audio, byArrival: settings.usesArrivalTimes)
     jumps = heard.jumps
     gaps = heard.gaps
     silentFrames = heard.silentFrames

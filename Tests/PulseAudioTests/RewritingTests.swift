@@ -11,7 +11,7 @@ import Testing
 extension ServerTests {
   /// Tests that a head turn is audible quickly despite a deep queue, and that it breaks nothing.
   @Suite(.serialized) struct RewritingTests {
-    @Test func aTurnIsHeardAtOnceThoughTheQueueIsDeep() throws {
+    @Test func headTurnIsAudibleQuicklyDespiteADeepQueue() throws {
       try PrivatePulseServer.withServer { server in
         let run = try RewriteRun.upToThree {
           let run = try RewriteRun(configuration(server.address, latency: 200))
@@ -26,7 +26,7 @@ extension ServerTests {
     }
 
     /// A null sink that supports rewinds first plays two seconds of silence.
-    @Test func aTurnIsHeardAtOnceOnASinkThatRewinds() throws {
+    @Test func headTurnIsAudibleQuicklyOnARewindingSink() throws {
       try PrivatePulseServer.withServer { server in
         try server.pactl([
           "load-module", "module-null-sink", "sink_name=rewinding", "rate=48000", "channels=2",
@@ -53,11 +53,11 @@ extension ServerTests {
       .enabled(
         if: PrivatePipeWireServer.missingPackage == nil,
         "needs the Debian package '\(PrivatePipeWireServer.missingPackage ?? "")'"))
-    func aTurnIsHeardAtOnceOnPipeWire() throws {
+    func headTurnIsAudibleQuicklyOnPipeWire() throws {
       try PrivatePipeWireServer.withServer { server in
         var settings = RewriteRun.Settings()
         settings.monitor = "ears"
-        settings.monitorTellsNoTime = true
+        settings.usesArrivalTimes = true
         var asked = configuration(server.address, latency: 200)
         asked.sinkName = "ears"
         let run = try RewriteRun.upToThree {
@@ -74,7 +74,7 @@ extension ServerTests {
 
     /// Turns the head continuously. `STILLSTAGE_TURNING_SECONDS=600` extends the test to ten
     /// minutes.
-    @Test func turningAllTheTimeCostsNoUnderrun() throws {
+    @Test func continuousTurningCausesNoUnderrun() throws {
       try PrivatePulseServer.withServer { server in
         var settings = RewriteRun.Settings()
         settings.seconds =
@@ -93,7 +93,7 @@ extension ServerTests {
 
     /// If the source is slow, its pieces are still joined, or omitted, and the end of the queue is
     /// filled first.
-    @Test func aSlowSourceRewritesLessOftenAndLosesNothing() throws {
+    @Test func slowSourceIsRewrittenWithoutGaps() throws {
       try PrivatePulseServer.withServer { server in
         let source = VersionedSource()
         source.delayMicroseconds.store(20_000, ordering: .relaxed)
@@ -107,7 +107,7 @@ extension ServerTests {
 
     /// Two threads spin, one for each core of a small machine; the deep queue outlasts them.
     /// `STILLSTAGE_OVERLOAD_SECONDS=120` extends the test to the two minutes that are promised.
-    @Test func aBusyMachineHearsNoGap() throws {
+    @Test func busyMachineCausesNoLongGap() throws {
       let seconds = getenv("STILLSTAGE_OVERLOAD_SECONDS").flatMap { Double(String(cString: $0)) }
       try PrivatePulseServer.withServer { server in
         let spinners = (0..<2).map { _ in TestThread { while !$0.isStopped {} } }
@@ -129,7 +129,7 @@ extension ServerTests {
       }
     }
 
-    @Test func switchedOffMeansNoCallAtAll() throws {
+    @Test func disabledRewritingNeverCallsTheRewriteFunction() throws {
       try PrivatePulseServer.withServer { server in
         var asked = configuration(server.address)
         asked.rewriting = .never
@@ -144,7 +144,7 @@ extension ServerTests {
       }
     }
 
-    @Test func lossesAndMovesWhileRewriting() throws {
+    @Test func rewritingResumesAfterMovesPausesAndLosses() throws {
       try PrivatePulseServer.withServer { server in
         _ = try server.loadSink("other")
         let source = VersionedSource()
@@ -199,7 +199,7 @@ extension ServerTests {
       }
     }
 
-    @Test func refreshMayComeWhileStopping() throws {
+    @Test func refreshDuringStopIsSafe() throws {
       try PrivatePulseServer.withServer { server in
         for _ in 0..<5 {
           let source = VersionedSource()

@@ -9,7 +9,7 @@ import Testing
 extension ServerTests {
   /// Tests sinks that play through another sink, some of them with buffers of their own.
   @Suite(.serialized) struct RewrittenSinkTests {
-    @Test func aRemappingSinkIsFollowed() throws {
+    @Test func rewritingWorksThroughARemapSink() throws {
       try PrivatePulseServer.withServer { server in
         try server.pactl(["load-module", "module-remap-sink", "sink_name=remap", "master=ears"])
         _ = try RewriteRun.upToThree {
@@ -25,7 +25,7 @@ extension ServerTests {
 
     /// A combining sink resamples continuously to synchronise its outputs, so frames cannot be
     /// identified.
-    @Test func aCombiningSinkIsFollowed() throws {
+    @Test func rewritingWorksThroughACombineSink() throws {
       try PrivatePulseServer.withServer { server in
         _ = try server.loadSink("other")
         try server.pactl([
@@ -55,7 +55,7 @@ extension ServerTests {
     }
 
     /// A tunnel reads 100 ms ahead or more. The margin grows to that and no further.
-    @Test func aTunnelIsFollowedAsFarAheadAsItReads() throws {
+    @Test func rewriteMarginGrowsToTheReadAheadOfATunnel() throws {
       try withTunnel { server in
         let run = try RewriteRun.upToThree {
           let run = try self.run(server, sink: "far", monitor: "far")
@@ -73,7 +73,7 @@ extension ServerTests {
     /// With a limit below the tunnel's read-ahead, the queue is short instead, unless rewriting is
     /// forced.
     @Test(arguments: [RewritingChoice.automatic, .always])
-    func aSinkThatReadsTooFarAheadIsRecognised(choice: RewritingChoice) throws {
+    func excessiveReadAheadDisablesRewritingUnlessForced(choice: RewritingChoice) throws {
       try withTunnel { server in
         var asked = configuration(server.address)
         asked.latencyMilliseconds = nil
@@ -107,10 +107,10 @@ extension ServerTests {
         }
         #expect(ahead >= 60)
         #expect(status.requestedLatencyMilliseconds == 50)
-        let told = log.await(limit: 500) {
+        let event = log.await(limit: 500) {
           if case .queueChanged(50, .sinkReadsTooFarAhead) = $0 { true } else { false }
         }
-        #expect(told != nil)
+        #expect(event != nil)
       }
     }
 

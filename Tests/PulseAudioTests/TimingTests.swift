@@ -76,9 +76,9 @@ extension ServerTests {
 
     /// Returns how much later than its presentation time each click was played [ms].
     private func errors(_ heard: [Int64], _ source: ClickingSource) -> [Double] {
-      let said = source.clickTimes.filter { $0 > 0 }
+      let predicted = source.clickTimes.filter { $0 > 0 }
       return heard.compactMap { time in
-        said.map { Double(time - $0) / 1e6 }.min { $0.magnitude < $1.magnitude }
+        predicted.map { Double(time - $0) / 1e6 }.min { $0.magnitude < $1.magnitude }
       }
     }
 
@@ -87,13 +87,13 @@ extension ServerTests {
     }
 
     @Test(arguments: [48_000, 44_100])
-    func framesAreHeardWhenTheyAreSaidTo(sinkRate: Int) throws {
+    func framesPlayAtTheirPresentationTimes(sinkRate: Int) throws {
       try PrivatePulseServer.withServer { server in
         _ = try server.loadSink("place", rate: sinkRate)
         // A second stream keeps the sink from changing its rate to that of the first.
         var held = configuration(server.address, latency: 100, rate: sinkRate)
         held.sinkName = "place"
-        let holder = try AudioOutput(held, render: CountingSilence().callback)
+        let holder = try AudioOutput(held, render: SilentSource().callback)
         defer { holder.stop() }
         try holder.start()
         sleepMilliseconds(300)
@@ -115,7 +115,7 @@ extension ServerTests {
           let errors = errors(clicks(audio, rate: sinkRate).dropFirst(5).map { $0 }, source)
           print(
             "\(sinkRate) Hz sink (\(output.status.sinkSampleRate)): \(errors.count) clicks,",
-            "later than said by p5 \(errors.sorted()[errors.count / 20]),",
+            "later than predicted by p5 \(errors.sorted()[errors.count / 20]),",
             "median \(median(errors)), p95 \(errors.sorted()[errors.count * 19 / 20]) ms")
           best = median(errors.map(\.magnitude))
         }
@@ -124,7 +124,7 @@ extension ServerTests {
     }
 
     /// An underrun disturbs the server's reports. One second later the times are correct again.
-    @Test func anUnderrunIsGotOver() throws {
+    @Test func presentationTimesRecoverAfterAnUnderrun() throws {
       try PrivatePulseServer.withServer { server in
         var best = Double.infinity
         for _ in 0..<3 where best > 2 {
@@ -147,7 +147,8 @@ extension ServerTests {
             heard.filter { $0 > stalled + 100_000_000 && $0 < stalled + 900_000_000 }, source)
           let late = errors(heard.filter { $0 > stalled + 900_000_000 }, source)
           print(
-            "after \(output.status.underruns) underruns: later than said by \(median(soon)) ms",
+            "after \(output.status.underruns) underruns:",
+            "later than predicted by \(median(soon)) ms",
             "(\(soon.map { ($0 * 10).rounded() / 10 })), after a second \(median(late)) ms")
           best = median(late.map(\.magnitude))
         }
@@ -158,7 +159,7 @@ extension ServerTests {
 }
 
 /// Renders silence.
-private final class CountingSilence: Sendable {
+private final class SilentSource: Sendable {
   var callback: AudioRenderCallback {
     AudioRenderCallback(owner: self) { _, interleaved, frameCount, _ in
       for i in 0..<2 * frameCount { interleaved[i] = 0 }

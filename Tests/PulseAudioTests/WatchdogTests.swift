@@ -31,13 +31,13 @@ import Testing
     }
   }
 
-  @Test func aWorkingServerIsLeftAlone() {
+  @Test func workingServerIsNeverReportedFrozen() {
     var server = Server()
     server.run(from: 0, to: 10_000, requests: true, answers: true)
     #expect(server.frozen.isEmpty)
   }
 
-  @Test func silenceIsToldWithinASecondAndItsEndAtOnce() {
+  @Test func freezeIsReportedWithinASecondAndThawAtOnce() {
     var server = Server()
     server.run(from: 0, to: 3000, requests: true, answers: true)
     server.run(from: 3000, to: 6000, requests: false, answers: false)
@@ -47,7 +47,7 @@ import Testing
     #expect(server.thawed == [6000])
   }
 
-  @Test func answersWithoutRequestsAreNotEnough() {
+  @Test func serverThatOnlyAnswersCountsAsFrozen() {
     var server = Server()
     server.run(from: 0, to: 3000, requests: true, answers: true)
     server.run(from: 3000, to: 6000, requests: false, answers: true)
