@@ -17,7 +17,7 @@ import Testing
 
   private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
 
-  @Test func everyCommandOfTheTableIsFound() throws {
+  @Test func everyCommandInTheTableParses() throws {
     #expect(Program.commands.map(\.name) == CommandName.allCases)
     for command in Program.commands where command.name != .completion {
       let arguments = command.arguments.map { _ in "x" }
@@ -50,7 +50,7 @@ import Testing
     #expect(throws: UsageError.self) { try renditions("a,,b") }
   }
 
-  @Test func optionsNotGivenHaveTheContractsDefaults() throws {
+  @Test func omittedOptionsHaveTheDocumentedDefaults() throws {
     let play = try parsed("play a.flac")
     #expect(play[Arguments.input] == "a.flac")
     #expect(play[Options.order] == 5)
@@ -87,13 +87,13 @@ import Testing
     #expect(throws: UsageError.self) { try parsed("play a.flac --tracker-axes --mode off") }
   }
 
-  @Test func theRouteIsAutomaticUnlessSaid() throws {
+  @Test func routeIsAutomaticByDefault() throws {
     #expect(try parsed("play a.flac")[Options.route] == .auto)
     #expect(try parsed("play a.flac --route speakers")[Options.route] == .speakers)
     #expect(try parsed("routes --json")[Options.json])
   }
 
-  @Test func aRepeatedArgumentTakesAllThatAreLeft() throws {
+  @Test func repeatedArgumentTakesTheRemainingWords() throws {
     let bench = try parsed("bench fusion a.csv --json b.csv c.csv")
     #expect(bench.all(Arguments.recordings) == ["a.csv", "b.csv", "c.csv"])
     #expect(bench[Arguments.recordings] == "a.csv")
@@ -115,7 +115,7 @@ import Testing
     "render in -o out --order 3", "render --order=3 --output=out in",
     "render -o out --order 3 -- in", "render -o=out in --order 7 --order 3",
   ])
-  func oneMeaningHasSeveralSpellings(line: String) throws {
+  func equivalentSpellingsParseAlike(line: String) throws {
     let render = try parsed(line)
     #expect(render[Arguments.input] == "in")
     #expect(render[Options.renderOutput] == "out")
@@ -124,7 +124,7 @@ import Testing
     #expect(!render.isGiven(Options.gain))
   }
 
-  @Test func valuesBecomeTheirTypes() throws {
+  @Test func valuesAreConvertedToTheirTypes() throws {
     let render = try parsed(
       "render in -o out --pose -30,10.5,+0 --gain -6 --limiter on --layout 7.1.4 --rate 44100")
     #expect(
@@ -141,7 +141,7 @@ import Testing
     #expect(try parsed("play in --tracker none")[Options.tracker] == .none)
   }
 
-  @Test func aDoubleDashMakesDashesPlain() throws {
+  @Test func wordsAfterADoubleDashAreArguments() throws {
     #expect(try parsed("play -- --help")[Arguments.input] == "--help")
     #expect(try parsed("play -")[Arguments.input] == "-")
     #expect(try parsed("render --output=-x in")[Options.renderOutput] == "-x")
@@ -151,7 +151,7 @@ import Testing
     ("--help", HelpTopic.overview), ("-h", .overview), ("help", .overview),
     ("hrtf --help", .group("hrtf")), ("help hrtf", .group("hrtf")),
   ])
-  func helpIsAsked(line: String, topic: HelpTopic) throws {
+  func helpRequestsAreRecognised(line: String, topic: HelpTopic) throws {
     guard case .help(topic) = try CommandParser.parse(words(line)) else {
       Issue.record("no help for \(line)")
       return
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: ["play --help", "play -h", "help play", "play --bogus --help", "play a b -h"])
-  func helpWinsOverErrors(line: String) throws {
+  func helpTakesPrecedenceOverErrors(line: String) throws {
     guard case .help(.command(let command)) = try CommandParser.parse(words(line)) else {
       Issue.record("no help for \(line)")
       return
@@ -171,23 +171,23 @@ import Testing
     "nan", "inf", "-inf", "infinity", "0x10", "1e400", "", " 1", "1 ", "1dB", "1,5", "--1", "1e",
     "٣", "-120.5", "41",
   ])
-  func aNumberIsADecimalNumberInItsRange(text: String) {
+  func invalidNumbersAreRefused(text: String) {
     #expect(Options.gain.specification.grammar.value(of: text) == nil)
   }
 
   @Test(arguments: ["0", "8", "-1", "3.0", "3x", "", "٣", "99999999999999999999", "1e0"])
-  func aWholeNumberIsDigitsInItsRange(text: String) {
+  func invalidWholeNumbersAreRefused(text: String) {
     #expect(Options.order.specification.grammar.value(of: text) == nil)
   }
 
   @Test(arguments: [
     "1,2", "1,2,3,4", "1,,3", ",,", "1,2,x", "1;2;3", "1, 2,3", "0,0,361", "nan,0,0",
   ])
-  func aPoseIsThreeNumbers(text: String) {
+  func invalidPosesAreRefused(text: String) {
     #expect(Options.pose.specification.grammar.value(of: text) == nil)
   }
 
-  @Test func namesAreNotUsedTwiceInACommand() {
+  @Test func optionNamesAreUniqueInACommand() {
     for command in Program.commands {
       let names = command.options.map(\.name)
       #expect(Set(names).count == names.count, "\(command.name)")

@@ -6,7 +6,7 @@ import Testing
 @testable import CommandOptions
 
 @Suite struct CompletionTests {
-  @Test(arguments: Shell.allCases) func theShellAcceptsItsScript(shell: Shell) throws {
+  @Test(arguments: Shell.allCases) func shellAcceptsItsCompletionScript(shell: Shell) throws {
     let folder = TemporaryFolder()
     let script = try folder.write(shell.completion, to: "script")
     let check = try ProgramRun.of(shell.rawValue, ["-n", script])

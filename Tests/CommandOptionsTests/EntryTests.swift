@@ -28,7 +28,7 @@ import Testing
     (["play", "x", "--ordr", "3"], "unknown option '--ordr'; did you mean '--order'?"),
     (["play", "x", "--order", "8"], "from 1 to 7"),
   ])
-  func wrongUsageIsOneLineAndExitCode2(arguments: [String], expected: String) throws {
+  func usageErrorIsOneLineWithExitCode2(arguments: [String], expected: String) throws {
     let run = try ProgramRun.of(entry, arguments)
     #expect(run.exitCode == 2)
     #expect(run.output == "")
@@ -37,7 +37,7 @@ import Testing
     #expect(run.errors.filter { $0 == "\n" }.count == 1)
   }
 
-  @Test func theEngineIsFoundBesideAndInLibexecAndGetsTheSameArguments() throws {
+  @Test func engineIsFoundInBinOrLibexecAndGetsTheArguments() throws {
     let folder = TemporaryFolder()
     for name in ["bin", "libexec", "libexec/stillstage"] { mkdir(folder.file(name), 0o755) }
     let copied = try ProgramRun.of("cp", [entry, folder.file("bin/stillstage")])
@@ -65,7 +65,7 @@ import Testing
     #expect(broken.errors.contains("cannot start"))
   }
 
-  @Test func aClosedOutputIsAnError() throws {
+  @Test func unwritableStandardOutputIsAnError() throws {
     let run = try ProgramRun.of("sh", ["-c", "'\(entry)' --help >/dev/full"])
     #expect(run.exitCode == 1)
     #expect(run.errors.hasPrefix("stillstage: cannot write to standard output"))

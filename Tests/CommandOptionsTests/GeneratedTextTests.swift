@@ -6,7 +6,7 @@ import Testing
 @testable import CommandOptions
 
 @Suite struct GeneratedTextTests {
-  @Test func helpNamesEverythingACommandTakes() {
+  @Test func helpListsAllOptionsAndArguments() {
     for command in Program.commands {
       let text = HelpText.about(.command(command))
       #expect(text.contains("USAGE: \(command.usage)\n"))
@@ -43,7 +43,7 @@ import Testing
     #expect(usages.contains("stillstage hrtf info FILE [--json]"))
   }
 
-  @Test func textIsBrokenAtSpaces() {
+  @Test func textWrapsAtSpaces() {
     #expect(TextColumns.wrapped("one two three", width: 8) == ["one two", "three"])
     #expect(TextColumns.wrapped("unbreakable", width: 4) == ["unbreakable"])
     #expect(TextColumns.wrapped("", width: 4) == [])
@@ -51,19 +51,19 @@ import Testing
     #expect(long == "  --a-very-long-option VALUE\n          text\n")
   }
 
-  @Test func theManualPageIsSetWithoutAWarning() throws {
+  @Test func groffFormatsTheManualPageWithoutWarnings() throws {
     let folder = TemporaryFolder()
     let page = try folder.write(ManualPage.text, to: "stillstage.1")
-    let set = try ProgramRun.of("groff", ["-man", "-ww", "-Tutf8", "-P-cbou", page])
-    #expect(set.exitCode == 0)
-    #expect(set.errors == "")
-    for row in Program.optionsWithCommands { #expect(set.output.contains(row.option.synopsis)) }
+    let run = try ProgramRun.of("groff", ["-man", "-ww", "-Tutf8", "-P-cbou", page])
+    #expect(run.exitCode == 0)
+    #expect(run.errors == "")
+    for row in Program.optionsWithCommands { #expect(run.output.contains(row.option.synopsis)) }
     for section in ["NAME", "SYNOPSIS", "OPTIONS", "KEYS", "FILES", "EXIT STATUS", "EXAMPLES"] {
-      #expect(set.output.contains("\n\(section)\n"))
+      #expect(run.output.contains("\n\(section)\n"))
     }
   }
 
-  @Test func roffReadsNoTextAsItsOwn() {
+  @Test func roffControlCharactersAreEscaped() {
     #expect(Roff.escaped(".TP") == "\\&.TP")
     #expect(Roff.escaped("'a'") == "\\&'a'")
     #expect(Roff.escaped("a-b\\n") == "a\\-b\\en")

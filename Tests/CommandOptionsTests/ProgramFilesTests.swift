@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct ProgramFilesTests {
-  @Test func dataIsTheOptionsThenTheEnvironmentsThenTheInstalledThenTheSourceTrees() {
+  @Test func dataFolderPrecedenceIsOptionEnvironmentInstalledSource() {
     let folder = TemporaryFolder()
     for name in [
       "HRTF", "Calibration", ".build", ".build/debug", "libexec", "libexec/stillstage", "bin",
@@ -31,7 +31,7 @@ import Testing
     #expect(entry.dataFolder(option: nil, environment: nil) == beside)
   }
 
-  @Test func withoutDataThereIsNone() {
+  @Test func dataFolderIsNilWithoutData() {
     let folder = TemporaryFolder()
     #expect(ProgramFiles(folder: folder.path).dataFolder(option: nil, environment: nil) == nil)
   }

@@ -97,7 +97,7 @@ import Testing
     ("play a b", "unexpected argument 'b'; see 'stillstage help play'"),
     ("play a b c", "2 unexpected arguments: 'b', 'c'; see 'stillstage help play'"),
   ])
-  func aWrongLineHasOneErrorText(line: String, text: String) {
+  func usageErrorsHaveTheExpectedText(line: String, text: String) {
     let error = #expect(throws: UsageError.self) {
       try CommandParser.parse(line.split(separator: " ").map(String.init))
     }
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(arguments: ["a\nb", "\u{1b}[31mred", "a\r\n", "\u{2028}", "\0", "\u{202e}"])
-  func whateverIsTypedTheErrorIsOnePlainLine(argument: String) {
+  func errorTextContainsNoControlCharacters(argument: String) {
     for line in [
       [argument], ["play", "--\(argument)"], ["play", "x", argument],
       ["play", "x", "--order", argument],
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func aLongArgumentIsCut() {
+  @Test func longArgumentIsTruncatedInTheError() {
     let error = #expect(throws: UsageError.self) {
       try CommandParser.parse(["play", "x", "--order", String(repeating: "9", count: 100_000)])
     }
@@ -129,12 +129,12 @@ import Testing
     ("hrft", "hrtf", 1), ("", "abc", 3), ("abc", "", 3), ("same", "same", 0), ("ordr", "order", 1),
     ("gian", "gain", 1), ("kitten", "sitting", 3),
   ])
-  func editsAreCounted(a: String, b: String, distance: Int) {
+  func editDistanceCountsEditsSymmetrically(a: String, b: String, distance: Int) {
     #expect(NearMatch.distance(Array(a), Array(b)) == distance)
     #expect(NearMatch.distance(Array(b), Array(a)) == distance)
   }
 
-  @Test func everySingleMisspellingOfALongOptionIsRecognised() {
+  @Test func singleDeletionInALongOptionIsRecognised() {
     for command in Program.commands {
       let names = command.options.map { "--\($0.name)" }
       for name in names where name.count >= 6 {
