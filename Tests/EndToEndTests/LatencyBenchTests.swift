@@ -50,7 +50,7 @@ extension EndToEndTests {
       return try JSONDecoder().decode(Report.self, from: Data(run.output.utf8))
     }
 
-    @Test func tenTurnsAreFoundInTheRecording() throws {
+    @Test func benchMeasuresTenTurnsAndTheirStages() throws {
       let report = try report(["--steps", "10", "--appended", "--queue", "100"])
       let chain = try #require(report.chains.first)
       #expect(chain.latencies.count + chain.unreadableSteps == 10)
@@ -78,7 +78,7 @@ extension EndToEndTests {
       #expect(report.renderer.map(\.blockFrames) == [64, 128, 256, 512, 1024])
     }
 
-    @Test func findsTheDelayItPutIn() throws {
+    @Test func injectedDelayIsMeasured() throws {
       var found: Report.Injected?
       // The reported error shows if the machine is busy with other work.
       try whileBroken {
@@ -96,7 +96,7 @@ extension EndToEndTests {
     }
 
     /// Every process that was started ends: the server, the tracker and their children.
-    @Test func controlCEndsAllOfIt() throws {
+    @Test func controlCEndsAllProcesses() throws {
       let program = try RunningProgram([Product.stillstage, "bench", "latency", "--json"])
       // Wait until a server and a tracker run.
       let isRunning = waitUntil(seconds: 30) {
@@ -108,12 +108,12 @@ extension EndToEndTests {
       let started = Self.descendants(of: program.pid)
       kill(program.pid, SIGINT)
       #expect(program.wait(seconds: 15) == 130)
-      let isOver = waitUntil(seconds: 5) { started.allSatisfy { !Self.lives($0) } }
-      #expect(isOver, "\(started.filter(Self.lives))")
+      let haveEnded = waitUntil(seconds: 5) { started.allSatisfy { !Self.isAlive($0) } }
+      #expect(haveEnded, "\(started.filter(Self.isAlive))")
       #expect(program.lines.isEmpty, "\(program.lines)")
     }
 
-    private static func lives(_ pid: pid_t) -> Bool {
+    private static func isAlive(_ pid: pid_t) -> Bool {
       guard kill(pid, 0) == 0, let stat = stat(of: pid) else { return false }
       return stat.state != "Z"
     }

@@ -26,7 +26,7 @@ extension EndToEndTests {
       }
     }
 
-    @Test func aStageFixedToTheHeadDoesNotTurn() throws {
+    @Test func fixedModeIgnoresHeadTurns() throws {
       let (recording, turned) = try playTurning(.noise, ["--mode", "fixed"])
       let stage = HeardStage(recording, .noise)
       let moments = stage.between(turned - 300_000_000, turned + 500_000_000)
@@ -34,7 +34,7 @@ extension EndToEndTests {
       #expect(moments.allSatisfy { abs($0.yaw) < 0.01 && $0.residualDecibels < -80 })
     }
 
-    @Test func plainStereoOfAMonoFileIsTheSameInBothEars() throws {
+    @Test func offModePlaysAMonoFileEquallyInBothEars() throws {
       let folder = TemporaryFolder()
       var generator = SeededGenerator(3)
       let mono = (0..<10 * Scene.sampleRate).map { _ in 0.05 * Float(generator.gaussian()) }
@@ -55,7 +55,7 @@ extension EndToEndTests {
       #expect(difference.time > 200e-6)
     }
 
-    @Test func aRecordedHeadIsFollowed() throws {
+    @Test func stageFollowsARecordedMotion() throws {
       let folder = TemporaryFolder()
       // The head turns 90 degrees to the left between 0.5 and 1.5 s of the source.
       var rows = "t,w,x,y,z\n"

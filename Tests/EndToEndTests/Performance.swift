@@ -78,8 +78,8 @@ final class Performance {
       environment: ["PULSE_SERVER": server, "HOME": folder.path, "LC_ALL": "C"].merging(
         environment, uniquingKeysWith: { $1 }),
       hasTerminal: hasTerminal)
-    let told = try program.line(with: "mock: program ").text
-    pid = pid_t(told.split(separator: " ").last ?? "") ?? -1
+    let announcement = try program.line(with: "mock: program ").text
+    pid = pid_t(announcement.split(separator: " ").last ?? "") ?? -1
     if tracker != nil { head = try HeadControl(socket) }
   }
 
@@ -123,7 +123,7 @@ final class Performance {
 
   /// Sends a command to the virtual tracker. Returns when it was executed, CLOCK_MONOTONIC [ns].
   @discardableResult
-  func tell(_ command: String) throws -> Int64 {
+  func sendToTracker(_ command: String) throws -> Int64 {
     guard let head else { throw HeadControl.Failure(text: "there is no tracker") }
     return try head.send(command)
   }
@@ -131,7 +131,7 @@ final class Performance {
   /// Moves the virtual head. Returns when its first report was sent, CLOCK_MONOTONIC [ns].
   func move(_ command: String) throws -> Int64 {
     let start = program.lines.count
-    try tell(command)
+    try sendToTracker(command)
     let line = try program.line(with: "mock: sent \(command)", from: max(0, start - 2)).text
     return Int64(line.split(separator: " ").last ?? "") ?? 0
   }

@@ -102,9 +102,9 @@ extension EndToEndTests {
       return 10 * log10(max(1e-14, far[0] + far[1]) / tone)
     }
 
-    private func tell(_ change: Change, after start: Int64, _ what: String) {
+    private func report(_ change: Change, after start: Int64, _ label: String) {
       print(
-        "\(what): heard after", milliseconds(start, change.onset), "ms, treated after",
+        "\(label): heard after", milliseconds(start, change.onset), "ms, treated after",
         milliseconds(start, change.done), "ms; beside the tone \(change.click.decibels) dB at",
         milliseconds(start, change.click.time), "ms")
     }
@@ -119,7 +119,7 @@ extension EndToEndTests {
     /// Returns whether the sound was broken, which a busy machine also causes.
     private func isBroken(_ changes: [(Change, Int64, String)], _ performance: Performance) -> Bool
     {
-      for (change, start, what) in changes { tell(change, after: start, what) }
+      for (change, start, label) in changes { report(change, after: start, label) }
       return changes.contains { $0.0.click.decibels >= -60 }
         || performance.events.contains { $0.event == "underrun" }
     }
@@ -137,7 +137,7 @@ extension EndToEndTests {
       return (try change(recording, after: start, toBinaural: sink == "headphone"), start)
     }
 
-    @Test(arguments: [50, 200]) func theStreamIsMovedAndTreatedAnew(queue: Int) throws {
+    @Test(arguments: [50, 200]) func movedStreamGetsTheTreatmentOfItsNewSink(queue: Int) throws {
       var attempts = 0
       try whileBroken {
         attempts += 1
@@ -170,7 +170,7 @@ extension EndToEndTests {
       }
     }
 
-    @Test func theDefaultIsChangedAndTreatedAnew() throws {
+    @Test func newDefaultSinkDeterminesTheTreatment() throws {
       var attempts = 0
       try whileBroken {
         attempts += 1
@@ -188,11 +188,11 @@ extension EndToEndTests {
             changes.append((change, start, "default changed to \(sink)"))
           }
           let isBroken = isBroken(changes, performance)
-          let told = performance.program.lines.map(\.text)
+          let lines = performance.program.lines.map(\.text)
           #expect(performance.end().code == 143)
           if isBroken, !isLast { return true }
           expectQuick(changes)
-          #expect(told.contains { $0.hasSuffix("plain stereo (loudspeakers)") })
+          #expect(lines.contains { $0.hasSuffix("plain stereo (loudspeakers)") })
           return false
         }
       }
@@ -223,7 +223,7 @@ extension EndToEndTests {
       }
     }
 
-    @Test func theRouteCanBeForced() throws {
+    @Test func routeOptionForcesTheTreatment() throws {
       let speakers = try treatment("headphone", ["--route", "speakers"])
       #expect(!speakers.isBinaural && speakers.event.reason == "forced-loudspeakers")
       let headphones = try treatment("speaker", ["--route", "headphones"])
@@ -236,15 +236,15 @@ extension EndToEndTests {
       #expect(unknown.isBinaural && unknown.event.reason == "unknown-device")
     }
 
-    @Test func theUsersListOfOutputsCounts() throws {
+    @Test func configuredSinksOverrideTheTreatment() throws {
       let config = #"{"sinks": {"headphone": "off", "speaker": "headphones"}}"#
       let off = try treatment("headphone", [], config: config)
       #expect(!off.isBinaural && off.event.reason == "sink-off")
-      let told = try treatment("speaker", [], config: config)
-      #expect(told.isBinaural && told.event.reason == "forced-headphones")
+      let forced = try treatment("speaker", [], config: config)
+      #expect(forced.isBinaural && forced.event.reason == "forced-headphones")
     }
 
-    @Test func binauralSoundIsNotMadeSpatialTwice() throws {
+    @Test func binauralSoundIsNotSpatializedAgain() throws {
       let marked = folder.file("marked.flac")
       let made = try ProgramRun.of(
         "ffmpeg",
@@ -252,10 +252,10 @@ extension EndToEndTests {
       #expect(made.exitCode == 0)
       let heard = try treatment("headphone", [], path: marked)
       #expect(!heard.isBinaural && heard.event.reason == "already-binaural")
-      let asked = try treatment("headphone", ["--layout", "stereo"], path: marked)
-      #expect(asked.isBinaural)
-      let said = try treatment("headphone", ["--layout", "binaural"])
-      #expect(!said.isBinaural && said.event.reason == "already-binaural")
+      let asStereo = try treatment("headphone", ["--layout", "stereo"], path: marked)
+      #expect(asStereo.isBinaural)
+      let asBinaural = try treatment("headphone", ["--layout", "binaural"])
+      #expect(!asBinaural.isBinaural && asBinaural.event.reason == "already-binaural")
     }
 
     private struct Route: Decodable {

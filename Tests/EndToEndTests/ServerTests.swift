@@ -10,7 +10,7 @@ extension EndToEndTests {
   @Suite(.serialized) struct ServerTests {
     /// After the server is killed and restarted, the sound continues at its position, fades in from
     /// silence and has the head's current pose.
-    @Test func playingGoesOnWhereItWasWhenTheServerReturns() throws {
+    @Test func playbackResumesAtItsPositionAfterAServerRestart() throws {
       let server = try PrivatePulseServer()
       defer { server.stop() }
       var recorder = try SinkRecorder(server.address)
@@ -79,7 +79,7 @@ extension EndToEndTests {
       return true
     }
 
-    @Test func aFrozenServerIsWaitedFor() throws {
+    @Test func playbackResumesAfterAServerFreeze() throws {
       try PrivatePulseServer.withServer { server in
         let recorder = try SinkRecorder(server.address)
         let performance = try Performance(.noise, on: server.address, ["--tracker", "none"])
@@ -106,7 +106,7 @@ extension EndToEndTests {
     }
 
     @Test(arguments: [0.1, 1.5])
-    func endsWhileTheServerIsFrozen(secondsFrozen: Double) throws {
+    func sigtermEndsPlaybackWhileTheServerIsFrozen(secondsFrozen: Double) throws {
       try PrivatePulseServer.withServer { server in
         let performance = try Performance(.noise, on: server.address, tracker: [])
         try performance.begin()
@@ -121,7 +121,7 @@ extension EndToEndTests {
       }
     }
 
-    @Test func fadesOutWhenItIsInterrupted() throws {
+    @Test func sigintFadesOutTheSound() throws {
       try PrivatePulseServer.withServer { server in
         let recorder = try SinkRecorder(server.address)
         let performance = try Performance(.noise, on: server.address, ["--tracker", "none"])
@@ -146,7 +146,7 @@ extension EndToEndTests {
     }
 
     /// Plays ten seconds without a gap. Test machines may be busy, so there are several attempts.
-    @Test func nothingRunsDry() throws {
+    @Test func tenSecondsPlayWithoutUnderrunsOrGaps() throws {
       try PrivatePulseServer.withServer { server in
         for attempt in 1...3 {
           let recorder = try SinkRecorder(server.address)

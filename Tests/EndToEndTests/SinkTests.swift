@@ -10,7 +10,7 @@ extension EndToEndTests {
   @Suite(.serialized) struct SinkTests {
     private static let plain = ["--tracker", "none", "--loudness", "off"]
 
-    @Test func theSinkCanBeNamed() throws {
+    @Test func sinkOptionSelectsTheSink() throws {
       try PrivatePulseServer.withServer { server in
         _ = try server.loadSink("other")
         let recorder = try SinkRecorder(server.address, sink: "other")
@@ -23,7 +23,7 @@ extension EndToEndTests {
       }
     }
 
-    @Test func anUnknownSinkIsToldWithThoseThatAre() throws {
+    @Test func unknownSinkErrorListsTheSinks() throws {
       try PrivatePulseServer.withServer { server in
         _ = try server.loadSink("other")
         let run = try play(on: server.address, ["--sink", "nowhere"])
@@ -34,7 +34,7 @@ extension EndToEndTests {
       }
     }
 
-    @Test func withoutAServerItEndsAtOnce() throws {
+    @Test func missingServerEndsPlayQuickly() throws {
       let start = monotonicNow()
       let run = try play(on: "unix:/nonexistent/pulse", [])
       let took = milliseconds(start, monotonicNow())
@@ -44,7 +44,7 @@ extension EndToEndTests {
       expectOneLine(run)
     }
 
-    @Test func aServerThatDoesNotAnswerIsGivenUp() throws {
+    @Test func unresponsiveServerEndsPlay() throws {
       try PrivatePulseServer.withServer { server in
         server.freeze()
         let start = monotonicNow()
@@ -71,7 +71,7 @@ extension EndToEndTests {
       #expect(run.errors.filter { $0 == "\n" }.count == 1)
     }
 
-    @Test func theDefaultSinkIsFollowed() throws {
+    @Test func playbackFollowsTheDefaultSink() throws {
       try PrivatePulseServer.withServer { server in
         let module = try server.loadSink("other")
         let ears = try SinkRecorder(server.address)
@@ -110,7 +110,7 @@ extension EndToEndTests {
       }
     }
 
-    @Test func theLastSinkMayGoAndAnotherCome() throws {
+    @Test func playbackResumesWhenARemovedSinkIsReplaced() throws {
       try PrivatePulseServer.withServer { server in
         let ears = try SinkRecorder(server.address)
         let performance = try Performance(.noise, on: server.address, Self.plain)
@@ -142,7 +142,7 @@ extension EndToEndTests {
       }
     }
 
-    @Test func aSuspendedSinkIsWaitedFor() throws {
+    @Test func playbackResumesAfterASinkSuspension() throws {
       try PrivatePulseServer.withServer { server in
         let recorder = try SinkRecorder(server.address)
         let performance = try Performance(.noise, on: server.address, Self.plain)

@@ -18,7 +18,7 @@ extension EndToEndTests {
     }
     private static let seconds = minutes.map { $0 * 60 } ?? 5
 
-    @Test func theRenderCallStaysCleanInTheProgram() throws {
+    @Test func renderCallNeitherAllocatesNorLocksDuringPlayback() throws {
       try #require(
         access(Product.counted, X_OK) == 0, "stillstage-counted is not built: name it beside these")
       let folder = TemporaryFolder()
@@ -32,7 +32,7 @@ extension EndToEndTests {
         try watch(soaks)
         // Both signals must make the program print its counters.
         for (soak, signal) in zip(soaks, [SIGINT, SIGTERM]) {
-          let counts = try #require(soak.end(by: signal), "\(soak.name): no counters were told")
+          let counts = try #require(soak.end(by: signal), "\(soak.name): no counters were printed")
           print(soak.summary(counts))
           #expect(soak.exitCode == 128 + signal)
           #expect(counts.operations == [0, 0, 0, 0, 0], "\(soak.name)")
@@ -47,15 +47,15 @@ extension EndToEndTests {
     private func watch(_ soaks: [Soak]) throws {
       for soak in soaks { try soak.performance.begin() }
       let end = monotonicNow() + Int64(Self.seconds * 1e9)
-      var told = monotonicNow()
+      var lastReport = monotonicNow()
       while monotonicNow() < end {
         sleepSeconds(min(0.5, Self.seconds / 10))
         for soak in soaks {
           try #require(soak.performance.program.wait(seconds: 0) == nil, "\(soak.name) ended")
         }
-        guard monotonicNow() - told > 60_000_000_000 else { continue }
-        told = monotonicNow()
-        print("\((end - told) / 60_000_000_000 + 1) minutes to go")
+        guard monotonicNow() - lastReport > 60_000_000_000 else { continue }
+        lastReport = monotonicNow()
+        print("\((end - lastReport) / 60_000_000_000 + 1) minutes to go")
       }
     }
 

@@ -19,7 +19,7 @@ extension EndToEndTests {
 
     /// The seat turns left under a head that does not move in the world. Relative to the stage,
     /// which moves with the seat, the head turns right.
-    @Test func theStageGoesWithTheSeat() throws {
+    @Test func stageFollowsTheDeviceTracker() throws {
       var (ride, read): (Ride, HeardStage?) = (Ride(), nil)
       try whileBroken {
         let recording: Recording
@@ -51,13 +51,13 @@ extension EndToEndTests {
         try performance.event("device-tracker-connected", seconds: 10)
         sleepSeconds(1)
         var ride = Ride()
-        ride.begin = try performance.tell("turn 60 1")
+        ride.begin = try performance.sendToTracker("turn 60 1")
         sleepSeconds(2)
-        ride.end = try performance.tell("rate 100")
+        ride.end = try performance.sendToTracker("rate 100")
         sleepSeconds(0.1)
-        ride.unplugged = try performance.tell("unplug")
+        ride.unplugged = try performance.sendToTracker("unplug")
         sleepSeconds(2)
-        ride.last = try performance.tell("rate 100")
+        ride.last = try performance.sendToTracker("rate 100")
         sleepSeconds(0.2)
         let recording = recorder.finish()
         #expect(performance.end().code == 143)
@@ -66,7 +66,7 @@ extension EndToEndTests {
     }
 
     /// The front of the last session is saved and applies to the next one.
-    @Test func theFrontIsKept() throws {
+    @Test func savedFrontAppliesToTheNextSession() throws {
       let state = TemporaryFolder()
       let file = state.file("stillstage/fronts.json")
       _ = try playKeeping(state, pose: 0)
@@ -92,11 +92,11 @@ extension EndToEndTests {
           .noise, on: server.address, ["--keep-front"], tracker: ["--absent"],
           environment: ["XDG_STATE_HOME": state.path])
         try performance.event("connected", seconds: 60)
-        try performance.tell("pose \(pose) 0 0")
-        try performance.tell("plug")
+        try performance.sendToTracker("pose \(pose) 0 0")
+        try performance.sendToTracker("plug")
         try performance.event("tracker-connected", seconds: 10)
         sleepSeconds(1.2)
-        let end = try performance.tell("rate 100")
+        let end = try performance.sendToTracker("rate 100")
         sleepSeconds(0.2)
         let recording = recorder.finish()
         #expect(performance.end().code == 143)

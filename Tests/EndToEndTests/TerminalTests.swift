@@ -16,7 +16,7 @@ extension EndToEndTests {
       var (louder, forward, back, quit) = (Int64(0), Int64(0), Int64(0), Int64(0))
     }
 
-    @Test func theKeysDoWhatTheySay() throws {
+    @Test func keysControlPlayback() throws {
       try PrivatePulseServer.withServer { server in
         let recorder = try SinkRecorder(server.address)
         let performance = try Performance(
@@ -133,7 +133,7 @@ extension EndToEndTests {
       #expect(abs(home - there + 10) < 0.3)
     }
 
-    @Test func theInterruptKeyEndsItAndTheTerminalIsAsBefore() throws {
+    @Test func interruptKeyEndsPlaybackAndRestoresTheTerminal() throws {
       try PrivatePulseServer.withServer { server in
         let performance = try Performance(
           .noise, on: server.address, ["--tracker", "none"], hasTerminal: true)

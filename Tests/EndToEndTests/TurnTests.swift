@@ -13,7 +13,7 @@ extension EndToEndTests {
   @Suite(.serialized) struct TurnTests {
     /// The stage does not move while the head turns left: the source straight ahead ends up at the
     /// right ear.
-    @Test func theStageStaysWhenTheHeadTurns() throws {
+    @Test func stageStaysStillWhenTheHeadTurns() throws {
       try PrivatePulseServer.withServer { server in
         try playAndCheck(server.address, isByArrival: false, within: 180, name: "PulseAudio")
       }
@@ -24,7 +24,7 @@ extension EndToEndTests {
       .enabled(
         if: PrivatePipeWireServer.missingPackage == nil,
         "needs the Debian package '\(PrivatePipeWireServer.missingPackage ?? "")'"))
-    func theStageStaysOnPipeWireToo() throws {
+    func stageStaysStillOnPipeWire() throws {
       try PrivatePipeWireServer.withServer { server in
         try playAndCheck(server.address, isByArrival: true, within: 300, name: "PipeWire")
       }
@@ -67,9 +67,9 @@ extension EndToEndTests {
       sleepSeconds(1.1)
       let back = try performance.move("pose 0 0 0")
       sleepSeconds(0.6)
-      let turn = try performance.tell("turn 90 0.5")
+      let turn = try performance.sendToTracker("turn 90 0.5")
       sleepSeconds(1.6)
-      let end = try performance.tell("rate 100")
+      let end = try performance.sendToTracker("rate 100")
       sleepSeconds(0.3)
       return Turns(step: step, back: back, turn: turn, end: end)
     }

@@ -23,13 +23,13 @@ extension EndToEndTests {
         sleepSeconds(0.6)
         _ = try performance.move("pose 60 0 0")
         sleepSeconds(0.7)
-        let unplugged = try performance.tell("unplug")
+        let unplugged = try performance.sendToTracker("unplug")
         try performance.event("tracker-lost")
         sleepSeconds(1.6)
-        let plugged = try performance.tell("plug")
+        let plugged = try performance.sendToTracker("plug")
         try performance.event("tracker-connected", count: 2)
         sleepSeconds(1.1)
-        let end = try performance.tell("rate 100")
+        let end = try performance.sendToTracker("rate 100")
         sleepSeconds(0.2)
         let recording = recorder.finish()
         #expect(performance.end().code == 143)
@@ -37,7 +37,7 @@ extension EndToEndTests {
       }
     }
 
-    @Test func theStageHoldsEasesToTheFrontAndComesBack() throws {
+    @Test func stageEasesToTheFrontWhileTheTrackerIsUnplugged() throws {
       var times = Times()
       var read: HeardStage?
       try whileBroken {
@@ -82,7 +82,7 @@ extension EndToEndTests {
       #expect(stage.jumps.isEmpty)
     }
 
-    @Test func thereIsNoClick() throws {
+    @Test func unpluggingTheTrackerCausesNoClick() throws {
       var times = Times()
       var recording: Recording?
       try whileBroken {
