@@ -27,7 +27,7 @@ import Testing
     return user
   }
 
-  @Test func whatIsWrittenIsRead() throws {
+  @Test func writtenCalibrationReadsBack() throws {
     let folder = TemporaryFolder()
     let made = try calibration
     let user = try write(CalibrationFile.text(of: made), folder)
@@ -39,12 +39,12 @@ import Testing
     #expect(read.gyroNoise != nil && read.forceNoise != nil)
   }
 
-  @Test func noFileIsNoCalibration() throws {
+  @Test func missingFileMeansNoCalibration() throws {
     let folder = TemporaryFolder()
     #expect(try CalibrationFile.read(for: tracker, in: UserFolder(path: folder.path)) == nil)
   }
 
-  @Test func whatCannotBeUsedIsRefusedWithTheReason() throws {
+  @Test func unusableFilesAreRefusedWithTheReason() throws {
     let good = CalibrationFile.text(of: try calibration)
     for (old, new, reason) in [
       ("\"version\" : 1", "\"version\" : 0", "it has version 0, but this program reads version 1"),

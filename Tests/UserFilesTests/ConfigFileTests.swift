@@ -39,7 +39,7 @@ import Testing
     #expect(play[Options.order] == 3)
   }
 
-  @Test func theCommandLineWins() throws {
+  @Test func commandLineOverridesDefaults() throws {
     let config = #"{"order":3,"gain":-6,"block":64}"#
     let render = try command("render a -o b --order 7 --gain=1", config)
     #expect(render[Options.order] == 7)
@@ -48,7 +48,7 @@ import Testing
     #expect(render.isGiven(Options.order) && !render.isGiven(Options.block))
   }
 
-  @Test func otherCommandsKnowNoDefaults() throws {
+  @Test func defaultsApplyOnlyToPlayAndRender() throws {
     let export = try command("hrtf export f -o w --order 2", #"{"decoder":"ls"}"#)
     #expect(export[Options.decoder] == .magls)
   }
@@ -70,7 +70,7 @@ import Testing
     (#"["order"]"#, "it is not a JSON object"), (#"{"order": "#, "it is not valid JSON"),
     ("", "it is not valid JSON"),
   ])
-  func whatIsWrongIsToldWithFileAndName(text: String, reason: String) {
+  func invalidDefaultsAreRefusedWithFileAndReason(text: String, reason: String) {
     #expect {
       try defaults(text)
     } throws: {
@@ -78,12 +78,12 @@ import Testing
     }
   }
 
-  @Test func aFlagCanBeOff() throws {
+  @Test func falseFlagEqualsAnAbsentFlag() throws {
     #expect(try defaults(#"{"keep-front": false}"#) == defaults("{}"))
     #expect(try defaults(#"{"keep-front": true}"#) != defaults("{}"))
   }
 
-  @Test func everyOptionButTheRequiredOnesCanHaveADefault() throws {
+  @Test func optionalOptionsCanHaveDefaults() throws {
     #expect(!OptionDefaults.names.contains("output"))
     for name in ["tracker", "mode", "sink", "latency", "hrtf", "layout", "order", "to", "rate"] {
       #expect(OptionDefaults.names.contains(name))
@@ -97,7 +97,7 @@ import Testing
     #expect(try OptionDefaults(in: UserFolder(path: folder.path)) != OptionDefaults())
   }
 
-  @Test func aFolderInThePlaceOfTheFileIsRefused() throws {
+  @Test func folderInPlaceOfTheFileIsRefused() throws {
     let folder = TemporaryFolder()
     _ = try ProgramRun.of("mkdir", [folder.file("config.json")])
     #expect(throws: UserFileError.self) {
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func theFolderFollowsTheEnvironment() {
+  @Test func userFolderFollowsTheEnvironment() {
     func path(_ variables: [String: String]) -> String? { UserFolder { variables[$0] }?.path }
     #expect(path(["XDG_CONFIG_HOME": "/c", "HOME": "/h"]) == "/c/stillstage")
     #expect(path(["XDG_CONFIG_HOME": "c", "HOME": "/h"]) == "/h/.config/stillstage")

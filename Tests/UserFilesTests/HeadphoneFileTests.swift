@@ -14,7 +14,7 @@ import Testing
     try ParametricText.parse(text)
   }
 
-  @Test func theTextIsRead() throws {
+  @Test func equaliserTextIsParsed() throws {
     let found = try filters(
       """
       # made for a test
@@ -38,7 +38,7 @@ import Testing
       ])
   }
 
-  @Test func itIsReadHoweverItIsWritten() throws {
+  @Test func equivalentEqualiserTextsParseAlike() throws {
     let truth = [ParametricFilter(.peak, frequency: 105.5, gain: 5.5, quality: 0.71)]
     for line in [
       "Filter 1: ON PK Fc 105,5 Hz Gain 5,5 dB Q 0,71", "filter: on pk fc 105.5 gain +5.5 q .71",
@@ -75,14 +75,14 @@ import Testing
     ("Preamp: -3 dB much", 1, "unexpected 'much'"), ("", 1, "no line 'Filter"),
     ("# only\n# comments", 1, "no line 'Filter"),
   ])
-  func whatIsWrongIsTold(text: String, line: Int, reason: String) {
+  func invalidTextIsRefusedWithLineAndReason(text: String, line: Int, reason: String) {
     let problem = #expect(throws: ParametricText.Problem.self) { try filters(text) }
     #expect(problem?.line == line)
     #expect(problem?.reason.contains(reason) ?? false, "\(String(describing: problem))")
   }
 
   /// Any text yields either valid filters or an error with a line number.
-  @Test func anyTextIsReadOrRefused() {
+  @Test func randomTextGivesValidFiltersOrAnError() {
     var random = SeededGenerator.forTest()
     let words = [
       "Filter", "Filter 1", ":", ":", " ", "ON", "OFF", "PK", "LSC", "Fc", "Gain", "Q", "Hz", "dB",
@@ -103,7 +103,7 @@ import Testing
       {"type": "highPass", "frequency": 20, "q": 0.7}]}
     """
 
-  @Test func jsonIsRead() throws {
+  @Test func jsonProfileIsParsed() throws {
     let folder = TemporaryFolder()
     let profile = try HeadphoneFile.read(folder.write(good, to: "a.json"))
     #expect(profile.name == "Test 1" && profile.target == "diffuse field")
@@ -122,14 +122,14 @@ import Testing
     ("\"frequency\": 105", "\"frequency\": -5", "'filters.0': frequency must be"),
     ("}]}", "}", "not valid JSON"),
   ])
-  func wrongJSONIsTold(old: String, new: String, reason: String) throws {
+  func invalidJSONIsRefusedWithTheReason(old: String, new: String, reason: String) throws {
     let folder = TemporaryFolder()
     let path = try folder.write(good.replacing(old, with: new), to: "a.json")
     let error = #expect(throws: UserFileError.self) { try HeadphoneFile.read(path) }
     #expect(error?.reason.contains(reason) ?? false, "\(String(describing: error))")
   }
 
-  @Test func namesAreFoundAndNearOnesTold() throws {
+  @Test func profileNamesAreFoundAndNearMatchesSuggested() throws {
     let (first, second) = (TemporaryFolder(), TemporaryFolder())
     let text = "Filter: ON PK Fc 100 Hz Gain 1 dB Q 1"
     try first.write(text, to: "Made Up 600.txt")
@@ -149,7 +149,7 @@ import Testing
     #expect(error?.reason.contains("add a profile to \(first.path)") ?? false)
   }
 
-  @Test func whatIsNoTextIsRefused() throws {
+  @Test func unreadableFilesAreRefused() throws {
     let folder = TemporaryFolder()
     for (path, reason) in [
       (folder.path, "not a regular file"), (folder.file("none.txt"), "no such file"),
@@ -161,7 +161,7 @@ import Testing
   }
 
   /// The examples that are installed with the program.
-  @Test func theExamplesAreProfiles() throws {
+  @Test func installedExamplesAreValidProfiles() throws {
     let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
     let folder = "\(root)/Calibration/headphones"
     let names = HeadphoneFile.names(in: [folder])
