@@ -10,7 +10,7 @@ import Testing
 @Suite struct ExampleTests {
   private let program = "\(ProgramRun.builtProducts)/playback-example"
 
-  @Test func circlesTheHead() throws {
+  @Test func circleExampleMovesTheSoundAroundTheHead() throws {
     let folder = TemporaryFolder()
     let run = try ProgramRun.of(program, ["circle", folder.file("out.wav")], timeoutSeconds: 120)
     #expect(run.exitCode == 0, "\(run.errors)")
@@ -28,7 +28,7 @@ import Testing
     #expect(left > 6)
   }
 
-  @Test func playsAFile() throws {
+  @Test func playExampleConnectsToTheSink() throws {
     let folder = TemporaryFolder()
     let path = folder.file("field.wav")
     // First-order filters are the fastest to design in a debug build.
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func tellsTheRoutes() throws {
+  @Test func routesExamplePrintsTheRoutes() throws {
     let folder = TemporaryFolder()
     try PrivatePulseServer.withServer { server in
       let run = try ProgramRun.of(
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func tellsItsUsage() throws {
+  @Test func exampleWithoutArgumentsPrintsItsUsage() throws {
     let run = try ProgramRun.of(program)
     #expect(run.exitCode == 0)
     #expect(run.output.hasPrefix("usage: playback-example"))

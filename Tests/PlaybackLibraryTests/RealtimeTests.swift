@@ -8,7 +8,7 @@ import Testing
 /// Calls for the audio thread must not allocate or lock. In a release build they must not retain
 /// either; a debug build retains what it calls.
 @Suite struct RealtimeTests {
-  @Test func processAllocatesAndLocksNothing() {
+  @Test func processNeitherAllocatesNorLocks() {
     let layout = ChannelLayout.speakers([.frontLeft, .frontRight, .lowFrequency])
     var settings = RenderSettings()
     settings.busOrder = 2
@@ -42,7 +42,7 @@ import Testing
   }
 
   /// The counter detects the allocations of the array functions.
-  @Test func renderAllocates() {
+  @Test func counterDetectsAllocationsOfRender() {
     let layout = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
     let renderer = SampleRenderer(layout: layout, filters: .madeUp(order: 1))
     operation_counter_start()

@@ -25,10 +25,10 @@ import Testing
     return (0..<channels * frames).map { _ in Float.random(in: -0.5...0.5, using: &generator) }
   }
 
-  @Test func oneHeldPoseGivesWhatTheEngineGives() {
+  @Test func constantPoseMatchesTheRenderer() {
     let frames = 3000
     let samples = noise(channels: 4, frames: frames)
-    let mine = makeRenderer(firstOrder).render(samples, headPose: turned)
+    let found = makeRenderer(firstOrder).render(samples, headPose: turned)
     let engine = makeRenderer(firstOrder).renderer
     let input = PlanarSignal(channelCount: 4, frames: frames) { samples[$1 * 4 + $0] }
     let output = PlanarSignal(channelCount: 2, frames: frames)
@@ -37,13 +37,13 @@ import Testing
     engine.process(
       input: UnsafePointer(input.channels), frames: frames, poses: poses, left: output[0],
       right: output[1])
-    let theirs = (0..<2 * frames).map { output[$0 % 2][$0 / 2] }
-    #expect(residual(mine, theirs) < -120)
-    #expect(mine.contains { abs($0) > 0.1 })
+    let expected = (0..<2 * frames).map { output[$0 % 2][$0 / 2] }
+    #expect(residual(found, expected) < -120)
+    #expect(found.contains { abs($0) > 0.1 })
   }
 
   @Test(arguments: [1, 31, 480, 2000])
-  func callsOfAnySizeGiveTheSame(size: Int) {
+  func outputIsIndependentOfTheCallSize(size: Int) {
     let frames = 2400
     let samples = noise(channels: 4, frames: frames)
     let whole = makeRenderer(firstOrder).render(samples, headPose: turned)
@@ -56,7 +56,7 @@ import Testing
     #expect(residual(whole, parts) < -120)
   }
 
-  @Test func planesGiveWhatInterleavedSamplesGive() {
+  @Test func planarAndInterleavedOutputAreEqual() {
     let frames = 1500
     let samples = noise(channels: 4, frames: frames)
     let interleaved = makeRenderer(firstOrder).render(samples, headPose: turned)
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// The head turns evenly within a call, so large and small calls agree for an even turn.
-  @Test func turnsEvenlyWithinACall() {
+  @Test func headTurnsEvenlyWithinACall() {
     let frames = 48000
     let samples = noise(channels: 4, frames: frames)
     func rendered(callFrames: Int) -> [Float] {
@@ -89,16 +89,16 @@ import Testing
     #expect(residual(small, held) > -40)
   }
 
-  @Test func aPoseThatIsNoneHoldsTheLast() {
+  @Test func invalidPoseHoldsTheLastOne() {
     let samples = noise(channels: 4, frames: 1000)
     let good = makeRenderer(firstOrder)
     let bad = makeRenderer(firstOrder)
-    let none = Quaternion(w: .nan, x: 0, y: 0, z: 0)
+    let invalid = Quaternion(w: .nan, x: 0, y: 0, z: 0)
     #expect(good.render(samples, headPose: turned) == bad.render(samples, headPose: turned))
-    #expect(good.render(samples, headPose: turned) == bad.render(samples, headPose: none))
+    #expect(good.render(samples, headPose: turned) == bad.render(samples, headPose: invalid))
   }
 
-  @Test func resetBeginsAnew() {
+  @Test func resetRestoresTheInitialState() {
     let renderer = makeRenderer(firstOrder, finish: .safe)
     let samples = noise(channels: 4, frames: 1111)
     let first = renderer.render(samples, headPose: turned)
@@ -107,7 +107,7 @@ import Testing
     #expect(renderer.render(samples, headPose: turned) == first)
   }
 
-  @Test func theTailIsAllThatStillSounds() {
+  @Test func outputIsSilentAfterTheTail() {
     let renderer = makeRenderer(.mono, finish: .safe)
     _ = renderer.render([Float](repeating: 0.1, count: 9600))
     let tail = renderer.renderTail()
@@ -127,7 +127,7 @@ import Testing
     #expect(residual(louder, plain.map { 2 * $0 }) < -100)
   }
 
-  @Test func whatIsNotMadeSpatialPlaysAsItIs() {
+  @Test func stereoIsUnchangedWithoutSpatialization() {
     let renderer = makeRenderer(.stereo) { $0.spatialization = .off }
     let ears = StereoSound(interleaved: renderer.render([Float](repeating: 0, count: 960)))
     #expect(ears.left.allSatisfy { $0 == 0 })
@@ -140,7 +140,7 @@ import Testing
 
   /// With `import Playback` alone, members of other modules' types and their extensions are
   /// accessible.
-  @Test func levelsAndDirectionsAreAtHand() {
+  @Test func playbackImportExposesLevelsAndDirections() {
     let renderer = makeRenderer(.stereo)
     _ = renderer.render([Float](repeating: 0.5, count: 960))
     #expect(renderer.renderer.levels().peak.x > 0.01)
@@ -148,7 +148,7 @@ import Testing
     #expect(abs(YawPitchRoll(YawPitchRoll(yaw: 20).quaternion).yaw - 20) < 1e-9)
   }
 
-  @Test func nothingInIsNothingOut() {
+  @Test func emptyInputGivesEmptyOutput() {
     #expect(makeRenderer(firstOrder).render([], headPose: turned).isEmpty)
   }
 }
