@@ -11,15 +11,15 @@ import Testing
 
 /// Runs the built program from the command line to the files.
 @Suite(.serialized) struct DemoCommandTests {
-  @Test func theDemoBecomesASoundFileAndAPicture() throws {
+  @Test func demoWritesASoundFileAndAChart() throws {
     let folder = TemporaryFolder()
     let path = folder.file("scene.wav")
     let run = try ProgramRun.of(DemoEngine.path, ["demo", "-o", path], timeoutSeconds: 300)
     #expect(run.exitCode == 0, "\(run.errors)")
     #expect(run.output == "\(path)\n\(folder.file("scene.svg"))\n", "\(run.errors)")
-    let picture = try ProgramRun.of("cat", [folder.file("scene.svg")]).output
+    let svg = try ProgramRun.of("cat", [folder.file("scene.svg")]).output
     for name in ["yaw", "pitch", "roll", "left ear", "right ear", "time (s)"] {
-      #expect(picture.contains(name), "\(name)")
+      #expect(svg.contains(name), "\(name)")
     }
     let ears = try EarRecording(path: path)
     #expect(ears.seconds >= DemoScene.seconds && ears.seconds < DemoScene.seconds + 1)
@@ -27,7 +27,7 @@ import Testing
     let loudness = ears.loudness
     #expect(abs(loudness + 20) < 2, "\(loudness) LUFS")
     try expectStandingStage(ears)
-    try withoutServerAndGnuplot(sameAs: ears)
+    try expectFileWithoutServerAndGnuplot(sameAs: ears)
   }
 
   /// Checks that the wood block stays at the left of the stage: at the left ear first, in front
@@ -57,7 +57,7 @@ import Testing
   }
 
   /// Without a sound server and gnuplot, the program still writes the file, and reports both.
-  private func withoutServerAndGnuplot(sameAs ears: EarRecording) throws {
+  private func expectFileWithoutServerAndGnuplot(sameAs ears: EarRecording) throws {
     let folder = TemporaryFolder()
     let run = try ProgramRun.of(
       "sh",
@@ -72,7 +72,7 @@ import Testing
     #expect(again.left == ears.left && again.right == ears.right)
   }
 
-  @Test func aPlaceThatCannotBeWrittenIsAnErrorOfOneLine() throws {
+  @Test func unwritableOutputGivesAOneLineError() throws {
     let run = try ProgramRun.of(
       DemoEngine.path, ["demo", "-o", "/nonexistent/scene.wav"], timeoutSeconds: 300)
     #expect(run.exitCode == 1)

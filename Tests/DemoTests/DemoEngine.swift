@@ -9,8 +9,8 @@ enum DemoEngine {
   static let path: String = {
     let debug = ProgramRun.builtProducts + "/stillstage-engine"
     let release = ProgramRun.builtProducts + "/../release/stillstage-engine"
-    let isThere = access(release, X_OK) == 0
-    guard isThere else { return debug }
+    let exists = access(release, X_OK) == 0
+    guard exists else { return debug }
     let newer = try? ProgramRun.of(
       "find", ["\(root)/Sources", "\(root)/Package.swift", "-type", "f", "-newer", release])
     return newer?.exitCode == 0 && newer?.output.isEmpty == true ? release : debug

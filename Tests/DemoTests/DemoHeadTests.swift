@@ -16,7 +16,7 @@ import Testing
     #expect(head.poses.allSatisfy { abs($0.squaredNorm - 1) < 1e-12 })
   }
 
-  @Test func itLooksAheadToTheLeftToTheRightNodsAndLeans() {
+  @Test func headLooksAheadLeftAndRightNodsAndLeans() {
     func angles(_ seconds: Double) -> YawPitchRoll {
       YawPitchRoll(head.pose(atSeconds: seconds))
     }
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// No turn is faster than 200 degrees per second or starts or stops abruptly.
-  @Test func itTurnsAsAHeadDoes() {
+  @Test func headTurnsSmoothlyBelow200DegreesPerSecond() {
     let velocities = zip(head.poses, head.poses.dropFirst()).map { a, b in
       (a.conjugate * b).rotationVector * (100 * degreesPerRadian)
     }

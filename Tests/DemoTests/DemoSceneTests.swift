@@ -11,7 +11,7 @@ import Testing
 @testable import SoundSources
 
 @Suite struct DemoSceneTests {
-  @Test func theWholeSceneIsSoundWithRoomAboveItAndSilenceAtBothEnds() throws {
+  @Test func sceneHasHeadroomAndIsSilentAtBothEnds() throws {
     let scene = DemoScene(sampleRate: 16_000)
     #expect(scene.layout == .ambisonics(order: 3, convention: .ambiX, headLocked: false))
     #expect(scene.duration == 320_000)
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func afterTheEndNothingIsRead() throws {
+  @Test func readingStopsAtTheEnd() throws {
     let scene = DemoScene(sampleRate: 8000)
     try scene.seek(toFrame: 159_990)
     let rest = try SceneRecording(scene, frames: 10)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func theAmbienceComesFromAllAround() throws {
+  @Test func ambienceIsDiffuse() throws {
     let air = try SceneRecording(sampleRate: 8000, parts: [.ambience])
     let vector = air.intensity
     #expect((vector * vector).sum().squareRoot() < 0.2, "\(vector)")
@@ -80,14 +80,14 @@ import Testing
     }
   }
 
-  @Test func theSameFramesAreTheSameBytesHoweverTheyAreRead() throws {
+  @Test func framesAreBitIdenticalForAnyReadSizes() throws {
     let once = try SceneRecording(sampleRate: 11_025, sizes: [4096], frames: 30_000)
     let again = try SceneRecording(
       sampleRate: 11_025, sizes: [1, 7, 512, 1000, 3, 513], frames: 30_000)
     #expect(once.isIdentical(to: again))
   }
 
-  @Test func afterASeekComesWhatALinearReadGives() throws {
+  @Test func seekMatchesALinearRead() throws {
     let linear = try SceneRecording(sampleRate: 8000)
     let scene = DemoScene(sampleRate: 8000)
     // Seek forward and backward: to onsets, between them, and to both ends.
@@ -107,7 +107,7 @@ import Testing
   }
 
   /// Measures processor time, so that other load on the machine does not count.
-  @Test func itIsMadeWhileItIsReadAndFasterByFar() throws {
+  @Test func sceneIsSynthesisedFarFasterThanRealTime() throws {
     let start = cpuSeconds()
     let scene = DemoScene()
     let first = try SceneRecording(scene, sizes: [256], frames: 256)
