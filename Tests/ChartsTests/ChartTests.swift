@@ -21,7 +21,7 @@ import Testing
         series: [ChartSeries(name: "left ear", x: [0, 1, 2], y: [-.infinity, -20, -23])]),
     ])
 
-  @Test func anSVGHoldsTheNamesAndAsManyPointsAsTheData() throws {
+  @Test func svgContainsTitleLabelsAndSeriesNames() throws {
     let folder = TemporaryFolder()
     let path = folder.file("demo.svg")
     try chart.write(to: path)
@@ -33,9 +33,9 @@ import Testing
     #expect(svg.contains("roll 'quoted'") || svg.contains("roll &#39;quoted&#39;"))
   }
 
-  /// A line twice as steep must be drawn twice as steep, which shows that the data reach the
-  /// picture.
-  @Test func dataReachThePicture() throws {
+  /// A line twice as steep must be drawn twice as steep, which shows that the chart
+  /// contains the data.
+  @Test func drawnSlopeFollowsTheData() throws {
     let slopes = try [1.0, 2.0].map { slope in
       let ramp = ChartSeries(name: "ramp", x: [0, 10], y: [0, slope])
       let panel = ChartPanel(xLabel: "x", yLabel: "y", yRange: 0...4, series: [ramp])
@@ -48,7 +48,7 @@ import Testing
   }
 
   /// On logarithmic axes equal ratios have equal distances, so a power is a straight line.
-  @Test func aPowerIsStraightOnLogarithmicAxes() throws {
+  @Test func exponentIsTheDrawnSlopeOnLogarithmicAxes() throws {
     let x = [1.0, 10, 100]
     let slopes = try [1.0, 2.0].map { power in
       let y = x.map { power == 2 ? $0 * $0 : $0 }
@@ -63,7 +63,7 @@ import Testing
     #expect(abs(slopes[1] / slopes[0] - 2) < 0.01)
   }
 
-  @Test func aPNGIsWrittenByExtension() throws {
+  @Test func pngExtensionSelectsPNG() throws {
     let folder = TemporaryFolder()
     let path = folder.file("demo.png")
     try chart.write(to: path)
@@ -71,7 +71,7 @@ import Testing
     #expect(head.output.hasSuffix("PNG"))
   }
 
-  @Test func silenceAndNothingAreDrawnToo() throws {
+  @Test func silentAndEmptySeriesAreDrawn() throws {
     let folder = TemporaryFolder()
     let silence = ChartSeries(name: "silent", x: [0, 1], y: [-.infinity, -.infinity])
     let panels = [
@@ -83,7 +83,7 @@ import Testing
     #expect(try ProgramRun.of("cat", [folder.file("a.svg")]).output.contains("silent"))
   }
 
-  @Test func manyPointsFillNoPipe() throws {
+  @Test func manyPointsDoNotBlockThePipe() throws {
     let x = (0..<50_000).map { Double($0) }
     let panel = ChartPanel(
       xLabel: "x", yLabel: "y", series: [ChartSeries(name: "long", x: x, y: x.map { $0 / 3 })])
@@ -91,13 +91,13 @@ import Testing
     #expect(try Gnuplot.draw(script).bytes.count > 100_000)
   }
 
-  @Test func whatCannotBeWrittenIsAnErrorOfOneLine() {
+  @Test func unwritablePathIsReported() {
     let error = #expect(throws: ChartError.self) { try chart.write(to: "/nonexistent/a.svg") }
     #expect(
       error == .cannotWrite(path: "/nonexistent/a.svg", reason: "No such file or directory"))
   }
 
-  @Test func aScriptThatGnuplotRefusesIsAnErrorOfOneLine() {
+  @Test func invalidScriptGivesAOneLineError() {
     let error = #expect(throws: ChartError.self) { try Gnuplot.draw("plot nonsense(") }
     guard case .gnuplotFailed(let reason) = error else {
       Issue.record("\(String(describing: error))")
@@ -106,13 +106,13 @@ import Testing
     #expect(!reason.contains("\n"))
   }
 
-  @Test func gnuplotThatNeverEndsIsEnded() {
+  @Test func hangingGnuplotIsStopped() {
     let error = #expect(throws: ChartError.self) { try Gnuplot.draw("pause 60\n", seconds: 1) }
     #expect(error == .gnuplotTooSlow(seconds: 1))
   }
 
   /// The test runs in a separate process because PATH applies to the complete process.
-  @Test func withoutGnuplotTheErrorNamesThePackage() async {
+  @Test func missingGnuplotErrorNamesThePackage() async {
     await #expect(processExitsWith: .exitCode(3)) {
       setenv("PATH", "/nonexistent", 1)
       do {
