@@ -46,7 +46,7 @@ public enum FieldSpeakerDecoder {
       let next = Double(2 * l + 1) * x * legendre[l] - Double(l) * legendre[l - 1]
       legendre.append(next / Double(l + 1))
     }
-    return (0...order).map { Double(2 * $0 + 1) * legendre[$0] }
+    return (0...order).map { degree -> Double in Double(2 * degree + 1) * legendre[degree] }
   }
 
   /// Returns a spiral of equal areas (Swinbank and Purser 2006) and its left-right mirror image.

@@ -64,12 +64,15 @@ enum DemoScore {
     ])
 
   /// Four strokes per bar: the root, the fifth, the octave and the fifth.
-  private static let percussion: [Event] = [62, 59, 67, 57, 62, 59, 67].enumerated().flatMap {
-    bar, root in
-    [(0, root), (3, root + 7), (5, root + 12), (6, root + 7)].map { quaver, key in
-      Event(quaver: Double(8 * bar + quaver), key: key, strength: 0.38)
+  private static let percussion: [Event] = {
+    let roots = [62, 59, 67, 57, 62, 59, 67]
+    let strokes = [(quaver: 0, interval: 0), (3, 7), (5, 12), (6, 7)]
+    return roots.enumerated().flatMap { bar, root -> [Event] in
+      strokes.map { quaver, interval -> Event in
+        Event(quaver: Double(8 * bar + quaver), key: root + interval, strength: 0.38)
+      }
     }
-  }
+  }()
 
   private static let bell: [Event] = [(7, 81), (23, 86), (39, 81), (55, 85), (58, 86)].map {
     Event(quaver: $0, key: $1, strength: 0.07)

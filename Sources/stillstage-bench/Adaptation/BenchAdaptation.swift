@@ -99,7 +99,7 @@ private struct AdaptationTrial {
       "connection", "rule", "stalls", "flips per minute", "multichannel", "restored in",
       "first sound",
     ]
-    let cells = rows.map { row in
+    let cells = rows.map { row -> [String] in
       [
         shownName(row.trace), row.rule,
         "\(decimal(row.stallPercent, 2)) %", decimal(row.flipsPerMinute, 2),
