@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func theUsageLineIsTheContracts() {
+  @Test func usageLinesMatchTheDocumentedForms() {
     let usages = Program.commands.map(\.usage)
     #expect(usages.contains("stillstage render INPUT -o OUT.wav [options]"))
     #expect(usages.contains("stillstage play INPUT [options]"))

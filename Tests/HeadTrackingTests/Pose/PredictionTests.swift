@@ -18,8 +18,8 @@ import Testing
     return (errors.rootMeanSquare * degreesPerRadian, errors.percentile95 * degreesPerRadian)
   }
 
-  /// A turning head: its true motion, and the motion measured by a tracker with a noise of `degrees`
-  /// per axis.
+  /// A turning head: its true motion, and the motion that a tracker with a noise of `degrees`
+  /// per axis measures.
   private func turns(
     _ motion: (Double) -> Quaternion, seconds: Double, rate: Double, degrees: Double,
     gyroNoise: Double, seed: UInt64, scored: (Double) -> Bool
@@ -56,8 +56,8 @@ import Testing
       let leastSquares = score(results, .leastSquares)
       print(
         "60 degrees in 0.5 s, 50 Hz, 0.1 degrees of noise, \(lookAhead) s ahead: p95 ours",
-        "\(ours.p95), gyro \(gyro.p95), least squares \(leastSquares.p95); rms \(ours.rms), \(gyro.rms),",
-        "\(leastSquares.rms)")
+        "\(ours.p95), gyro \(gyro.p95), least squares \(leastSquares.p95);",
+        "rms \(ours.rms), \(gyro.rms), \(leastSquares.rms)")
       #expect(ours.p95 <= limit)
       #expect(ours.rms < gyro.rms && ours.rms < leastSquares.rms)
     }
