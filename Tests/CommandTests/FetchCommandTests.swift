@@ -141,7 +141,7 @@ import Testing
     #expect(playlist.split(separator: "\n").count { $0.hasSuffix(".ts") } == fetched)
     #expect(playlist.hasSuffix("#EXT-X-ENDLIST\n"))
     let rest = try Stillstage.succeed(arguments())
-    #expect(rest.output.contains("40 segments are complete, \(40 - there) of them fetched now"))
+    #expect(rest.output.contains("40 segments are complete, \(40 - fetched) of them fetched now"))
   }
 
   @Test func killedFetchLeavesAValidPresentation() throws {
