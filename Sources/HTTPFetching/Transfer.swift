@@ -119,7 +119,7 @@ final class Transfer: Sendable {
     }
   }
 
-  /// Takes a redirect. Returns false to refuse it.
+  /// Handles a redirect. Returns false if it must not be followed.
   func follow(_ address: String) -> Bool {
     let refusal = refusal(address)
     return change { state in

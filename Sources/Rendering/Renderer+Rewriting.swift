@@ -15,8 +15,8 @@ extension Renderer {
   /// The number of past frames available, including those that fill the filters.
   var keptFrames: Int { history.capacity }
 
-  /// Whether the limiter's input at a frame was rendered with the poses played alone, and is no
-  /// mixture of two renderings.
+  /// Whether the limiter's input at a frame comes from a single rendering, with the poses that were
+  /// played, and not from a mixture of two.
   func isPure(at frame: Int) -> Bool { history.cell(frame).isPure }
 
   /// Plans how to render a window of the output again; nil if that is impossible.

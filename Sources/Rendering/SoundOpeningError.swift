@@ -7,7 +7,7 @@ public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertib
   case noHost(String)
   /// The file cannot be read. Has the system's reason.
   case unreadable(String, reason: String)
-  /// The folder of the file cannot be read.
+  /// A folder that the presentation may use cannot be read.
   case unreadableFolder(path: String)
   /// The playlists of the presentation cannot be used. Has the reason.
   case presentation(String)
@@ -21,9 +21,9 @@ public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertib
     case .noAddress(let text): "'\(text)' is neither a path nor an http or https address"
     case .noHost(let address): "'\(address)' has no host"
     case .unreadable(let text, let reason): "cannot read '\(text)': \(reason)"
-    case .unreadableFolder(let path): "cannot read the folder of '\(path)'"
+    case .unreadableFolder(let path): "cannot read the folder '\(path)'"
     case .presentation(let reason), .keeping(let reason): reason
-    case .fileCannotBeKept(let text): "only HLS presentations can be kept; '\(text)' is a file"
+    case .fileCannotBeKept(let text): "only HLS presentations can be kept; '\(text)' is not one"
     }
   }
 }

@@ -37,7 +37,7 @@ public struct RenditionNews: Sendable, Equatable {
   /// The name, such as "5.1 at 200 kbit/s".
   public var name: String
   public var layout: ChannelLayout
-  /// Whether it is rendered spatially from its own channels; otherwise it is stereo.
+  /// Whether its layout is neither mono nor stereo.
   public var isMultichannel: Bool { layout.isMultichannel }
   /// The bit rate that the playlist states, in bit/s.
   public var bitRate: Double

@@ -20,7 +20,7 @@ func fastLog2(_ x: SIMD8<Float>) -> SIMD8<Float> {
   return exponent - 126.5 + series * 2.885_390_1
 }
 
-/// Returns eight powers of 2 with a relative error up to 1e-5; exponents are clamped to -120...120.
+/// Returns eight powers of 2 with a relative error below 6e-5; exponents are clamped to -120...120.
 @inline(__always)
 func fastExp2(_ x: SIMD8<Float>) -> SIMD8<Float> {
   let limited = least(greatest(x, SIMD8(repeating: -120)), SIMD8(repeating: 120))

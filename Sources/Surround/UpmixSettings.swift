@@ -33,8 +33,8 @@ public struct UpmixSettings: Sendable, Equatable {
   /// Weight of the estimate that projects the strongest direction out of the surrounds. The rest is
   /// the weight of the estimate that only scales the channels.
   public var ambienceProjection: Float = 0.25
-  /// Peak of the surrounds' phase shift, in radians. The shift is a sine of frequency with a period
-  /// of 1 / `phaseDelay` Hz and has opposite signs on the two sides.
+  /// Peak of the surrounds' phase shift, in radians. The shift varies sinusoidally along the
+  /// frequency axis, with a period of 1 / `phaseDelay` Hz, and has opposite signs on the two sides.
   public var phaseSwing = 0.4
   /// Inverse of the phase shift's period along the frequency axis, in seconds.
   public var phaseDelay = 0.88e-3

@@ -2,7 +2,7 @@
 
 private import Glibc
 
-/// An error of an operating-system call.
+/// An error reported by an operating-system call.
 public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The value of `errno`.
   public let number: Int32

@@ -3,8 +3,8 @@
 private import CRealtime
 private import SignalProcessing
 
-/// Designs filters that cancel the sound from each of two loudspeakers in front at the opposite
-/// ear.
+/// Designs filters for two loudspeakers in front of the listener that cancel the sound of each at
+/// the ear on the opposite side.
 ///
 /// The head's responses to both loudspeakers are assumed to be symmetric. They are decomposed into
 /// a sum and a difference, which are inverted separately (Cooper and Bauck, J. Audio Eng. Soc. 37,

@@ -7,9 +7,9 @@ private import SignalProcessing
 ///
 /// Each response is advanced by its arrival time at a sphere, so that neighbours differ little, and
 /// equalised by the diffuse field, so that all bands count equally. The bank's filters are the
-/// principal components of these responses (Kistler and Wightman, J. Acoust. Soc. Am. 91, 1637,
-/// 1992, who used magnitudes). The gains of the components are interpolated between measured
-/// directions.
+/// principal components of these responses, with the colour of the diffuse field restored (Kistler
+/// and Wightman, J. Acoust. Soc. Am. 91, 1637, 1992, who used magnitudes). The gains of the
+/// components are interpolated between measured directions.
 public struct DirectDesign: Sendable {
   public var equalisation: DecoderDesign.Equalisation
 

@@ -62,7 +62,7 @@ enum ManualText {
     ("left, right", "Skip ten seconds back or forward."),
     ("up, down", "Play louder or softer."),
     ("c", "Recentre: make the direction in which the head looks the front."),
-    ("t", "Change the mode: stage still in the room, fixed to the head, plain stereo."),
+    ("t", "Select the next mode: a stage fixed in the room, one fixed to the head, plain stereo."),
     ("q", "Quit."),
   ]
 

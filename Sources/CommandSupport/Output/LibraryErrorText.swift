@@ -36,7 +36,7 @@ extension SoundOpeningError {
   package var text: String {
     switch self {
     case .fileCannotBeKept(let input):
-      "--keep works only with HLS presentations; '\(input)' is a file"
+      "--keep works only with HLS presentations; '\(input)' is not one"
     case .presentation: description.withoutControls
     case .noAddress, .noHost, .unreadable, .unreadableFolder, .keeping: description
     }

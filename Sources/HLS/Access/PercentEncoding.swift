@@ -11,12 +11,21 @@ extension String {
         bytes.append(byte)
         continue
       }
-      guard let value = UInt8(String(Substring(rest.prefix(2))), radix: 16), rest.count >= 2,
-        value != 0
+      let digits = rest.prefix(2)
+      guard digits.count == 2, digits.allSatisfy({ isHexadecimalDigit($0) }),
+        let value = UInt8(String(Substring(digits)), radix: 16), value != 0
       else { return nil }
       bytes.append(value)
       rest = rest.dropFirst(2)
     }
     return String(validating: bytes, as: UTF8.self)
+  }
+}
+
+/// Returns whether a byte is a hexadecimal digit. `UInt8(_:radix:)` accepts a sign as well.
+private func isHexadecimalDigit(_ byte: UInt8) -> Bool {
+  switch byte {
+  case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+  default: false
   }
 }

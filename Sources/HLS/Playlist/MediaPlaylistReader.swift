@@ -77,7 +77,8 @@ struct MediaPlaylistReader {
     if let text = attributes.word("IV") {
       vector = PlaylistNumber.initialisationVector(text[...])
       if vector == nil {
-        throw PlaylistError("IV is '\(text.prefix(40))', not 0x and 1 to 32 hexadecimal digits")
+        throw PlaylistError(
+          "IV is '\(text.prefix(40))'; it must be 0x and 1 to 32 hexadecimal digits")
       }
     }
     let key = SegmentKey(
@@ -145,7 +146,7 @@ struct MediaPlaylistReader {
 
   private static func seconds(_ text: Substring) throws(PlaylistError) -> Double {
     guard let number = PlaylistNumber.decimal(text), (0...PlaylistLimits.seconds).contains(number)
-    else { throw PlaylistError("'\(text.prefix(40))' is not a time of at most a day, in seconds") }
+    else { throw PlaylistError("'\(text.prefix(40))' is not a duration from 0 to 86400 seconds") }
     return number
   }
 

@@ -15,7 +15,7 @@ enum SegmentDecryption {
       case .keyLength(let count): "its key has \(count) bytes, not 16"
       case .length(let count): "it has \(count) bytes, not a multiple of 16"
       case .padding:
-        "it cannot be decrypted: the key or the initialisation vector is wrong, or it is damaged"
+        "it is damaged, or its key or initialisation vector is wrong"
       }
     }
   }

@@ -232,7 +232,6 @@ extension [SegmentKey] {
       case .other(let name): String(name.prefix(60))
       }
     }
-    return "it is encrypted with \(names.joined(separator: ", ")), "
-      + "which only licensed players can decrypt"
+    return "it is encrypted with \(names.joined(separator: ", ")), which is not supported"
   }
 }

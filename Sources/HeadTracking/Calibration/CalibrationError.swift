@@ -16,7 +16,8 @@ public enum CalibrationError: Error, Sendable, Equatable {
   /// The last turn was not to the left: the poses came in another order, or the turn was to the
   /// right.
   case otherPoses
-  /// The sensor's axes are too far from those of the head.
+  /// The tracker is mounted too far from every axis-aligned orientation, or the left turn was too
+  /// far from every axis of the tracker's reference frame, by this angle.
   case askew(degrees: Double)
   /// The file has another version of the format.
   case wrongVersion(Int, expected: Int)

@@ -32,8 +32,8 @@ public struct StillnessReport: Sendable, Equatable {
   /// Evaluates the samples of a tracker at rest.
   ///
   /// - Parameters:
-  ///   - poses: in order of arrival; the tracker may have computed them itself.
-  ///   - inertial: raw samples of the same time; empty if the tracker reports none.
+  ///   - poses: in order of arrival; used only if `inertial` is empty.
+  ///   - inertial: raw samples from the same period; empty if the tracker reports none.
   ///
   /// - Throws: `tooFewSamples`, `badValue`, `implausibleBias` or `moved`.
   public init(

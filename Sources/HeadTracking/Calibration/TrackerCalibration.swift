@@ -20,7 +20,8 @@ public struct TrackerCalibration: Sendable, Equatable {
   /// The gyroscope's bias in rad/s, in the axes that the driver delivers; nil if the tracker
   /// reports no rates.
   public var gyroBias: SIMD3<Double>?
-  /// Standard deviation of one sample of the rate, in rad/s.
+  /// Standard deviation of a single gyroscope sample on each axis, in rad/s; nil if the tracker
+  /// reports no rates.
   public var gyroNoise: SIMD3<Double>?
   /// Standard deviation of one sample of the specific force, in m/s2.
   public var forceNoise: SIMD3<Double>?

@@ -26,7 +26,7 @@ struct SwitchController: TrackerDriver {
   private static let right: UInt16 = 0x2007
   private static let names: [UInt16: String] = [
     0x2009: "Switch Pro Controller", left: "Joy-Con (L)", right: "Joy-Con (R)",
-    0x200E: "Joy-Con grip",
+    0x200E: "Joy-Con Charging Grip",
   ]
 
   static func matches(_ node: HIDNode) -> Bool {

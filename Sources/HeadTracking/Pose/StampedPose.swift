@@ -18,9 +18,9 @@ struct StampedPose: Sendable, Equatable {
   /// Angular velocity in the head's frame, in rad/s; valid only if `hasVelocity`.
   var angularVelocity: SIMD3<Double>
   var hasVelocity: Bool
-  /// Differs from the previous sample if the tracker was switched on in between: the front is now
-  /// where the head faces. It is a counter, so that a reader who missed samples notices the change
-  /// too.
+  /// Differs from the previous sample's value if a new reference frame began in between, for
+  /// example because the tracker was switched on or replaced: the front is now where the head
+  /// faces. It is a counter, so that a reader that missed samples notices the change too.
   var reference: UInt16
   /// Differs from the previous sample if the reference frame jumped; the yaw continues.
   var breaks: UInt16

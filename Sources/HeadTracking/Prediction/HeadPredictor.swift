@@ -124,7 +124,8 @@ public struct HeadPredictor: Sendable {
 
 extension HeadPredictor {
   private struct Stillness {
-    /// 1 if the motion is within the noise, 0 in motion.
+    /// How still the head is: 1 if it moves no more than the tracker's noise, 0 if it clearly
+    /// moves, with a smooth transition.
     var share: Double
     /// Rotation vector from the pose to the mean of the recent poses, in radians.
     var mean: SIMD3<Double>

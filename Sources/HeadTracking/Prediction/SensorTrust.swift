@@ -67,8 +67,8 @@ struct GyroTrust: Sendable {
   /// Takes the next sample.
   ///
   /// - Parameters:
-  ///   - step: the rotation by the gyroscope since the previous sample, in radians; zero without
-  ///     one.
+  ///   - step: the rotation vector since the previous sample according to the gyroscope, in
+  ///     radians; zero if either sample has no angular velocity.
   ///   - pose: the pose after that rotation.
   ///   - time: of the pose, in nanoseconds.
   mutating func compare(gyroscope step: SIMD3<Double>, pose: Quaternion, time: Int64) {

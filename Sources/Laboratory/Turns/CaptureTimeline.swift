@@ -45,8 +45,8 @@ package struct CaptureTimeline: Sendable {
     return anchors[place].frame + Int(frames.rounded())
   }
 
-  /// Returns the last anchor that satisfies `holds`, by binary search; 0 if none does. No anchor
-  /// may satisfy it after one that does not.
+  /// Returns the index of the last anchor that satisfies `holds`, by binary search; 0 if none does.
+  /// `holds` must not be true for any anchor after one for which it is false.
   private func index(where holds: ((frame: Int, time: Double)) -> Bool) -> Int {
     var (low, high) = (0, anchors.count)
     while high - low > 1 {

@@ -2,13 +2,14 @@
 
 /// The payload of a `tlou` box (ISO 14496-12, 12.2.7.2; codes of ISO 23003-4, 7.3).
 ///
-/// If there are several entries, the one for the unmodified sound is used, without downmix,
-/// compression or equalisation.
+/// Only the first entry for the unmodified sound is used: without downmix, compression or
+/// equalisation.
 struct LoudnessBox {
   /// Programme loudness in LUFS; if it is missing, that of the anchor, which is usually speech; nil
   /// if there is neither.
   let loudness: Double?
-  /// In dBTP or, if no true peak is stated, dBFS of the samples; nil if neither is stated.
+  /// The true peak in dBTP or, if none is stated, the sample peak in dBFS; nil if neither is
+  /// stated.
   let peak: Double?
 
   private struct Entry {

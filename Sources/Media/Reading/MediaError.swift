@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a file could not be read or written. `description` is one line: what failed, why, and what
-/// to do.
+/// Why audio could not be read, converted or written. `description` is one line: what failed, why
+/// and, in most cases, what to do.
 public enum MediaError: Error, Sendable, Equatable {
   case notFound(path: String)
   case permissionDenied(path: String)

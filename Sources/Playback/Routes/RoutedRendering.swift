@@ -24,7 +24,7 @@ final class RoutedRendering: Sendable {
   private let renderer: Renderer
   private let head: HeadToStageSource
   private let redesigner: Redesigner
-  /// The device that replaces headphones if the route leads to loudspeakers.
+  /// The playback device that the filters are designed for if the route leads to loudspeakers.
   private let loudspeakers: PlaybackDevice
   /// Makes the output check its queue again.
   private let refresh: @Sendable () -> Void

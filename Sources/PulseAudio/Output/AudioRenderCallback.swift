@@ -5,10 +5,9 @@
 /// It is a C function with a context, not a Swift closure, because calling a stored closure retains
 /// its context.
 ///
-/// ## Threading
-/// The function is called on the output's own thread, during the server's write request, and writes
-/// directly into the memory that is sent to the server. It must not block, allocate or call the
-/// output.
+/// ## Threading The function is called on the output's own thread, at the server's request or when
+/// the output tops up the queue, and writes directly into the memory that is sent to the server. It
+/// must not block, allocate or call the output.
 public struct AudioRenderCallback: @unchecked Sendable {
   /// Renders the next frames.
   ///

@@ -42,10 +42,9 @@ final class OutputQueue {
 
   // MARK: Stream events
 
-  /// Ignores a low queue for a while because the stream is starting to move.
+  /// Ignores a low queue for a while because playback is starting or restarting.
   func noteBeginning(now: Int64) { lowCountsFrom = now + Self.beginning }
 
-  /// Counts an underrun, except shortly after a flush, and adapts the depth.
   /// Empties the queue.
   func flush() {
     let now = monotonic_nanoseconds()
@@ -57,6 +56,7 @@ final class OutputQueue {
     stream.flush()
   }
 
+  /// Counts an underrun, except shortly after a flush, and adapts the depth.
   func ranDry() {
     stream.renderer.pointee.clock.relock()
     guard stream.flow.isRequestDue, monotonic_nanoseconds() >= underrunsCountFrom else { return }

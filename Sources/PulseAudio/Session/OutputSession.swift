@@ -208,7 +208,7 @@ final class OutputSession: CallbackTarget {
     noteBeginning()
   }
 
-  /// Notes that the stream is starting to move: its first requests may be late and find little
+  /// Notes that playback is starting or restarting: its first requests may be late and find little
   /// queued.
   func noteBeginning() {
     let now = monotonic_nanoseconds()

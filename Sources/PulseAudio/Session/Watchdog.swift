@@ -30,7 +30,7 @@ struct Watchdog {
     requestsDueFrom = now + Self.patienceAtStart
   }
 
-  /// Notes that the stream is starting to move again: its first request may take longer.
+  /// Notes that playback is starting or restarting: its first request may take longer.
   mutating func restart(now: Int64) {
     requestsDueFrom = now + Self.patienceAtStart
   }

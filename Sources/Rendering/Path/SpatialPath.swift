@@ -24,7 +24,8 @@ struct SpatialPath: ~Copyable {
   private let delay: StereoDelay
   private let still: PlanarScratch
   private let effects: PlanarScratch
-  /// A second decoder for what turns, which renders it again.
+  /// A second decoder for the part that turns with the head, which renders that part again for
+  /// rewriting; nil if nothing is rewritten.
   private let again: UnsafeMutablePointer<RenderPath>?
   /// The headphone equaliser outside the decoder: for the sum if the decoder's filters do not
   /// include it, for what does not turn if they do, and for plain stereo.

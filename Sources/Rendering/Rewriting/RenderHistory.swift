@@ -158,8 +158,8 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   @_noLocks
   func cell(_ frame: Int) -> Cell { pointer(frame).pointee }
 
-  /// Sets whether the sums in a range of frames were rendered with the poses played alone. False
-  /// also applies to frames of the range that are appended later.
+  /// Sets whether the sums in a range of frames come from a single rendering, with the poses that
+  /// were played. False also applies to frames of the range that are appended later.
   @_noLocks
   func setPure(_ isPure: Bool, from first: Int, to end: Int) {
     guard first < end else { return }

@@ -23,7 +23,8 @@ public struct RewritePolicy: Sendable {
   public var stepSeconds = 0.008
   /// Tracker noise floor, in radians.
   public var jitterAngle = 0.6 * Double.pi / 180
-  /// Jitter of the tracker's time stamps, in seconds. It turns the head's speed into an angle.
+  /// Jitter of the tracker's time stamps, in seconds. Multiplied by the head's speed, it gives the
+  /// angular error that the jitter causes.
   public var jitterSeconds = 0.004
   /// The shortest duration over which an error within noise and jitter is corrected, in seconds.
   public var correctionSeconds = 0.015

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves with a later part of the filters of `PartitionedConvolver`, which uses longer
-/// partitions.
+/// Convolves with a later part of a `PartitionedConvolver`'s filters, in longer partitions than the
+/// parts before it.
 ///
-/// A full block is processed at once or, if the partition is long, in equal steps while the next
-/// block arrives.
+/// A full block is processed at once or, if the partition is long, in steps that are spread evenly
+/// over the next block.
 struct ConvolverTail: ~Copyable, @unchecked Sendable {
   private let bank: QuadBank
   private let set: InstructionSet

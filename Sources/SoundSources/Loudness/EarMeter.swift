@@ -17,8 +17,8 @@ final class EarMeter {
   private let renderer: Renderer
   private let ears: LoudnessMeter
   private let source: LoudnessMeter?
-  /// Whether upmixed stereo is folded down for the measurement of the source, because tags refer to
-  /// stereo.
+  /// Whether the source is upmixed stereo. It is then folded down to measure the source, because
+  /// loudness tags refer to the stereo sound.
   private let isFolded: Bool
   private let foldDown: MixMatrix
   private let rendered: PlanarScratch

@@ -6,7 +6,8 @@ internal import Rendering
 
 /// The gain that is applied to a source for its loudness, and the reason for it.
 public struct LoudnessReport: Sendable, Equatable {
-  /// The gain of the frames that are read now [dB]. It is audible after the length of the queue.
+  /// The gain of the frames that are read now [dB]. It becomes audible once the sound already in
+  /// the queue has played.
   public var gain: Double
   /// The gain's goal, which it approaches at 0.9 dB/s [dB].
   public var goal: Double

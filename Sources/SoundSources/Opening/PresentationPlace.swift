@@ -48,8 +48,9 @@ package struct PresentationPlace {
       isFolder = status.st_mode & S_IFMT == S_IFDIR
       let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/"
       let own = isFolder ? path : parent
-      folder = PresentationFolder(root ?? Self.folder(around: own, of: path) ?? own)
-      guard let folder else { throw .unreadableFolder(path: path) }
+      let shared = root ?? Self.folder(around: own, of: path) ?? own
+      folder = PresentationFolder(shared)
+      guard let folder else { throw .unreadableFolder(path: shared) }
       direct = FolderAndServerFetcher(
         files: FolderFetcher(folder, remedy: remedy),
         network: HTTPFetcher(AccessRules(.folder(folder.path))))

@@ -41,9 +41,9 @@ struct ChainFigures: Codable {
 /// A delay that the bench injected, and the delay that it measured.
 struct InjectedDelay: Codable {
   var milliseconds: Double
-  /// Difference of the mean latencies of steps with and without the delay, at the same wait for the
-  /// audio thread (analysis of covariance). That wait has the largest scatter and does not depend
-  /// on the delay.
+  /// Difference between the mean latencies of steps with and without the delay, adjusted for the
+  /// wait for the audio thread (analysis of covariance). Of all stages, that wait varies most, and
+  /// it does not depend on the delay.
   var foundMilliseconds: Double
   /// The standard error of that difference.
   var uncertaintyMilliseconds: Double

@@ -7,7 +7,8 @@ import Laboratory
 struct BenchPlan {
   var orders: [Int]
   var blocks: [Int]
-  /// Whether to measure only the rows that have limits.
+  /// Whether to measure only the main rows: blocks of 32 and 128 frames if requested, and no
+  /// loudspeaker layouts or other filter lengths.
   var isQuick: Bool
 
   static let beds: [(name: String, speakers: [Speaker])] = {

@@ -13,7 +13,7 @@ import UserFiles
 func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let tracker = try foundTracker(command[Arguments.trackerID])
   guard let folder = UserFolder.ofThisProcess else {
-    throw CommandFailure("neither XDG_CONFIG_HOME nor HOME is set; set one of them")
+    throw CommandFailure("neither XDG_CONFIG_HOME nor HOME is an absolute path; set one of them")
   }
   let guide = CalibrationGuide(tracker: tracker, isQuiet: command[Options.json])
   defer { guide.session.stop() }

@@ -8,8 +8,8 @@ import Glibc
 /// Implements `--keep-front`: keeps the trackers' fronts in the user's state folder.
 ///
 /// The file is `$XDG_STATE_HOME/stillstage/fronts.json`, with `~/.local/state` as the default state
-/// folder. It is an object of tracker IDs and degrees: the yaw of the front in the tracker's own
-/// world.
+/// folder. It is a JSON object that maps each tracker's ID to the yaw of its front in that
+/// tracker's own world, in degrees.
 struct FrontStore {
   private let path: String?
 

@@ -123,7 +123,7 @@ final class PlayerReporter {
       say("the output device was lost (\(reason)); waiting for another one")
       events.write("sink-lost", ["reason": .text(reason), "framesLost": .integer(frames)])
     case .serverFrozen:
-      say("the sound server does not answer; waiting for it")
+      say("the sound server is not responding; waiting for it")
       events.write("server-frozen")
     case .serverThawed: events.write("server-thawed")
     case .moved(let sink):

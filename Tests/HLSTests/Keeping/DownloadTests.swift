@@ -186,7 +186,7 @@ private final class MemoryServer: ResourceFetcher {
     (17, "its key has 17 bytes, not 16"),
     (5000, "its key has more than 16 bytes"),
     (-1, "its key cannot be fetched: the server answered with status 404"),
-    (16, "it cannot be decrypted: the key or the initialisation vector is wrong, or it is damaged"),
+    (16, "it is damaged, or its key or initialisation vector is wrong"),
   ])
   func invalidKeysAreReported(count: Int, reason: String) throws {
     let server = server(1)

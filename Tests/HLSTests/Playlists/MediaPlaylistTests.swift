@@ -112,9 +112,9 @@ import Testing
     ("", "it is empty"),
     ("<html>", "it does not begin with #EXTM3U"),
     ("#EXTM3U\na.ts", "line 2: 'a.ts' has no EXTINF"),
-    ("#EXTM3U\n#EXTINF:x,\na.ts", "line 2: 'x' is not a time of at most a day, in seconds"),
-    ("#EXTM3U\n#EXTINF:1e9,\na.ts", "line 2: '1e9' is not a time of at most a day, in seconds"),
-    ("#EXTM3U\n#EXTINF:-1,\na.ts", "line 2: '-1' is not a time of at most a day, in seconds"),
+    ("#EXTM3U\n#EXTINF:x,\na.ts", "line 2: 'x' is not a duration from 0 to 86400 seconds"),
+    ("#EXTM3U\n#EXTINF:1e9,\na.ts", "line 2: '1e9' is not a duration from 0 to 86400 seconds"),
+    ("#EXTM3U\n#EXTINF:-1,\na.ts", "line 2: '-1' is not a duration from 0 to 86400 seconds"),
     ("#EXTM3U\n#EXT-X-BYTERANGE:0", "line 2: '0' is not a byte range such as 1000@0"),
     (
       "#EXTM3U\n#EXT-X-BYTERANGE:9\n#EXTINF:1,\na.ts",
@@ -125,7 +125,7 @@ import Testing
     ("#EXTM3U\n#EXT-X-KEY:URI=\"x\"", "line 2: EXT-X-KEY lacks METHOD"),
     (
       "#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI=\"x\",IV=12",
-      "line 2: IV is '12', not 0x and 1 to 32 hexadecimal digits"
+      "line 2: IV is '12'; it must be 0x and 1 to 32 hexadecimal digits"
     ),
     ("#EXTM3U\n#EXTINF:1,\n{$a}.ts", "line 3: the variable 'a' is not defined"),
     ("#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:9223372036854775807", "its sequence numbers are too large"),
