@@ -17,7 +17,9 @@ struct SpatialPath: ~Copyable {
   /// From the channels of the source to those that turn.
   private let entry: MixMatrix
   private let bus: PlanarScratch
-  private let turning: RenderPath
+  /// In memory of its own: the compiler checks the ownership of every field of a stored value, in
+  /// each function, which takes seconds for a decoder.
+  private let turning: UnsafeMutablePointer<RenderPath>
   private let headLocked: MixMatrix
   private let lowFrequency: MixMatrix
   private let lowPass: LowPass
@@ -42,14 +44,16 @@ struct SpatialPath: ~Copyable {
     let gains = treatment.speakers.isEmpty ? treatment.field : Self.picking(treatment)
     entry = MixMatrix(gains: gains, inputs: inputs)
     bus = PlanarScratch(channels: gains.count, frames: chunkFrames)
-    turning = RenderPath(
-      treatment: treatment, filters: filters, partition: partition, keptFrames: keptFrames)
-    (memoryFrames, hopFrames) = (turning.tailFrames, turning.hopFrames)
+    turning = .allocate(capacity: 1)
+    turning.initialize(
+      to: RenderPath(
+        treatment: treatment, filters: filters, partition: partition, keptFrames: keptFrames))
+    (memoryFrames, hopFrames) = (turning.pointee.tailFrames, turning.pointee.hopFrames)
     again = keptFrames > 0 ? .allocate(capacity: 1) : nil
     again?.initialize(to: RenderPath(treatment: treatment, filters: filters, partition: 256))
     headLocked = MixMatrix(gains: treatment.headLocked, inputs: inputs)
     lowFrequency = MixMatrix(gains: treatment.lowFrequency, inputs: inputs)
-    latencyFrames = turning.latencyFrames
+    latencyFrames = turning.pointee.latencyFrames
     lowPass = LowPass(corner: Treatment.lowFrequencyCorner, sampleRate: rate)
     delay = StereoDelay(
       seconds: BinauralFilters.delaySeconds + Double(latencyFrames) / rate, sampleRate: rate)
@@ -61,13 +65,15 @@ struct SpatialPath: ~Copyable {
     stillFilter = StereoFilter(isFolded ? filters.equaliser : nil, partition: partition)
     plainFilter = StereoFilter(filters.equaliser, partition: partition)
     tailFrames = max(
-      turning.tailFrames + wholeFilter.tailFrames,
+      turning.pointee.tailFrames + wholeFilter.tailFrames,
       max(effectsTail, delay.frames - latencyFrames) + plainFilter.tailFrames)
     still = PlanarScratch(channels: 2, frames: chunkFrames)
     effects = PlanarScratch(channels: 2, frames: chunkFrames)
   }
 
   deinit {
+    turning.deinitialize(count: 1)
+    turning.deallocate()
     again?.deinitialize(count: 1)
     again?.deallocate()
   }
@@ -81,7 +87,7 @@ struct SpatialPath: ~Copyable {
 
   @_noLocks
   func reset() {
-    turning.reset()
+    turning.pointee.reset()
     lowPass.reset()
     delay.reset()
     wholeFilter.reset()
@@ -112,7 +118,7 @@ struct SpatialPath: ~Copyable {
     turned: UnsafePointer<UnsafeMutablePointer<Float>>?, frames: Int
   ) {
     entry.mix(source, into: bus.planes, frames: frames)
-    turning.process(bus.planes, poses: poses, into: ears, frames: frames)
+    turning.pointee.process(bus.planes, poses: poses, into: ears, frames: frames)
     if let turned {
       copyFrames(ears[0], turned[0], frames)
       copyFrames(ears[1], turned[1], frames)
@@ -147,7 +153,7 @@ struct SpatialPath: ~Copyable {
 
   /// Starts what turns again at a frame of the stream, which is a multiple of the grid.
   @_noLocks
-  func beginAgain(at frame: Int) { again?.pointee.beginAgain(at: frame, like: turning) }
+  func beginAgain(at frame: Int) { again?.pointee.beginAgain(at: frame, like: turning.pointee) }
 
   /// Works like `process`, for the part that turns only.
   @_noLocks
