@@ -2,12 +2,12 @@
 
 private import CRealtime
 
-/// Returns the linear gain of a level in dB.
+/// Returns the linear gain for a level in dB.
 public func linearGain(decibels: Double) -> Float {
   Float(realtime_exp(decibels * 0.11512925464970229))
 }
 
-/// Returns the level of a linear amplitude in dB; at least -200.
+/// Returns the level of a linear amplitude, in dB. Amplitudes below 1e-10 give -200 dB.
 public func decibels(_ amplitude: Float) -> Double {
   8.685889638065036 * realtime_log(max(1e-10, Double(amplitude)))
 }

@@ -5,19 +5,19 @@ public import Binaural
 public import Media
 private import Surround
 
-/// Finds an HRTF set and makes decoder filters from it.
+/// An HRTF set and the means to design decoder filters from it.
 public struct HRTFChoice: Sendable {
-  /// The set as read, before it is resampled.
+  /// The HRTF set as read, before it is resampled or scaled to the head of the listener.
   public let set: HRTFSet
-  /// Notes for the listener, one sentence each.
+  /// Notes about the HRTF set for the listener, one sentence each.
   public let notes: [String]
 
   private let interrupt: InterruptFlag?
 
-  /// Uses a set that is already loaded.
+  /// Creates a choice from an HRTF set that is already loaded.
   ///
   /// - Parameters:
-  ///   - set: the set as read.
+  ///   - set: the HRTF set as read.
   ///   - interrupt: cancels a design in progress.
   public init(set: HRTFSet, interrupt: InterruptFlag? = nil) {
     self.set = set
@@ -25,13 +25,15 @@ public struct HRTFChoice: Sendable {
     notes = set.notes
   }
 
-  /// Reads a set.
+  /// Reads an HRTF set from a file.
   ///
   /// - Parameters:
-  ///   - path: a SOFA file; nil for libmysofa's default set, or a rigid sphere if that is missing
-  ///     or cannot be read, so that playback is always possible.
+  ///   - path: a SOFA file; nil for libmysofa's default set. If that set is missing or cannot be
+  ///     read, a rigid sphere is used, so that playback is always possible.
   ///   - loader: reads SOFA files.
   ///   - interrupt: cancels the reading, or a design in progress.
+  /// - Throws: `PlaybackError.hrtf` if a set at a given `path` cannot be read;
+  ///   `PlaybackError.interrupted`.
   public init(
     path: String?, loader: SofaLoader = SofaLoader(), interrupt: InterruptFlag? = nil
   ) throws(PlaybackError) {
@@ -60,14 +62,16 @@ public struct HRTFChoice: Sendable {
     }
   }
 
-  /// Returns the filters that decode a source of a layout.
+  /// Returns the filters that decode a source with a given layout.
   ///
   /// - Parameters:
   ///   - layout: the layout of the channels; not `.unknown`.
   ///   - settings: the decoder and its order, the equalisation, the head and the playback device.
   ///   - sampleRate: the sample rate of the output, in Hz.
-  /// - Throws: `PlaybackError.notFirstOrder` if the settings ask for the parametric decoder and the
-  ///   source is not a first-order soundfield.
+  /// - Throws: `PlaybackError.directNeedsSpeakers`, `.notFirstOrder` or
+  ///   `.parametricNeedsHeadphones` if the requested decoder does not support the layout or the
+  ///   playback device; `.noHeadSize` if the set cannot be scaled to the head; `.hrtf` if the set
+  ///   is insufficient; `.interrupted`.
   public func filters(
     for layout: ChannelLayout, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
@@ -98,12 +102,14 @@ public struct HRTFChoice: Sendable {
     return finished(filters, set, settings)
   }
 
-  /// Returns the filters that decode a soundfield of an order, 1 to 7, with the linear decoder.
+  /// Returns the filters of the linear decoder for a soundfield.
   ///
   /// - Parameters:
-  ///   - order: the order of the soundfield.
+  ///   - order: the order of the soundfield, 1 to 7.
   ///   - settings: the design, the equalisation, the head and the playback device.
   ///   - sampleRate: the sample rate of the output, in Hz.
+  /// - Throws: `PlaybackError.noHeadSize` if the set cannot be scaled to the head; `.hrtf` if the
+  ///   set is insufficient; `.interrupted`.
   public func filters(
     order: Int, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
@@ -123,15 +129,17 @@ public struct HRTFChoice: Sendable {
     } catch { throw PlaybackError(error) }
   }
 
-  /// Returns the set, scaled to the size of the listener's head.
+  /// Returns the set, scaled to the head size of the listener if the settings state one.
+  ///
+  /// - Throws: `PlaybackError.noHeadSize` if the head size of the set is unknown.
   private func personal(_ settings: RenderSettings) throws(PlaybackError) -> HRTFSet {
     guard let circumference = settings.headCircumference else { return set }
     guard let own = HeadSize(of: set) else { throw .noHeadSize(set.name) }
     return set.withInterauralDelays(scaledBy: circumference / own.circumference)
   }
 
-  /// Returns the filters for the playback device, which include the headphone equaliser or the
-  /// crosstalk cancellation.
+  /// Returns the filters adapted to the playback device: with crosstalk cancellation for
+  /// loudspeakers, or with the headphone equaliser if the settings contain one.
   private func finished(
     _ filters: BinauralFilters, _ set: HRTFSet, _ settings: RenderSettings
   ) -> BinauralFilters {

@@ -15,7 +15,7 @@ public enum OutputLayout: String, Sendable, CaseIterable {
   /// A first-order soundfield in ACN order and SN3D scale.
   case firstOrder = "foa"
 
-  /// The channels, in the order of WAVE files.
+  /// The channels: loudspeakers in the order of WAVE files, or the soundfield in ACN order.
   public var layout: ChannelLayout {
     let surrounds: [Speaker] = [
       .frontLeft, .frontRight, .frontCenter, .lowFrequency, .backLeft, .backRight, .sideLeft,
@@ -34,13 +34,14 @@ public enum OutputLayout: String, Sendable, CaseIterable {
 
 /// Renders a source for loudspeakers or as a soundfield, block by block, into memory.
 ///
-/// Without a head pose it only converts the channels (`Conversion`). With one, everything but
-/// low-frequency effects and head-locked stereo is rotated against the head. A source that is not
-/// to be rendered spatially comes from the front pair as plain stereo and is not rotated.
+/// Without a head trajectory the renderer only converts the channels (`Conversion`). With one, it
+/// rotates everything against the head except low-frequency effects and head-locked stereo. A
+/// source that is not to be rendered spatially is played as plain stereo by the front pair and is
+/// not rotated.
 public final class LayoutRenderer: RenderedSound {
   public let layout: ChannelLayout
   public var sampleRate: Int { source.sampleRate }
-  /// The number of frames of the source; nil if unknown.
+  /// The total number of frames, which is that of the source; nil if unknown.
   public var frames: Int? { source.duration }
   public var mutedFrameCount: Int { `guard`.badFrameCount }
   public var layoutChanges: [(seconds: Double, layout: ChannelLayout)] { [] }
@@ -56,16 +57,18 @@ public final class LayoutRenderer: RenderedSound {
   private let input: PlanarScratch
   private let sounding: PlanarScratch
   private let turned: PlanarScratch
-  /// The number of source frames rotated so far.
+  /// The number of source frames rotated so far; stays 0 if nothing is rotated.
   private var position = 0
 
+  /// Creates a renderer for a source that is ready to be rendered.
+  ///
   /// - Parameters:
-  ///   - source: a source that needs no further preparation.
+  ///   - source: a source that needs no further preparation, such as an upmix.
   ///   - isSpatial: false to render the source as plain stereo from the front pair, without
   ///     rotation.
   ///   - target: the output layout.
-  ///   - head: `headToWorld` over the time of the source; nil for none.
-  ///   - settings: the block size and the gain. The others are not used.
+  ///   - head: `headToWorld` over the time of the source; nil to convert the channels only.
+  ///   - settings: the block size and the gain. The other settings are not used.
   package init(
     prepared source: any SoundSource, isSpatial: Bool, target: OutputLayout, head: HeadTrajectory?,
     settings: RenderSettings
@@ -88,7 +91,8 @@ public final class LayoutRenderer: RenderedSound {
     turned = PlanarScratch(channels: layout.channelCount, frames: blockFrames)
   }
 
-  /// Returns the gains that mix a source to stereo and place that in the front pair.
+  /// Returns the gains that mix a source to plain stereo for the front pair of the target layout:
+  /// target channels x source channels.
   private static func plain(_ source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
     let pair = Conversion.gains(from: .stereo, to: target)
     let stereo = Treatment(plain: source).headLocked

@@ -16,20 +16,23 @@ public protocol RenderedSound: AnyObject {
   var mutedFrameCount: Int { get }
   /// The changes of the content's layout so far, with their times in seconds.
   var layoutChanges: [(seconds: Double, layout: ChannelLayout)] { get }
-  /// Channels x frames: the result of `next`, valid until the next call.
+  /// The frames that the last call of `next` produced, channels x frames; valid until the next
+  /// call.
   var output: UnsafePointer<UnsafeMutablePointer<Float>> { get }
-  /// Produces the next frames, at most a block, in `output`.
+  /// Produces the next frames, at most one block, in `output`.
   ///
   /// - Returns: the number of frames; 0 after the end.
+  /// - Throws: the errors of the source.
   func next() throws(PlaybackError) -> Int
 }
 
-/// Renders a source into memory, block by block, for a head that is still or moves as recorded.
+/// Renders a source binaurally into memory, block by block, for a head that is still or follows a
+/// recorded trajectory.
 public final class OfflineRenderer: RenderedSound {
   public var layout: ChannelLayout { .stereo }
   public var sampleRate: Int { source.sampleRate }
   public var mutedFrameCount: Int { renderer.mutedFrameCount }
-  /// The total number of output frames, which includes the tail; nil if the length of the source is
+  /// The total number of output frames, including the tail; nil if the length of the source is
   /// unknown.
   public var frames: Int? { source.duration.map { $0 + renderer.tailFrames } }
   public let renderer: Renderer
@@ -46,20 +49,25 @@ public final class OfflineRenderer: RenderedSound {
   private let blockFrames: Int
   private let input: PlanarScratch
   private let ears: PlanarScratch
-  /// Pointers to the start of a part of the input.
+  /// Pointers into the channels of `input` at which the part that is rendered next begins.
   private let part: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private var poses: [Quaternion] = []
-  /// Frames still to be dropped at the start (the renderer's latency) and to be produced at the
-  /// end.
+  /// The number of frames that are still to be dropped at the start of the output; initially the
+  /// renderer's latency.
   private var toDrop: Int
+  /// The number of frames that are still to be rendered after the end of the source; initially the
+  /// tail plus the latency.
   private var toFinish: Int
 
+  /// Creates a renderer for a source that is ready to be rendered.
+  ///
   /// - Parameters:
   ///   - source: a source that needs no further preparation: no upmix, no change of its channels.
   ///   - head: `headToWorld` over the time of the source.
   ///   - hrtf: the HRTF set.
   ///   - settings: how to render.
   ///   - isLimited: whether the true peak is limited to -1 dBTP.
+  /// - Throws: the errors of `HRTFChoice.filters(for:settings:sampleRate:)`.
   public init(
     prepared source: any SoundSource, head: HeadTrajectory, hrtf: HRTFChoice,
     settings: RenderSettings, isLimited: Bool
@@ -87,9 +95,10 @@ public final class OfflineRenderer: RenderedSound {
 
   deinit { part.deallocate() }
 
-  /// Renders the next frames, at most a block, into `output`.
+  /// Renders the next frames, at most one block, into `output`.
   ///
   /// - Returns: the number of frames; 0 after the tail.
+  /// - Throws: the errors of the source.
   public func next() throws(PlaybackError) -> Int {
     while true {
       var count = try source.read(into: input.planes, frames: blockFrames)
@@ -109,7 +118,7 @@ public final class OfflineRenderer: RenderedSound {
     }
   }
 
-  /// The left and right channel that `next` rendered; valid until the next call.
+  /// The left and right channels that the last call of `next` rendered; valid until the next call.
   public var output: UnsafePointer<UnsafeMutablePointer<Float>> { UnsafePointer(ears.planes) }
 
   private static func mode(
@@ -120,7 +129,8 @@ public final class OfflineRenderer: RenderedSound {
     return isSpatial ? .spatial : .plain
   }
 
-  /// Renders the frames read, in parts if the layout of the content changes within them.
+  /// Renders the frames that were read into `input`. If the layout of the content changes within
+  /// them, they are rendered in parts.
   private func renderRead(_ count: Int) {
     var done = 0
     while done < count {
@@ -157,7 +167,9 @@ public final class OfflineRenderer: RenderedSound {
       right: ears.planes[1] + offset)
   }
 
-  /// Removes the renderer's latency from the front. Returns the number of frames left.
+  /// Drops the frames at the start of the output that are only the renderer's latency.
+  ///
+  /// - Returns: the number of frames that remain of `count`.
   private func drop(from count: Int) -> Int {
     let dropped = min(toDrop, count)
     toDrop -= dropped

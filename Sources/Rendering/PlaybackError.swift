@@ -4,33 +4,36 @@ public import Binaural
 public import HeadTracking
 public import Media
 
-/// Why something could not be played or rendered. The description is one line for the user.
+/// The reason why a sound could not be played or rendered. The description is one line for the
+/// user.
 public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   case media(MediaError)
   case hrtf(HRTFError)
   case tracking(HeadTrackingError)
-  /// The sound server or the connection to it failed. Has the reason.
+  /// The sound server or the connection to it failed, for the given reason.
   case output(String)
-  /// The direct decoder was requested, but a soundfield has no loudspeakers.
+  /// The direct decoder was requested, but the source is not a loudspeaker layout.
   case directNeedsSpeakers
   /// The parametric decoder was requested, but the source is not a first-order soundfield.
   case notFirstOrder
-  /// The parametric decoder was requested for loudspeakers, but has no filters for crosstalk
+  /// The parametric decoder was requested for loudspeakers, but it has no filters for crosstalk
   /// cancellation.
   case parametricNeedsHeadphones
-  /// The delays of the named HRTF set do not fit a head, so its size is unknown.
+  /// The interaural delays of the named HRTF set do not fit any head, so its head size is unknown.
   case noHeadSize(String)
-  /// A decoder that analyses the sound cannot replace one that does not, or the reverse.
+  /// The parametric decoder cannot replace another decoder during playback, or be replaced by one,
+  /// because its delay is longer.
   case decoderIsLater
   case opening(SoundOpeningError)
-  /// A presentation that is fetched during playback is not available. Has the reason.
+  /// A presentation that is fetched during playback is not available, for the given reason.
   case stream(String)
   /// The caller's interrupt ended the operation.
   case interrupted
 
   public var description: String { text(naming: \.rawValue) }
 
-  /// Returns the description with the user's names of settings, such as a program's options.
+  /// Returns the description, in which settings have the names that the user knows, such as
+  /// command-line options.
   package func text(naming name: (NamedSetting) -> String) -> String {
     switch self {
     case .media(let error): error.text(layoutSetting: name(.layout))
@@ -66,14 +69,14 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// A setting that the text of an error or of an offer names. The raw value is the name to use if a
-/// program has none of its own.
+/// A setting that the text of an error or of a `MultichannelOffer` mentions. The raw value is used
+/// if the program has no name of its own for the setting.
 package enum NamedSetting: String {
   case layout = "the layout"
   case track
   case decoder = "the decoder"
   case headCircumference = "the head circumference"
-  /// Which renditions of a presentation are preferred: multichannel or stereo.
+  /// The preferred renditions of a presentation: multichannel or stereo.
   case preference = "the preference"
   case maximumBitRate = "the highest bit rate"
 }

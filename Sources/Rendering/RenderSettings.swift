@@ -4,14 +4,14 @@ public import Ambisonics
 public import Binaural
 public import Media
 
-/// Which sources are rendered spatially; the others play as plain stereo.
+/// The kinds of sources that are rendered spatially. All others play as plain stereo.
 public enum Spatialization: String, Sendable, CaseIterable {
   case monoAndStereo = "mono-stereo"
   case multichannel
   case all
   case off
 
-  /// Whether a source of this layout is rendered spatially.
+  /// Whether a source with this layout is rendered spatially.
   public func includes(_ layout: ChannelLayout) -> Bool {
     switch self {
     case .monoAndStereo: !layout.isMultichannel
@@ -34,63 +34,66 @@ public enum PlaybackDevice: Sendable, Equatable {
   /// cancellation. `angle` is the angle from the front to either loudspeaker, in radians.
   case loudspeakers(angle: Double)
 
-  /// Loudspeakers 12 degrees to either side of the front: 23 cm apart, 55 cm away.
+  /// Loudspeakers at 12 degrees to either side of the front, such as two that are 23 cm apart and
+  /// 55 cm from the listener.
   public static let laptop = PlaybackDevice.loudspeakers(angle: 12 * .pi / 180)
 }
 
-/// Whether stereo is converted to 5.1, with the centre in front and the ambience around.
+/// The conversion of stereo to 5.1, with the centre in front and the ambience around the listener.
 public enum Upmix: String, Sendable, CaseIterable {
   case on
   /// No conversion: stereo plays as a pair of loudspeakers in front.
   case off
-  /// Delays the sound by at most 21.4 ms instead of 42.6 ms, with coarser separation. Sources that
-  /// are read ahead do not need it.
+  /// Conversion with a delay of at most 21.3 ms instead of 42.6 ms, and with coarser separation.
+  /// Sources that are read ahead do not need it.
   case lowLatency = "low-latency"
 }
 
-/// How a source is rendered; the same for `play` and `render`.
+/// Settings that determine how a source is rendered, by `play` and `render` alike.
 public struct RenderSettings: Sendable, Equatable {
-  /// Path of the SOFA file. Default: nil, which selects libmysofa's default set, or the built-in
-  /// rigid sphere if that is missing.
+  /// The path of the SOFA file. Default: nil, which selects libmysofa's default set, or the
+  /// built-in rigid sphere if that set is missing or cannot be read.
   public var hrtfPath: String?
-  /// How the coloration of the HRTF set is equalised. Default: not at all.
+  /// The equalisation of the HRTF set's own coloration. Default: none.
   public var equalisation = DecoderDesign.Equalisation.none
   /// The decoder design. Default: MagLS.
   public var method = DecoderDesign.Method.magnitudeLeastSquares
-  /// Whether loudspeaker channels are convolved with interpolated responses of their own
-  /// directions, without a soundfield. Ambisonic sources are then an error. Default: false.
+  /// Whether each loudspeaker channel is convolved with responses that are interpolated for its
+  /// direction, instead of being encoded into a soundfield. Ambisonic sources are then an error.
+  /// Default: false.
   public var isDirect = false
   /// Whether first-order soundfields are decoded as plane waves plus a residual
   /// (`ParametricDecoder`). Other sources are then an error. Default: false.
   public var isParametric = false
-  /// Order of the soundfield that loudspeaker channels are encoded to, 1 to 7. Default: 5.
+  /// The order of the soundfield that loudspeaker channels are encoded into, 1 to 7. Default: 5.
   public var busOrder = 5
-  /// The device that plays the sound. Default: headphones. It can change during playback. Head
-  /// tracking should be off for loudspeakers.
+  /// The device that plays the sound; it may change during playback. Head tracking should be off
+  /// for loudspeakers. Default: headphones.
   public var playback = PlaybackDevice.headphones
-  /// Equalisation that makes the headphones neutral; not used for loudspeakers. Default: none.
+  /// The equalisation that makes the headphones neutral; not used for loudspeakers. Default: nil.
   public var headphones: HeadphoneProfile?
-  /// Circumference of the listener's head, in metres. The interaural delays of the HRTF set are
-  /// scaled to it. Default: nil, which keeps the delays.
+  /// The circumference of the listener's head, in metres. The interaural delays of the HRTF set are
+  /// scaled to this size. Default: nil, which keeps the delays.
   public var headCircumference: Double?
-  /// How the channels are interpreted. Default: as the container states.
+  /// The interpretation of the channels. Default: as the container states.
   public var layout = LayoutOption.auto
   /// The audio track, counted from 1. Default: nil, which selects the richest track that can be
   /// decoded.
   public var track: Int?
-  /// Which sources are rendered spatially. Default: all.
+  /// The kinds of sources that are rendered spatially. Default: all.
   public var spatialization = Spatialization.all
-  /// How the dynamic range metadata of AC-3 and E-AC-3 is applied. Default: line mode.
+  /// How the level metadata of AC-3, E-AC-3 and AAC is applied. Default: line mode.
   public var dynamicRange = DynamicRange.line
-  /// Loudness at the ears that every source is brought to during playback, in LUFS. Default: nil,
-  /// which leaves it unchanged. To render to a file, measure first with
+  /// The loudness at the ears to which every source is brought during playback, in LUFS. Default:
+  /// nil, which leaves the loudness unchanged. To render to a file, measure the loudness first with
   /// `OfflineRenderer.measureLoudness`.
   public var loudness: Double?
-  /// The conversion of stereo to 5.1. Default: on, for stereo that is rendered spatially.
+  /// The conversion of stereo to 5.1, which applies only to stereo that is rendered spatially.
+  /// Default: on.
   public var upmix = Upmix.on
-  /// Output gain, in dB. Default: 0.
+  /// The output gain, in dB. Default: 0.
   public var gainDecibels = 0.0
-  /// Frames in a block, 1 to 8192. Default: 256.
+  /// The number of frames in a block, 1 to 8192. Default: 256.
   public var blockFrames = 256
 
   public init() {}

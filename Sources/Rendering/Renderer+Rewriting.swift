@@ -4,22 +4,24 @@ internal import Binaural
 private import CRealtime
 internal import Geometry
 
-/// Renders the latest output again for another head movement.
+/// Re-rendering of the latest output for a different head movement.
 ///
 /// ## Threading
-/// For the thread that calls `process`; wait-free.
+/// Use these members on the thread that calls `process`. They are wait-free.
 extension Renderer {
   /// Whether the latest output can be rendered again.
   package var isRewritable: Bool { history.isKept && rewriter.canFill(spatial) }
 
-  /// The number of past frames available, including those that fill the filters.
+  /// The number of past frames that the history can hold, including those that only fill the
+  /// filters; 0 if nothing is kept.
   var keptFrames: Int { history.capacity }
 
-  /// Whether the limiter's input at a frame comes from a single rendering, with the poses that were
-  /// played, and not from a mixture of two.
+  /// Whether the limiter's input at a frame comes from a single rendering with the poses that were
+  /// played, and not from a mixture of two renderings.
   func isPure(at frame: Int) -> Bool { history.cell(frame).isPure }
 
-  /// Plans how to render a window of the output again; nil if that is impossible.
+  /// Returns a plan for rendering a window of the output again. Returns nil if that is impossible,
+  /// for example because the history is too short or the filters are too long.
   ///
   /// - Parameters:
   ///   - framesBack: the start of the window, counted back from the end of the rendered output.
@@ -33,6 +35,11 @@ extension Renderer {
   }
 
   /// Renders a window again, joins it to the output around it, and updates the history.
+  ///
+  /// - Parameters:
+  ///   - plan: the result of `planRewrite`.
+  ///   - poses: the head poses for `plan.points`.
+  ///   - interleaved: receives 2 samples, left and right, for each frame of the window.
   @_noLocks
   func rewrite(
     _ plan: RewritePlan, poses: UnsafePointer<Quaternion>,

@@ -7,37 +7,37 @@ public import Geometry
 public import SignalProcessing
 internal import Surround
 
-/// Renders the channels of a source to two ears, for a moving head.
+/// Renders the channels of a source to two ears for a moving head.
 ///
 /// `play` and `render` share this engine. It mutes invalid samples, applies the treatment of the
-/// layout, rotates, decodes to two ears, and applies the gain and the limiter. The output of a
-/// frame depends neither on the size of the calls nor on their number (differences stay below
-/// -120 dB).
+/// layout, rotates the sound against the head, decodes it to two ears, and applies the gain and the
+/// limiter. The output of a frame depends neither on the size of the calls nor on their number
+/// (differences stay below -120 dB).
 ///
 /// ## Threading
 /// One thread at a time calls `process`, which allocates nothing, takes no lock and never waits.
 /// Any thread may use the gains, the mode and the counters.
 public final class Renderer: @unchecked Sendable {
-  /// The part of the source that is audible.
+  /// The way in which a source is rendered.
   public enum Mode: Int, Sendable, CaseIterable {
-    /// The soundfield, rotated against the head and decoded.
+    /// Spatial rendering: the sound is rotated against the head and decoded to two ears.
     case spatial
-    /// Plain stereo that ignores the head.
+    /// Plain stereo, which does not depend on the head.
     case plain
   }
 
-  /// How the output is finished: gain, fade-in and limiter.
+  /// The last steps before the output: gain, fade-in and limiter.
   public struct Finish: Sendable {
-    /// Linear gain.
+    /// The linear gain of the output.
     public var gain: Float
     /// Whether the output fades in over 50 ms at the start and after a reset.
     public var isRamped: Bool
     /// Whether the true peak is limited to -1 dBTP.
     public var isLimited: Bool
 
-    /// For files: no fade-in and no limiter.
+    /// No fade-in and no limiter, for files.
     public static let linear = Finish(gain: 1, isRamped: false, isLimited: false)
-    /// For listening: at most -1 dBTP, and no start without a fade-in.
+    /// A fade-in at every start and a true peak of at most -1 dBTP, for listening.
     public static let safe = Finish(gain: 1, isRamped: true, isLimited: true)
 
     public init(gain: Float, isRamped: Bool, isLimited: Bool) {
@@ -47,7 +47,7 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  /// Frames between two grid points, at which head poses are set.
+  /// The number of frames between two grid points. Head poses are set at grid points.
   public static let gridFrames = PoseGrid.cellFrames
 
   public let layout: ChannelLayout
@@ -55,11 +55,11 @@ public final class Renderer: @unchecked Sendable {
   public let sampleRate: Double
   /// The number of input channels.
   public let channels: Int
-  /// Output delay in frames, caused by the limiter and by a decoder that analyses the sound; 0 if
+  /// The delay that the limiter and the parametric decoder add to the output, in frames; 0 if
   /// neither is in use.
   public let latencyFrames: Int
-  /// Frames that the output continues after the input has ended. `exchange` may change it. Read it
-  /// on the rendering thread.
+  /// The number of frames for which the output continues after the input and the latency have
+  /// ended. `exchange` may change this number. Read it on the rendering thread.
   public var tailFrames: Int { max(spatial.tailFrames, plain.tailFrames) }
 
   private let blockFrames: Int
@@ -80,12 +80,16 @@ public final class Renderer: @unchecked Sendable {
   let history: RenderHistory
   let rewriter: QueueRewriter
 
+  /// Creates a renderer whose output cannot be rendered again.
+  ///
   /// - Parameters:
   ///   - layout: the layout of the input channels; not `.unknown`.
-  ///   - filters: filters of the order that `Treatment(spatial:busOrder:)` gives for the layout.
-  ///   - busOrder: the order of the soundfield that loudspeaker channels are encoded to.
-  ///   - blockFrames: the usual number of frames per call. It affects the cost but not the sound.
-  ///   - mode: what is audible at the start.
+  ///   - filters: filters of the order that `Treatment(spatial:busOrder:)` gives for the layout, or
+  ///     direct filters for a loudspeaker layout.
+  ///   - busOrder: the order of the soundfield that loudspeaker channels are encoded into.
+  ///   - blockFrames: the usual number of frames per call. It affects the computing time but not
+  ///     the sound.
+  ///   - mode: the mode at the start.
   ///   - finish: gain, fade-in and limiter.
   public convenience init(
     layout: ChannelLayout, filters: BinauralFilters, busOrder: Int, blockFrames: Int = 256,
@@ -96,8 +100,12 @@ public final class Renderer: @unchecked Sendable {
       finish: finish, rewritableSeconds: 0)
   }
 
-  /// - Parameter rewritableSeconds: the duration of the latest output that can be rendered again
-  ///   for another head movement; 0 for none. It has an effect only with a limited finish.
+  /// Creates a renderer that can render its latest output again.
+  ///
+  /// - Parameters:
+  ///   - rewritableSeconds: the duration of the latest output that can be rendered again for a
+  ///     different head movement; 0 for none. It has an effect only if `finish` limits the output.
+  ///   - policy: the rules for rendering queued sound again.
   package init(
     layout: ChannelLayout, filters: BinauralFilters, busOrder: Int, blockFrames: Int, mode: Mode,
     finish: Finish, rewritableSeconds: Double, policy: RewritePolicy = RewritePolicy()
@@ -145,19 +153,19 @@ public final class Renderer: @unchecked Sendable {
       keptFrames: keptFrames)
   }
 
-  /// Replaces the decoder during playback, with another HRTF set, order or design. The new decoder
-  /// first runs inaudibly until its filters contain the past, and is then faded in over 0.2 s.
+  /// Replaces the decoder during playback, for example to use another HRTF set, order or design.
+  /// The new decoder first runs inaudibly until its filters are filled with past input. It is then
+  /// faded in over 0.2 s.
   ///
-  /// Call it from any thread but the audio thread: it allocates memory, and frees what earlier
-  /// exchanges left behind.
+  /// Call it from any thread but the audio thread: it allocates memory, and frees the decoders that
+  /// earlier exchanges have replaced.
   ///
   /// - Parameters:
-  ///   - filters: filters of the renderer's sample rate and of the order that
-  ///     `Treatment(spatial:busOrder:)` gives for the layout.
-  ///   - busOrder: the order of the soundfield that loudspeaker channels are encoded to.
-  /// - Returns: false, without any change, if the latency of the new decoder differs from that of
-  ///   the old one: a decoder that analyses the sound and one that does not cannot replace each
-  ///   other without a gap.
+  ///   - filters: filters for the renderer's sample rate, otherwise as for `init`.
+  ///   - busOrder: the order of the soundfield that loudspeaker channels are encoded into.
+  /// - Returns: true if the exchange has begun; false, without any change, if the new decoder has a
+  ///   different latency. The parametric decoder and the others therefore cannot replace each
+  ///   other.
   @discardableResult
   public func exchange(filters: BinauralFilters, busOrder: Int) -> Bool {
     precondition(filters.sampleRate == sampleRate, "filters for \(sampleRate) Hz wanted")
@@ -167,14 +175,14 @@ public final class Renderer: @unchecked Sendable {
     return true
   }
 
-  /// True from `exchange` until only the new decoder is audible. The exchange advances only while
-  /// sound is rendered.
+  /// Whether an exchange is in progress: from the call of `exchange` until only the new decoder is
+  /// audible. An exchange advances only while sound is rendered.
   public var isExchanging: Bool { spatial.isSwitching }
 
-  /// Frees what exchanges have left behind. Do not call it on the audio thread.
+  /// Frees the decoders that exchanges have replaced. Do not call it on the audio thread.
   package func collectRetired() { spatial.collect() }
 
-  /// The part of the source that is audible. A change is a crossfade of 50 ms.
+  /// How the source is rendered. A change is crossfaded over 50 ms.
   public var mode: Mode {
     get { plainGain.targetGain > 0 ? .plain : .spatial }
     set {
@@ -183,29 +191,30 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  /// Linear gain of the output. A change takes 50 ms.
+  /// The linear gain of the output. A change takes 50 ms.
   public var gain: Float {
     get { outputGain.targetGain }
     set { outputGain.targetGain = newValue }
   }
 
-  /// True if the gain has reached zero and stays there, so that the output is inaudible.
+  /// Whether the gain has reached zero and stays there, so that the output is inaudible.
   var isSilenced: Bool { outputGain.isSilent }
 
-  /// Returns the peak and RMS levels of the output since the last call.
+  /// Returns the linear peak and RMS levels of both output channels since the last call.
   public func levels() -> LevelMeter.Levels { meter.read() }
 
-  /// The number of frames that were muted because of invalid samples.
+  /// The number of input frames that contained invalid samples and were muted.
   public var mutedFrameCount: Int { `guard`.badFrameCount }
 
-  /// Returns the grid points whose head poses the next `frames` frames need. Point g is at frame
-  /// 16 g.
+  /// Returns the grid points for which the next call of `process`, with `frames` frames, needs head
+  /// poses. These are only points that no earlier call has received. Point g is at frame 16 g.
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {
     grid.points(forNext: frames)
   }
 
-  /// Forgets the sound rendered so far, as after a seek. The grid starts again at point 0.
+  /// Discards all sound rendered so far, for example after a seek. The grid starts again at point
+  /// 0, and the output fades in again if `Finish.isRamped` is set. Call it on the rendering thread.
   public func reset() {
     grid.reset()
     spatial.reset()
@@ -224,7 +233,7 @@ public final class Renderer: @unchecked Sendable {
   /// - Parameters:
   ///   - input: channels x frames; nil for silence.
   ///   - frames: any number.
-  ///   - poses: head poses `headToWorld` for `gridPoints(forNext: frames)`.
+  ///   - poses: the head poses, one for each point of `gridPoints(forNext: frames)`.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.
   @_noLocks
@@ -281,7 +290,7 @@ public final class Renderer: @unchecked Sendable {
       addFrames(side.planes[0], to: ears.planes[0], count)
       addFrames(side.planes[1], to: ears.planes[1], count)
     } else {
-      // Sound from before the pause must not come out when plain stereo becomes audible again.
+      // Old sound in the delay line must not be heard when plain stereo becomes audible again.
       plain.reset()
     }
     outputGain.process(ears.planes, channelCount: planes, frames: count)
@@ -293,7 +302,7 @@ public final class Renderer: @unchecked Sendable {
     meter.process(ears.planes[0], ears.planes[1], frames: count)
   }
 
-  /// Limits the output, and stores in the history everything that rendering it again needs.
+  /// Limits the output, and stores in the history everything that is needed to render it again.
   @_noLocks
   private func finishKept(_ count: Int) {
     let first = history.end
@@ -302,7 +311,7 @@ public final class Renderer: @unchecked Sendable {
     history.store(.sumLeft, at: first, ears.planes[0], count)
     history.store(.sumRight, at: first, ears.planes[1], count)
     for ear in 0..<2 {
-      // What does not turn is the sum minus what turns.
+      // The part that does not turn is the sum minus the part that turns.
       let (sum, turned) = (ears.planes[ear], ears.planes[2 + ear])
       for i in 0..<count { turned[i] = sum[i] - turned[i] }
     }
@@ -323,5 +332,5 @@ public final class Renderer: @unchecked Sendable {
   }
 }
 
-/// The largest number of frames that any renderer processes at once.
+/// The largest number of frames that `Renderer` processes at once. Longer calls are split.
 var chunkFrames: Int { @_noLocks get { 1024 } }

@@ -7,10 +7,10 @@ internal import SignalProcessing
 
 /// Renders samples that a program supplies, with a head pose for each call.
 ///
-/// A thin layer over ``Renderer``: it finds the HRTF set, designs the filters, and interpolates the
-/// poses on the renderer's grid. It assumes that the head turns at constant speed from the pose of
-/// the previous call to the pose of this call, which it reaches at the end of the call. The pose of
-/// the first call applies from its first frame.
+/// This is a thin layer over ``Renderer``: it finds the HRTF set, designs the filters, and
+/// interpolates the poses on the renderer's grid. It assumes that during a call the head turns at
+/// constant speed from the pose of the previous call to the new pose, which the head reaches at the
+/// end of the call. The pose of the first call applies from its first frame.
 ///
 /// ```swift
 /// let renderer = try SampleRenderer(layout: .mono, sampleRate: 48000)
@@ -18,15 +18,15 @@ internal import SignalProcessing
 /// let ears = renderer.render(samples, headPose: turned)  // left, right, left, right, ...
 /// ```
 ///
-/// The filters delay the sound by `BinauralFilters.delaySeconds` (1 ms). A limiter adds
-/// `Renderer.latencyFrames`.
+/// The filters delay the sound by `BinauralFilters.delaySeconds` (1 ms). `Renderer.latencyFrames`
+/// is the additional delay of the limiter and of the parametric decoder, if they are used.
 ///
 /// ## Threading
 /// One thread at a time renders. `process` is for an audio thread: it allocates nothing, takes no
 /// lock and never waits. The `render` functions allocate their results. Any thread may use the
 /// renderer's gain, mode and counters.
 public final class SampleRenderer: @unchecked Sendable {
-  /// The renderer below: gain, mode, levels, latency and tail.
+  /// The underlying renderer, which gives access to gain, mode, levels, latency and tail.
   public let renderer: Renderer
   /// Notes about the HRTF set for the listener, one sentence each.
   public let notes: [String]
@@ -39,18 +39,20 @@ public final class SampleRenderer: @unchecked Sendable {
   private let interpolator: PoseInterpolator
   private let input: PlanarScratch
   private let ears: PlanarScratch
-  /// Pointers into the caller's channels at which the current chunk begins.
+  /// Pointers to the samples of the caller's channels at which the current chunk begins.
   private let starts: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
 
-  /// Reads the HRTF set and designs the filters, which takes about a second.
+  /// Creates a renderer: reads the HRTF set and designs the filters, which can take about a second.
   ///
   /// - Parameters:
   ///   - layout: the layout of the input channels; not `.unknown`.
   ///   - sampleRate: the sample rate of input and output, 8,000 to 384,000 Hz.
-  ///   - settings: how to render. Settings about files (`layout`, `track`) are ignored.
-  ///   - finish: `.linear` by default; `.safe` limits and fades in. Its gain is multiplied by that
-  ///     of the settings.
-  /// - Throws: `PlaybackError.hrtf` if the set cannot be read or is insufficient.
+  ///   - settings: how to render. Settings about sources, such as `layout`, `track`, `upmix` and
+  ///     `loudness`, are ignored.
+  ///   - finish: gain, fade-in and limiter. The default is `.linear`; `.safe` limits and fades in.
+  ///     The gain is multiplied by that of the settings.
+  /// - Throws: `PlaybackError.hrtf` if the set cannot be read or is insufficient, and the other
+  ///   errors of `HRTFChoice.filters(for:settings:sampleRate:)`.
   public convenience init(
     layout: ChannelLayout, sampleRate: Double, settings: RenderSettings = RenderSettings(),
     finish: Renderer.Finish = .linear
@@ -67,8 +69,9 @@ public final class SampleRenderer: @unchecked Sendable {
   ///   - layout: the layout of the input channels; not `.unknown`.
   ///   - filters: filters made by `HRTFChoice.filters(for:settings:sampleRate:)` for the same
   ///     layout and settings. Their sample rate is that of input and output.
-  ///   - settings: how to render. Settings about files and filters are ignored.
-  ///   - finish: gain, fade-in and limiter. Its gain is multiplied by that of the settings.
+  ///   - settings: how to render. Only `busOrder`, `blockFrames`, `spatialization` and
+  ///     `gainDecibels` are used.
+  ///   - finish: gain, fade-in and limiter. The gain is multiplied by that of the settings.
   ///   - notes: the value of `notes`.
   public init(
     layout: ChannelLayout, filters: BinauralFilters, settings: RenderSettings = RenderSettings(),
@@ -100,7 +103,7 @@ public final class SampleRenderer: @unchecked Sendable {
   /// Renders the next frames of planar input.
   ///
   /// - Parameters:
-  ///   - input: channels x frames, which are only read; nil for silence.
+  ///   - input: channels x frames, which are not modified; nil for silence.
   ///   - frames: any number.
   ///   - headPose: `headToWorld` at the end of the call. If it is not a valid rotation, the last
   ///     pose is held.
@@ -186,8 +189,10 @@ public final class SampleRenderer: @unchecked Sendable {
     }
   }
 
-  /// Renders the end of the sound after the input has ended: `Renderer.tailFrames` plus
-  /// `Renderer.latencyFrames`.
+  /// Renders the end of the sound after the input has ended. This takes `Renderer.tailFrames` plus
+  /// `Renderer.latencyFrames` frames.
+  ///
+  /// - Parameter headPose: `headToWorld` at the end of the call.
   ///
   /// - Returns: frames x 2: left, right.
   public func renderTail(headPose: Quaternion = .identity) -> [Float] {
@@ -205,7 +210,7 @@ public final class SampleRenderer: @unchecked Sendable {
     }
   }
 
-  /// Forgets the sound rendered so far, as after a seek.
+  /// Discards all sound rendered so far and the last pose, for example after a seek.
   public func reset() {
     renderer.reset()
     interpolator.reset()

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a sound that a user named cannot be opened.
+/// The reason why a sound that a user named cannot be opened.
 public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The text is neither a path nor an http or https address.
   case noAddress(String)
+  /// The address has no host.
   case noHost(String)
-  /// The file cannot be read. Has the system's reason.
+  /// The file cannot be read, for the reason that the operating system gives.
   case unreadable(String, reason: String)
-  /// A folder that the presentation may use cannot be read.
+  /// The folder that contains the files of the presentation cannot be read.
   case unreadableFolder(path: String)
-  /// The playlists of the presentation cannot be used. Has the reason.
+  /// The playlists of the presentation cannot be used, for the given reason.
   case presentation(String)
   /// The user asked to keep the presentation, but named a file.
   case fileCannotBeKept(String)
-  /// The fetched files cannot be kept. Has the reason.
+  /// The fetched files cannot be kept, for the given reason.
   case keeping(String)
 
   public var description: String {

@@ -3,59 +3,69 @@
 public import Ambisonics
 public import Media
 
-/// Something that supplies sound, frame by frame.
+/// A supplier of sound, such as a file or a playlist.
 ///
 /// ## Threading
-/// One thread at a time uses it.
+/// Use a source from one thread at a time.
 public protocol SoundSource: AnyObject {
-  /// The layout of the channels that `read` supplies; if `changesLayout`, that of the first frames.
+  /// The layout of the channels that `read` supplies. If `changesLayout` is true, this is the
+  /// layout of the first frames.
   var layout: ChannelLayout { get }
   /// The sample rate, in Hz.
   var sampleRate: Int { get }
   /// The total number of frames; nil if unknown.
   var duration: Int? { get }
   var title: String? { get }
-  /// Problems with the sound read so far, one sentence each.
+  /// The problems in the sound read so far, one sentence each.
   var warnings: [String] { get }
-  /// Reads channels x frames and returns the number of frames: fewer than requested only before the
-  /// end, 0 at the end.
+  /// Reads channels x frames and returns the number of frames.
+  ///
+  /// - Returns: 0 at the end, otherwise at most `frames`. Fewer than requested are returned only
+  ///   just before the end, or anywhere if `changesLayout` is true.
+  /// - Throws: `PlaybackError`, if reading fails or is interrupted.
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int
-  /// Makes `frame` the next one to be read.
+  /// Makes `frame` the next frame that `read` returns.
   func seek(toFrame frame: Int) throws(PlaybackError)
-  /// The loudness that the source states for itself.
+  /// The loudness that the source states for itself, for example in its metadata; nil if it states
+  /// none. Default: nil.
   var statedLoudness: StatedLoudness? { get }
-  /// Opens the same source again, from its start and for another thread; nil if that is impossible.
+  /// A function that opens the same source again at its start, for use on another thread; nil if
+  /// that is impossible. Default: nil.
   var another: (@Sendable () throws(PlaybackError) -> any SoundSource)? { get }
-  /// Whether later frames may have other channels. Such a source is a sequence of runs:
-  /// `nextLayout` returns the layout of the next run, and `read` returns 0 at the end of each. A
-  /// `ConstantBusSource` plays it. Default: false.
+  /// Whether later frames may have a different layout. Such a source is a sequence of runs, each
+  /// with one layout: `nextLayout` returns the layout of the next run, and `read` returns 0 at the
+  /// end of each run. `ConstantBusSource` converts it to one layout for playback. Default: false.
   var changesLayout: Bool { get }
   /// Returns the layout of the frames that `read` supplies next; nil at the end of the source.
   /// Default: `layout`.
   func nextLayout() throws(PlaybackError) -> ChannelLayout?
-  /// The number of frames by which the run after `nextLayout` begins before the end of the previous
-  /// one, for a crossfade. If negative, that many frames are missing between the two. Default: 0.
+  /// The number of frames by which the run that `nextLayout` announced begins before the end of the
+  /// previous run, for a crossfade. If negative, its magnitude is the number of frames missing
+  /// between the two runs. Default: 0.
   var joint: Int { get }
-  /// The longest crossfade between two runs, in frames. `joint` exceeds it only by frames that are
-  /// read before the crossfade and not played, for example to settle an upmix. Default: 0.
+  /// The longest crossfade between two runs, in frames. `joint` may be longer: its excess is read
+  /// before the crossfade and not played, for example to let an upmix settle. Default: 0.
   var longestOverlap: Int { get }
-  /// The layouts to expect, including `layout`; the bus is made for these. Default: only `layout`.
+  /// The layouts that runs are expected to have, including `layout`. `ConstantBusSource` chooses
+  /// its bus for these. Default: `layout` alone.
   var expectedLayouts: [ChannelLayout] { get }
-  /// Returns the layout of the content at a frame that has been read, whatever layout carries it
-  /// here. Default: `layout`.
+  /// Returns the layout of the original content at a frame that has been read, or at frame 0. It
+  /// differs from `layout` if the content has been converted, for example by an upmix. Default:
+  /// `layout`.
   func contentLayout(atFrame frame: Int) -> ChannelLayout
   /// Whether the sound was already made for headphones and must not be rendered spatially again.
   /// Default: false.
   var isBinaural: Bool { get }
-  /// The matrix encoding of more channels in two; nil if there is none or it is not stated.
-  /// Default: nil.
+  /// The matrix encoding by which the two channels carry additional ones; nil if there is none or
+  /// the source does not state it. Default: nil.
   var matrixEncoding: MatrixEncoding? { get }
-  /// How the listener can get the same programme with more channels; nil if that is impossible.
-  /// Default: nil.
+  /// How the listener can get the same programme with more channels; nil if no such way is known or
+  /// needed. Default: nil.
   var multichannelOffer: MultichannelOffer? { get }
-  /// The stream that it reads from, if its sound arrives during playback. Default: nil.
+  /// The stream that the source reads from, if the sound arrives during playback; otherwise nil.
+  /// Default: nil.
   var stream: (any StreamedSource)? { get }
 }
 
@@ -76,16 +86,17 @@ extension SoundSource {
 
 /// How a listener can get a programme with more channels than are playing.
 public enum MultichannelOffer: Sendable, Equatable, CustomStringConvertible {
-  /// Another track of the file has them.
+  /// Another track of the file has more channels.
   case track(number: Int, layout: ChannelLayout)
   /// Settings restrict a presentation to stereo.
   case fewerRestrictions
-  /// What the listener can do, as a sentence without its final full stop.
+  /// Something else that the listener can do, as a sentence without the final full stop.
   case other(String)
 
   public var description: String { text(naming: \.rawValue) }
 
-  /// Returns the description with the user's names of settings, such as a program's options.
+  /// Returns the description, in which settings have the names that the user knows, such as
+  /// command-line options.
   package func text(naming name: (NamedSetting) -> String) -> String {
     switch self {
     case .track(let number, let layout):

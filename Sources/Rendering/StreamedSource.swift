@@ -2,21 +2,23 @@
 
 public import Ambisonics
 
-/// A source whose sound arrives during playback, and may arrive late.
+/// A source whose sound arrives during playback and may arrive late.
 public protocol StreamedSource: SoundSource {
-  /// Whether `read` would return sound immediately.
+  /// Whether `read` can return sound without waiting.
   var isReady: Bool { get }
-  /// The frame at which the source should start.
+  /// The frame at which playback should start.
   var startFrame: Int { get }
-  /// Informs the source of the frame that is audible now.
+  /// Informs the source which frame is audible now.
   func isHeard(frame: Int)
-  /// Returns the events up to an audible frame since the last call, oldest first.
+  /// Returns the events that have not been returned yet. Notes are returned at once, changes of
+  /// rendition only up to the audible frame `frame`. Each kind is in order of time.
   func takeNews(upTo frame: Int) -> [SourceNews]
-  /// Makes the current and all later calls of `read` give up instead of waiting. Any thread may
-  /// call it.
+  /// Makes the current call of `read` and all later ones throw `PlaybackError.interrupted` instead
+  /// of waiting. Any thread may call this function.
   func abandon()
-  /// Measures the loudness of a piece of sound at the ears, in LUFS, from a layout and channels x
-  /// frames; nil for silence. Renditions are brought to one loudness with it.
+  /// A function that measures the loudness at the ears of a short sound, in LUFS; it returns nil
+  /// for silence. Its arguments are the layout and the samples, channels x frames. The source uses
+  /// it to bring all renditions to the same loudness; if it is nil, their levels are not matched.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)? { get set }
 }
 
@@ -26,30 +28,32 @@ extension StreamedSource {
 
 /// An event of a streamed source.
 public enum SourceNews: Sendable, Equatable {
-  /// Another rendition is audible.
+  /// A rendition has become audible, either the first one or a different one.
   case rendition(RenditionNews)
   /// Something else that the listener may want to know, as a sentence.
   case note(String)
 }
 
-/// Which rendition is audible from now on, and why.
+/// A change of the audible rendition, and the reason for it.
 public struct RenditionNews: Sendable, Equatable {
-  /// The name, such as "5.1 at 200 kbit/s".
+  /// The name of the rendition, such as "5.1 at 200 kbit/s".
   public var name: String
   public var layout: ChannelLayout
-  /// Whether its layout is neither mono nor stereo.
+  /// Whether the layout is neither mono nor stereo.
   public var isMultichannel: Bool { layout.isMultichannel }
-  /// The bit rate that the playlist states, in bit/s.
+  /// The bit rate, in bit/s, as a multivariant playlist states it. Without such a playlist, it is
+  /// measured from one segment.
   public var bitRate: Double
-  /// The reason for the change; nil for the first rendition.
+  /// The reason for the change; nil for the first rendition or if no reason is known.
   public var reason: String?
-  /// The position in the source, in seconds.
+  /// The position in the source at which the rendition becomes audible, in seconds.
   public var at: Double
-  /// The shift that aligned its sound with the previous rendition, in frames, and how well the two
-  /// agree, 0 to 1. Nil if there was nothing to compare.
+  /// The shift that aligned the rendition with the previous one, in frames: positive if the
+  /// rendition was moved to a later time. Nil if there was nothing to compare.
   public var shift: Int?
+  /// The correlation of the two renditions after the alignment, 0 to 1; nil if `shift` is nil.
   public var agreement: Double?
-  /// The gain that makes it as loud as the previous renditions, in dB.
+  /// The gain that makes the rendition as loud as the previous ones, in dB.
   public var gain: Double
 
   package init(

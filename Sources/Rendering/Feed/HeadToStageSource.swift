@@ -5,14 +5,15 @@ internal import Geometry
 package import HeadTracking
 private import Synchronization
 
-/// Supplies the pose to render, `headToStage`, of a tracked or recorded head or of none.
+/// Supplies the pose to render, `headToStage`, for a tracked head, a recorded head or a head at
+/// rest.
 ///
-/// The stage stands still in the world or is fixed to the head. It changes smoothly between the
-/// two.
+/// The stage either stands still in the world or is fixed to the head. A change between the two is
+/// smooth.
 ///
 /// ## Threading
-/// `point` and the passes are for the audio thread and real-time safe. Any thread may use
-/// `isFollowed`.
+/// Use `point` and the functions of a pass on the audio thread only; they are real-time safe. Any
+/// thread may use `isFollowed`.
 package final class HeadToStageSource: @unchecked Sendable {
   package enum Origin {
     case source(HeadPoseSource)
@@ -24,10 +25,12 @@ package final class HeadToStageSource: @unchecked Sendable {
   private let place: Place
   private let followed = Atomic(true)
   private let state: UnsafeMutablePointer<State>
-  /// Seconds for a change between a stage that stands still and one that is fixed to the head.
+  /// The duration of a change between a stage that stands still and one that is fixed to the head,
+  /// in seconds.
   private static let easeSeconds = 0.3
 
-  /// The origin of the pose, for the audio thread: reading it from `origin` would retain it.
+  /// The origin of the pose in a form for the audio thread: reading an object from `origin` would
+  /// retain it.
   private enum Place {
     case source(Unmanaged<HeadPoseSource>)
     case recorded(HeadTrajectory.Rows)
@@ -35,22 +38,24 @@ package final class HeadToStageSource: @unchecked Sendable {
   }
 
   private struct State {
-    /// 1 if the stage stands still, 0 if it is fixed to the head.
+    /// How far the stage compensates for the head: 1 if it stands still, 0 if it is fixed to the
+    /// head.
     var share = 1.0
     var lastTime: Int64 = 0
-    /// The start of the pass that renders a window again, and the share there.
+    /// The start of the current pass, in CLOCK_MONOTONIC nanoseconds.
     var passStart: Int64 = 0
+    /// The value of `share` that was played at the start of the pass.
     var passShare = 1.0
   }
 
-  /// The pose at one moment.
+  /// The pose of the head at one moment, and how far the stage compensates for it.
   struct Point {
-    /// The pose of the head itself.
+    /// The pose of the head in the world.
     var headToWorld = Quaternion.identity
     /// How far the stage compensates for the head, from 0 (fixed to the head) to 1 (stands still).
     var share = 1.0
 
-    /// The pose to render: that of the head relative to the stage.
+    /// The pose to render: the pose of the head relative to the stage.
     var headToStage: Quaternion {
       @_noLocks get {
         if share >= 1 { return headToWorld }
@@ -60,7 +65,7 @@ package final class HeadToStageSource: @unchecked Sendable {
     }
   }
 
-  /// The current time that a test has set, CLOCK_MONOTONIC, in ns; 0 for the clock's.
+  /// The current time that a test has set, in CLOCK_MONOTONIC nanoseconds; 0 to use the real clock.
   private let madeNow = Atomic<Int64>(0)
 
   package init(_ origin: Origin) {
@@ -82,10 +87,10 @@ package final class HeadToStageSource: @unchecked Sendable {
     set { followed.store(newValue, ordering: .relaxed) }
   }
 
-  /// Goes to the wanted state at once, without easing.
+  /// Applies `isFollowed` at once, without easing. Call it before rendering begins.
   package func settle() { state.pointee.share = isFollowed ? 1 : 0 }
 
-  /// The current time, CLOCK_MONOTONIC, in ns. Only tests set it.
+  /// The current time, in CLOCK_MONOTONIC nanoseconds. Only tests set it.
   var now: Int64 {
     get {
       let made = madeNow.load(ordering: .relaxed)
@@ -94,11 +99,12 @@ package final class HeadToStageSource: @unchecked Sendable {
     set { madeNow.store(newValue, ordering: .relaxed) }
   }
 
-  /// Returns the pose for a moment of the output.
+  /// Returns the pose for a moment of the output. Call it in order of time.
   ///
   /// - Parameters:
-  ///   - time: when it is audible, CLOCK_MONOTONIC, in ns.
-  ///   - sourceSeconds: the position in the source, which a recorded head follows.
+  ///   - time: when the moment is audible, in CLOCK_MONOTONIC nanoseconds.
+  ///   - sourceSeconds: the position in the source, in seconds, which determines the pose of a
+  ///     recorded head.
   func point(heardAt time: Int64, sourceSeconds: Double) -> Point {
     let share = advance(to: time)
     return Point(headToWorld: headToWorld(time, sourceSeconds), share: share)
@@ -115,13 +121,17 @@ package final class HeadToStageSource: @unchecked Sendable {
 
   // MARK: Rendering again
 
-  /// Whether more becomes known about the head after its pose was read: true for a tracker.
+  /// Whether newer samples can change a pose after it has been read: true only for a tracker.
   package var becomesKnown: Bool {
     if case .source = place { true } else { false }
   }
 
-  /// Begins a pass over a window of the queue that is rendered again, from the pose played at its
-  /// start.
+  /// Begins a pass, which renders a window of the queue again.
+  ///
+  /// - Parameters:
+  ///   - start: when the first grid point of the pass is audible, in CLOCK_MONOTONIC nanoseconds.
+  ///   - end: when the last grid point is audible.
+  ///   - played: the pose that was played at `start`.
   func beginPass(from start: Int64, to end: Int64, played: Point) {
     state.pointee.passStart = start
     state.pointee.passShare = played.share
@@ -132,13 +142,15 @@ package final class HeadToStageSource: @unchecked Sendable {
     }
   }
 
-  /// Seconds between two samples of the tracker; 0 before the first one.
+  /// The time between two samples of the tracker, in seconds; 0 before the first sample or without
+  /// a tracker.
   var sampleSeconds: Double {
     guard case .source(let source) = place else { return 0 }
     return source._withUnsafeGuaranteedRef { Double($0.sampleIntervalOfPass) * 1e-9 }
   }
 
-  /// Returns the newest pose for a moment of the pass.
+  /// Returns the newest pose for a moment of the pass, given as the time when it is audible, in
+  /// CLOCK_MONOTONIC nanoseconds.
   func pointOfPass(heardAt time: Int64) -> Point {
     var point = Point()
     if case .source(let source) = place {

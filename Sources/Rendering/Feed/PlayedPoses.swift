@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The poses of the latest grid points as they were rendered, or rendered again.
+/// The poses with which the latest grid points were last rendered, indexed by the number of the
+/// grid point.
 ///
 /// ## Threading
-/// For the audio thread.
+/// Use it on the audio thread only.
 struct PlayedPoses: ~Copyable, @unchecked Sendable {
   private let points: UnsafeMutablePointer<HeadToStageSource.Point>
   private let capacity: Int
 
-  /// - Parameter points: how many poses are kept.
+  /// Allocates memory for the poses.
+  ///
+  /// - Parameter points: the number of poses to keep.
   init(points count: Int) {
     capacity = count
     points = .allocate(capacity: count)

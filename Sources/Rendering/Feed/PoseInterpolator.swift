@@ -2,17 +2,17 @@
 
 internal import Geometry
 
-/// Interpolates `headToWorld` on the renderer's grid when each call brings one pose.
+/// Interpolates `headToWorld` on the renderer's grid from one pose per call.
 ///
 /// ## Threading
-/// For the rendering thread; nothing allocates, locks or waits.
+/// Use it on the rendering thread only. It does not allocate, lock or wait.
 struct PoseInterpolator: ~Copyable {
   let poses: UnsafeMutablePointer<Quaternion>
   private let state: UnsafeMutablePointer<State>
   private let gridFrames = Renderer.gridFrames
 
   private struct State {
-    /// Frames of the stream before this call.
+    /// The number of frames of the stream before the current call.
     var position = 0
     var frames = 0
     var start = Quaternion.identity
@@ -22,6 +22,8 @@ struct PoseInterpolator: ~Copyable {
     @_noLocks init() {}
   }
 
+  /// Allocates memory for the poses.
+  ///
   /// - Parameter capacity: the largest number of points that `place` is called with.
   init(capacity: Int) {
     poses = .allocate(capacity: capacity)
@@ -51,7 +53,7 @@ struct PoseInterpolator: ~Copyable {
     state.pointee.position += state.pointee.frames
   }
 
-  /// Puts the poses of these grid points into `poses`.
+  /// Writes the poses of the given grid points to `poses`.
   @_noLocks
   func place(on points: Range<Int>) {
     let (start, end) = (state.pointee.start, state.pointee.end)

@@ -2,19 +2,20 @@
 
 internal import Geometry
 
-/// Renders queued sound again if the head was predicted wrongly.
+/// Rewriting: queued sound is rendered again if the prediction of the head pose was wrong.
 ///
 /// ## Threading
-/// For the audio thread, like `render`.
+/// Use these members on the audio thread only, like `render`.
 extension RenderFeed {
-  /// Renders a window of the queue again if the head was predicted wrongly.
+  /// Renders a window of the queue again if the prediction of the head pose was wrong.
   ///
   /// - Parameters:
   ///   - interleaved: receives `frames` x 2 samples.
   ///   - framesBack: the start of the window, counted back from the end of the rendered output.
   ///   - frames: the length of the window.
-  ///   - time: when its first frame is audible, CLOCK_MONOTONIC, in ns.
-  /// - Returns: the number of frames to write, from the first; 0 if the queue is good as it is.
+  ///   - time: when the first frame of the window is audible, in CLOCK_MONOTONIC nanoseconds.
+  /// - Returns: the number of frames to replace in the queue, from the first frame of the window; 0
+  ///   if the queued sound should stay or cannot be rendered again.
   package func rewrite(
     _ interleaved: UnsafeMutablePointer<Float>, framesBack: Int, frames: Int, time: Int64
   ) -> Int {
@@ -26,7 +27,7 @@ extension RenderFeed {
     let turn = plan.turn / Renderer.gridFrames
     let last = plan.points.upperBound - 1
     head.beginPass(from: clock.time(turn), to: clock.time(last), played: played[turn])
-    // The sound behind the window must be good until the tracker's next sample arrives.
+    // The sound after the window must be good until the tracker's next sample arrives.
     let seconds = min(policy.longestTailSeconds, policy.tailIntervals * head.sampleSeconds)
     let tail = min(lastPoint, last + Int(seconds * clock.rate) / Renderer.gridFrames)
     isRewriting.pointee = policy.wantsRewrite(
@@ -39,10 +40,11 @@ extension RenderFeed {
     return plan.end - plan.start
   }
 
-  /// The last grid point that has been requested.
+  /// The last grid point whose pose the renderer has received.
   private var lastPoint: Int { renderer.gridPoints(forNext: 0).lowerBound - 1 }
 
-  /// Returns the largest angle between the poses played and the newest ones, in radians.
+  /// Returns the largest angle between the poses played and the newest poses, in radians. It checks
+  /// every eighth point.
   private func largestError(_ points: ClosedRange<Int>, _ clock: GridClock) -> Double {
     var largest = 0.0
     var point = points.lowerBound
@@ -55,7 +57,8 @@ extension RenderFeed {
     return largest
   }
 
-  /// Sets the poses as played up to the turn. From there they ease to the newest ones.
+  /// Sets the poses for a plan. Up to `plan.turn` they are the poses that were played. From there
+  /// they ease to the newest poses.
   private func setPoses(of plan: RewritePlan, _ clock: GridClock) {
     let points = plan.points
     let turn = plan.turn / Renderer.gridFrames
@@ -79,11 +82,13 @@ extension RenderFeed {
   }
 }
 
-/// Converts grid points to the times at which they are audible.
+/// Converts grid points to the times when they are audible, in CLOCK_MONOTONIC nanoseconds.
 private struct GridClock {
+  /// The time at which `frame` is audible, in CLOCK_MONOTONIC nanoseconds.
   var time: Int64
-  /// The input frame that is audible at `time`.
+  /// A frame of the renderer's input.
   var frame: Int
+  /// The sample rate, in Hz.
   var rate: Double
 
   func time(_ point: Int) -> Int64 {

@@ -6,7 +6,8 @@ internal import HeadTracking
 package import SignalProcessing
 private import Synchronization
 
-/// The audio thread's side of a player: takes frames from the ring, gets head poses, and renders.
+/// The part of a player that runs on the audio thread: takes frames from the ring, reads head poses
+/// and renders.
 ///
 /// The sound fades out before it is held (for a pause, a seek or an empty ring) and fades in again
 /// afterwards. While it is held, no frame is taken from the source, so none is lost.
@@ -14,17 +15,18 @@ private import Synchronization
 /// ## Threading
 /// The audio thread calls `render`, which allocates nothing, takes no lock and never waits. Any
 /// thread may use the rest. The compiler's check cannot see through the objects used here, so
-/// RealtimeSafetyTests counts what `render` does.
+/// RealtimeSafetyTests counts the allocations and locks of `render` at run time.
 package final class RenderFeed: @unchecked Sendable {
   package let ring: FrameRing
   package let renderer: Renderer
   let head: HeadToStageSource
 
-  /// What the conductor wants, and what the audio thread has reached.
+  /// The hold that the player's control thread (the conductor) wants, and the hold that the audio
+  /// thread has reached.
   ///
-  /// Each hold has its own number; 0 means none. `held` is the number of the hold for which the
-  /// audio thread has become silent, or -1. So a chunk that began before the hold never counts as
-  /// silent.
+  /// Each hold has its own number; 0 means none. If the audio thread has become silent, `held` is
+  /// the number of the hold that it followed (0 if the ring was too empty), otherwise -1. A chunk
+  /// that began before the hold therefore never counts as silent.
   private let wantedHold = Atomic(0)
   private let holds = Atomic(0)
   private let held = Atomic(-1)
@@ -33,7 +35,7 @@ package final class RenderFeed: @unchecked Sendable {
   private let starved = Atomic(false)
   private let begins = Atomic(false)
   private let volumeBits = Atomic<UInt32>(Float(1).bitPattern)
-  /// The source frame that comes next out of the ring.
+  /// The source frame that is read from the ring next.
   private let position = Atomic<Int>(0)
 
   private let state: UnsafeMutablePointer<State>
@@ -44,15 +46,15 @@ package final class RenderFeed: @unchecked Sendable {
   let policy: RewritePolicy
   /// Whether the queue was rendered again at the last check.
   let isRewriting: UnsafeMutablePointer<Bool>
-  /// The size of a chunk during a fade to hold. Frames taken from the ring after the end of the
-  /// fade are inaudible, so the chunk is small.
+  /// The size of a chunk while the sound fades out for a hold, in frames. It is small because
+  /// frames of the last chunk after the end of the fade are lost.
   private static let fadeFrames = 64
   private let reserve: Int
 
   private struct State {
-    /// Frames rendered in total, as the renderer's grid counts them.
+    /// The number of frames rendered since the renderer's last reset.
     var rendered = 0
-    /// Frames of silence still to be rendered after the end of the source.
+    /// The number of frames still to be rendered from silence after the end of the source.
     var tail: Int
     /// The generation of the ring; a seek begins a new one.
     var generation = 0
@@ -87,34 +89,36 @@ package final class RenderFeed: @unchecked Sendable {
 
   // MARK: For the conductor
 
-  /// Fades out and holds, or resumes.
+  /// Fades the sound out and holds it, or resumes.
   package func hold(_ wanted: Bool) {
     guard wanted != (wantedHold.load(ordering: .relaxed) != 0) else { return }
     let number = wanted ? holds.add(1, ordering: .relaxed).newValue : 0
     wantedHold.store(number, ordering: .releasing)
   }
-  /// True if the sound has faded out for the current hold, so that what is rendered now is
-  /// inaudible.
+  /// Whether the sound has faded out for the current hold, or because the ring is too empty, so
+  /// that everything rendered now is inaudible.
   package var isSilent: Bool {
     held.load(ordering: .acquiring) == wantedHold.load(ordering: .relaxed)
   }
-  /// True while the ring is too empty to continue.
+  /// Whether rendering waits for the ring to fill. It waits from when the ring contains less than
+  /// 80 ms of sound until the ring contains 240 ms or the source has ended.
   package var isStarved: Bool { starved.load(ordering: .acquiring) }
-  /// True once the source and its tail have been rendered.
+  /// Whether the source and its tail have been rendered completely.
   package var isExhausted: Bool { exhausted.load(ordering: .acquiring) }
-  /// Sets whether the ring gets no more sound until a seek.
+  /// Sets whether the source has ended, so that the ring receives no more sound until a seek.
   package func setEnded(_ ended: Bool) {
     hasEnded.store(ended, ordering: .releasing)
     if !ended { exhausted.store(false, ordering: .releasing) }
   }
-  /// Makes the next frames start from silence, as after a reconnection to the server.
+  /// Resets the renderer before the next frames, so that they fade in from silence, for example
+  /// after a reconnection to the server.
   package func beginFromSilence() { begins.store(true, ordering: .releasing) }
-  /// Linear gain.
+  /// The linear output gain while the sound is not held.
   package var volume: Float {
     get { Float(bitPattern: volumeBits.load(ordering: .relaxed)) }
     set { volumeBits.store(newValue.bitPattern, ordering: .relaxed) }
   }
-  /// The source frame that is rendered next.
+  /// The source frame that is rendered next. Set it only for a seek.
   package var sourcePosition: Int {
     get { position.load(ordering: .relaxed) }
     set { position.store(newValue, ordering: .relaxed) }
@@ -122,8 +126,8 @@ package final class RenderFeed: @unchecked Sendable {
 
   // MARK: For the audio thread
 
-  /// Fills `interleaved` with `frames` x 2 samples. The first one is audible at `time`
-  /// (CLOCK_MONOTONIC, ns).
+  /// Renders `frames` x 2 interleaved samples. The first frame is audible at `time`, in
+  /// CLOCK_MONOTONIC nanoseconds.
   package func render(_ interleaved: UnsafeMutablePointer<Float>, frames: Int, time: Int64) {
     var done = 0
     while done < frames {
@@ -150,7 +154,7 @@ package final class RenderFeed: @unchecked Sendable {
     renderer.gain = isOpen ? volume : 0
     let isClosed = isOpen ? false : renderer.isSilenced
     held.store(isClosed ? hold : -1, ordering: .releasing)
-    // Even during a hold, drop what a seek has made stale.
+    // Even during a hold, drop the frames that a seek has made stale.
     let taken =
       isClosed ? ring.discard(frames: 0) : ring.read(into: input.planes, frames: count)
     // Fill up with silence, and render.
@@ -166,7 +170,8 @@ package final class RenderFeed: @unchecked Sendable {
     if ended && taken < count && ring.fill == 0 { finishTail(count - taken) }
   }
 
-  /// Drops what the filters and the limiter hold, because it was meant for a server that is gone.
+  /// Drops the sound in the filters and the limiter, because it was rendered for a connection that
+  /// no longer exists.
   private func beginAnew() {
     renderer.reset()
     state.pointee.rendered = 0

@@ -4,16 +4,19 @@ internal import Ambisonics
 internal import SignalProcessing
 internal import Synchronization
 
-/// The audible spatial path, and the change to another one without a click.
+/// The audible spatial path and the click-free change to another one.
 ///
-/// Another thread creates the new path and offers it. The path first runs inaudibly until its
-/// filters contain the past. Then it is faded in while the old one is faded out.
+/// Another thread creates the new path and offers it. The new path first runs inaudibly until its
+/// filters are filled with past input. Then it is faded in while the old path is faded out.
 ///
 /// ## Threading
-/// `process` and the other members for the audio thread are real-time safe. Any other thread may
-/// call `offer` and `collect`, which free the paths that are no longer audible.
+/// Only the audio thread may use `process` and the other members marked for it; these are real-time
+/// safe. Any other thread may call `offer` and `collect`, which free the paths that are no longer
+/// audible. Any thread may read `isSwitching`.
 struct PathSwitch: ~Copyable, @unchecked Sendable {
-  /// Long and smooth: what the fade of a tone spreads beyond 100 Hz stays 80 dB below the tone.
+  /// The length of the crossfade, in seconds. The crossfade is so long and smooth that the
+  /// sidebands of a faded tone that are more than 100 Hz away from it are at least 80 dB below the
+  /// tone.
   static let fadeSeconds = 0.2
 
   private struct Slot: ~Copyable {
@@ -24,11 +27,12 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   private struct State {
     var current: UnsafeMutablePointer<Slot>
     var coming: UnsafeMutablePointer<Slot>?
-    /// Completed frames of the fade; negative while the new path is being filled.
+    /// The number of completed frames of the fade; negative while the filters of the new path are
+    /// being filled.
     var position = 0
     /// The number of the current path, counted from 1.
     var number = 1
-    /// The number of the path that rendered last; 0 if two were mixed.
+    /// The number of the path that rendered last; 0 if a new path was also running.
     var heard = 1
 
     @_noLocks
@@ -80,8 +84,8 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
 
   // MARK: For other threads
 
-  /// Starts a change to another path. It replaces an earlier offer that the audio thread has not
-  /// taken yet.
+  /// Offers a path to change to. It replaces an earlier offer that the audio thread has not taken
+  /// yet. If a change is in progress, the new one follows it.
   func offer(_ path: consuming SpatialPath) {
     switching.store(true, ordering: .relaxed)
     let slot = UnsafeMutableRawPointer(Self.slot(path))
@@ -98,7 +102,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// True from `offer` until only the new path is audible.
+  /// Whether a change is in progress: from `offer` until only the new path is audible.
   var isSwitching: Bool { switching.load(ordering: .relaxed) }
 
   // MARK: For the audio thread
@@ -115,9 +119,16 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     if let coming = state.pointee.coming { coming.pointee.path.reset() }
   }
 
-  /// See `SpatialPath.process`.
+  /// Renders the next frames with the current path, and mixes in the new path during a change.
   ///
-  /// - Parameter plain: plain stereo, which is equalised in place; nil if it is inaudible.
+  /// - Parameters:
+  ///   - source: inputs x frames.
+  ///   - poses: the poses of the head over these frames.
+  ///   - ears: 2 x frames, overwritten.
+  ///   - turned: receives 2 x frames with the part that turns with the head, from the current path
+  ///     only; nil if not needed.
+  ///   - plain: 2 x frames of plain stereo, which is equalised in place; nil if it is inaudible.
+  ///   - frames: at most `chunkFrames` of the initialiser.
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
@@ -155,17 +166,19 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     if state.pointee.position >= fadeFrames { arrive(coming) }
   }
 
-  /// The number of the path that rendered last; 0 if two were mixed.
+  /// The number of the path that rendered last; 0 if a new path was also running, even if only to
+  /// fill its filters.
   var heard: Int { @_noLocks get { state.pointee.heard } }
 
   // MARK: Rewriting, by the audible path
 
+  /// The number of the current path, counted from 1.
   package var number: Int { @_noLocks get { state.pointee.number } }
 
-  /// See `SpatialPath`.
+  /// The memory of the current path, in frames; see `SpatialPath.memoryFrames`.
   var memoryFrames: Int { @_noLocks get { state.pointee.current.pointee.path.memoryFrames } }
 
-  /// See `SpatialPath`.
+  /// The hop of the current path, in frames; see `SpatialPath.hopFrames`.
   var hopFrames: Int { @_noLocks get { state.pointee.current.pointee.path.hopFrames } }
 
   @_noLocks

@@ -4,12 +4,19 @@ internal import Ambisonics
 internal import Binaural
 internal import Surround
 
-/// The decoder for a treatment and a set of filters: from what turns with the head to the ears.
+/// The decoder for the part of a treatment that turns with the head: linear or parametric.
 enum RenderPath: ~Copyable {
   case linear(BinauralDecoder)
   case parametric(ParametricDecoder)
 
-  /// - Parameter keptFrames: the number of past frames at which another path can start again.
+  /// Creates the decoder that suits a treatment and its filters.
+  ///
+  /// - Parameters:
+  ///   - treatment: the gains of the source's channels. If it has loudspeakers, these are the
+  ///     inputs of the decoder; otherwise the channels of the soundfield are.
+  ///   - filters: filters of the treatment's order, or direct filters.
+  ///   - partition: the number of frames in a partition of the convolution.
+  ///   - keptFrames: how far back another decoder can resume from this one's state, in frames.
   init(treatment: Treatment, filters: BinauralFilters, partition: Int, keptFrames: Int = 0) {
     let hasOrder = filters.direct != nil || treatment.order == filters.order
     precondition(hasOrder, "filters of order \(treatment.order) wanted")
@@ -33,7 +40,8 @@ enum RenderPath: ~Copyable {
     }
   }
 
-  /// Frames that the output continues after the input and the latency have ended.
+  /// The number of frames for which the output continues after the input and the latency have
+  /// ended.
   var tailFrames: Int {
     switch self {
     case .linear(let decoder): decoder.tailFrames
@@ -41,8 +49,8 @@ enum RenderPath: ~Copyable {
     }
   }
 
-  /// Frames from a pose to the first output that depends on it. The path can then start again only
-  /// at multiples of this number. 0 if a pose takes effect at once.
+  /// The number of frames from a pose to the first output that depends on it; 0 if a pose takes
+  /// effect at once. If it is not 0, the decoder can resume only at multiples of it.
   var hopFrames: Int {
     switch self {
     case .linear: 0
@@ -58,7 +66,8 @@ enum RenderPath: ~Copyable {
     }
   }
 
-  /// Starts again at a frame that another path with the same filters has passed.
+  /// Resets the decoder so that it resumes at a frame that another decoder with the same filters
+  /// has already passed.
   @_noLocks
   func beginAgain(at frame: Int, like other: borrowing RenderPath) {
     reset()

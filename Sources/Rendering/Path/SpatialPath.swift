@@ -5,20 +5,23 @@ internal import Binaural
 internal import SignalProcessing
 internal import Surround
 
-/// Renders the channels of a source to the ears through a soundfield, and adds what does not turn.
+/// Renders the channels of a source to the ears. The part that turns with the head passes through a
+/// decoder; the part that does not turn is mixed to the ears directly.
 struct SpatialPath: ~Copyable {
   let tailFrames: Int
   /// The delay of the decoder, in frames.
   let latencyFrames: Int
-  /// The length of the memory of the filters for what turns, in frames.
+  /// The memory of the decoder's filters for the part that turns with the head, in frames.
   let memoryFrames: Int
-  /// See `RenderPath`.
+  /// The number of frames from a pose to the first output that depends on it; see
+  /// `RenderPath.hopFrames`.
   let hopFrames: Int
-  /// From the channels of the source to those that turn.
+  /// The gains from the channels of the source to the decoder's inputs, which turn with the head.
   private let entry: MixMatrix
   private let bus: PlanarScratch
-  /// In memory of its own: the compiler checks the ownership of every field of a stored value, in
-  /// each function, which takes seconds for a decoder.
+  /// The decoder for the part that turns with the head. It is allocated separately: the compiler
+  /// checks the ownership of every field of a stored value in each function, which takes seconds
+  /// for a decoder.
   private let turning: UnsafeMutablePointer<RenderPath>
   private let headLocked: MixMatrix
   private let lowFrequency: MixMatrix
@@ -26,16 +29,25 @@ struct SpatialPath: ~Copyable {
   private let delay: StereoDelay
   private let still: PlanarScratch
   private let effects: PlanarScratch
-  /// A second decoder for the part that turns with the head, which renders that part again for
-  /// rewriting; nil if nothing is rewritten.
+  /// A second decoder, which renders the part that turns with the head again for rewriting; nil if
+  /// nothing is rewritten.
   private let again: UnsafeMutablePointer<RenderPath>?
-  /// The headphone equaliser outside the decoder: for the sum if the decoder's filters do not
-  /// include it, for what does not turn if they do, and for plain stereo.
+  /// The headphone equaliser for the sum of both parts, if the decoder's filters do not include it.
   private let wholeFilter: StereoFilter
+  /// The headphone equaliser for the part that does not turn, if the decoder's filters include it.
   private let stillFilter: StereoFilter
+  /// The headphone equaliser for plain stereo.
   private let plainFilter: StereoFilter
 
-  /// - Parameter keptFrames: the number of past frames for which what turns can be rendered again.
+  /// Creates a path for the treatment of a layout.
+  ///
+  /// - Parameters:
+  ///   - treatment: the gains of the source's channels.
+  ///   - filters: filters of the treatment's order, or direct filters.
+  ///   - partition: the number of frames in a partition of the convolution.
+  ///   - chunkFrames: the largest number of frames per call.
+  ///   - keptFrames: the number of past frames for which the part that turns with the head can be
+  ///     rendered again; 0 for none.
   init(
     treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int,
     keptFrames: Int
@@ -78,7 +90,8 @@ struct SpatialPath: ~Copyable {
     again?.deallocate()
   }
 
-  /// Returns the matrix that selects the loudspeaker channels.
+  /// Returns the matrix that selects the channels of loudspeakers with a position: loudspeakers x
+  /// inputs.
   private static func picking(_ treatment: Treatment) -> [[Double]] {
     treatment.speakers.map { speaker in
       (0..<treatment.inputs).map { $0 == speaker.input ? 1 : 0 }
@@ -101,16 +114,19 @@ struct SpatialPath: ~Copyable {
     plainFilter.process(planes[0], planes[1], frames: frames)
   }
 
-  /// Forgets the plain stereo equalised so far.
+  /// Clears the memory of the equaliser for plain stereo.
   @_noLocks
   func resetPlain() { plainFilter.reset() }
 
+  /// Renders the next frames to the ears.
+  ///
   /// - Parameters:
   ///   - source: inputs x frames.
   ///   - poses: the poses of the head over these frames.
   ///   - ears: 2 x frames, overwritten.
-  ///   - turned: receives 2 x frames with only the part that turns; nil if not needed.
-  ///   - frames: at most the size of the scratch memory.
+  ///   - turned: receives 2 x frames with only the part that turns with the head; nil if not
+  ///     needed.
+  ///   - frames: at most `chunkFrames` of the initialiser.
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
@@ -127,7 +143,7 @@ struct SpatialPath: ~Copyable {
     wholeFilter.process(ears[0], ears[1], frames: frames)
   }
 
-  /// Adds the part that does not turn.
+  /// Adds the part that does not turn with the head: head-locked sound and low-frequency effects.
   @_noLocks
   private func addStill(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>,
@@ -151,11 +167,13 @@ struct SpatialPath: ~Copyable {
     addFrames(still.planes[1], to: ears[1], frames)
   }
 
-  /// Starts what turns again at a frame of the stream, which is a multiple of the grid.
+  /// Prepares `processAgain` to begin at a frame of the stream, a multiple of the grid spacing and
+  /// of `hopFrames`.
   @_noLocks
   func beginAgain(at frame: Int) { again?.pointee.beginAgain(at: frame, like: turning.pointee) }
 
-  /// Works like `process`, for the part that turns only.
+  /// Renders the part that turns with the head again, into 2 x frames. Otherwise this works like
+  /// `process`.
   @_noLocks
   func processAgain(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
@@ -166,16 +184,18 @@ struct SpatialPath: ~Copyable {
   }
 }
 
-/// Mixes the channels of a source to plain stereo, with the same delay as the spatial path.
+/// Mixes the channels of a source to plain stereo with the same delay as the spatial path.
 struct PlainPath: ~Copyable {
   let tailFrames: Int
   private let matrix: MixMatrix
   private let delay: StereoDelay
 
+  /// Creates a path for plain stereo.
+  ///
   /// - Parameters:
   ///   - treatment: the treatment of the layout as plain stereo.
   ///   - sampleRate: in Hz.
-  ///   - latencyFrames: the latency of the spatial path.
+  ///   - latencyFrames: the latency of the spatial path, in frames.
   init(treatment: Treatment, sampleRate: Double, latencyFrames: Int) {
     matrix = MixMatrix(gains: treatment.headLocked, inputs: treatment.inputs)
     delay = StereoDelay(

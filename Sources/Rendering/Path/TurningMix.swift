@@ -5,10 +5,11 @@ private import Geometry
 internal import SignalProcessing
 internal import Surround
 
-/// Rotates a source against the head, into the channels of another layout.
+/// Rotates a source against the head and converts it to the channels of another layout.
 ///
-/// A soundfield is rotated and then decoded. Loudspeaker channels are panned at their directions
-/// relative to the head, or encoded there if the target is a soundfield.
+/// A soundfield is rotated and then decoded. Loudspeaker channels are panned in their directions
+/// relative to the head, or encoded in these directions if the target is a soundfield.
+/// Low-frequency effects and head-locked stereo are left out.
 struct TurningMix: ~Copyable {
   private enum Way: ~Copyable {
     case field(SoundfieldRotator)
@@ -17,8 +18,9 @@ struct TurningMix: ~Copyable {
   }
 
   private let way: Way
-  /// From the source's channels to those that turn, and from the rotated channels to the output.
+  /// The gains from the source's channels to those that turn with the head.
   private let entry: MixMatrix
+  /// The gains from the rotated channels to the output.
   private let exit: MixMatrix
   private let stride: Int
   private let before: PlanarScratch
@@ -57,10 +59,12 @@ struct TurningMix: ~Copyable {
     (0..<count).map { row in (0..<count).map { $0 == row ? 1 : 0 } }
   }
 
+  /// Rotates and converts the next frames.
+  ///
   /// - Parameters:
   ///   - source: source channels x frames.
   ///   - output: target channels x frames, overwritten.
-  ///   - frames: at most a chunk.
+  ///   - frames: at most `chunkFrames` of the initialiser.
   ///   - poses: the poses of the head over these frames.
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>,

@@ -4,20 +4,23 @@ internal import Ambisonics
 internal import Geometry
 internal import SignalProcessing
 
-/// A window of the queue that is to be rendered again. All positions are frames of the stream since
-/// the last reset.
+/// A plan for rendering a window of the queue again. All positions are frames of the stream since
+/// the last reset. The sum is the input of the limiter: the part that turns with the head plus the
+/// part that does not.
 struct RewritePlan {
-  /// The first output frame of the window, and the frame after its last one.
+  /// The first output frame of the window.
   var start: Int
+  /// The output frame after the last one of the window.
   var end: Int
-  /// The grid frame from which the new head movement may differ from the one played.
+  /// The last frame, at a grid point, whose pose is the one that was played. Later poses may
+  /// differ.
   var turn: Int
-  /// The first frame of the sum that may differ as a result.
+  /// The first frame of the sum that the new poses may change.
   var first: Int
-  /// The grid frame at which the filters start to be filled with the past.
+  /// The frame, at a grid point, from which the filters are filled with past input.
   var runUp: Int
-  /// Whether the sum just before `first` was rendered with the poses played alone, so that the new
-  /// sum continues it.
+  /// Whether the sum just before `first` comes from a single rendering with the poses that were
+  /// played. The new sum then continues that sum exactly.
   var isJoined: Bool
   /// The output frame at which the crossfade back to the queued sound begins.
   var fadeOut: Int
@@ -39,7 +42,7 @@ struct RewritePlan {
     self.latency = latency
   }
 
-  /// The grid points whose poses rendering the window needs.
+  /// The grid points whose poses are needed to render the window.
   var points: Range<Int> {
     @_noLocks get {
       let grid = PoseGrid.cellFrames
@@ -47,7 +50,8 @@ struct RewritePlan {
     }
   }
 
-  /// The points whose poses may differ from those played before. They count as played afterwards.
+  /// The grid points whose poses may differ from those played before. Afterwards, the new poses
+  /// count as played.
   var newPoints: Range<Int> {
     @_noLocks get {
       let grid = PoseGrid.cellFrames
@@ -57,24 +61,25 @@ struct RewritePlan {
   }
 }
 
-/// Renders windows of the queue again when the head has turned otherwise than predicted.
+/// Renders windows of the queue again if the head has not turned as predicted.
 ///
-/// The filters are first filled with the past at the poses as played, so that the new sound
-/// continues the old one exactly; only the pose diverges from there. The limiter continues from its
-/// state before the window. For about its first millisecond (half the limiter's delay) the window
-/// still contains old sums, and only the limiter's gain fades from old to new. At its end, the
-/// output returns to the queued sound in a short crossfade. The next rewrite should replace that
-/// crossfade before it plays.
+/// The filters are first filled with past input at the poses that were played, so that the new
+/// sound continues the old one exactly; only the poses differ from there on. The limiter continues
+/// from its state before the window. For about its first millisecond (half the limiter's delay) the
+/// window still contains old sums, and only the limiter's gain fades from old to new. At its end,
+/// the output returns to the queued sound in a short crossfade. The next rewrite should replace
+/// that crossfade before it plays.
 ///
 /// ## Threading
-/// For the audio thread; nothing allocates, locks or waits.
+/// Use it on the audio thread only. It does not allocate, lock or wait.
 struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private let limiter: TruePeakLimiter
   private let source: PlanarScratch
-  /// Two ears each: `ears` is the part that turns with the head, `sums` the limiter's input and
-  /// then its output, `old` the sound from the history.
+  /// The part that turns with the head, for two ears.
   private let ears: PlanarScratch
+  /// The input of the limiter, which its output then replaces, for two ears.
   private let sums: PlanarScratch
+  /// Sound from the history, for two ears.
   private let old: PlanarScratch
   private let gains: PlanarScratch
   private let latency: Int
@@ -84,7 +89,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private let shortest: Int
   private let longestRunUp: Int
 
-  /// The longest chunk, in frames. A chunk never spans two saved states of the limiter.
+  /// The longest chunk, in frames. In the window, a chunk ends wherever a limiter state is saved.
   private static var chunk: Int { @_noLocks get { RenderHistory.stateFrames } }
   private static var grid: Int { @_noLocks get { PoseGrid.cellFrames } }
 
@@ -103,17 +108,19 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     longestRunUp = Int(policy.longestRunUpSeconds * sampleRate)
   }
 
-  /// Whether the filters can be filled with the past in reasonable time.
+  /// Whether the filters can be filled with past input within the time that the policy allows.
   @_noLocks
   func canFill(_ path: borrowing PathSwitch) -> Bool { runUp(path) <= longestRunUp }
 
-  /// The minimum number of past frames that must be rendered first.
+  /// Returns the minimum number of past frames that must be rendered before the window.
   @_noLocks
   private func runUp(_ path: borrowing PathSwitch) -> Int {
     path.memoryFrames + Self.grid + path.hopFrames
   }
 
-  /// Plans how to render a window again; nil if that is impossible.
+  /// Returns a plan for rendering a window again. Returns nil if the filters are too long, if the
+  /// history does not reach far enough back, or if the part of the window that the current decoder
+  /// rendered is too short.
   ///
   /// - Parameters:
   ///   - start: the first output frame of the window.
@@ -150,14 +157,14 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   /// Renders a window again.
   ///
   /// - Parameters:
-  ///   - poses: poses for the points of the plan; up to `turn`, those that were played.
-  ///   - interleaved: receives 2 samples for each frame of the plan.
+  ///   - poses: the poses for `plan.points`. Up to `plan.turn` they are those that were played.
+  ///   - interleaved: receives 2 samples, left and right, for each frame of the window.
   @_noLocks
   func render(
     _ plan: RewritePlan, poses: UnsafePointer<Quaternion>, history: borrowing RenderHistory,
     path: borrowing PathSwitch, into interleaved: UnsafeMutablePointer<Float>
   ) {
-    // Fill the filters with the past.
+    // Fill the filters with past input.
     path.beginAgain(at: plan.runUp)
     var poses = GridPoses(frame: plan.runUp, poses: poses)
     var at = plan.runUp
@@ -181,7 +188,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     note(plan, history, path)
   }
 
-  /// Renders the part that turns with the head into `ears`.
+  /// Renders the next frames of the part that turns with the head into `ears`.
   @_noLocks
   private func turn(
     _ count: Int, _ poses: inout GridPoses, _ history: borrowing RenderHistory,
@@ -194,8 +201,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     poses.advance(by: count)
   }
 
-  /// Brings the limiter to its state before a frame: restores a saved one and repeats the sums
-  /// since.
+  /// Brings the limiter to its state before a frame: restores the last saved state and processes
+  /// the sums after it again.
   @_noLocks
   private func goOn(to frame: Int, _ history: borrowing RenderHistory) {
     let first = frame / Self.chunk * Self.chunk
@@ -205,7 +212,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     limiter.process(sums.planes[0], sums.planes[1], frames: frame - first)
   }
 
-  /// Adds what does not turn, limits the sum, and joins sums and output to the old ones.
+  /// Adds the part that does not turn with the head, limits the sum, and crossfades the sum and the
+  /// output with the old ones in the history.
   @_noLocks
   private func renderPiece(
     _ plan: RewritePlan, _ first: Int, _ count: Int, _ history: borrowing RenderHistory,
@@ -241,7 +249,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Crossfades frames of the old sound to the new rendering, in place.
+  /// Replaces frames of the old sound by the new rendering, in place, with crossfades at the start
+  /// and at the end of the window.
   ///
   /// - Parameter at: the output frame of the first sample of `kept` and `new`.
   @_noLocks
@@ -261,13 +270,13 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// The length of the crossfade at the start of the window, in frames.
+  /// Returns the length of the crossfade at the start of the window, in frames.
   @_noLocks
   private func joinLength(_ plan: RewritePlan) -> Int {
     plan.isJoined ? plan.first + plan.latency - plan.start : mixFrames
   }
 
-  /// The share of the new rendering at an output frame, 0 to 1.
+  /// Returns the share of the new rendering at an output frame, 0 to 1.
   @_noLocks
   private func share(_ plan: RewritePlan, _ frame: Int) -> Float {
     if frame >= plan.fadeOut {
@@ -285,7 +294,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     return t * t * (3 - 2 * t)
   }
 
-  /// Records which part of the history is one rendering, and which a mixture of two.
+  /// Records which part of the history comes from a single rendering and which is a mixture of two.
   @_noLocks
   private func note(
     _ plan: RewritePlan, _ history: borrowing RenderHistory, _ path: borrowing PathSwitch

@@ -2,20 +2,20 @@
 
 internal import SignalProcessing
 
-/// The latest input and output of a renderer, kept so that they can be rendered again for other
-/// poses.
+/// The latest input and output of a renderer, kept so that the output can be rendered again for
+/// other poses.
 ///
 /// For every frame it keeps the source, the gain applied to the part that turns with the head, the
 /// part that does not turn (with gains applied), the sum of both at the limiter's input, and the
 /// output as queued. For every cell of the grid it keeps the number of the decoder that rendered
-/// it, and whether its sum was rendered with the poses played alone. It keeps the state of the
-/// limiter every `stateFrames` frames.
+/// it, and whether its sum comes from a single rendering with the poses that were played. It keeps
+/// the state of the limiter every `stateFrames` frames.
 ///
 /// Frames count from the last reset. Frame n of the output is what the limiter returns for frame n
 /// of the sum; the limiter delays the sound itself.
 ///
 /// ## Threading
-/// For the audio thread; nothing allocates, locks or waits.
+/// Use it on the audio thread only. It does not allocate, lock or wait.
 struct RenderHistory: ~Copyable, @unchecked Sendable {
   enum Plane: Int {
     case gain
@@ -28,13 +28,13 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   }
 
   struct Cell {
-    /// The number of the decoder; 0 if two decoders were mixed.
+    /// The number of the decoder that rendered the cell; 0 if two decoders were running.
     var decoder = 0
-    /// False if the sum is a mixture of two renderings.
+    /// Whether the sum comes from a single rendering, not from a mixture of two.
     var isPure = true
   }
 
-  /// Frames between two saved states of the limiter.
+  /// The number of frames between two saved states of the limiter.
   static var stateFrames: Int { @_noLocks get { 512 } }
   private static var cellFrames: Int { @_noLocks get { 16 } }
 
@@ -49,16 +49,19 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   private struct Position {
     var end = 0
-    /// Sums appended before this frame are mixtures.
+    /// Cells that begin before this frame are marked as mixtures when they are appended.
     var mixedEnd = 0
 
     @_noLocks init() {}
   }
 
+  /// Allocates the history.
+  ///
   /// - Parameters:
   ///   - channels: the number of source channels.
-  ///   - frames: the number of frames to keep, rounded up; 0 for none.
-  ///   - stateBytes: the size of a limiter state.
+  ///   - frames: the number of frames to keep, rounded up to a multiple of `stateFrames`; 0 for
+  ///     none.
+  ///   - stateBytes: the size of a limiter state, in bytes.
   init(channels: Int, frames: Int, stateBytes: Int) {
     self.channels = channels
     self.stateBytes = stateBytes
@@ -80,7 +83,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   }
 
   var isKept: Bool { @_noLocks get { capacity > 0 } }
-  /// The number of frames since the reset.
+  /// The number of frames appended since the last reset.
   var end: Int { @_noLocks get { position.pointee.end } }
   /// The oldest frame available.
   var begin: Int { @_noLocks get { max(0, position.pointee.end - capacity) } }
@@ -90,7 +93,9 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   // MARK: Samples
 
-  /// - Parameter plane: the channel of the source.
+  /// Stores `count` samples of a source channel, from frame `first` on.
+  ///
+  /// - Parameter plane: the index of the channel.
   @_noLocks
   func storeSource(_ plane: Int, at first: Int, _ from: UnsafePointer<Float>, _ count: Int) {
     store(line(plane), first, from, count)
@@ -140,7 +145,8 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   /// Appends frames whose samples have been stored.
   ///
-  /// - Parameter decoder: the number of the decoder that rendered them; 0 if two were mixed.
+  /// - Parameter decoder: the number of the decoder that rendered them; 0 if two decoders were
+  ///   running.
   @_noLocks
   func append(_ count: Int, decoder: Int) {
     let first = position.pointee.end
@@ -158,8 +164,8 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   @_noLocks
   func cell(_ frame: Int) -> Cell { pointer(frame).pointee }
 
-  /// Sets whether the sums in a range of frames come from a single rendering, with the poses that
-  /// were played. False also applies to frames of the range that are appended later.
+  /// Records whether the sums in a range of frames come from a single rendering with the poses that
+  /// were played. The value false also applies to frames in the range that are appended later.
   @_noLocks
   func setPure(_ isPure: Bool, from first: Int, to end: Int) {
     guard first < end else { return }

@@ -5,38 +5,40 @@ public import Geometry
 
 /// Decides when the queue is rendered again for a moving head, and how fast the stage is corrected.
 ///
-/// It is a plain value without state, so it can be tested on recorded head movements.
+/// The policy is a plain value without state, so it can be tested on recorded head movements.
 public struct RewritePolicy: Sendable {
-  /// Angle between the pose that a frame was rendered with and the newest pose at which rewriting
-  /// starts, in radians.
+  /// The error above which rewriting starts, in radians. The error is the angle between the pose
+  /// with which a frame was rendered and the newest pose for that frame.
   public var band = 0.3 * Double.pi / 180
-  /// The same angle while rewriting continues, in radians.
+  /// The error above which rewriting continues once it has started, in radians.
   public var keptBand = 0.15 * Double.pi / 180
-  /// The same angle for the queued sound behind the window, up to the tracker's next sample, in
-  /// radians.
+  /// The error above which queued sound after the window causes rewriting, in radians. That sound
+  /// may play before the tracker's next sample arrives.
   public var tailBand = 1 * Double.pi / 180
-  /// How far behind the window the error is checked, in tracker intervals.
+  /// The duration of the sound after the window that is checked, in tracker intervals.
   public var tailIntervals = 1.5
-  /// The upper limit of that range, in seconds.
+  /// The upper limit of the duration that `tailIntervals` gives, in seconds.
   public var longestTailSeconds = 0.1
-  /// The shortest duration of a correction, in seconds; large steps reach it.
+  /// The shortest duration of a correction, in seconds. It applies to large errors.
   public var stepSeconds = 0.008
-  /// Tracker noise floor, in radians.
+  /// The noise floor of the tracker, in radians.
   public var jitterAngle = 0.6 * Double.pi / 180
-  /// Jitter of the tracker's time stamps, in seconds. Multiplied by the head's speed, it gives the
-  /// angular error that the jitter causes.
+  /// The jitter of the tracker's time stamps, in seconds. Its product with the speed of the head is
+  /// the angular error that it causes.
   public var jitterSeconds = 0.004
-  /// The shortest duration over which an error within noise and jitter is corrected, in seconds.
+  /// The shortest duration of a correction of an error that noise and jitter explain, in seconds.
   public var correctionSeconds = 0.015
-  /// The duration over which such an error is corrected, in tracker intervals.
+  /// The usual duration of a correction of an error that noise and jitter explain, in tracker
+  /// intervals.
   public var correctionIntervals = 1.5
-  /// The longest duration over which such an error is corrected, in seconds.
+  /// The longest duration of a correction, in seconds.
   public var longestCorrectionSeconds = 0.040
-  /// Length of the crossfade to the queued sound at the end of a window, in seconds.
+  /// The length of the crossfade to the queued sound at the end of a window, in seconds.
   public var fadeSeconds = 0.005
-  /// The shortest window worth rewriting, in seconds.
+  /// The duration of the shortest window that is rewritten, in seconds.
   public var shortestSeconds = 0.012
-  /// The longest time that filters may take to fill, in seconds. Longer filters are not rewritten.
+  /// The longest past input that may be needed to fill the filters, in seconds. The output of
+  /// longer filters is not rewritten.
   public var longestRunUpSeconds = 0.2
 
   @_noLocks
@@ -46,8 +48,8 @@ public struct RewritePolicy: Sendable {
   ///
   /// - Parameters:
   ///   - error: the largest angular error in the window, in radians.
-  ///   - tailError: the largest angular error behind it, in radians.
-  ///   - isGoingOn: whether the queue was rendered again the last time.
+  ///   - tailError: the largest angular error in the sound checked after the window, in radians.
+  ///   - isGoingOn: whether the last check led to rewriting.
   @_noLocks
   public func wantsRewrite(error: Double, tailError: Double, isGoingOn: Bool) -> Bool {
     if tailError > tailBand { return true }
@@ -57,13 +59,13 @@ public struct RewritePolicy: Sendable {
   /// Returns how long the correction of a pose takes, in seconds.
   ///
   /// An error that the tracker's noise and jitter explain is corrected slowly, so that the
-  /// correction is inaudible. For a larger error the prediction was wrong or the head moved
-  /// suddenly, and the stage should be corrected soon: the duration is divided by
-  /// `angle / (jitterAngle + jitterSeconds * speed)`.
+  /// correction is inaudible. A larger error means that the prediction was wrong or the head moved
+  /// suddenly, so the stage is corrected sooner: the duration is divided by
+  /// `angle / (jitterAngle + jitterSeconds * speed)`, down to `stepSeconds`.
   ///
   /// - Parameters:
   ///   - angle: the error, in radians.
-  ///   - speed: the speed of the head, in rad/s.
+  ///   - speed: the angular speed of the head, in rad/s.
   ///   - interval: the tracker's sample interval, in seconds.
   @_noLocks
   public func turnSeconds(angle: Double, speed: Double, interval: Double) -> Double {
@@ -81,21 +83,28 @@ public struct ResidualTurn: Sendable {
   private let speed: SIMD3<Double>
   private let seconds: Double
 
+  /// Creates an error with a given start.
+  ///
   /// - Parameters:
   ///   - angle: the initial rotation vector, in radians.
-  ///   - speed: its initial rate of change, in rad/s.
-  ///   - seconds: the time until it is zero.
+  ///   - speed: the initial rate of change of that vector, in rad/s.
+  ///   - seconds: the time until the error is zero, in seconds.
   @_noLocks
   init(_ angle: SIMD3<Double>, speed: SIMD3<Double>, over seconds: Double) {
     (self.angle, self.speed, self.seconds) = (angle, speed, seconds)
   }
 
-  /// Starts from the difference between the poses played at two moments and the newest ones for
-  /// them.
+  /// Creates the error that is the difference between the poses played at two moments and the
+  /// newest poses for these moments.
   ///
   /// - Parameters:
-  ///   - seconds: the time between the two moments.
+  ///   - played: the pose played at the first moment.
+  ///   - playedNext: the pose played at the second moment.
+  ///   - truth: the newest pose for the first moment.
+  ///   - truthNext: the newest pose for the second moment.
+  ///   - seconds: the time between the two moments, in seconds.
   ///   - interval: the tracker's sample interval, in seconds.
+  ///   - policy: determines the duration of the correction.
   @_noLocks
   public init(
     played: Quaternion, playedNext: Quaternion, truth: Quaternion, truthNext: Quaternion,
@@ -109,12 +118,13 @@ public struct ResidualTurn: Sendable {
     self.init(angle, speed: (later - angle) / seconds, over: duration)
   }
 
-  /// Returns the remaining error at a time, as a rotation vector.
+  /// Returns the remaining error after a time in seconds, as a rotation vector in radians.
   @_noLocks
   public func left(after time: Double) -> SIMD3<Double> {
     let u = time / seconds
     guard u < 1 else { return SIMD3(0, 0, 0) }
-    // With u = t / T: angle (1 - 10u^3 + 15u^4 - 6u^5) + speed T (u - 6u^3 + 8u^4 - 3u^5).
+    // With time t, duration T and u = t / T: angle (1 - 10u^3 + 15u^4 - 6u^5) + speed T (u - 6u^3 +
+    // 8u^4 - 3u^5).
     let (squared, cubed) = (u * u, u * u * u)
     let position = 1 - cubed * (10 - 15 * u + 6 * squared)
     let slope = u - cubed * (6 - 8 * u + 3 * squared)
