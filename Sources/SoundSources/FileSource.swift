@@ -4,7 +4,7 @@ public import Ambisonics
 public import Media
 public import Rendering
 
-/// Reads an audio file.
+/// A source that reads an audio file.
 public final class FileSource: SoundSource {
   public let layout: ChannelLayout
   public let title: String?
@@ -16,9 +16,12 @@ public final class FileSource: SoundSource {
   ///
   /// - Parameters:
   ///   - path: any file that FFmpeg can read.
-  ///   - settings: selects the track and the interpretation of its channels.
+  ///   - settings: determines the track, the interpretation of its channels and the use of its
+  ///     level metadata.
   ///   - sampleRate: the rate to resample to, in Hz; nil for the file's own rate.
-  ///   - interrupt: makes every call give up.
+  ///   - interrupt: makes every call throw `PlaybackError.interrupted` once it is raised.
+  /// - Throws: `PlaybackError.media` if the file cannot be read or its channels do not fit the
+  ///   settings; `PlaybackError.interrupted`.
   public init(
     path: String, settings: RenderSettings, sampleRate: Int? = nil,
     interrupt: InterruptFlag? = nil
@@ -63,13 +66,14 @@ public final class FileSource: SoundSource {
   public func nextLayout() throws(PlaybackError) -> ChannelLayout? {
     do throws(MediaError) {
       guard let next = try reader.nextLayout() else { return nil }
-      // An unnamed layout in the middle of a stream is no error, because the first one was known.
+      // An unlabelled layout in the middle of a stream is not an error, because the first layout
+      // was known.
       return next == reader.track.layout
         ? layout : (try? LayoutOption.auto.resolve(next)) ?? next
     } catch { throw PlaybackError(error) }
   }
 
-  /// The layouts that may occur; only `layout` if the user chose one.
+  /// The layouts that may occur; only `layout` if the user chose a layout.
   public var expectedLayouts: [ChannelLayout] {
     [layout] + (option == .auto ? reader.track.laterLayouts : [])
   }

@@ -6,16 +6,16 @@ public import Rendering
 internal import SignalProcessing
 private import Surround
 
-/// Decodes matrix-encoded stereo by a passive matrix: 5.0 from Lt and Rt.
+/// A source that decodes matrix-encoded stereo (Lt, Rt) to 5.0 with a passive matrix.
 ///
-/// Let k = 1/2, and let (a, b) be the encoder's surround gains: 0.7071 both for Dolby Surround,
+/// Let k = 1/2, and let a and b be the encoder's surround gains: both 0.7071 for Dolby Surround,
 /// 0.8718 and 0.4899 for Pro Logic II (ATSC A/52:2018, 7.8.2, and R. Dressler, "Dolby Surround Pro
 /// Logic II Decoder: Principles of Operation", 2000). Then
 ///
 ///     BL = k (a Lt - b Rt)     BR = k (a Rt - b Lt)     FC = k b (Lt + Rt)
 ///     FL = Lt (1 - k (a + b) / sqrt 2)                  FR likewise from Rt
 ///
-/// so that L + (FC + BL) / sqrt 2 is Lt again: the fold-down of ITU-R BS.775 restores the stereo,
+/// so that FL + (FC + BL) / sqrt 2 is Lt again: the fold-down of ITU-R BS.775 restores the stereo,
 /// except for rounding. Adjacent channels are separated by 3 dB, as usual for passive matrices. The
 /// surrounds are in antiphase, and neither delayed nor low-passed.
 public final class MatrixDecodedSource: SoundSource {
@@ -27,12 +27,12 @@ public final class MatrixDecodedSource: SoundSource {
   private let input: PlanarScratch
   private static let blockFrames = 4096
 
-  /// Makes a decoder; nil if the source is not stereo, or if two channels are not enough to decode
-  /// the encoding.
+  /// Creates a decoder. Returns nil if the source is not stereo, or if the encoding is `surroundEX`
+  /// or `dolbyHeadphone`, which a matrix with two inputs cannot decode.
   ///
   /// - Parameters:
-  ///   - source: Lt and Rt.
-  ///   - encoding: how the source was encoded.
+  ///   - source: the encoded stereo, Lt and Rt.
+  ///   - encoding: the encoding of the source.
   public init?(_ source: any SoundSource, encoding: MatrixEncoding) {
     let half = 0.5.squareRoot()
     let (a, b): (Double, Double)
@@ -56,7 +56,8 @@ public final class MatrixDecodedSource: SoundSource {
   public var title: String? { source.title }
   public var warnings: [String] { source.warnings }
   public var multichannelOffer: MultichannelOffer? { source.multichannelOffer }
-  /// Returns stereo, because the choice of what is made spatial depends on the original content.
+  /// Returns stereo, because the original content determines whether the sound is rendered
+  /// spatially.
   public func contentLayout(atFrame frame: Int) -> ChannelLayout { .stereo }
 
   public func read(

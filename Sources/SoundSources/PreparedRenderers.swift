@@ -4,14 +4,16 @@ public import HeadTracking
 public import Rendering
 
 extension OfflineRenderer {
-  /// Makes a renderer for a source, including the steps before rendering, such as the upmix.
+  /// Creates a renderer for a source, including the steps before rendering, such as the upmix.
   ///
   /// - Parameters:
   ///   - source: the source to render.
-  ///   - head: `headToWorld` over the source's time.
-  ///   - hrtf: the choice of HRTF set.
+  ///   - head: `headToWorld` over the time of the source.
+  ///   - hrtf: the HRTF set.
   ///   - settings: the settings of the renderer.
   ///   - isLimited: whether the true peak is limited to -1 dBTP.
+  /// - Throws: the errors of the source, and those of
+  ///   `HRTFChoice.filters(for:settings:sampleRate:)`.
   public convenience init(
     source: any SoundSource, head: HeadTrajectory, hrtf: HRTFChoice, settings: RenderSettings,
     isLimited: Bool
@@ -23,13 +25,14 @@ extension OfflineRenderer {
 }
 
 extension LayoutRenderer {
-  /// Makes a renderer for a source, including the steps before rendering, such as the upmix.
+  /// Creates a renderer for a source, including the steps before rendering, such as the upmix.
   ///
   /// - Parameters:
   ///   - source: the source to render.
-  ///   - target: the layout to render for.
-  ///   - head: `headToWorld` over the source's time; nil to convert the layout only.
+  ///   - target: the output layout.
+  ///   - head: `headToWorld` over the time of the source; nil to convert the layout only.
   ///   - settings: the settings of the renderer.
+  /// - Throws: the errors of the source.
   public convenience init(
     source: any SoundSource, target: OutputLayout, head: HeadTrajectory?, settings: RenderSettings
   ) throws(PlaybackError) {

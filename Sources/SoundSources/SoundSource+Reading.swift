@@ -3,15 +3,17 @@
 private import Glibc
 internal import Rendering
 
-/// Reads in pieces until `frames` frames have been read or a piece is empty. Returns the number of
-/// frames.
+/// Reads in pieces until `frames` frames have been read or a piece is empty.
 ///
 /// - Parameters:
 ///   - planes: channels x frames.
 ///   - channels: the number of planes.
+///   - frames: the number of frames wanted.
 ///   - atMost: the largest number of frames in a piece.
-///   - piece: writes at most the given number of frames to the start of the planes, and returns
-///     their number.
+///   - piece: writes at most the given number of frames to the start of the given planes, and
+///     returns the number of frames written.
+/// - Returns: the number of frames read.
+/// - Throws: the errors of `piece`.
 func readPieces(
   into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, channels: Int, frames: Int,
   atMost: Int,
@@ -29,5 +31,5 @@ func readPieces(
   return done
 }
 
-/// Makes the calling thread sleep.
+/// Makes the calling thread sleep. A negative time counts as 0.
 package func pauseThread(milliseconds: Int) { usleep(UInt32(max(0, milliseconds)) * 1000) }

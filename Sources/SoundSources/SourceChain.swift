@@ -5,15 +5,17 @@ package import Binaural
 package import Rendering
 private import Surround
 
-/// Applies the processing before rendering, in `play` and `render` alike.
+/// Returns a source with the processing that precedes rendering, which is the same for `play` and
+/// `render`.
 ///
-/// It runs when the source is read, ahead of time, and does not depend on the head. Each step is a
-/// `SoundSource` that reads from another one. A step compensates for its latency by reading ahead,
-/// so that frame numbers are those of the source throughout.
+/// The processing runs when the source is read, ahead of playback, and does not depend on the head.
+/// Each step is a `SoundSource` that reads from another one. A step compensates for its latency by
+/// reading ahead, so that frame numbers stay those of the source.
 ///
 /// - Parameters:
 ///   - source: a source at the playback sample rate.
 ///   - settings: the settings of the renderer.
+/// - Throws: the errors of the source.
 package func prepared(
   _ source: any SoundSource, settings: RenderSettings
 ) throws(PlaybackError) -> any SoundSource {
@@ -23,7 +25,8 @@ package func prepared(
   }
 }
 
-/// Applies the processing to a source, or a run, whose layout does not change.
+/// Returns a source with the processing that precedes rendering. The layout of the given source or
+/// run must not change.
 private func preparedRun(
   _ source: any SoundSource, settings: RenderSettings
 ) throws(PlaybackError) -> any SoundSource {
@@ -38,7 +41,8 @@ private func preparedRun(
 }
 
 extension RenderSettings {
-  /// Returns the settings that upmix a source of this layout to 5.1; nil if it is not upmixed.
+  /// Returns the settings that upmix a source with this layout to 5.1; nil if the source is not
+  /// upmixed.
   fileprivate func upmixSettings(for layout: ChannelLayout) -> UpmixSettings? {
     guard layout == .stereo else { return nil }
     return switch upmix {
@@ -49,17 +53,17 @@ extension RenderSettings {
   }
 }
 
-/// Wraps a prepared source for `play` so that it has the wanted loudness; nil if the settings name
-/// none.
+/// Wraps a prepared source for `play` so that it has the target loudness. Returns nil if the
+/// settings contain no target.
 ///
 /// - Parameters:
 ///   - prepared: the result of `prepared(_:settings:)` for `source`.
 ///   - source: the original source.
-///   - filters: the filters that render it, since loudness is measured at the ears.
+///   - filters: the filters that render the source, because loudness is measured at the ears.
 ///   - settings: the settings of the renderer.
 ///   - patienceMilliseconds: the longest time for which the first read waits for the first result
 ///     of the loudness scan.
-///   - tell: see `LevelledSource`.
+///   - tell: receives reports on the gain; see `LevelledSource`.
 package func levelled(
   _ prepared: any SoundSource, from source: any SoundSource, filters: BinauralFilters,
   settings: RenderSettings, patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,

@@ -6,29 +6,32 @@ internal import Rendering
 internal import SignalProcessing
 internal import Surround
 
-/// A stereo source upmixed to 5.1 by `Upmixer`, with unchanged frame times.
+/// A stereo source that is upmixed to 5.1 by `Upmixer`. Frame numbers do not change.
 ///
-/// It compensates for the upmix's latency by reading ahead. The upmix works on a grid of hops from
-/// the source's first frame. After a seek it starts early enough before the target for its state to
-/// be the same as if it had read continuously.
+/// The source compensates for the latency of the upmix by reading ahead. The upmix works in hops
+/// that are counted from the first frame of the source. After a seek, reading starts 1.5 s before
+/// the target. By the target, the state of the upmix is practically that of continuous reading.
 final class UpmixedSource: SoundSource {
   private let source: any SoundSource
   private let upmixer: Upmixer
   private let input: PlanarScratch
   private let output: PlanarScratch
-  /// Pointers to the next frames to fill in `input`.
+  /// Pointers to the samples of `input` that are filled next, one per channel.
   private let targets: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
-  /// Frames read since the last seek.
+  /// The number of frames read since the last seek.
   private var taken = 0
   private var hasEnded = false
-  /// The first frame in `output`, counted from the start frame of the last seek. The next one to
-  /// return is `next`.
+  /// The first frame in `output`, counted from the start frame of the last seek.
   private var made: Int
+  /// The next frame to return, counted from the start frame of the last seek.
   private var next = 0
 
-  /// State that is older than this contributes less than -100 dB.
+  /// The time before the target of a seek at which reading starts, in seconds. Older input
+  /// contributes less than -100 dB.
   private static let prerollSeconds = 1.5
 
+  /// Creates an upmixed source.
+  ///
   /// - Parameters:
   ///   - source: a stereo source.
   ///   - settings: the settings of the upmix.
@@ -66,7 +69,7 @@ final class UpmixedSource: SoundSource {
         try advance()
         continue
       }
-      // Past the end there is only the rest of the window.
+      // After the end of the source, only the rest of the window remains.
       let known = hasEnded ? taken - next : rest
       let count = min(rest, known, frames - done)
       if count <= 0 { break }

@@ -5,18 +5,19 @@ private import Geometry
 public import Rendering
 internal import SignalProcessing
 
-/// A scene of 20 s that is generated while it is read: a plucked melody straight ahead, a wooden
-/// bar to the left, a bell behind to the right and above, and ambience from all around.
+/// A demonstration scene of 20 s, which is generated while it is read: a plucked melody straight
+/// ahead, a wooden bar to the left, a bell behind to the right and above, and ambience from all
+/// around.
 ///
-/// It is a third-order soundfield in ACN order and SN3D scale. Every sound is a plane wave from a
-/// constant direction. The samples do not depend on how they are read.
+/// The scene is a third-order soundfield in ACN order and SN3D scale. Every sound is a plane wave
+/// from a constant direction. The samples depend neither on the size of the reads nor on seeks.
 ///
 /// ## Threading
-/// Used by one thread at a time.
+/// Use a scene from one thread at a time.
 public final class DemoScene: SoundSource {
-  /// The scene's length [s].
+  /// The duration of the scene, in seconds.
   public static let seconds = 20.0
-  /// The sample rates at which a scene can be generated [Hz].
+  /// The sample rates at which a scene can be generated, in Hz.
   public static let sampleRates = 8000...384_000
 
   public let layout = ChannelLayout.ambisonics(order: 3, convention: .ambiX, headLocked: false)
@@ -35,9 +36,11 @@ public final class DemoScene: SoundSource {
   private static let riseSeconds = 0.2
   private static let fallSeconds = 1.2
 
+  /// Creates a scene.
+  ///
   /// - Parameters:
-  ///   - sampleRate: in Hz, one of `sampleRates`.
-  ///   - parts: the audible parts; default: all.
+  ///   - sampleRate: in Hz, within `sampleRates`.
+  ///   - parts: the audible parts. Default: all.
   public init(sampleRate: Int = 48000, parts: Set<DemoScenePart> = Set(DemoScenePart.allCases)) {
     precondition(Self.sampleRates.contains(sampleRate), "8 to 384 kHz")
     self.sampleRate = sampleRate

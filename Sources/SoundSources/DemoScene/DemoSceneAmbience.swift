@@ -4,12 +4,13 @@ internal import Geometry
 internal import Rendering
 internal import SignalProcessing
 
-/// Ambient noise from all around: uncorrelated noises from six directions.
+/// Ambient noise from all around: uncorrelated noise from each of six directions.
 ///
-/// Every stream is a sum of noises an octave apart, with a slow swell. It is a function of time
-/// alone, so that any frame can be generated without those before it.
+/// Each direction has its own stream: a sum of noises whose bandwidths are an octave apart, with a
+/// slow swell. A stream is a function of time alone, so any frame can be generated without the
+/// frames before it.
 final class DemoAmbience {
-  /// Third-order gains of a plane wave: one row per stream.
+  /// The gains that encode each stream as a plane wave of third order: streams x 16 channels.
   let gains: [[Float]]
 
   private let sampleRate: Double
@@ -21,12 +22,13 @@ final class DemoAmbience {
 
   private struct Octave {
     let number: Int
-    /// Grid points per second.
+    /// The number of grid points of the noise per second.
     let rate: Double
     let level: Float
   }
 
-  /// The frames of a chunk, up to `end`, that follow the same grid point.
+  /// A section of a chunk whose frames are between the same two grid points of a noise. It extends
+  /// up to frame `end` of the chunk, exclusive.
   private struct Cell {
     let point: Int
     var end: Int
@@ -54,12 +56,12 @@ final class DemoAmbience {
     }.filter { $0.rate < sampleRate }
   }
 
-  /// Returns the samples of a stream that `render` has generated.
+  /// Returns the samples of a stream that the last call of `render` generated.
   func plane(_ stream: Int) -> UnsafeMutablePointer<Float> {
     streams.pointer + stream * chunkFrames
   }
 
-  /// Generates `count` frames, starting at the scene's frame `start`.
+  /// Generates `count` frames of all streams, starting at frame `start` of the scene.
   func render(at start: Int, _ count: Int) {
     streams.clear()
     for octave in octaves {
@@ -75,8 +77,8 @@ final class DemoAmbience {
     }
   }
 
-  /// Computes what all streams share: the weights of the grid points for every frame, and the grid
-  /// points that each frame is between.
+  /// Computes the values that all streams share: the interpolation weights for every frame, and the
+  /// sections of the chunk between the same two grid points.
   private func prepare(_ octave: Octave, _ start: Int, _ count: Int) -> [Cell] {
     let (step, level) = (octave.rate / sampleRate, octave.level)
     let (w0, w1) = (weights.pointer, weights.pointer + chunkFrames)

@@ -3,24 +3,24 @@
 private import CRealtime
 internal import Rendering
 
-/// A struck bar or bell: decaying modes, and the knock of the mallet.
+/// A struck bar or bell: the sum of decaying modes and the knock of the mallet.
 final class DemoChime: DemoNote {
-  /// A decaying mode.
+  /// A decaying mode of vibration.
   struct Mode {
-    /// Ratio of its frequency to the note's.
+    /// The ratio of the frequency of the mode to that of the note.
     let ratio: Double
-    /// Linear peak, relative to that of the note.
+    /// The linear peak of the mode, relative to the amplitude of the note.
     let level: Double
-    /// Time to decay by 60 dB [s].
+    /// The time in which the mode decays by 60 dB, in seconds.
     let decaySeconds: Double
   }
 
-  /// The struck body.
+  /// The properties of a struck body.
   struct Body {
     let modes: [Mode]
-    /// Linear peak of the mallet's knock.
+    /// The linear peak of the mallet's knock, relative to the amplitude of the note.
     let knock: Float
-    /// Duration of the sound [s].
+    /// The duration of the sound, in seconds.
     let seconds: Double
     let riseSeconds: Double
   }

@@ -4,10 +4,11 @@ internal import Rendering
 
 /// A gain that rises smoothly from 0, stays at 1 and falls smoothly to 0.
 struct DemoEnvelope {
+  /// The total duration, in frames.
   let frames: Int
-  /// Duration of the rise in frames.
+  /// The duration of the rise, in frames.
   let rise: Double
-  /// Duration of the fall in frames.
+  /// The duration of the fall, in frames.
   let fall: Double
 
   /// Returns whether the gain differs from 1 anywhere in a range of frames.

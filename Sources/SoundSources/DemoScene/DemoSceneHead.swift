@@ -5,17 +5,18 @@ public import HeadTracking
 internal import Rendering
 
 extension DemoScene {
-  /// A recorded head motion for listeners without a tracker: it faces ahead, turns left and right,
-  /// nods, and leans to both sides. Poses are 10 ms apart and extend to the scene's end.
+  /// A head motion for listeners without a tracker: the head faces ahead, turns left and right,
+  /// nods, and leans to both sides. The poses are 10 ms apart and extend to the end of the scene.
   public static let head: HeadTrajectory = {
     let times = (0...Int(seconds * 100)).map { Double($0) / 100 }
     return HeadTrajectory(times: times, poses: times.map { DemoHead.angles(at: $0).quaternion })
   }()
 }
 
-/// The poses of the built-in head motion, and the turns between them.
+/// The built-in head motion: its turns and the poses that they lead to.
 enum DemoHead {
-  /// A turn from the previous pose to `place`, between the times `start` and `arrival` [s].
+  /// A turn from the previous pose to `place`. It lasts from `start` to `arrival`, in seconds from
+  /// the beginning of the scene.
   struct Turn {
     let start: Double
     let arrival: Double

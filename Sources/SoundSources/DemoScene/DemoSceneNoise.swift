@@ -7,14 +7,14 @@ import System
 struct DemoNoise {
   let seed: UInt64
 
-  /// Returns the random value at a grid point, -1 to 1: the mixing function of SplitMix64 (Steele,
-  /// Lea, Flood, OOPSLA 2014) applied to the point's number.
+  /// Returns the random value at a grid point, -1 to 1. It is the mixing function of SplitMix64
+  /// (Steele, Lea, Flood, OOPSLA 2014), applied to the sum of the seed and the number of the point.
   func value(_ point: Int) -> Float {
     let z = SeededGenerator.value(at: seed &+ UInt64(bitPattern: Int64(point)))
     return Float(Int64(z >> 40) - (1 << 23)) / Float(1 << 23)
   }
 
-  /// Returns the noise at any position, interpolated between grid points.
+  /// Returns the noise at a position of 0 or more, measured in grid points.
   func interpolated(at x: Double) -> Float {
     let point = Int(x)
     let (a, b, c, d) = Self.weights(Float(x - Double(point)))
@@ -22,7 +22,8 @@ struct DemoNoise {
       + (c * value(point + 2) + d * value(point + 3))
   }
 
-  /// Returns the weights of the four grid points around a fraction 0 to 1 (Catmull and Rom, 1974).
+  /// Returns the weights of four successive grid points for a position between the middle two, as a
+  /// fraction from 0 to 1 (cubic interpolation: Catmull and Rom, 1974).
   static func weights(_ f: Float) -> (Float, Float, Float, Float) {
     let (f2, f3) = (f * f, f * f * f)
     return (

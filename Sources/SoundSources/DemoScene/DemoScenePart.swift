@@ -10,7 +10,7 @@ public enum DemoScenePart: Sendable, CaseIterable {
   case bell
   case ambience
 
-  /// The direction of the sound in the world; nil if it comes from all around.
+  /// The direction of the sound on the stage; nil if the sound comes from all around.
   public var direction: Direction? {
     switch self {
     case .melody: Direction(azimuth: 0)

@@ -4,9 +4,9 @@ private import CRealtime
 internal import Rendering
 internal import SignalProcessing
 
-/// A plucked string: one period circulates in a delay line and loses its treble (Karplus and
-/// Strong, Computer Music Journal 7(2), 1983). An allpass tunes it (Jaffe and Smith in the same
-/// issue).
+/// A plucked string: one period circulates in a delay line and gradually loses its treble (Karplus
+/// and Strong, Computer Music Journal 7(2), 1983). An allpass filter tunes the loop (Jaffe and
+/// Smith in the same issue).
 final class DemoPluck: DemoNote {
   let onset: Int
   let frames: Int
@@ -17,9 +17,11 @@ final class DemoPluck: DemoNote {
   private let amplitude: Float
   private let envelope: DemoEnvelope
   private let line: AlignedFloats
-  /// The loop's one-pole coefficient, gain and allpass coefficient.
+  /// The coefficient of the one-pole low-pass filter in the loop.
   private let damping: Float
+  /// The linear gain of the loop.
   private let loss: Float
+  /// The coefficient of the allpass filter in the loop.
   private let tuning: Float
 
   private var place = 0
@@ -30,14 +32,17 @@ final class DemoPluck: DemoNote {
 
   private static let decaySeconds = 6.0
   private static let cornerHertz = 14_000.0
-  /// The plucking point as a fraction of the string's length.
+  /// The plucking point, as a fraction of the string's length.
   private static let pluckPoint = 0.23
 
+  /// Creates a note.
+  ///
   /// - Parameters:
-  ///   - onset: the scene's frame at which the note begins.
+  ///   - onset: the frame of the scene at which the note begins.
   ///   - seconds: the duration of the note.
   ///   - frequency: in Hz.
-  ///   - amplitude: linear peak.
+  ///   - amplitude: the linear peak.
+  ///   - sampleRate: in Hz.
   init(onset: Int, seconds: Double, frequency: Double, amplitude: Float, sampleRate: Double) {
     self.onset = onset
     self.frequency = frequency
@@ -87,8 +92,9 @@ final class DemoPluck: DemoNote {
     place += count
   }
 
-  /// Fills the line with the harmonics of a string plucked at one point, with random phases, so
-  /// that the sound does not depend on the sample rate. The peak is 1.
+  /// Fills the delay line with one period of a string that is plucked at one point. It is a sum of
+  /// harmonics with random phases, so that the sound does not depend on the sample rate. The peak
+  /// is 1.
   private func excite() {
     let (samples, length) = (line.pointer, line.count)
     let noise = DemoNoise(seed: seed)

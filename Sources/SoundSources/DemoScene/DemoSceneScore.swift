@@ -5,7 +5,7 @@ internal import Rendering
 
 /// The score of the demo scene: eight bars in D, in quavers of 0.3 s.
 enum DemoScore {
-  /// A note: its time, its MIDI number (69 is A4 at 440 Hz) and its strength.
+  /// A note: its start in quavers, its MIDI number (69 is A4 at 440 Hz) and its relative amplitude.
   struct Event {
     let quaver: Double
     let key: Int
@@ -42,7 +42,7 @@ enum DemoScore {
     }
   }
 
-  /// Returns the limit for the sum of a part's notes, linear.
+  /// Returns the linear limit for the sum of a part's notes.
   static func ceiling(of part: DemoScenePart) -> Float {
     switch part {
     case .melody: 0.295
@@ -63,7 +63,7 @@ enum DemoScore {
       [(0, 62), (0.2, 69), (0.4, 74), (0.6, 78)],
     ])
 
-  /// Four strokes per bar: the root, the fifth, the octave and the fifth.
+  /// Four strokes in each of the first seven bars: the root, the fifth, the octave and the fifth.
   private static let percussion: [Event] = {
     let roots = [62, 59, 67, 57, 62, 59, 67]
     let strokes = [(quaver: 0, interval: 0), (3, 7), (5, 12), (6, 7)]
@@ -89,7 +89,8 @@ enum DemoScore {
     }
   }
 
-  /// Returns the struck body of a part; nil for the strings.
+  /// Returns the struck body of a part; nil for the melody, whose strings are plucked, and for the
+  /// ambience.
   private static func body(of part: DemoScenePart) -> DemoChime.Body? {
     switch part {
     case .percussion: wood
@@ -98,7 +99,7 @@ enum DemoScore {
     }
   }
 
-  /// A bar tuned like a marimba's, 1 : 4 : 10.
+  /// A wooden bar with modes tuned approximately like a marimba's, 1 : 4 : 10.
   private static let wood = DemoChime.Body(
     modes: [
       .init(ratio: 1, level: 1, decaySeconds: 1.6),
@@ -106,7 +107,7 @@ enum DemoScore {
       .init(ratio: 9.9, level: 0.25, decaySeconds: 0.12),
     ], knock: 0.5, seconds: 1.2, riseSeconds: 0.001)
 
-  /// A handbell, whose mode pairs beat slowly.
+  /// A handbell, in which two modes of almost equal frequency beat slowly.
   private static let metal = DemoChime.Body(
     modes: [
       .init(ratio: 1, level: 0.5, decaySeconds: 3.5),

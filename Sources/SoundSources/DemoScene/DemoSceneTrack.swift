@@ -6,41 +6,47 @@ internal import Geometry
 internal import Rendering
 internal import SignalProcessing
 
-/// A note that generates its sound frame by frame from its onset.
+/// A note that generates its sound frame by frame, starting at its onset.
 protocol DemoNote: AnyObject {
-  /// The scene's frame at which the note begins.
+  /// The frame of the scene at which the note begins.
   var onset: Int { get }
-  /// The duration of the note in frames.
+  /// The duration of the note, in frames.
   var frames: Int { get }
   /// Restarts the note at its first frame.
   func restart()
-  /// Adds the note's next frames.
+  /// Adds the next `count` frames of the note to `sum`.
   func add(to sum: UnsafeMutablePointer<Float>, _ count: Int)
 }
 
-/// Notes from one direction.
+/// A sequence of notes from one direction.
 struct DemoTrack {
-  /// The gains of a plane wave from the direction, one per channel.
+  /// The gains that encode the notes as a plane wave of third order, one per channel.
   let gains: [Float]
   private let notes: [any DemoNote]
   private let ceiling: Float
 
-  /// - Parameter ceiling: the limit that the sum of the notes approaches but never reaches, linear.
+  /// Creates a track.
+  ///
+  /// - Parameters:
+  ///   - notes: the notes, which may overlap.
+  ///   - direction: the direction of the notes on the stage.
+  ///   - ceiling: the linear limit that the sum of the notes approaches but never reaches.
   init(notes: [any DemoNote], direction: Direction, ceiling: Float) {
     self.notes = notes
     self.ceiling = ceiling
     gains = Self.gains(direction)
   }
 
-  /// Returns the third-order gains of a plane wave, with rounding errors set to 0.
+  /// Returns the gains that encode a plane wave of third order, in which rounding errors are set to
+  /// 0.
   static func gains(_ direction: Direction) -> [Float] {
     SphericalHarmonics.evaluate(order: 3, direction.unitVector).map {
       abs($0) < 1e-9 ? 0 : Float($0)
     }
   }
 
-  /// Writes the next frames, which begin at the scene's frame `start`. Returns false, without
-  /// writing, if they are silent.
+  /// Writes the next `count` frames, which begin at frame `start` of the scene. Returns false,
+  /// without writing, if no note sounds in them.
   func render(into mono: UnsafeMutablePointer<Float>, at start: Int, _ count: Int) -> Bool {
     var hasSound = false
     for note in notes {
@@ -56,7 +62,8 @@ struct DemoTrack {
     return hasSound
   }
 
-  /// Soft-clips the peaks, so that the notes can be loud despite their louder attacks.
+  /// Soft-clips the sound at `ceiling`, so that the notes can be loud although their attacks are
+  /// even louder.
   private func saturate(_ mono: UnsafeMutablePointer<Float>, _ count: Int) {
     let scale = 1 / ceiling
     var i = 0
@@ -67,8 +74,8 @@ struct DemoTrack {
     }
   }
 
-  /// Computes the state of the notes that sound at a frame, which depends on all their earlier
-  /// frames.
+  /// Brings the notes that sound at a frame to their state there, which depends on all their
+  /// earlier frames.
   func seek(to frame: Int, scratch: UnsafeMutablePointer<Float>, _ scratchFrames: Int) {
     for note in notes where note.onset < frame && frame < note.onset + note.frames {
       note.restart()

@@ -6,14 +6,14 @@ public import Rendering
 private import SignalProcessing
 private import Surround
 
-/// Converts a source whose layout changes to one with a constant layout. Every run of frames is
-/// mixed to a bus that stays the same, so that rendering continues through the changes.
+/// Converts a source whose layout changes to one with a constant layout, the bus. Every run of
+/// frames is mixed to the bus, so that rendering continues through the changes.
 ///
 /// Runs that overlap are crossfaded. If two runs only meet, the change is at the exact frame: a
 /// prediction from the last frames continues the earlier run and is faded out over 20 ms, or up to
-/// 180 ms for tones, while the new run is faded in. The prediction also bridges missing frames
-/// between them. Nothing clicks, and no frame is added or lost. The bus is the smallest layout that
-/// carries all of `expectedLayouts` unchanged; any other layout is panned or folded to it.
+/// 180 ms for tones, while the new run is faded in. The prediction also bridges frames that are
+/// missing between two runs. There are no clicks, and no frame is added or lost. `LayoutBus`
+/// determines the bus from the expected layouts, and the gains that mix each run to it.
 public final class ConstantBusSource: SoundSource {
   /// The layout of the bus.
   public let layout: ChannelLayout
@@ -21,7 +21,8 @@ public final class ConstantBusSource: SoundSource {
   private let prepareRun: (any SoundSource) throws(PlaybackError) -> any SoundSource
   private let first: ChannelLayout
   private var way: Way?
-  /// The frames at which the layout of the content changes.
+  /// The frames at which the layout of the content changes, in increasing order, with the layout
+  /// from there on.
   private var marks: [(frame: Int, layout: ChannelLayout)]
   /// Frames on the bus that have not been read. The last `longestOverlap` of them are held back,
   /// because the next run may overlap them.
@@ -29,17 +30,19 @@ public final class ConstantBusSource: SoundSource {
   /// The frame after the last one in `line`.
   private var position = 0
   private var hasEnded = false
-  /// Why no more can be read; thrown once all earlier frames have been read.
+  /// The reason why no more can be read; nil if there is none. It is thrown once all earlier frames
+  /// have been read.
   private var failure: PlaybackError?
   private var join: RunJoin
   private let mixed: PlanarScratch
   private var ownWarnings: [String] = []
 
   private static let blockFrames = 4096
-  /// A small step, so that no more is read from the source than is needed.
+  /// The largest number of frames that are read from a run at once. It is small, so that little
+  /// more is read than is needed.
   private static let stepFrames = 1024
 
-  /// Mixes a prepared run to the bus.
+  /// A prepared run and the gains that mix it to the bus.
   private final class Way {
     let source: any SoundSource
     let matrix: MixMatrix
@@ -53,7 +56,7 @@ public final class ConstantBusSource: SoundSource {
     }
   }
 
-  /// A run of one layout.
+  /// A run of the source, which has only one layout.
   private final class Run: SoundSource {
     let layout: ChannelLayout
     let sampleRate: Int
@@ -78,10 +81,13 @@ public final class ConstantBusSource: SoundSource {
     func seek(toFrame frame: Int) throws(PlaybackError) {}
   }
 
+  /// Creates a source that converts every run to one bus.
+  ///
   /// - Parameters:
-  ///   - source: a source that `changesLayout`.
+  ///   - source: a source whose `changesLayout` is true.
   ///   - prepareRun: processes each run separately, for example by an upmix. It must compensate for
-  ///     its own latency and end with the run. Default: no processing.
+  ///     its own latency, and its output must end with the run. Default: no processing.
+  /// - Throws: the errors of `prepareRun`.
   public init(
     _ source: any SoundSource,
     prepareRun: @escaping (any SoundSource) throws(PlaybackError) -> any SoundSource = { $0 }
@@ -140,7 +146,7 @@ public final class ConstantBusSource: SoundSource {
     }
   }
 
-  /// Extends the line. If the source fails, ends it with a fade-out instead.
+  /// Extends the line. If the source fails, ends the line with a fade-out instead.
   private func extendOrEnd() {
     do throws(PlaybackError) { try extend() } catch {
       failure = error
@@ -165,7 +171,8 @@ public final class ConstantBusSource: SoundSource {
     position += count
   }
 
-  /// Reads frames of the current run, mixed to the bus. Returns their number.
+  /// Reads at most `frames` frames of the current run into `mixed`, mixed to the bus. Returns the
+  /// number of frames; 0 at the end of the run.
   private func readRun(_ frames: Int) throws(PlaybackError) -> Int {
     guard let way else { return 0 }
     let count = try way.source.read(into: way.input.planes, frames: frames)
@@ -189,9 +196,10 @@ public final class ConstantBusSource: SoundSource {
     marks.append((position, next))
   }
 
-  /// Crossfades into a run that begins before the end of the line.
+  /// Crossfades into a new run that begins `frames` frames before the end of the line.
   private func overlap(_ frames: Int) throws(PlaybackError) {
-    // The first `lead` frames precede the overlap: they only prepare the run and are skipped.
+    // The first `lead` frames precede the overlap. They only settle the processing of the run and
+    // are skipped.
     let shared = min(frames, line.count)
     var (lead, new) = (frames - shared, SoundLine(channels: layout.channelCount))
     while lead > 0 || new.count < shared {

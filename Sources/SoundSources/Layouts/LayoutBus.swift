@@ -5,16 +5,18 @@ private import Geometry
 internal import Rendering
 private import Surround
 
-/// Determines a layout that carries others, and the gains that convert them to it.
+/// Determines the bus for several layouts, and the gains that convert each layout to the bus.
 ///
 /// A loudspeaker that the bus also has in the same place keeps its channel. A loudspeaker at ear
 /// height that the bus lacks is panned between its two neighbours by vector base amplitude panning
 /// in the plane (Pulkki, J. Audio Eng. Soc. 45(6), 1997). A loudspeaker above or below goes to the
-/// nearest one of the bus, in equal shares if several are equally near. Energy is preserved. For a
-/// mono or stereo bus, more channels are folded down by ITU-R BS.775-4, annex 4.
+/// nearest loudspeaker of the bus, in equal shares if several are equally near. These gains
+/// preserve energy. For a mono or stereo bus, layouts with more channels are folded down by ITU-R
+/// BS.775-4, annex 4.
 enum LayoutBus {
-  /// Returns the smallest layout that carries all of `layouts` unchanged: the highest order if one
-  /// of them is a soundfield, otherwise all loudspeakers that occur in them.
+  /// Returns the smallest bus for several layouts. If one of them is a soundfield, the bus is a
+  /// soundfield of the highest order that occurs, with a head-locked pair if any layout has one.
+  /// Otherwise the bus has all loudspeakers that occur. Returns stereo if `layouts` is empty.
   static func bus(for layouts: [ChannelLayout]) -> ChannelLayout {
     guard let first = layouts.first else { return .stereo }
     if layouts.allSatisfy({ $0 == first }) { return first }
@@ -34,7 +36,7 @@ enum LayoutBus {
     var all = Set(layouts.joined())
     let sides: Set<Speaker> = [.sideLeft, .sideRight]
     let backs: Set<Speaker> = [.backLeft, .backRight]
-    // A single pair of surrounds may have either name. Giving the bus both pairs would move it.
+    // A single pair of surrounds may be named side or back. A bus with both pairs would move them.
     let hasBoth = layouts.contains { !sides.isDisjoint(with: $0) && !backs.isDisjoint(with: $0) }
     if !hasBoth, !sides.isDisjoint(with: all), !backs.isDisjoint(with: all) {
       let isSide =
@@ -46,8 +48,8 @@ enum LayoutBus {
     return Speaker.allCases.filter(all.contains)
   }
 
-  /// Returns the gains from a layout to a bus: outputs x inputs. They are zero for unknown
-  /// channels.
+  /// Returns the gains from a layout to a bus: bus channels x layout channels. They are zero for
+  /// unknown channels.
   static func gains(from layout: ChannelLayout, to bus: ChannelLayout) -> [[Double]] {
     if layout == bus { return identity(layout.channelCount) }
     switch (layout, bus) {
@@ -70,8 +72,8 @@ enum LayoutBus {
     (0..<count).map { row in (0..<count).map { $0 == row ? 1 : 0 } }
   }
 
-  /// Encodes each channel at its position. Low-frequency effects go to the head-locked pair, or are
-  /// omitted if there is none.
+  /// Returns the gains that encode each channel at its position. Low-frequency effects go to the
+  /// head-locked pair, or are omitted if there is none.
   private static func field(_ layout: ChannelLayout, order: Int, hasPair: Bool) -> [[Double]] {
     let treatment = Treatment(spatial: layout, busOrder: order)
     let channels = SphericalHarmonics.channelCount(order: order)
@@ -84,7 +86,8 @@ enum LayoutBus {
     return gains
   }
 
-  /// Folds down to plain stereo; for a mono bus, to half the sum of both.
+  /// Returns the gains of the fold-down to plain stereo. For a mono bus, these are averaged over
+  /// left and right.
   private static func folded(_ layout: ChannelLayout, to targets: [Speaker]) -> [[Double]] {
     var stereo = Treatment(plain: layout).headLocked
     // Mono counts as a centre channel here, as in layouts with more channels.
@@ -93,8 +96,9 @@ enum LayoutBus {
     return targets.count == 2 ? stereo : [zip(stereo[0], stereo[1]).map { ($0 + $1) / 2 }]
   }
 
-  /// Samples the soundfield in the directions of the loudspeakers. Degree n has the weight (2n + 1)
-  /// / (L (N + 1)), where L is the number of loudspeakers and N the order.
+  /// Returns the gains that sample a soundfield in the directions of the loudspeakers. Degree n has
+  /// the weight (2n + 1) / (L (N + 1)), where L is the number of loudspeakers and N is the order of
+  /// the soundfield.
   private static func sampled(_ layout: ChannelLayout, at targets: [Speaker]) -> [[Double]] {
     let treatment = Treatment(spatial: layout, busOrder: 1)
     let places = targets.map { $0.direction(in: targets)?.unitVector }
@@ -135,9 +139,12 @@ extension LayoutBus {
     return gains
   }
 
-  /// Returns the gains for a direction.
+  /// Returns the gains with which a loudspeaker in a direction is mixed to the bus; outputs that
+  /// are not listed have a gain of 0.
   ///
-  /// - Parameter places: the directions of the bus's loudspeakers; nil for low-frequency effects.
+  /// - Parameters:
+  ///   - place: the direction of the loudspeaker.
+  ///   - places: the directions of the bus's loudspeakers; nil for low-frequency effects.
   private static func shares(
     of place: Direction, among places: [Direction?]
   ) -> [(output: Int, gain: Double)] {
@@ -152,8 +159,8 @@ extension LayoutBus {
     return nearest.map { ($0, 1 / Double(nearest.count).squareRoot()) }
   }
 
-  /// Pans between the two loudspeakers at ear height on either side of a direction; nil if they are
-  /// 150 degrees or more apart.
+  /// Returns the gains that pan between the two loudspeakers at ear height on either side of a
+  /// direction; nil if there are none, or if they are 150 degrees or more apart.
   private static func neighbours(
     of place: Direction, among places: [Direction?]
   ) -> [(output: Int, gain: Double)]? {
@@ -182,7 +189,7 @@ extension LayoutBus {
 
   /// Returns the angle between two unit vectors, in degrees.
   private static func angle(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double {
-    // Computing half the angle from its sine is exact near zero.
+    // Half the angle, computed from its sine, is exact near zero.
     let half = ((a - b) * (a - b)).sum().squareRoot() / 2
     let cosine = (1 - min(1, half * half)).squareRoot()
     return 2 * Direction(SIMD3(cosine, half, 0)).azimuth

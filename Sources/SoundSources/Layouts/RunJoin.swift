@@ -7,15 +7,17 @@ internal import Rendering
 struct RunJoin {
   private let fadeFrames: Int
   private let longestFadeFrames: Int
-  /// The last frames, from which the continuation is predicted.
+  /// The last frames before the join, from which the continuation is predicted.
   private var past: SoundLine
-  /// The prediction that is faded out over the new run: channels x frames. Each channel is as long
-  /// as it can be predicted.
+  /// The prediction that is faded out over the new run: channels x frames. The channels have
+  /// different lengths, because some can be predicted for longer than others.
   private var tail: [[Float]] = []
   private var tailPosition = 0
 
+  /// The usual fade, in seconds.
   private static let fadeSeconds = 0.02
-  /// The fade for tones, in whose spectrum a short fade would be audible [s].
+  /// The longest fade, in seconds. It is for tones, whose spectrum a short fade would spread
+  /// audibly.
   private static let longestFadeSeconds = 0.18
   private static let pastFrames = 1024
 
@@ -25,7 +27,7 @@ struct RunJoin {
     past = SoundLine(channels: channels)
   }
 
-  /// Forgets the last frames, because the next ones do not continue them.
+  /// Discards the last frames, because the next frames do not continue them.
   mutating func forget() {
     past.removeAll()
     tail = []
@@ -40,10 +42,11 @@ struct RunJoin {
 
   // MARK: Runs that meet
 
-  /// Bridges missing frames with a prediction from the last frames, which is then faded out over
-  /// the next run. A gap that is longer than the fade is bridged by a fade-out and silence.
+  /// Bridges missing frames with a prediction from the last frames. The prediction continues beyond
+  /// the gap and is faded out over the next run by `fade`. A gap longer than 20 ms is bridged by a
+  /// fade-out of the prediction and silence.
   ///
-  /// - Returns: the number of frames that were added to the line.
+  /// - Returns: the number of frames that were added to the line, which is `missing`.
   mutating func bridge(_ missing: Int, on line: inout SoundLine) -> Int {
     tailPosition = 0
     guard past.count > 0 else {
@@ -71,7 +74,7 @@ struct RunJoin {
   }
 
   /// Returns the number of frames for which the prediction keeps at least half the power of the
-  /// past.
+  /// past; never less than `fadeFrames`.
   private func goesOn(_ coming: ArraySlice<Float>, after past: [Float]) -> Int {
     func power(_ sound: ArraySlice<Float>) -> Float {
       sound.reduce(0) { $0 + $1 * $1 } / Float(sound.count)
@@ -87,7 +90,7 @@ struct RunJoin {
     return length
   }
 
-  /// Crossfades from the prediction to the new run.
+  /// Crossfades the next frames of the new run with the prediction, in place.
   mutating func fade(_ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ count: Int) {
     guard !tail.isEmpty, tailPosition < longestFadeFrames else { return }
     for (c, past) in tail.enumerated() {
@@ -100,7 +103,7 @@ struct RunJoin {
     tailPosition += count
   }
 
-  /// Returns a smooth ramp from 0 to 1.
+  /// Returns the value at a frame of a smooth ramp from 0 to 1 over `length` frames.
   private func share(_ frame: Int, of length: Int) -> Float {
     let t = (Float(frame) + 0.5) / Float(length)
     return t * t * t * (10 - 15 * t + 6 * t * t)
@@ -108,9 +111,10 @@ struct RunJoin {
 
   // MARK: Runs that overlap
 
-  /// Crossfades the end of a line into another version of the same time, at constant power. With a
-  /// = cos t and b = sin t, t from 0 to pi / 2, and the correlation r of the two, the gains are (a,
-  /// b) / sqrt(1 + 2 r a b).
+  /// Crossfades the last `frames` frames of a line into another version of the same sound, at
+  /// constant power. The gains of the old and the new version are (cos t, sin t) / sqrt(1 + 2 r cos
+  /// t sin t), where t rises smoothly from 0 to pi / 2 and r is the correlation of the two
+  /// versions. If `new` is shorter than `frames`, the crossfade is as short as `new`.
   func crossfade(_ new: SoundLine, into line: inout SoundLine, over frames: Int) {
     let length = min(frames, new.count)
     guard length > 0 else { return }
@@ -129,7 +133,7 @@ struct RunJoin {
     }
   }
 
-  /// Returns the normalised correlation of all channels together, 0 to 1.
+  /// Returns the normalised correlation of all channels together, limited to 0 to 1.
   private static func agreement(_ first: [[Float]], _ other: [[Float]]) -> Float {
     var (product, one, two): (Float, Float, Float) = (0, 1e-12, 1e-12)
     for (x, y) in zip(first, other) {

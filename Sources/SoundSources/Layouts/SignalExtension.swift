@@ -4,17 +4,19 @@ private import Geometry
 internal import Rendering
 private import SignalProcessing
 
-/// Extrapolates a sound beyond its end by linear prediction: tones continue, noise decays.
+/// Extrapolates a sound beyond its end by linear prediction: tones continue, and noise decays.
 ///
 /// The coefficients minimise the squared forward and backward errors (modified covariance method:
-/// L. Marple, IEEE Trans. ASSP 28(4), 1980). A small multiple of the identity is added; without it
-/// the rounding errors of pure tones would be predicted too. If such a prediction would grow,
-/// Burg's method is used. Gaps in recordings are bridged like this (I. Kauppinen and K. Roth,
-/// "Audio signal extrapolation: theory and applications", Proc. DAFx, 2002).
+/// L. Marple, IEEE Trans. ASSP 28(4), 1980). A small multiple of the identity is added to the
+/// matrix; without it, the rounding errors of pure tones would be predicted too. If this prediction
+/// grows or cannot be computed, Burg's method is used. The method is known from the restoration of
+/// recordings with gaps (I. Kauppinen and K. Roth, "Audio signal extrapolation: theory and
+/// applications", Proc. DAFx, 2002).
 enum SignalExtension {
   /// The number of prediction coefficients.
   static let order = 64
-  /// The value added to the diagonal, as a fraction of the past energy.
+  /// The value that is added to the diagonal of the matrix, as a fraction of the energy of the past
+  /// samples.
   private static let loading = 1e-7
 
   /// Predicts the continuation of a sound.
@@ -22,8 +24,8 @@ enum SignalExtension {
   /// - Parameters:
   ///   - past: the last samples, the newest last.
   ///   - frames: the number of samples to predict.
-  /// - Returns: `frames` samples, which never exceed the peak of the past. They are silence if the
-  ///   past is silent or too short.
+  /// - Returns: `frames` samples, which never exceed the peak of the past. They are zero if the
+  ///   past is silent or has at most 3 * `order` samples.
   static func after(_ past: [Float], frames: Int) -> [Float] {
     let limit = Double(past.reduce(0) { max($0, abs($1)) })
     return past.map(Double.init).withUnsafeBufferPointer { x in
@@ -51,8 +53,9 @@ enum SignalExtension {
     return Array(line.dropFirst(order))
   }
 
-  /// Like `prediction`, but never grows, at the cost of slightly detuned tones (J. Burg, "Maximum
-  /// entropy spectral analysis", 1967; Levinson's recursion).
+  /// Returns coefficients like those of `prediction`, but of a prediction that never grows, at the
+  /// cost of slightly detuned tones (J. Burg, "Maximum entropy spectral analysis", 1967; Levinson's
+  /// recursion).
   private static func stablePrediction(_ x: UnsafeBufferPointer<Double>) -> [Double] {
     var (forward, backward) = (Array(x), Array(x))
     var terms: [Double] = []
@@ -74,11 +77,12 @@ enum SignalExtension {
     return terms
   }
 
-  /// Returns the coefficients a(k) of x(n) = sum of a(k) x(n - k), k = 1 to `order`; nil if the
-  /// past is silent or not finite, or if the equations cannot be solved.
+  /// Returns the coefficients a(k) that predict x(n) as the sum of a(k) x(n - k) for k = 1 to
+  /// `order`. Returns nil if the past is silent or not finite, or if the equations cannot be
+  /// solved.
   private static func prediction(_ x: UnsafeBufferPointer<Double>) -> [Double]? {
     let p = order
-    /// The sum over all n of x(n - j) x(n - k), forwards and mirrored.
+    /// Returns the sum of x(n - j) x(n - k) over all n, forwards and with time reversed.
     func product(_ j: Int, _ k: Int) -> Double {
       var sum = 0.0
       for n in p..<x.count {

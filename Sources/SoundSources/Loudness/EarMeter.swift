@@ -8,17 +8,17 @@ internal import Rendering
 internal import SignalProcessing
 internal import Surround
 
-/// Measures the loudness of a source at the ears of a head that faces ahead, and that of its own
-/// channels. The engine that plays the source renders it for the measurement.
+/// Measures the loudness of a sound at the ears of a head that faces ahead, and the loudness of the
+/// sound's own channels.
 ///
-/// So every layout, order, HRTF set and treatment is measured in the same way: as the listener
-/// hears it.
+/// The sound is rendered by the same engine that plays it. Every layout, order, HRTF set and
+/// treatment is therefore measured in the same way: as the listener hears it.
 final class EarMeter {
   private let renderer: Renderer
   private let ears: LoudnessMeter
   private let source: LoudnessMeter?
-  /// Whether the source is upmixed stereo. It is then folded down to measure the source, because
-  /// loudness tags refer to the stereo sound.
+  /// Whether the sound is stereo that has been converted to more channels. It is then folded down
+  /// before its own channels are measured, because loudness metadata refers to the stereo sound.
   private let isFolded: Bool
   private let foldDown: MixMatrix
   private let rendered: PlanarScratch
@@ -28,9 +28,13 @@ final class EarMeter {
   /// The number of frames measured.
   private(set) var frames = 0
 
+  /// Creates a meter.
+  ///
   /// - Parameters:
   ///   - layout: the layout of the sound to measure.
-  ///   - content: its layout before it was prepared.
+  ///   - content: the layout of the sound before it was prepared.
+  ///   - filters: the filters of the decoder, which also determine the sample rate.
+  ///   - settings: the settings of the renderer.
   init(
     layout: ChannelLayout, content: ChannelLayout, filters: BinauralFilters,
     settings: RenderSettings
@@ -49,7 +53,7 @@ final class EarMeter {
     folded = PlanarScratch(channels: 2, frames: blockFrames)
   }
 
-  /// Measures the next frames, any number of them, in pieces of at most `blockFrames`.
+  /// Measures the next frames, channels x frames. Any number is allowed.
   func add(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames count: Int) {
     withUnsafeTemporaryAllocation(
       of: UnsafeMutablePointer<Float>.self, capacity: renderer.channels
@@ -84,13 +88,14 @@ final class EarMeter {
     ears.add(UnsafePointer(rendered.planes), frames: count)
   }
 
-  /// Notes that the next frames do not continue those before.
+  /// Resets the renderer, because the next frames do not continue the previous ones. The
+  /// measurements so far are kept.
   func cut() { renderer.reset() }
 
-  /// Returns the ungated loudness at the ears [LUFS]; nil for silence.
+  /// Returns the ungated loudness of the last `seconds` at the ears, in LUFS; nil for silence.
   func loudness(ofLast seconds: Double) -> Double? { ears.loudness(ofLast: seconds) }
 
-  /// The measurement of all frames; nil if nothing was above the gate.
+  /// The gated measurement of all frames so far; nil if nothing was above the gate.
   var measurement: LoudnessMeasurement? {
     guard let loudness = ears.integrated else { return nil }
     return LoudnessMeasurement(

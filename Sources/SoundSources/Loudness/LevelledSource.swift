@@ -6,11 +6,12 @@ internal import Media
 internal import Rendering
 package import Synchronization
 
-/// Brings a source to the wanted loudness.
+/// A source that brings another source to a target loudness.
 ///
-/// The gain is set before the first sound from what is known then. When more is known, it moves to
-/// the new value at 0.9 dB/s. The measurement comes from a scan on a separate thread if the source
-/// can be opened twice, otherwise from the frames read so far. A seek does not change the gain.
+/// Before the first sound, the gain is set from what is known about the loudness then. When more
+/// becomes known, the gain moves to the new value at 0.9 dB/s. The loudness is measured by a scan
+/// on a separate thread if the source can be opened twice, otherwise from the frames read so far. A
+/// seek does not change the gain.
 package final class LevelledSource: SoundSource {
   let layout: ChannelLayout
   let sampleRate: Int
@@ -19,11 +20,12 @@ package final class LevelledSource: SoundSource {
   var warnings: [String] { source.warnings }
   var stream: (any StreamedSource)? { source.stream }
 
-  /// The state that the player's other threads read and set.
+  /// The state that other threads of the player read and set.
   package final class Board: Sendable {
     package struct Content {
-      /// The wanted loudness [LUFS].
+      /// The target loudness, in LUFS.
       package var target: Double
+      /// The latest report; nil before the first read.
       package var report: LoudnessReport?
     }
     package let content: Mutex<Content>
@@ -43,23 +45,26 @@ package final class LevelledSource: SoundSource {
   private var judgedFrames = 0
   private var told: LoudnessReport?
   private let patienceMilliseconds: Int
-  /// The longest time for which the first read waits for the first result of the scan [ms].
+  /// The longest time for which the first read waits for the first result of the scan, in
+  /// milliseconds; the default of `init`.
   static let patienceMilliseconds = 400
-  /// The shortest length of sound for a running measurement [s].
+  /// The shortest measurement of the frames read so far that is used, in seconds.
   private static let runningSeconds = 3
-  /// Below this (-80 dBFS) sound is inaudible.
+  /// The magnitude up to which samples count as silence: -80 dBFS.
   private static let silence: Float = 1e-4
 
+  /// Creates a levelled source.
+  ///
   /// - Parameters:
   ///   - source: the prepared source.
-  ///   - stated: the loudness that the source states.
-  ///   - scan: a scan of the same source; nil if it can be opened only once.
+  ///   - stated: the loudness that the source states; nil if it states none.
+  ///   - scan: a scan of the same source; nil if the source can be opened only once.
   ///   - meter: a meter for the source's layout.
-  ///   - target: the wanted loudness [LUFS].
+  ///   - target: the target loudness, in LUFS.
   ///   - patienceMilliseconds: the longest time for which the first read waits for the first result
   ///     of the scan.
-  ///   - tell: receives a report on the reading thread when the origin of the loudness changes, or
-  ///     when the gain's goal changes by more than 1 dB.
+  ///   - tell: receives a report on the reading thread at the first read, when the origin of the
+  ///     loudness changes, and when the gain's goal has changed by more than 1 dB.
   init(
     _ source: any SoundSource, stated: StatedLoudness?, scan: LoudnessScan?, meter: EarMeter,
     target: Double, patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,

@@ -4,16 +4,17 @@ public import Loudness
 public import Media
 internal import Rendering
 
-/// The gain that is applied to a source for its loudness, and the reason for it.
+/// The gain that brings a source to its target loudness, and the evidence for that gain.
 public struct LoudnessReport: Sendable, Equatable {
-  /// The gain of the frames that are read now [dB]. It becomes audible once the sound already in
+  /// The gain of the frames that are read now, in dB. It becomes audible once the sound already in
   /// the queue has played.
   public var gain: Double
-  /// The gain's goal, which it approaches at 0.9 dB/s [dB].
+  /// The goal that the gain approaches at 0.9 dB/s, in dB.
   public var goal: Double
+  /// The origin of the loudness value, such as a scan or metadata.
   public var origin: LoudnessKnowledge.Origin
-  /// The kind of loudness that the source states, if it is used.
+  /// The kind of loudness that the source states; nil if the stated loudness is not used.
   public var statement: StatedLoudness.Origin?
-  /// The loudness at the ears, without the gain [LUFS].
+  /// The loudness at the ears without the gain, in LUFS.
   public var loudness: Double
 }

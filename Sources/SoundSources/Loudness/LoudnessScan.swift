@@ -10,21 +10,23 @@ internal import SignalProcessing
 private import Synchronization
 internal import System
 
-/// Measures a source on a separate thread: first quickly from a few pieces, then completely.
+/// Measures the loudness of a source on a separate thread: first quickly from a few pieces, then
+/// completely or, for long sources, from many pieces.
 package final class LoudnessScan: Sendable {
   struct State {
+    /// The best measurement so far; nil if there is none yet.
     var measurement: LoudnessMeasurement?
-    /// Whether the scan has ended.
+    /// Whether the scan has ended, with or without a result.
     var isDone = false
   }
 
-  /// The number of pieces of the quick measurement, and their length [s].
+  /// The number of pieces of the quick measurement, and the length of each in seconds.
   private static let (glances, glanceSeconds) = (8, 1.5)
-  /// The number of pieces that are measured of a source longer than their sum, and their length
-  /// [s].
+  /// The number of pieces of the complete measurement of a long source, and the length of each in
+  /// seconds. Sources that are not longer than all pieces together are measured from start to end.
   private static let (pieces, pieceSeconds) = (90, 10.0)
-  /// Limits of wall time for the quick measurement, in case seeking is slow, and for the complete
-  /// one [s].
+  /// The limits of elapsed time for the quick measurement, in case seeking is slow, and for the
+  /// complete measurement, in seconds.
   private static let (glanceLimit, limit) = (3.0, 120.0)
 
   private let open: @Sendable () throws(PlaybackError) -> any SoundSource
@@ -33,7 +35,12 @@ package final class LoudnessScan: Sendable {
   private let worker = Worker()
   private let state = Mutex(State())
 
-  /// - Parameter open: opens the source again, prepared for rendering.
+  /// Creates a scan, which does nothing before `start` is called.
+  ///
+  /// - Parameters:
+  ///   - filters: the filters of the decoder.
+  ///   - settings: the settings of the renderer.
+  ///   - open: opens the source again, prepared for rendering.
   init(
     filters: BinauralFilters, settings: RenderSettings,
     open: @escaping @Sendable () throws(PlaybackError) -> any SoundSource
@@ -51,7 +58,8 @@ package final class LoudnessScan: Sendable {
 
   var current: State { state.withLock { $0 } }
 
-  /// Waits for the first measurement, at most `milliseconds`.
+  /// Waits until the first measurement is available or the scan has ended, but at most
+  /// `milliseconds`.
   func wait(milliseconds: Int) {
     let end = monotonic_nanoseconds() + Int64(milliseconds) * 1_000_000
     while monotonic_nanoseconds() < end {
@@ -63,7 +71,8 @@ package final class LoudnessScan: Sendable {
 
   private func run() {
     defer { state.withLock { $0.isDone = true } }
-    // On Linux this affects only the calling thread, so that the playing thread comes first.
+    // On Linux this lowers the priority of the calling thread only, so that the playing thread
+    // comes first.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
     // Problems of the source are reported by the player.
     guard let source = try? open() else { return }
@@ -80,8 +89,8 @@ package final class LoudnessScan: Sendable {
     state.withLock { $0.measurement = measurement }
   }
 
-  /// Publishes a first measurement once enough has been read. A source without a quick measurement
-  /// is judged by its beginning until then.
+  /// Publishes the measurement of the beginning once 12 s have been read, if there is no
+  /// measurement yet. It applies until the complete measurement is available.
   private func giveFirstWord(_ meter: EarMeter, rate: Int) {
     let enough = Double(Self.glances) * Self.glanceSeconds * Double(rate)
     guard Double(meter.frames) >= enough, current.measurement == nil,
@@ -96,16 +105,18 @@ package final class LoudnessScan: Sendable {
     return Self.spread(Self.pieces, of: piece, over: length)
   }
 
-  /// Returns pieces in the centres of equal parts.
+  /// Returns pieces of `count` frames at the centres of `pieces` equal parts of a source, whose
+  /// length is in frames.
   static func spread(
     _ pieces: Int, of count: Int, over length: Int
   ) -> [(start: Int, count: Int)] {
     (0..<pieces).map { ((2 * $0 + 1) * length / (2 * pieces) - count / 2, count) }
   }
 
-  /// Measures the pieces of a plan.
+  /// Measures the pieces of a plan. If `limit` seconds pass, the measurement covers only the pieces
+  /// read so far.
   ///
-  /// - Returns: nil if nothing is above the gate, or if the scan was stopped.
+  /// - Returns: the measurement; nil if nothing is above the gate, or if the scan was stopped.
   private func measure(
     _ source: any SoundSource, plan: [(start: Int, count: Int)], limit: Double
   ) -> LoudnessMeasurement? {

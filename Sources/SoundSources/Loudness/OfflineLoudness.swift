@@ -4,12 +4,13 @@ public import Loudness
 public import Rendering
 
 extension OfflineRenderer {
-  /// Renders everything only to measure it. This uses the renderer up: another one renders the
-  /// output, with the resulting gain.
+  /// Renders the entire output only to measure its loudness. The renderer is then at its end, so a
+  /// new one must render the output with the resulting gain.
   ///
   /// - Parameter look: called after each block with its number of frames; returns false to stop.
-  /// - Returns: loudness and true peak of the output; nil if nothing is above the gate of -70 LUFS.
-  /// - Throws: `PlaybackError.interrupted` if `look` stopped it, and the source's errors.
+  /// - Returns: the loudness and true peak of the output; nil if nothing is above the gate of
+  ///   -70 LUFS.
+  /// - Throws: `PlaybackError.interrupted` if `look` returned false, and the errors of the source.
   public func measureLoudness(
     look: (_ frames: Int) -> Bool
   ) throws(PlaybackError) -> LoudnessMeasurement? {

@@ -6,25 +6,28 @@ package import HLS
 private import HTTPFetching
 package import Rendering
 
-/// The location of a presentation that the user names, and the means to read it.
+/// The location of a presentation that the user names, and the fetchers that read it.
 package struct PresentationPlace {
   package let address: ResourceAddress
-  /// The downloaded files, if the address is a path: in that folder, or in the playlist's.
+  /// The folder with the downloaded files of the presentation; nil for a network address.
   package let folder: PresentationFolder?
-  /// Whether the address is the folder itself.
+  /// Whether the address is a folder rather than a playlist.
   package let isFolder: Bool
-  /// Repeats a failed request if that may help.
+  /// A fetcher that repeats a failed request if another attempt may succeed.
   package let fetcher: any ResourceFetcher
-  /// Makes each request once.
+  /// A fetcher that makes each request once.
   let direct: any ResourceFetcher
 
   /// Locates a presentation.
   ///
   /// - Parameters:
   ///   - argument: a path, or an address with `file:`, `http:` or `https:`.
-  ///   - root: the folder that contains a downloaded presentation's files; nil for the playlist's
-  ///     own folder, or one above it that has a playlist which names it.
-  ///   - remedy: how the user chooses a wider root, for the error message about a file outside.
+  ///   - root: the folder that contains the files of a downloaded presentation. Nil for the parent
+  ///     or grandparent folder if its multivariant playlist refers to this playlist, otherwise for
+  ///     the playlist's own folder.
+  ///   - remedy: how the user can choose a wider root, for the error message about a file outside
+  ///     it.
+  /// - Throws: `SoundOpeningError.noAddress`, `.noHost`, `.unreadable` or `.unreadableFolder`.
   package init(
     _ argument: String, root: String?, remedy: String?
   ) throws(SoundOpeningError) {
@@ -58,8 +61,8 @@ package struct PresentationPlace {
     fetcher = PersistentFetcher(direct) { seconds in usleep(useconds_t(seconds * 1e6)) }
   }
 
-  /// Returns the parent or grandparent folder whose multivariant playlist names this one; nil if
-  /// there is none.
+  /// Returns the parent or grandparent folder whose multivariant playlist refers to the file
+  /// `path`; nil if there is none.
   private static func folder(around own: String, of path: String) -> String? {
     guard let real = realpath(path, nil) else { return nil }
     defer { free(real) }
@@ -71,7 +74,9 @@ package struct PresentationPlace {
     return nil
   }
 
-  /// Opens the presentation's playlists.
+  /// Opens the playlists of the presentation.
+  ///
+  /// - Throws: `PresentationError`, which is `.interrupted` if `goesOn` returned false.
   package func open(
     _ loader: PlaylistLoader, goesOn: () -> Bool
   ) throws(PresentationError) -> Presentation {
@@ -82,8 +87,8 @@ package struct PresentationPlace {
   }
 }
 
-/// Reads files from a folder. Network addresses in its playlists are fetched from their servers if
-/// they are public.
+/// Reads local files from a folder, and fetches network addresses in its playlists from their
+/// servers if these have public IP addresses.
 private struct FolderAndServerFetcher: ResourceFetcher {
   let files: FolderFetcher
   let network: HTTPFetcher

@@ -5,7 +5,10 @@ internal import HLS
 internal import Rendering
 
 extension SoundOpener {
-  /// Returns the location of a presentation; nil if the input is a file.
+  /// Returns the location of a presentation; nil if the input is a file, or a folder without
+  /// playlists that contains a single file.
+  ///
+  /// - Throws: the errors of `PresentationPlace`.
   static func presentation(
     _ input: String, _ options: Options
   ) throws(SoundOpeningError) -> PresentationPlace? {
@@ -17,8 +20,8 @@ extension SoundOpener {
     return isEmpty && singleFile(in: place.folder) != nil ? nil : place
   }
 
-  /// Returns the path of a file. If the input is a folder with exactly one playable file, returns
-  /// the path of that one.
+  /// Returns the path of a file. If the input is a folder that contains exactly one file, returns
+  /// the path of that file.
   static func file(_ input: String) -> String {
     if isFolder(input) { return singleFile(in: PresentationFolder(input)) ?? input }
     return path(of: input) ?? input
@@ -28,8 +31,8 @@ extension SoundOpener {
     folder.flatMap { $0.paths.count == 1 ? $0.paths.first : nil }
   }
 
-  /// Returns the path that the input means, which may be a `file:` address; nil if such an address
-  /// is invalid.
+  /// Returns the path that the input denotes, either directly or as a `file:` address; nil if such
+  /// an address is invalid.
   private static func path(of input: String) -> String? {
     guard input.lowercased().hasPrefix("file:") else { return input }
     guard case .file(let path)? = ResourceAddress(argument: input, in: "/") else { return nil }
@@ -43,7 +46,7 @@ extension SoundOpener {
     return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  /// Returns whether a file is a playlist, judged by its name or its first line.
+  /// Returns whether a file is a playlist, judged by its file name extension or its first bytes.
   private static func isPlaylist(_ input: String) -> Bool {
     guard let path = path(of: input) else { return false }
     let lower = path.lowercased()

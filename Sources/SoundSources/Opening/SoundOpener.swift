@@ -6,8 +6,9 @@ public import HLS
 public import Media
 public import Rendering
 
-/// Opens what the user names: an audio file; an HLS presentation, by the address or path of its
-/// playlist; or a folder with a downloaded presentation or a single audio file.
+/// Opens the sound that the user names. The name can be the path of an audio file, the address or
+/// path of an HLS playlist, or the path of a folder that contains a downloaded presentation or a
+/// single audio file.
 ///
 /// ```swift
 /// let opener = try SoundOpener("https://example.org/master.m3u8", settings: options.render)
@@ -16,19 +17,22 @@ public import Rendering
 public struct SoundOpener: Sendable {
   /// The options for a presentation.
   public struct Options: Sendable {
-    /// Selects the renditions that may be played.
+    /// The wishes that select the renditions that may be played.
     public var wishes = RenditionWishes()
-    /// Whether the rendition adapts to the network when it comes from a server. Otherwise the best
-    /// one is always played. Default: true.
+    /// Whether the choice of rendition adapts to the network if the presentation comes from a
+    /// server. Otherwise the best rendition is always played. Default: true.
     public var followsLine = true
-    /// The folder that contains a downloaded presentation's files; nil for the playlist's own
-    /// folder, or one above it that has a playlist which names it.
+    /// The folder that contains the files of a downloaded presentation. Default: nil, which selects
+    /// the parent or grandparent folder if its multivariant playlist refers to this playlist,
+    /// otherwise the playlist's own folder.
     public var root: String?
-    /// How the user chooses another `root`, for the error message about a file outside.
+    /// How the user can choose another `root`, for the error message about a file outside it.
     public var rootRemedy: String?
-    /// A folder in which fetched segments are kept as a presentation that plays without a server.
+    /// The folder in which fetched segments are kept as a presentation that plays without a server.
+    /// Default: nil, which keeps nothing.
     public var keepFolder: String?
-    /// Makes every call give up, including those of the sources.
+    /// A flag that makes every call, including those of the sources, throw
+    /// `PlaybackError.interrupted` once it is raised.
     public var interrupt: InterruptFlag?
 
     public init() {}
@@ -41,13 +45,15 @@ public struct SoundOpener: Sendable {
   private let options: Options
   private let keeper: PresentationKeeper?
 
-  /// Recognises the input and opens a presentation's playlists. A file that cannot be read is
-  /// reported here.
+  /// Recognises the input. Opens the playlists of a presentation, or opens a file once to check
+  /// that it can be read.
   ///
   /// - Parameters:
   ///   - input: a path, or an address with `file:`, `http:` or `https:`.
-  ///   - settings: determines how channels are interpreted.
-  /// - Throws: `.opening` for a presentation, `.media` for a file.
+  ///   - settings: determines the track and the interpretation of its channels.
+  ///   - options: the options for a presentation.
+  /// - Throws: `PlaybackError.opening` if a presentation cannot be opened or the input cannot be
+  ///   kept, `.media` if a file cannot be read, or `.interrupted`.
   public init(
     _ input: String, settings: RenderSettings = RenderSettings(), options: Options = Options()
   ) throws(PlaybackError) {
@@ -62,9 +68,10 @@ public struct SoundOpener: Sendable {
     _ = try open()
   }
 
-  /// Opens a source at its beginning. It may be called again.
+  /// Opens a source at its beginning. This function may be called more than once.
   ///
   /// - Parameter sampleRate: in Hz; nil for the source's own rate.
+  /// - Throws: the errors of `FileSource` or `HLSSource`.
   public func open(sampleRate: Int? = nil) throws(PlaybackError) -> any SoundSource {
     guard let presentation else {
       return try FileSource(
@@ -78,9 +85,10 @@ public struct SoundOpener: Sendable {
     return source
   }
 
-  /// Updates the kept presentation after everything has been played.
+  /// Updates the playlists of the kept presentation after everything has been played.
   ///
-  /// - Returns: why something could not be kept; nil if everything was.
+  /// - Returns: the reason why something could not be kept; nil if everything was kept or nothing
+  ///   was to be kept.
   public func finishKeeping() -> KeepingError? { keeper?.finish() ?? keeper?.problem }
 
   private func stream(

@@ -7,28 +7,32 @@ internal import Rendering
 private import Surround
 
 extension HLSSource {
-  /// A change to another rendition happens at least this long before the end of a segment [s].
+  /// The shortest time between a change to another rendition and the end of the segment, in
+  /// seconds.
   private static let leastLeft = 0.1
-  /// Time of a segment that is played before a change to stereo, during which the upmix settles
-  /// [s].
+  /// How long a segment is played before a change to stereo, in seconds. Meanwhile, the upmix
+  /// settles.
   private static let stereoSeconds = 1.25
-  /// Time of a segment that is played before a change to multichannel [s]. A level match uses the
-  /// time in which the stereo rendition is audible, which is before this change and after the
-  /// other.
+  /// How long a segment is played before a change to multichannel, in seconds. Levels are matched
+  /// over the time in which the stereo rendition is audible, which is before a change to
+  /// multichannel and after a change to stereo.
   private static let multichannelSeconds = 3.0
 
-  /// A rendition to which the sound changes within a segment.
+  /// The rendition to which the sound changes within a segment.
   private struct JoinTarget {
     var rendition: Int
     var supplied: SuppliedSegment
     var reason: String?
-    /// Whether to change as late as possible, because the next segment may still be fetched again.
+    /// Whether to change as late as possible, because the next segment may still be fetched in
+    /// another rendition.
     var isAtEnd: Bool
   }
 
-  /// Prepares the change to another rendition within the current segment, if one is wanted.
+  /// Prepares a change to another rendition within the current segment, if the queue requests one.
   ///
-  /// - Returns: the frame up to which the run may be read before the next call; nil for no limit.
+  /// - Returns: the frame up to which the run may be read before the next call; nil if there is no
+  ///   limit.
+  /// - Throws: `PlaybackError.interrupted`.
   func planJoin() throws(PlaybackError) -> Int? {
     guard let run, run.end == nil, !run.isDraining, place.unjoinable != place.segment,
       let segment = feed.queue.segment(place.segment), segment.supplied.count > 1,
@@ -41,7 +45,7 @@ extension HLSSource {
     let wanted = max(
       place.position, target.isAtEnd ? latest : min(frames(segment.start) + settled, latest))
     if place.position < wanted { return wanted }
-    // Attempt the change once per segment. If it fails, the run continues.
+    // Attempt the change only once per segment. If it fails, the run continues.
     place.unjoinable = place.segment
     guard place.position <= latest + frames(0.05) else { return nil }
     do throws(PlaybackError) { try join(run.reader, target, in: segment) } catch {
@@ -84,8 +88,13 @@ extension HLSSource {
       reader: other, joint: position + fade - other.position, reason: target.reason)
   }
 
-  /// After a start or a seek, compares the renditions of a segment that was fetched more than once.
-  /// So the shift and level of a rendition are known before it is played.
+  /// After a start or a seek, compares the renditions of a segment that was fetched in several
+  /// renditions. The shift and level of each rendition are then known before it is played.
+  ///
+  /// - Parameters:
+  ///   - reader: the reader of the rendition that is played first.
+  ///   - segment: the segment.
+  /// - Throws: the errors of decoding.
   func learnOthers(
     than reader: RenditionReader, in segment: QueuedSegment
   ) throws(PlaybackError) {

@@ -8,9 +8,10 @@ internal import Rendering
 extension HLSSource {
   // MARK: The first segment
 
-  /// Returns a reader for the first segment that decodes.
+  /// Returns a reader for the first segment that can be decoded.
   ///
-  /// - Throws: `.stream` if there is none, with the first problem.
+  /// - Throws: `PlaybackError.stream` with the first problem if there is no such segment;
+  ///   `.interrupted`.
   static func firstReader(
     _ feed: SegmentFeed, _ settings: RenderSettings, _ sampleRate: Int?
   ) throws(PlaybackError) -> RenditionReader {
@@ -34,8 +35,8 @@ extension HLSSource {
     throw .stream(problem ?? "the presentation contains nothing that can be played")
   }
 
-  /// Predicts the layouts of all renditions, from the first segment and the channel counts in the
-  /// playlist.
+  /// Returns the layouts that the renditions are expected to have, each once: that of the first
+  /// segment, then those that follow from the channel counts in the playlist.
   static func expectedLayouts(
     _ presentation: OpenPresentation, _ first: RenditionReader, _ settings: RenderSettings
   ) -> [ChannelLayout] {
@@ -63,8 +64,8 @@ extension HLSSource {
 
   // MARK: Runs
 
-  /// Begins the next run, or none if the presentation has ended. Segments that are missing or do
-  /// not decode are skipped.
+  /// Begins the next run, or none if the presentation has ended. Segments that are missing or
+  /// cannot be decoded are skipped.
   func beginNext() throws(PlaybackError) {
     if let successor {
       self.successor = nil
@@ -99,8 +100,8 @@ extension HLSSource {
     let reader = try RenditionReader(
       supplied, rendition: rendition, isStart: segment.start == 0, sampleRate: sampleRate,
       settings: settings, interrupt: feed.interrupt)
-    // If the sound continues, the end of the decoded sound is more exact than the playlist's
-    // durations.
+    // If the sound continues, the end of the sound decoded so far is more exact than the durations
+    // in the playlist.
     let now = seconds(place.position)
     let goesOn = !place.isCut && place.gapReason == nil && abs(segment.start - now) < 0.5
     let start = place.clock.position(
@@ -111,14 +112,15 @@ extension HLSSource {
     return reader
   }
 
-  /// Makes a run that begins where the last one ended, or overlaps it as far as its reader allows.
+  /// Returns a run that begins where the last one ended, or that overlaps the last one as far as
+  /// the reader allows.
   private func meeting(
     _ reader: RenditionReader, reason: String?
   ) throws(PlaybackError) -> Run {
     let before = place.position - reader.position
     if before > 0 {
-      // The output of a decoder that has not converged counts as lost only if no earlier run covers
-      // it.
+      // After a start or a seek, drop everything before the position. Otherwise, drop the output of
+      // a decoder that has not converged only as far as the earlier run covers it.
       let unclean = place.isCut ? before : min(reader.warmUpFrames, before)
       try reader.drop(max(unclean, before - longestOverlap))
     }

@@ -6,29 +6,32 @@ public import Media
 public import Rendering
 private import Synchronization
 
-/// Plays an HLS presentation as one continuous sound, in whatever renditions it is fetched.
+/// A source that plays an HLS presentation as one continuous sound, whichever renditions are
+/// fetched.
 ///
 /// The source is a sequence of runs, each of one rendition. If the rendition changes within a
-/// segment that is available in both, the runs overlap, are aligned to the frame and brought to one
-/// loudness. If a segment is missing, there is a gap between them. `ConstantBusSource` crossfades
-/// the overlaps and bridges the gaps.
+/// segment that is available in both renditions, the two runs overlap, are aligned to the frame and
+/// are brought to the same loudness. If a segment is missing, there is a gap between two runs.
+/// `ConstantBusSource` crossfades the overlaps and bridges the gaps.
 ///
 /// ## Threading
-/// Segments are fetched on a separate thread. Everything else except `abandon` is used by one
-/// thread at a time.
+/// Segments are fetched on a separate thread. Any thread may call `abandon`. Use everything else
+/// from one thread at a time.
 public final class HLSSource: StreamedSource, @unchecked Sendable {
   public let layout: ChannelLayout
   public let sampleRate: Int
   public let isBinaural: Bool
   public let expectedLayouts: [ChannelLayout]
-  /// Opens the presentation again. Set by the owner if that is possible.
+  /// A function that opens the presentation again; nil if that is impossible. The creator of the
+  /// source sets it.
   public var another: (@Sendable () throws(PlaybackError) -> any SoundSource)?
 
   let settings: RenderSettings
   let feed: SegmentFeed
   var place = ReadingPlace()
-  /// The current run, and the run that continues it.
+  /// The current run; nil between runs.
   var run: Run?
+  /// The run that follows the current run in an overlap; nil if no overlap is planned.
   var successor: Run?
   /// The reader of the last run, until the next run begins.
   var previous: RenditionReader?
@@ -38,29 +41,31 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   /// A continuous stretch of one rendition.
   struct Run {
     let reader: RenditionReader
-    /// See `SoundSource`.
+    /// The number of frames by which the run begins before the end of the previous run; see
+    /// `SoundSource.joint`.
     var joint: Int
-    /// Why the rendition differs from the previous one.
+    /// Why the rendition differs from the previous one; nil if it does not or if no reason is
+    /// known.
     var reason: String?
-    /// The frame at which the run ends and its successor continues.
+    /// The frame at which the run ends and its successor continues; nil if no change is planned.
     var end: Int?
-    /// Whether only the frames that the decoder still holds are left.
+    /// Whether no segment follows, so that only the frames in the decoder are left to be read.
     var isDraining = false
   }
 
-  /// The overlap of two runs [s].
+  /// The length of the crossfade between two overlapping runs, in seconds.
   static let fadeSeconds = 0.15
-  /// The time that is decoded before the target of a seek [s].
+  /// The time before the target of a seek at which decoding starts, in seconds.
   private static let prerollSeconds = 0.25
 
-  /// Opens the presentation and waits for its first segment.
+  /// Starts to fetch the presentation and waits for its first segment.
   ///
   /// - Parameters:
   ///   - supply: fetches the segments; it runs from now on.
-  ///   - settings: how channels are interpreted, and how level metadata is applied.
-  ///   - sampleRate: in Hz; nil for that of the first segment.
-  ///   - interrupt: makes every call give up.
-  /// - Throws: `.stream` if nothing in the presentation can be played, `.interrupted`.
+  ///   - settings: determines how channels are interpreted and how level metadata is applied.
+  ///   - sampleRate: in Hz; nil for the rate of the first segment.
+  ///   - interrupt: makes every call throw `PlaybackError.interrupted` once it is raised.
+  /// - Throws: `PlaybackError.stream` if nothing in the presentation can be played; `.interrupted`.
   public init(
     _ supply: SegmentSupply, settings: RenderSettings, sampleRate: Int? = nil,
     interrupt: InterruptFlag? = nil
@@ -139,8 +144,9 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
     return 0
   }
 
-  /// Continues the run with its next segment. Returns false if there is none in this rendition. A
-  /// change to another rendition happens within that segment if it is available in both.
+  /// Continues the run with the next segment. Returns false if that segment is missing, is not
+  /// available in the run's rendition or does not follow the sound so far. If the segment is
+  /// available in two renditions, a change between them happens within it.
   private func goOn(_ reader: RenditionReader) throws(PlaybackError) -> Bool {
     guard let following = try feed.segment(place.segment + 1), following.rendition != nil,
       let supplied = following.supplied[reader.rendition],
@@ -159,7 +165,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   public func isHeard(frame: Int) { feed.queue.advance(heard: seconds(frame)) }
 
-  /// The time beyond a request that may be read [s].
+  /// The length of sound that must be left in the current segment for the source to be ready while
+  /// the next segment is missing, in seconds.
   private static let readAheadSeconds = 0.1
 
   public var isReady: Bool {

@@ -2,16 +2,15 @@
 
 /// The position at which a stream is read.
 struct ReadingPlace {
-  /// The number of the current segment.
+  /// The number of the current segment in the queue.
   var segment = 0
-  /// The next frame to read.
+  /// The frame of the presentation that is read next.
   var position = 0
-  /// Whether the next run starts afresh, after a start or a seek, and need not continue earlier
-  /// sound.
+  /// Whether the next run follows a start or a seek and therefore need not continue earlier sound.
   var isCut = true
-  /// Why the segments before the next run were missing.
+  /// Why segments before the next run are missing; nil if none are missing.
   var gapReason: String?
-  /// The segment in which a change of rendition was already attempted.
+  /// The number of the segment in which a change of rendition has already been attempted.
   var unjoinable: Int?
   var clock = SegmentClock()
 }
@@ -19,18 +18,22 @@ struct ReadingPlace {
 /// Maps container timestamps to presentation time. The renditions of a presentation share a clock
 /// between discontinuities (RFC 8216, section 6.2.4).
 struct SegmentClock {
-  /// The offset from container time to presentation time for each discontinuity number [s].
+  /// The offset from container time to presentation time, in seconds, for each discontinuity
+  /// number.
   private var offsets: [Int: Double] = [:]
-  /// A position that is further than this from the expected one belongs to another clock [s].
+  /// The smallest distance from the expected time, in seconds, at which a timestamp is assumed to
+  /// belong to another clock.
   private static let mostDistance = 1.0
 
-  /// Returns the presentation time of a container timestamp [s].
+  /// Returns the presentation time of a container timestamp, in seconds.
   ///
   /// - Parameters:
-  ///   - time: the container timestamp [s]; nil if it has none.
-  ///   - cycle: the time after which container timestamps wrap around [s]; nil if they do not.
+  ///   - time: the container timestamp, in seconds; nil if the container has none.
+  ///   - cycle: the time after which container timestamps wrap around, in seconds; nil if they do
+  ///     not.
   ///   - discontinuity: the discontinuity number that the timestamp belongs to.
-  ///   - expected: the time according to the playlist and the sound read so far [s].
+  ///   - expected: the time according to the playlist and the sound read so far, in seconds. It is
+  ///     returned if there is no timestamp or if the timestamp belongs to another clock.
   mutating func position(
     of time: Double?, cycle: Double?, discontinuity: Int, expected: Double
   ) -> Double {

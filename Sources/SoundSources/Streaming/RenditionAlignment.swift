@@ -4,27 +4,33 @@ private import Glibc
 internal import Rendering
 private import SignalProcessing
 
-/// Finds the delay in frames between two versions of a sound.
+/// The shift in time between two versions of a sound, and how well they agree.
 ///
-/// It uses the generalised cross-correlation with a flattened spectrum (C. Knapp and G. Carter,
-/// "The generalized correlation method for estimation of time delay", IEEE Trans. ASSP 24(4),
-/// 1976). Tones, which match at every period, get little weight, and all transients get much. The
-/// exponent is below 1 so that codec noise does not weigh as much as the sound.
+/// The shift is found by the generalised cross-correlation with a flattened spectrum (C. Knapp and
+/// G. Carter, "The generalized correlation method for estimation of time delay", IEEE Trans. ASSP
+/// 24(4), 1976). Tones match at every period and get little weight, whereas transients get much.
+/// The exponent of the flattening is below 1, so that codec noise does not weigh as much as the
+/// sound.
 struct RenditionAlignment: Equatable {
-  /// The number of frames by which the other version must move to later times to match the first.
+  /// The number of frames by which the other version must move to later times to match the first
+  /// version; negative for earlier times.
   var shift: Int
-  /// The normalised correlation at that shift, -1 to 1.
+  /// The normalised correlation of the two versions at that shift, `leastAgreement` to 1.
   var agreement: Double
 
+  /// The exponent of the magnitude by which the cross-spectrum is divided: 0 would keep the
+  /// spectrum, 1 would flatten it completely.
   private static let flattening: Float = 0.6
-  /// Below this agreement the two are different sounds, or too soft to compare.
+  /// The smallest agreement that counts. Below it, the two versions are different sounds or too
+  /// soft to compare.
   static let leastAgreement = 0.5
 
-  /// Finds the shift with the highest correlation; nil if the two do not agree at any shift.
+  /// Finds the shift with the highest correlation. Returns nil if the two versions are too short
+  /// (at most 4 * `furthest` frames) or do not agree well enough.
   ///
   /// - Parameters:
-  ///   - first: mono.
-  ///   - other: mono, starting at the same timestamp.
+  ///   - other: the other version, mono, starting at the same timestamp.
+  ///   - first: the first version, mono.
   ///   - furthest: the largest shift in either direction, in frames.
   init?(of other: [Float], to first: [Float], within furthest: Int) {
     let count = min(first.count, other.count)

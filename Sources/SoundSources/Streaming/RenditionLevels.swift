@@ -3,46 +3,49 @@
 private import Glibc
 internal import Rendering
 
-/// The loudness of a piece of sound to the listener [LUFS], with and without low-frequency effects.
-/// The latter is -infinity for silence.
+/// The loudness of a short sound as the listener hears it, with and without its low-frequency
+/// effects.
 struct HeardLoudness {
+  /// The loudness with low-frequency effects, in LUFS.
   var whole: Double
+  /// The loudness without low-frequency effects, in LUFS; -infinity if the rest is silent.
   var mains: Double
 
-  /// The power of the low-frequency effects alone, as the difference of the two.
+  /// The power of the low-frequency effects alone, as the difference of the powers with and without
+  /// them; a loudness of 0 LUFS has the power 1.
   var effects: Double { max(0, pow(10, whole / 10) - pow(10, mains / 10)) }
 }
 
-/// The measured shift of each rendition against its timestamps, and the level at which it is as
-/// loud as the first rendition, averaged over all comparisons.
+/// The shift of each rendition relative to its timestamps, and the level at which it is as loud as
+/// the first rendition. Shifts accumulate over all comparisons, and levels are averaged over them.
 struct RenditionLevels {
   private var shifts: [Int: Int] = [:]
   private var whole = Means()
   private var mains = Means()
   private var latest: Int?
-  /// Largest increase above the average level for a soft programme [dB], because the earlier
-  /// effects may have been a single loud one.
+  /// The largest amount by which the level may exceed the average level to make up for missing
+  /// effects, in dB. It is limited because the earlier effects may have been a single loud sound.
   private static let mostExcess = 3.0
 
-  /// Returns the frames to add to a rendition's time.
+  /// Returns the number of frames to add to a rendition's timestamps; 0 if no shift is known.
   func shift(of rendition: Int) -> Int { shifts[rendition] ?? 0 }
 
-  /// Returns a rendition's level [dB]. If it was never compared, this is the level of the rendition
-  /// played last.
+  /// Returns a rendition's level, in dB. If the rendition was never compared, returns the level of
+  /// the rendition that was played last, or 0 dB.
   func decibels(of rendition: Int) -> Double {
     whole.decibels(of: rendition) ?? latest.flatMap(whole.decibels) ?? 0
   }
 
-  /// Returns the level for a rendition without low-frequency effects that follows one with them
-  /// [dB]. At this level the loudness is the same as if the effects continued unchanged. Nil if the
-  /// two were never compared.
+  /// Returns the level, in dB, for a rendition without low-frequency effects that follows one with
+  /// them. At this level, the loudness is the same as if the effects continued unchanged. Returns
+  /// nil if the two renditions were never compared, or if neither has any sound.
   ///
   /// - Parameters:
   ///   - rendition: the rendition without effects.
   ///   - coming: the loudness of its next frames at 0 dB.
   ///   - other: the rendition with effects.
-  ///   - past: the loudness of its last frames, including its level.
-  ///   - level: the level at which it was played [dB].
+  ///   - past: the loudness of the last frames of `other`, at the level at which they were played.
+  ///   - level: the level at which `other` was played, in dB.
   func decibels(
     of rendition: Int, coming: HeardLoudness, after other: Int, past: HeardLoudness,
     at level: Double
@@ -50,28 +53,39 @@ struct RenditionLevels {
     guard let own = mains.decibels(of: rendition), let its = mains.decibels(of: other) else {
       return nil
     }
-    // Wanted power: that of the main channels at the matching level, and that of the past effects.
+    // Wanted power: the power of the main channels at the matching level plus the power of the past
+    // effects.
     let wanted = pow(10, (coming.mains + own - its + level) / 10) + past.effects
     guard wanted > 0 else { return nil }
     let usual = carried(to: rendition, from: other, at: level)
     return min(usual + Self.mostExcess, Means.limited(10 * log10(wanted) - coming.whole))
   }
 
-  /// Returns the level at which a rendition is on average as loud as another one was at `level`
-  /// [dB].
+  /// Returns the level at which a rendition is on average as loud as another one was at `level`,
+  /// both in dB.
   func carried(to rendition: Int, from other: Int, at level: Double) -> Double {
     decibels(of: rendition) + level - decibels(of: other)
   }
 
+  /// Adds to the shift of a rendition.
   mutating func move(_ rendition: Int, by frames: Int) { shifts[rendition, default: 0] += frames }
 
+  /// Records that a rendition is played now. The first one becomes the reference, whose level is
+  /// 0 dB.
   mutating func hears(_ rendition: Int) {
     whole.reference = whole.reference ?? rendition
     mains.reference = mains.reference ?? rendition
     latest = rendition
   }
 
-  /// Takes the loudness of a rendition, and that of another one over the same time at a level [dB].
+  /// Records a comparison of two renditions over the same time.
+  ///
+  /// - Parameters:
+  ///   - rendition: the rendition whose loudness was measured at 0 dB.
+  ///   - loudness: the loudness of `rendition`.
+  ///   - other: the other rendition.
+  ///   - its: the loudness of `other` at `level`.
+  ///   - level: the level of `other`, in dB.
   mutating func compare(
     _ rendition: Int, _ loudness: HeardLoudness, with other: Int, _ its: HeardLoudness,
     at level: Double
@@ -80,12 +94,12 @@ struct RenditionLevels {
     mains.compare(rendition, loudness.mains, with: other, its.mains, at: level)
   }
 
-  /// Levels that are averaged over all comparisons.
+  /// The level of each rendition, averaged over all comparisons.
   private struct Means {
     /// The rendition whose level is 0 dB.
     var reference: Int?
     private var levels: [Int: (sum: Double, count: Double)] = [:]
-    /// Limit of a level in either direction [dB].
+    /// The limit of a level in either direction, in dB.
     private static let most = 20.0
 
     static func limited(_ level: Double) -> Double { min(most, max(-most, level)) }
@@ -114,19 +128,20 @@ struct RenditionLevels {
   }
 }
 
-/// A level that moves slowly to its goal, starting some time after a change.
+/// A level that moves slowly to its goal, starting some time after a change of rendition.
 struct RenditionLevel {
-  /// The current level [dB].
+  /// The current level, in dB.
   private(set) var now: Double
+  /// The level to reach, in dB.
   let goal: Double
-  /// An inaudible rate of change [dB/s].
+  /// The rate of change, in dB/s, which is inaudible.
   private static let slope = 0.15
-  /// The time until the level begins to move [s].
+  /// The time until the level begins to move, in seconds.
   private var rest = 0.0
 
   init(at level: Double) { (now, goal) = (level, level) }
 
-  /// Starts at another level, stays there for `seconds`, then moves to the goal.
+  /// Sets the current level. The level does not change for `seconds` and then moves to the goal.
   mutating func begin(at level: Double, seconds: Double) { (now, rest) = (level, seconds) }
 
   /// The current level as a linear factor.
@@ -134,6 +149,7 @@ struct RenditionLevel {
 
   private static func gain(_ decibels: Double) -> Float { Float(pow(10, decibels / 20)) }
 
+  /// Applies the level to the next frames, in place, and moves it towards the goal.
   mutating func apply(
     to planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, channels: Int, frames: Int,
     sampleRate: Int

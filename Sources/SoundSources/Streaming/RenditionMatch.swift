@@ -4,37 +4,39 @@ internal import Ambisonics
 internal import Rendering
 private import Surround
 
-/// Matches renditions to each other: compares two that cover the same time, and remembers their
-/// shifts and levels.
+/// Matches renditions to each other: compares two renditions that cover the same time, and
+/// remembers the shift and level of each.
 struct RenditionMatch {
-  /// See `StreamedSource`.
+  /// A function that measures the loudness at the ears; see `StreamedSource.loudnessAsHeard`.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)?
   private(set) var levels = RenditionLevels()
-  /// The result of the last comparison.
+  /// The result of the last comparison; nil if the renditions did not agree or the result has been
+  /// used.
   var alignment: RenditionAlignment?
-  /// The last frames of the current run, the newest last.
+  /// The last frames of the current run as they were output, the newest last.
   private var history: SoundLine
 
-  /// Largest shift between renditions at equal timestamps, in either direction [frames].
+  /// The largest shift between renditions at equal timestamps in either direction, in frames.
   static let furthestShift = 2400
-  /// The time over which the level on both sides of a change should agree [s].
+  /// The time before and after a change of rendition over which the loudness should agree, in
+  /// seconds.
   static let levelSeconds = 3.0
-  /// The length of the history that is compared with another rendition [s].
+  /// The length of the history that is compared with another rendition, in seconds.
   private static let historySeconds = 3.0
-  /// The shortest time for a comparison [s].
+  /// The shortest sound for a comparison, in seconds.
   private static let leastCompared = 0.4
-  /// The longest gap after which a run still continues the sound before it [s].
+  /// The longest gap after which a run still continues the sound before it, in seconds.
   private static let longestHole = 0.1
 
   init(channels: Int) { history = SoundLine(channels: channels) }
 
-  /// Notes that a run begins.
+  /// Records that a run begins, and clears the history.
   mutating func begin(_ reader: RenditionReader) {
     levels.hears(reader.rendition)
     history = SoundLine(channels: reader.layout.channelCount)
   }
 
-  /// Takes frames that the run has output.
+  /// Adds frames that the current run has output to the history.
   mutating func remember(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, _ count: Int, sampleRate: Int
   ) {
@@ -45,6 +47,10 @@ struct RenditionMatch {
   // MARK: Two renditions of one time
 
   /// Shifts another rendition into alignment with the current one, and matches its loudness.
+  ///
+  /// - Parameters:
+  ///   - other: the reader of the other rendition.
+  ///   - reader: the reader of the current rendition.
   mutating func align(_ other: RenditionReader, with reader: RenditionReader) {
     let position = reader.position
     let start = max(position - history.count, other.position + other.warmUpFrames)
@@ -66,14 +72,15 @@ struct RenditionMatch {
     guard side.count >= least, let own = loudnessAsHeard?(other.layout, part(sound)),
       let its = loudnessAsHeard?(reader.layout, part(heard))
     else { return }
-    // Weight the measured level by the time that it covers, and the average level by the rest.
+    // Weight the measured level by the share of `levelSeconds` that it covers, and the average
+    // level by the rest.
     let mean = other.level.goal + reader.level.now - levels.decibels(of: reader.rendition)
     let known = min(1, Double(side.count) / Double(reader.frames(Self.levelSeconds)))
     other.level.begin(at: mean + known * (its - own - mean), seconds: Self.levelSeconds)
   }
 
-  /// Returns the current rendition's frames, channels x frames: past frames as they were output,
-  /// and coming frames with the current gain.
+  /// Returns a range of the current rendition's frames, channels x frames: past frames as they were
+  /// output, and coming frames with the current gain.
   private func heard(_ range: Range<Int>, from reader: RenditionReader) -> [[Float]] {
     let past = history.sound(history.count - (reader.position - range.lowerBound)..<history.count)
     let coming = reader.coming(reader.position..<range.upperBound)
@@ -81,7 +88,10 @@ struct RenditionMatch {
     return zip(past, coming).map { past, coming in past + coming.map { gain * $0 } }
   }
 
-  /// Compares two renditions before anything is played.
+  /// Compares two renditions over their first frames after a start or a seek, before any of these
+  /// are read.
+  ///
+  /// - Throws: the errors of decoding.
   mutating func learn(
     of other: RenditionReader, beside reader: RenditionReader
   ) throws(PlaybackError) {
@@ -97,12 +107,14 @@ struct RenditionMatch {
     alignment = nil
   }
 
-  /// Compares two renditions over the same time.
+  /// Compares two renditions over the same time, and updates the shift and level of the other one.
   ///
   /// - Parameters:
+  ///   - other: the reader of the other rendition.
   ///   - sound: the other rendition, channels x frames.
-  ///   - heard: the same time of the current rendition.
-  ///   - level: the level that `heard` includes [dB].
+  ///   - reader: the reader of the current rendition.
+  ///   - heard: the current rendition over the same time.
+  ///   - level: the level that `heard` includes, in dB.
   private mutating func learn(
     _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
     _ heard: [[Float]], heardAt level: Double
@@ -119,12 +131,18 @@ struct RenditionMatch {
 
   // MARK: Renditions that only meet
 
-  /// Returns the level at which a run begins if its rendition is not available for the sound before
-  /// it [dB]; nil if it does not continue that sound. A difference from the average level is kept.
-  /// A rendition without low-frequency effects, which no fold-down contains, is raised to make up
-  /// for them.
+  /// Returns the level, in dB, at which a run begins if its rendition and the previous one do not
+  /// overlap. Returns nil if the run does not continue the sound before it.
   ///
-  /// - Parameter position: the frame at which the last run ended.
+  /// A difference between the previous rendition's level and its average is carried over. If only
+  /// the previous rendition has low-frequency effects, the level is raised to make up for them,
+  /// because no fold-down contains them.
+  ///
+  /// - Parameters:
+  ///   - reader: the reader of the run.
+  ///   - previous: the reader of the last run.
+  ///   - position: the frame at which the last run ended.
+  /// - Throws: the errors of decoding.
   func level(
     of reader: RenditionReader, after previous: RenditionReader, at position: Int
   ) throws(PlaybackError) -> Double? {
@@ -158,8 +176,8 @@ struct RenditionMatch {
 
   // MARK: Measures
 
-  /// Measures how loud a piece of sound is to the listener; nil for silence, and if no meter is
-  /// set.
+  /// Returns the loudness of a short sound as the listener hears it; nil for silence, or if
+  /// `loudnessAsHeard` is nil.
   private func loudness(_ sound: [[Float]], _ layout: ChannelLayout) -> HeardLoudness? {
     guard let loudnessAsHeard, let whole = loudnessAsHeard(layout, sound) else { return nil }
     guard case .speakers(let speakers) = layout, layout.hasLowFrequencyEffects else {
@@ -171,7 +189,7 @@ struct RenditionMatch {
     return HeardLoudness(whole: whole, mains: loudnessAsHeard(layout, mains) ?? -.infinity)
   }
 
-  /// Downmixes to mono, without low-frequency effects.
+  /// Returns a mono downmix without low-frequency effects.
   private static func mono(_ sound: [[Float]], _ layout: ChannelLayout) -> [Float] {
     let gains = Treatment(plain: layout).headLocked
     var sum = [Float](repeating: 0, count: sound.first?.count ?? 0)

@@ -6,7 +6,7 @@ public import Media
 public import Rendering
 internal import SignalProcessing
 
-/// Decodes consecutive segments of one rendition.
+/// A reader that decodes consecutive segments of one rendition.
 final class RenditionReader {
   let rendition: Int
   let layout: ChannelLayout
@@ -15,17 +15,23 @@ final class RenditionReader {
   var level = RenditionLevel(at: 0)
   private let decoder: SegmentDecoder
   private let initialisation: [UInt8]
+  /// The discontinuity number of the segments.
   let discontinuity: Int
-  /// The frames that are decoded ahead.
+  /// The frames that have been decoded but not read.
   private(set) var ahead: SoundLine
   private let scratch: PlanarScratch
   private static let blockFrames = 4096
 
+  /// Creates a reader that begins with a segment.
+  ///
   /// - Parameters:
   ///   - segment: the first segment.
-  ///   - isStart: whether the presentation begins with it.
-  ///   - sampleRate: in Hz; nil for that of the segment.
+  ///   - rendition: the index of the rendition in the ladder.
+  ///   - isStart: whether the presentation begins with this segment.
+  ///   - sampleRate: in Hz; nil for the rate of the segment.
   ///   - settings: the layout option, which is used if it fits the channels, and the dynamic range.
+  ///   - interrupt: makes every call throw `PlaybackError.interrupted` once it is raised.
+  /// - Throws: `PlaybackError.media` if the segment cannot be decoded; `.interrupted`.
   init(
     _ segment: SuppliedSegment, rendition: Int, isStart: Bool, sampleRate: Int?,
     settings: RenderSettings, interrupt: InterruptFlag?
@@ -52,18 +58,22 @@ final class RenditionReader {
 
   var sampleRate: Int { decoder.sampleRate }
   func frames(_ seconds: Double) -> Int { Int((seconds * Double(sampleRate)).rounded()) }
-  /// The frame after the last one that is decoded ahead.
+  /// The frame of the presentation after the last one that has been decoded.
   var end: Int { position + ahead.count }
-  /// Returns a range of the frames that are decoded ahead: channels x frames.
+  /// Returns a range of the frames that have been decoded but not read, as channels x frames. The
+  /// range is given in frames of the presentation.
   func coming(_ range: Range<Int>) -> [[Float]] {
     ahead.sound((range.lowerBound - position)..<(range.upperBound - position))
   }
+  /// The number of places in which sound could not be decoded or was missing.
   var damages: Int { decoder.damages }
   var isBinaural: Bool { decoder.track.isBinaural }
-  /// The time of the first frame on the segment's own clock [s]; nil if the container has none.
+  /// The time of the first frame on the container's clock, in seconds; nil if the container has no
+  /// clock.
   var startTime: Double? { decoder.startTime }
 
-  /// The number of frames after a start in which the codec has not yet converged.
+  /// The number of output frames after the start of decoding in which the codec has not yet
+  /// converged.
   var warmUpFrames: Int {
     let seconds: Double =
       switch decoder.track.codec {
@@ -77,13 +87,18 @@ final class RenditionReader {
     return Int((seconds * Double(sampleRate)).rounded(.up))
   }
 
-  /// Resolves the layout. A layout that the user chose applies only to the renditions that it fits.
+  /// Returns the layout of a track. A layout that the user chose applies only to renditions whose
+  /// channels it fits.
   private static func layout(_ track: AudioTrack, _ option: LayoutOption) -> ChannelLayout {
     (try? option.resolve(track: track)) ?? (try? LayoutOption.auto.resolve(track: track))
       ?? track.layout
   }
 
-  /// Continues with a segment. Call it when `read` returns 0.
+  /// Continues with another segment. Call it when `read` returns 0.
+  ///
+  /// - Returns: how the segment relates to the previous one. It is accepted only if the result is
+  ///   `.follows`.
+  /// - Throws: `PlaybackError.media` if the segment cannot be read at all.
   func append(_ segment: SuppliedSegment) throws(PlaybackError) -> SegmentDecoder.Succession {
     guard segment.discontinuity == discontinuity, segment.initialisation == initialisation else {
       return .differs
@@ -91,10 +106,15 @@ final class RenditionReader {
     return try Self.media { () throws(MediaError) in try decoder.append(CodedSegment(segment)) }
   }
 
-  /// Notes that no segment follows.
+  /// Declares that no segment follows, so that `read` returns the frames that the decoder still
+  /// holds.
   func finish() { decoder.finish() }
 
-  /// Reads channels x frames. Returns 0 if a segment is needed, and at the end.
+  /// Reads channels x frames at the current level.
+  ///
+  /// - Returns: the number of frames, at most `frames`; 0 if the next segment is needed, or at the
+  ///   end.
+  /// - Throws: `PlaybackError.media` or `.interrupted`.
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int {
@@ -116,7 +136,8 @@ final class RenditionReader {
     try Self.media { () throws(MediaError) in try decoder.read(into: planes, frames: frames) }
   }
 
-  /// Decodes ahead until `frames` frames are available or the supplied segments are used up.
+  /// Decodes ahead until `frames` frames are available or the supplied segments have been decoded
+  /// completely.
   func decodeAhead(_ frames: Int) throws(PlaybackError) {
     while ahead.count < frames {
       let count = try decode(into: scratch.planes, min(Self.blockFrames, frames - ahead.count))
@@ -125,7 +146,7 @@ final class RenditionReader {
     }
   }
 
-  /// Skips frames; fewer if the supplied segments are used up.
+  /// Skips `frames` frames, or fewer if the supplied segments contain fewer.
   func drop(_ frames: Int) throws(PlaybackError) {
     var left = frames
     while left > 0 {
@@ -148,7 +169,7 @@ extension CodedSegment {
 }
 
 extension RenditionDescription {
-  /// Describes a segment by decoding its beginning; nil if it does not decode.
+  /// Describes a segment by decoding its beginning. Returns nil if the segment cannot be decoded.
   public init?(of segment: SuppliedSegment, settings: RenderSettings, interrupt: InterruptFlag?) {
     guard
       let reader = try? RenditionReader(

@@ -6,17 +6,19 @@ internal import Rendering
 private import Synchronization
 private import System
 
-/// The segments of a presentation, which are fetched on a separate thread while this object exists.
+/// The segments of a presentation. They are fetched on a separate thread as long as this object
+/// exists.
 ///
 /// ## Threading
-/// `abandon` may be called from any thread; the rest is used by one thread at a time.
+/// Any thread may call `abandon`. Use everything else from one thread at a time.
 final class SegmentFeed: Sendable {
   let presentation: OpenPresentation
   let queue: SegmentQueue
   let interrupt: InterruptFlag?
   private let worker = Worker()
   private let isAbandoned = Atomic(false)
-  /// Interval at which the caller's interrupt flag is checked, since it wakes no thread [s].
+  /// The interval at which a waiting call checks the interrupt flag, in seconds. Raising the flag
+  /// does not wake a thread.
   private static let interruptSeconds = 0.05
 
   init(_ supply: SegmentSupply, interrupt: InterruptFlag?) {
@@ -28,13 +30,16 @@ final class SegmentFeed: Sendable {
 
   deinit { worker.stop() }
 
-  /// Makes a waiting call, and all later calls, give up.
+  /// Makes a waiting call of `segment`, and all later ones, throw `PlaybackError.interrupted`.
   func abandon() {
     isAbandoned.store(true, ordering: .relaxed)
     queue.wake()
   }
 
   /// Waits for a segment and returns it; nil if no more segments follow.
+  ///
+  /// - Throws: `PlaybackError.stream` if fetching has failed; `.interrupted` if the interrupt flag
+  ///   was raised or `abandon` was called.
   func segment(_ number: Int) throws(PlaybackError) -> QueuedSegment? {
     while !isAbandoned.load(ordering: .relaxed), interrupt?.isRaised != true {
       switch queue.look(for: number) {

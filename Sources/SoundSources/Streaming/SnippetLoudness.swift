@@ -8,9 +8,11 @@ package import Rendering
 internal import SignalProcessing
 private import Surround
 
-/// Measures how loud a piece of sound is to the listener. The sound is prepared, converted to the
-/// bus and rendered for a head that faces ahead. It is not gated: a gate would open for different
-/// parts of each version of a programme.
+/// Measures the loudness of a short sound as the listener hears it.
+///
+/// The sound is prepared, converted to the bus and rendered for a head that faces ahead. The
+/// measurement is not gated, because a gate would select different parts of different versions of a
+/// programme.
 ///
 /// - Parameters:
 ///   - planes: channels x frames, at the sample rate of the filters.
@@ -51,7 +53,12 @@ final class MemorySource: SoundSource {
   private let planes: [[Float]]
   private var position = 0
 
-  /// - Parameter planes: channels x frames.
+  /// Creates a source.
+  ///
+  /// - Parameters:
+  ///   - planes: channels x frames.
+  ///   - layout: the layout of the planes.
+  ///   - sampleRate: in Hz.
   init(_ planes: [[Float]], layout: ChannelLayout, sampleRate: Int) {
     precondition(planes.count == layout.channelCount)
     self.planes = planes

@@ -2,7 +2,7 @@
 
 internal import Rendering
 
-/// A first-in, first-out queue of frames: channels x frames.
+/// A first-in, first-out queue of frames, stored as channels x frames.
 struct SoundLine {
   private var planes: [[Float]]
   private var start = 0
@@ -10,6 +10,7 @@ struct SoundLine {
   init(channels: Int) { planes = Array(repeating: [], count: channels) }
 
   var channels: Int { planes.count }
+  /// The number of frames in the queue.
   var count: Int { (planes.first?.count ?? 0) - start }
 
   mutating func append(_ source: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
@@ -19,6 +20,8 @@ struct SoundLine {
     }
   }
 
+  /// Appends frames.
+  ///
   /// - Parameter sound: channels x frames.
   mutating func append(_ sound: [[Float]]) {
     tidy()
@@ -37,10 +40,10 @@ struct SoundLine {
     start = 0
   }
 
-  /// Keeps only the newest `frames` frames.
+  /// Removes all but the newest `frames` frames.
   mutating func keepLast(_ frames: Int) { removeFirst(count - frames) }
 
-  /// Copies the first frames without removing them.
+  /// Copies the oldest `frames` frames, channels x frames, without removing them.
   func copy(_ frames: Int, into target: UnsafeMutablePointer<UnsafeMutablePointer<Float>>) {
     for c in planes.indices {
       planes[c].withUnsafeBufferPointer { plane in
@@ -49,12 +52,14 @@ struct SoundLine {
     }
   }
 
-  /// Returns a range of frames, counted from the first one: channels x frames.
+  /// Returns a range of frames, counted from the oldest frame, as channels x frames.
   func sound(_ range: Range<Int>) -> [[Float]] {
     planes.map { Array($0[(start + range.lowerBound)..<(start + range.upperBound)]) }
   }
 
-  /// Changes a range of frames, counted from the first one.
+  /// Replaces every sample in a range of frames, which are counted from the oldest frame.
+  ///
+  /// - Parameter body: returns the new value. Its `index` is counted from the start of the range.
   mutating func change(
     _ range: Range<Int>, _ body: (_ channel: Int, _ index: Int, _ value: Float) -> Float
   ) {
@@ -63,7 +68,7 @@ struct SoundLine {
     }
   }
 
-  /// Frees the memory of removed frames from time to time.
+  /// Frees the memory of removed frames, if there are many.
   private mutating func tidy() {
     guard start > 16384, start > count else { return }
     for c in planes.indices { planes[c].removeFirst(start) }

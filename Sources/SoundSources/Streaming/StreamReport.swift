@@ -5,20 +5,22 @@ internal import HLS
 private import Media
 internal import Rendering
 
-/// The warnings and news of a stream for its listener.
+/// The warnings and news of a stream for the listener.
 struct StreamReport {
   private(set) var warnings: [String] = []
-  /// The rendition that was reported last.
+  /// The rendition that was reported last; nil before the first report.
   private(set) var rendition: Int?
   private var news: [(frame: Int, news: SourceNews)] = []
 
+  /// Adds a warning about sound that could not be decoded, at some time before `seconds`.
   mutating func noteDamage(before seconds: Double) {
     warnings.append(
       "some data before \(clockText(seconds)) could not be decoded "
         + "and was replaced by silence")
   }
 
-  /// Reports missing sound if the gap is long enough to be audible.
+  /// Adds a warning about missing sound, if the gap is long enough to be audible. Times are in
+  /// seconds.
   mutating func noteHole(of length: Double, at seconds: Double, reason: String?) {
     guard length >= 0.03 else { return }
     let reason = reason.map { ": \($0)" } ?? ""
@@ -26,7 +28,8 @@ struct StreamReport {
       "\(fixed(length, decimals: 2)) s of sound are missing from \(clockText(seconds)) on\(reason)")
   }
 
-  /// Reports a change of rendition at a frame. The first rendition has no reason.
+  /// Adds a change of rendition at a frame to the news. The reason is removed for the first
+  /// rendition.
   mutating func note(_ change: RenditionNews, of rendition: Int, at frame: Int) {
     var change = change
     if self.rendition == nil { change.reason = nil }
@@ -34,6 +37,7 @@ struct StreamReport {
     news.append((frame, .rendition(change)))
   }
 
+  /// Returns and removes the news up to a frame, oldest first.
   mutating func takeNews(upTo frame: Int) -> [SourceNews] {
     defer { news.removeAll { $0.frame <= frame } }
     return news.filter { $0.frame <= frame }.map(\.news)
