@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The mounting of a tracker on the head: the signed tracker axes that point to the front, to the
-/// left and up.
+/// The mounting of a tracker on the head: the signed tracker axes that point to the front of the
+/// head, to its left and up.
 ///
-/// A map is right-handed, so it applies equally to rotation vectors and angular velocities.
+/// A map preserves handedness. Therefore the same map applies to directions, forces, rotation
+/// vectors and angular velocities.
 public struct AxisMap: Sendable, Equatable {
   let columns: SIMD3<Int>
   let signs: SIMD3<Double>
@@ -18,9 +19,10 @@ public struct AxisMap: Sendable, Equatable {
     self.signs = signs
   }
 
-  /// Reads three signed tracker axes, for the head's front, left and up, such as `y,-x,z`.
+  /// Parses three signed tracker axes for the head's front, left and up, such as `y,-x,z`.
   ///
-  /// - Throws: `HeadTrackingError.badAxisMap` unless the three are different and right-handed.
+  /// - Throws: `HeadTrackingError.badAxisMap` unless the text names three different axes that form
+  ///   a right-handed set.
   public init(_ text: String) throws(HeadTrackingError) {
     var columns = SIMD3(0, 0, 0)
     var signs = SIMD3<Double>(1, 1, 1)
@@ -42,7 +44,7 @@ public struct AxisMap: Sendable, Equatable {
     guard determinant == 1 else { throw .badAxisMap(text) }
   }
 
-  /// Returns the vector in the head's axes.
+  /// Converts a vector from the tracker's axes to the head's axes.
   public func apply(_ v: SIMD3<Double>) -> SIMD3<Double> {
     SIMD3(v[columns.x], v[columns.y], v[columns.z]) * signs
   }

@@ -4,13 +4,15 @@ public import Geometry
 
 /// One sample of a tracker, in the project's axes: x front, y left, z up.
 public struct HeadSample: Sendable, Equatable {
-  /// When the sample arrived, in CLOCK_MONOTONIC nanoseconds.
+  /// The time of the sample, in CLOCK_MONOTONIC nanoseconds: when it was taken, if the tracker has
+  /// its own clock, otherwise when it arrived.
   public var time: Int64
   /// The head's orientation in the tracker's own reference frame.
   public var headToWorld: Quaternion
   /// Angular velocity in the head's frame, in rad/s; nil if the tracker does not report it.
   public var angularVelocity: SIMD3<Double>?
-  /// Changes when the tracker's reference frame jumps; the value itself has no meaning.
+  /// A counter that changes when the tracker's reference frame jumps. The value itself has no
+  /// meaning.
   public var discontinuityCount: Int
 
   public init(

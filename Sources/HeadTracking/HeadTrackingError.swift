@@ -10,15 +10,16 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case unknownTracker(String, available: [String])
   /// Several trackers match the identifier.
   case ambiguousTracker(String, matches: [String])
-  /// The user may not open the device node; the udev rule grants access.
+  /// The user may not open the device node. The udev rule would grant access.
   case permissionDenied(path: String, udevRule: String)
-  /// The device could not be opened.
+  /// The device or its report descriptor could not be opened.
   case cannotOpen(path: String, reason: String)
-  /// The device is not, or not completely, the tracker that its driver or profile expects.
+  /// The device cannot be used as a head tracker: no driver supports it, it lacks something that
+  /// its driver or profile requires, or the profile is invalid.
   case notAHeadTracker(path: String, reason: String)
-  /// A feature report could not be read or written.
+  /// A feature or output report could not be read or written, or the tracker did not reply.
   case featureFailed(report: Int, reason: String)
-  /// The three axes are not a right-handed set.
+  /// The text does not name three axes that form a right-handed set.
   case badAxisMap(String)
   /// The recording could not be read.
   case cannotReadMotion(path: String, reason: String)
@@ -57,7 +58,7 @@ extension HeadTrackingError: CustomStringConvertible {
   }
 }
 
-/// The system's description of an error number; "no answer" for 0.
+/// Returns the system's description of an error number, or "no answer" for 0.
 func errorText(_ error: Int32) -> String {
   error == 0 ? "no answer" : SystemError(number: error).description
 }

@@ -2,13 +2,14 @@
 
 /// One raw sample of an inertial measurement unit, in the project's axes: x front, y left, z up.
 public struct InertialSample: Sendable, Equatable {
-  /// Time in nanoseconds; if the sensor has its own clock, converted to CLOCK_MONOTONIC.
+  /// The time of the sample, in nanoseconds: on CLOCK_MONOTONIC for a connected tracker, as in the
+  /// file for a recording.
   public var time: Int64
   /// Angular velocity, in rad/s.
   public var angularVelocity: SIMD3<Double>
   /// Specific force, as an accelerometer measures it, in m/s2: +9.81 upwards at rest.
   public var specificForce: SIMD3<Double>
-  /// Magnetic field, in microtesla; nil without a magnetometer.
+  /// Magnetic field, in microtesla; nil if there is no magnetometer.
   public var magneticField: SIMD3<Double>?
 
   public init(

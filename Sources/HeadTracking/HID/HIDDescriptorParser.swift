@@ -2,7 +2,8 @@
 
 /// Parses the items of a report descriptor (HID 1.11, section 6.2.2) and computes the fields.
 struct HIDDescriptorParser {
-  /// The longest report of the kernel's hidraw, in bits; a field beyond it is an error.
+  /// The length of the longest report that the kernel's hidraw supports, in bits. Parsing stops at
+  /// a field that exceeds it.
   static let maximumReportBits = 16384 * 8
   static let maximumDepth = 64
 
@@ -18,7 +19,7 @@ struct HIDDescriptorParser {
     var id: UInt8
   }
 
-  /// An item's data as written: whether a maximum is signed depends on the minimum.
+  /// An item's data before the sign is known: whether a maximum is signed depends on its minimum.
   private struct Datum {
     var bits: UInt32 = 0
     var size = 0
@@ -158,7 +159,8 @@ struct HIDDescriptorParser {
     locals.usages.append((range, hasPage))
   }
 
-  /// Completes short usages with the page that is current at the main item (6.2.2.8).
+  /// Returns the usages of the main item. A usage without a page gets the page that is current at
+  /// the main item (HID 1.11, section 6.2.2.8).
   private func resolvedUsages() -> [ClosedRange<UInt32>] {
     let page = UInt32(globals.page) << 16
     return locals.usages.map { usage in
@@ -190,13 +192,14 @@ struct HIDDescriptorParser {
     return true
   }
 
-  /// Decodes a maximum. Published descriptors write 255 as the byte 0xFF, so a maximum is unsigned
-  /// if the minimum is not negative.
+  /// Decodes a maximum. Published descriptors write 255 as the byte 0xFF, so a maximum is signed
+  /// only if the minimum is negative.
   private static func maximum(_ datum: Datum, above minimum: Int64) -> Int64 {
     minimum < 0 ? datum.signed : datum.unsigned
   }
 
-  /// Decodes a unit exponent: a two's complement nibble, or, from some devices, a signed byte.
+  /// Decodes a unit exponent. The standard defines a two's complement nibble; the larger signed
+  /// numbers that some devices write are limited to -16 to 16.
   private static func exponent(_ datum: Datum) -> Int {
     if datum.bits < 16 { return Int(datum.bits) - (datum.bits > 7 ? 16 : 0) }
     return Int(max(-16, min(16, datum.signed)))

@@ -5,14 +5,19 @@ import Glibc
 import Synchronization
 import System
 
-/// A driver's access to a device's features; tests replace it with a simulated device.
+/// A driver's access to the feature reports of a device. Tests replace the device with a simulated
+/// one.
 protocol HIDFeatures {
-  /// Reads a feature report, which begins with its id.
+  /// Reads a feature report, which begins with its id (0 if the device does not number its
+  /// reports).
+  ///
+  /// - Parameter length: the length of the report in bytes, including the id.
+  /// - Throws: `featureFailed` if the device does not supply the report.
   func feature(id: UInt8, length: Int) throws(HeadTrackingError) -> [UInt8]
   func setFeature(_ report: [UInt8]) throws(HeadTrackingError)
 }
 
-/// An open hidraw node, which belongs to one thread and closes on deinitialisation.
+/// An open hidraw node, used by one thread at a time. It is closed on deinitialisation.
 final class HIDDevice: TrackerLink {
   enum ReadResult {
     case report(length: Int)
@@ -30,7 +35,8 @@ final class HIDDevice: TrackerLink {
 
   deinit { hid_close(handle) }
 
-  /// Reads one report with its id into the buffer.
+  /// Reads one input report into the buffer, with its id if the device numbers its reports. Returns
+  /// `nothing` if no report arrives within the timeout, and `gone` on an error.
   func read(into buffer: inout [UInt8], timeoutMilliseconds: Int) -> ReadResult {
     let length = buffer.withUnsafeMutableBufferPointer {
       hid_read_timeout(handle, $0.baseAddress, $0.count, Int32(timeoutMilliseconds))
@@ -71,7 +77,9 @@ final class HIDDevice: TrackerLink {
     return "/sys/class/hidraw/\(node)/device"
   }
 
-  /// Reads the report descriptor from sysfs; hidapi 0.13 has no call for it.
+  /// Reads the report descriptor from sysfs, because hidapi 0.13 has no function for it.
+  ///
+  /// - Throws: `cannotOpen` if the file cannot be read.
   func reportDescriptor() throws(HeadTrackingError) -> HIDReportDescriptor {
     // The kernel limits the size to 4096 bytes (HID_MAX_DESCRIPTOR_SIZE).
     let file = systemFolder + "/report_descriptor"
@@ -81,13 +89,14 @@ final class HIDDevice: TrackerLink {
   }
 }
 
-/// The process-wide part of hidapi. Opening modifies global state (the error text), so only one
-/// thread at a time may do it.
+/// The process-wide part of hidapi. Opening a node modifies global state (the error text), so only
+/// one thread at a time may do it.
 enum HIDLibrary {
   private static let lock = Mutex<Bool>(false)
 
-  /// Opens a node. It first checks the node through the kernel, because hidapi reports no error
-  /// number.
+  /// Opens a node. `hidraw_check` tests the node first, because hidapi reports no error number.
+  ///
+  /// - Throws: the error of that test, or EIO if only hidapi fails.
   static func open(_ path: String) throws(SystemError) -> OpaquePointer {
     let result: Result<OpaquePointer, SystemError> = lock.withLock { isReady in
       if !isReady { isReady = hid_init() == 0 }

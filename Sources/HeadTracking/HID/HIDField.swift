@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One main item of a report descriptor: `count` equal elements of `bitSize` bits in one report.
+/// One input, output or feature item of a report descriptor: `count` elements of `bitSize` bits
+/// each in one report.
 ///
 /// Source: USB Device Class Definition for HID 1.11, sections 5.8 and 6.2.2.
 public struct HIDField: Sendable, Equatable {
@@ -14,21 +15,24 @@ public struct HIDField: Sendable, Equatable {
   public var bitSize: Int
   public var count: Int
   public var isConstant: Bool
-  /// False for an array (selector), whose elements are indices into the usages.
+  /// Whether each element is the value of its own usage. It is false for an array (selector), whose
+  /// elements are indices into the list of usages.
   public var isVariable: Bool
   public var logicalMinimum: Int64
   public var logicalMaximum: Int64
   public var physicalMinimum: Int64
   public var physicalMaximum: Int64
   public var unit: UInt32
-  /// Power of ten of the physical values.
+  /// The power of ten by which physical values are multiplied.
   public var unitExponent: Int
-  /// The usages as in the descriptor, with ranges not expanded.
+  /// The usages in descriptor order, each with its page in the upper 16 bits. Ranges are not
+  /// expanded.
   public var usageRanges: [ClosedRange<UInt32>]
   /// The usages of the enclosing collections, outermost first.
   public var collections: [HIDUsage]
 
-  /// Returns the usage of an element; the last usage applies to all further elements (6.2.2.8).
+  /// Returns the usage of an element. The last usage applies to all further elements (HID 1.11,
+  /// section 6.2.2.8). Returns nil if the field has no usages.
   public func usage(of element: Int) -> HIDUsage? {
     var left = element
     for range in usageRanges {
@@ -39,7 +43,8 @@ public struct HIDField: Sendable, Equatable {
     return usageRanges.last.map { HIDUsage($0.upperBound) }
   }
 
-  /// Returns the index of a usage in the field's list; nil if it is not there.
+  /// Returns the index of a usage in the field's list of usages, with ranges expanded. Returns nil
+  /// if the list does not contain the usage.
   public func index(of usage: HIDUsage) -> Int? {
     var before = 0
     for range in usageRanges {
@@ -49,7 +54,8 @@ public struct HIDField: Sendable, Equatable {
     return nil
   }
 
-  /// Returns the value by which an array element selects the usage; nil if it cannot.
+  /// Returns the raw value with which an array element selects the usage. Returns nil if the field
+  /// is not an array, does not list the usage, or cannot represent the value.
   public func selector(for usage: HIDUsage) -> Int64? {
     guard !isVariable, let index = index(of: usage) else { return nil }
     let value = logicalMinimum + Int64(index)
@@ -58,8 +64,8 @@ public struct HIDField: Sendable, Equatable {
 }
 
 extension HIDField {
-  /// Reads the raw value of an element; nil if there is no such element, its size is unsupported,
-  /// or the report is too short.
+  /// Returns the raw value of an element, sign-extended if the logical minimum is negative. Returns
+  /// nil if there is no such element, its size is unsupported, or the report is too short.
   ///
   /// - Parameters:
   ///   - report: the report as read, with its id if the device numbers its reports.
@@ -77,8 +83,10 @@ extension HIDField {
     return isNegative ? Int64(raw) - 1 << Int64(bitSize) : Int64(raw)
   }
 
-  /// Writes the raw value of an element; false if there is no such element, its size is
-  /// unsupported, or the report is too short.
+  /// Writes the raw value of an element into a report.
+  ///
+  /// - Returns: false if there is no such element, its size is unsupported, or the report is too
+  ///   short.
   @discardableResult
   public func set(_ value: Int64, in report: inout [UInt8], element: Int = 0) -> Bool {
     guard (0..<count).contains(element), (1...32).contains(bitSize) else { return false }
@@ -95,7 +103,7 @@ extension HIDField {
     return true
   }
 
-  /// Physical units per step of the raw value (6.2.2.7).
+  /// The number of physical units per step of the raw value (HID 1.11, section 6.2.2.7).
   public var resolution: Double {
     let logical = Double(logicalMaximum) - Double(logicalMinimum)
     let physical = Double(physicalMaximum) - Double(physicalMinimum)
@@ -111,7 +119,8 @@ extension HIDField {
       + Double(physicalMinimum) * HIDField.powerOfTen(unitExponent)
   }
 
-  /// Reads the physical value of an element, in the field's unit.
+  /// Returns the physical value of an element, in the field's unit. Returns nil in the same cases
+  /// as `value(in:element:)`.
   public func physicalValue(in report: [UInt8], element: Int = 0) -> Double? {
     value(in: report, element: element).map(physical)
   }

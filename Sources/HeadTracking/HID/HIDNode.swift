@@ -4,9 +4,9 @@ import System
 
 /// A hidraw node and the kernel's information about its device.
 ///
-/// The information comes from sysfs, which needs no permission. `hid_enumerate` of hidapi 0.13.1
-/// reads the same files, but crashes the program if a device is unplugged meanwhile (libhidapi's
-/// pull request 580).
+/// The information comes from sysfs, which can be read without special permission. `hid_enumerate`
+/// of hidapi 0.13.1 reads the same files, but crashes the program if a device is unplugged while it
+/// does so (hidapi pull request 580).
 struct HIDNode: Sendable, Equatable {
   /// The device file, such as `/dev/hidraw0`.
   var path: String
@@ -16,12 +16,12 @@ struct HIDNode: Sendable, Equatable {
   var manufacturer: String
   var product: String
   var bus: TrackerBus
-  /// The number of the USB interface; -1 on other buses.
+  /// The number of the USB interface; -1 if it is unknown or the bus is not USB.
   var interface: Int
-  /// The usages of the top-level collections.
+  /// The usages of the top-level collections; empty if the report descriptor cannot be read.
   var usages: [HIDUsage]
 
-  /// Lists all nodes, ordered by number. A node that disappears meanwhile is omitted.
+  /// Returns all nodes, ordered by number. A node that disappears during the search is omitted.
   static func all(in folder: String = "/sys/class/hidraw") -> [HIDNode] {
     let mark = "hidraw"
     let numbers = (SystemFile.names(in: folder) ?? []).filter { $0.hasPrefix(mark) }
@@ -31,7 +31,8 @@ struct HIDNode: Sendable, Equatable {
 }
 
 extension HIDNode {
-  /// Reads a node; nil if the device is gone.
+  /// Reads the information about a node. Returns nil if the node has no valid `HID_ID`, for example
+  /// because the device is gone.
   private init?(_ name: String, in folder: String) {
     let link = "\(folder)/\(name)/device"
     let device = SystemFile.resolved(link) ?? link
@@ -56,7 +57,8 @@ extension HIDNode {
       usages: HIDReportDescriptor(descriptor ?? []).applications)
   }
 
-  /// Returns the nearest parent folder that contains a file.
+  /// Returns the nearest parent folder that contains a nonempty file of the given name, or nil if
+  /// there is none.
   private static func nearest(to folder: String, with file: String) -> String? {
     var parts = folder.split(separator: "/")
     while parts.popLast() != nil, !parts.isEmpty {
@@ -71,8 +73,8 @@ extension HIDNode {
     return String(decoding: bytes, as: UTF8.self).trimmingBlanks
   }
 
-  /// Returns the text without control characters, which a device could use to manipulate a
-  /// terminal; at most 256 scalars.
+  /// Returns the trimmed text without control characters, with which a device could manipulate a
+  /// terminal. The result has at most 256 scalars and is empty for nil.
   private static func cleaned(_ text: String?) -> String {
     let scalars = (text ?? "").unicodeScalars.lazy.filter {
       $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
@@ -82,7 +84,8 @@ extension HIDNode {
 }
 
 extension SystemFile {
-  /// Reads a file with lines such as `DRIVER=hid-generic`; empty if it cannot be read.
+  /// Returns the keys and values of a file with lines such as `DRIVER=hid-generic`. The dictionary
+  /// is empty if the file cannot be read.
   static func values(_ file: String) -> [String: String] {
     guard let bytes = try? contents(file) else { return [:] }
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)

@@ -2,16 +2,16 @@
 
 /// A HID report descriptor: the meaning of the bits of each report.
 ///
-/// It accepts any bytes. Parsing stops at the first invalid item, and the fields before it remain.
-/// Time and memory are proportional to the descriptor's length.
+/// Any bytes are accepted. Parsing stops at the first invalid item; the fields before that item
+/// remain available. Time and memory are proportional to the descriptor's length.
 public struct HIDReportDescriptor: Sendable {
   /// All fields in descriptor order, including padding.
   public internal(set) var fields: [HIDField] = []
-  /// The usages of the top-level collections.
+  /// The usages of the top-level collections, in descriptor order.
   public internal(set) var applications: [HIDUsage] = []
-  /// True if the reports begin with an id.
+  /// Whether the reports begin with an id.
   public internal(set) var hasReportIDs = false
-  /// True if parsing stopped before the end of the bytes, or an item is incomplete.
+  /// Whether parsing stopped before the end of the bytes or the last item is incomplete.
   public internal(set) var isDamaged = false
 
   init() {}
@@ -22,14 +22,15 @@ public struct HIDReportDescriptor: Sendable {
     self = parser.result
   }
 
-  /// Length of the report with its id, in bytes; 0 for a report that does not exist.
+  /// Returns the length of a report in bytes, including its id if the device numbers its reports.
+  /// Returns 0 if the descriptor has no such report.
   public func reportLength(_ kind: HIDReportKind, id: UInt8) -> Int {
     let bits = fields.lazy.filter { $0.kind == kind && $0.reportID == id }
       .map { $0.bitOffset + $0.bitSize * $0.count }.max()
     return ((bits ?? 0) + 7) / 8
   }
 
-  /// Returns the first field of the kind that has the usage.
+  /// Returns the first field of the kind that lists the usage, or nil if there is none.
   public func field(_ kind: HIDReportKind, usage: HIDUsage) -> HIDField? {
     fields.first { $0.kind == kind && $0.index(of: usage) != nil }
   }

@@ -3,11 +3,13 @@
 import CRealtime
 import Glibc
 
-/// A gyroscope and an accelerometer of the kernel's industrial I/O, polled at a constant rate.
+/// An open motion sensor of the kernel's industrial I/O (IIO), polled at a constant rate: a
+/// gyroscope, an accelerometer and, if present, a magnetometer.
 ///
-/// This reads devices that `hid-sensor-hub` has claimed, which have no hidraw node, and the sensors
-/// built into laptops and tablets. The default axes (x right, y front or up the screen, z out of
-/// it) are the kernel's, for a device that is flat on a table.
+/// It serves devices that `hid-sensor-hub` has claimed, which have no hidraw node, and the sensors
+/// built into laptops and tablets. The default axes are those of the kernel for a device that is
+/// flat on a table: x right, y to the front (the upper edge of the screen), z up (out of the
+/// screen).
 struct SensorConnection: TrackerConnection {
   let keepsReference = false
   private let gyroscope: SensorTriad
@@ -19,7 +21,7 @@ struct SensorConnection: TrackerConnection {
 
   /// Opens the sensors.
   ///
-  /// - Throws: `cannotOpen` if one is gone.
+  /// - Throws: `cannotOpen` if the gyroscope or the accelerometer is gone.
   init(_ unit: SensorUnit, axes: AxisMap?) throws(HeadTrackingError) {
     guard let gyroscope = unit.triad("anglvel"), let accelerometer = unit.triad("accel") else {
       throw .cannotOpen(path: unit.folders[0], reason: errorText(ENODEV))

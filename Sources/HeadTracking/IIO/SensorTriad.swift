@@ -2,10 +2,11 @@
 
 import Glibc
 
-/// Three axes of an industrial I/O device, such as `in_anglvel_x_raw` and the files for y and z.
+/// A three-axis sensor of an industrial I/O device, read from files such as `in_anglvel_x_raw`.
 ///
-/// Units are those of the kernel's ABI (Documentation/ABI/testing/sysfs-bus-iio): rad/s, m/s2,
-/// gauss. The value is (raw + offset) * scale, transformed by the mounting matrix if there is one.
+/// The units are those of the kernel's ABI (Documentation/ABI/testing/sysfs-bus-iio): rad/s, m/s2
+/// and gauss. A value is (raw + offset) * scale, transformed by the mounting matrix if there is
+/// one.
 struct SensorTriad {
   private let files: [SensorFile]
   private let scales: SIMD3<Double>
@@ -13,12 +14,12 @@ struct SensorTriad {
   /// The rows of the mounting matrix.
   private let mounting: [SIMD3<Double>]
 
-  /// Opens the axes.
+  /// Opens the files of the three axes.
   ///
   /// - Parameters:
-  ///   - folder: the folder of the device.
+  ///   - folder: the folder of the device, such as `/sys/bus/iio/devices/iio:device0`.
   ///   - kind: `anglvel`, `accel` or `magn`.
-  /// - Returns: nil if the device does not have all three axes.
+  /// - Returns: nil if the device does not have readable files for all three axes.
   init?(folder: String, kind: String) {
     var files: [SensorFile] = []
     var scales = SIMD3<Double>()
@@ -41,7 +42,8 @@ struct SensorTriad {
       .compactMap(Self.matrix).first ?? [SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1)]
   }
 
-  /// The present values of the three axes; nil if the device is gone.
+  /// The present values of the three axes, read anew on each access. Nil if an axis cannot be read,
+  /// usually because the device is gone.
   var vector: SIMD3<Double>? {
     var raw = SIMD3<Double>()
     for index in 0..<3 {
@@ -52,7 +54,8 @@ struct SensorTriad {
     return SIMD3((mounting[0] * v).sum(), (mounting[1] * v).sum(), (mounting[2] * v).sum())
   }
 
-  /// Parses `a, b, c; d, e, f; g, h, i` into rows; nil unless the determinant is within 0.05 of 1.
+  /// Parses a matrix such as `a, b, c; d, e, f; g, h, i` into its rows. Returns nil unless it has
+  /// three rows of three numbers and a determinant within 0.05 of 1.
   static func matrix(_ text: String) -> [SIMD3<Double>]? {
     let rows = text.split(separator: ";").map { row in
       row.split(separator: ",").compactMap { Double(String($0).trimmingBlanks) }
@@ -67,11 +70,11 @@ struct SensorTriad {
   }
 }
 
-/// A file of a kernel sensor, which yields a new value each time it is read.
+/// An open sysfs file of a kernel sensor. Each read returns a new value.
 final class SensorFile {
   private let descriptor: Int32
 
-  /// Opens a file; nil if it does not exist or cannot be read.
+  /// Opens a file. Returns nil if the file does not exist or may not be read.
   init?(_ path: String) {
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 { return nil }
@@ -79,7 +82,8 @@ final class SensorFile {
 
   deinit { close(descriptor) }
 
-  /// The present text; nil if the sensor is gone.
+  /// The present contents of the file, at most 256 bytes, trimmed. Nil if reading fails, for
+  /// example because the sensor is gone.
   var text: String? {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = pread(descriptor, &bytes, bytes.count, 0)

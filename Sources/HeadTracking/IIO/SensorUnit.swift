@@ -2,15 +2,15 @@
 
 import System
 
-/// The industrial I/O devices of one piece of hardware, which often has one for the gyroscope and
-/// one for the accelerometer.
+/// The industrial I/O devices of one piece of hardware. Often the gyroscope and the accelerometer
+/// are separate devices.
 struct SensorUnit: Sendable, Equatable {
   /// The folders of the devices, such as `/sys/bus/iio/devices/iio:device0`.
   var folders: [String]
   var name: String
-  /// The polling rate: samples per second, 25 to 200.
+  /// The polling rate, 25 to 200 samples per second; 100 if the kernel states none.
   var rate: Double
-  /// True if the kernel's hid-sensor-hub has claimed a HID device.
+  /// Whether the hardware is a HID device that the kernel's hid-sensor-hub has claimed.
   var isHidden: Bool
   var vendorID: UInt16 = 0
   var productID: UInt16 = 0
@@ -52,8 +52,9 @@ struct SensorUnit: Sendable, Equatable {
     return unit.triad("anglvel") != nil && unit.triad("accel") != nil ? unit : nil
   }
 
-  /// Returns the folder of the hardware: the path above a sensor hub's component, or else the
-  /// parent folder.
+  /// Returns the folder of the hardware to which an industrial I/O device belongs: the folder above
+  /// the `HID-SENSOR-` component of the device's path, or the device's parent folder if there is no
+  /// such component.
   private static func hardware(of path: String) -> String {
     var parts = (SystemFile.resolved(path) ?? path).split(separator: "/").dropLast()
     if let hub = parts.firstIndex(where: { $0.hasPrefix("HID-SENSOR-") }) {
@@ -62,7 +63,8 @@ struct SensorUnit: Sendable, Equatable {
     return parts.map { "/" + $0 }.joined()
   }
 
-  /// Returns vendor and product from a folder such as `.../0003:8086:0AC2.0001`.
+  /// Returns the vendor and product from the name of a folder such as `.../0003:8086:0AC2.0001`, or
+  /// nil if the name has another form.
   private static func hidNumbers(_ place: String) -> (vendor: UInt16, product: UInt16)? {
     let words = place.split(separator: "/").last?.split(whereSeparator: { ":.".contains($0) }) ?? []
     guard words.count == 4, let vendor = UInt16(words[1], radix: 16),
