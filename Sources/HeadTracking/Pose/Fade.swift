@@ -3,7 +3,8 @@
 import CRealtime
 import Geometry
 
-/// A rotation in the head's frame that decays to zero over stream time.
+/// A rotation in the head's frame that decays to zero over stream time, the time at which the sound
+/// is heard.
 struct Fade: Sendable {
   private var turn = SIMD3<Double>(0, 0, 0)
   private var start: Int64 = 0
@@ -17,8 +18,8 @@ struct Fade: Sendable {
   ///
   /// - Parameters:
   ///   - turn: the rotation vector at the start, in radians.
-  ///   - start: stream time, in nanoseconds.
-  ///   - duration: in nanoseconds, at least 1.
+  ///   - start: the stream time at which the decay begins, in nanoseconds.
+  ///   - duration: the duration of the decay, in nanoseconds; values below 1 count as 1.
   @_noLocks
   init(_ turn: SIMD3<Double>, from start: Int64, over duration: Double) {
     self.turn = turn
@@ -26,13 +27,13 @@ struct Fade: Sendable {
     self.duration = max(1, duration)
   }
 
-  /// The remaining rotation at a stream time, decaying linearly.
+  /// Returns the rotation that remains at a stream time if it decays linearly.
   @_noLocks
   func linear(_ time: Int64) -> Quaternion {
     left(1 - min(1, max(0, Double(time - start) / duration)))
   }
 
-  /// The remaining rotation at a stream time, decaying along a minimum-jerk curve.
+  /// Returns the rotation that remains at a stream time if it decays along a minimum-jerk curve.
   @_noLocks
   func smooth(_ time: Int64) -> Quaternion {
     left(1 - Fade.minimumJerk(Double(time - start) / duration))
@@ -44,8 +45,9 @@ struct Fade: Sendable {
     return Quaternion(rotationVector: turn * share)
   }
 
-  /// Minimum-jerk curve 10 s^3 - 15 s^4 + 6 s^5, with zero velocity and acceleration at s = 0 and s
-  /// = 1 (Flash and Hogan, J. Neurosci. 1985).
+  /// Returns the minimum-jerk curve 10 s^3 - 15 s^4 + 6 s^5 at s = `fraction`, limited to 0 to 1.
+  /// The curve rises from 0 to 1 with zero velocity and acceleration at both ends (Flash and Hogan,
+  /// J. Neurosci. 1985).
   @_noLocks
   static func minimumJerk(_ fraction: Double) -> Double {
     let s = min(1, max(0, fraction))

@@ -7,16 +7,17 @@ import System
 
 /// Passes the head pose from the tracker's thread to the renderer.
 ///
-/// The pose is relative to the front of the stage, which is the yaw of the first sample and of each
-/// `recenter()`. Pitch and roll come from gravity. If a second tracker feeds a `DeviceSampleSink`,
-/// the stage stands still relative to the object that carries that tracker, such as a screen or a
-/// seat. `HeadToStageConditioner` makes poses from samples, and `HeadToStageTimeline` interpolates
-/// and extrapolates them.
+/// The pose is relative to the front of the stage. The front is the direction that the head faces
+/// when the tracker's reference frame begins, unless `keepFront(_:)` sets another, and at each
+/// `recenter()`. It has a yaw only; pitch and roll are relative to gravity. If a second tracker
+/// feeds a `DeviceSampleSink`, the stage stands still relative to the object that carries that
+/// tracker, such as a screen or a seat. `HeadToStageConditioner` makes poses from samples, and
+/// `HeadToStageTimeline` interpolates and extrapolates them.
 ///
-/// ## Threading
-/// Call `push` and the `reference` functions from any thread, usually the tracker's. Only the audio
-/// thread may call `pose(at:)` (there is one reader), which allocates nothing, takes no lock and
-/// never waits. The pass functions belong to the same thread. Call everything else from any thread.
+/// ## Threading Only the audio thread may call `pose(at:)`, `pose(at:now:)` and the functions of a
+/// pass (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`), because there is one reader. They
+/// allocate nothing, take no lock and never wait. Call everything else from any thread; `push` and
+/// the `reference` functions are usually called from the tracker's thread.
 public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   private struct Producer {
     var stage = HeadToStageConditioner()
@@ -30,7 +31,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     /// The timeline for queued sound that is rendered again.
     var again = HeadToStageTimeline()
     var position = 0
-    /// The time of the latest `beginPass`, in CLOCK_MONOTONIC nanoseconds.
+    /// The time of the latest `beginPass`, in CLOCK_MONOTONIC nanoseconds; nil before the first.
     var lastPass: Int64?
   }
 
@@ -58,7 +59,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   }
 
   /// Takes a sample from the tracker. A sample that is not a rotation, or not newer than the
-  /// previous one, is ignored and counted.
+  /// previous one, is ignored and counted as rejected.
   ///
   /// - Returns: true if the tracker's reference frame jumped before the sample.
   @discardableResult
@@ -78,8 +79,9 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     }
   }
 
-  /// Adds a function that is called after every sample, on the thread that pushes it, until it
-  /// returns false. It must not call this source.
+  /// Adds a function that is called after every pushed sample, even a rejected one, until the
+  /// function returns false. It runs on the thread that pushes the sample, and must not call this
+  /// source.
   public func observe(_ observer: @escaping @Sendable () -> Bool) {
     observers.withLock { $0.append(observer) }
   }
@@ -88,13 +90,13 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     observers.withLock { $0.removeAll { !$0() } }
   }
 
-  /// Counts a report that contains no sample.
+  /// Counts a report without a sample as rejected.
   public func reject() {
     producer.withLock { $0.rejected += 1 }
   }
 
   /// Announces that the next sample comes from a tracker that has just been switched on. The front
-  /// becomes the direction that the head faces in that sample.
+  /// becomes the direction that the head faces in that sample, or the one set by `keepFront(_:)`.
   public func beginReference() {
     producer.withLock { $0.stage.beginReference() }
   }
@@ -107,13 +109,13 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   // MARK: The front
 
   /// Moves the front of the stage to the direction that the head faces at the next sample (yaw
-  /// only), within 0.4 s.
+  /// only). The move takes 0.4 s.
   public func recenter() {
     producer.withLock { $0.stage.recenter() }
   }
 
-  /// Whether tracker drift is corrected: the front moves inaudibly slowly to where the head rests.
-  /// Default true.
+  /// Whether the yaw drift of the tracker is corrected: while the head rests near the front, the
+  /// front moves towards the direction that the head faces, inaudibly slowly. The default is true.
   public var takesDriftBack: Bool {
     get { producer.withLock { $0.stage.isRecentring } }
     set { producer.withLock { $0.stage.isRecentring = newValue } }
@@ -123,16 +125,18 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// while the stage is relative to a device.
   public var front: Double? { producer.withLock { $0.stage.front } }
 
-  /// Sets the front that applies when the tracker's next reference frame begins, as a yaw in the
-  /// tracker's own world, in radians. It replaces the direction that the head faces then. A yaw
-  /// that is not finite removes the setting.
+  /// Sets the front for the tracker's next new reference frame, instead of the direction that the
+  /// head faces then. The setting applies once.
+  ///
+  /// - Parameter yaw: the yaw of the front in the tracker's own world, in radians. A value that is
+  ///   not finite removes the setting.
   public func keepFront(_ yaw: Double) {
     producer.withLock { $0.stage.keptFront = yaw.isFinite ? yaw : nil }
   }
 
   // MARK: The device
 
-  /// Takes a sample of the device that the stage is fixed to.
+  /// Takes a sample from the tracker of the device that the stage is fixed to.
   ///
   /// - Returns: true if the reference frame of the device's tracker jumped before the sample.
   @discardableResult
@@ -150,23 +154,28 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
 
   // MARK: The renderer's side
 
-  /// How far ahead of the present the head pose is predicted.
+  /// How far ahead of the present the head pose is predicted. The default is `automatic`.
   public var prediction: PosePrediction {
     get { PosePrediction(code: predictionCode.load(ordering: .relaxed)) }
     set { predictionCode.store(newValue.code, ordering: .relaxed) }
   }
 
-  /// The head pose `headToStage`, relative to the front of the stage.
+  /// Returns the head pose `headToStage`, relative to the front of the stage.
   ///
   /// - Parameter time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds; usually some tens
-  ///   of milliseconds ahead. If it is earlier than in the previous call, the timeline restarts, as
-  ///   after a seek.
+  ///   of milliseconds ahead. If it is earlier than in the previous call, or at least 100 ms later,
+  ///   a new pass begins, as after a seek.
   @_noLocks
   public func pose(at time: Int64) -> Quaternion {
     pose(at: time, now: monotonic_nanoseconds())
   }
 
-  /// The same pose for a present time that the caller supplies, for offline use.
+  /// Returns the head pose `headToStage` as `pose(at:)` does, but with a present time that the
+  /// caller supplies.
+  ///
+  /// - Parameters:
+  ///   - time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds.
+  ///   - now: the present time on the same clock.
   @_noLocks
   public func pose(at time: Int64, now: Int64) -> Quaternion {
     takeSamples(heard: time, now: now)
@@ -178,7 +187,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     return pose
   }
 
-  /// The timing of the newest sample that the renderer has taken; nil before the first.
+  /// The timing of the newest sample that the renderer has taken; nil before the first sample.
   public var latestUse: SampleUse? { used.latest }
 
   @_noLocks
@@ -193,16 +202,18 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     reader.pointee.again.prediction = prediction
   }
 
-  /// Begins a pass over queued sound that is rendered again. It does not affect `pose(at:)`.
+  /// Begins a pass over queued sound that is rendered again. The results of `pose(at:)` do not
+  /// change.
   ///
-  /// A new front, or a tracker that has returned, eases from the pose as played. Everything else
-  /// follows the newest samples at once. Call it on the thread that calls `pose(at:)`.
+  /// After a new front, a new or jumped reference frame, or a gap in the samples, the pose eases
+  /// from `played` to the new samples. Otherwise the pose follows the newest samples at once. Call
+  /// this function on the thread that calls `pose(at:)`.
   ///
   /// - Parameters:
   ///   - start: when the first frame of the pass is heard, in CLOCK_MONOTONIC nanoseconds.
   ///   - end: when the last frame is heard.
   ///   - played: the pose at `start` as it was played.
-  ///   - now: the present time.
+  ///   - now: the present time, on the same clock.
   @_noLocks
   public func beginPass(from start: Int64, to end: Int64, played: Quaternion, now: Int64) {
     takeSamples(heard: start, now: now)
@@ -211,21 +222,27 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     rendered.push(reader.pointee.again.truth(at: start))
   }
 
-  /// The tracker's sampling interval, in nanoseconds; 0 before the first sample.
+  /// The tracker's sampling interval, in nanoseconds; 0 before the first sample, and 20 ms until
+  /// the interval is known.
   public var sampleIntervalOfPass: Int64 {
     @_noLocks get { reader.pointee.again.sampleInterval }
   }
 
-  /// The head pose at a time, as known and predicted now, in the latest pass.
+  /// Returns the head pose at a time in the latest pass, as known or predicted from the newest
+  /// samples.
+  ///
+  /// - Parameter time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds.
   @_noLocks
   public func poseOfPass(at time: Int64) -> Quaternion {
     reader.pointee.again.truth(at: time)
   }
 
-  /// The state now.
+  /// The present state of the tracker and of the pose.
   public var status: HeadPoseStatus { status(now: monotonic_nanoseconds()) }
 
-  /// The state at a time, in CLOCK_MONOTONIC nanoseconds.
+  /// Returns the state of the tracker and of the pose.
+  ///
+  /// - Parameter now: the present time, in CLOCK_MONOTONIC nanoseconds.
   public func status(now: Int64) -> HeadPoseStatus {
     producer.withLock { producer in
       let interval = producer.stage.conditioner.clock.interval

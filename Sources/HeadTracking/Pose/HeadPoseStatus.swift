@@ -8,42 +8,47 @@ public struct HeadPoseStatus: Sendable, Equatable {
     /// No sample has arrived yet.
     case waiting
     case fresh
-    /// The newest sample is older than the stale limit; the pose eases to the front.
+    /// The newest sample is older than 120 ms and older than five sampling intervals. The pose
+    /// eases to the front.
     case stale
-    /// The newest sample is so old that the pose has reached the front.
+    /// The newest sample is so old that the pose has reached the front, one second after it became
+    /// stale.
     case lost
   }
 
   public var freshness: Freshness
-  /// The head pose relative to the front of the stage, as the renderer last requested it.
+  /// The head pose that the renderer used last, relative to the front of the stage; the identity
+  /// before the first request.
   public var pose: Quaternion
-  /// The newest sample, in the tracker's own frame.
+  /// The newest accepted sample, in the tracker's own reference frame; nil before the first.
   public var latestSample: HeadSample?
-  /// Samples per second; 0 until it is known.
+  /// The number of samples per second; 0 until it is known.
   public var rate: Double
-  /// Age of the newest sample; nil before the first.
+  /// The age of the newest accepted sample; nil before the first.
   public var ageMilliseconds: Double?
-  /// Number of samples accepted.
+  /// The number of accepted samples.
   public var acceptedCount: Int
-  /// Number of reports rejected: without a sample, not a rotation, or not newer than the previous
-  /// one.
+  /// The number of rejected reports: those that contain no sample, and samples that are not a
+  /// rotation or are not newer than the previous one.
   public var rejectedCount: Int
-  /// Number of jumps of the tracker's reference frame.
+  /// The number of jumps of the tracker's reference frame.
   public var discontinuityCount: Int
-  /// True while the stage is fixed to a device instead of the room.
+  /// Whether the stage is fixed to a device instead of the room.
   public var isDeviceRelative: Bool
 }
 
-/// When one tracker sample passed each stage on its way to the ears, in CLOCK_MONOTONIC
-/// nanoseconds.
+/// The times at which one tracker sample passed each step on its way to the ears, in
+/// CLOCK_MONOTONIC nanoseconds.
 public struct SampleUse: BitwiseCopyable, Sendable, Equatable {
-  /// When the report was read.
+  /// The time of the sample, `HeadSample.time`.
   public var arrival: Int64
-  /// When its filtered pose and forecast became available to the renderer.
+  /// When the pose and the forecast that were made from the sample became available to the
+  /// renderer.
   public var ready: Int64
-  /// When the renderer first requested a pose after that.
+  /// When the renderer took the sample, with its first request after `ready`.
   public var used: Int64
-  /// The time it requested: when the first sound rendered with the sample is heard.
+  /// The time for which the renderer then requested a pose: when the first sound rendered with the
+  /// sample is heard.
   public var heard: Int64
 
   @_noLocks

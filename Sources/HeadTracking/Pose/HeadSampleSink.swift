@@ -8,7 +8,7 @@ public protocol HeadSampleSink: AnyObject, Sendable {
   @discardableResult
   func push(_ sample: HeadSample) -> Bool
 
-  /// Counts a report that contains no sample.
+  /// Counts a report without a sample as rejected.
   func reject()
 
   /// Announces that the next sample comes from a tracker that has just been switched on.
@@ -17,11 +17,12 @@ public protocol HeadSampleSink: AnyObject, Sendable {
   /// Announces that the next sample follows a pause, in the same reference frame as before.
   func resumeReference()
 
-  /// Handles a press of the tracker's button: the front becomes the direction that the head faces.
+  /// Handles a press of the tracker's recentring button: the front becomes the direction that the
+  /// head faces.
   func recenter()
 }
 
-/// Feeds the samples of a device's tracker to the head's source, so that the stage stands still
+/// Feeds the samples of a device's tracker to a `HeadPoseSource`, so that the stage stands still
 /// relative to the device, such as a screen or a seat.
 public final class DeviceSampleSink: HeadSampleSink {
   private let head: HeadPoseSource

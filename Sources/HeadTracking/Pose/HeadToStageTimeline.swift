@@ -3,26 +3,30 @@
 import CRealtime
 import Geometry
 
-/// The head pose `headToStage` as a function of stream time, made from the samples known so far.
+/// The head pose `headToStage` as a function of stream time (when the sound is heard), computed
+/// from the samples received so far.
 ///
-/// Between samples, the pose is interpolated. Beyond the newest sample, it follows that sample's
-/// forecast until the next sample is overdue, then brakes to rest. So it never waits for a sample
-/// and never drifts away. When a new sample shows a prediction error, the error is corrected over
-/// about one update interval, so that the pose has no steps.
+/// Between samples, the pose is interpolated. Beyond the newest sample, the pose follows that
+/// sample's forecast until the next sample is overdue, then brakes to rest. So the timeline never
+/// waits for a sample, and the pose never drifts away. When a new sample shows a prediction error,
+/// the error is corrected over about one update interval, so that the pose has no steps.
 ///
-/// A query ahead of the present is predicted as far ahead as `prediction` allows. The excess is
-/// subtracted from its time, so that equal steps of the queries remain equal steps of the motion.
+/// The pose is predicted at most as far ahead of the present as `prediction` allows. If queries are
+/// further ahead, the excess is subtracted from their times, so that equal steps of the queries
+/// remain equal steps of the motion.
 ///
-/// If samples stop, the pose holds until the newest is older than the stale limit, then eases to
-/// the front within `easeToFront`. It eases back within `easeBack` when samples return.
+/// If samples stop, the pose holds until the newest sample is older than the stale limit, then
+/// eases to the front over `easeToFront`. When samples return, the pose eases back over `easeBack`.
 ///
-/// Query times increase while the stream is written. A query for an earlier time, or for one far
-/// ahead, begins a new pass (a rewritten queue, a seek), which starts at the newest known pose.
+/// Query times increase while the stream is written. A query for an earlier time than the previous
+/// one, or for a time at least `passJump` later, begins a new pass, for example after a seek. A new
+/// pass starts without a correction, at the pose that the newest samples give.
 ///
 /// ## Threading
 /// A value that belongs to one thread; all functions are real-time safe.
 struct HeadToStageTimeline: Sendable {
-  /// Time limits and durations, all in nanoseconds except `staleAfterIntervals`.
+  /// Time limits and durations, in nanoseconds, except `staleAfterIntervals`, a number of sampling
+  /// intervals.
   struct Settings: Sendable {
     var staleAfter: Int64 = 120_000_000
     var staleAfterIntervals: Int64 = 5
@@ -30,18 +34,22 @@ struct HeadToStageTimeline: Sendable {
     var easeBack: Int64 = 300_000_000
     /// Duration of the move to a front that the listener chose.
     var easeToNewFront: Int64 = 400_000_000
-    /// Longest correction of a prediction error. A correction takes at least 1.25 update intervals,
-    /// even if that is longer.
+    /// Longest duration of the correction of a prediction error. A correction takes at least 1.25
+    /// update intervals, even if that is longer. An update interval is the stream time between two
+    /// queries that see new samples.
     var longestCorrection = 45_000_000.0
-    /// Longest extrapolation beyond the newest sample, before braking.
+    /// Longest extrapolation beyond the newest sample, without the braking that follows.
     var maximumLookAhead: Int64 = 300_000_000
-    /// The smallest distance between two queries that counts as a jump instead of a step.
+    /// Smallest difference between the times of two queries that counts as a jump instead of a
+    /// step.
     var passJump: Int64 = 100_000_000
 
     static let `default` = Settings()
 
-    /// The greatest age of the newest sample before it counts as stale, for a tracker with this
-    /// sampling interval; all in nanoseconds.
+    /// Returns the greatest age of the newest sample at which it does not yet count as stale, in
+    /// nanoseconds.
+    ///
+    /// - Parameter interval: the tracker's sampling interval, in nanoseconds.
     @_noLocks
     func staleLimit(_ interval: Int64) -> Int64 {
       max(staleAfter, staleAfterIntervals * interval)
@@ -55,12 +63,12 @@ struct HeadToStageTimeline: Sendable {
     case ease(Int64)
   }
 
-  /// A prediction error above this is a leap: 0.2 rad, 11 degrees.
+  /// The angle above which a prediction error counts as a leap: 0.2 rad, or 11 degrees.
   private static var leap: Double {
     @_noLocks get { 0.2 }
   }
 
-  /// Speed of correction for a head at rest, in rad/s.
+  /// The speed at which the pose of a resting head is corrected, in rad/s.
   private static var calm: Double {
     @_noLocks get { 2 }
   }
@@ -72,12 +80,12 @@ struct HeadToStageTimeline: Sendable {
   private var newest = RecentPoses.none
   /// How far ahead of the present the pose is predicted.
   var prediction = PosePrediction.automatic
-  /// How far the queries reach beyond the prediction, in nanoseconds.
+  /// How much further ahead the queries are than `prediction` allows, smoothed, in nanoseconds.
   private var excess = 0.0
-  /// How far ahead of the present the last query was, in nanoseconds.
+  /// How far ahead of the present the last query was, or the end of the last pass, in nanoseconds.
   private var lead: Int64 = 0
-  /// The typical lead of the queries before the newest sample, in nanoseconds. It does not change
-  /// while no sample arrives, so that all queries in that time brake alike.
+  /// The typical `lead` of the queries before the newest sample, in nanoseconds. It changes only
+  /// when a sample arrives, so that all queries between two samples brake alike.
   private var usualLead: Int64 = 0
   private var pending = Pending.nothing
   private var correction = Fade()
@@ -123,7 +131,7 @@ struct HeadToStageTimeline: Sendable {
     newest = pose
   }
 
-  /// The head pose relative to the front of the stage.
+  /// Returns the head pose relative to the front of the stage.
   ///
   /// - Parameters:
   ///   - time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds.
@@ -151,7 +159,7 @@ struct HeadToStageTimeline: Sendable {
     staleSince = time
   }
 
-  /// The greatest age of the newest sample before it counts as stale, in nanoseconds.
+  /// The greatest age of the newest sample at which it does not yet count as stale, in nanoseconds.
   private var staleLimit: Int64 {
     @_noLocks get {
       settings.staleLimit(newest.interval)
@@ -168,7 +176,8 @@ extension HeadToStageTimeline {
     pending = .ease(duration)
   }
 
-  /// Joins the path of the new samples to the pose as played.
+  /// Starts the pending fade, which joins the pose as played to the path of the new samples. A
+  /// query that begins a new pass starts none.
   @_noLocks
   private mutating func connect(_ time: Int64, _ now: Int64) {
     let isForward = hasOutput && time >= lastTime && time - lastTime < settings.passJump
@@ -202,8 +211,10 @@ extension HeadToStageTimeline {
     pending = .nothing
   }
 
-  /// Nanoseconds for the correction of an error of `size` radians. A leap must be corrected within
-  /// the time it was first given, although each new sample sees what remains of it as a new error.
+  /// Returns the longest duration of the correction of an error, in nanoseconds. A leap keeps its
+  /// first deadline, although each new sample treats the uncorrected remainder as a new error.
+  ///
+  /// - Parameter size: the error, in radians.
   @_noLocks
   private mutating func timeToCorrect(_ size: Double) -> Double {
     let left = Double(leapEnd - lastTime)
@@ -218,7 +229,8 @@ extension HeadToStageTimeline {
     return Double(lead - prediction.lookAhead(lead))
   }
 
-  /// Nanoseconds of stream time between two updates: a block may span several samples.
+  /// Measures and returns the update interval, smoothed, in nanoseconds. It is at least the
+  /// sampling interval, and longer if a block spans several samples.
   @_noLocks
   private mutating func noteUpdate() -> Double {
     let own = Double(newest.interval)
@@ -235,14 +247,15 @@ extension HeadToStageTimeline {
 extension HeadToStageTimeline {
   /// Begins a pass over queued sound that is rendered again.
   ///
-  /// A new front, or a tracker that has returned, eases from the pose as played. Everything else
-  /// follows the newest samples at once, and the caller smooths the transition.
+  /// After a new front, a new or jumped reference frame, or a gap in the samples, the pose eases
+  /// from `played` to the new samples. Otherwise the pose follows the newest samples at once, and
+  /// the caller smooths the transition.
   ///
   /// - Parameters:
   ///   - start: when the first frame is heard, in CLOCK_MONOTONIC nanoseconds.
   ///   - end: when the last frame is heard.
   ///   - played: the pose at `start` as it was played.
-  ///   - now: the present time.
+  ///   - now: the present time, on the same clock.
   @_noLocks
   mutating func beginPass(from start: Int64, to end: Int64, played: Quaternion, now: Int64) {
     (lastTime, lastOutput, hasOutput) = (start, played, true)
@@ -263,7 +276,8 @@ extension HeadToStageTimeline {
     @_noLocks get { history.isEmpty ? 0 : newest.interval }
   }
 
-  /// The pose at a time in the current pass, from the newest samples and without corrections.
+  /// Returns the pose at a time in the current pass, from the newest samples and without the
+  /// correction of prediction errors.
   @_noLocks
   func truth(at time: Int64) -> Quaternion {
     if history.isEmpty { return lastOutput }
@@ -274,8 +288,8 @@ extension HeadToStageTimeline {
 // MARK: The path through the samples
 
 extension HeadToStageTimeline {
-  /// The path through the samples, or, if they are stale, the transition from that path to the
-  /// front.
+  /// Returns the pose on the path through the samples or, if the samples are stale, on the
+  /// transition from that path to the front.
   @_noLocks
   private func base(_ time: Int64) -> Quaternion {
     let here = reach(time)
@@ -292,7 +306,7 @@ extension HeadToStageTimeline {
     return newest.foreseen(after: HeadToStageTimeline.braked(ahead, lookAhead))
   }
 
-  /// Seconds after the newest sample at which the next one is overdue.
+  /// Seconds after the newest sample at which the next one counts as overdue and braking begins.
   private var lookAhead: Double {
     @_noLocks get {
       let update = Double(newest.interval) + updateInterval
@@ -301,8 +315,8 @@ extension HeadToStageTimeline {
     }
   }
 
-  /// Maps elapsed to extrapolated seconds: full speed up to the limit, then constant deceleration
-  /// to rest within 30 ms.
+  /// Maps the seconds since the newest sample to seconds of extrapolated motion: full speed up to
+  /// the limit, then constant deceleration to rest over 30 ms.
   @_noLocks
   private static func braked(_ seconds: Double, _ limit: Double) -> Double {
     guard seconds > limit else { return seconds }

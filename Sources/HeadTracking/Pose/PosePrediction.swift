@@ -2,13 +2,13 @@
 
 /// How far ahead of the present the head pose is predicted.
 public enum PosePrediction: Sendable, Equatable {
-  /// To the time the sound is heard, as far as the queue and the server report it, but by at most
-  /// this many nanoseconds.
+  /// To the time at which the sound is heard, as the queue and the server report it, but at most
+  /// this many nanoseconds ahead.
   case measured(atMost: Int64)
-  /// By this many nanoseconds, whatever the latency.
+  /// By this many nanoseconds, regardless of the latency.
   case fixed(Int64)
 
-  /// By the latency, at most 200 ms.
+  /// To the time at which the sound is heard, but at most 200 ms ahead.
   public static var automatic: PosePrediction {
     @_noLocks get { .measured(atMost: 200_000_000) }
   }
@@ -16,7 +16,8 @@ public enum PosePrediction: Sendable, Equatable {
     @_noLocks get { .fixed(0) }
   }
 
-  /// The look-ahead for a query that is `lead` nanoseconds ahead of the present, in nanoseconds.
+  /// Returns the look-ahead for a query that is `lead` nanoseconds ahead of the present, in
+  /// nanoseconds.
   @_noLocks
   func lookAhead(_ lead: Int64) -> Int64 {
     switch self {
@@ -25,8 +26,8 @@ public enum PosePrediction: Sendable, Equatable {
     }
   }
 
-  /// The prediction as a number for an atomic: the limit, or the bitwise complement of a fixed
-  /// look-ahead.
+  /// The prediction as a number that an atomic can hold: the limit, or the bitwise complement of a
+  /// fixed look-ahead. Negative values count as 0.
   var code: Int64 {
     switch self {
     case .measured(let limit): max(0, limit)

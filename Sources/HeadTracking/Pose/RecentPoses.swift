@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// The newest samples, up to 32.
+/// A ring of the newest samples, at most 32.
 struct RecentPoses: Sendable {
   private static let capacity = 32
   private var poses = InlineArray<32, StampedPose>(repeating: RecentPoses.none)
@@ -32,9 +32,11 @@ struct RecentPoses: Sendable {
     count = 0
   }
 
-  /// The pose at a time, interpolated between the neighbouring samples; the oldest pose before
-  /// them, the newest after them. It is not inlined: otherwise the caller copies every sample even
-  /// if it does not call this.
+  /// Returns the pose at a time, interpolated between the neighbouring samples. Before the oldest
+  /// sample it returns the oldest pose, and after the newest the newest pose.
+  ///
+  /// Inlining is disabled, because the caller would otherwise copy every sample, even on paths
+  /// without this call.
   @_noLocks
   @inline(never)
   func interpolate(_ time: Int64) -> Quaternion {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives the samples of a regular tracker regular times.
+/// Assigns evenly spaced times to the samples of a tracker with a constant sampling rate.
 ///
 /// Arrivals jitter because of the scheduler and the bus; the tracker's own clock does not. A
 /// second-order loop follows that clock: it corrects phase and interval by a fraction of each
-/// residual. At first its gains are those of a growing memory (least squares over all samples so
-/// far), later those of a fading memory. Sources: F. Adriaensen, "Using a DLL to filter time", LAC
-/// 2005; E. Brookner, "Tracking and Kalman Filtering Made Easy", 1998, ch. 1.
+/// residual (arrival minus predicted arrival). At first its gains are those of a growing memory
+/// (least squares over all samples so far), later those of a fading memory. Sources: F. Adriaensen,
+/// "Using a DLL to filter time", LAC 2005; E. Brookner, "Tracking and Kalman Filtering Made Easy",
+/// 1998, ch. 1.
 ///
 /// A sample can be very late, but never earlier than the jitter allows. Therefore a sample that is
-/// late by most of an interval counts as late, and not as the one after a lost sample. A single
-/// late sample moves the loop little. The times follow the earliest arrivals and are never later
-/// than the arrival itself.
+/// late by up to half of an interval, or more if the jitter suggests it, counts as late and does
+/// not indicate a lost sample. A single late sample moves the loop little. The times follow the
+/// earliest arrivals, and a time is later than the arrival only if two samples arrive at the same
+/// time.
 struct SampleClock: Sendable {
   /// The tracker's sampling interval in nanoseconds; 0 before the second sample.
   private(set) var interval = 0.0
@@ -21,24 +23,26 @@ struct SampleClock: Sendable {
   private var lastArrival: Int64 = 0
   private var recent: [Double] = []
   private var samples = 0
-  /// Mean earliness of the samples that come early, in nanoseconds.
+  /// The mean by which early samples precede the prediction of the loop, in nanoseconds.
   private var earliness = 0.0
-  /// Steps that were counted for lost samples but may have been late samples.
+  /// The number of intervals that were attributed to lost samples, which may still arrive late.
   private var doubtful = 0.0
-  /// Consecutive samples with a large residual (`strayed`), and with an interval unlike the loop's
-  /// (`unlike`).
+  /// The number of consecutive samples with a large residual.
   private var strayed = 0
+  /// The number of consecutive samples at which the loop's interval differed from the recent ones.
   private var unlike = 0
 
-  /// Fraction of a residual that corrects the phase once the loop has settled: a memory of 20
-  /// samples, and of at least 0.3 s (`memory`, in nanoseconds).
+  /// Largest fraction of a residual that corrects the phase once the loop has settled: a memory of
+  /// 20 samples.
   private static let settledGain = 0.05
+  /// Shortest memory of the settled loop, in nanoseconds: 0.3 s.
   private static let memory = 0.3e9
   /// The earliest arrivals precede the mean arrival by this multiple of the mean earliness.
   private static let reach = 3.5
 
-  /// The regular time of a sample that arrived at `arrival`, in nanoseconds. It increases with
-  /// every call, and is no later than the arrival unless two samples arrive at the same time.
+  /// Returns the regular time of a sample that arrived at `arrival`, both in nanoseconds. The time
+  /// increases with every call, and is no later than the arrival unless two samples arrive at the
+  /// same time.
   mutating func stamp(_ arrival: Int64) -> Int64 {
     guard let previous = lastStamp else {
       origin = arrival
@@ -62,7 +66,8 @@ struct SampleClock: Sendable {
     return finish(origin + Int64(time - Self.reach * earliness), after: previous, arrival)
   }
 
-  /// The number of sampling intervals since the last sample; all but one belong to lost samples.
+  /// Returns the number of sampling intervals since the last sample: one, plus one for each lost
+  /// sample, or 0 for a late sample that was counted as lost before.
   private mutating func steps(_ elapsed: Double) -> Double {
     if doubtful > 0, elapsed < 0.3 * interval {
       doubtful -= 1
@@ -109,8 +114,8 @@ struct SampleClock: Sendable {
     return result
   }
 
-  /// The interquartile mean of the recent intervals, in nanoseconds. Neither a lost sample nor a
-  /// pair that arrives together affects it.
+  /// The interquartile mean of the recent intervals, in nanoseconds. Neither a lost sample nor two
+  /// samples that arrive together affect it.
   private var interquartileMean: Double {
     let sorted = recent.sorted()
     let cut = sorted.count / 4

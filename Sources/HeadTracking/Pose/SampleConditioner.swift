@@ -3,20 +3,20 @@
 import CRealtime
 import Geometry
 
-/// The first step of processing a tracker's samples: rejects invalid ones, makes their times
-/// regular, and keeps the yaw continuous across jumps of the tracker's reference frame.
+/// The first processing step for a tracker's samples: it rejects invalid samples, makes the times
+/// of the others regular, and keeps the yaw continuous across jumps of the tracker's reference
+/// frame.
 package struct SampleConditioner: Sendable {
   private(set) var clock = SampleClock()
   private(set) var last: StampedPose?
   private var lastCount = 0
-  /// Rotates the tracker's reference frame to the one the listener started in; about z only.
+  /// The rotation about z from the tracker's present reference frame to the frame before its jumps.
   private var frame = Quaternion.identity
   private var isReferenceNew = true
   private var reference: UInt16 = 0
   private(set) var breaks: UInt16 = 0
 
-  /// Announces that the next sample comes from a new reference frame, in which the head faces the
-  /// front.
+  /// Announces that the next sample is in a new reference frame, unrelated to the previous one.
   mutating func beginReference() {
     clock = SampleClock()
     frame = .identity
@@ -28,7 +28,8 @@ package struct SampleConditioner: Sendable {
     clock = SampleClock()
   }
 
-  /// Converts a sample to a pose for the renderer; nil if the sample is unusable.
+  /// Converts a sample to a pose with a regular time and a continuous yaw. Returns nil if the
+  /// sample is not a rotation or is not newer than the previous one.
   mutating func condition(_ sample: HeadSample) -> StampedPose? {
     // Rounding changes the norm by one percent at most; anything else is not a rotation.
     let norm = sample.headToWorld.squaredNorm
@@ -51,7 +52,7 @@ package struct SampleConditioner: Sendable {
     return pose
   }
 
-  /// How far the tracker's world has been rotated about the vertical, in radians.
+  /// The yaw that has been added to the tracker's orientations because of jumps, in radians.
   var frameYaw: Double { 2 * realtime_atan2(frame.z, frame.w) }
 
   /// The tracker's sampling interval, in nanoseconds, limited to 0.25 to 500 ms; 20 ms until it is
@@ -60,17 +61,24 @@ package struct SampleConditioner: Sendable {
     clock.interval > 0 ? Int64(max(250_000, min(clock.interval, 500_000_000))) : 20_000_000
   }
 
-  /// The angular velocity, or nil if it is exactly zero (no gyroscope) or above 100 rad/s (broken).
+  /// Returns the angular velocity, or nil if it is exactly zero (no gyroscope), not finite, or at
+  /// least 100 rad/s (defective).
   private static func usable(_ velocity: SIMD3<Double>?) -> SIMD3<Double>? {
     finite(velocity).flatMap { $0 == .zero ? nil : $0 }
   }
 
-  /// The angular velocity, or nil if it is not finite or above 100 rad/s.
+  /// Returns the angular velocity, or nil if it is absent, not finite, or at least 100 rad/s.
   package static func finite(_ velocity: SIMD3<Double>?) -> SIMD3<Double>? {
     velocity.flatMap { ($0 * $0).sum() < 1e4 ? $0 : nil }
   }
 
-  /// The rotation about z that continues the yaw from where the head would be now.
+  /// Returns the rotation about z that gives the first sample after a jump the yaw that the head
+  /// would have now.
+  ///
+  /// - Parameters:
+  ///   - last: the last pose before the jump.
+  ///   - time: the time of the sample, in nanoseconds.
+  ///   - turn: the orientation of the sample.
   private static func continuation(
     of last: StampedPose, at time: Int64, in turn: Quaternion
   ) -> Quaternion {

@@ -4,27 +4,29 @@ import Geometry
 
 /// A sample prepared for the renderer, with a smoothed time and a continuous reference frame.
 struct StampedPose: Sendable, Equatable {
-  /// When the tracker took the sample, by its regular clock, in CLOCK_MONOTONIC nanoseconds.
+  /// When the tracker took the sample, as estimated by `SampleClock`, in CLOCK_MONOTONIC
+  /// nanoseconds.
   var time: Int64
-  /// When the sample arrived, in CLOCK_MONOTONIC nanoseconds.
+  /// The time of the sample before smoothing, `HeadSample.time`.
   var arrival: Int64
-  /// When it was ready for the renderer, in CLOCK_MONOTONIC nanoseconds; 0 if unknown.
+  /// When the pose was ready for the renderer, in CLOCK_MONOTONIC nanoseconds; 0 if unknown.
   var ready: Int64 = 0
   /// The tracker's sampling interval, in nanoseconds.
   var interval: Int64
   /// The orientation: `headToWorld` from `SampleConditioner`, `deviceToWorld` in
   /// `DeviceToWorldTimeline`, `headToStage` from `HeadToStageConditioner`.
   var orientation: Quaternion
-  /// Angular velocity in the head's frame, in rad/s; valid only if `hasVelocity`.
+  /// Angular velocity in the frame of the head or the device, in rad/s; valid only if
+  /// `hasVelocity`.
   var angularVelocity: SIMD3<Double>
   var hasVelocity: Bool
-  /// Differs from the previous sample's value if a new reference frame began in between, for
-  /// example because the tracker was switched on or replaced: the front is now where the head
-  /// faces. It is a counter, so that a reader that missed samples notices the change too.
+  /// A counter of the tracker's reference frames. It changes if a new frame began before this
+  /// sample, for example because the tracker was switched on or replaced; the stage then gets a new
+  /// front. Because it is a counter, a reader that missed samples also notices the change.
   var reference: UInt16
-  /// Differs from the previous sample if the reference frame jumped; the yaw continues.
+  /// A counter of the jumps of the reference frame. The yaw of the poses continues across a jump.
   var breaks: UInt16
-  /// Differs from the previous sample if the listener chose a new front.
+  /// A counter of the new fronts that the listener chose.
   var fronts: UInt16
   /// The predicted motion of the head.
   var forecast: Forecast
@@ -47,7 +49,7 @@ struct StampedPose: Sendable, Equatable {
     self.forecast = forecast
   }
 
-  /// The predicted orientation of the head after this sample.
+  /// Returns the predicted orientation of the head after this sample.
   ///
   /// - Parameter seconds: time since the sample, not negative.
   @_noLocks
@@ -55,7 +57,8 @@ struct StampedPose: Sendable, Equatable {
     orientation * Quaternion(rotationVector: forecast.turn(after: seconds))
   }
 
-  /// Of the two quaternions for this orientation, chooses the one nearer to that of `other`.
+  /// Chooses the one of the two quaternions for this orientation that is nearer to the quaternion
+  /// of `other`.
   mutating func takeSign(of other: StampedPose) {
     let (a, b) = (other.orientation, orientation)
     guard a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0 else { return }

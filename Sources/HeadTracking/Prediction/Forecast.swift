@@ -9,8 +9,8 @@ public struct Forecast: BitwiseCopyable, Sendable, Equatable {
   /// Look-aheads at which the mean velocities are predicted, in seconds.
   public static let lookAheads = [0.020, 0.050, 0.100, 0.200]
 
-  /// Mean angular velocities over the next 0, 20, 50, 100 and 200 ms, in the head's frame, in
-  /// rad/s.
+  /// The predicted mean angular velocities over the next 0, 20, 50, 100 and 200 ms, in the head's
+  /// frame, in rad/s.
   var means: InlineArray<5, SIMD3<Double>>
 
   /// Creates the forecast for a head at rest.
@@ -36,7 +36,7 @@ public struct Forecast: BitwiseCopyable, Sendable, Equatable {
     return true
   }
 
-  /// The rotation vector of the predicted rotation, in the head's frame, in radians.
+  /// Returns the rotation vector of the predicted rotation, in the head's frame, in radians.
   ///
   /// - Parameter seconds: the look-ahead; beyond 200 ms the head is assumed to rest.
   @_noLocks

@@ -5,30 +5,31 @@ public import Geometry
 
 /// Predicts a head's motion up to 200 ms ahead.
 ///
-/// For each axis of the head separately, the mean velocity until a look-ahead is a linear
-/// combination of the present velocity and the mean velocities of the last 200 ms. The coefficients
-/// are learned while the head moves: each past moment is compared with the motion that followed it,
-/// with a memory of three seconds. So the prediction adapts to how this head moves now, and
-/// predicts little if little can be predicted. Before that, and while the head has hardly moved,
-/// the coefficients are those of typical human head turns (`PredictorPrior`).
+/// For each axis of the head separately, the predicted mean velocity from now to a look-ahead is a
+/// linear combination of the present velocity and of mean velocities within the last 200 ms. The
+/// coefficients are learned while the head moves: each past moment is compared with the motion that
+/// followed it, with a memory of three seconds. So the prediction adapts to how this head moves
+/// now, and predicts little motion if the motion is hard to predict. Until the head has moved
+/// enough to learn from, the coefficients are those of typical human head turns (`PredictorPrior`).
 ///
 /// The velocities come from the gyroscope if it can be trusted, otherwise from the poses. A
 /// gyroscope that reads zero or disagrees with the poses is not trusted.
 ///
-/// A head that moves no more than the sensor's noise is predicted to stay at the mean of the last
-/// poses. Speed and acceleration of the prediction are limited to those of a head.
+/// A head that moves no more than the sensor's noise is predicted to stay at the mean of the recent
+/// poses. The speed and acceleration of the prediction are limited to those that a head can reach.
 ///
-/// ## Threading
-/// A value for one thread. The forecast it makes may be evaluated on the audio thread.
+/// ## Threading A value for one thread at a time. Its forecasts may be evaluated on the audio
+/// thread.
 public struct HeadPredictor: Sendable {
   /// Largest speed of a head, in rad/s: 1000 degrees/s.
   static let fastest = 17.5
-  /// Peak acceleration of a minimum-jerk half turn at `fastest`, in rad/s^2.
+  /// Largest acceleration of a head, in rad/s^2: about the peak of a minimum-jerk half turn at
+  /// `fastest`.
   static let strongest = 150.0
 
   private var memory = MotionMemory()
   private var learners: [RidgeLearner] = []
-  /// For each learner, the number of the entry that it learns from next.
+  /// For each learner, the number of the `memory` entry from which it learns next.
   private var next = [Int](repeating: 0, count: 4)
   private var learned = [Int64](repeating: 0, count: 4)
   private var noise = PoseNoise()
@@ -39,7 +40,7 @@ public struct HeadPredictor: Sendable {
 
   public init() {}
 
-  /// Forgets the motion but keeps what was learned, after a gap or a jump.
+  /// Discards the recent motion after a gap or a jump, but keeps the learned coefficients.
   public mutating func restart() {
     memory.removeAll()
     noise.restart()
@@ -49,7 +50,8 @@ public struct HeadPredictor: Sendable {
     for index in next.indices { next[index] = memory.end }
   }
 
-  /// Announces that the poses to come are in a world rotated by `turn`.
+  /// Announces that later poses are in a world that is rotated by `turn`, and rotates the stored
+  /// poses into that world.
   mutating func turn(by turn: Quaternion) {
     memory.turn(by: turn)
     noise.restart()
@@ -61,7 +63,7 @@ public struct HeadPredictor: Sendable {
   ///
   /// - Parameters:
   ///   - time: in nanoseconds, later than the previous sample.
-  ///   - pose: `headToWorld` of unit norm.
+  ///   - pose: the orientation of the head in a frame that stays fixed, of unit norm.
   ///   - angularVelocity: from the gyroscope, in the head's frame, in rad/s; nil without one.
   public mutating func forecast(
     time: Int64, pose: Quaternion, angularVelocity: SIMD3<Double>?
@@ -159,7 +161,8 @@ extension HeadPredictor {
     return Stillness(share: 1 - motion, mean: sum / Double(reached + 1))
   }
 
-  /// Below this speed a gyroscope measures only noise and bias: 2 degrees/s, in rad/s.
+  /// The speed below which a gyroscope is assumed to measure only noise and bias, in rad/s: 2
+  /// degrees/s.
   private static let slow = 0.035
 
   private static func smooth(_ value: Double, from low: Double, to high: Double) -> Double {
@@ -167,7 +170,8 @@ extension HeadPredictor {
     return x * x * (3 - 2 * x)
   }
 
-  /// Learns from all past moments whose future is known by now.
+  /// Lets each learner learn from the past moments after which the motion is now known up to the
+  /// learner's look-ahead.
   private mutating func learn(_ entry: MotionEntry) {
     for index in learners.indices {
       let seconds = Forecast.lookAheads[index]
@@ -218,15 +222,15 @@ extension HeadPredictor {
 ///
 /// The coefficients are the least-squares solution over an ensemble of 300 minimum-jerk turns
 /// (Flash and Hogan, J. Neurosci. 1985) of 15 to 90 degrees, sampled at 100 Hz. Each turn lasts
-/// (0.25 s + 0.25 s per 60 degrees) times 0.9 to 1.8, with rest before and after. The pose noise is
-/// 0.1 degrees, the gyroscope noise 1 degree/s (0.2 degrees and 4 degrees/s for the farthest
-/// look-ahead). The noise keeps the solution from relying too much on differences of velocities. No
-/// recording was used.
+/// (0.25 s + 0.25 s per 60 degrees) times a factor from 0.9 to 1.8, with rest before and after. The
+/// pose noise is 0.1 degrees, the gyroscope noise 1 degree/s (0.2 degrees and 4 degrees/s for the
+/// farthest look-ahead). The noise prevents the solution from relying too much on differences of
+/// velocities. No recording was used.
 ///
 /// Rows: look-aheads of 20, 50, 100 and 200 ms. Columns: the features of `MotionFeatures`. Each row
-/// gives the mean angular velocity until its look-ahead.
+/// gives the mean angular velocity from now to its look-ahead.
 enum PredictorPrior {
-  /// With a gyroscope.
+  /// The coefficients with a trusted gyroscope.
   static let inertial: [[Double]] = [
     [0.6806, 0.8275, -0.4918, -0.0611, 0.0397],
     [1.1321, 0.9856, -1.3030, 0.1199, 0.0502],
@@ -234,7 +238,7 @@ enum PredictorPrior {
     [0.8568, 1.2581, -0.5028, -1.2005, 0.3952],
   ]
 
-  /// From poses alone; the first feature is absent.
+  /// The coefficients from poses alone; the first feature, the gyroscope's rate, is absent.
   static let positional: [[Double]] = [
     [0, 0.3596, 0.8052, -0.0297, -0.2192],
     [0, 0.6134, 0.7636, -0.3382, -0.1382],

@@ -6,39 +6,39 @@ import Geometry
 struct MotionFeatures: Sendable {
   typealias Values = InlineArray<5, SIMD3<Double>>
 
-  /// Angular velocities in the head's frame, in rad/s: the gyroscope's (zero without one), then the
-  /// mean velocities over the last 20 ms, and from 50 to 20, from 100 to 50 and from 200 to 100 ms
-  /// ago.
+  /// Angular velocities in the head's frame, in rad/s: the present rate of the gyroscope (zero
+  /// without one), then the mean velocities over the last 20 ms, and from 50 to 20, from 100 to 50
+  /// and from 200 to 100 ms ago.
   var values = Values(repeating: .zero)
-  /// True if the history covers all 200 ms.
+  /// Whether the history covers all 200 ms.
   var isComplete = false
 
-  /// The limits of these ranges, in nanoseconds before the moment.
+  /// The ends of the time ranges of `values`, in nanoseconds before the moment.
   static let lags: InlineArray<4, Int64> = [20_000_000, 50_000_000, 100_000_000, 200_000_000]
 }
 
 /// One moment in the predictor's memory.
 struct MotionEntry: Sendable {
   var time: Int64 = 0
-  /// The pose as the tracker reports it.
+  /// The pose as given to the predictor.
   var pose = Quaternion.identity
-  /// The integral of the gyroscope while it is trusted, otherwise of the poses; only differences
-  /// matter.
+  /// The orientation integrated from the gyroscope while it is trusted, otherwise from the changes
+  /// of the pose. Only differences between entries matter.
   var path = Quaternion.identity
   var features = MotionFeatures()
   var isInertial = false
 }
 
-/// The last half second of a motion, or more: 128 entries.
+/// The newest 128 entries of a motion, which cover about the last half second or more.
 struct MotionMemory: Sendable {
-  /// A power of two. At `spacing` it covers more than 200 ms plus the time until entries are
-  /// learned from.
+  /// The number of entries, a power of two. Even at the smallest `spacing`, the entries cover the
+  /// 200 ms of the features plus the 200 ms until the last learner uses an entry.
   private static let capacity = 128
   /// Smallest time between entries, in nanoseconds.
   static let spacing: Int64 = 3_900_000
 
   private var entries = [MotionEntry](repeating: MotionEntry(), count: capacity)
-  /// Number of entries ever written.
+  /// The number of entries ever written, which is also the number of the next entry.
   private(set) var end = 0
   /// The number of the oldest entry still stored.
   private(set) var start = 0
@@ -56,12 +56,13 @@ struct MotionMemory: Sendable {
 
   mutating func removeAll() { start = end }
 
-  /// Rotates the stored poses into another world.
+  /// Rotates the stored poses into another world, which differs by `turn`.
   mutating func turn(by turn: Quaternion) {
     for number in start..<end { self[number].pose = (turn * self[number].pose).normalized }
   }
 
-  /// The state at a time between the oldest entry and `newest`; nil for an earlier time.
+  /// Returns the pose and the path at a time between the oldest entry and `newest`, interpolated.
+  /// Returns nil if the time is before the oldest entry.
   func state(at time: Int64, before newest: MotionEntry) -> (pose: Quaternion, path: Quaternion)? {
     var later = newest
     var number = end - 1

@@ -3,15 +3,17 @@
 import CRealtime
 import Geometry
 
-/// Learns five coefficients for each of the three axes by least squares with a fading memory and
-/// regularisation towards a prior (Bayesian ridge regression, D. MacKay, Neural Computation 1992;
-/// exponential forgetting as in recursive least squares).
+/// Learns five coefficients for each of the three axes by least squares, with a fading memory and
+/// regularisation towards a prior.
 ///
-/// Heads nod differently from how they turn. Therefore each axis learns from its own motion, and
-/// with a small weight from that of the other two, which matters while the axis itself has moved
-/// little.
+/// The method is Bayesian ridge regression (D. MacKay, Neural Computation 1992) with exponential
+/// forgetting as in recursive least squares.
 ///
-/// The weight of the prior is proportional to the error that the coefficients leave while the head
+/// Heads nod differently from how they turn. Therefore each axis learns mainly from its own motion.
+/// It also learns from the motion of the other two axes, with a small weight that matters only
+/// while the axis itself has moved little.
+///
+/// The weight of the prior is proportional to the mean squared prediction error while the head
 /// moves, and to the look-ahead, over which errors are correlated. So an unpredictable motion, such
 /// as the beginning of a turn, changes the coefficients little, and a predictable one changes them
 /// at once.
@@ -23,23 +25,26 @@ struct RidgeLearner: Sendable {
 
   /// Time constant of the memory, in seconds.
   static let memory = 3.0
-  /// Weight of the prior per rad^2/s^2 of unexplained motion and second of look-ahead.
+  /// Weight of the prior per second of look-ahead and per rad^2/s^2 of mean squared prediction
+  /// error.
   static let caution = 2.0
-  /// Smallest weight of the prior, in rad^2/s: one second at 3 degrees/s.
+  /// Smallest weight of the prior, in rad^2/s: about that of one second at 3 degrees/s.
   static let leastWeight = 0.003
   /// Smallest speed that counts as motion, in rad/s.
   static let slow = 0.17
-  /// Weight of the other axes' motion.
+  /// Weight of the motion of the other axes, relative to an axis's own motion.
   static let share = 0.1
 
   private let prior: Row
   private let lookAhead: Double
   private(set) var coefficients: Coefficients
-  /// For each axis, the sums of feature products, in rad^2/s (`products`), and of the products of
-  /// features and prediction errors of the prior (`rests`).
+  /// For each axis, the weighted sums of the products of two features, in rad^2/s; only the lower
+  /// triangle is used.
   private var products = InlineArray<25, SIMD3<Double>>(repeating: .zero)
+  /// For each axis, the weighted sums of the products of a feature and the prior's prediction error,
+  /// in rad^2/s.
   private var rests = Coefficients(repeating: .zero)
-  /// The sum of the squared prediction errors of the prior, in rad^2/s.
+  /// For each axis, the weighted sum of the squared prediction errors of the prior, in rad^2/s.
   private var unexplained = SIMD3<Double>.zero
   /// Seconds of motion in the memory.
   private var motion = 0.0
@@ -47,8 +52,8 @@ struct RidgeLearner: Sendable {
   /// Creates a learner.
   ///
   /// - Parameters:
-  ///   - prior: the initial coefficients.
-  ///   - lookAhead: in seconds.
+  ///   - prior: the five initial coefficients, the same for all axes.
+  ///   - lookAhead: the look-ahead that the coefficients predict, in seconds.
   init(prior: [Double], lookAhead: Double) {
     var row = Row(repeating: 0)
     var coefficients = Coefficients(repeating: .zero)
@@ -61,7 +66,7 @@ struct RidgeLearner: Sendable {
     self.lookAhead = lookAhead
   }
 
-  /// Learns from the motion that followed these features.
+  /// Learns from the motion that followed the given features.
   ///
   /// - Parameters:
   ///   - features: in rad/s.
@@ -82,7 +87,7 @@ struct RidgeLearner: Sendable {
     motion = keep * motion + (square > Self.slow * Self.slow ? weight : 0)
   }
 
-  /// Recomputes the coefficients from what was learned.
+  /// Recomputes the coefficients from all that has been learned.
   mutating func solve() {
     var change = Coefficients(repeating: .zero)
     for i in 0..<5 { change[i] = coefficients[i] - prior[i] }
@@ -96,13 +101,16 @@ struct RidgeLearner: Sendable {
     }
   }
 
-  /// The value for one axis, plus a fraction of the other axes' values.
+  /// Returns the value for one axis, plus the fraction `share` of the values for the other axes.
   private static func part(_ value: SIMD3<Double>, _ axis: Int) -> Double {
     let own = value[axis]
     return own + Self.share * (value.sum() - own)
   }
 
-  /// The sum of the squared prediction errors of the present coefficients, in rad^2/s.
+  /// Returns, for each axis, the weighted sum of the squared prediction errors of the present
+  /// coefficients, in rad^2/s.
+  ///
+  /// - Parameter change: the present coefficients minus the prior.
   private func residual(_ change: Coefficients) -> SIMD3<Double> {
     var sum = unexplained
     for i in 0..<5 {
@@ -126,8 +134,8 @@ struct RidgeLearner: Sendable {
     return result
   }
 
-  /// Solves (products + ridge) x = rests by Cholesky decomposition; the ridge keeps the matrix
-  /// positive definite.
+  /// Solves (products + ridge * identity) x = rests for x by Cholesky decomposition. The ridge
+  /// keeps the matrix positive definite.
   private func solution(_ products: Matrix, _ rests: Row, ridge: Double) -> Row {
     var (lower, solution) = (products, rests)
     for i in 0..<5 { lower[6 * i] += ridge }

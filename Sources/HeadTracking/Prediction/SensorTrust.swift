@@ -16,8 +16,8 @@ struct PoseNoise: Sendable {
   /// Initial noise in radians: 0.1 degrees.
   private static let initial = 0.00175
 
-  /// A head that moves less than this within 200 ms may be at rest, in radians. The limit exceeds
-  /// the largest of four noisy distances, with a margin.
+  /// The largest movement within 200 ms of a head that may be at rest, in radians, between 0.0035
+  /// and 0.05. It exceeds the largest of four noisy distances with a margin.
   var still: Double { min(0.05, max(0.0035, 6.5 * realtime_sqrt(square))) }
 
   mutating func restart() { count = 0 }
@@ -48,29 +48,29 @@ struct PoseNoise: Sendable {
   }
 }
 
-/// Judges whether a gyroscope agrees with the poses. It compares them over 50 ms, long enough that
-/// the noise of two poses matters little.
+/// Judges whether a gyroscope agrees with the poses. The two are compared over at least 50 ms, so
+/// that the noise of the poses matters little.
 struct GyroTrust: Sendable {
   private(set) var isTrusted = true
   private var difference = 0.0
   private var motion = 0.0
-  /// Integral of the gyroscope since the current interval began.
+  /// The rotation integrated from the gyroscope since the present comparison began.
   private var turn = Quaternion.identity
   private var start: (pose: Quaternion, time: Int64)?
 
   private static let stretch: Int64 = 50_000_000
-  /// Slower motion than this is not compared: 20 degrees/s, in rad/s.
+  /// The speed below which no comparison is made, in rad/s: 20 degrees/s.
   private static let slow = 0.35
 
   mutating func restart() { start = nil }
 
-  /// Takes the next sample.
+  /// Takes the next sample, and judges the gyroscope every 50 ms.
   ///
   /// - Parameters:
   ///   - step: the rotation vector since the previous sample according to the gyroscope, in
   ///     radians; zero if either sample has no angular velocity.
   ///   - pose: the pose after that rotation.
-  ///   - time: of the pose, in nanoseconds.
+  ///   - time: the time of the pose, in nanoseconds.
   mutating func compare(gyroscope step: SIMD3<Double>, pose: Quaternion, time: Int64) {
     guard let start else {
       self.start = (pose, time)

@@ -7,8 +7,8 @@ struct DeviceToWorldTimeline: Sendable {
   private var conditioner = SampleConditioner()
   private var poses: [StampedPose] = []
 
-  /// Maximum number of poses. When it is reached, the older half is removed; the rest covers at
-  /// least 128 ms at 1 kHz.
+  /// Largest number of poses. When it is reached, the older half is removed; the rest covers 128 ms
+  /// at 1 kHz.
   private static let capacity = 256
   /// Longest extrapolation of the device's motion beyond its newest sample, in nanoseconds.
   private static let longest: Int64 = 60_000_000
@@ -30,14 +30,17 @@ struct DeviceToWorldTimeline: Sendable {
     return pose.breaks != breaks
   }
 
-  /// True while samples arrive.
+  /// Returns whether the newest sample is no older than the stale limit of `HeadToStageTimeline`.
+  /// Returns false before the first sample.
+  ///
+  /// - Parameter now: the present time, in CLOCK_MONOTONIC nanoseconds.
   func isFresh(now: Int64) -> Bool {
     guard let newest else { return false }
     return now - newest.arrival <= HeadToStageTimeline.Settings.default.staleLimit(newest.interval)
   }
 
-  /// `deviceToWorld` at a time: interpolated between samples, and extrapolated by up to 60 ms
-  /// beyond the newest; nil without samples.
+  /// Returns `deviceToWorld` at a time: interpolated between samples, extrapolated by up to 60 ms
+  /// beyond the newest sample, and constant before the oldest. Returns nil if there are no samples.
   func deviceToWorld(at time: Int64) -> Quaternion? {
     guard let newest else { return nil }
     if time >= newest.time {
@@ -52,7 +55,8 @@ struct DeviceToWorldTimeline: Sendable {
     return .slerp(a.orientation, b.orientation, fraction)
   }
 
-  /// Angular velocity at a time, in the device's frame, in rad/s.
+  /// Returns the angular velocity at a time, in the device's frame, in rad/s; zero if it is
+  /// unknown.
   func velocity(at time: Int64) -> SIMD3<Double> {
     guard let last = poses.last(where: { $0.time <= time }) ?? poses.first else { return .zero }
     if last.hasVelocity { return last.angularVelocity }

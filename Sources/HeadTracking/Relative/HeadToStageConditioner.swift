@@ -3,12 +3,16 @@
 import CRealtime
 import Geometry
 
-/// Converts a tracker's samples (`headToWorld`) to poses for the renderer (`headToStage`): rejects
-/// invalid samples, sets the front, removes the device's motion, corrects drift, and predicts.
+/// Converts a tracker's samples (`headToWorld`) to poses for the renderer (`headToStage`). It
+/// rejects invalid samples, sets the front, removes the device's motion, corrects drift, and
+/// predicts the motion.
 ///
 /// ```
 /// headToStage = anchorToWorld^-1 * driftTurn * headToWorld
 /// ```
+///
+/// `anchorToWorld` is the pose of the `StageAnchor`, and `driftTurn` the rotation about the vertical
+/// that corrects drift.
 ///
 /// ## Threading
 /// A value that belongs to one thread; it may allocate.
@@ -16,10 +20,10 @@ struct HeadToStageConditioner: Sendable {
   private(set) var conditioner = SampleConditioner()
   var device = DeviceToWorldTimeline()
   private(set) var anchor = StageAnchor()
-  /// Whether drift is corrected while the head rests near the front.
+  /// Whether drift is corrected while the head rests near the front. The default is true.
   var isRecentring = true
-  /// The yaw of the front in the tracker's world for its next new reference frame, in radians; nil
-  /// for the direction that the head faces then.
+  /// The front for the tracker's next new reference frame, as a yaw in the tracker's world, in
+  /// radians. If it is nil, the front becomes the direction that the head faces then.
   var keptFront: Double?
   private var recentring = Recentring()
   private var predictor = HeadPredictor()
@@ -32,7 +36,7 @@ struct HeadToStageConditioner: Sendable {
   mutating func beginReference() { conditioner.beginReference() }
   mutating func resumeReference() { conditioner.resumeReference() }
 
-  /// Makes the direction that the head faces at the next sample the front.
+  /// Moves the front to the direction that the head faces at the next sample.
   mutating func recenter() { wantsFront = true }
 
   /// The yaw of the front in the tracker's world, in radians; nil before the first sample and while
@@ -42,12 +46,15 @@ struct HeadToStageConditioner: Sendable {
     return Self.yaw(anchor.anchorToWorld) - drift - conditioner.frameYaw
   }
 
-  /// True while the stage is fixed to the device.
+  /// Returns whether the stage is fixed to the device.
+  ///
+  /// - Parameter now: the present time, in CLOCK_MONOTONIC nanoseconds.
   func isDeviceRelative(now: Int64) -> Bool {
     anchor.mode == .device && device.isFresh(now: now)
   }
 
-  /// Converts a sample to a pose for the renderer; nil if the sample is unusable.
+  /// Converts a sample to a pose for the renderer. Returns nil if the sample is not a rotation or
+  /// is not newer than the previous one.
   mutating func condition(_ sample: HeadSample) -> StampedPose? {
     let before = last
     guard var pose = conditioner.condition(sample) else { return nil }
@@ -119,8 +126,8 @@ struct HeadToStageConditioner: Sendable {
       time: pose.time, pose: pose.orientation, angularVelocity: velocity)
   }
 
-  /// The azimuth of the nose, or, if it points almost straight up or down, the rotation about the
-  /// vertical; in radians.
+  /// Returns the azimuth of the nose, in radians. If the nose points almost straight up or down,
+  /// this is the rotation about the vertical instead.
   static func yaw(_ pose: Quaternion) -> Double {
     let nose = pose.rotate(SIMD3(1, 0, 0))
     let isLevel = nose.x * nose.x + nose.y * nose.y > 0.01

@@ -8,26 +8,29 @@ import CRealtime
 /// drift. A head that rests within `near` of the front is assumed to look straight ahead; the
 /// remaining angle between the two is drift. Because drift moves the front away from the head,
 /// `near` must exceed the drift that accumulates while the head does not rest. A head that rests
-/// beyond `near` is looking at something else, and nothing moves, however long it does so. Only yaw
-/// counts as motion: a head that nods, or that is bent to read, is at rest.
+/// beyond `near` is assumed to look at something else, and the front does not move, however long
+/// the head rests there. Only yaw counts as motion: a head that nods, or that is bent to read, is
+/// at rest.
 ///
-/// The front moves by an eighth of the gap per second, at most 0.8 degrees/s, and reaches that
-/// speed over seconds. Motion of the stage below 1 degree/s is inaudible.
+/// Each second, the front moves by an eighth of the angle between the front and the head, at most
+/// by 0.8 degrees. It takes 1.6 s to reach that speed. Motion of the stage below 1 degree/s is
+/// inaudible.
 struct Recentring: Sendable {
   /// Largest yaw from the front at which a resting head is assumed to look ahead, in radians.
   static let near = 15.0 * .pi / 180
-  /// Largest deviation of the yaw from its one-second running mean that still counts as rest, in
-  /// radians.
+  /// Largest deviation of the yaw from its running mean that still counts as rest, in radians. The
+  /// time constant of the mean is one second.
   static let still = 4.0 * .pi / 180
-  /// Seconds that the head must have rested.
+  /// Seconds for which the head must have rested before the front moves.
   static let patience = 2.0
   /// Highest speed of the correction, in rad/s.
   static let fastest = 0.8 * .pi / 180
   /// Time constant of the correction, in seconds.
   static let time = 8.0
-  /// Acceleration of the correction, in rad/s^2.
+  /// Largest acceleration of the correction, in rad/s^2. When the head stops resting, the
+  /// correction slows down eight times as fast.
   static let gain = 0.5 * .pi / 180
-  /// Elevation of the nose, in radians, above which the yaw is unreliable.
+  /// Elevation of the nose, up or down, from which the yaw is unreliable, in radians.
   static let steep = 1.0
 
   private var mean = 0.0
@@ -38,9 +41,9 @@ struct Recentring: Sendable {
   /// Advances by one sample and returns the correction to add to the head's yaw, in radians.
   ///
   /// - Parameters:
-  ///   - yaw: of the head relative to the front, in radians, -pi to pi.
-  ///   - elevation: of the nose, in radians.
-  ///   - seconds: since the previous sample.
+  ///   - yaw: the yaw of the head relative to the front, in radians, -pi to pi.
+  ///   - elevation: the elevation of the nose, in radians.
+  ///   - seconds: the time since the previous sample.
   mutating func step(yaw: Double, elevation: Double, seconds: Double) -> Double {
     guard hasBegun, seconds > 0, seconds < 0.5 else {
       restart(at: yaw)

@@ -6,11 +6,12 @@ import Geometry
 /// The frame that the stage is fixed to: it moves with the device while samples of the device
 /// arrive, and stands still in the world otherwise.
 ///
-/// The stage is fixed to the frame `anchorToWorld`. When the anchor is set, it is level and its x
-/// axis points to the front. It then moves with the device, and stops if the device's samples stop.
-/// If the device returns in the same reference frame, the anchor moves to where it would be by
-/// then, with at most 0.8 rad/s (46 degrees/s). If the device returns in a new reference frame, the
-/// anchor moves with it from where the anchor is. Neither case causes a jump.
+/// The pose of the frame is `anchorToWorld`. When the anchor is set, it is level and its x axis
+/// points to the front. The anchor then moves with the device, and stops if the device's samples
+/// stop. If the device returns in the same reference frame, the anchor moves to where the device
+/// would have carried it, at no more than 0.8 rad/s (46 degrees/s) relative to the device. If the
+/// device returns in a new reference frame, the anchor moves with the device again, starting from
+/// the anchor's present pose. Neither case causes a jump.
 struct StageAnchor: Sendable {
   enum Mode: String, Sendable {
     /// The stage moves with the device.
@@ -21,7 +22,8 @@ struct StageAnchor: Sendable {
 
   private(set) var mode = Mode.world
   private(set) var anchorToWorld = Quaternion.identity
-  /// Angular velocity of the anchor, in rad/s, in the anchor's frame.
+  /// Angular velocity of the device that carries the anchor, in the anchor's frame, in rad/s; zero
+  /// while the anchor stands still in the world.
   private(set) var angularVelocity = SIMD3<Double>.zero
   /// The anchor's pose relative to the device, constant while the device carries it.
   private var anchorToDevice = Quaternion.identity
@@ -30,7 +32,14 @@ struct StageAnchor: Sendable {
 
   private static let fastest = 0.8
 
-  /// Sets the anchor level, with its x axis at the yaw of the front, in radians.
+  /// Makes the anchor level, with its x axis pointing to the front, and attaches it to the device
+  /// if samples of the device arrive.
+  ///
+  /// - Parameters:
+  ///   - yaw: the yaw of the front in the world, in radians.
+  ///   - device: the recent poses of the device.
+  ///   - time: the time of the head sample, in CLOCK_MONOTONIC nanoseconds.
+  ///   - now: the present time on the same clock.
   mutating func set(front yaw: Double, device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
     anchorToWorld = Quaternion(
       w: realtime_cos(yaw / 2), x: 0, y: 0, z: realtime_sin(yaw / 2))
@@ -38,7 +47,8 @@ struct StageAnchor: Sendable {
     take(device, at: time, now: now)
   }
 
-  /// Moves the anchor with the device to the time of a head sample.
+  /// Moves the anchor with the device to the time of a head sample. Stops the anchor if the
+  /// device's samples have stopped.
   mutating func follow(_ device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
     guard device.isFresh(now: now), let newest = device.newest,
       let deviceToWorld = device.deviceToWorld(at: time)
@@ -63,7 +73,8 @@ struct StageAnchor: Sendable {
     angularVelocity = anchorToDevice.conjugate.rotate(device.velocity(at: time))
   }
 
-  /// Attaches the anchor to the device at the anchor's present pose.
+  /// Attaches the anchor to the device at the anchor's present pose, or leaves it in the world if
+  /// the device's samples have stopped.
   private mutating func take(_ device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
     guard device.isFresh(now: now), let newest = device.newest,
       let deviceToWorld = device.deviceToWorld(at: time)
