@@ -3,9 +3,9 @@
 import CRealtime
 import Geometry
 
-/// Estimates the gyroscope's bias and its uncertainty: a Kalman filter whose measurements are the
-/// rate at rest and, in motion, the corrections that the inclination keeps needing (arXiv
-/// 2203.17024, section 3.6).
+/// Estimates the gyroscope's bias and the uncertainty of the estimate with a Kalman filter (arXiv
+/// 2203.17024, section 3.6). Its measurements are the mean rate at rest and, in motion, the
+/// corrections that the inclination needs again and again.
 ///
 /// The three measurements of a step have independent noise and are applied one after the other,
 /// which is equivalent to a joint update and needs no matrix inverse.
@@ -43,7 +43,7 @@ struct BiasEstimator: Sendable {
     limit = settings.biasLimit * degree
   }
 
-  /// An upper bound of the bias's standard deviation in any direction, in rad/s.
+  /// An upper bound on the standard deviation of the bias in any direction, in rad/s.
   var sigma: Double {
     @_noLocks get {
       let (x, y, z) = columns
@@ -56,7 +56,8 @@ struct BiasEstimator: Sendable {
     }
   }
 
-  /// Starts from a known bias.
+  /// Starts from a known bias and its standard deviation, both in rad/s. The bias is limited to
+  /// `FusionSettings.biasLimit`, and the standard deviation to `biasSigmaInitial`.
   @_noLocks
   mutating func seed(_ bias: SIMD3<Double>, sigma: Double) {
     self.bias = Self.clipped(bias, limit)
@@ -64,7 +65,7 @@ struct BiasEstimator: Sendable {
     columns = Self.diagonal(variance < initialVariance ? variance : initialVariance)
   }
 
-  /// Increases the variance for the time that has passed.
+  /// Increases the variance for the time that has passed, up to the initial variance.
   @_noLocks
   mutating func age(seconds: Double) {
     let more = growth * seconds
@@ -73,7 +74,7 @@ struct BiasEstimator: Sendable {
     if columns.2.z < initialVariance { columns.2.z += more }
   }
 
-  /// Updates the bias from the mean rate at rest.
+  /// Updates the bias from the mean rate at rest, in rad/s.
   @_noLocks
   mutating func updateAtRest(meanRate: SIMD3<Double>, seconds: Double) {
     let noise = Self.measurementVariance(restVariance, growth * seconds)
@@ -85,14 +86,14 @@ struct BiasEstimator: Sendable {
     bias = Self.clipped(bias, limit)
   }
 
-  /// Updates the bias in motion: the correction that the inclination needs is the bias as seen from
-  /// the earth.
+  /// Updates the bias in motion. The correction that the inclination needs shows the remaining
+  /// error of the bias, in the earth's frame.
   ///
   /// - Parameters:
   ///   - correction: the angular velocity of the correction about the horizontal axes x and y, in
   ///     rad/s.
-  ///   - sensorToEarth: the orientation, without magnetometer.
-  ///   - seconds: since the previous sample.
+  ///   - sensorToEarth: the orientation, without the heading from the magnetometer.
+  ///   - seconds: the time since the previous sample.
   @_noLocks
   mutating func updateInMotion(
     correction: SIMD2<Double>, sensorToEarth: Quaternion, seconds: Double
@@ -115,7 +116,7 @@ struct BiasEstimator: Sendable {
     bias = Self.clipped(bias, limit)
   }
 
-  /// Keeps the low-passes up to date while another measurement updates the bias.
+  /// Keeps the low-pass filters up to date while the mean rate at rest updates the bias.
   @_noLocks
   mutating func follow(sensorToEarth: Quaternion, seconds: Double) {
     let now = RotationMatrix(sensorToEarth)
@@ -125,7 +126,7 @@ struct BiasEstimator: Sendable {
     _ = rows.2.update(now.z, seconds: seconds)
   }
 
-  /// Resets the low-passes of the motion; the bias stays.
+  /// Resets the low-pass filters that are used in motion. The bias does not change.
   @_noLocks
   mutating func restartMotion() {
     earthBias.restart()
@@ -134,8 +135,8 @@ struct BiasEstimator: Sendable {
     rows.2.restart()
   }
 
-  /// Applies one measurement: the bias along `direction` is `offset` away from its value at
-  /// `start`.
+  /// Applies one measurement, which has the given variance: along `direction`, the bias differs
+  /// from `start` by `offset`.
   @_noLocks
   private mutating func take(
     _ offset: Double, _ direction: SIMD3<Double>, _ variance: Double, from start: SIMD3<Double>
@@ -151,8 +152,8 @@ struct BiasEstimator: Sendable {
     )
   }
 
-  /// The measurement variance with which the filter's variance settles at `settled` if it grows by
-  /// `growth` per step.
+  /// Returns the measurement variance with which the variance of the bias settles at `settled`, if
+  /// the latter variance grows by `growth` per step.
   @_noLocks
   private static func measurementVariance(_ settled: Double, _ growth: Double) -> Double {
     growth > 0 ? settled * settled / growth + settled : settled

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parameters of the orientation filter. One set of defaults serves 25 Hz to 1 kHz.
+/// The parameters of the orientation filter. One set of defaults serves sampling rates from 25 Hz
+/// to 1 kHz.
 ///
-/// Quantities and defaults are those of [1] unless stated otherwise. Rates and angles are in
-/// degrees, because people read these numbers.
+/// Quantities and defaults are those of [1] unless stated otherwise. Angles are in degrees and
+/// rates in degrees/s, because people read these numbers.
 ///
 /// [1] D. Laidig, T. Seel, "VQF: Highly accurate IMU orientation estimation with bias estimation
 /// and magnetic disturbance rejection", Information Fusion 91, 2023, arXiv 2203.17024.
 public struct FusionSettings: Sendable, Equatable {
-  /// Time constant of the low-pass on the specific force in the almost-inertial frame, in seconds.
+  /// Time constant of the low-pass filter for the specific force, in seconds. The filter works in
+  /// the almost-inertial frame, which results from integrating the gyroscope.
   public var accelerometerTime = 3.0
   /// Time constant with which the heading follows the magnetometer, in seconds; 9 in [1]. Once the
   /// bias is known, the gyroscope can carry the heading for longer.
@@ -24,52 +26,60 @@ public struct FusionSettings: Sendable, Equatable {
   public var biasSigmaInitial = 0.5
   /// Seconds in which the variance of the bias grows by (0.1 degrees/s)^2.
   public var biasForgettingTime = 100.0
-  /// Largest bias per axis, in degrees/s; a larger rate is treated as motion.
+  /// Largest bias per axis, in degrees/s; a larger mean rate counts as motion.
   public var biasLimit = 2.0
-  /// Standard deviation that the bias settles at while the sensor moves, in degrees/s; 0 disables
+  /// Standard deviation at which the bias settles while the sensor moves, in degrees/s; 0 disables
   /// the estimation in motion.
   public var biasSigmaMotion = 0.1
-  /// Standard deviation that the bias settles at while the sensor rests, in degrees/s; 0.03 in [1].
+  /// Standard deviation at which the bias settles while the sensor rests, in degrees/s; 0.03 in
+  /// [1].
   public var biasSigmaRest = 0.01
   /// Weight with which the vertical component of the bias is drawn to zero in motion, relative to
-  /// the horizontal measurements, 0 to 1. It keeps this unobservable component from wandering.
+  /// the horizontal measurements, 0 to 1. It prevents this unobservable component from drifting.
   public var biasVerticalForgetting = 0.0001
 
-  /// Seconds for which both sensors must be almost constant to count as at rest.
+  /// Seconds for which gyroscope and accelerometer must be almost constant before the sensor counts
+  /// as at rest.
   public var restTime = 1.5
-  /// Time constant of the low-passes for rest detection, in seconds; 0.5 in [1].
+  /// Time constant of the low-pass filters for rest detection, in seconds; 0.5 in [1].
   public var restFilterTime = 1.0
-  /// Largest deviation from the low-passed rate at rest, in degrees/s.
+  /// Largest deviation of the rate from its low-passed value at rest, in degrees/s.
   public var restRate = 2.0
-  /// Largest deviation from the low-passed specific force at rest, in m/s2.
+  /// Largest deviation of the specific force from its low-passed value at rest, in m/s2.
   public var restForce = 0.5
 
-  /// Time constant of the low-pass on the field before it is compared with the reference, in
-  /// seconds.
+  /// Time constant of the low-pass filter for the magnetic field before the field is compared with
+  /// the reference field, in seconds.
   public var magneticCurrentTime = 0.05
-  /// Time constant with which the reference follows an undisturbed field, in seconds.
+  /// Time constant with which the reference field follows an undisturbed field, in seconds.
   public var magneticReferenceTime = 20.0
-  /// Largest deviation from the reference norm without a disturbance, as a fraction of that norm.
+  /// Largest deviation of an undisturbed field from the norm of the reference field, as a fraction
+  /// of that norm.
   public var magneticNormTolerance = 0.1
-  /// Largest deviation from the reference dip angle without a disturbance, in degrees; 10 in [1].
+  /// Largest deviation of an undisturbed field from the dip angle of the reference field, in
+  /// degrees; 10 in [1].
   public var magneticDipTolerance = 7.0
-  /// Seconds in motion for which a field must stay steady to become the new reference.
+  /// Seconds in motion for which a different field must stay steady to become the new reference
+  /// field.
   public var magneticNewTime = 20.0
-  /// The same while there is no reference yet.
+  /// Seconds in motion for which a field must stay steady to become the first reference field.
   public var magneticNewFirstTime = 5.0
   /// Angular rate that counts as motion for `magneticNewTime`, in degrees/s.
   public var magneticNewRate = 20.0
-  /// Seconds for which the field must be undisturbed before it is used again.
+  /// Seconds for which the field must match the reference field before it counts as undisturbed.
   public var magneticUndisturbedTime = 0.5
-  /// Seconds for which a disturbance is rejected; after that the heading follows it slowly.
+  /// Seconds for which a disturbed field is ignored. After that, the heading follows it slowly.
   public var magneticRejectionTime = 60.0
-  /// Factor by which the heading follows a disturbed field more slowly after that time. It is also
-  /// the factor by which the used rejection time recovers faster than it grew.
+  /// Factor by which the heading follows a field more slowly if it is still disturbed after
+  /// `magneticRejectionTime`. While the field is undisturbed, the rejection time that was used up
+  /// recovers, faster than it passed by the same factor.
   public var magneticRejectionFactor = 2.0
 
-  /// The gyroscope's measuring range, in degrees/s; a sample at the limit is saturated.
+  /// The gyroscope's measuring range, in degrees/s. A sample at the limit counts as saturated.
+  /// Infinite by default.
   public var rateRange = Double.infinity
-  /// The accelerometer's measuring range, in m/s2.
+  /// The accelerometer's measuring range, in m/s2. A specific force at or beyond the limit is
+  /// ignored.
   public var forceRange = 160.0
 
   public static let `default` = FusionSettings()

@@ -5,10 +5,11 @@ import CRealtime
 /// The heading from the magnetometer, with rejection of magnetic disturbances (arXiv 2203.17024,
 /// sections 3.3 and 3.7).
 struct MagneticHeading: Sendable {
-  /// The rotation about z from the almost-inertial to the earth's frame (x east, y north), in
-  /// radians.
+  /// The angle of the rotation about z from the levelled almost-inertial frame to the earth's frame
+  /// (x east, y north), in radians.
   private(set) var angle: Double
-  /// Whether the field differs from the reference now.
+  /// Whether the field differs from the reference field now. It is true until there is a reference
+  /// field.
   private(set) var isDisturbed: Bool
 
   private var field: VectorLowPass
@@ -19,7 +20,8 @@ struct MagneticHeading: Sendable {
   private var candidateTime: Double
   private var undisturbedTime: Double
   private var rejectionTime: Double
-  /// 1 / number of updates during the initial averaging of the heading; 0 afterwards.
+  /// The smallest gain of the next update while the first headings are averaged, 1/n for update
+  /// number n; 0 afterwards.
   private var firstGain: Double
   private let settings: FusionSettings
 
@@ -42,10 +44,10 @@ struct MagneticHeading: Sendable {
   /// Takes the next field sample.
   ///
   /// - Parameters:
-  ///   - horizontal: the field in the almost-inertial frame, z up, in microtesla.
+  ///   - horizontal: the field in the levelled almost-inertial frame (z up), in microtesla.
   ///   - rate: the sensor's low-passed angular rate, in rad/s.
-  ///   - biasSigma: standard deviation of the gyroscope's bias, in rad/s.
-  ///   - seconds: since the previous field sample.
+  ///   - biasSigma: the standard deviation of the gyroscope's bias, in rad/s.
+  ///   - seconds: the time since the previous sample.
   @_noLocks
   mutating func update(
     _ horizontal: SIMD3<Double>, rate: Double, biasSigma: Double, seconds: Double
@@ -62,8 +64,8 @@ struct MagneticHeading: Sendable {
     correct(towards: realtime_atan2(horizontal.x, horizontal.y), time: time, seconds: seconds)
   }
 
-  /// Compares the field with the reference, and adopts a new reference if the field stays
-  /// different.
+  /// Compares the field with the reference field, and adopts a new reference if the field stays
+  /// different but steady.
   @_noLocks
   private mutating func judge(norm: Double, dip: Double, rate: Double, seconds: Double) {
     let follow = 1 - realtime_exp(-seconds / settings.magneticReferenceTime)
@@ -110,7 +112,12 @@ struct MagneticHeading: Sendable {
     return dipOff > -dipLimit
   }
 
-  /// Rotates the heading towards the measured north.
+  /// Turns the heading towards the measured north, unless the disturbance is still being rejected.
+  ///
+  /// - Parameters:
+  ///   - measured: the heading from the field alone, in radians.
+  ///   - time: the time constant, in seconds.
+  ///   - seconds: the time since the previous sample.
   @_noLocks
   private mutating func correct(towards measured: Double, time: Double, seconds: Double) {
     var gain = 1 - realtime_exp(-seconds / time)

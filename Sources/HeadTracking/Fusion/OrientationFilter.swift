@@ -7,10 +7,11 @@ public import Geometry
 ///
 /// The gyroscope is integrated into an almost-inertial frame, which drifts slowly. In that frame
 /// the specific force is low-passed, so that the head's own accelerations, which cancel over
-/// seconds, do not look like gravity. The result gives the inclination of the frame. The
-/// gyroscope's bias is estimated at rest and in motion. Heading comes from the gyroscope alone, or
-/// follows the magnetometer as one angle. The method is VQF (D. Laidig, T. Seel, Information Fusion
-/// 91, 2023, arXiv 2203.17024); docs/orientation-filter.md lists the differences.
+/// seconds, do not look like gravity. The low-passed force gives the inclination of the frame. The
+/// gyroscope's bias is estimated at rest and in motion. The heading comes from the gyroscope alone
+/// or, if the magnetometer is used, also from the magnetic field, which corrects this one angle
+/// only. The method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023, arXiv 2203.17024);
+/// docs/orientation-filter.md lists the differences.
 ///
 /// For any input, `orientation` is a finite unit quaternion.
 ///
@@ -20,7 +21,8 @@ public struct OrientationFilter: Sendable {
   public let settings: FusionSettings
   /// Angular velocity in the sensor's frame, without its bias, in rad/s.
   public private(set) var angularVelocity: SIMD3<Double>
-  /// Number of samples that were not used: not finite, implausibly large, or out of order.
+  /// The number of ignored samples: those with an angular velocity that is not finite or
+  /// implausibly large, and those that are out of order.
   public private(set) var rejected: Int
 
   private var spacing: SampleSpacing
@@ -28,19 +30,21 @@ public struct OrientationFilter: Sendable {
   private var estimator: BiasEstimator
   private var magnetic: MagneticHeading
   private var forces: VectorLowPass
-  /// Rotates from the sensor to the almost-inertial frame.
+  /// The rotation from the sensor's frame to the almost-inertial frame.
   private var strapdown: Quaternion
-  /// Rotates from the almost-inertial frame to the frame whose z axis points up.
+  /// The rotation from the almost-inertial frame to the frame whose z axis points up.
   private var inclination: Quaternion
   private var lastRate: SIMD3<Double>
   private var rateBeforeGap: SIMD3<Double>
   private var isSaturated: Bool
   private var hasForce: Bool
 
-  /// Upper limits for plausible samples of a sensor on a head, in rad/s and m/s2.
+  /// Upper limit for a plausible angular velocity of a head, in rad/s.
   private static var largestRate: Double { @_noLocks get { 100.0 } }
+  /// Upper limit for a plausible specific force on a head, in m/s2.
   private static var largestForce: Double { @_noLocks get { 1000.0 } }
-  /// A smaller force means free fall or a missing accelerometer, in m/s2.
+  /// Lower limit for a usable specific force, in m/s2. A smaller force means free fall or a missing
+  /// accelerometer.
   private static var smallestForce: Double { @_noLocks get { 0.5 } }
 
   public init(settings: FusionSettings = FusionSettings()) {
@@ -62,8 +66,8 @@ public struct OrientationFilter: Sendable {
 
   // MARK: Results
 
-  /// Rotates from the sensor to the earth: z up. The heading is 0 at the first sample; with a
-  /// magnetometer, x points east.
+  /// The orientation, which rotates from the sensor's frame to the earth's frame with z up. Without
+  /// the magnetometer, the heading is 0 at the first sample. With it, x points east.
   public var orientation: Quaternion {
     @_noLocks get {
       let level = inclination * strapdown
@@ -79,7 +83,7 @@ public struct OrientationFilter: Sendable {
     @_noLocks get { estimator.bias }
   }
 
-  /// An upper bound of the bias's standard deviation, in rad/s.
+  /// An upper bound on the standard deviation of the bias, in rad/s.
   public var biasSigma: Double {
     @_noLocks get { estimator.sigma }
   }
@@ -89,21 +93,23 @@ public struct OrientationFilter: Sendable {
     @_noLocks get { rest.isAtRest }
   }
 
-  /// Whether the magnetic field differs from the reference field.
+  /// Whether the magnetic field differs from the reference field. It is true until there is a
+  /// reference field.
   public var isMagneticallyDisturbed: Bool {
     @_noLocks get { magnetic.isDisturbed }
   }
 
-  /// The learned interval between samples, in seconds; 0 before the second sample.
+  /// The usual interval between samples, in seconds; 0 before the second sample.
   public var sampleInterval: Double {
     @_noLocks get { spacing.interval }
   }
 
-  /// Starts from a bias that is known from a calibration or an earlier session.
+  /// Starts from a bias that is known from a calibration or an earlier session. Invalid values are
+  /// ignored.
   ///
   /// - Parameters:
-  ///   - bias: in the sensor's frame, in rad/s.
-  ///   - sigma: its standard deviation, in rad/s; it must be positive.
+  ///   - bias: the bias in the sensor's frame, in rad/s.
+  ///   - sigma: the standard deviation of the bias, in rad/s; it must be positive.
   @_noLocks
   public mutating func seedBias(_ bias: SIMD3<Double>, sigma: Double = 0.0017) {
     guard Self.isFinite(bias, below: Self.largestRate), sigma > 0 else { return }
@@ -112,7 +118,8 @@ public struct OrientationFilter: Sendable {
 
   // MARK: A sample
 
-  /// Takes the next sample.
+  /// Updates the orientation with the next sample. Ignores an invalid sample, and leaves out a
+  /// force or a field that is unusable.
   @_noLocks
   public mutating func update(_ sample: InertialSample) {
     guard Self.isFinite(sample.angularVelocity, below: Self.largestRate) else {
@@ -140,8 +147,8 @@ public struct OrientationFilter: Sendable {
     }
   }
 
-  /// Integrates the rate over the step before the sample, the time over which the sensor's own
-  /// filter averaged.
+  /// Integrates the rate over the time since the previous sample, because the sensor's own filter
+  /// averaged the rate over that time.
   @_noLocks
   private mutating func integrate(_ measured: SIMD3<Double>, _ step: SampleSpacing.Step) {
     let rate = measured - estimator.bias
@@ -181,7 +188,7 @@ public struct OrientationFilter: Sendable {
     return (force * force).sum() > Self.smallestForce * Self.smallestForce
   }
 
-  /// Corrects inclination and bias from the specific force.
+  /// Corrects the inclination and the bias from the specific force.
   @_noLocks
   private mutating func correct(rate: SIMD3<Double>, force: SIMD3<Double>, seconds: Double) {
     rest.update(rate: rate, force: force, seconds: seconds)
@@ -203,7 +210,7 @@ public struct OrientationFilter: Sendable {
     }
   }
 
-  /// The shortest rotation from a unit vector to the z axis.
+  /// Returns the shortest rotation from a unit vector to the z axis.
   @_noLocks
   private static func turnUp(_ x: Double, _ y: Double, _ z: Double) -> Quaternion {
     let half = (z + 1) / 2
@@ -212,7 +219,8 @@ public struct OrientationFilter: Sendable {
     return Quaternion(w: w, x: 0.5 * y / w, y: -0.5 * x / w, z: 0)
   }
 
-  /// Discards the state of motion after a break, because the motion in between is unknown.
+  /// Discards the filters' knowledge of recent motion after a break, because the motion during the
+  /// break is unknown. Orientation and bias do not change.
   @_noLocks
   private mutating func interrupt() {
     forces.restart()
@@ -222,7 +230,7 @@ public struct OrientationFilter: Sendable {
     rateBeforeGap = SIMD3(0, 0, 0)
   }
 
-  /// Whether all components are numbers with a magnitude below the limit.
+  /// Returns whether all components are finite and smaller in magnitude than the limit.
   @_noLocks
   private static func isFinite(_ v: SIMD3<Double>, below limit: Double) -> Bool {
     guard v.x < limit, v.x > -limit, v.y < limit, v.y > -limit else { return false }

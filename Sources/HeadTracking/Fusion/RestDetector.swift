@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Detects whether the sensor is at rest: rate and specific force both stay near their own
-/// low-passed values for a while (arXiv 2203.17024, section 3.5).
+/// Detects whether the sensor is at rest: the rate and the specific force both stay near their own
+/// low-passed values for a while, and the mean rate is small enough for a bias (arXiv 2203.17024,
+/// section 3.5).
 struct RestDetector: Sendable {
   private(set) var isAtRest: Bool
   /// The low-passed rate, in rad/s; at rest, this is the gyroscope's bias.
@@ -31,9 +32,9 @@ struct RestDetector: Sendable {
   /// Takes the next sample.
   ///
   /// - Parameters:
-  ///   - rate: as measured, in rad/s.
-  ///   - force: in m/s2.
-  ///   - seconds: since the previous sample.
+  ///   - rate: the measured angular velocity, in rad/s.
+  ///   - force: the specific force, in m/s2.
+  ///   - seconds: the time since the previous sample.
   @_noLocks
   mutating func update(rate: SIMD3<Double>, force: SIMD3<Double>, seconds: Double) {
     meanRate = rates.update(rate, seconds: seconds)
@@ -48,7 +49,8 @@ struct RestDetector: Sendable {
     isAtRest = still >= restTime
   }
 
-  /// Resets the detector: rest must be detected again.
+  /// Resets the detector, so that the sensor does not count as at rest until rest is detected
+  /// again.
   @_noLocks
   mutating func restart() {
     rates.restart()

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Determines the time step of each sample from its stamp, in spite of gaps, bursts after a stall,
-/// clocks that wrap or jump, and samples out of order.
+/// Determines the time step of each sample from its timestamp, in spite of gaps, bursts after a
+/// stall, clocks that wrap or jump, and samples out of order.
 struct SampleSpacing: Sendable {
   /// The time step of one sample.
   struct Step: Sendable {
-    /// Seconds from the previous sample to this one; 0 for the first sample and for one with the
-    /// same stamp as the previous.
+    /// Seconds that the sample represents. Normally this is the time since the previous sample.
+    /// After a gap or a break, it is the usual interval, which also applies to each sample of a
+    /// burst. It is 0 for the first sample and for a stale one.
     var seconds: Double
-    /// Seconds of a gap that ended one sample ago and that no burst has filled.
+    /// Seconds of a gap before the previous sample that no burst has filled.
     var missedSeconds: Double
-    /// True if the sample is older than one that has been used.
+    /// Whether the sample is older than the previous one and must be ignored.
     var isStale: Bool
-    /// True if the clock jumped or samples were missing for a long time: the motion in between is
+    /// Whether the clock jumped, or samples were missing for so long that the motion in between is
     /// unknown.
     var isBreak: Bool
 
@@ -35,7 +36,7 @@ struct SampleSpacing: Sendable {
   private var open: Double
   private var staleRun: Int
 
-  /// A larger step of the stamps, in either direction, is a break.
+  /// Largest step between timestamps, in either direction, that is not a break.
   private static var breakNanoseconds: Int64 { @_noLocks get { 2_000_000_000 } }
   private static var shortest: Double { @_noLocks get { 1e-4 } }
   private static var longest: Double { @_noLocks get { 0.2 } }
@@ -51,7 +52,8 @@ struct SampleSpacing: Sendable {
 
   /// Advances to the next sample.
   ///
-  /// - Parameter time: the sample's stamp, in nanoseconds.
+  /// - Parameter time: the timestamp of the sample, in nanoseconds.
+  /// - Returns: the time step of the sample.
   @_noLocks
   mutating func advance(to time: Int64) -> Step {
     let before = last
@@ -83,9 +85,13 @@ struct SampleSpacing: Sendable {
     return Step(seconds: interval, isBreak: true)
   }
 
-  /// Returns the step for a stamp that is not older than the previous one. A gap is first assumed
-  /// to be a stall, after which the samples come in a burst, and each of those gets the usual
-  /// interval. If no burst follows, the gap was real and is reported as missed time.
+  /// Returns the step for a timestamp that is not older than the previous one.
+  ///
+  /// A gap is first assumed to be a stall, after which the delayed samples arrive in a burst. Each
+  /// sample of a burst gets the usual interval. If no burst follows, samples were lost, and the
+  /// next step reports the gap as missed time.
+  ///
+  /// - Parameter seconds: the time since the previous timestamp.
   @_noLocks
   private mutating func step(_ seconds: Double) -> Step {
     guard interval > 0 else {

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A second-order Butterworth low-pass of three values, for samples at any spacing.
+/// A second-order Butterworth low-pass filter for vectors of three components, with any spacing of
+/// the samples.
 ///
-/// It uses the trapezoidal state-variable form (A. Simper, "Linear trapezoidal integrated SVF",
-/// 2013; V. Zavalishin, "The Art of VA Filter Design", ch. 4). At a constant spacing it equals the
-/// bilinear biquad, and the spacing may change from sample to sample without a jump. During the
-/// first time constant the output is the mean of the input so far, as in arXiv 2203.17024, section
-/// 3.4.
+/// The filter uses the trapezoidal state-variable form (A. Simper, "Linear trapezoidal integrated
+/// SVF", 2013; V. Zavalishin, "The Art of VA Filter Design", ch. 4). At a constant spacing, the
+/// filter equals the bilinear biquad, and the spacing may change from sample to sample without a
+/// jump. During the first time constant the output is the mean of the input so far, as in arXiv
+/// 2203.17024, section 3.4.
 struct VectorLowPass: Sendable {
   private var band: SIMD3<Double>
   private var low: SIMD3<Double>
   private var sum: SIMD3<Double>
-  /// Seconds of input so far, while the output is their mean; from `time` on the filter itself
-  /// runs.
+  /// The duration of the input so far, in seconds, counted up to `time`. Until then the output is
+  /// the mean of the input.
   private var heard: Double
   private var count: Double
   private let time: Double
 
   /// Creates a low-pass.
   ///
-  /// - Parameter time: the time constant in seconds; the corner is at sqrt(2) / (2 pi time).
+  /// - Parameter time: the time constant, in seconds. The cutoff frequency is sqrt(2) / (2 pi
+  ///   time), in Hz.
   @_noLocks
   init(time: Double) {
     band = SIMD3(0, 0, 0)
@@ -30,7 +32,7 @@ struct VectorLowPass: Sendable {
     self.time = time
   }
 
-  /// Resets the filter.
+  /// Resets the filter, so that it averages again for the first time constant.
   @_noLocks
   mutating func restart() {
     band = SIMD3(0, 0, 0)
@@ -44,7 +46,7 @@ struct VectorLowPass: Sendable {
   ///
   /// - Parameters:
   ///   - input: the next value.
-  ///   - seconds: since the previous value.
+  ///   - seconds: the time since the previous value.
   @_noLocks
   mutating func update(_ input: SIMD3<Double>, seconds: Double) -> SIMD3<Double> {
     if heard < time {
@@ -63,8 +65,8 @@ struct VectorLowPass: Sendable {
     return second
   }
 
-  /// tan(x) for small angles, by its Taylor series. Above 1 it is constant: such a spacing
-  /// practically resets the filter.
+  /// Returns tan(x) for small angles, by its Taylor series. The angle is limited to 1, because a
+  /// longer spacing practically resets the filter anyway.
   @_noLocks
   private static func warp(_ x: Double) -> Double {
     let angle = x < 1 ? x : 1

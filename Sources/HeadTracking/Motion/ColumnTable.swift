@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Numbers from CSV text whose columns are found by their names in the first line.
+/// A table of numbers from CSV text. Its columns are found by the names in the first line that is
+/// not blank.
 ///
-/// Other columns are ignored, as are blank lines, blanks and quotes around a cell, and a byte order
-/// mark.
+/// Columns that were not requested are ignored, as are blank lines, blanks and quotes around a
+/// cell, and a byte order mark.
 package struct ColumnTable {
   /// The columns to look for.
   package struct Wanted {
@@ -11,7 +12,8 @@ package struct ColumnTable {
     let required: [String]
     /// Groups of columns that are read only if all columns of the group are present.
     let optional: [[String]]
-    /// Columns whose cells may be empty or not finite, for lost values.
+    /// Columns whose cells may be missing, empty or not finite because values were lost. Missing
+    /// and empty cells become NaN.
     let gaps: Set<String>
 
     package init(required: [String], optional: [[String]] = [], gaps: Set<String> = []) {
@@ -33,11 +35,11 @@ package struct ColumnTable {
   ///
   /// - Parameters:
   ///   - bytes: the text of the file.
-  ///   - name: the file's name in errors.
+  ///   - name: the name of the file in errors.
   ///   - wanted: the columns to look for.
   ///
-  /// - Throws: `cannotReadMotion` if there are no rows, `badMotionRow` with the line and the
-  ///   problem.
+  /// - Throws: `cannotReadMotion` if there are no rows, or `badMotionRow`, with the line and the
+  ///   problem, if the header or a row is invalid.
   package init(_ bytes: [UInt8], name: String, _ wanted: Wanted) throws(HeadTrackingError) {
     self.name = name
     self.wanted = wanted
@@ -58,7 +60,7 @@ package struct ColumnTable {
 
   package var rowCount: Int { lines.count }
 
-  /// Returns the index of the column in `row(_:)`; nil if the table does not have it.
+  /// Returns the index of the column in `row(_:)`, or nil if the table does not have the column.
   package func place(of column: String) -> Int? { columns.firstIndex(of: column) }
 
   /// Returns the numbers of one row, in the order of `columns`.
@@ -66,7 +68,7 @@ package struct ColumnTable {
     cells[(index * columns.count)..<((index + 1) * columns.count)]
   }
 
-  /// Returns an error about a row.
+  /// Returns an error about a row, with the number of its line in the file.
   package func error(row: Int, _ reason: String) -> HeadTrackingError {
     .badMotionRow(path: name, line: lines[row], reason: reason)
   }
@@ -128,8 +130,8 @@ package struct ColumnTable {
     return cell
   }
 
-  /// Returns the text of a cell. Control characters become `?`, because an error message with the
-  /// text must stay one line.
+  /// Returns the trimmed text of a cell. Control characters become `?`, because an error message
+  /// that contains the text must stay one line.
   private static func text(_ cell: ArraySlice<UInt8>) -> String {
     String(decoding: trimmed(cell).map { $0 < 0x20 ? 0x3F : $0 }, as: UTF8.self)
   }

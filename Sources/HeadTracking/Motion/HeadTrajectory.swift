@@ -2,7 +2,8 @@
 
 public import Geometry
 
-/// A head's orientation over time, given at increasing times.
+/// The orientation of a head over time: one pose (`headToWorld`) for each of a list of increasing
+/// times.
 public struct HeadTrajectory: @unchecked Sendable {
   /// Owns the rows, which never change after initialisation.
   private final class Storage {
@@ -22,18 +23,18 @@ public struct HeadTrajectory: @unchecked Sendable {
     }
   }
 
-  /// The rows without their owner, so that an audio thread that copies them retains nothing. They
-  /// are valid as long as the trajectory or a copy of it exists.
+  /// The rows (times and poses) without their owner, so that an audio thread can copy them without
+  /// retaining an object. The rows are valid as long as the trajectory or a copy of it exists.
   public struct Rows: BitwiseCopyable, @unchecked Sendable {
     let times: UnsafePointer<Double>
     let poses: UnsafePointer<Quaternion>
-    /// Number of rows, at least one.
+    /// The number of rows, at least one.
     public let count: Int
 
-    /// Returns the pose at a time: slerp between rows, the first pose before them, the last one
-    /// after them.
+    /// Returns the pose at a time: interpolated (slerp) between rows, the first pose before the
+    /// first row, and the last pose after the last row.
     ///
-    /// Real-time safe; the search takes log2(`count`) steps.
+    /// Real-time safe; the search takes about log2(`count`) steps.
     @_noLocks
     public func pose(atSeconds time: Double) -> Quaternion {
       guard time > times[0] else { return poses[0] }
@@ -50,13 +51,13 @@ public struct HeadTrajectory: @unchecked Sendable {
 
   private let owner: Storage
   public let rows: Rows
-  /// Number of rows, at least one.
+  /// The number of rows, at least one.
   public var count: Int { rows.count }
 
   /// Creates a trajectory.
   ///
   /// - Parameters:
-  ///   - times: in seconds, increasing, at least one.
+  ///   - times: the times in seconds, strictly increasing, at least one.
   ///   - poses: `headToWorld` of unit norm, one per time.
   public init(times: [Double], poses: [Quaternion]) {
     precondition(!times.isEmpty && times.count == poses.count)
@@ -76,10 +77,10 @@ public struct HeadTrajectory: @unchecked Sendable {
   /// The poses of the rows, `headToWorld`.
   public var poses: [Quaternion] { Array(UnsafeBufferPointer(start: rows.poses, count: count)) }
 
-  /// Returns the pose at a time: slerp between rows, the first pose before them, the last one after
-  /// them.
+  /// Returns the pose at a time: interpolated (slerp) between rows, the first pose before the first
+  /// row, and the last pose after the last row.
   ///
-  /// Real-time safe; the search takes log2(`count`) steps.
+  /// Real-time safe; the search takes about log2(`count`) steps.
   @_noLocks
   public func pose(atSeconds time: Double) -> Quaternion { rows.pose(atSeconds: time) }
 }

@@ -4,27 +4,29 @@ public import Geometry
 
 /// Recorded raw samples of an inertial sensor, with the true orientation if it was measured.
 ///
-/// The file is CSV, plain or gzip, with columns found by name: `t` in seconds and increasing,
-/// `gx,gy,gz` in rad/s, `ax,ay,az` in m/s2. Optional columns are `mx,my,mz` in microtesla,
-/// `qw,qx,qy,qz` with the true orientation from sensor to earth (x east, y north, z up), and
-/// `movement`, which is 1 in rows to be scored. A cell of a sensor or of the true orientation may
-/// be `nan` or empty if the value was lost.
+/// The file is CSV, plain or gzip, with columns found by name: `t` in seconds and strictly
+/// increasing, `gx,gy,gz` in rad/s, `ax,ay,az` in m/s2. Optional columns are `mx,my,mz` in
+/// microtesla, `qw,qx,qy,qz` with the true orientation from sensor to earth (x east, y north, z
+/// up), and `movement`, which is 1 in rows to be scored. A cell of a sensor or of the true
+/// orientation may be `nan` or empty if the value was lost.
 public struct InertialRecording: Sendable {
   /// The time of each sample in seconds, as in the file.
   public private(set) var times: [Double] = []
-  /// The samples; their stamps are `times` in nanoseconds.
+  /// The samples. Their times are `times` in nanoseconds.
   public private(set) var samples: [InertialSample] = []
-  /// The true orientation from sensor to earth, of unit norm; nil for a lost value. Empty if the
-  /// file has no such columns.
+  /// For each sample, the true orientation from sensor to earth, of unit norm; nil if the value was
+  /// lost. The array is empty if the file has no such columns.
   public private(set) var truth: [Quaternion?] = []
-  /// Whether a sample counts when errors are computed; always true if the file has no such column.
+  /// For each sample, whether it counts when errors are computed; always true if the file has no
+  /// `movement` column.
   public private(set) var isScored: [Bool] = []
   /// Whether the file has magnetometer columns.
   public let hasMagneticField: Bool
 
   /// Reads a recording.
   ///
-  /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and the problem.
+  /// - Throws: `cannotReadMotion` if the file cannot be read or has no rows, or `badMotionRow`,
+  ///   with the line and the problem, if the header or a row is invalid.
   public init(path: String) throws(HeadTrackingError) {
     try self.init(TextFile.read(path), name: path)
   }

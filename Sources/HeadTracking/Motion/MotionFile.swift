@@ -4,17 +4,21 @@ import Geometry
 
 /// Reads a recorded head motion: CSV with the columns `t,w,x,y,z`, plain or gzip.
 ///
-/// `t` is in seconds and increases, `w,x,y,z` is `headToWorld`. Columns are found by their names in
-/// the first line; other columns and blank lines are ignored.
+/// `t` is in seconds and strictly increasing; `w,x,y,z` is `headToWorld`. Columns are found by
+/// their names in the first line that is not blank. Other columns and blank lines are ignored.
 public enum MotionFile {
   /// Reads a file.
   ///
-  /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and the problem.
+  /// - Throws: `cannotReadMotion` if the file cannot be read or has no rows, or `badMotionRow`,
+  ///   with the line and the problem, if the header or a row is invalid.
   public static func read(_ path: String) throws(HeadTrackingError) -> HeadTrajectory {
     try parse(TextFile.read(path), name: path)
   }
 
-  /// Parses the text of a file; errors refer to it by `name`.
+  /// Parses the text of a file; errors refer to the file by `name`.
+  ///
+  /// - Throws: `cannotReadMotion` if there are no rows, or `badMotionRow`, with the line and the
+  ///   problem, if the header or a row is invalid.
   static func parse(_ bytes: [UInt8], name: String) throws(HeadTrackingError) -> HeadTrajectory {
     let table = try ColumnTable(bytes, name: name, .init(required: ["t", "w", "x", "y", "z"]))
     var times: [Double] = []

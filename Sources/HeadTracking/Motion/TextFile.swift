@@ -3,14 +3,15 @@
 import CZlib
 import Glibc
 
-/// Reads complete text files, plain or gzip.
+/// Reads text files into memory, plain or compressed with gzip.
 package enum TextFile {
-  /// Largest size of the text: 256 MB, ten hours of a 285 Hz recording.
+  /// Largest size of the uncompressed text, in bytes: 256 MB.
   static let maximumBytes = 256 << 20
 
-  /// Reads a file.
+  /// Returns the uncompressed contents of a file.
   ///
-  /// - Throws: `cannotReadMotion` with the reason.
+  /// - Throws: `cannotReadMotion`, with the reason, if the file cannot be read, is damaged, or is
+  ///   too large.
   package static func read(_ path: String) throws(HeadTrackingError) -> [UInt8] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw failure(path, errorText(errno)) }

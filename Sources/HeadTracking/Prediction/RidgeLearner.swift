@@ -41,8 +41,8 @@ struct RidgeLearner: Sendable {
   /// For each axis, the weighted sums of the products of two features, in rad^2/s; only the lower
   /// triangle is used.
   private var products = InlineArray<25, SIMD3<Double>>(repeating: .zero)
-  /// For each axis, the weighted sums of the products of a feature and the prior's prediction error,
-  /// in rad^2/s.
+  /// For each axis, the weighted sums of the products of a feature and the prediction error of the
+  /// prior, in rad^2/s.
   private var rests = Coefficients(repeating: .zero)
   /// For each axis, the weighted sum of the squared prediction errors of the prior, in rad^2/s.
   private var unexplained = SIMD3<Double>.zero

@@ -11,8 +11,8 @@ import Geometry
 /// headToStage = anchorToWorld^-1 * driftTurn * headToWorld
 /// ```
 ///
-/// `anchorToWorld` is the pose of the `StageAnchor`, and `driftTurn` the rotation about the vertical
-/// that corrects drift.
+/// `anchorToWorld` is the pose of the `StageAnchor`, and `driftTurn` is the rotation about the
+/// vertical that corrects drift.
 ///
 /// ## Threading
 /// A value that belongs to one thread; it may allocate.
