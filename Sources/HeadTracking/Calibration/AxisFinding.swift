@@ -3,38 +3,41 @@
 public import Geometry
 import Glibc
 
-/// Finds the mounting of a tracker on the head from three poses that the head was held in.
+/// The mounting of a tracker on the head, found from three poses in which the head was held: ahead,
+/// up and left.
 ///
 /// Looking up rotates the head about its axis to the right, and turning left rotates it about its
 /// axis upwards. The two rotations, as the tracker measured them, give the directions of these axes
-/// in its own frame. The turn to the left also gives the upward axis of the tracker's reference
-/// frame.
+/// in the tracker's own frame. The turn to the left also shows which axis of the tracker's
+/// reference frame points up.
 public struct AxisFinding: Sendable, Equatable {
   /// The map from the tracker's axes to the head's.
   public let axes: AxisMap
   /// The axis of the tracker's reference frame that points up.
   public let up: SignedAxis
-  /// The angle between the measured axes and `axes`, in degrees.
+  /// The angle of the rotation between the measured axes and `axes`, in degrees.
   public let misalignmentDegrees: Double
   public let upTurnDegrees: Double
   public let leftTurnDegrees: Double
 
-  /// Smallest rotations that are certain enough, in degrees.
+  /// Smallest accepted rotation between looking ahead and up, in degrees.
   public static let smallestUpTurn = 15.0
+  /// Smallest accepted rotation between looking ahead and to the left, in degrees.
   public static let smallestLeftTurn = 25.0
-  /// Largest error accepted, in degrees, because people move inexactly.
+  /// Largest accepted error of an axis, in degrees. It is large, because people move inexactly.
   static let largestMisalignment = 30.0
 
-  /// Finds the axes.
+  /// Finds the axes from three poses of the tracker in its own reference frame.
   ///
   /// - Parameters:
-  ///   - ahead: the tracker's pose in its own reference frame while the head looked ahead.
-  ///   - up: the same with the head bent back.
-  ///   - left: the same with the head turned to the left.
-  ///   - isUpright: true if the z axis of the reference frame is known to point up, as with the
-  ///     orientation filter. A turn about another axis was then not to the left.
+  ///   - ahead: the tracker's pose while the head looked ahead.
+  ///   - up: the tracker's pose while the head was bent back.
+  ///   - left: the tracker's pose while the head was turned to the left.
+  ///   - isUpright: whether the z axis of the reference frame is known to point up, as with the
+  ///     orientation filter. If so, a last turn about another axis was not to the left.
   ///
-  /// - Throws: `turnTooSmall`, `turnsAlike`, `askew` or `otherPoses`.
+  /// - Throws: `turnTooSmall`, `turnsAlike`, `askew` or `otherPoses` if the poses do not determine
+  ///   the axes.
   public init(
     ahead: Quaternion, up: Quaternion, left: Quaternion, isUpright: Bool = false
   ) throws(CalibrationError) {
@@ -65,7 +68,8 @@ public struct AxisFinding: Sendable, Equatable {
     self.up = upward.axis
   }
 
-  /// Returns the map whose axes are nearest to the given ones, and the angle between both frames.
+  /// Returns the map whose axes are nearest to the given ones, and the angle of the rotation
+  /// between the two, in degrees. The arguments are the measured axes, as unit vectors.
   private static func nearest(
     front: SIMD3<Double>, left: SIMD3<Double>, up: SIMD3<Double>
   ) -> (map: AxisMap, degrees: Double) {

@@ -4,13 +4,13 @@ import Geometry
 import Glibc
 
 extension AxisMap {
-  /// The map in the form that `init(_:)` reads, such as `y,-x,z`.
+  /// The map in the form that `init(_:)` parses, such as `y,-x,z`.
   public var text: String {
     (0..<3).map { "\(signs[$0] < 0 ? "-" : "")\(["x", "y", "z"][columns[$0]])" }
       .joined(separator: ",")
   }
 
-  /// All 24 maps.
+  /// All 24 right-handed maps.
   static let all: [AxisMap] = {
     let axes = ["x", "y", "z", "-x", "-y", "-z"]
     return axes.flatMap { front in

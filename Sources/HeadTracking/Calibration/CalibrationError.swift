@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a tracker could not be calibrated, or a calibration cannot be used.
+/// The reason why a tracker could not be calibrated, or why a calibration cannot be used.
 public enum CalibrationError: Error, Sendable, Equatable {
-  /// Too few samples arrived.
+  /// Too few samples arrived: this number.
   case tooFewSamples(Int)
-  /// The tracker should have been still, but turned by this angle. Without an angle to measure, it
-  /// is the standard deviation of the rate, in degrees/s.
+  /// The tracker moved although it should have been still. The value is its angle from the mean
+  /// pose, in degrees, or, if the angular velocity revealed the motion, the standard deviation of
+  /// that velocity, in degrees/s.
   case moved(degrees: Double)
   /// The gyroscope's mean rate at rest is too large for a bias, in degrees/s.
   case implausibleBias(degreesPerSecond: Double)
-  /// The head turned too little between two poses.
+  /// The head turned too little, by `degrees`, from looking ahead to this pose.
   case turnTooSmall(CalibrationPose, degrees: Double)
-  /// The rotations for up and left had axes that were not at right angles.
+  /// The axes of the turns up and to the left were `degrees` apart, too far from a right angle.
   case turnsAlike(degrees: Double)
-  /// The last turn was not to the left: the poses came in another order, or the turn was to the
-  /// right.
+  /// The last turn was not to the left: the head was held in the poses in another order, or turned
+  /// to the right.
   case otherPoses
-  /// The tracker is mounted too far from every axis-aligned orientation, or the left turn was too
-  /// far from every axis of the tracker's reference frame, by this angle.
+  /// An axis is too far off, by this angle: either the tracker's axes are not aligned with the
+  /// head's, or the axis of the turn to the left is not aligned with an axis of the tracker's
+  /// reference frame.
   case askew(degrees: Double)
   /// The file has another version of the format.
   case wrongVersion(Int, expected: Int)
-  /// The calibration belongs to another tracker.
+  /// The calibration belongs to another tracker, which the value names.
   case otherTracker(String)
-  /// A value of the calibration is invalid.
+  /// A value of the calibration or of the measurement is invalid. The text states the problem.
   case badValue(String)
 }
 
@@ -35,7 +37,7 @@ public enum CalibrationPose: String, Sendable, CaseIterable {
 }
 
 extension CalibrationError: CustomStringConvertible {
-  /// The end of a message line: what is wrong and what to do.
+  /// The end of a one-line message: what is wrong and what to do.
   public var description: String {
     switch self {
     case .tooFewSamples(let count):

@@ -9,15 +9,15 @@ public struct HeldPose: Sendable {
   private let reference: Quaternion?
   private var recent: [HeadSample] = []
 
-  /// The pose counts as held if it stays within this many degrees of its mean for this many
-  /// seconds.
+  /// Largest deviation of a held pose from its mean, in degrees.
   private static let tolerance = 2.0
+  /// Seconds for which the head must be held still.
   private static let seconds = 0.8
 
   /// Creates a detector.
   ///
   /// - Parameters:
-  ///   - distance: accepted angles from `reference`, in degrees.
+  ///   - distance: the accepted angles from `reference`, in degrees.
   ///   - reference: the reference pose; nil accepts any pose.
   public init(distance: ClosedRange<Double> = 0...180, from reference: Quaternion? = nil) {
     self.distance = distance
@@ -26,7 +26,7 @@ public struct HeldPose: Sendable {
 
   /// Takes the next sample.
   ///
-  /// - Returns: the mean pose once the head is held at an accepted angle; nil before.
+  /// - Returns: the mean pose if the head has been held still at an accepted angle; nil otherwise.
   public mutating func add(_ sample: HeadSample) -> Quaternion? {
     recent.append(sample)
     let begin = sample.time - Int64(Self.seconds * 1e9)

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// One of the axes x, y and z, or its opposite.
+/// One of the axes x, y and z, or the opposite direction of one.
 public struct SignedAxis: Sendable, Equatable {
-  /// A unit vector along the axis.
+  /// The unit vector along the axis.
   public let direction: SIMD3<Double>
 
   /// The z axis, which points up in the project's axes.
@@ -14,7 +14,7 @@ public struct SignedAxis: Sendable, Equatable {
     self.direction = direction
   }
 
-  /// Reads an axis such as `x` or `-y`; nil for any other text.
+  /// Parses an axis such as `x` or `-y`. Returns nil for any other text.
   public init?(_ text: String) {
     guard let axis = Self.all.first(where: { $0.text == text }) else { return nil }
     self = axis
@@ -27,7 +27,7 @@ public struct SignedAxis: Sendable, Equatable {
     return (best, acos(min(1, (best.direction * unit).sum())) * 180 / .pi)
   }
 
-  /// The axis in the form that `init(_:)` reads.
+  /// The axis in the form that `init(_:)` parses.
   public var text: String {
     let index = (0..<3).first { direction[$0] != 0 } ?? 2
     return "\(direction[index] < 0 ? "-" : "")\(["x", "y", "z"][index])"

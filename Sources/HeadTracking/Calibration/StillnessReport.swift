@@ -2,40 +2,45 @@
 
 import Geometry
 
-/// Measurements of a tracker at rest: its rate, its noise, and its gyroscope's bias.
+/// Measurements of a tracker at rest: its sampling rate, its noise, and the bias of its gyroscope.
 public struct StillnessReport: Sendable, Equatable {
   public let samples: Int
   /// Samples per second.
   public let rate: Double
-  /// Standard deviation of the time between samples, and the longest such time, in seconds.
+  /// Standard deviation of the time between samples, in seconds.
   public let jitter: Double
+  /// Longest time between two samples, in seconds.
   public let longestInterval: Double
   /// Mean angular velocity in rad/s, in the axes that the driver delivers; nil if the tracker does
-  /// not report it.
+  /// not report it or reports only zeros.
   public let gyroBias: SIMD3<Double>?
-  /// Standard deviation of one sample of the angular velocity, in rad/s.
+  /// Standard deviation of one sample of the angular velocity on each axis, in rad/s; nil if
+  /// `gyroBias` is nil.
   public let gyroNoise: SIMD3<Double>?
-  /// Standard deviation of one sample of the specific force, in m/s2; nil without an accelerometer.
+  /// Standard deviation of one sample of the specific force on each axis, in m/s2; nil if there are
+  /// no raw samples.
   public let forceNoise: SIMD3<Double>?
-  /// Root mean square angle between a pose and the mean pose, in radians, and the drift of the
-  /// pose, in rad/s. Both are 0 if there are raw samples.
+  /// Root mean square angle between a pose and the mean pose, in radians; 0 if there are raw
+  /// samples.
   public let poseNoise: Double
+  /// Drift of the pose, in rad/s; 0 if there are raw samples.
   public let poseDrift: Double
 
   /// Smallest number of samples for a reliable result.
   static let fewestSamples = 50
-  /// Limits for a tracker at rest: the angle from the mean pose, in degrees, and the bias and noise
-  /// of its rate, in degrees/s.
+  /// Largest angle from the mean pose of a tracker at rest, in degrees.
   static let largestTurn = 2.0
+  /// Largest bias, and largest noise, of the angular velocity of a tracker at rest, in degrees/s.
   static let largestBias = 5.0
 
   /// Evaluates the samples of a tracker at rest.
   ///
   /// - Parameters:
-  ///   - poses: in order of arrival; used only if `inertial` is empty.
-  ///   - inertial: raw samples from the same period; empty if the tracker reports none.
+  ///   - poses: the samples in order of arrival; used only if `inertial` is empty.
+  ///   - inertial: the raw samples from the same period; empty if the tracker reports none.
   ///
-  /// - Throws: `tooFewSamples`, `badValue`, `implausibleBias` or `moved`.
+  /// - Throws: `tooFewSamples`, `badValue` if all samples have the same time, `implausibleBias`, or
+  ///   `moved`.
   public init(
     poses: [HeadSample], inertial: [InertialSample] = []
   ) throws(CalibrationError) {
@@ -62,8 +67,10 @@ public struct StillnessReport: Sendable, Equatable {
     guard spread <= Self.largestBias else { throw .moved(degrees: spread) }
   }
 
-  /// Returns the RMS deviation of the poses from their mean, and the drift between the means of the
-  /// two halves.
+  /// Returns the root mean square deviation of the poses from their mean, in radians, and the drift
+  /// from the mean of the first half to that of the second, in rad/s.
+  ///
+  /// - Throws: `moved` if a pose is more than `largestTurn` from the mean.
   private static func pose(
     _ poses: [HeadSample]
   ) throws(CalibrationError) -> (noise: Double, drift: Double) {

@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// The calibration of one tracker by `stillstage calibrate`, and its application.
+/// The calibration of a tracker, as measured by `stillstage calibrate`.
 public struct TrackerCalibration: Sendable, Equatable {
   /// The version of the format; a calibration with another version is not used.
   public static let currentVersion = 1
@@ -23,9 +23,10 @@ public struct TrackerCalibration: Sendable, Equatable {
   /// Standard deviation of a single gyroscope sample on each axis, in rad/s; nil if the tracker
   /// reports no rates.
   public var gyroNoise: SIMD3<Double>?
-  /// Standard deviation of one sample of the specific force, in m/s2.
+  /// Standard deviation of a single accelerometer sample on each axis, in m/s2; nil if the tracker
+  /// reports no raw samples.
   public var forceNoise: SIMD3<Double>?
-  /// Samples per second.
+  /// The number of samples per second.
   public var rate: Double
 
   public init(
@@ -77,7 +78,7 @@ public struct TrackerCalibration: Sendable, Equatable {
 
   /// Checks that the calibration is for this tracker.
   ///
-  /// - Throws: `otherTracker` if it is for another one.
+  /// - Throws: `otherTracker` if the vendor, the product or the serial number differs.
   public func check(for tracker: TrackerDescription) throws(CalibrationError) {
     let isSame =
       vendorID == tracker.vendorID && productID == tracker.productID && serial == tracker.serial
@@ -101,8 +102,8 @@ public struct TrackerCalibration: Sendable, Equatable {
     return sample
   }
 
-  /// Returns the raw sample in the head's axes. It keeps its bias, for the filter to estimate; seed
-  /// the filter with `filterBias`.
+  /// Returns the raw sample in the head's axes. The angular velocity keeps its bias, because the
+  /// orientation filter estimates the bias; seed the filter with `filterBias`.
   public func applied(to sample: InertialSample) -> InertialSample {
     InertialSample(
       time: sample.time, angularVelocity: axes.apply(sample.angularVelocity),
@@ -110,6 +111,6 @@ public struct TrackerCalibration: Sendable, Equatable {
       magneticField: sample.magneticField.map(axes.apply))
   }
 
-  /// The gyroscope's bias in the head's axes, in rad/s.
+  /// The gyroscope's bias in the head's axes, in rad/s; nil if it was not measured.
   public var filterBias: SIMD3<Double>? { gyroBias.map(axes.apply) }
 }

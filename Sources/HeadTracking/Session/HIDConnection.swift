@@ -11,7 +11,8 @@ struct HIDConnection: TrackerConnection {
 
   /// Opens and starts the tracker.
   ///
-  /// - Throws: the error of the device or its driver.
+  /// - Throws: `cannotOpen`, `notAHeadTracker` if no driver supports the device, or the error of
+  ///   the driver.
   init(
     _ node: HIDNode, _ settings: TrackerSettings
   ) throws(HeadTrackingError) {

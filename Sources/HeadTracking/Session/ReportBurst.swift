@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reports waiting in a device's queue, read in one call.
+/// The result of reading all reports that wait in a device's queue.
 struct ReportBurst {
   enum Report {
     case gone
@@ -11,18 +11,19 @@ struct ReportBurst {
 
   let news: TrackerNews
 
-  /// Number of reports that indicates a full queue. hidraw keeps the oldest 63 reports, so the last
-  /// one in a full queue is outdated.
+  /// The number of reports from which the queue counts as full. hidraw keeps the oldest 63 reports,
+  /// so even the last report in a full queue is outdated.
   static let fullQueue = 60
   static let mostAtOnce = 64
-  /// Time limit, in ns: if the queue fills as fast as it is read, the rest waits for the next call.
+  /// Time limit after the first report, in nanoseconds. If the queue fills as fast as it is read,
+  /// the remaining reports wait for the next call.
   static let longest: Int64 = 20_000_000
 
   /// Reads the queue.
   ///
   /// - Parameters:
-  ///   - clock: CLOCK_MONOTONIC, in ns.
-  ///   - next: returns the next report; waits only for the first one.
+  ///   - clock: returns the time of CLOCK_MONOTONIC, in nanoseconds.
+  ///   - next: returns the next report, and waits only for the first one.
   init(clock: () -> Int64, next: (_ isFirst: Bool) -> Report) {
     var readings: [TrackerReading] = []
     var (rejected, count) = (0, 0)
@@ -42,8 +43,9 @@ struct ReportBurst {
     news = count == 0 ? .nothing : .readings(Self.useful(readings, count), rejected: rejected)
   }
 
-  /// Selects the readings to use. After a stall of this thread only the newest orientation is
-  /// useful, and none if the queue was full. All raw readings are needed, and have their own times.
+  /// Returns the readings to use. Several reports at once follow a stall of this thread. Then only
+  /// the newest orientation is useful, and none if the queue was full. All other readings are kept;
+  /// raw ones have their own times.
   private static func useful(_ readings: [TrackerReading], _ count: Int) -> [TrackerReading] {
     guard count > 1 else { return readings }
     let last = readings.lastIndex { if case .head = $0 { true } else { false } }

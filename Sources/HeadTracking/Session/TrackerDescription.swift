@@ -12,22 +12,24 @@ public struct TrackerDescription: Sendable, Equatable {
     case failed(String)
   }
 
-  /// The device node, such as `/dev/hidraw3`. It changes with every connection.
+  /// The device node, such as `/dev/hidraw3`, or the folder of an industrial I/O device. It may
+  /// change with every connection.
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
-  /// The serial number; empty if the device has none. For a Bluetooth device it is the address.
+  /// The serial number; empty if the device has none. It is the address of a Bluetooth device, and
+  /// `iio:` with the name of an industrial I/O device.
   public var serial: String
   public var manufacturer: String
   public var product: String
   public var bus: TrackerBus
-  /// The device's description of its protocol, such as `#AndroidHeadTracker#1.0`; empty if
-  /// unreadable.
+  /// A name of the device's protocol for people, such as `#AndroidHeadTracker#1.0` or `DualSense`;
+  /// empty if the device could not be opened.
   public var protocolDescription: String
   public var kind: TrackerKind
   public var access: Access
-  /// The identifier for the command line: the serial if it is unique and without whitespace,
-  /// otherwise the path.
+  /// The identifier for the command line: the serial number if it is unique, not empty and without
+  /// whitespace, otherwise the path.
   public var id: String
 
   /// Vendor and product in the usual form, such as `1d6b:0104`.
@@ -35,7 +37,7 @@ public struct TrackerDescription: Sendable, Equatable {
     hex(vendorID) + ":" + hex(productID)
   }
 
-  /// The product's name, or a name made from vendor and product.
+  /// The product's name or, if that is empty, a name such as `tracker 1d6b:0104`.
   public var name: String { product.isEmpty ? "tracker \(vendorAndProduct)" : product }
 
   /// The udev rule that gives access to the user who is logged in locally.
@@ -55,6 +57,8 @@ public struct TrackerDescription: Sendable, Equatable {
   }
 
   /// Opens and starts the tracker.
+  ///
+  /// - Throws: `cannotOpen` if the tracker is gone, or the error of its driver.
   func connect(_ settings: TrackerSettings) throws(HeadTrackingError) -> any TrackerConnection {
     if bus == .iio {
       guard
@@ -68,7 +72,8 @@ public struct TrackerDescription: Sendable, Equatable {
     return try HIDConnection(node, settings)
   }
 
-  /// Whether both seem to be the same device, by vendor, product and serial.
+  /// Returns whether both seem to be the same device: the vendor, product and serial number are
+  /// equal.
   func isSameDevice(as other: TrackerDescription) -> Bool {
     vendorID == other.vendorID && productID == other.productID && serial == other.serial
   }
@@ -85,7 +90,7 @@ public enum TrackerBus: String, Sendable, Equatable {
   case bluetooth
   case i2c
   case spi
-  /// The kernel's industrial I/O.
+  /// The kernel's industrial I/O (IIO).
   case iio
   case unknown
 

@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// Converts a tracker's readings to poses: calibrates them and passes raw ones through the
+/// Converts a tracker's readings to poses: calibrates the readings and passes raw ones through the
 /// orientation filter.
 struct TrackerIntake {
   let sink: any HeadSampleSink

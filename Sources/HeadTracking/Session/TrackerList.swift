@@ -8,8 +8,8 @@ import System
 public struct TrackerList: Sendable {
   public private(set) var trackers: [TrackerDescription]
 
-  /// Lists the trackers. It inspects every HID device and opens those that may be head trackers,
-  /// which takes a few milliseconds.
+  /// Returns the trackers that are connected now. This inspects every HID device and industrial I/O
+  /// sensor, and opens the HID devices that may be trackers, which takes a few milliseconds.
   public static func current(_ settings: TrackerSettings = TrackerSettings()) -> TrackerList {
     let nodes = HIDNode.all()
     let sensors = SensorUnit.all(in: settings.sensorFolder).map(TrackerDescription.init)
@@ -26,10 +26,11 @@ public struct TrackerList: Sendable {
     }
   }
 
-  /// Returns the tracker that an identifier matches: a path, a serial, `vendor:product` or a part
-  /// of the name.
+  /// Returns the tracker that an identifier matches. The identifier is compared with the paths,
+  /// then with the serial numbers, then with `vendor:product`, then with parts of the names.
   ///
-  /// - Throws: `unknownTracker` or `ambiguousTracker`, which list the candidates.
+  /// - Throws: `unknownTracker` if no tracker matches, or `ambiguousTracker` if several do. Both
+  ///   list the candidates.
   public func match(_ id: String) throws(HeadTrackingError) -> TrackerDescription {
     let wanted = id.lowercased()
     let tests: [(TrackerDescription) -> Bool] = [
@@ -48,7 +49,7 @@ public struct TrackerList: Sendable {
     "\(tracker.id) (\(tracker.name))"
   }
 
-  /// Describes a node; nil if it is not a tracker or is gone.
+  /// Returns the description of a node's tracker, or nil if the node is not a tracker or is gone.
   private static func describe(
     _ node: HIDNode, _ settings: TrackerSettings, _ nodes: [HIDNode]
   ) -> TrackerDescription? {

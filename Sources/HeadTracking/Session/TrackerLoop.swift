@@ -4,7 +4,7 @@ import CRealtime
 import Synchronization
 import System
 
-/// The work of a session's thread: it finds, opens and reads a tracker, over and over.
+/// The work of a session's thread, which repeatedly finds, opens and reads a tracker.
 struct TrackerLoop: Sendable {
   let selection: TrackerSelection
   let sink: any HeadSampleSink
@@ -12,7 +12,7 @@ struct TrackerLoop: Sendable {
   let calibration: @Sendable (TrackerDescription) -> TrackerCalibration?
   let record: (@Sendable (TrackerMeasurement) -> Void)?
   let tell: @Sendable (TrackerEvent) -> Void
-  /// The tracker that is open now, for other threads.
+  /// The tracker that is open now, shared with other threads.
   let current = Current()
 
   final class Current: Sendable {
@@ -25,11 +25,12 @@ struct TrackerLoop: Sendable {
   }
 
   private static let lookMilliseconds = 400
-  /// Longest wait for a report, which also limits how long a request to stop goes unnoticed.
+  /// Longest wait for a report, in milliseconds. It also limits the delay before a request to stop
+  /// is noticed.
   private static let readMilliseconds = 50
   /// Nanoseconds without a report after which the tracker is started again, in case it was reset.
   private static let silence: Int64 = 2_000_000_000
-  /// Nanoseconds for which the loop waits for the previous tracker before it takes another one.
+  /// Nanoseconds for which the loop waits for the previous tracker before it uses another one.
   private static let loyalty: Int64 = 2_000_000_000
 
   private struct State {
@@ -141,9 +142,10 @@ struct TrackerLoop: Sendable {
 
 /// An open tracker on any kind of bus. It belongs to one thread.
 protocol TrackerConnection {
-  /// True if the tracker's own reference frame survives an interruption of a wireless link.
+  /// Whether the tracker's own reference frame survives an interruption of a wireless link.
   var keepsReference: Bool { get }
-  /// Waits for readings and returns all that are available.
+  /// Waits for readings and returns all that are available. A HID tracker returns `nothing` if none
+  /// arrives within the timeout; a polled sensor ignores the timeout.
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews
   /// Starts the tracker again after it has stopped sending.
   mutating func restart()
@@ -153,6 +155,7 @@ protocol TrackerConnection {
 enum TrackerNews {
   case gone
   case nothing
-  /// Reports arrived: the readings in them, and the number of reports without any.
+  /// Reports arrived. The values are the readings from all reports, and the number of reports that
+  /// could not be decoded.
   case readings([TrackerReading], rejected: Int)
 }

@@ -6,16 +6,16 @@ import System
 ///
 /// Until a tracker is open, the session looks for one every 400 ms. A search reads sysfs and opens
 /// the candidates, which takes a few milliseconds. Watching /dev instead would report a node before
-/// udev has given the user access to it, so the session would have to retry anyway. An open tracker
-/// is only read, and unplugging it is noticed at once. The session takes the same tracker again
-/// when it comes back, and another one that fits the selection after two seconds.
+/// udev has given the user access to it, so the session would have to retry anyway. While a tracker
+/// is open, the session does not search, and it notices at once if the tracker is unplugged. It
+/// uses the same tracker again when that tracker comes back. After two seconds, it also accepts
+/// another tracker that fits the selection.
 ///
-/// A tracker that comes back over Bluetooth may have kept its reference frame, on its battery; then
-/// the stage stays where it was. Otherwise the tracker starts anew, and the front becomes the
-/// direction that the head faces.
+/// A tracker that comes back over Bluetooth may have kept its reference frame, because it runs on a
+/// battery. In that case the stage stays where it was. Otherwise a new reference frame begins, and
+/// the front becomes the direction that the head faces.
 ///
-/// ## Threading
-/// Use it from any thread. Events arrive on the session's own thread.
+/// ## Threading Use a session from any thread. Events arrive on the session's own thread.
 public final class TrackerSession: Sendable {
   private let worker = Worker()
   private let loop: TrackerLoop
@@ -25,9 +25,10 @@ public final class TrackerSession: Sendable {
   /// - Parameters:
   ///   - selection: which tracker to use.
   ///   - sink: receives the samples.
-  ///   - settings: axes, profiles, folder of the sensors and orientation filter.
-  ///   - onEvent: receives events, on the session's thread; it must not call `stop()`.
-  ///   - calibration: returns the calibration of a tracker, each time one is opened.
+  ///   - settings: the axes, the profiles, the folder of the sensors, and the orientation filter.
+  ///   - onEvent: receives events, on the session's thread. It must not call `stop()`.
+  ///   - calibration: returns the calibration of a tracker, or nil if there is none. It is called
+  ///     each time a tracker is opened.
   ///   - record: receives every sample, on the session's thread. Samples are uncalibrated, except
   ///     orientations that the filter computes from raw samples.
   public init(
@@ -44,7 +45,7 @@ public final class TrackerSession: Sendable {
 
   deinit { worker.stop() }
 
-  /// The tracker that is open now.
+  /// The tracker that is open now; nil if there is none.
   public var tracker: TrackerDescription? { loop.current.tracker }
 
   /// Starts the session's thread, which does not retain the session.
@@ -53,8 +54,8 @@ public final class TrackerSession: Sendable {
     worker.start { loop.run(worker) }
   }
 
-  /// Stops the tracker's reports and ends the thread, within 100 ms. The session cannot start
-  /// again.
+  /// Stops the tracker's reports and ends the thread, usually within 100 ms. The session cannot
+  /// start again.
   public func stop() { worker.stop() }
 }
 
@@ -72,18 +73,18 @@ public enum TrackerEvent: Sendable, Equatable {
   case waiting
   /// A tracker is open and started.
   case connected(TrackerDescription)
-  /// The tracker is gone; the session looks for it.
+  /// The tracker is gone; the session looks for it again.
   case lost(TrackerDescription)
-  /// The tracker's reference frame jumped; the stage stays where it was.
+  /// The tracker's reference frame jumped. The stage stays where it was.
   case discontinuity
   /// The tracker's button was pressed: the front becomes the direction that the head faces.
   case recentered
-  /// A tracker cannot be used; reported once per error until a tracker connects. The session keeps
-  /// trying.
+  /// A tracker cannot be found or used. Each error is reported once until a tracker connects. The
+  /// session keeps trying.
   case failed(HeadTrackingError)
 }
 
-/// A sample as recorded from a tracker.
+/// A sample from a tracker, for a recording.
 public struct TrackerMeasurement: Sendable, Equatable {
   /// The orientation in the tracker's own reference frame, computed by the tracker or by the
   /// orientation filter. In the second case it includes the calibration.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A session's settings for trackers, in addition to what the trackers report themselves.
+/// The settings of a session that the trackers do not report themselves.
 public struct TrackerSettings: Sendable, Equatable {
-  /// The mounting of the tracker on the head; nil for that of its driver or profile.
+  /// The mounting of the tracker on the head; nil to use the mounting that the driver or the
+  /// profile states.
   public var axes: AxisMap?
-  /// Descriptions of simple HID trackers without a driver of their own.
+  /// Descriptions of simple HID trackers, which take precedence over the built-in drivers.
   public var profiles: [TrackerProfile]
   /// The folder of Linux's industrial I/O sensors.
   public var sensorFolder: String
