@@ -2,10 +2,10 @@
 
 import Geometry
 
-/// The Android head tracker HID protocol, versions 1 and 2: the meaning of its fields, and how to
-/// start and stop it. Source: source.android.com, "Head tracker HID protocol".
+/// The driver for the Android head tracker HID protocol, versions 1 and 2. Source:
+/// source.android.com, "Head tracker HID protocol".
 ///
-/// Ids, widths, order and scale of the fields come from the device's report descriptor.
+/// The ids, widths, order and scales of the fields come from the device's report descriptor.
 struct AndroidHeadTracker: Sendable {
   static let usage = HIDUsage(page: 0x20, usage: 0xE1)
   static func matches(_ node: HIDNode) -> Bool { node.usages.contains(usage) }
@@ -19,9 +19,10 @@ struct AndroidHeadTracker: Sendable {
   private let counter: HIDField?
   private let axes: AxisMap
 
-  /// Reads the device's description and finds its fields.
+  /// Reads the device's description of itself and finds its fields.
   ///
-  /// - Throws: `notAHeadTracker` if it is something else, `featureFailed` if it does not answer.
+  /// - Throws: `notAHeadTracker` if the device is something else, `cannotOpen` if its report
+  ///   descriptor cannot be read, or `featureFailed` if the device does not answer.
   init(
     device: HIDDevice, path: String, axes: AxisMap = .rightFrontUp
   ) throws(HeadTrackingError) {
@@ -56,7 +57,7 @@ struct AndroidHeadTracker: Sendable {
     }
   }
 
-  /// Length of the longest input report, in bytes.
+  /// The length of the orientation report, in bytes, but at least 64.
   var inputLength: Int { max(64, descriptor.reportLength(.input, id: rotation.reportID)) }
 
   private static func description(
@@ -73,8 +74,10 @@ struct AndroidHeadTracker: Sendable {
     return text
   }
 
-  /// Reads a feature report in the form that `HIDField` expects: without a leading byte if the
-  /// device does not use report ids.
+  /// Reads a feature report in the form that `HIDField` expects: without the leading id if the
+  /// device does not number its reports.
+  ///
+  /// - Throws: `featureFailed` if the device does not answer.
   private static func read(
     _ id: UInt8, _ descriptor: HIDReportDescriptor, _ features: some HIDFeatures
   ) throws(HeadTrackingError) -> [UInt8] {
@@ -93,6 +96,8 @@ extension AndroidHeadTracker {
   }
 
   /// Makes the device send all its measurements, every 10 ms if it can.
+  ///
+  /// - Throws: `featureFailed` if the device refuses or lacks a setting.
   func start(features: some HIDFeatures) throws(HeadTrackingError) {
     var settings: [Setting] = []
     if let transport = transport { settings.append(transport) }
@@ -104,13 +109,16 @@ extension AndroidHeadTracker {
     try apply(settings, features)
   }
 
-  /// Stops the device's reports and lets it sleep.
+  /// Stops the device's reports and lets the device sleep.
+  ///
+  /// - Throws: `featureFailed` if the device refuses.
   func stop(features: some HIDFeatures) throws(HeadTrackingError) {
     try apply([selector(.reportNoEvents), selector(.powerOff)].compactMap(\.self), features)
   }
 
-  /// The transport for version 2 over LE audio: ACL if it is offered, because an isochronous link
-  /// (ISO) exists only during a stream.
+  /// The transport setting of protocol version 2 over LE Audio; nil if the device has none. It is
+  /// ACL unless the device offers only ISO, because an isochronous link (ISO) exists only during a
+  /// stream.
   private var transport: Setting? {
     guard let offer = protocolDescription.split(separator: "#").last.flatMap({ Int($0) }),
       offer & 2 != 0, offer & 1 == 0
@@ -131,7 +139,10 @@ extension AndroidHeadTracker {
     throw .featureFailed(report: 0, reason: "the descriptor has no selector for usage \(number)")
   }
 
-  /// Reads each report once, changes its fields, and writes it back, so that the other bits stay.
+  /// Changes the fields of feature reports. Reads each report once, changes its fields, and writes
+  /// the report back, so that its other bits keep their values.
+  ///
+  /// - Throws: `featureFailed` if a report cannot be read or written, or is too short.
   private func apply(
     _ settings: [Setting], _ features: some HIDFeatures
   ) throws(HeadTrackingError) {
@@ -168,11 +179,11 @@ extension AndroidHeadTracker: TrackerDriver {
 // MARK: Reports
 
 extension AndroidHeadTracker {
-  /// Returns the sample of an input report, or nil if the report contains none.
+  /// Returns the sample of an input report, or nil if the report contains no valid sample.
   ///
   /// - Parameters:
-  ///   - report: as read, with its id.
-  ///   - time: its arrival, in CLOCK_MONOTONIC nanoseconds.
+  ///   - report: the report as read, with its id if the device numbers its reports.
+  ///   - time: the arrival of the report, in CLOCK_MONOTONIC nanoseconds.
   ///   - axes: the mounting of the tracker on the head.
   func decode(_ report: [UInt8], time: Int64, axes: AxisMap) -> HeadSample? {
     if rotation.reportID != 0 {

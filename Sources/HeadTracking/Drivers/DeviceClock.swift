@@ -3,30 +3,31 @@
 /// Converts the ticks of a tracker's own clock to CLOCK_MONOTONIC.
 ///
 /// A report can be late but never early. So the minimum of (arrival - device time) over the last
-/// one to two seconds is the offset between the clocks. It follows their drift and removes the
-/// jitter of the bus and of the scheduler. Wraps of a narrow counter are counted; wraps during a
-/// gap are inferred from the arrival times. If the device's clock jumps, the conversion is anchored
-/// again. The result always increases and is never later than the arrival, unless two samples
-/// arrive at the same time.
+/// one to two seconds is the offset between the clocks. This offset follows the drift of the clocks
+/// and removes the jitter of the bus and of the scheduler. Wraps of a narrow counter are counted;
+/// wraps during a gap are inferred from the arrival times. If the device's clock jumps, the
+/// conversion starts again at the arrival of that sample. The converted time always increases, and
+/// is never later than the arrival, unless two samples arrive at the same time.
 struct DeviceClock: Sendable {
   let nanosecondsPerTick: Double
   private let mask: UInt64
-  /// Nanoseconds until the counter wraps; infinite for a wide counter.
+  /// Nanoseconds until the counter wraps; infinite for a counter of 48 bits or more.
   private let range: Double
 
   private var lastTicks: UInt64?
   private var lastArrival: Int64 = 0
   private var lastTime = Int64.min
-  /// Device time since the anchor, in nanoseconds.
+  /// Device time since the conversion started, in nanoseconds.
   private var elapsed = 0.0
   private var offset = Minimum()
   private var lateness = 0
 
-  /// Half the memory of the minimum offset, in nanoseconds.
+  /// Length of a window, in nanoseconds. The offset is the minimum over the present and the
+  /// previous window.
   private static let window: Int64 = 1_000_000_000
   private static let jump = 0.5e9
-  /// Lateness, in nanoseconds, above which samples that arrive in real time indicate a wrong
-  /// anchor.
+  /// Lateness in nanoseconds. If samples that arrive in real time are later than this, the offset
+  /// is wrong and the conversion starts again.
   private static let tooLate: Int64 = 50_000_000
 
   private struct Minimum {
@@ -44,8 +45,8 @@ struct DeviceClock: Sendable {
   /// Returns the time of a sample, in CLOCK_MONOTONIC nanoseconds.
   ///
   /// - Parameters:
-  ///   - ticks: the device's counter.
-  ///   - arrival: in CLOCK_MONOTONIC nanoseconds.
+  ///   - ticks: the value of the device's counter.
+  ///   - arrival: the arrival of the report, in CLOCK_MONOTONIC nanoseconds.
   mutating func time(ticks: UInt64, arrival: Int64) -> Int64 {
     let ticks = ticks & mask
     if let last = lastTicks {
@@ -92,8 +93,9 @@ struct DeviceClock: Sendable {
   }
 }
 
-/// Computes the times of several readings in one report: evenly spaced, the last one at the
-/// report's time, and all later than those of the previous report.
+/// Computes the times of several readings in one report. The times are evenly spaced, and all are
+/// later than those of the previous report. The last one is the report's time unless that is too
+/// early.
 struct ReadingTimes: Sendable {
   private var last = Int64.min
 

@@ -2,13 +2,13 @@
 
 /// Sony DualSense and DualSense Edge (054c:0ce6, 0df2), by cable and by Bluetooth.
 ///
-/// It has a six-axis sensor at 250 Hz with a clock of 1/3 us. Over Bluetooth the pad sends a short
-/// report without sensor data until its calibration has been read. The PS button recentres. Source:
-/// Linux 6.1, drivers/hid/hid-playstation.c.
+/// The pad has a six-axis sensor at 250 Hz, with a clock tick of 1/3 us. Over Bluetooth, the pad
+/// sends a short report without sensor data until its calibration has been read. The PS button
+/// recentres. Source: Linux 6.1, drivers/hid/hid-playstation.c.
 ///
-/// Uncertain: the signs of the rates, assumed to be right-handed about x right, y up (out of the
-/// face) and z towards the player; and the sampling rate over Bluetooth. `--tracker-axes` changes
-/// the axes.
+/// Uncertain: the signs of the rates, which are assumed to be right-handed about x right, y up (out
+/// of the face) and z towards the player, and the sampling rate over Bluetooth. `--tracker-axes`
+/// changes the axes.
 struct DualSense: TrackerDriver {
   let protocolDescription = "DualSense"
   let inputLength = 78
@@ -24,7 +24,7 @@ struct DualSense: TrackerDriver {
 
   init(axes: AxisMap? = nil) { self.axes = axes ?? .rightUpBack }
 
-  /// Reads the calibration; a pad that reports none works with nominal scales.
+  /// Reads the calibration. A pad that reports none is used with nominal scales.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     guard let report = try? link.feature(id: 0x05, length: 41) else { return }
     calibration = PadCalibration(report, order: .pairs)

@@ -2,12 +2,14 @@
 
 /// Sony DualShock 4 (054c:05c4, 09cc) by cable and by Bluetooth, and its wireless adapter (0ba0).
 ///
-/// It has a six-axis sensor with a 16-bit clock of 16/3 us, which wraps three times per second.
-/// Over Bluetooth the pad sends a short report without sensor data until its calibration has been
-/// read. The PS button recentres. Source: Linux 6.1, drivers/hid/hid-sony.c.
+/// The pad has a six-axis sensor with a 16-bit clock, which has a tick of 16/3 us and wraps about
+/// three times per second. Over Bluetooth, the pad sends a short report without sensor data until
+/// its calibration has been read. The PS button recentres. Source: Linux 6.1,
+/// drivers/hid/hid-sony.c.
 ///
-/// The calibration lists the end values of the gyroscope in one order by cable, and in another over
-/// Bluetooth and through the adapter; their signs show which. Uncertain: as for `DualSense`.
+/// The calibration lists the gyroscope's readings at the positive and negative reference rate.
+/// Their order by cable differs from that over Bluetooth and through the adapter; their signs show
+/// which order applies. Uncertain: as for `DualSense`.
 struct DualShock4: TrackerDriver {
   let protocolDescription = "DualShock 4"
   let inputLength = 78
@@ -27,7 +29,7 @@ struct DualShock4: TrackerDriver {
     self.axes = axes ?? .rightUpBack
   }
 
-  /// Reads the calibration; a pad that reports none works with nominal scales.
+  /// Reads the calibration. A pad that reports none is used with nominal scales.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     // Over Bluetooth, reading 0x02 enables the long report; 0x05 has the checksum.
     let byCable = try? link.feature(id: 0x02, length: 37)

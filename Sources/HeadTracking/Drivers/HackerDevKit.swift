@@ -6,11 +6,11 @@ import Geometry
 /// per second.
 ///
 /// The quaternion is that of the sensor (x right, y front, z up), which is mounted on edge in the
-/// headset. A quarter turn, nose up, about the interaural axis converts it to the head's. Source:
-/// Monado, src/xrt/drivers/hdk (BSL-1.0).
+/// headset. A quarter turn about the interaural axis, nose up, converts it to the quaternion of the
+/// head. Source: Monado, src/xrt/drivers/hdk (BSL-1.0).
 ///
 /// Uncertain: whether the angular velocity is in the sensor's frame, as assumed here, or in the
-/// world's. `--tracker-axes` replaces x right, y front, z up for other mountings.
+/// world's. `--tracker-axes` replaces the axes x right, y front, z up for other mountings.
 struct HackerDevKit: TrackerDriver {
   let protocolDescription = "OSVR HDK"
   let inputLength = 64

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON reader (RFC 8259), limited to what a device's calibration needs. It accepts any bytes.
+/// A JSON reader (RFC 8259), limited to what a device's calibration needs. It accepts any bytes
+/// without failing.
 struct JSONText {
   enum Value: Equatable {
     case object([String: Value])
@@ -21,7 +22,8 @@ struct JSONText {
     at = start
   }
 
-  /// Reads the value at the current position; nil if there is none.
+  /// Reads the value at the current position. Returns nil if there is no valid value, or if values
+  /// are nested more than 32 deep.
   mutating func value() -> Value? {
     skipBlanks()
     guard let byte = peek, depth < Self.deepest else { return nil }
@@ -74,7 +76,8 @@ struct JSONText {
     return take("]") ? .array(items) : nil
   }
 
-  /// Reads a string. Escapes are not decoded, because no relevant key or value has one.
+  /// Reads a string. Escapes are not decoded, because no relevant key or value has one. Returns nil
+  /// if there is no complete string at the current position.
   private mutating func string() -> String? {
     guard peek == UInt8(ascii: "\"") else { return nil }
     let start = at + 1

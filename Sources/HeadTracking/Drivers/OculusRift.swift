@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Oculus Rift DK1 (2833:0001), DK2 (2833:0021, 2021) and CV1 (2833:0031): nine-axis sensors at 1
-/// kHz, two or three readings per report.
+/// kHz, with two or three readings per report.
 ///
 /// The headset stops sending unless it receives a feature report every few seconds. Axes: x right,
 /// y up, z back. Source: OpenHMD/OpenHMD, src/drv_oculus_rift (Boost licence).
 ///
-/// Uncertain: the layout of the DK2's and CV1's keep-alive report (0x11), for which the older one
-/// (0x08) is sent if the headset refuses it; the magnetometer's unit, assumed to be 1e-4 gauss.
+/// Uncertain: the layout of the keep-alive report of the DK2 and CV1 (0x11), and the unit of the
+/// magnetometer, assumed to be 1e-4 gauss. If the headset refuses report 0x11, the driver sends the
+/// older report 0x08.
 struct OculusRift: TrackerDriver {
   enum Model: Sendable {
     case dk1
@@ -58,7 +59,10 @@ struct OculusRift: TrackerDriver {
 // MARK: Start
 
 extension OculusRift {
-  /// Requests calibrated readings and keeps the headset sending for ten seconds.
+  /// Starts the headset, which then sends for ten seconds. The DK2 and CV1 are asked for calibrated
+  /// readings.
+  ///
+  /// - Throws: `featureFailed` if the headset refuses the keep-alive report.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = Self.clock(model)
     if model == .cv1 {
@@ -129,7 +133,8 @@ extension OculusRift {
     }
   }
 
-  /// Unpacks three signed 21-bit numbers from eight bytes, big-endian; the last bit is unused.
+  /// Unpacks three signed 21-bit numbers from the eight bytes at `at`, in big-endian order. The
+  /// last bit is unused.
   static func unpack(_ report: [UInt8], _ at: Int) -> SIMD3<Double> {
     let word = report[at..<at + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let parts = [0, 21, 42].map { Double(Int64(bitPattern: word << UInt64($0)) >> 43) }

@@ -5,27 +5,31 @@ import System
 /// The factory calibration of a DualSense or DualShock 4, from its feature report.
 ///
 /// The report contains the sensor readings at a known angular rate, and at +1 g and -1 g on each
-/// axis. Clones leave it empty or fill it with garbage: an axis whose scale is not near the nominal
-/// one gets the nominal scale. Source: Linux 6.1, drivers/hid/hid-playstation.c and hid-sony.c.
+/// axis. Clones leave the report empty or fill it with garbage. Therefore, an axis whose scale is
+/// not near the nominal one gets the nominal scale. Source: Linux 6.1,
+/// drivers/hid/hid-playstation.c and hid-sony.c.
 struct PadCalibration: Sendable, Equatable {
-  /// The reading at rest in raw counts, and rad/s per count, in the pad's axes.
+  /// The gyroscope's reading at rest, in raw counts, in the pad's axes.
   var gyroBias = SIMD3<Double>()
+  /// The gyroscope's scale, in rad/s per count, in the pad's axes.
   var gyroScale = SIMD3<Double>(repeating: Self.nominalGyro)
-  /// The reading at 0 g in raw counts, and m/s2 per count, in the pad's axes.
+  /// The accelerometer's reading at 0 g, in raw counts, in the pad's axes.
   var accelBias = SIMD3<Double>()
+  /// The accelerometer's scale, in m/s2 per count, in the pad's axes.
   var accelScale = SIMD3<Double>(repeating: Self.nominalAccel)
 
-  /// The nominal full scale is 2000 degrees/s and 4 g.
+  /// Nominal scale of the gyroscope, in rad/s per count. Full scale is 2000 degrees/s.
   static let nominalGyro = 2000 / 32768 * radiansPerDegree
+  /// Nominal scale of the accelerometer, in m/s2 per count. Full scale is 4 g.
   static let nominalAccel = 4 / 32768 * standardGravity
 
-  /// The order of the end values of the gyroscope's axes.
+  /// The order of the gyroscope's readings at the positive and negative reference rate.
   enum Order {
     /// pitch+ pitch- yaw+ yaw- roll+ roll-
     case pairs
     /// pitch+ yaw+ roll+ pitch- yaw- roll-
     case ends
-    /// The order that the signs show: the minus ends are negative.
+    /// One of the two orders, found from the signs: readings at the negative rate are negative.
     case bySigns
   }
 
@@ -34,9 +38,9 @@ struct PadCalibration: Sendable, Equatable {
   /// Reads a calibration.
   ///
   /// - Parameters:
-  ///   - report: the feature report with its id, at least 35 bytes; a shorter one gives the nominal
-  ///     calibration.
-  ///   - order: the order of the gyroscope's end values.
+  ///   - report: the feature report with its id, at least 35 bytes. A shorter one results in the
+  ///     nominal calibration.
+  ///   - order: the order of the gyroscope's readings in the report.
   init(_ report: [UInt8], order: Order) {
     guard report.count >= 35 else { return }
     let ends = (0..<6).map { Double(report.i16(7 + 2 * $0)) }
@@ -65,8 +69,8 @@ struct PadCalibration: Sendable, Equatable {
     }
   }
 
-  /// Whether a scale is plausible: factory scales are within a few percent of the nominal ones, and
-  /// the limits are half and twice the nominal scale.
+  /// Returns whether a scale is plausible: between half and twice the nominal scale. Factory scales
+  /// are within a few percent of the nominal ones.
   private static func isNear(_ scale: Double, _ nominal: Double) -> Bool {
     scale > 0.5 * nominal && scale < 2 * nominal
   }
@@ -87,8 +91,8 @@ extension AxisMap {
 
 /// The checksum at the end of a pad's Bluetooth reports.
 enum PadChecksum {
-  /// Whether the last four bytes are the CRC-32 of the preceding bytes, prefixed by the seed byte
-  /// for the kind of report (0xA1 input, 0xA3 feature).
+  /// Returns whether the last four bytes are the CRC-32 of the seed byte and the preceding bytes.
+  /// The seed byte depends on the kind of report: 0xA1 for input, 0xA3 for feature reports.
   static func isRight(_ report: some Collection<UInt8>, seed: UInt8) -> Bool {
     let bytes = Array(report)
     guard bytes.count > 4 else { return false }

@@ -2,15 +2,15 @@
 
 import System
 
-/// PlayStation VR, first generation (054c:09af): a six-axis sensor at 2 kHz, two readings per
+/// PlayStation VR, first generation (054c:09af): a six-axis sensor at 2 kHz, with two readings per
 /// report.
 ///
-/// The sensor is one USB interface; power and VR mode are written to another, the control
-/// interface. The report's order is y, x, -z, which gives the axes x right, y up, z back. Sources:
+/// The sensor is one USB interface. Power and VR mode are set through another, the control
+/// interface. Reports list the axes as y, x, -z, where x is right, y up and z back. Sources:
 /// OpenHMD/OpenHMD, src/drv_psvr; Monado, src/xrt/drivers/psvr.
 ///
-/// Uncertain: the scale of the rates (0.00105 rad/s, Monado's fit) and the axes. The driver does
-/// not read the headset's own calibration; the orientation filter estimates the bias.
+/// Uncertain: the scale of the rates (0.00105 rad/s per count, Monado's fit) and the axes. The
+/// driver does not read the headset's own calibration; the orientation filter estimates the bias.
 struct PlayStationVR: TrackerDriver {
   let protocolDescription = "PlayStation VR"
   private let axes: AxisMap
@@ -36,7 +36,7 @@ struct PlayStationVR: TrackerDriver {
   /// Creates the driver.
   ///
   /// - Parameters:
-  ///   - node: the sensor interface's node.
+  ///   - node: the node of the sensor interface.
   ///   - nodes: all nodes, among them the control interface of the same headset.
   ///   - axes: the mounting of the tracker on the head; nil for x right, y up, z back.
   init(_ node: HIDNode, among nodes: [HIDNode], axes: AxisMap? = nil) {
@@ -46,8 +46,11 @@ struct PlayStationVR: TrackerDriver {
     self.axes = axes ?? .rightUpBack
   }
 
-  /// Switches the headset on. Without the control interface it does nothing: a headset that is
-  /// already on streams anyway.
+  /// Switches the headset on through the control interface. If there is none, nothing is sent,
+  /// because a headset that is already on streams anyway.
+  ///
+  /// - Throws: `cannotOpen` if the control interface cannot be opened, or `featureFailed` if it
+  ///   refuses a report.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = DeviceClock(nanosecondsPerTick: 1000, bits: 24)
     guard let control else { return }
@@ -81,6 +84,6 @@ struct PlayStationVR: TrackerDriver {
       specificForce: axes.apply(Self.turned(report.vector(at + 6)) * Self.forceScale))
   }
 
-  /// Reorders the report's y, x, -z to x, y, z.
+  /// Converts a report's order y, x, -z to x, y, z.
   private static func turned(_ v: SIMD3<Double>) -> SIMD3<Double> { SIMD3(v.y, v.x, -v.z) }
 }

@@ -75,8 +75,9 @@ struct ProfiledTracker: TrackerDriver {
     ]
   }
 
-  /// The time of a sample: from the device's clock if there is one (its ticks may be signed),
-  /// otherwise from regularised arrival times. Nil if the ticks are out of range.
+  /// Returns the time of a sample, in CLOCK_MONOTONIC nanoseconds: from the device's clock if the
+  /// profile names one (its ticks may be signed), otherwise from the regularised arrival times.
+  /// Returns nil if the ticks are out of range.
   private mutating func moment(
     _ values: [TrackerProfile.Signal: Double], _ arrival: Int64
   ) -> Int64? {
@@ -127,7 +128,7 @@ struct ProfiledTracker: TrackerDriver {
 }
 
 extension TrackerProfile.NumberType {
-  /// Reads the number at a position of a report; nil if the report is too short.
+  /// Returns the number at a byte offset of a report, or nil if the report is too short.
   func value(_ report: [UInt8], _ at: Int) -> Double? {
     guard at >= 0, at + size <= report.count else { return nil }
     switch self {

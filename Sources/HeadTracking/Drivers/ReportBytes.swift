@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Little-endian numbers in a report. The caller must check the length.
+/// Functions for little-endian numbers in a report. The caller must check the length.
 extension Array where Element == UInt8 {
   func u16(_ at: Int) -> UInt16 { UInt16(self[at]) | UInt16(self[at + 1]) << 8 }
   func i16(_ at: Int) -> Int16 { Int16(bitPattern: u16(at)) }
@@ -12,12 +12,12 @@ extension Array where Element == UInt8 {
     return Int32(bitPattern: bits << 8) >> 8
   }
 
-  /// Three consecutive 16-bit numbers.
+  /// Returns three consecutive signed 16-bit numbers.
   func vector(_ at: Int) -> SIMD3<Double> {
     SIMD3(Double(i16(at)), Double(i16(at + 2)), Double(i16(at + 4)))
   }
 
-  /// Three consecutive 24-bit numbers.
+  /// Returns three consecutive signed 24-bit numbers.
   func vector24(_ at: Int) -> SIMD3<Double> {
     SIMD3(Double(i24(at)), Double(i24(at + 3)), Double(i24(at + 6)))
   }
@@ -28,7 +28,7 @@ extension Array where Element == UInt8 {
   }
 }
 
-/// Standard gravity, the unit of accelerometer scales, in m/s2.
+/// Standard gravity, in m/s2, the unit of accelerometer scales.
 let standardGravity = 9.80665
 /// Radians per degree.
 let radiansPerDegree = Double.pi / 180

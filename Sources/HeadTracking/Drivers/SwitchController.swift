@@ -4,11 +4,12 @@
 /// charging grip (200e).
 ///
 /// Each report contains three readings of a six-axis sensor, 5 ms apart. The pad has no usable
-/// clock, so the driver regularises the arrival times. Home (left Joy-Con: Capture) recentres.
-/// Sources: Linux 6.1, drivers/hid/hid-nintendo.c; dekuNukem/Nintendo_Switch_Reverse_Engineering.
+/// clock, so the driver regularises the arrival times. The Home button (on the left Joy-Con:
+/// Capture) recentres. Sources: Linux 6.1, drivers/hid/hid-nintendo.c;
+/// dekuNukem/Nintendo_Switch_Reverse_Engineering.
 ///
 /// The kernel's own driver (hid-nintendo) keeps the sensor running and communicates with the pad
-/// all the time. In that case this driver sends nothing and uses nominal scales. Uncertain: the
+/// all the time. If it is in use, this driver sends nothing and uses nominal scales. Uncertain: the
 /// report interval over Bluetooth, which is therefore measured.
 struct SwitchController: TrackerDriver {
   let protocolDescription: String
@@ -86,8 +87,8 @@ extension SwitchController {
     try? send(0x40, [0x00], link)
   }
 
-  /// Prepares a pad on USB: handshake, 3 Mbit/s, handshake, and no more time-outs. A pad on a bus
-  /// that only appears to be USB does not reply.
+  /// Prepares a pad on USB: a handshake, 3 Mbit/s, another handshake, and no more time-outs. Stops
+  /// if the pad does not reply, because the bus then only appears to be USB.
   private func wakeCable(_ link: some TrackerLink) {
     for command: UInt8 in [0x02, 0x03, 0x02, 0x04] {
       do { try link.write([0x80, command] + [UInt8](repeating: 0, count: 62)) } catch { return }
@@ -99,7 +100,9 @@ extension SwitchController {
     }
   }
 
-  /// Sends a subcommand, with the rumble motors at rest.
+  /// Sends a subcommand that leaves the rumble motors at rest.
+  ///
+  /// - Throws: `featureFailed` if the report cannot be written.
   private mutating func send(
     _ command: UInt8, _ data: [UInt8], _ link: some TrackerLink
   ) throws(HeadTrackingError) {
@@ -110,6 +113,7 @@ extension SwitchController {
   }
 
   /// Waits for the reply to a subcommand and returns the bytes after the subcommand's number.
+  /// Returns nil if no reply arrives within 200 ms.
   private func acknowledged(_ command: UInt8, _ link: some TrackerLink) -> [UInt8]? {
     link.reply(withinMilliseconds: 200) { report in
       guard report.count >= 20, report[0] == 0x21, report[14] == command else { return nil }
@@ -117,7 +121,7 @@ extension SwitchController {
     }
   }
 
-  /// Reads the user's calibration if there is one, otherwise the factory's, otherwise returns the
+  /// Returns the user's calibration if there is a valid one, otherwise the factory's, otherwise the
   /// nominal one.
   private mutating func readCalibration(_ link: some TrackerLink) -> SwitchCalibration {
     if flash(0x8026, 2, link) == [0xB2, 0xA1], let data = flash(0x8028, 24, link),
@@ -146,14 +150,16 @@ extension SwitchController {
 /// Offsets and scales of a Switch controller's sensor, from its flash memory.
 struct SwitchCalibration: Sendable, Equatable {
   var accelOrigin = SIMD3<Double>()
-  /// The reading at 4 g, and `gyroScale` the reading at 936 degrees/s.
+  /// The accelerometer's reading at 4 g, in raw counts.
   var accelScale = SIMD3<Double>(repeating: 16384)
   var gyroOffset = SIMD3<Double>()
+  /// The gyroscope's reading at 936 degrees/s, in raw counts.
   var gyroScale = SIMD3<Double>(repeating: 13371)
 
   init() {}
 
-  /// Reads 24 bytes of the flash memory; nil if they are empty or implausible.
+  /// Decodes 24 bytes of the flash memory. Returns nil if there are fewer bytes or the scales are
+  /// implausible, as in empty memory.
   init?(_ data: [UInt8]) {
     guard data.count >= 24 else { return nil }
     accelOrigin = data.vector(0)
@@ -169,13 +175,13 @@ struct SwitchCalibration: Sendable, Equatable {
     }
   }
 
-  /// The specific force in m/s2. The origin is not subtracted from the reading; only the scale uses
-  /// it.
+  /// Returns the specific force in m/s2. The origin is used only for the scale; it is not
+  /// subtracted from the reading.
   func force(_ raw: SIMD3<Double>) -> SIMD3<Double> {
     raw * (4 * standardGravity) / (accelScale - accelOrigin)
   }
 
-  /// The angular velocity in rad/s.
+  /// Returns the angular velocity in rad/s.
   func rate(_ raw: SIMD3<Double>) -> SIMD3<Double> {
     (raw - gyroOffset) * (936 * radiansPerDegree) / (gyroScale - gyroOffset)
   }

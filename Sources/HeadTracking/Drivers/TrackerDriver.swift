@@ -12,31 +12,36 @@ enum TrackerReading: Sendable, Equatable {
   case recenterButton
 }
 
-/// The protocol of one family of trackers: how to start and stop it, and what its reports mean.
+/// The driver of one family of trackers: how to start and stop a tracker, and what its reports
+/// mean.
 ///
 /// A driver converts readings to the project's axes (x front, y left, z up), SI units and
 /// CLOCK_MONOTONIC nanoseconds. It must accept any bytes as a report.
 protocol TrackerDriver {
-  /// A name of the device or its protocol for people, such as `#AndroidHeadTracker#1.0` or
+  /// A name of the device or of its protocol for people, such as `#AndroidHeadTracker#1.0` or
   /// `DualSense`.
   var protocolDescription: String { get }
-  /// Length of the longest input report, in bytes; 64 by default.
+  /// The size of the buffer for an input report, in bytes; 64 by default.
   var inputLength: Int { get }
-  /// True if the device's own reference frame survives an interruption of a wireless link; false by
+  /// Whether the device's own reference frame survives an interruption of a wireless link; false by
   /// default.
   var keepsReference: Bool { get }
 
-  /// Makes the device send its measurements; called again when it stops sending.
+  /// Makes the device send its measurements. Called again if the device stops sending.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError)
-  /// Called at least every 50 ms while the device is open.
+  /// Keeps the device sending. Called before each attempt to read, about every 50 ms or more often,
+  /// while the device is open.
+  ///
+  /// - Parameter now: the present time, in CLOCK_MONOTONIC nanoseconds.
   mutating func keepAlive(_ link: some TrackerLink, now: Int64)
   mutating func stop(_ link: some TrackerLink)
 
-  /// Decodes an input report to readings, oldest first; nil if it is not a report of this device.
+  /// Decodes an input report to readings, oldest first. Returns an empty array if the report is
+  /// valid but contains no readings, and nil if the report is not one that this device sends.
   ///
   /// - Parameters:
-  ///   - report: as read, with its id if the device numbers its reports.
-  ///   - arrival: in CLOCK_MONOTONIC nanoseconds.
+  ///   - report: the report as read, with its id if the device numbers its reports.
+  ///   - arrival: the arrival of the report, in CLOCK_MONOTONIC nanoseconds.
   mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]?
 }
 
@@ -47,7 +52,7 @@ extension TrackerDriver {
   mutating func stop(_ link: some TrackerLink) {}
 }
 
-/// A driver's connection to its device; tests replace it with a simulated device.
+/// A driver's connection to its device. Tests replace the device with a simulated one.
 protocol TrackerLink: HIDFeatures {
   /// The kernel's driver for the device, such as `hid-generic`; empty if unknown.
   var kernelDriver: String { get }
@@ -56,8 +61,9 @@ protocol TrackerLink: HIDFeatures {
 }
 
 extension TrackerLink {
-  /// Returns the first non-nil result of `answer` for a report within the time limit; other reports
-  /// are dropped. Nil if there is none or the device is gone.
+  /// Reads reports until `answer` returns a result for one of them, and returns that result.
+  /// Reports for which `answer` returns nil are dropped. Returns nil if the time limit passes or
+  /// the device is gone.
   func reply<Answer>(
     withinMilliseconds limit: Int, length: Int = 64, _ answer: ([UInt8]) -> Answer?
   ) -> Answer? {

@@ -32,8 +32,8 @@ struct TrackerModel: Sendable {
     },
   ]
 
-  /// Returns the entry for a node. A profile takes precedence over the built-in drivers, because a
-  /// user supplied it.
+  /// Returns the entry for a node. A profile takes precedence over the built-in drivers, because
+  /// the user supplied it. Returns nil if no profile and no driver matches.
   static func find(_ node: HIDNode, _ settings: TrackerSettings) -> TrackerModel? {
     if let profile = settings.profiles.first(where: { $0.matches(node) }) {
       return TrackerModel(kind: profile.kind, matches: profile.matches) {
@@ -61,7 +61,7 @@ struct TrackerContext {
   var node: HIDNode
   var device: HIDDevice
   var settings: TrackerSettings
-  /// All HID nodes, for devices that consist of several.
+  /// All HID nodes, for devices that consist of several nodes.
   var nodes: [HIDNode]
 
   var axes: AxisMap? { settings.axes }

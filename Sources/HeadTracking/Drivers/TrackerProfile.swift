@@ -5,13 +5,14 @@
 ///
 /// docs/trackers.md describes the file format of such a profile.
 public struct TrackerProfile: Sendable, Equatable {
-  /// The quantity that a number of a report represents.
+  /// The quantity that a number in a report represents.
   public enum Signal: String, Sendable, CaseIterable {
-    /// Orientation of the sensor as a quaternion, from sensor to world.
+    /// The sensor's orientation as a quaternion, from sensor to world.
     case quaternionW, quaternionX, quaternionY, quaternionZ
-    /// Rotation vector, in rad.
+    /// The sensor's orientation as a rotation vector, in rad.
     case rotationX, rotationY, rotationZ
-    /// Angles, in rad: yaw positive to the left, pitch up, roll right ear down.
+    /// The head's orientation as angles, in rad: yaw is positive to the left, pitch is positive
+    /// upwards, and roll is positive if the right ear is down.
     case yaw, pitch, roll
     /// Angular velocity, in rad/s.
     case rateX, rateY, rateZ
@@ -41,13 +42,14 @@ public struct TrackerProfile: Sendable, Equatable {
   }
 
   public enum Place: Sendable, Equatable {
-    /// At a byte offset from the first byte read, which is the report id if there is one.
+    /// At a byte offset in the report as read, which begins with the report id if there is one.
     case byte(Int, NumberType)
-    /// Found through the report descriptor; the raw number, before any physical scale.
+    /// At an element of a field, counted from the element with this usage. The number is the raw
+    /// value, before any physical scale.
     case usage(HIDUsage, element: Int)
   }
 
-  /// A number of a report: value = raw * scale + offset.
+  /// A number in a report: value = raw * scale + offset.
   public struct Number: Sendable, Equatable {
     public var place: Place
     public var scale: Double
@@ -62,20 +64,23 @@ public struct TrackerProfile: Sendable, Equatable {
 
   public var name: String
   public var vendorID: UInt16
-  /// The product; nil for any product of the vendor.
+  /// The product's id; nil for any product of the vendor.
   public var productID: UInt16?
-  /// A top-level usage that the device must have.
+  /// The top-level usage that the device must have; nil for any.
   public var usage: HIDUsage?
-  /// The report id; nil if reports are not numbered.
+  /// The id of the reports that contain the signals; nil to decode every report, for example if
+  /// reports are not numbered.
   public var reportID: UInt8?
   public var kind: TrackerKind
   public var axes: AxisMap
   public var signals: [Signal: Number]
-  /// Seconds per tick of `Signal.clock`, and its width in bits.
+  /// Seconds per tick of `Signal.clock`.
   public var tickSeconds: Double
+  /// Width of `Signal.clock`, in bits.
   public var clockBits: Int
-  /// Feature and output reports that start the device, each beginning with its id.
+  /// Feature reports that start the device, each beginning with its id.
   public var startFeatures: [[UInt8]]
+  /// Output reports that start the device, each beginning with its id; sent after `startFeatures`.
   public var startOutputs: [[UInt8]]
 
   public init(
@@ -98,7 +103,7 @@ public struct TrackerProfile: Sendable, Equatable {
     self.startOutputs = startOutputs
   }
 
-  /// Why the profile cannot yield a pose; nil if it can.
+  /// The reason why the profile is invalid, for a message; nil if it is valid.
   public var problem: String? {
     let has = Set(signals.keys)
     let sets: [Set<Signal>] = [

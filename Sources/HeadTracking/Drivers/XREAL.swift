@@ -9,10 +9,11 @@ import System
 /// read in segments while the stream is off. Sources: badicsalex/ar-drivers-rs (MIT), Monado's
 /// xreal_air driver.
 ///
-/// Uncertain: the signs of the calibration's biases, which ar-drivers found by trial (`biasSigns`;
-/// the orientation filter removes the remaining bias); the magnetometer's unit, assumed to be
-/// gauss, and its mounting, which is known to differ: its values are recorded, but used only on
-/// request. The checksum at the end of a data report is of an unknown kind and is not checked.
+/// Uncertain: the signs of the calibration's biases (`biasSigns`), which ar-drivers found by trial;
+/// the orientation filter removes any remaining bias. Also uncertain: the unit of the magnetometer,
+/// assumed to be gauss, and its mounting, which is known to differ. Its values are recorded, but
+/// used only on request. The checksum at the end of a data report is of an unknown kind and is not
+/// checked.
 struct XREAL: TrackerDriver {
   let protocolDescription = "XREAL Air"
   private let isUltra: Bool
@@ -22,8 +23,8 @@ struct XREAL: TrackerDriver {
 
   /// The head's axes in raw axes: front is -y, left is x, up is z.
   static let nativeAxes = AxisMap(columns: SIMD3(1, 0, 2), signs: SIMD3(-1, 1, 1))
-  /// Signs of the calibration's biases, in the sensor's frame (x right, y up, z back), when they
-  /// are added to readings.
+  /// The signs with which the calibration's biases are added to readings, in the sensor's frame (x
+  /// right, y up, z back).
   private static let biasSigns = SIMD3<Double>(-1, 1, 1)
   private static let ultra: UInt16 = 0x0426
 
@@ -56,8 +57,9 @@ extension XREAL {
 
   /// Reads the calibration and switches the stream on.
   ///
-  /// - Throws: `featureFailed` if the glasses do not reply at all. Without a readable calibration
-  ///   the driver works with zero biases.
+  /// If the calibration cannot be read, the driver uses biases of zero.
+  ///
+  /// - Throws: `featureFailed` if the glasses do not reply at all.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = DeviceClock(nanosecondsPerTick: 1)
     guard ask(.stream, [0], link) != nil else {
@@ -90,15 +92,17 @@ extension XREAL {
     }
   }
 
-  /// Builds a frame: start byte, checksum of all that follows it, length from itself on, message,
-  /// data; padded to 64 bytes.
+  /// Builds the frame of a command: a start byte, a checksum of all that follows it, a length, the
+  /// message and the data. The length counts itself, the message and the data. The frame is padded
+  /// to 64 bytes, which the checksum does not cover.
   static func frame(_ message: UInt8, _ data: [UInt8]) -> [UInt8] {
     let body = [UInt8].bytes(UInt16(3 + data.count)) + [message] + data
     let frame = [0xAA] + [UInt8].bytes(CRC32.of(body)) + body
     return frame + [UInt8](repeating: 0, count: max(0, 64 - frame.count))
   }
 
-  /// Returns the data of the reply to a message; nil if the report is not one or is damaged.
+  /// Returns the data of the reply to a message. Returns nil if the report is not such a reply or
+  /// is damaged.
   static func answer(_ report: [UInt8], to message: UInt8) -> [UInt8]? {
     guard report.count >= 8, report[0] == 0xAA, report[7] == message else { return nil }
     let length = Int(report.u16(5))
@@ -132,13 +136,15 @@ extension XREAL {
     ]
   }
 
-  /// A bias of the calibration in raw axes, to be added to readings.
+  /// Converts a bias of the calibration to the axes of the raw readings, to which the result is
+  /// added.
   private func raw(_ bias: SIMD3<Double>) -> SIMD3<Double> {
     let turned = bias * Self.biasSigns
     return SIMD3(-turned.x, turned.z, turned.y)
   }
 
-  /// The magnetic field in microtesla. The scale is big-endian, the values are offset binary.
+  /// Returns the magnetic field in microtesla, or nil if the scale is 0. The scale is big-endian;
+  /// the values are offset binary.
   private func field(_ report: [UInt8]) -> SIMD3<Double>? {
     let factor = Double(report.u16(42).byteSwapped)
     let divisor = Double(report.u32(44).byteSwapped)

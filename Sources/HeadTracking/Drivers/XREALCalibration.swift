@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The part of the calibration of XREAL glasses that is used: `IMU.device_1` of a JSON text.
+/// The part of the calibration of XREAL glasses that the driver uses: `IMU.device_1` of a JSON
+/// text.
 struct XREALCalibration: Sendable, Equatable {
-  /// Biases in rad/s and m/s2, with the signs of the file.
+  /// The gyroscope's bias, in rad/s, with the signs of the file.
   var gyroBias = SIMD3<Double>()
+  /// The accelerometer's bias, in m/s2, with the signs of the file.
   var accelBias = SIMD3<Double>()
 
   init() {}
 
-  /// Reads the text. On some glasses the text starts in the middle, so this searches for the object
-  /// `IMU`.
+  /// Parses the text. On some glasses the text starts in the middle, so the object `IMU` is
+  /// searched for.
   ///
-  /// - Returns: nil if there is no such object, or a bias is implausibly large.
+  /// - Returns: nil if there is no such object, if it has no `device_1`, or if a bias is
+  ///   implausibly large.
   init?(_ text: [UInt8]) {
     guard let start = Self.object(named: "IMU", in: text) else { return nil }
     var parser = JSONText(text, at: start)
@@ -32,7 +35,9 @@ struct XREALCalibration: Sendable, Equatable {
     return vector
   }
 
-  /// The position of the object that is the value of the key; nil if there is none.
+  /// Returns the position of the object that is the value of a key, or nil if there is none.
+  ///
+  /// - Parameter name: the key.
   private static func object(named name: String, in text: [UInt8]) -> Int? {
     let key = Array("\"\(name)\"".utf8)
     guard text.count > key.count else { return nil }
