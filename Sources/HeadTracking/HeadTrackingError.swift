@@ -6,9 +6,9 @@ import System
 public enum HeadTrackingError: Error, Sendable, Equatable {
   /// No tracker is connected.
   case noTracker
-  /// No tracker matches the identifier; the second value lists the connected ones.
+  /// No tracker matches the identifier. `available` lists the connected trackers.
   case unknownTracker(String, available: [String])
-  /// Several trackers match the identifier.
+  /// Several trackers match the identifier. `matches` lists them.
   case ambiguousTracker(String, matches: [String])
   /// The user may not open the device node. The udev rule would grant access.
   case permissionDenied(path: String, udevRule: String)

@@ -11,7 +11,7 @@ import Glibc
 /// in the tracker's own frame. The turn to the left also shows which axis of the tracker's
 /// reference frame points up.
 public struct AxisFinding: Sendable, Equatable {
-  /// The map from the tracker's axes to the head's.
+  /// The map from the tracker's axes to the head's axes.
   public let axes: AxisMap
   /// The axis of the tracker's reference frame that points up.
   public let up: SignedAxis

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// One of the axes x, y and z, or the opposite direction of one.
+/// A coordinate axis with a sign: x, y, z, -x, -y or -z.
 public struct SignedAxis: Sendable, Equatable {
   /// The unit vector along the axis.
   public let direction: SIMD3<Double>

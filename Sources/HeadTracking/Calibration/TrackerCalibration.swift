@@ -9,11 +9,11 @@ public struct TrackerCalibration: Sendable, Equatable {
 
   public var vendorID: UInt16
   public var productID: UInt16
-  /// The serial number; empty if the tracker has none, in which case the calibration is for all
-  /// trackers of this product.
+  /// The serial number; empty if the tracker has none. In that case, the calibration is for all
+  /// trackers of this product without a serial number.
   public var serial: String
   public var name: String
-  /// The map from the axes that the driver delivers to the head's.
+  /// The map from the axes that the driver delivers to the head's axes.
   public var axes: AxisMap
   /// The axis of the tracker's reference frame that points up.
   public var up: SignedAxis

@@ -9,7 +9,7 @@
 ///
 /// The calibration lists the gyroscope's readings at the positive and negative reference rate.
 /// Their order by cable differs from that over Bluetooth and through the adapter; their signs show
-/// which order applies. Uncertain: as for `DualSense`.
+/// which order applies. The same points are uncertain as for `DualSense`.
 struct DualShock4: TrackerDriver {
   let protocolDescription = "DualShock 4"
   let inputLength = 78

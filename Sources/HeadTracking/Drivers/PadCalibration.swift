@@ -25,9 +25,9 @@ struct PadCalibration: Sendable, Equatable {
 
   /// The order of the gyroscope's readings at the positive and negative reference rate.
   enum Order {
-    /// pitch+ pitch- yaw+ yaw- roll+ roll-
+    /// The order pitch+, pitch-, yaw+, yaw-, roll+, roll-.
     case pairs
-    /// pitch+ yaw+ roll+ pitch- yaw- roll-
+    /// The order pitch+, yaw+, roll+, pitch-, yaw-, roll-.
     case ends
     /// One of the two orders, found from the signs: readings at the negative rate are negative.
     case bySigns

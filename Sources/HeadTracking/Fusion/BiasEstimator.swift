@@ -65,7 +65,10 @@ struct BiasEstimator: Sendable {
     columns = Self.diagonal(variance < initialVariance ? variance : initialVariance)
   }
 
-  /// Increases the variance for the time that has passed, up to the initial variance.
+  /// Increases the variance of the bias, up to its initial value, because the bias may have
+  /// drifted.
+  ///
+  /// - Parameter seconds: the time since the previous sample.
   @_noLocks
   mutating func age(seconds: Double) {
     let more = growth * seconds

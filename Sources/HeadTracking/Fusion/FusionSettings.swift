@@ -18,8 +18,8 @@ public struct FusionSettings: Sendable, Equatable {
   /// Standard deviation of the bias up to which `magnetometerTime` applies, in degrees/s. Above it,
   /// the time constant shrinks in inverse proportion.
   public var magnetometerBiasSigma = 0.3
-  /// Whether the filter uses the magnetic field. Default false, because a headphone's own magnets
-  /// disturb it.
+  /// Whether the filter uses the magnetic field. The default is false, because the magnets of
+  /// headphones disturb the field.
   public var usesMagnetometer = false
 
   /// Initial standard deviation of the gyroscope bias, in degrees/s.
@@ -34,8 +34,9 @@ public struct FusionSettings: Sendable, Equatable {
   /// Standard deviation at which the bias settles while the sensor rests, in degrees/s; 0.03 in
   /// [1].
   public var biasSigmaRest = 0.01
-  /// Weight with which the vertical component of the bias is drawn to zero in motion, relative to
-  /// the horizontal measurements, 0 to 1. It prevents this unobservable component from drifting.
+  /// Weight with which the vertical component of the bias is pulled towards zero in motion,
+  /// relative to the horizontal measurements, 0 to 1. It prevents this unobservable component from
+  /// drifting.
   public var biasVerticalForgetting = 0.0001
 
   /// Seconds for which gyroscope and accelerometer must be almost constant before the sensor counts
@@ -70,9 +71,9 @@ public struct FusionSettings: Sendable, Equatable {
   public var magneticUndisturbedTime = 0.5
   /// Seconds for which a disturbed field is ignored. After that, the heading follows it slowly.
   public var magneticRejectionTime = 60.0
-  /// Factor by which the heading follows a field more slowly if it is still disturbed after
-  /// `magneticRejectionTime`. While the field is undisturbed, the rejection time that was used up
-  /// recovers, faster than it passed by the same factor.
+  /// Factor by which the heading follows a field more slowly if the field is still disturbed after
+  /// `magneticRejectionTime`. Also the number of seconds of that time that each second of an
+  /// undisturbed field restores.
   public var magneticRejectionFactor = 2.0
 
   /// The gyroscope's measuring range, in degrees/s. A sample at the limit counts as saturated.

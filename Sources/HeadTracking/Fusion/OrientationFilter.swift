@@ -19,7 +19,7 @@ public import Geometry
 /// A value for one thread at a time. `update` is real-time safe.
 public struct OrientationFilter: Sendable {
   public let settings: FusionSettings
-  /// Angular velocity in the sensor's frame, without its bias, in rad/s.
+  /// Angular velocity in the sensor's frame, in rad/s, with the estimated bias removed.
   public private(set) var angularVelocity: SIMD3<Double>
   /// The number of ignored samples: those with an angular velocity that is not finite or
   /// implausibly large, and those that are out of order.
@@ -167,8 +167,9 @@ public struct OrientationFilter: Sendable {
     angularVelocity = rate
   }
 
-  /// Tracks saturation of the gyroscope. Its rate is wrong while it is saturated, so the low-passed
-  /// force and the almost-inertial frame of that time are useless afterwards.
+  /// Tracks saturation of the gyroscope, and resets the filters when it ends. The rate is wrong
+  /// while the gyroscope is saturated, so the low-passed values from before and the almost-inertial
+  /// frame of that time no longer fit together.
   @_noLocks
   private mutating func noteSaturation(_ rate: SIMD3<Double>) {
     let limit = settings.rateRange * 0.999 * Double.pi / 180

@@ -9,15 +9,16 @@ import System
 ///
 /// The pose is relative to the front of the stage. The front is the direction that the head faces
 /// when the tracker's reference frame begins, unless `keepFront(_:)` sets another, and at each
-/// `recenter()`. It has a yaw only; pitch and roll are relative to gravity. If a second tracker
-/// feeds a `DeviceSampleSink`, the stage stands still relative to the object that carries that
-/// tracker, such as a screen or a seat. `HeadToStageConditioner` makes poses from samples, and
+/// `recenter()`. The front has only a yaw; pitch and roll are relative to gravity. If a second
+/// tracker feeds a `DeviceSampleSink`, the stage stands still relative to the object that carries
+/// that tracker, such as a screen or a seat. `HeadToStageConditioner` makes poses from samples, and
 /// `HeadToStageTimeline` interpolates and extrapolates them.
 ///
-/// ## Threading Only the audio thread may call `pose(at:)`, `pose(at:now:)` and the functions of a
-/// pass (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`), because there is one reader. They
-/// allocate nothing, take no lock and never wait. Call everything else from any thread; `push` and
-/// the `reference` functions are usually called from the tracker's thread.
+/// ## Threading
+/// Only the audio thread may call `pose(at:)`, `pose(at:now:)` and the functions of a pass
+/// (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`), because there is one reader. They allocate
+/// nothing, take no lock and never wait. Call everything else from any thread; `push` and the
+/// `reference` functions are usually called from the tracker's thread.
 public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   private struct Producer {
     var stage = HeadToStageConditioner()

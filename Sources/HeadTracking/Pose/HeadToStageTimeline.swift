@@ -46,8 +46,7 @@ struct HeadToStageTimeline: Sendable {
 
     static let `default` = Settings()
 
-    /// Returns the greatest age of the newest sample at which it does not yet count as stale, in
-    /// nanoseconds.
+    /// Returns the age above which the newest sample counts as stale, in nanoseconds.
     ///
     /// - Parameter interval: the tracker's sampling interval, in nanoseconds.
     @_noLocks
@@ -159,7 +158,7 @@ struct HeadToStageTimeline: Sendable {
     staleSince = time
   }
 
-  /// The greatest age of the newest sample at which it does not yet count as stale, in nanoseconds.
+  /// The age above which the newest sample counts as stale, in nanoseconds.
   private var staleLimit: Int64 {
     @_noLocks get {
       settings.staleLimit(newest.interval)
@@ -271,7 +270,8 @@ extension HeadToStageTimeline {
     pending = .nothing
   }
 
-  /// The tracker's sampling interval, in nanoseconds; 0 before the first sample.
+  /// The tracker's sampling interval, in nanoseconds; 0 before the first sample, and 20 ms until
+  /// the interval is known.
   var sampleInterval: Int64 {
     @_noLocks get { history.isEmpty ? 0 : newest.interval }
   }

@@ -18,8 +18,8 @@ public import Geometry
 /// A head that moves no more than the sensor's noise is predicted to stay at the mean of the recent
 /// poses. The speed and acceleration of the prediction are limited to those that a head can reach.
 ///
-/// ## Threading A value for one thread at a time. Its forecasts may be evaluated on the audio
-/// thread.
+/// ## Threading
+/// A value for one thread at a time. Its forecasts may be evaluated on the audio thread.
 public struct HeadPredictor: Sendable {
   /// Largest speed of a head, in rad/s: 1000 degrees/s.
   static let fastest = 17.5

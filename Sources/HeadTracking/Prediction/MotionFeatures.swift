@@ -10,7 +10,7 @@ struct MotionFeatures: Sendable {
   /// without one), then the mean velocities over the last 20 ms, and from 50 to 20, from 100 to 50
   /// and from 200 to 100 ms ago.
   var values = Values(repeating: .zero)
-  /// Whether the history covers all 200 ms.
+  /// Whether the history covers the 200 ms that `values` needs.
   var isComplete = false
 
   /// The ends of the time ranges of `values`, in nanoseconds before the moment.

@@ -30,7 +30,7 @@ struct RidgeLearner: Sendable {
   static let caution = 2.0
   /// Smallest weight of the prior, in rad^2/s: about that of one second at 3 degrees/s.
   static let leastWeight = 0.003
-  /// Smallest speed that counts as motion, in rad/s.
+  /// Smallest speed that counts as motion, in rad/s: 10 degrees/s.
   static let slow = 0.17
   /// Weight of the motion of the other axes, relative to an axis's own motion.
   static let share = 0.1
@@ -69,9 +69,9 @@ struct RidgeLearner: Sendable {
   /// Learns from the motion that followed the given features.
   ///
   /// - Parameters:
-  ///   - features: in rad/s.
-  ///   - mean: the mean velocity that followed, in rad/s.
-  ///   - weight: the time that the pair represents, in seconds.
+  ///   - features: the features of a past moment, in rad/s.
+  ///   - mean: the mean velocity from that moment to the look-ahead, in rad/s.
+  ///   - weight: the time that the moment represents, in seconds.
   mutating func learn(_ features: MotionFeatures.Values, mean: SIMD3<Double>, weight: Double) {
     let keep = realtime_exp(-weight / Self.memory)
     var rest = mean

@@ -3,8 +3,8 @@
 import CRealtime
 import Geometry
 
-/// Estimates the noise of a tracker's poses from how far three consecutive poses deviate from
-/// uniform motion. The estimate is the minimum over recent seconds, because a head's acceleration
+/// Estimates the noise of a tracker's poses from the deviation of three consecutive poses from
+/// uniform motion. The estimate is the minimum over the last seconds, because a head's acceleration
 /// looks like noise (minimum statistics, R. Martin, IEEE Trans. Speech Audio Process. 2001).
 struct PoseNoise: Sendable {
   private var square = PoseNoise.initial * PoseNoise.initial
@@ -13,7 +13,7 @@ struct PoseNoise: Sendable {
   private var times: (Int64, Int64) = (0, 0)
   private var count = 0
 
-  /// Initial noise in radians: 0.1 degrees.
+  /// Initial estimate of the noise, in radians: 0.1 degrees.
   private static let initial = 0.00175
 
   /// The largest movement within 200 ms of a head that may be at rest, in radians, between 0.0035

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A connected head tracker.
+/// A connected tracker.
 public struct TrackerDescription: Sendable, Equatable {
   /// Whether the tracker can be used.
   public enum Access: Sendable, Equatable {
@@ -97,6 +97,7 @@ public enum TrackerBus: String, Sendable, Equatable {
   /// Creates a bus from the kernel's number.
   ///
   /// - Parameter kernelNumber: a constant such as BUS_USB from the kernel's linux/input.h.
+  ///   Unsupported numbers result in `unknown`.
   init(kernelNumber: UInt32) {
     self =
       switch kernelNumber {

@@ -4,7 +4,8 @@ import CHIDAPI
 import Glibc
 import System
 
-/// The head trackers that are connected now.
+/// A list of the connected trackers: head trackers, game controllers and the computer's own
+/// sensors.
 public struct TrackerList: Sendable {
   public private(set) var trackers: [TrackerDescription]
 

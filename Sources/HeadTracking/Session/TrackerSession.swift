@@ -15,7 +15,8 @@ import System
 /// battery. In that case the stage stays where it was. Otherwise a new reference frame begins, and
 /// the front becomes the direction that the head faces.
 ///
-/// ## Threading Use a session from any thread. Events arrive on the session's own thread.
+/// ## Threading
+/// Use a session from any thread. Events arrive on the session's own thread.
 public final class TrackerSession: Sendable {
   private let worker = Worker()
   private let loop: TrackerLoop
@@ -77,7 +78,8 @@ public enum TrackerEvent: Sendable, Equatable {
   case lost(TrackerDescription)
   /// The tracker's reference frame jumped. The stage stays where it was.
   case discontinuity
-  /// The tracker's button was pressed: the front becomes the direction that the head faces.
+  /// The tracker's recentring button was pressed: the front becomes the direction that the head
+  /// faces.
   case recentered
   /// A tracker cannot be found or used. Each error is reported once until a tracker connects. The
   /// session keeps trying.
@@ -87,7 +89,7 @@ public enum TrackerEvent: Sendable, Equatable {
 /// A sample from a tracker, for a recording.
 public struct TrackerMeasurement: Sendable, Equatable {
   /// The orientation in the tracker's own reference frame, computed by the tracker or by the
-  /// orientation filter. In the second case it includes the calibration.
+  /// orientation filter. The calibration is applied only if the filter computed the orientation.
   public var head: HeadSample
   /// The raw sample, uncalibrated; nil if the tracker computes its orientation itself.
   public var inertial: InertialSample?
