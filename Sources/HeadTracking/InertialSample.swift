@@ -2,8 +2,8 @@
 
 /// One raw sample of an inertial measurement unit, in the project's axes: x front, y left, z up.
 public struct InertialSample: Sendable, Equatable {
-  /// The time of the sample, in nanoseconds: on CLOCK_MONOTONIC for a connected tracker, as in the
-  /// file for a recording.
+  /// The time of the sample, in nanoseconds. For a connected tracker, this is the time on
+  /// CLOCK_MONOTONIC; for a recording, it is the time in the file.
   public var time: Int64
   /// Angular velocity, in rad/s.
   public var angularVelocity: SIMD3<Double>

@@ -34,7 +34,8 @@ public struct AxisFinding: Sendable, Equatable {
   ///   - up: the tracker's pose while the head was bent back.
   ///   - left: the tracker's pose while the head was turned to the left.
   ///   - isUpright: whether the z axis of the reference frame is known to point up, as with the
-  ///     orientation filter. If so, a last turn about another axis was not to the left.
+  ///     orientation filter. If so, a last turn about any other axis is rejected, because it was
+  ///     not to the left.
   ///
   /// - Throws: `turnTooSmall`, `turnsAlike`, `askew` or `otherPoses` if the poses do not determine
   ///   the axes.

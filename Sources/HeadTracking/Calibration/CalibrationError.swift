@@ -2,7 +2,7 @@
 
 /// The reason why a tracker could not be calibrated, or why a calibration cannot be used.
 public enum CalibrationError: Error, Sendable, Equatable {
-  /// Too few samples arrived: this number.
+  /// Too few samples arrived. The value is their number.
   case tooFewSamples(Int)
   /// The tracker moved although it should have been still. The value is its angle from the mean
   /// pose, in degrees, or, if the angular velocity revealed the motion, the standard deviation of
@@ -10,7 +10,7 @@ public enum CalibrationError: Error, Sendable, Equatable {
   case moved(degrees: Double)
   /// The gyroscope's mean rate at rest is too large for a bias, in degrees/s.
   case implausibleBias(degreesPerSecond: Double)
-  /// The head turned too little, by `degrees`, from looking ahead to this pose.
+  /// The head turned by only `degrees` from looking ahead to this pose, which is too little.
   case turnTooSmall(CalibrationPose, degrees: Double)
   /// The axes of the turns up and to the left were `degrees` apart, too far from a right angle.
   case turnsAlike(degrees: Double)

@@ -94,8 +94,8 @@ struct DeviceClock: Sendable {
 }
 
 /// Computes the times of several readings in one report. The times are evenly spaced, and all are
-/// later than those of the previous report. The last one is the report's time unless that is too
-/// early.
+/// later than those of the previous report. The last one is the report's time, or slightly later if
+/// necessary.
 struct ReadingTimes: Sendable {
   private var last = Int64.min
 

@@ -29,7 +29,8 @@ struct PadCalibration: Sendable, Equatable {
     case pairs
     /// The order pitch+, yaw+, roll+, pitch-, yaw-, roll-.
     case ends
-    /// One of the two orders, found from the signs: readings at the negative rate are negative.
+    /// The one of `pairs` and `ends` that the signs show: readings at the negative rate are
+    /// negative.
     case bySigns
   }
 

@@ -87,8 +87,9 @@ extension SwitchController {
     try? send(0x40, [0x00], link)
   }
 
-  /// Prepares a pad on USB: a handshake, 3 Mbit/s, another handshake, and no more time-outs. Stops
-  /// if the pad does not reply, because the bus then only appears to be USB.
+  /// Prepares a pad on USB: a handshake, a change to 3 Mbit/s, another handshake, and the command
+  /// that disables time-outs. Stops if the pad does not reply, because the bus then only appears to
+  /// be USB.
   private func wakeCable(_ link: some TrackerLink) {
     for command: UInt8 in [0x02, 0x03, 0x02, 0x04] {
       do { try link.write([0x80, command] + [UInt8](repeating: 0, count: 62)) } catch { return }

@@ -18,7 +18,7 @@ enum TrackerReading: Sendable, Equatable {
 /// A driver converts readings to the project's axes (x front, y left, z up), SI units and
 /// CLOCK_MONOTONIC nanoseconds. It must accept any bytes as a report.
 protocol TrackerDriver {
-  /// A name of the device or of its protocol for people, such as `#AndroidHeadTracker#1.0` or
+  /// A readable name of the device or of its protocol, such as `#AndroidHeadTracker#1.0` or
   /// `DualSense`.
   var protocolDescription: String { get }
   /// The size of the buffer for an input report, in bytes; 64 by default.
@@ -29,8 +29,8 @@ protocol TrackerDriver {
 
   /// Makes the device send its measurements. Called again if the device stops sending.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError)
-  /// Keeps the device sending. Called before each attempt to read, about every 50 ms or more often,
-  /// while the device is open.
+  /// Keeps the device sending. While the device is open, this is called before each attempt to
+  /// read, at least about every 50 ms.
   ///
   /// - Parameter now: the present time, in CLOCK_MONOTONIC nanoseconds.
   mutating func keepAlive(_ link: some TrackerLink, now: Int64)

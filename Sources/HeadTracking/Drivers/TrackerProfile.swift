@@ -42,10 +42,11 @@ public struct TrackerProfile: Sendable, Equatable {
   }
 
   public enum Place: Sendable, Equatable {
-    /// At a byte offset in the report as read, which begins with the report id if there is one.
+    /// The number is at a byte offset in the report as read, which begins with the report id if
+    /// there is one.
     case byte(Int, NumberType)
-    /// At an element of a field, counted from the element with this usage. The number is the raw
-    /// value, before any physical scale.
+    /// The number is the raw value of an element of a field, before any physical scale. The element
+    /// is counted from the one with this usage.
     case usage(HIDUsage, element: Int)
   }
 

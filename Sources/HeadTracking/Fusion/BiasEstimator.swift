@@ -155,8 +155,8 @@ struct BiasEstimator: Sendable {
     )
   }
 
-  /// Returns the measurement variance with which the variance of the bias settles at `settled`, if
-  /// the latter variance grows by `growth` per step.
+  /// Returns the variance to assume for a measurement, so that the variance of the bias settles at
+  /// `settled` although it grows by `growth` per step.
   @_noLocks
   private static func measurementVariance(_ settled: Double, _ growth: Double) -> Double {
     growth > 0 ? settled * settled / growth + settled : settled

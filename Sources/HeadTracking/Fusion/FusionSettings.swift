@@ -69,7 +69,8 @@ public struct FusionSettings: Sendable, Equatable {
   public var magneticNewRate = 20.0
   /// Seconds for which the field must match the reference field before it counts as undisturbed.
   public var magneticUndisturbedTime = 0.5
-  /// Seconds for which a disturbed field is ignored. After that, the heading follows it slowly.
+  /// Seconds for which a disturbed field is ignored. After that, the heading follows the field
+  /// slowly.
   public var magneticRejectionTime = 60.0
   /// Factor by which the heading follows a field more slowly if the field is still disturbed after
   /// `magneticRejectionTime`. Also the number of seconds of that time that each second of an

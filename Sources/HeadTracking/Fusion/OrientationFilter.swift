@@ -167,9 +167,9 @@ public struct OrientationFilter: Sendable {
     angularVelocity = rate
   }
 
-  /// Tracks saturation of the gyroscope, and resets the filters when it ends. The rate is wrong
-  /// while the gyroscope is saturated, so the low-passed values from before and the almost-inertial
-  /// frame of that time no longer fit together.
+  /// Tracks saturation of the gyroscope, and resets the filters when the saturation ends. The rate
+  /// is wrong while the gyroscope is saturated, so the low-passed values from before and the
+  /// almost-inertial frame of that time no longer fit together.
   @_noLocks
   private mutating func noteSaturation(_ rate: SIMD3<Double>) {
     let limit = settings.rateRange * 0.999 * Double.pi / 180

@@ -3,7 +3,7 @@
 /// Parses the items of a report descriptor (HID 1.11, section 6.2.2) and computes the fields.
 struct HIDDescriptorParser {
   /// The length of the longest report that the kernel's hidraw supports, in bits. Parsing stops at
-  /// a field that exceeds it.
+  /// a field that ends beyond this limit.
   static let maximumReportBits = 16384 * 8
   static let maximumDepth = 64
 

@@ -6,10 +6,10 @@ import Glibc
 /// An open motion sensor of the kernel's industrial I/O (IIO), polled at a constant rate: a
 /// gyroscope, an accelerometer and, if present, a magnetometer.
 ///
-/// It serves devices that `hid-sensor-hub` has claimed, which have no hidraw node, and the sensors
-/// built into laptops and tablets. The default axes are those of the kernel for a device that is
-/// flat on a table: x right, y to the front (the upper edge of the screen), z up (out of the
-/// screen).
+/// This type serves devices that `hid-sensor-hub` has claimed, which have no hidraw node, and the
+/// sensors built into laptops and tablets. The default axes are those of the kernel for a device
+/// that is flat on a table: x right, y to the front (the upper edge of the screen), z up (out of
+/// the screen).
 struct SensorConnection: TrackerConnection {
   let keepsReference = false
   private let gyroscope: SensorTriad

@@ -81,8 +81,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   }
 
   /// Adds a function that is called after every pushed sample, even a rejected one, until the
-  /// function returns false. It runs on the thread that pushes the sample, and must not call this
-  /// source.
+  /// function returns false. The function runs on the thread that pushes the sample, and must not
+  /// call this source.
   public func observe(_ observer: @escaping @Sendable () -> Bool) {
     observers.withLock { $0.append(observer) }
   }

@@ -22,7 +22,7 @@ public struct HeadPoseStatus: Sendable, Equatable {
   public var pose: Quaternion
   /// The newest accepted sample, in the tracker's own reference frame; nil before the first.
   public var latestSample: HeadSample?
-  /// The number of samples per second; 0 until it is known.
+  /// The number of samples per second; 0 until the rate is known.
   public var rate: Double
   /// The age of the newest accepted sample; nil before the first.
   public var ageMilliseconds: Double?

@@ -2,13 +2,13 @@
 
 /// How far ahead of the present the head pose is predicted.
 public enum PosePrediction: Sendable, Equatable {
-  /// To the time at which the sound is heard, as the queue and the server report it, but at most
-  /// this many nanoseconds ahead.
+  /// The pose is predicted for the time at which the sound is heard, as the queue and the server
+  /// report it, but at most this many nanoseconds ahead.
   case measured(atMost: Int64)
-  /// By this many nanoseconds, regardless of the latency.
+  /// The pose is predicted this many nanoseconds ahead, regardless of the latency.
   case fixed(Int64)
 
-  /// To the time at which the sound is heard, but at most 200 ms ahead.
+  /// The default: for the time at which the sound is heard, but at most 200 ms ahead.
   public static var automatic: PosePrediction {
     @_noLocks get { .measured(atMost: 200_000_000) }
   }

@@ -32,8 +32,9 @@ struct RecentPoses: Sendable {
     count = 0
   }
 
-  /// Returns the pose at a time, interpolated between the neighbouring samples. Before the oldest
-  /// sample it returns the oldest pose, and after the newest the newest pose.
+  /// Returns the pose at a time, interpolated between the neighbouring samples. For a time before
+  /// the oldest sample, it returns the oldest pose, and for a time after the newest sample, the
+  /// newest pose.
   ///
   /// Inlining is disabled, because the caller would otherwise copy every sample, even on paths
   /// without this call.

@@ -170,8 +170,8 @@ extension HeadPredictor {
     return x * x * (3 - 2 * x)
   }
 
-  /// Lets each learner learn from the past moments after which the motion is now known up to the
-  /// learner's look-ahead.
+  /// Updates each learner with the past moments that are now older than its look-ahead, so that the
+  /// motion after them is known.
   private mutating func learn(_ entry: MotionEntry) {
     for index in learners.indices {
       let seconds = Forecast.lookAheads[index]

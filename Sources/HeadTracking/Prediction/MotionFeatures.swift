@@ -56,7 +56,7 @@ struct MotionMemory: Sendable {
 
   mutating func removeAll() { start = end }
 
-  /// Rotates the stored poses into another world, which differs by `turn`.
+  /// Rotates the stored poses by `turn`, into another world.
   mutating func turn(by turn: Quaternion) {
     for number in start..<end { self[number].pose = (turn * self[number].pose).normalized }
   }

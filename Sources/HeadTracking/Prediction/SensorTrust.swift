@@ -17,7 +17,7 @@ struct PoseNoise: Sendable {
   private static let initial = 0.00175
 
   /// The largest movement within 200 ms of a head that may be at rest, in radians, between 0.0035
-  /// and 0.05. It exceeds the largest of four noisy distances with a margin.
+  /// and 0.05. With a margin, it exceeds the largest of four distances that are noise only.
   var still: Double { min(0.05, max(0.0035, 6.5 * realtime_sqrt(square))) }
 
   mutating func restart() { count = 0 }

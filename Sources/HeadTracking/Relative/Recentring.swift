@@ -9,11 +9,11 @@ import CRealtime
 /// remaining angle between the two is drift. Because drift moves the front away from the head,
 /// `near` must exceed the drift that accumulates while the head does not rest. A head that rests
 /// beyond `near` is assumed to look at something else, and the front does not move, however long
-/// the head rests there. Only yaw counts as motion: a head that nods, or that is bent to read, is
-/// at rest.
+/// the head rests there. Only yaw counts as motion: a head that nods, or is bent to read, counts as
+/// resting.
 ///
-/// Each second, the front moves by an eighth of the angle between the front and the head, at most
-/// by 0.8 degrees. It takes 1.6 s to reach that speed. Motion of the stage below 1 degree/s is
+/// The front moves at one eighth of the angle between front and head per second, at most at 0.8
+/// degrees/s. It takes 1.6 s to reach that speed. Motion of the stage below 1 degree/s is
 /// inaudible.
 struct Recentring: Sendable {
   /// Largest yaw from the front at which a resting head is assumed to look ahead, in radians.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The result of reading all reports that wait in a device's queue.
+/// The result of reading the reports that wait in a device's queue, at most 64 at once.
 struct ReportBurst {
   enum Report {
     case gone

@@ -12,19 +12,19 @@ public struct TrackerDescription: Sendable, Equatable {
     case failed(String)
   }
 
-  /// The device node, such as `/dev/hidraw3`, or the folder of an industrial I/O device. It may
-  /// change with every connection.
+  /// The device node, such as `/dev/hidraw3`, or the folder of an industrial I/O device. The path
+  /// may change with every connection.
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
-  /// The serial number; empty if the device has none. It is the address of a Bluetooth device, and
-  /// `iio:` with the name of an industrial I/O device.
+  /// The serial number; empty if the device has none. For a Bluetooth device, this is the address.
+  /// For an industrial I/O device, it is `iio:` followed by the name.
   public var serial: String
   public var manufacturer: String
   public var product: String
   public var bus: TrackerBus
-  /// A name of the device's protocol for people, such as `#AndroidHeadTracker#1.0` or `DualSense`;
-  /// empty if the device could not be opened.
+  /// A readable name of the device or of its protocol, such as `#AndroidHeadTracker#1.0` or
+  /// `DualSense`; empty if the device could not be opened.
   public var protocolDescription: String
   public var kind: TrackerKind
   public var access: Access
