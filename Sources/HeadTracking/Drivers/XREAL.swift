@@ -57,7 +57,8 @@ extension XREAL {
 
   /// Reads the calibration and switches the stream on.
   ///
-  /// If the calibration cannot be read, the driver uses biases of zero.
+  /// If the calibration cannot be read, the driver keeps its present biases, which are zero at
+  /// first.
   ///
   /// - Throws: `featureFailed` if the glasses do not reply at all.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
