@@ -5,13 +5,14 @@ import Synchronization
 
 /// Collects the audio from a `MonitorCapture`: `MonitorCapture(receiver: captured.append)`.
 public final class CapturedAudio: Sendable {
-  /// The frames of one call, with their times.
+  /// The position, length and times of the frames from one call of the receiver.
   public struct Fragment: Sendable {
     public let firstFrame: Int
     public let frameCount: Int
     /// When the frames arrived, CLOCK_MONOTONIC [ns].
     public let arrivalTimeNanoseconds: Int64
-    /// When the first frame was played, as defined by `MonitorCapture.Receiver`.
+    /// When the first frame was played, as defined by `MonitorCapture.Receiver` [ns]; nil if
+    /// unknown.
     public let captureTimeNanoseconds: Int64?
   }
 

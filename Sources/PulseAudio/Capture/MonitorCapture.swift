@@ -3,20 +3,21 @@
 import CPulse
 import CRealtime
 
-/// Records a sink, through its monitor source, or another source, as stereo float32.
+/// Records a sink (through its monitor source) or another source as stereo float32.
 ///
-/// A capture ends when its sink or server is lost. A new one is needed then.
+/// A capture ends when its sink or server is lost. Create a new one to continue.
 ///
 /// ## Threading
 /// The receiver is called on a thread that the capture owns. `stop` and `failure` may be called
-/// from any other.
+/// from any other thread.
 public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
   /// Receives recorded audio.
   ///
   /// - Parameters:
-  ///   - interleaved: frames x 2 samples, valid during the call; silence if the server had none.
-  ///   - captureTimeNanoseconds: when the sink played the first frame, as far as the server knows,
-  ///     CLOCK_MONOTONIC [ns]; nil before its first report.
+  ///   - interleaved: frames x 2 samples, valid during the call; silence if the server had no
+  ///     audio.
+  ///   - captureTimeNanoseconds: when the sink played the first frame, according to the server,
+  ///     CLOCK_MONOTONIC [ns]; nil before the server's first report.
   public typealias Receiver =
     @Sendable (
       _ interleaved: UnsafeBufferPointer<Float>, _ captureTimeNanoseconds: Int64?
@@ -32,14 +33,16 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
   /// Begins to record. Returns when the stream is open.
   ///
   /// - Parameters:
-  ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
-  ///   - sinkName: the sink to record; nil for the default sink.
+  ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
+  ///   - sinkName: the sink to record; nil for the default sink. Ignored if `sourceName` is set.
   ///   - sourceName: the source to record instead of a sink's monitor; nil for the monitor.
-  ///   - sampleRate: sample rate of the recording [Hz]. If it equals the sink's rate, the recording
-  ///     is bit-exact.
+  ///   - sampleRate: the sample rate of the recording, 1 to 384000 [Hz]. The recording of a stereo
+  ///     sink with this rate is bit-exact.
   ///   - fragmentMilliseconds: the interval at which audio is delivered.
   ///   - timeoutMilliseconds: the time that the server has to answer.
   ///   - receiver: receives the audio.
+  /// - Throws: `unsupportedSampleRate`, `unknownSink`, `noSink`, `streamRefused`, `noServer`,
+  ///   `serverSilent` or `systemFailure`.
   public init(
     serverAddress: String? = nil, sinkName: String? = nil, sourceName: String? = nil,
     sampleRate: Int = 48_000, fragmentMilliseconds: Double = 10, timeoutMilliseconds: Int = 2000,
@@ -65,7 +68,7 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
 
   deinit { stop() }
 
-  /// Why the capture ended without `stop`; nil while it runs.
+  /// Why the capture ended without `stop`; nil while it runs and after `stop`.
   public var failure: String? {
     connection.loop.locked {
       guard let stream, !isGood(stream: stream) else { return nil }

@@ -7,8 +7,9 @@ import Synchronization
 /// A stereo stream to a PulseAudio or PipeWire server, fed by a render callback.
 ///
 /// The stream position survives every loss: frames are pulled in sequence, and none are pulled
-/// while there is no server or sink to play them. `AudioOutputStatus.framesQueuedAtLoss` gives the
-/// number of queued frames that a loss dropped, so that the caller can step back by that many.
+/// while there is no server or sink to play them. `AudioOutputStatus.framesQueuedAtLoss` is the
+/// number of queued frames that the last loss dropped, so that the caller can step back by that
+/// many frames.
 ///
 /// ## Threading
 /// The render callback runs on a thread that the output owns. All other calls are allowed from any
@@ -23,12 +24,12 @@ public final class AudioOutput: @unchecked Sendable {
     case ended
   }
 
-  /// State of the loop's thread; `stop` may be called twice.
+  /// The state of the loop's thread, which is kept so that `stop` may be called twice.
   private let thread = Mutex(Thread.new)
 
   /// Prepares an output. Nothing is sent to a server yet.
   ///
-  /// - Throws: `unsupportedSampleRate` or `systemFailure`.
+  /// - Throws: `unsupportedSampleRate` if the rate is not from 1 to 384000 Hz, or `systemFailure`.
   public init(
     _ configuration: AudioOutputConfiguration = .init(), render: AudioRenderCallback
   ) throws(PulseAudioError) {
@@ -43,17 +44,21 @@ public final class AudioOutput: @unchecked Sendable {
   /// The current status of the output.
   public var status: AudioOutputStatus { session.board.snapshot() }
 
-  /// Returns the events since the last call, oldest first. The last 256 events are kept.
+  /// Returns the events since the last call, oldest first, and removes them. Only the last 256
+  /// events are kept.
   public func takeEvents() -> [AudioOutputEvent] { session.board.takeEvents() }
 
-  /// Connects and begins to pull audio. Returns when the stream is open, or throws within the
-  /// configured connect timeout. Later losses are repaired without further calls.
+  /// Connects and begins to pull audio. Returns when the stream is open. After a later loss, the
+  /// output reconnects without further calls.
+  ///
+  /// - Throws: the reason if the stream cannot be opened within the configured connect timeout;
+  ///   `stopped` after `stop`.
   public func start() throws(PulseAudioError) {
     try runLoop()
     try session.loop.locked { () throws(PulseAudioError) in try session.start() }
   }
 
-  /// Corks the stream: the sound stops at once and the queue is kept.
+  /// Corks the stream: the sound stops at once, and the queue is kept.
   public func pause() {
     session.loop.locked { session.pause() }
   }
@@ -74,10 +79,11 @@ public final class AudioOutput: @unchecked Sendable {
     }
   }
 
-  /// Requests that the queue be rewritten: the callback's `RewriteFunction` is called soon.
+  /// Requests that the queue be rewritten: the callback's `RewriteFunction` is called soon if
+  /// rewriting is active.
   ///
-  /// It may be called from any thread at any rate; calls that are still pending count as one. It
-  /// neither blocks nor allocates: it writes to an eventfd.
+  /// The function may be called from any thread at any rate; calls that are still pending count as
+  /// one. It neither blocks nor allocates: it writes to an eventfd.
   public func refresh() {
     session.loop.wake()
   }
@@ -86,7 +92,7 @@ public final class AudioOutput: @unchecked Sendable {
   /// `resume`.
   ///
   /// - Returns: true if the queue has been played; false after the timeout, or if the server or the
-  ///   sink was lost.
+  ///   sink is lost.
   public func drain(timeoutMilliseconds: Int = 2000) -> Bool {
     session.loop.locked { session.drain(timeoutMilliseconds: timeoutMilliseconds) }
   }

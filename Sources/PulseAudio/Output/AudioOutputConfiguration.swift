@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether the queue is rewritten when the callback can render it again.
+/// Whether the queue is rewritten, if the callback can render queued sound again.
 public enum RewritingChoice: String, Sendable, Equatable, CaseIterable {
-  /// Rewrites unless the sink reads too far ahead for it to work.
+  /// Rewrites unless the sink reads too far ahead.
   case automatic
-  /// Rewrites even if pieces of it are lost.
+  /// Rewrites even if parts of the rewritten sound are lost.
   case always
   case never
 }
 
 /// The settings of an output.
 public struct AudioOutputConfiguration: Sendable, Equatable {
-  /// The server's address as in `PULSE_SERVER`; nil for that variable, then libpulse's own rules.
+  /// The server's address in the syntax of `PULSE_SERVER`. Nil uses that variable or, if it is not
+  /// set, libpulse's default.
   public var serverAddress: String?
 
-  /// The sink's name; nil for the default sink, which is followed when it changes.
+  /// The sink's name. Nil selects the default sink, and the stream follows changes of the default.
   public var sinkName: String?
 
-  /// The stream's sample rate, 1 to 384000 [Hz]. The server resamples to its sink. Default: 48000.
+  /// The stream's sample rate, 1 to 384000 [Hz]. The server resamples if its sink has another rate.
+  /// Default: 48000.
   public var sampleRate = 48_000
 
-  /// The latency to request, from writing a frame to hearing it [ms]. Nil, the default, adapts it:
-  /// 150 if the queue can be rewritten or with `latencyIsFree`, otherwise 50; more (up to 200)
-  /// after an underrun, less again after quiet minutes.
+  /// The latency to request, from writing a frame to hearing it [ms]. Nil, the default, adapts the
+  /// latency: it begins at 150 ms if the queue can be rewritten or `latencyIsFree` is true,
+  /// otherwise at 50 ms. It doubles, up to 200 ms, when the queue runs low, and shrinks again after
+  /// quiet minutes.
   public var latencyMilliseconds: Double?
 
   /// Whether latency has no cost because nothing can change the sound that is queued. The queue is
-  /// then as deep as one that is rewritten. Default: false.
+  /// then as deep as a rewritten one. Default: false.
   public var latencyIsFree = false
 
   /// Whether the queue is rewritten. Default: automatic.
   public var rewriting = RewritingChoice.automatic
 
-  /// Opens the stream paused: the queue is filled, and `resume` starts the sound. Default: false.
+  /// Whether the stream opens paused: the queue is filled, and `resume` starts the sound. Default:
+  /// false.
   public var startsPaused = false
 
   /// The program's name in mixers.
@@ -44,17 +48,17 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// The `media.role` property, which servers use to choose volumes and routes. Default: "music".
   public var mediaRole = "music"
 
-  /// The total time that the first connection may take [ms]. Default: 2000.
+  /// The time that each attempt to connect may take in total [ms]. Default: 2000.
   public var connectTimeoutMilliseconds = 2000
 
   /// Whether the audio thread asks for real-time scheduling, or else for a higher priority. If
   /// neither is permitted, it silently continues with its normal priority. Default: true.
   public var raisesPriority = true
 
-  /// The rules of an adaptive queue, which tests shorten.
+  /// The rules of an adaptive queue. Tests use shorter times.
   var queueRules = QueueDepth.Rules()
 
-  /// Rewriting stops on a sink that reads further ahead than this [ms].
+  /// The largest rewrite margin [ms]. Automatic rewriting stops on a sink that reads further ahead.
   var largestMarginMilliseconds = 150.0
 
   public init() {}

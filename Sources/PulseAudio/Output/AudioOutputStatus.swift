@@ -10,18 +10,18 @@ public enum AudioOutputState: UInt8, Sendable, CaseIterable {
   case playing
   /// `pause` has corked the stream.
   case paused
-  /// The server or another program has suspended the sink; the queue waits.
+  /// The server or another program has suspended the sink; the queue is kept.
   case suspended
   /// Everything that was written has been heard. Nothing more is pulled until `resume`.
   case drained
-  /// The connection is lost. A new attempt follows every 100 ms.
+  /// The connection is lost. A new attempt follows about every 100 ms.
   case serverLost
-  /// The server runs, but the requested sink, or any sink, is missing. A new attempt follows every
-  /// 100 ms.
+  /// The server runs, but the requested sink is missing or, if none was requested, there is no
+  /// sink. A new attempt follows about every 100 ms.
   case sinkLost
-  /// The connection is open, but the server neither answers nor asks for audio.
+  /// The server is connected, but it does not answer or does not request audio that is due.
   case serverFrozen
-  /// The first connection failed.
+  /// The first connection failed. `start` tries again.
   case failed
   /// `stop` has ended the output.
   case stopped
@@ -30,12 +30,13 @@ public enum AudioOutputState: UInt8, Sendable, CaseIterable {
 /// Whether the queue is rewritten, and if not, why.
 public enum QueueRewriting: Sendable, Equatable {
   case active
-  /// The render callback cannot render again.
+  /// The render callback cannot render queued sound again.
   case unsupportedBySource
   /// The configuration disables rewriting.
   case switchedOff
-  /// The sink reads further ahead than the largest margin or than it reports, so that it has
-  /// already read the frames to be replaced.
+  /// The sink reads further ahead than the largest margin or than it reports, so it has already
+  /// read the frames to be replaced. `milliseconds` is the margin or the sink's latency, whichever
+  /// is greater.
   case sinkReadsTooFarAhead(milliseconds: Double)
 
   /// The name of the case in event logs: "active", "unsupported", "off" or "sink-reads-ahead".
@@ -49,7 +50,7 @@ public enum QueueRewriting: Sendable, Equatable {
   }
 }
 
-/// A snapshot of an output. All times are in milliseconds.
+/// A snapshot of an output. All durations are in milliseconds.
 public struct AudioOutputStatus: Sendable, Equatable {
   public internal(set) var state = AudioOutputState.idle
 
@@ -59,7 +60,7 @@ public struct AudioOutputStatus: Sendable, Equatable {
   /// The name of the sink that the stream plays to; empty before the first connection.
   public internal(set) var sinkName = ""
   public internal(set) var sinkDescription = ""
-  /// The last description of the sink with its ports; nil before the first one.
+  /// The server's last description of the sink, with its ports; nil before the first one.
   public internal(set) var sink: Sink?
   /// The sink's own sample rate [Hz]; the server resamples if it differs. 0 if unknown.
   public internal(set) var sinkSampleRate = 0
@@ -68,23 +69,24 @@ public struct AudioOutputStatus: Sendable, Equatable {
   public internal(set) var serverVersion = ""
   public internal(set) var defaultSinkName = ""
 
-  /// The latency that is requested now: as configured, or as the adaptive queue chose.
+  /// The latency that is requested now: the configured one, or the one that the adaptive queue
+  /// chose.
   public internal(set) var requestedLatencyMilliseconds = 0.0
   /// The depth that the server granted to the stream's queue (`tlength`).
   public internal(set) var queueMilliseconds = 0.0
   /// The smallest amount that the server asks for (`minreq`).
   public internal(set) var minimumRequestMilliseconds = 0.0
-  /// The length of the stream's queue in the server at the last report: the part that can be
-  /// rewritten.
+  /// The length of the stream's queue in the server at the last report; nil before the first
+  /// report. This part of the latency can be rewritten.
   public internal(set) var queuedMilliseconds: Double?
-  /// The sink's share of the latency, behind the queue: its configured latency, or the reported one
-  /// if that is greater, as with Bluetooth sinks.
+  /// The sink's share of the latency, in addition to the queue: its configured latency, or the
+  /// reported one if that is greater, as with Bluetooth sinks.
   public internal(set) var sinkLatencyMilliseconds = 0.0
   /// The latency from writing to hearing as last reported, limited to what the queue and the sink
   /// can cause; nil before the first report.
   public internal(set) var measuredLatencyMilliseconds: Double?
-  /// Whether times may be off by one quantum, some 5 to 20 ms: true on PipeWire, which reports only
-  /// complete quanta.
+  /// Whether times may be off by one quantum, about 5 to 20 ms. This is true on PipeWire, which
+  /// reports only complete quanta (its processing blocks).
   public internal(set) var isLatencyApproximate = false
 
   public internal(set) var rewriting = QueueRewriting.unsupportedBySource
@@ -94,10 +96,11 @@ public struct AudioOutputStatus: Sendable, Equatable {
   public internal(set) var rewrites = 0
   /// The number of pieces that were rendered too late to be written.
   public internal(set) var lateRewrites = 0
-  /// The number of pieces whose head the sink had already read when they arrived.
+  /// The number of pieces whose head the sink had already read when they arrived. Only pieces that
+  /// a timing request followed are counted.
   public internal(set) var lostRewriteHeads = 0
 
-  /// The number of times that the queue ran dry while playing.
+  /// The number of times that the queue ran dry while the output was playing.
   public internal(set) var underruns = 0
   /// The number of frames that the render callback has supplied since the start.
   public internal(set) var framesWritten: Int64 = 0

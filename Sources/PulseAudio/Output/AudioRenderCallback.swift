@@ -5,9 +5,10 @@
 /// It is a C function with a context, not a Swift closure, because calling a stored closure retains
 /// its context.
 ///
-/// ## Threading The function is called on the output's own thread, at the server's request or when
-/// the output tops up the queue, and writes directly into the memory that is sent to the server. It
-/// must not block, allocate or call the output.
+/// ## Threading
+/// The function is called on the output's own thread, at the server's request or when the output
+/// tops up the queue, and writes directly into the memory that is sent to the server. It must not
+/// block, allocate or call the output, except for `refresh`.
 public struct AudioRenderCallback: @unchecked Sendable {
   /// Renders the next frames.
   ///
@@ -26,8 +27,8 @@ public struct AudioRenderCallback: @unchecked Sendable {
       _ presentationTimeNanoseconds: Int64
     ) -> Void
 
-  /// Renders `frameCount` frames again, beginning `framesBack` frames (>= `frameCount`) before the
-  /// end of what `Function` has rendered so far.
+  /// Renders `frameCount` frames again, beginning `framesBack` frames (at least `frameCount`)
+  /// before the end of the sound that `Function` has rendered so far.
   ///
   /// It is called on the same thread as `Function`, never at the same time. The piece must join the
   /// queued sound before and after it without a click.
@@ -36,7 +37,8 @@ public struct AudioRenderCallback: @unchecked Sendable {
   ///   - context: the callback's context.
   ///   - interleaved: `frameCount` x 2 samples to fill, left then right, full scale 1.0. Their
   ///     initial content is undefined.
-  ///   - framesBack: the beginning of the piece, counted back from the end of what was rendered.
+  ///   - framesBack: the number of frames from the start of the piece to the end of the sound that
+  ///     was rendered.
   ///   - frameCount: 1 or more.
   ///   - presentationTimeNanoseconds: the CLOCK_MONOTONIC time at which the first of these frames
   ///     is expected to be heard [ns].
@@ -70,9 +72,9 @@ public struct AudioRenderCallback: @unchecked Sendable {
     self.init(owner: owner, function: function, rewrite: nil)
   }
 
-  /// Like `init(owner:function:)`, for a source that can render queued sound again.
+  /// Like `init(owner:function:)`, but for a source that can render queued sound again.
   ///
-  /// - Parameter rewrite: renders again; nil if the queue is never rewritten.
+  /// - Parameter rewrite: renders queued sound again; nil if the queue is never rewritten.
   public init<Owner: AnyObject & Sendable>(
     owner: Owner, function: @escaping Function, rewrite: RewriteFunction?
   ) {

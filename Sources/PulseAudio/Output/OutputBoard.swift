@@ -6,13 +6,13 @@ import Synchronization
 /// The status, events and counters that an output shares with other threads.
 ///
 /// ## Threading
-/// The loop's thread is also the audio thread, so it only tries the locks, and tries again at the
-/// next tick if they are held. Readers hold them for the duration of a copy.
+/// The loop's thread is also the audio thread. It therefore never waits for a lock: if a lock is
+/// held, `publish` tries again at the next tick. Readers hold a lock only while they copy.
 final class OutputBoard: @unchecked Sendable {
   static let eventLimit = 256
 
   let counters: UnsafeMutablePointer<OutputCounters>
-  /// The loop's own copy. Call `publish` after changing it.
+  /// The loop's own copy of the status, which `publish` passes to the readers.
   var draft = AudioOutputStatus()
   private var newEvents: [AudioOutputEvent] = []
   private let status = Mutex(AudioOutputStatus())
@@ -71,10 +71,10 @@ final class OutputBoard: @unchecked Sendable {
   }
 }
 
-/// The counters that the render path writes and any thread reads.
+/// The counters that the loop's thread writes and any thread reads.
 struct OutputCounters: ~Copyable {
   let framesWritten = Atomic<Int64>(0)
-  /// The CLOCK_MONOTONIC time of the last write request [ns]; 0 before the first one.
+  /// The CLOCK_MONOTONIC time of the last write request or top-up [ns]; 0 before the first one.
   let lastWrite = Atomic<Int64>(0)
   /// The reported latency [ns]; negative before the first report.
   let latency = Atomic<Int64>(-1)

@@ -4,12 +4,12 @@ import CPulse
 import CRealtime
 
 extension OutputQueue {
-  /// Share of the usual minimum top-up that is enough if the thread is awake for another reason.
+  /// Fraction of the usual minimum top-up that suffices if the thread is already awake.
   private static let shareWhenAwake = 0.75
-  /// Delay of a wake-up, so that it never comes a frame too early [ns].
+  /// Time added to each wake-up, so that the thread never wakes one frame too early [ns].
   private static let wakeSlack: Int64 = 100_000
 
-  /// Fills all free space in the queue if it exceeds `bytes`.
+  /// Fills all free space in the queue if that space exceeds `bytes` bytes.
   func feed(ifMissing bytes: Double) {
     guard let handle = stream.handle else { return }
     let room = pa_stream_writable_size(handle)
@@ -18,9 +18,10 @@ extension OutputQueue {
     }
   }
 
-  /// Tops the queue up if enough is missing.
+  /// Tops up the queue to its granted depth if at least the minimum top-up is missing.
   ///
-  /// - Parameter isAwake: whether the thread woke for another reason.
+  /// - Parameter isAwake: whether the thread woke for another reason; a smaller top-up then
+  ///   suffices.
   func topUp(isAwake: Bool) {
     guard let handle = stream.handle, let missing = missingFrames() else { return }
     let least = Double(leastTopUp) * (isAwake ? Self.shareWhenAwake : 1)
@@ -29,8 +30,8 @@ extension OutputQueue {
       handle, byteCount: Int(missing) * StreamRenderer.bytesPerFrame)
   }
 
-  /// The time at which enough is missing for the thread to wake; nil if filling is left to the
-  /// server's requests.
+  /// The time at which enough will be missing to wake the thread, CLOCK_MONOTONIC [ns]; nil if the
+  /// queue is not topped up before the server asks, or if the number of queued frames is unknown.
   var topUpTime: Int64? {
     guard let missing = missingFrames() else { return nil }
     let frames = Double(max(0, leastTopUp - missing))
@@ -53,33 +54,35 @@ extension OutputQueue {
   }
 }
 
-/// Estimates how full the server's queue is, from its last answer and the sample rate.
+/// Estimates how full the server's queue is, from the last timing report and the sample rate.
 ///
-/// With the estimate the queue is topped up before the server asks. Requests, each of which wakes
-/// both sides, become rare. Counts are frames of the stream; times are CLOCK_MONOTONIC nanoseconds.
+/// The estimate lets the output top up the queue before the server asks. The server's requests,
+/// each of which wakes the server and the output, thus become rare. Counts are in frames of the
+/// stream; times are CLOCK_MONOTONIC nanoseconds.
 struct QueueFill {
-  /// Time for which an answer is valid, since a server that has stopped plays nothing [ns].
+  /// Age from which a report is not used, because the server may have stopped playing [ns].
   private static let trust: Int64 = 150_000_000
 
   private let framesPerNanosecond: Double
   private var queued: Int64 = 0
   private var written: Int64 = 0
-  /// The time of the last answer; nil if there is none.
+  /// The time of the last report; nil if there is none.
   private var time: Int64?
 
   init(sampleRate: Int) { framesPerNanosecond = Double(sampleRate) / 1e9 }
 
-  /// Discards the last answer because it is about another queue.
+  /// Discards the last report because it no longer applies.
   mutating func forget() { time = nil }
 
-  /// Takes an answer: of `written` frames in total, `queued` had not been passed to the sink.
+  /// Stores a report: at time `now`, `queued` of the `written` frames had not yet reached the sink.
   mutating func learn(queued: Int64, written: Int64, now: Int64) {
     self.queued = queued
     self.written = written
     time = now
   }
 
-  /// Returns the number of queued frames; nil if it is unknown.
+  /// Returns the estimated number of queued frames, which can be negative. Returns nil if there is
+  /// no report from the last 150 ms.
   func frames(written: Int64, now: Int64) -> Int64? {
     guard let time, now - time < Self.trust else { return nil }
     return queued + written - self.written - Int64(Double(now - time) * framesPerNanosecond)

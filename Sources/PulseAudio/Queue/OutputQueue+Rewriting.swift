@@ -9,21 +9,22 @@ extension OutputQueue {
   /// A request for the server's timing. At most one is pending.
   struct TimingQuestion {
     var isAwaited = false
-    /// The stream position at which the last written piece begins, if the request measures its
-    /// arrival.
+    /// The stream position at which the last rewritten piece begins; nil if the request does not
+    /// measure when that piece arrived.
     var start: Int64?
-    /// The time of the last request [ns].
+    /// The time of the last request, CLOCK_MONOTONIC [ns].
     var time: Int64 = 0
   }
 
-  /// Handles `AudioOutput.refresh`.
+  /// Handles a call of `AudioOutput.refresh`.
   func refreshWanted() {
     schedule.ask()
     attendRewriting()
     setAlarm()
   }
 
-  /// Rewrites the queue if a rewrite is due.
+  /// Rewrites the queue and tops it up if a rewrite is due. Cancels all requests for a rewrite if
+  /// the stream is not playing or rewriting is off.
   func attendRewriting() {
     guard let running = stream.running, stream.isRewriting, stream.flow.isRequestDue else {
       return schedule.clear()
@@ -34,7 +35,7 @@ extension OutputQueue {
   }
 
   private func rewrite(_ running: OpaquePointer) {
-    // Fill the end of the queue first if much is missing there.
+    // First fill the queue if more than a quarter of the requested queue is free.
     feed(ifMissing: Double(stream.attributes.tlength) / 4)
     let processorTime = threadProcessorTime()
     let outcome = stream.renderer.pointee.rewrite(running)
@@ -53,15 +54,17 @@ extension OutputQueue {
 
   // MARK: Timing reports
 
-  /// Returns whether a timing report should be requested. The rate is limited because each answer
-  /// wakes the thread. It is higher for servers whose reports are early by up to one request.
+  /// Returns whether a timing report should be requested: in any case if `always` is true,
+  /// otherwise only if the last request is more than 40 ms old, because each answer wakes the
+  /// thread. The limit is 25 ms for a server whose reports can be early by up to one request.
   func isQuestionDue(_ now: Int64, always: Bool) -> Bool {
     always || now - question.time > (stream.board.draft.isLatencyApproximate ? 25 : 40) * 1_000_000
   }
 
   /// Requests a timing report unless one is pending.
   ///
-  /// - Parameter start: the stream position of the piece that was just written.
+  /// - Parameter start: the stream position of the piece that was just written; nil if the request
+  ///   does not follow a rewrite.
   func askTiming(start: Int64? = nil) {
     guard !question.isAwaited else { return }
     let isSent = stream.askTiming()
@@ -69,7 +72,8 @@ extension OutputQueue {
       isAwaited: isSent, start: isSent ? start : nil, time: monotonic_nanoseconds())
   }
 
-  /// Drops the pending answer, which is about a queue that is gone.
+  /// Discards the last timing report and ignores a pending one, because both describe a queue that
+  /// no longer exists.
   func forgetTiming() {
     fill.forget()
     question.isAwaited = false
@@ -88,7 +92,7 @@ extension OutputQueue {
     if timing.playing != 0 {
       fill.learn(queued: queued, written: stream.framesWritten, now: monotonic_nanoseconds())
     } else {
-      // A stream that does not move yet leaves filling to the server's requests.
+      // Until the stream plays, leave filling to the server's requests.
       fill.forget()
     }
     stream.board.draft.queuedMilliseconds = Double(queued) * 1000 / Double(rate)
@@ -104,7 +108,8 @@ extension OutputQueue {
 
   // MARK: The margin
 
-  /// Starts to learn about a new sink.
+  /// Discards what was learned about the last sink. Resumes rewriting if it was off because that
+  /// sink read too far ahead.
   func startRewriting() {
     forgetTiming()
     stream.place.reportedMilliseconds = 0

@@ -4,20 +4,21 @@ import CPulse
 import CRealtime
 import Synchronization
 
-/// Keeps a stream's queue full, deep enough and, if the source can render again, up to date.
+/// Fills a stream's queue, adapts the queue's depth, and rewrites the queue if the source can
+/// render it again.
 ///
-/// A server's request size usually also sets how far its sink reads ahead. If the server supports
-/// large requests together with a short read-ahead, the audio thread wakes only for head motion and
-/// tops the queue up while it is awake.
+/// The size of a server's requests usually also determines how far its sink reads ahead. If the
+/// server supports large requests together with a short read-ahead, the audio thread wakes mainly
+/// for head motion, and tops up the queue while it is awake.
 ///
 /// ## Threading
-/// Same as `OutputSession`.
+/// Same rules as for `OutputSession`: use it on the loop's thread or with the loop's lock held.
 final class OutputQueue {
-  /// Underruns are ignored for this time after a flush [ns].
+  /// Time after a flush for which underruns are ignored [ns].
   private static let flushSettles: Int64 = 300_000_000
-  /// A low queue is ignored for this time after a stream begins to move [ns].
+  /// Time after a stream begins to play for which a low queue is ignored [ns].
   private static let beginning: Int64 = 2_500_000_000
-  /// A low queue is ignored for this time after the server starts to play a stream [ns].
+  /// Time after the server starts to play a stream for which a low queue is ignored [ns].
   private static let settling: Int64 = 500_000_000
 
   let stream: OutputStream
@@ -26,12 +27,12 @@ final class OutputQueue {
   var schedule = RewriteSchedule()
   var question = TimingQuestion()
   var judge = RewriteJudge()
-  /// Set when the queue may have space that the server will not ask to fill.
+  /// Whether the queue may have free space that the server will not ask to fill.
   var isFeedDue = false
-  /// Underruns before this time are ignored, because a flush empties the queue on purpose.
+  /// Time before which underruns are ignored, because a flush empties the queue on purpose [ns].
   private var underrunsCountFrom: Int64 = 0
-  /// A low queue before this time is ignored: a new stream fills an empty queue, and a null sink
-  /// takes two seconds to start.
+  /// Time before which a low queue is ignored [ns]. A new stream begins with an empty queue, and a
+  /// null sink takes two seconds to start.
   private(set) var lowCountsFrom: Int64 = 0
 
   init(of stream: OutputStream, loop: ThreadedLoop) {
@@ -42,10 +43,10 @@ final class OutputQueue {
 
   // MARK: Stream events
 
-  /// Ignores a low queue for a while because playback is starting or restarting.
+  /// Ignores a low queue for 2.5 s because playback is starting or restarting.
   func noteBeginning(now: Int64) { lowCountsFrom = now + Self.beginning }
 
-  /// Empties the queue.
+  /// Empties the queue. The next tick fills it again.
   func flush() {
     let now = monotonic_nanoseconds()
     underrunsCountFrom = now + Self.flushSettles
@@ -56,7 +57,8 @@ final class OutputQueue {
     stream.flush()
   }
 
-  /// Counts an underrun, except shortly after a flush, and adapts the depth.
+  /// Handles an underrun: counts and reports it, and adapts the depth. Underruns are ignored
+  /// shortly after a flush and while the stream is paused, draining, drained or suspended.
   func ranDry() {
     stream.renderer.pointee.clock.relock()
     guard stream.flow.isRequestDue, monotonic_nanoseconds() >= underrunsCountFrom else { return }
@@ -65,8 +67,9 @@ final class OutputQueue {
     stream.adaptDepth { $0.ranLow(now: monotonic_nanoseconds()) }
   }
 
-  /// Handles the start of playback. A null sink is two seconds deep until it starts, and the audio
-  /// that it then takes at once leaves little in the queue.
+  /// Handles the start of playback. A low queue is ignored for a while: a null sink has a latency
+  /// of two seconds until it starts, and then takes so much audio at once that little remains
+  /// queued.
   func started() {
     lowCountsFrom = max(lowCountsFrom, monotonic_nanoseconds() + Self.settling)
     stream.renderer.pointee.clock.relock()
@@ -75,7 +78,8 @@ final class OutputQueue {
 
   // MARK: Steps
 
-  /// Feeds the queue, requests a timing report and adapts the depth. Called at every tick.
+  /// Feeds the queue and requests a timing report if they are due, and adapts the depth. Called at
+  /// every tick while the stream runs.
   func attend(_ now: Int64) {
     if isFeedDue {
       isFeedDue = false
@@ -92,14 +96,14 @@ final class OutputQueue {
     stream.adaptDepth { $0.pass(now: now) }
   }
 
-  /// Performs the tasks that are due: rewriting and topping up.
+  /// Rewrites and tops up the queue if these tasks are due, and sets the next alarm.
   func alarmed() {
     attendRewriting()
     topUp(isAwake: false)
     setAlarm()
   }
 
-  /// Sets the alarm to the next rewrite or top-up, whichever is earlier.
+  /// Sets the alarm to the next rewrite or top-up, whichever is earlier, if there is one.
   func setAlarm() {
     let next = min(schedule.dueTime ?? .max, topUpTime ?? .max)
     if next < .max { loop.setAlarm(at: next) }

@@ -3,21 +3,23 @@
 /// The queue depth to request from the server: fixed, or adapted to the machine.
 ///
 /// An adaptive depth doubles when the queue runs dry or nearly so, and shrinks by a fifth in every
-/// quiet minute. Depths are in milliseconds, times are CLOCK_MONOTONIC nanoseconds.
+/// quiet minute, but stays within the limits of `Rules`. Depths are in milliseconds, times are
+/// CLOCK_MONOTONIC nanoseconds.
 struct QueueDepth: Equatable {
   struct Rules: Equatable {
     var shallowest = 40.0
     var deepest = 200.0
-    /// Initial and smallest depth of a rewritten queue, in which depth adds no latency.
+    /// Initial and smallest depth of a rewritten queue, whose depth adds no latency.
     var rewritten = 150.0
-    /// Initial depth of a queue that is not rewritten, in which depth is latency.
+    /// Initial depth of a queue that is not rewritten, whose depth is latency.
     var appended = 50.0
     var quietNanoseconds: Int64 = 60_000_000_000
-    /// Further trouble within this time after a change is ignored, since one stall causes several
-    /// reports.
+    /// Time after a change for which a low queue does not change the depth again, because one stall
+    /// causes several reports.
     var settlingNanoseconds: Int64 = 500_000_000
 
-    /// Rules for a queue in which depth costs nothing although it is not rewritten.
+    /// The rules for a queue that is not rewritten but whose depth has no cost. Such a queue is as
+    /// deep as a rewritten one.
     var deep: Rules {
       var rules = self
       (rules.appended, rules.shallowest) = (rewritten, rewritten)
@@ -32,10 +34,11 @@ struct QueueDepth: Equatable {
   private let isAdaptive: Bool
   private(set) var isRewritten: Bool
   private var changed: Int64 = .min / 2
-  /// The time of the last trouble, or of the first call of `pass`.
+  /// The time at which the queue last ran low; before that, the time of the first call of `pass`,
+  /// if any.
   private var troubled: Int64?
 
-  /// - Parameter fixed: a depth to keep; nil for an adaptive depth.
+  /// - Parameter fixed: a constant depth; nil for an adaptive depth.
   init(fixed: Double?, isRewritten: Bool, rules: Rules = Rules()) {
     self.rules = rules
     self.isRewritten = isRewritten
@@ -45,7 +48,8 @@ struct QueueDepth: Equatable {
 
   private var floor: Double { isRewritten ? rules.rewritten : rules.shallowest }
 
-  /// Sets whether the queue is rewritten. Returns true if the depth changed.
+  /// Sets whether the queue is rewritten, and adapts an adaptive depth. Returns whether the depth
+  /// changed.
   mutating func setRewritten(_ rewritten: Bool, now: Int64) -> Bool {
     guard rewritten != isRewritten else { return false }
     isRewritten = rewritten
@@ -53,7 +57,7 @@ struct QueueDepth: Equatable {
     return change(to: rewritten ? rules.rewritten : rules.appended, now)
   }
 
-  /// Notes that the queue ran dry or nearly so. Returns true if the depth changed.
+  /// Deepens an adaptive queue that ran dry or nearly so. Returns whether the depth changed.
   mutating func ranLow(now: Int64) -> Bool {
     let isSettled = now - changed >= rules.settlingNanoseconds
     troubled = now
@@ -61,7 +65,8 @@ struct QueueDepth: Equatable {
     return change(to: min(milliseconds * 2, rules.deepest), now)
   }
 
-  /// Shrinks the depth after a quiet time. Returns true if the depth changed.
+  /// Shrinks an adaptive depth if the last quiet time was long enough. Returns whether the depth
+  /// changed.
   mutating func pass(now: Int64) -> Bool {
     let quietFrom = max(changed, troubled ?? now)
     troubled = troubled ?? now

@@ -5,51 +5,54 @@ import CRealtime
 
 /// Replaces queued sound in the server with pieces that the source renders again.
 ///
-/// It makes no audio of its own: `Rendering.QueueRewriter`, called through the `RewriteFunction`,
-/// determines the content of the pieces.
+/// The overwriter renders no audio itself: `Rendering.QueueRewriter`, called through the
+/// `RewriteFunction`, determines the content of the pieces.
 ///
-/// A piece is written with a negative seek, followed by a copy of the queued sound behind it, so
-/// that the write position stays far ahead of the play position. Writing the last queued frame
-/// again then moves the write position back to the end of the queue. The piece is crossfaded into
-/// the queue here if it came late, or if the queue differs from what the source assumed.
+/// A piece is written with a negative seek, together with a copy of the queued sound that follows
+/// it, so that the write position stays far ahead of the play position. If more sound is queued,
+/// writing the last queued frame again moves the write position back to the end of the queue. At
+/// each end, the piece is crossfaded with the queued sound if the two differ there, for example
+/// because the head of the piece came too late.
 ///
 /// ## Threading
-/// Same as `StreamRenderer`, which owns it.
+/// Same rules as for `StreamRenderer`, which owns it: use it on the main loop's thread or with the
+/// main loop's lock held.
 struct QueueOverwriter {
   enum Outcome: Equatable {
-    /// The queue needs no change.
+    /// Nothing was rewritten: the queue needs no change, rendering is held, or the source cannot
+    /// render queued sound again.
     case nothing
-    /// A piece was written that begins at this stream position.
+    /// A piece that begins at this stream position was written.
     case written(start: Int64)
     /// The piece was rendered too late to be written.
     case late
-    /// The queue is too short to rewrite.
+    /// The queue is too short to rewrite, its play position is still unknown, or writing failed.
     case short
   }
 
   private static let windowNanoseconds: Int64 = 40_000_000
-  /// Length of one write, window and copy together, if that much is queued [ns].
+  /// Maximum length of one write, the piece and the copied sound together [ns].
   private static let coverNanoseconds: Int64 = 70_000_000
-  /// Shorter pieces are not worth writing.
+  /// Minimum length of a piece that is worth writing [ns].
   private static let leastNanoseconds: Int64 = 5_000_000
-  /// Length of the shadow beyond the queue's depth, for the sound that the sink has taken already
+  /// Length by which the shadow exceeds the queue's depth, for sound that the sink has already read
   /// [ms].
   private static let sinkMilliseconds = 300.0
   private static let fadeNanoseconds: Int64 = 2_500_000
-  /// Largest difference at a seam that needs no crossfade: -80 dB.
+  /// Largest sample difference at an end of the piece that needs no crossfade: -80 dBFS.
   private static let seamTolerance: Float = 1e-4
 
   let shadow: QueueShadow
   private let piece: UnsafeMutablePointer<Float>
   private let pieceFrames: Int
   private let framesPerNanosecond: Double
-  /// Stream position before which nothing is in the queue: the stream began there, or was flushed.
+  /// The stream position at which the stream began or was last flushed. No earlier frame is queued.
   var firstQueued: Int64 = 0
   var margin = RewriteMargin(readAhead: 0, extra: 0, limit: 0)
-  /// Recent maximum of the time to render a piece [ns].
+  /// Recent maximum of the time to render a piece, at most 10 ms [ns].
   private var renderingTime: Int64 = 0
 
-  /// - Parameter queueMilliseconds: the largest depth that the queue can have.
+  /// - Parameter queueMilliseconds: the maximum depth of the queue.
   init(sampleRate: Int, queueMilliseconds: Double) {
     framesPerNanosecond = Double(sampleRate) / 1e9
     shadow = QueueShadow(
@@ -69,7 +72,7 @@ struct QueueOverwriter {
     Int64(Double(nanoseconds) * framesPerNanosecond)
   }
 
-  /// Has a window just ahead of the play position rendered again, and writes it.
+  /// Has the source render a window just ahead of the audible frame again, and writes the result.
   ///
   /// - Parameters:
   ///   - written: the stream position at the end of the queue.
@@ -80,7 +83,8 @@ struct QueueOverwriter {
     context: UnsafeMutableRawPointer, written: Int64, clock: PresentationClock
   ) -> Outcome {
     let begun = monotonic_nanoseconds()
-    // Choose a window that starts just beyond what the sink may read until the piece arrives.
+    // Choose a window that starts just beyond the frames that the sink may read before the piece
+    // arrives.
     guard let heard = clock.positionHeard(at: begun, written: written) else { return .short }
     let oldest = written - Int64(shadow.capacity)
     var start = heard + frames(margin.nanoseconds + renderingTime)
@@ -109,8 +113,8 @@ struct QueueOverwriter {
       ? .written(start: start + late) : .short
   }
 
-  /// Updates the recent maximum of the rendering time. It rises at once and falls slowly. The cap
-  /// keeps the delay that it adds smaller than the latency that rewriting saves.
+  /// Updates the recent maximum of the rendering time, which rises at once and falls slowly. Its
+  /// limit of 10 ms keeps the delay that it adds smaller than the latency that rewriting saves.
   @_noLocks
   private mutating func noteRenderingTime(_ time: Int64) {
     let most: Int64 = 10_000_000
@@ -120,7 +124,8 @@ struct QueueOverwriter {
 
   // MARK: Joining
 
-  /// Crossfades each end of the piece into the queue unless the two agree there.
+  /// Crossfades each end of the piece with the queued sound if the two differ there. Nothing
+  /// follows a piece that reaches the end of the queue, so its tail is not crossfaded.
   @_noLocks
   private func join(start: Int64, late: Int, count: Int, written: Int64) {
     let longest = Int(frames(Self.fadeNanoseconds))
@@ -174,7 +179,8 @@ struct QueueOverwriter {
     return seekAndWrite(stream, piece, 1, Int64(tail - copied - 1))
   }
 
-  /// Writes `frames` frames at `offset` frames from the write position.
+  /// Writes `frames` frames at `offset` frames from the write position. Returns false if libpulse
+  /// reports an error.
   @_noLocks
   private func seekAndWrite(
     _ stream: OpaquePointer, _ samples: UnsafeMutablePointer<Float>, _ frames: Int, _ offset: Int64

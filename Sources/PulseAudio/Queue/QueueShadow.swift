@@ -2,13 +2,13 @@
 
 /// A copy of the newest frames in the server's queue, addressed by stream position.
 ///
-/// It is a value that points to memory of its own, which `deallocate` frees.
+/// Copies of this value share its memory, which `deallocate` frees.
 struct QueueShadow {
   static var channelCount: Int {
     @_noLocks get { 2 }
   }
 
-  /// The number of frames that it holds; a power of two.
+  /// The number of frames that the shadow holds; a power of two.
   let capacity: Int
   private let samples: UnsafeMutablePointer<Float>
 
@@ -22,7 +22,8 @@ struct QueueShadow {
 
   func deallocate() { samples.deallocate() }
 
-  /// Stores `frames` interleaved frames at `position`; at most `capacity`.
+  /// Stores `frames` interleaved stereo frames (at most `capacity`), the first of them at stream
+  /// position `position`.
   @_noLocks
   func store(_ interleaved: UnsafePointer<Float>, position: Int64, frames: Int) {
     for i in 0..<frames {
@@ -32,7 +33,7 @@ struct QueueShadow {
     }
   }
 
-  /// Copies `frames` frames, starting at `position`.
+  /// Copies `frames` frames to `interleaved`, starting at stream position `position`.
   @_noLocks
   func load(_ interleaved: UnsafeMutablePointer<Float>, position: Int64, frames: Int) {
     for i in 0..<frames {
@@ -42,7 +43,7 @@ struct QueueShadow {
     }
   }
 
-  /// Returns the frame at `position`.
+  /// Returns the left and the right sample of the frame at stream position `position`.
   @_noLocks
   func frame(_ position: Int64) -> SIMD2<Float> {
     let frame = samples + offset(position) * Self.channelCount

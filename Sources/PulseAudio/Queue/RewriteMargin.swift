@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far ahead of the audible frame the queue can still be rewritten, learned from the server.
+/// The distance from the audible frame to the first queued frame that can still be rewritten,
+/// learned from the server's reports.
 ///
 /// The margin is the sum of two parts: the recent maximum of the sink's reported read-ahead, and an
-/// extra that is measured. The server's answer to a timing request that follows a write shows from
-/// which position on the sink had not yet read when the write arrived. The distance from there to
-/// the first frame written is the slack. If it is negative, that many frames at the head of the
-/// piece were lost. Times are in nanoseconds.
+/// extra that is learned from the slack of the writes. When a timing request follows a write, the
+/// server's answer shows up to which position the sink had read when the write arrived. The slack
+/// is the distance from that position to the first frame written. If the slack is negative, that
+/// much of the head of the piece was lost. Times are in nanoseconds.
 struct RewriteMargin {
-  /// The slack to keep in reserve.
+  /// The minimum slack to maintain.
   private static let reserve: Int64 = 1_000_000
-  /// The largest step up for one answer, because the server may have stalled just once.
+  /// The largest increase after one lost head, because the server may have stalled just once.
   private static let largestStep: Int64 = 4_000_000
-  /// A smaller step down counts as settled.
+  /// If the margin decreases by less than this, it counts as settled.
   private static let leastStep: Int64 = 250_000
-  /// Answers between two steps down.
+  /// The number of answers without a lost head after which the margin is adjusted.
   private static let answersPerStep = 64
-  /// Answers that are ignored after a step up, because one stall loses many heads.
+  /// The number of answers that do not change the margin after a lost head, because one stall loses
+  /// many heads.
   private static let answersPerStepUp = 8
-  /// Reports for which the sink's maximum is remembered; it can last up to twice as long.
+  /// The minimum number of reports for which the maximum read-ahead is remembered. The maximum
+  /// number is twice as large.
   private static let reportsRemembered = 32
-  /// Share of lost heads above which rewriting is losing at the limit.
+  /// The share of lost heads above which rewriting is not worthwhile although the margin is at its
+  /// limit.
   private static let largestLossAtLimit = 0.3
 
   let limit: Int64
@@ -31,11 +35,12 @@ struct RewriteMargin {
   private var leastSlack = Int64.max
   private var answers = 0
   private var answersToSkip = 0
-  /// Running share of lost heads among the answers while the margin is at its limit.
+  /// Smoothed share of answers that show a lost head, while the margin is at its limit; otherwise
+  /// 0.
   private var lossAtLimit = 0.0
 
   /// - Parameters:
-  ///   - readAhead: the sink's read-ahead that is known before anything is measured.
+  ///   - readAhead: the initial read-ahead of the sink, before the first report.
   ///   - extra: the initial extra.
   ///   - limit: the largest margin.
   @_noLocks
@@ -56,13 +61,13 @@ struct RewriteMargin {
   /// Whether the sink's reported read-ahead exceeds the largest margin.
   var isSinkBeyondLimit: Bool { peak > limit }
 
-  /// Whether writes are lost although the margin is at its limit.
+  /// Whether more than 30 % of the heads are lost although the margin is at its limit.
   var isLosingAtLimit: Bool { lossAtLimit > Self.largestLossAtLimit }
 
-  /// Whether the margin has settled: the last answers moved it by less than `leastStep`.
+  /// Whether the margin has settled: its last adjustment was a decrease of less than `leastStep`.
   private(set) var isSettled = false
 
-  /// Takes the sink's reported read-ahead.
+  /// Updates the recent maximum of the sink's reported read-ahead.
   mutating func learn(readAhead: Int64) {
     nextPeak = max(nextPeak, readAhead)
     peak = max(peak, readAhead)
@@ -73,14 +78,14 @@ struct RewriteMargin {
     nextPeak = 0
   }
 
-  /// Forgets the sink's reports because they no longer apply.
+  /// Discards the sink's reports because they no longer apply.
   mutating func forgetReports() {
     peak = 0
     nextPeak = 0
     reports = 0
   }
 
-  /// Takes the slack of one write.
+  /// Adjusts the extra to the slack of one write.
   mutating func learn(slack: Int64) {
     if nanoseconds < limit {
       lossAtLimit = 0
@@ -132,12 +137,13 @@ struct RewriteJudge {
   /// The last time at which the sink's read-ahead was within the limit.
   private var withinLimit: Int64 = 0
 
-  /// Starts again on another sink.
+  /// Restarts the time for which the sink may read beyond the limit, because the sink is new.
   mutating func restart(now: Int64) { withinLimit = now }
 
-  /// Returns whether rewriting should stop.
+  /// Returns whether rewriting should stop, and notes whether the sink is within the limit.
   ///
-  /// - Parameter hasBegun: false for a new stream, whose sink may still have an old depth.
+  /// - Parameter hasBegun: false shortly after a stream begins, when its sink may still report an
+  ///   old latency.
   mutating func givesUp(_ margin: RewriteMargin, hasBegun: Bool, now: Int64) -> Bool {
     if !margin.isSinkBeyondLimit { withinLimit = now }
     let isBeyond = now - withinLimit > Self.patienceBeyondLimit
@@ -146,7 +152,7 @@ struct RewriteJudge {
     return true
   }
 
-  /// Returns whether rewriting should start again.
+  /// Returns whether rewriting, which has stopped, should start again.
   mutating func triesAgain(_ margin: RewriteMargin, now: Int64) -> Bool {
     guard !margin.isSinkBeyondLimit, now >= retryTime else { return false }
     withinLimit = now

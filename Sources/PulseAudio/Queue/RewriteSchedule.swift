@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Determines when the queue is rewritten, so that rewriting takes a limited share of one core.
+/// Determines when the queue is rewritten, and limits the share of one core that rewriting takes.
 ///
-/// A refresh is answered at once, but at most twice per interval. While rewriting finds something
-/// to do, it continues without refreshes, at a slightly lower rate than they usually have. The
-/// interval is 10 ms, or 20, 40, ... up to 160 ms if rendering is too slow. Times are
-/// CLOCK_MONOTONIC nanoseconds.
+/// A refresh is answered at once, but at most twice per interval. As long as rewrites change the
+/// queue, they continue without refreshes, one after every one and a half intervals. The interval
+/// is 10 ms, or 20, 40, 80 or 160 ms if rendering is slow. Times are CLOCK_MONOTONIC nanoseconds.
 struct RewriteSchedule {
-  /// The largest share of one core's time.
+  /// The largest share of one core's time that rewriting may take.
   static let largestShare = 0.25
   static let shortestInterval: Int64 = 10_000_000
   static let longestInterval: Int64 = 160_000_000
@@ -16,27 +15,30 @@ struct RewriteSchedule {
   private var last = Int64.min / 2
   private var isAsked = false
   private var isContinuing = false
-  /// Smoothed processor time of one rewrite [ns].
+  /// Smoothed processor time of one rewrite, which rises faster than it falls [ns].
   private var cost = 0.0
 
   /// Requests a rewrite.
   mutating func ask() { isAsked = true }
 
-  /// Cancels all requests because the queue is gone.
+  /// Cancels all requests, and the rewrites that continue without one.
   mutating func clear() {
     isAsked = false
     isContinuing = false
   }
 
-  /// The time of the next rewrite; nil if none is due until one is requested.
+  /// The time of the next rewrite; nil if no rewrite is planned.
   var dueTime: Int64? {
     if isAsked { return last + interval / 2 }
     return isContinuing ? last + interval * 3 / 2 : nil
   }
 
-  /// Notes that a rewrite was made, or found nothing to do.
+  /// Notes that a rewrite ended, and adapts the interval to its processor time.
   ///
-  /// - Parameter processorTime: the processor time of the rewrite [ns].
+  /// - Parameters:
+  ///   - processorTime: the processor time of the rewrite [ns].
+  ///   - hasWritten: false if the queue needed no change. Otherwise rewriting continues without a
+  ///     refresh.
   mutating func done(at now: Int64, processorTime: Int64, hasWritten: Bool) {
     last = now
     isAsked = false

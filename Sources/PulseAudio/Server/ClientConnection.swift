@@ -3,7 +3,7 @@
 import CPulse
 import CRealtime
 
-/// A blocking connection for one task. Every step waits until a common deadline at most.
+/// A blocking connection to the server for one task. All steps share one deadline.
 final class ClientConnection {
   let loop: ThreadedLoop
   let address: String?
@@ -11,7 +11,10 @@ final class ClientConnection {
   private let timeoutMilliseconds: Int
   private let deadline: Int64
 
-  /// Connects within `timeoutMilliseconds`, a limit that all later steps share.
+  /// Connects to the server. The steps that follow must also end within `timeoutMilliseconds` from
+  /// now.
+  ///
+  /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   init(
     serverAddress: String?, applicationName: String, timeoutMilliseconds: Int
   ) throws(PulseAudioError) {
@@ -30,8 +33,10 @@ final class ClientConnection {
 
   deinit { close() }
 
-  /// Waits for a condition, with the loop's lock held. Throws if the connection is lost or the
-  /// deadline passes first.
+  /// Waits until a condition is true, with the loop's lock held.
+  ///
+  /// - Throws: `noServer` if the connection is lost, `serverSilent` if the deadline passes first,
+  ///   `systemFailure` if there is no context.
   func wait(for condition: (OpaquePointer) -> Bool) throws(PulseAudioError) {
     let place = describeServerAddress(address)
     guard let context else { throw .systemFailure(reason: "cannot create a context") }

@@ -2,7 +2,7 @@
 
 import CPulse
 
-/// An object that libpulse passes to its callbacks. Its owner keeps it alive.
+/// An object that libpulse passes to its callbacks. The object's owner keeps it alive.
 ///
 /// The callbacks are closures in nonisolated functions: an isolated closure would trap on
 /// libpulse's thread.
@@ -11,15 +11,15 @@ protocol CallbackTarget: AnyObject {}
 extension CallbackTarget {
   var userdata: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// Calls `body` with the object, without retaining it. If libpulse's thread released the last
-  /// reference, the object's `deinit` would wait for the end of its own thread.
+  /// Calls `body` with the object, without retaining it. A retained object could be released last
+  /// by libpulse's thread; its `deinit` would then wait for the end of the thread that it runs on.
   static func with(_ userdata: UnsafeMutableRawPointer?, _ body: (Self) -> Void) {
     guard let userdata else { return }
     Unmanaged<Self>.fromOpaque(userdata)._withUnsafeGuaranteedRef(body)
   }
 }
 
-/// Returns the text of a context's last error.
+/// Returns the text of a context's last error, or a fixed text if there is no context.
 func lastError(of context: OpaquePointer?) -> String {
   guard let context, let text = pa_strerror(pa_context_errno(context)) else {
     return "cannot create a context"
@@ -27,7 +27,8 @@ func lastError(of context: OpaquePointer?) -> String {
   return String(cString: text)
 }
 
-/// Begins to connect to a server. The caller sets the context's callbacks in `prepare`.
+/// Begins to connect to a server. The caller sets the context's callbacks in `prepare`. Returns nil
+/// if libpulse cannot create a context.
 ///
 /// This call never starts a server: that would block, and it is the desktop's task.
 func openContext(
@@ -62,7 +63,8 @@ func isGood(stream: OpaquePointer) -> Bool {
   PA_STREAM_IS_GOOD(pa_stream_get_state(stream)) != 0
 }
 
-/// Requests calls of the context's subscribe callback when a sink, a card or the server changes.
+/// Requests calls of the context's subscribe callback whenever a sink, a card or the server
+/// changes.
 func subscribeToSinks(_ context: OpaquePointer) {
   let changes = pa_subscription_mask_t(
     rawValue: PA_SUBSCRIPTION_MASK_SINK.rawValue | PA_SUBSCRIPTION_MASK_SERVER.rawValue
@@ -70,8 +72,8 @@ func subscribeToSinks(_ context: OpaquePointer) {
   release(pa_context_subscribe(context, changes, nil, nil))
 }
 
-/// Releases an operation, which continues without the reference; nil if the operation could not
-/// start.
+/// Releases the caller's reference to an operation, which continues. Does nothing if `operation` is
+/// nil because the operation could not start.
 func release(_ operation: OpaquePointer?) {
   if let operation { pa_operation_unref(operation) }
 }

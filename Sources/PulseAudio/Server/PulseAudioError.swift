@@ -4,7 +4,7 @@ import Glibc
 
 /// Why the sound server could not be used.
 public enum PulseAudioError: Error, Equatable {
-  /// Nothing listens at the address, or the server rejected the connection.
+  /// Nothing listens at the address, or the server rejected or ended the connection.
   case noServer(address: String, reason: String)
   /// A connection was made or begun, but the server did not answer within the timeout.
   case serverSilent(address: String, milliseconds: Int)
@@ -16,7 +16,7 @@ public enum PulseAudioError: Error, Equatable {
   case unsupportedSampleRate(Int)
   /// The server refused to open the stream.
   case streamRefused(reason: String)
-  /// `stop` was called before the output was connected.
+  /// `stop` was called before or during `start`.
   case stopped
   /// The operating system did not provide a resource that the client needs.
   case systemFailure(reason: String)
@@ -52,7 +52,7 @@ extension PulseAudioError: CustomStringConvertible {
   public var description: String { message }
 }
 
-/// Describes where a server was looked for, for error messages.
+/// Returns a description, for error messages, of the address at which a server was sought.
 func describeServerAddress(_ address: String?) -> String {
   if let address { return address }
   if let named = getenv("PULSE_SERVER") { return "PULSE_SERVER=\(String(cString: named))" }

@@ -5,8 +5,8 @@ import CRealtime
 import Glibc
 import Synchronization
 
-/// libpulse's main loop on its own thread, with a tick every 50 ms, so that a caller that waits for
-/// the server can give up at a deadline.
+/// Runs libpulse's main loop on its own thread, with a tick every 50 ms. At each tick, a caller
+/// that waits for the server can check whether its deadline has passed.
 ///
 /// ## Threading
 /// Call libpulse only with the lock held, or on the loop's thread, which holds it.
@@ -150,9 +150,9 @@ enum AudioThread {
   private static let priority: Int32 = 5
   private static let nice: Int32 = -11
 
-  /// Requests real-time scheduling for the calling thread, or else a higher priority. Without
-  /// permission for either, the thread keeps its priority. Child processes do not inherit the
-  /// real-time scheduling.
+  /// Requests real-time scheduling for the calling thread or, if that is refused, a higher
+  /// priority. Without permission for either, the thread keeps its priority. Child processes do not
+  /// inherit the real-time scheduling.
   static func raisePriority() {
     var parameters = sched_param()
     parameters.sched_priority = priority

@@ -12,7 +12,8 @@ extension OutputSession {
     let timeout = configuration.connectTimeoutMilliseconds
     connect()
     showState()
-    // `attend` gives up at the timeout. The extra time is for a machine too busy to run its ticks.
+    // `attend` gives up at the timeout. The extra 300 ms are for a machine too busy to run its
+    // ticks.
     let limit = monotonic_nanoseconds() + Int64(timeout + 300) * 1_000_000
     let isDecided = loop.wait(untilNanoseconds: limit) {
       phase == .running || phase == .failed || phase == .stopped
@@ -38,7 +39,7 @@ extension OutputSession {
     stream.renderer.pointee.clock.relock()
     queue.isFeedDue = true
     noteBeginning()
-    // The queued frames were rendered for poses from before the pause.
+    // Have the queued frames rewritten: they were rendered for poses from before the pause.
     loop.wake()
     cork()
   }

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Losses of the server or the sink, and the output's public state.
 extension OutputSession {
-  /// Closes what was lost and schedules the next attempt. Before the first success it fails
-  /// instead.
+  /// Closes the stream, and also the connection if the server was lost, and schedules the next
+  /// attempt. Before the first success, the session fails instead.
   func lose(_ kind: Loss, reason: String) {
     let queued =
       stream.isRunning ? stream.renderer.pointee.framesQueued(at: timeLastHeard()) : 0
@@ -59,8 +59,8 @@ extension OutputSession {
     return collector.names.isEmpty ? .noSink(address: address) : .streamRefused(reason: reason)
   }
 
-  /// The latest time until which the server can have played: it played nothing after it froze or
-  /// was paused.
+  /// Returns the latest time at which the server can have been playing, CLOCK_MONOTONIC [ns]. It
+  /// played nothing after it froze or was paused.
   private func timeLastHeard() -> Int64 {
     let now = monotonic_nanoseconds()
     if stream.flow.wantsPause { return min(now, stream.flow.pausedSince) }

@@ -42,13 +42,14 @@ extension OutputSession {
     let facility = event.rawValue & PA_SUBSCRIPTION_EVENT_FACILITY_MASK.rawValue
     if facility == PA_SUBSCRIPTION_EVENT_SERVER.rawValue { askServer() }
     if facility == PA_SUBSCRIPTION_EVENT_SINK.rawValue, index == stream.place.index { askSink() }
-    // A device that is plugged in or out appears as a change of the card.
+    // When a device is plugged in or out, the server reports a change of the card.
     if facility == PA_SUBSCRIPTION_EVENT_CARD.rawValue { askSink() }
   }
 
   // MARK: The server
 
-  /// Requests the server's description, which is also the sign of life that the watchdog waits for.
+  /// Requests the server's description. The answer is also the sign of life that the watchdog waits
+  /// for.
   func askServer() {
     guard let context else { return }
     release(
@@ -70,7 +71,8 @@ extension OutputSession {
     attempts.isServerDescribed = true
   }
 
-  /// Notes the default sink. PipeWire reports "@DEFAULT_SINK@" while it has none.
+  /// Notes the default sink. Names that begin with "@" are ignored: PipeWire reports
+  /// "@DEFAULT_SINK@" while it has no default sink.
   private func noteDefaultSink(_ name: String) {
     guard !name.hasPrefix("@"), name != board.draft.defaultSinkName else { return }
     if attempts.hasPlayed, attempts.isServerDescribed {

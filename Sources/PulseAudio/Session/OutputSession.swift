@@ -6,10 +6,10 @@ import Synchronization
 
 /// Manages the connection of one output, including losses and reconnections.
 ///
-/// libpulse's callbacks only kick the loop; `attend` then examines the state and takes the next
-/// step. So each transition is in one place, and nothing is freed within its own callback. The
-/// session calls the queue and the stream, and the queue calls the stream, which only reports
-/// events.
+/// Callbacks for changes of state only kick the loop; `attend` then examines the state and takes
+/// the next step. So most transitions are in one place, and nothing is freed within its own
+/// callback. The session calls the queue and the stream, and the queue calls the stream, which
+/// reports events to the session.
 ///
 /// ## Threading
 /// Everything, including the queue and the stream, runs on the loop's thread or with the loop's
@@ -23,19 +23,19 @@ final class OutputSession: CallbackTarget {
     case server, sink
   }
 
-  /// Progress of the attempts to connect.
+  /// The state of the attempts to connect.
   struct Attempts {
     static let retryInterval: Int64 = 95_000_000
 
-    /// When the current attempt times out [ns].
+    /// When the current attempt times out, CLOCK_MONOTONIC [ns].
     var deadline: Int64 = 0
-    /// When the next attempt begins [ns].
+    /// When the next attempt begins, CLOCK_MONOTONIC [ns].
     var retryTime: Int64 = 0
     var isServerDescribed = false
     var hasPlayed = false
-    /// What was lost, while waiting for the next attempt.
+    /// What was lost; nil until the first loss and after each reconnection.
     var loss: Loss?
-    /// Why the first connection failed.
+    /// Why the first connection failed; nil if it has not failed.
     var failure: PulseAudioError?
   }
 
@@ -89,7 +89,7 @@ final class OutputSession: CallbackTarget {
     attempts.isServerDescribed = false
   }
 
-  /// Takes the step that is due.
+  /// Takes the step that is due in the current phase, and publishes the status.
   private func attend() {
     let now = monotonic_nanoseconds()
     if !hasRaisedPriority, configuration.raisesPriority { AudioThread.raisePriority() }
@@ -108,7 +108,9 @@ final class OutputSession: CallbackTarget {
     board.publish()
   }
 
-  /// Returns false if the connection or the stream is lost; `lose` has then been called.
+  /// Returns whether the connection and the stream are intact, and calls `lose` if they are not.
+  ///
+  /// - Parameter mustHaveStream: whether a stream that does not exist counts as lost.
   private func checkConnection(mustHaveStream: Bool) -> Bool {
     guard let context, isGood(context) else {
       lose(.server, reason: lastError(of: context))
@@ -208,8 +210,8 @@ final class OutputSession: CallbackTarget {
     noteBeginning()
   }
 
-  /// Notes that playback is starting or restarting: its first requests may be late and find little
-  /// queued.
+  /// Notes that playback is starting or restarting: the first requests may be late, and the queue
+  /// may be low.
   func noteBeginning() {
     let now = monotonic_nanoseconds()
     watchdog.restart(now: now)

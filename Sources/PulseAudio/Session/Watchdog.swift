@@ -3,8 +3,8 @@
 /// Detects a server that has stopped working although its connection is intact.
 ///
 /// A frozen server sends no sign that it is frozen. The watchdog therefore watches two signs of
-/// life: requests for audio, and answers to a question that is asked when there has been no request
-/// for a while. Times are CLOCK_MONOTONIC nanoseconds.
+/// life: requests for audio, and answers to a question that is asked after 200 ms without either.
+/// Times are CLOCK_MONOTONIC nanoseconds.
 struct Watchdog {
   enum Finding: Equatable {
     /// Send the server a question, and call `answered` when it answers.
@@ -16,11 +16,11 @@ struct Watchdog {
   private static let quietBeforeAsking: Int64 = 200_000_000
   private static let patienceForAnswer: Int64 = 450_000_000
   private static let leastPatienceForRequest: Int64 = 800_000_000
-  /// A null sink may take two seconds until its first request.
+  /// Time allowed for the first request, because a null sink may take two seconds.
   private static let patienceAtStart: Int64 = 2_500_000_000
 
   private(set) var frozenSince: Int64?
-  /// When the server last answered, or the stream began.
+  /// When the server last answered; at first, when the stream began.
   private(set) var lastAnswer: Int64
   private var asked: Int64?
   private var requestsDueFrom: Int64
@@ -30,7 +30,7 @@ struct Watchdog {
     requestsDueFrom = now + Self.patienceAtStart
   }
 
-  /// Notes that playback is starting or restarting: its first request may take longer.
+  /// Notes that playback is starting or restarting: the next request may take longer.
   mutating func restart(now: Int64) {
     requestsDueFrom = now + Self.patienceAtStart
   }
@@ -40,11 +40,11 @@ struct Watchdog {
     asked = nil
   }
 
-  /// Checks both signs of life. Returns nil if there is nothing to do.
+  /// Checks both signs of life. Returns what has changed or what to do; nil if there is neither.
   ///
   /// - Parameters:
   ///   - lastRequest: when audio was last requested.
-  ///   - isRequestDue: false while the stream is paused, suspended or drained.
+  ///   - isRequestDue: false while the stream is paused, suspended, draining or drained.
   ///   - queueDuration: how long the server can play without a request.
   mutating func check(
     now: Int64, lastRequest: Int64, isRequestDue: Bool, queueDuration: Int64

@@ -4,12 +4,12 @@ import CPulse
 
 /// Reads the sinks of a server.
 public enum SinkList {
-  /// Asks the server for its sinks and returns them in its order. Blocks for at most
-  /// `timeoutMilliseconds`.
+  /// Returns the server's sinks, in the server's order. Blocks for at most `timeoutMilliseconds`.
   ///
   /// - Parameters:
-  ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
+  ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
   ///   - timeoutMilliseconds: the time that the server has to answer.
+  /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   public static func read(
     serverAddress: String? = nil, timeoutMilliseconds: Int = 2000
   ) throws(PulseAudioError) -> [Sink] {
@@ -23,6 +23,8 @@ public enum SinkList {
 
 extension ClientConnection {
   /// Returns the server's sinks. Call it with the loop's lock held.
+  ///
+  /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   func sinks() throws(PulseAudioError) -> [Sink] {
     guard let context else { throw .systemFailure(reason: "cannot create a context") }
     let collector = SinkCollector(onComplete: loop.signal)
@@ -50,7 +52,7 @@ final class SinkCollector: CallbackTarget {
 
   var isComplete: Bool { isListComplete && !isDefaultAwaited }
   var names: [String] { list.map(\.name) }
-  /// The sinks. The default sink is marked if it was requested.
+  /// The sinks, in the server's order. The default sink is marked only after `requestWithDefault`.
   var sinks: [Sink] {
     list.map { sink in
       var sink = sink
@@ -59,7 +61,7 @@ final class SinkCollector: CallbackTarget {
     }
   }
 
-  /// Requests the list.
+  /// Requests the list of sinks.
   func request(from context: OpaquePointer) {
     list = []
     isListComplete = false
@@ -71,7 +73,7 @@ final class SinkCollector: CallbackTarget {
         }, userdata))
   }
 
-  /// Requests the list and the name of the default sink.
+  /// Requests the list of sinks and the name of the default sink.
   func requestWithDefault(from context: OpaquePointer) {
     isDefaultAwaited = true
     release(

@@ -4,7 +4,7 @@ import CPulse
 import CRealtime
 import Synchronization
 
-/// Follows a server's sinks, their ports and the default sink, through restarts of the server.
+/// Observes a server's sinks, their ports and the default sink, even across restarts of the server.
 ///
 /// ## Threading
 /// It may be used from any thread. `onChange` is called on the monitor's own thread, one call at a
@@ -23,16 +23,17 @@ public final class SinkMonitor: CallbackTarget, @unchecked Sendable {
   private var context: OpaquePointer?
   private var isSubscribed = false
   private var isAsked = false
-  /// Whether something has changed since the list was requested.
+  /// Whether something may have changed since the list was requested.
   private var isStale = true
   private var retryTime: Int64 = 0
 
-  /// Starts to follow the sinks.
+  /// Starts to observe the sinks.
   ///
   /// - Parameters:
-  ///   - serverAddress: as `AudioOutputConfiguration.serverAddress`.
-  ///   - onChange: receives the sinks at first, and whenever one of them or the default sink
-  ///     changes; empty if there is no server.
+  ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
+  ///   - onChange: receives the sinks when they are first known, and again whenever one of them or
+  ///     the default sink changes. Receives an empty array when the server is lost.
+  /// - Throws: `systemFailure`.
   public init(
     serverAddress: String? = nil, onChange: @escaping @Sendable ([Sink]) -> Void
   ) throws(PulseAudioError) {
@@ -40,8 +41,8 @@ public final class SinkMonitor: CallbackTarget, @unchecked Sendable {
     collector = SinkCollector(onComplete: loop.kick)
     address = serverAddress
     self.onChange = onChange
-    // Not `unowned`: the last tick may run while this object is released, and `deinit` waits for
-    // it.
+    // Not `unowned`: the last tick may run while this object is being released, and `deinit` waits
+    // for that tick.
     let this = Unmanaged.passUnretained(self)
     loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
     try loop.start()
@@ -49,10 +50,10 @@ public final class SinkMonitor: CallbackTarget, @unchecked Sendable {
 
   deinit { stop() }
 
-  /// The sinks as currently known, in the server's order.
+  /// The sinks as last reported, in the server's order; empty if there is no server.
   public var sinks: [Sink] { known.withLock { $0 } }
 
-  /// Ends the monitor and never waits for the server. `onChange` is not called again.
+  /// Ends the monitor without waiting for the server. `onChange` is not called after that.
   public func stop() {
     let isFirst = isStopped.withLock { isStopped in
       defer { isStopped = true }

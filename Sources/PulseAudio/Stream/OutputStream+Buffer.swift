@@ -10,15 +10,16 @@ extension OutputStream {
   /// The buffer attributes to request.
   ///
   /// They make the sink read little ahead, so that most of the sound stays in the stream's own
-  /// queue, which can be rewritten. By default a server would give half of it to the sink.
+  /// queue, which can be rewritten. By default, a server would give half of the latency to the
+  /// sink.
   ///
-  /// With PA_STREAM_EARLY_REQUESTS the sink reads ahead by the size of a request. With
-  /// PA_STREAM_ADJUST_LATENCY it gets (tlength - 2 minreq) / 2, so a large `minreq` keeps it short.
-  /// A sink that reads further ahead nevertheless is granted that much; otherwise the queue would
-  /// be deeper than requested.
+  /// With PA_STREAM_EARLY_REQUESTS, the sink reads ahead by the size of a request. With
+  /// PA_STREAM_ADJUST_LATENCY, it reads ahead by (tlength - 2 minreq) / 2, so a large `minreq`
+  /// keeps the read-ahead short. If a sink nevertheless reads further ahead, that read-ahead is
+  /// requested; otherwise the queue would be deeper than intended.
   ///
   /// `prebuf` is three quarters of the queue: the server starts, and restarts after an underrun,
-  /// when that much is there. It therefore never waits for the bytes that `leastFill` leaves
+  /// when that much is queued. It therefore never waits for the bytes that `leastFill` leaves
   /// unwritten.
   var attributes: pa_buffer_attr {
     let asked = depth.milliseconds
@@ -48,7 +49,8 @@ extension OutputStream {
 
   // MARK: The granted buffer
 
-  /// Reads the granted buffer attributes and derives `leastFill` from them.
+  /// Reads the granted buffer attributes, and derives `leastFill` and the granted latency from
+  /// them.
   func readBuffer() {
     guard let handle, let granted = pa_stream_get_buffer_attr(handle)?.pointee else { return }
     let bytesPerMillisecond =
@@ -61,8 +63,8 @@ extension OutputStream {
     readLatency()
   }
 
-  /// Updates the granted latency. The sink's share is known from the first timing report on; before
-  /// that it is the part of the requested depth that the queue does not have.
+  /// Updates the granted latency. The sink's share is known from the first timing report on. Before
+  /// that, it is assumed to be the requested latency minus the depth of the queue.
   func readLatency() {
     guard let handle else { return }
     let queue = board.draft.queueMilliseconds
@@ -76,14 +78,15 @@ extension OutputStream {
     renderer.pointee.grantedLatency = Int64((queue + sink) * 1e6)
   }
 
-  /// Requests the queue again if the sink reads further ahead than it was asked to.
+  /// Notes the sink's configured read-ahead, and requests the buffer again if the sink reads
+  /// further ahead than assumed.
   private func noteConfiguredSink(_ milliseconds: Double) {
     guard isToppedUp, milliseconds > max(10, place.configuredMilliseconds) + 1 else { return }
     place.configuredMilliseconds = milliseconds
     setAttributes()
   }
 
-  /// Forgets the last sink's read-ahead, and requests a queue without its share.
+  /// Forgets the last sink's read-ahead, and requests a buffer without it.
   func forgetConfiguredSink() {
     guard place.configuredMilliseconds > 0 else { return }
     place.configuredMilliseconds = 0
@@ -92,7 +95,7 @@ extension OutputStream {
 
   // MARK: The queue's depth
 
-  /// Changes the state of rewriting, and the depth with it.
+  /// Changes the state of rewriting, and adapts the depth to it. Posts `queueChanged`.
   func setRewriting(_ rewriting: QueueRewriting) {
     board.draft.rewriting = rewriting
     if depth.setRewritten(rewriting == .active, now: monotonic_nanoseconds()) {
@@ -102,7 +105,8 @@ extension OutputStream {
     }
   }
 
-  /// Changes the depth, and requests it from the server if it differs.
+  /// Applies `change` to the depth, and requests the new depth from the server if `change` returns
+  /// true.
   func adaptDepth(_ change: (inout QueueDepth) -> Bool) {
     if change(&depth) { applyDepth() }
   }

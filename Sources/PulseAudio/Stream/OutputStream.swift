@@ -6,10 +6,10 @@ import Synchronization
 
 /// An output's stream on the server. The session opens it again after every loss.
 ///
-/// It calls libpulse and the renderer, and reports libpulse's events to `onEvent`.
+/// The stream calls libpulse and the renderer, and reports libpulse's events to `onEvent`.
 ///
 /// ## Threading
-/// Same as `OutputSession`.
+/// Same rules as for `OutputSession`: use it on the loop's thread or with the loop's lock held.
 final class OutputStream: CallbackTarget {
   enum Event {
     case changed, ranDry, started, moved, suspended, drained
@@ -17,7 +17,7 @@ final class OutputStream: CallbackTarget {
     case timed
   }
 
-  /// Reasons why the stream may not move.
+  /// Reasons why the stream may not play.
   struct Flow {
     var wantsPause: Bool
     var pausedSince: Int64 = 0
@@ -25,7 +25,7 @@ final class OutputStream: CallbackTarget {
     var isDrained = false
     var isSuspended = false
 
-    /// Whether the server should ask for audio.
+    /// Whether the server is expected to ask for audio.
     var isRequestDue: Bool { !wantsPause && !isDraining && !isDrained && !isSuspended }
   }
 
@@ -33,24 +33,25 @@ final class OutputStream: CallbackTarget {
   struct Place {
     var index: UInt32 = .max
     var state = Sink.State.unknown
-    /// The server's configured read-ahead of a sink that was asked for less [ms].
+    /// The sink's read-ahead as configured by the server, if it is longer than requested; otherwise
+    /// 0 [ms].
     var configuredMilliseconds = 0.0
     /// Smoothed latency of the sink, from the timing reports [ms].
     var reportedMilliseconds = 0.0
   }
 
-  /// A sink's suspended state counts only after this time without a request [ns].
+  /// Time without a request after which a sink's suspended state is believed [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
   let configuration: AudioOutputConfiguration
   let board = OutputBoard()
   let renderer: UnsafeMutablePointer<StreamRenderer>
-  /// Keeps the context of the render function alive.
+  /// Keeps the render function's context alive.
   private let callback: AudioRenderCallback
-  /// Receives the events. Set before `open`.
+  /// Receives the stream's events. Set it before `open`.
   var onEvent: (Event) -> Void = { _ in }
   private(set) var handle: OpaquePointer?
-  /// Set while the session's phase is `running`.
+  /// Whether the session's phase is `running`.
   var isRunning = false
   var flow: Flow
   var place = Place()
@@ -58,7 +59,7 @@ final class OutputStream: CallbackTarget {
   /// Whether this stream is topped up before the server asks.
   private(set) var isToppedUp = false
 
-  /// The stream on the server while it runs.
+  /// The libpulse stream while the session's phase is `running`; otherwise nil.
   var running: OpaquePointer? { isRunning ? handle : nil }
   var counters: UnsafeMutablePointer<OutputCounters> { board.counters }
   var framesWritten: Int64 { counters.pointee.framesWritten.load(ordering: .relaxed) }
@@ -93,8 +94,8 @@ final class OutputStream: CallbackTarget {
 
   // MARK: Opening and closing
 
-  /// Requests the stream; its state then shows whether it opens. Returns false if libpulse cannot
-  /// create it.
+  /// Creates the libpulse stream and requests its connection. The stream's state then shows whether
+  /// it opens. Returns false if libpulse cannot create the stream.
   func open(in context: OpaquePointer) -> Bool {
     var format = pa_sample_spec(
       format: PA_SAMPLE_FLOAT32LE, rate: UInt32(configuration.sampleRate),
@@ -169,7 +170,7 @@ final class OutputStream: CallbackTarget {
     return operation != nil
   }
 
-  /// Reads which sink the stream plays to.
+  /// Updates the sink's name and index, and resets its state to unknown.
   func readPlace() {
     guard let handle else { return }
     board.draft.sinkName = pa_stream_get_device_name(handle).map { String(cString: $0) } ?? ""
@@ -178,7 +179,7 @@ final class OutputStream: CallbackTarget {
   }
 
   /// Returns whether the sink is suspended. PulseAudio reports a suspension to the stream. PipeWire
-  /// only shows it in the sink's state, which also lags behind at the start.
+  /// shows it only in the sink's state, which is late at the start of playback.
   func isSuspended(at now: Int64) -> Bool {
     guard let handle else { return false }
     let isQuiet = now - lastWrite > Self.quietOfSuspension
@@ -203,8 +204,8 @@ final class OutputStream: CallbackTarget {
     with(userdata) { $0.onEvent(event) }
   }
 
-  /// Handles a change of the stream's state. It is called before the first write request, which
-  /// needs the granted latency.
+  /// Handles a change of the stream's state. Reads the buffer of a stream that is ready, because
+  /// the first write request, which follows, needs the granted latency.
   private func changed() {
     if let handle, pa_stream_get_state(handle) == PA_STREAM_READY { readBuffer() }
     onEvent(.changed)

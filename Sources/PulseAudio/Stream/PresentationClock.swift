@@ -3,18 +3,20 @@
 /// Estimates when a frame will be audible, from latency reports that jitter.
 ///
 /// Frames play at a constant rate, so time is a linear function of the stream position, and only
-/// its offset is estimated: as the mean of the first reports, then by a first-order low-pass with
-/// that memory. A report far off the line counts as an outlier unless the next ones agree with it.
+/// its offset is estimated: as the mean of the first 24 reports, then by a first-order low-pass
+/// filter with that memory. If `reportsAreEarly`, the filter follows later times faster than
+/// earlier ones. A report more than 30 ms off is ignored as an outlier, but the third one in
+/// succession restarts the estimate.
 struct PresentationClock {
-  /// A report that is further off than this is not jitter [ns].
+  /// The largest error of a report that counts as jitter [ns].
   private static let toleranceNanoseconds = 30e6
   private static let reportsToBelieveAJump = 3
-  /// The number of reports that the estimate remembers.
+  /// The number of reports over which the estimate averages.
   private static let memory = 24.0
 
-  /// Whether reports are early by up to one request, as PipeWire's are. Its read position is that
-  /// of a frame that plays only after everything read with the last request, so the latest reports
-  /// are right.
+  /// Whether reports are early by up to one request, as PipeWire's are. PipeWire's read position
+  /// includes all frames of the last request, although most of them have not been played yet. The
+  /// reports that give the latest times are therefore right.
   var reportsAreEarly = false
   private static let riseOfLatest = 0.3
   private static let fallOfLatest = 0.01
@@ -32,35 +34,37 @@ struct PresentationClock {
     nanosecondsPerFrame = 1e9 / Double(sampleRate)
   }
 
-  /// Accepts the next report unconditionally. Called after a pause, an underrun or a move.
+  /// Accepts the next report unconditionally. Called after a pause, an underrun, a move or a
+  /// suspension, and when playback starts.
   @_noLocks
   mutating func relock() {
     weight = 0
   }
 
-  /// Like `relock`, but also lets time step back. Called after a flush and on a new stream.
+  /// Like `relock`, but also permits earlier presentation times. Called after a flush and on a new
+  /// stream.
   mutating func reset() {
     weight = 0
     hasOffset = false
     latest = .min
   }
 
-  /// Whether the next report will be accepted unconditionally: before the first one, and after
-  /// `relock`.
+  /// Whether the next report will be accepted unconditionally, as before the first report and after
+  /// `relock` or `reset`.
   var isLost: Bool {
     @_noLocks get { weight == 0 }
   }
 
-  /// Returns when the frame at `position` is audible, given that a frame written at `now` is
-  /// audible `latency` later. The result never decreases for later positions.
+  /// Takes a report as `observe` does, and returns when the frame at `position` is audible,
+  /// CLOCK_MONOTONIC [ns]. The result is never less than that of an earlier call.
   @_noLocks
   mutating func presentationTime(position: Int64, now: Int64, latency: Int64) -> Int64 {
     observe(position: position, now: now, latency: latency)
     return nextPresentationTime(position: position)
   }
 
-  /// Returns when the frame at `position` is audible, from the reports so far. The result is never
-  /// less than that of an earlier call.
+  /// Returns when the frame at `position` is audible, CLOCK_MONOTONIC [ns], from the reports so
+  /// far. The result is never less than that of an earlier call.
   @_noLocks
   mutating func nextPresentationTime(position: Int64) -> Int64 {
     let time = presentationTime(of: position)
@@ -68,7 +72,8 @@ struct PresentationClock {
     return latest
   }
 
-  /// Takes a report: a frame written at `now` at `position` is audible `latency` later.
+  /// Updates the estimate with a report: the frame at stream position `position`, if written at
+  /// `now`, is audible `latency` nanoseconds later.
   @_noLocks
   mutating func observe(position: Int64, now: Int64, latency: Int64) {
     let measured = Double(now &+ latency) - Double(position) * nanosecondsPerFrame
@@ -85,13 +90,15 @@ struct PresentationClock {
     }
   }
 
-  /// Returns when the frame at `position` is audible, from the reports so far.
+  /// Returns when the frame at `position` is audible, CLOCK_MONOTONIC [ns], from the reports so
+  /// far. Unlike `nextPresentationTime`, results can decrease.
   @_noLocks
   func presentationTime(of position: Int64) -> Int64 {
     Int64(offsetNanoseconds + Double(position) * nanosecondsPerFrame)
   }
 
-  /// Returns the position audible at `time`, at most `written`; nil before the first report.
+  /// Returns the stream position that is audible at `time`, at most `written`; nil before the first
+  /// report.
   @_noLocks
   func positionHeard(at time: Int64, written: Int64) -> Int64? {
     guard hasOffset else { return nil }
@@ -99,7 +106,7 @@ struct PresentationClock {
     return Int64(position) < written ? Int64(position) : written
   }
 
-  /// The fraction of an error by which the offset moves.
+  /// Returns the fraction of `error` by which the offset changes.
   @_noLocks
   private func share(of error: Double) -> Double {
     guard reportsAreEarly else { return 1 / weight }

@@ -10,7 +10,7 @@ import Synchronization
 /// Use it only on the main loop's thread, or with the main loop's lock held.
 struct StreamRenderer {
   static let channelCount = 2
-  /// Two channels of 32 bits.
+  /// The size of a frame in bytes: two channels of 32 bits.
   static var bytesPerFrame: Int {
     @_noLocks get { 8 }
   }
@@ -22,19 +22,20 @@ struct StreamRenderer {
   let sampleRate: Int
   var clock: PresentationClock
   var overwriter: QueueOverwriter
-  /// Whether rendering is held because `drain` announced the end of the stream.
+  /// Whether rendering is suspended because `drain` was called.
   var isHeld = false
-  /// Granted depth of the queue and the sink together [ns]. It serves as the latency until one is
-  /// reported.
+  /// Granted depth of the queue and the sink together [ns]. It serves as the latency until the
+  /// server reports one.
   var grantedLatency: Int64 = 0
   /// The smallest request to answer, in bytes. A server with a shallow sink asks every few
-  /// milliseconds, and a deep queue need not be topped up as often.
+  /// milliseconds, but a deep queue need not be topped up that often.
   var leastFill = 0
 
-  /// The least queued time at a write since this was last set to `.max` [ns].
+  /// The shortest queued duration at a write since the last tick, which resets it to `.max` [ns].
   var leastQueued = Int64.max
 
-  /// A report that exceeds the granted latency by more than this is wrong [ns].
+  /// The largest excess of a reported latency over the granted one; larger reports are limited
+  /// [ns].
   private static let implausibleExcess: Int64 = 500_000_000
 
   init(
@@ -58,7 +59,8 @@ struct StreamRenderer {
 
   func deallocate() { overwriter.deallocate() }
 
-  /// Has the queue rendered again from just ahead of the play position.
+  /// Has the source render queued sound again, from just ahead of the audible frame. Does nothing
+  /// if rendering is held or the source cannot render again.
   @_noLocks
   mutating func rewrite(_ stream: OpaquePointer) -> QueueOverwriter.Outcome {
     guard !isHeld, let rewriteFunction else { return .nothing }
@@ -67,7 +69,7 @@ struct StreamRenderer {
       written: counters.pointee.framesWritten.load(ordering: .relaxed), clock: clock)
   }
 
-  /// Renders `byteCount` bytes into the stream.
+  /// Renders `byteCount` bytes into the stream, or nothing if rendering is held.
   @_noLocks
   mutating func fill(_ stream: OpaquePointer, byteCount: Int) {
     counters.pointee.lastWrite.store(monotonic_nanoseconds(), ordering: .relaxed)
@@ -80,8 +82,8 @@ struct StreamRenderer {
     }
   }
 
-  /// Renders into the next piece of the server's memory. Returns its length in frames; 0 if there
-  /// is no memory.
+  /// Renders up to `wanted` frames into the next piece of the server's memory. Returns the number
+  /// of frames written; 0 if there is no memory or writing fails.
   @_noLocks
   private mutating func fillOnce(_ stream: OpaquePointer, frames wanted: Int) -> Int {
     var memory: UnsafeMutableRawPointer?
@@ -106,8 +108,8 @@ struct StreamRenderer {
   }
 
   /// Returns the presentation time of the next frame and updates `leastQueued`. The time comes from
-  /// the clock, which follows the server's answers to timing requests; until the first answer it
-  /// comes from libpulse's interpolation of older reports.
+  /// the clock, which follows the server's answers to timing requests. Until the first answer, the
+  /// clock uses libpulse's interpolated latency or, without a report, the granted latency.
   @_noLocks
   private mutating func presentationTime(_ stream: OpaquePointer, _ position: Int64) -> Int64 {
     let now = monotonic_nanoseconds()
@@ -123,7 +125,7 @@ struct StreamRenderer {
     return time
   }
 
-  /// Takes the timing report that has just arrived.
+  /// Updates the clock with the timing report that has just arrived.
   mutating func observeTiming(_ stream: OpaquePointer) {
     let latency = reportedLatency(of: stream)
     guard latency >= 0 else { return }
@@ -132,8 +134,8 @@ struct StreamRenderer {
       now: monotonic_nanoseconds(), latency: latency)
   }
 
-  /// Returns the reported latency, limited to what the queue and the sink can cause [ns]; negative
-  /// before the first report.
+  /// Returns the reported latency, limited to the range from 0 to 500 ms above the granted latency
+  /// [ns]. The result is negative before the first report.
   @_noLocks
   private func reportedLatency(of stream: OpaquePointer) -> Int64 {
     var reported: Int64 = 0
@@ -144,8 +146,8 @@ struct StreamRenderer {
     return latency
   }
 
-  /// Returns the number of frames that are written but not audible at `time`, at most those of the
-  /// granted latency.
+  /// Returns the number of frames that have been written but are not yet audible at `time`, at most
+  /// the granted latency. Returns 0 before the first report.
   func framesQueued(at time: Int64) -> Int {
     let written = counters.pointee.framesWritten.load(ordering: .relaxed)
     guard let heard = clock.positionHeard(at: time, written: written) else { return 0 }
@@ -154,7 +156,8 @@ struct StreamRenderer {
   }
 }
 
-/// Called by libpulse when the server has space for `byteCount` bytes.
+/// Fills the stream. Called by libpulse when the server has space for `byteCount` bytes; ignores
+/// requests smaller than `leastFill`.
 func streamWantsAudio(
   _ stream: OpaquePointer?, _ byteCount: Int, _ renderer: UnsafeMutableRawPointer?
 ) {
