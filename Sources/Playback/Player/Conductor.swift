@@ -9,22 +9,22 @@ internal import SoundSources
 internal import Synchronization
 internal import System
 
-/// The player's own thread: reads the source ahead, carries out the listener's wishes, and recovers
-/// from failures.
+/// The player's own thread: reads the source ahead, carries out the listener's wishes (a pause or a
+/// seek), and recovers from failures.
 ///
 /// Before a change that would cut the sound, the sound fades out: a seek waits until the renderer
 /// is silent, and a pause corks the stream only when that silence has reached the listener.
 final class Conductor: @unchecked Sendable {
   struct Wishes {
     var isPaused = false
-    /// The source frame to go to.
+    /// The source frame to go to; nil if no seek is pending.
     var seek: Int?
   }
 
   let wishes = Mutex(Wishes())
   private let worker = Worker()
   private let source: any SoundSource
-  /// The stream that the source reads from, if its sound arrives during playback.
+  /// The stream that the source reads from, if its sound arrives during playback; otherwise nil.
   private let streamed: (any StreamedSource)?
   private let feed: RenderFeed
   private let output: AudioOutput
@@ -32,7 +32,7 @@ final class Conductor: @unchecked Sendable {
   private let planes: PlanarScratch
   private let finished = Atomic(false)
   private static let readFrames = 2048
-  /// The interval in ms at which everything but a wish is checked. A wish wakes the thread.
+  /// The interval at which everything except the wishes is checked [ms]. A wish wakes the thread.
   private static let lookMilliseconds = 40
 
   // Used on the thread only.
@@ -67,7 +67,7 @@ final class Conductor: @unchecked Sendable {
 
   func start() { worker.start { [self] in run() } }
 
-  /// Ends the thread. Queued sound plays until the output is stopped.
+  /// Ends the thread and waits for its end. Queued sound plays until the output is stopped.
   func stop() { worker.stop() }
 
   private func run() {
@@ -90,7 +90,7 @@ final class Conductor: @unchecked Sendable {
       tell(.output(event))
       switch event.kind {
       case .serverLost(_, let frames), .sinkLost(_, let frames):
-        // Play again what was queued but not audible.
+        // Play again the sound that was queued but not audible.
         let heard = feed.sourcePosition - frames - feed.renderer.latencyFrames
         wishes.withLock { if $0.seek == nil { $0.seek = max(0, heard) } }
         feed.beginFromSilence()
@@ -125,8 +125,8 @@ final class Conductor: @unchecked Sendable {
     finished.store(false, ordering: .releasing)
     feed.ring.flush()
     feed.sourcePosition = frame
-    // Let the server request frames again, even if the end had been played or was lost with a
-    // server.
+    // Let the server request frames again, even if the end of the source has been played, or was
+    // lost with a server.
     if !isCorked { output.resume() }
   }
 
@@ -192,7 +192,7 @@ final class Conductor: @unchecked Sendable {
     tell(.sourceFailed(error))
   }
 
-  /// Reports a change of the layout when the renderer reaches it; the source itself is read ahead.
+  /// Reports a change of the layout when the renderer reaches it, because the source is read ahead.
   private func noteLayout() {
     let layout = source.contentLayout(atFrame: feed.sourcePosition)
     guard layout != heardLayout else { return }
@@ -211,7 +211,7 @@ final class Conductor: @unchecked Sendable {
 
   private func endIfExhausted() {
     guard feed.isExhausted else { return }
-    // If the server is gone at the moment, what it lost is played again first.
+    // If the server is lost at the moment, the sound that it lost is played again first.
     guard output.drain(timeoutMilliseconds: 1000) else { return }
     finished.store(true, ordering: .releasing)
     tell(.finished)

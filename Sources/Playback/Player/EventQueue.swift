@@ -4,7 +4,7 @@ internal import Rendering
 internal import SoundSources
 private import Synchronization
 
-/// Events from several threads for one reader. It keeps the latest 1024.
+/// Collects events from several threads for one reader. Only the latest 1024 are kept.
 final class EventQueue: Sendable {
   private let waiting = Mutex<[PlayerEvent]>([])
 

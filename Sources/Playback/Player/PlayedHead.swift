@@ -8,16 +8,16 @@ private import Synchronization
 /// The head of a player: the source of its poses and the trackers that feed it.
 ///
 /// ## Threading
-/// For any thread.
+/// May be used from any thread.
 final class PlayedHead: Sendable {
   let stage: HeadToStageSource
-  /// The source of live poses; nil for a recorded head and for none.
+  /// The source of live poses; nil if the head is recorded or there is none.
   let poses: HeadPoseSource?
   private let tracker: TrackerSession?
   private let device: TrackerSession?
   private let memory: Memory
 
-  /// The id of the tracker that was connected last.
+  /// Stores the ID of the tracker that was connected last.
   private final class Memory: Sendable {
     let id = Mutex<String?>(nil)
   }
@@ -61,7 +61,8 @@ final class PlayedHead: Sendable {
       }, calibration: options.calibration)
   }
 
-  /// Returns the session of the tracker on the device that the stage stands still in.
+  /// Returns the session of the tracker on the device relative to which the stage stands still.
+  /// Returns nil if the options name no such tracker, or without live poses.
   private static func deviceSession(
     _ options: PlayerOptions, _ source: HeadPoseSource?, _ events: EventQueue
   ) -> TrackerSession? {
@@ -81,11 +82,12 @@ final class PlayedHead: Sendable {
     device?.stop()
   }
 
-  /// The tracker that is connected.
+  /// The tracker that is connected; nil if there is none.
   var connected: TrackerDescription? { tracker?.tracker }
 
-  /// The tracker connected last, and the yaw of the front in its own world, in radians; nil without
-  /// a tracker, and while the front belongs to a device.
+  /// The ID of the tracker that was connected last, and the yaw of the front in that tracker's own
+  /// world, in radians. Nil without a tracker, before its first sample, and while the stage is
+  /// relative to a device.
   var front: (tracker: String, yaw: Double)? {
     guard let id = memory.id.withLock({ $0 }), let yaw = poses?.front else { return nil }
     return (id, yaw)

@@ -24,14 +24,15 @@ private import Synchronization
 /// ## Threading
 /// Any thread may use any member. The player reads the source on its own thread.
 public final class Player: @unchecked Sendable {
-  /// The playback sample rate in Hz. It is that of the sink, so that the server need not resample.
+  /// The playback sample rate in Hz: that of the sink, so that the server need not resample, or
+  /// 48000 if the sink's rate is unknown or not supported.
   public let sampleRate: Int
   public let title: String?
-  /// Notes for the listener before playback, one sentence each.
+  /// Notes for the listener that arose while the player was created, one sentence each.
   public let notes: [String]
 
   private let options: PlayerOptions
-  /// Whether the source is a soundfield, which has its own order and no loudspeakers.
+  /// Whether the source is a soundfield, which has an order and no loudspeakers.
   public let isAmbisonic: Bool
   private let route: RouteFollower
   private let duration: Double?
@@ -52,6 +53,8 @@ public final class Player: @unchecked Sendable {
   }
 
   /// Creates a player for a file, a playlist or a folder: see ``SoundOpener``.
+  ///
+  /// - Throws: the reason why the sound server, the source or the HRTF set cannot be used.
   public convenience init(
     path: String, options: PlayerOptions = PlayerOptions()
   ) throws(PlaybackError) {
@@ -62,8 +65,9 @@ public final class Player: @unchecked Sendable {
   /// Creates a player for any source.
   ///
   /// - Parameters:
-  ///   - options: how it is played.
+  ///   - options: how the source is played.
   ///   - makeSource: creates the source at the playback sample rate, in Hz.
+  /// - Throws: the reason why the sound server, the source or the HRTF set cannot be used.
   public init(
     options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
   ) throws(PlaybackError) {
@@ -71,7 +75,7 @@ public final class Player: @unchecked Sendable {
     let rate = Self.usable(sink?.sampleRate ?? 0)
     let made = try makeSource(rate)
     let source = try prepared(made, settings: options.render)
-    // Decide what the route gets, and design the decoder for it.
+    // Decide how the programme is treated on the route, and design the decoder for that.
     let policy = Self.policy(options)
     let programme = Programme(
       layout: source.contentLayout(atFrame: 0), isBinaural: source.isBinaural)
@@ -92,7 +96,7 @@ public final class Player: @unchecked Sendable {
     if case .ambisonics = source.layout { isAmbisonic = true } else { isAmbisonic = false }
     let events = EventQueue()
     self.events = events
-    // Level the sound in front of the renderer.
+    // Adjust the level of the sound before it reaches the renderer.
     let streamed = made.stream
     streamed?.loudnessAsHeard = { [bus = source.layout, settings] layout, planes in
       loudness(ofSnippet: planes, layout, on: bus, filters: filters, settings: settings)
@@ -115,7 +119,7 @@ public final class Player: @unchecked Sendable {
     feed.volume = linearGain(decibels: settings.gainDecibels)
     let output = try Self.makeOutput(options, rate, feed, isHeadKnown: !head.stage.becomesKnown)
     self.output = output
-    // What changes the decoder or the route during playback.
+    // The objects that change the decoder or the route during playback.
     redesigner = Redesigner(
       renderer: renderer, layout: source.layout, told: hrtf.notes, tell: events.add)
     let rendering = RoutedRendering(
@@ -160,7 +164,8 @@ public final class Player: @unchecked Sendable {
 
   /// Connects to the sound server and begins to play.
   ///
-  /// - Throws: `PlaybackError.output` if no server answers within 2 s.
+  /// - Throws: `PlaybackError.output` if the server refuses the stream, or does not answer within
+  ///   2 s. The player is then stopped.
   public func start() throws(PlaybackError) {
     head.start()
     conductor.start()
@@ -172,7 +177,7 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// Fades out and holds. No sound of the source is lost.
+  /// Fades out and then pauses. No sound of the source is lost.
   public func pause() { conductor.wish { $0.isPaused = true } }
 
   /// Resumes after `pause`, with a fade-in of 50 ms.
@@ -180,20 +185,21 @@ public final class Player: @unchecked Sendable {
 
   public var isPaused: Bool { conductor.wishes.withLock { $0.isPaused } }
 
-  /// Goes to a position in the source, in seconds, limited to its start and end.
+  /// Goes to a position in the source, in seconds, limited to the start and the end of the source.
+  /// Ignores a position that is not finite.
   public func seek(toSeconds seconds: Double) {
     let limited = max(0, min(seconds, duration ?? seconds))
     guard limited.isFinite else { return }
     conductor.wish { $0.seek = Int(limited * Double(sampleRate)) }
   }
 
-  /// Goes forwards by a number of seconds, or backwards if it is negative.
+  /// Goes forwards by a number of seconds, or backwards if the number is negative.
   public func skip(bySeconds seconds: Double) {
     let pending = conductor.wishes.withLock { $0.seek }.map { Double($0) / Double(sampleRate) }
     seek(toSeconds: (pending ?? position) + seconds)
   }
 
-  /// Linear gain, 0 to 10 (+20 dB). A change takes 50 ms.
+  /// The linear gain of the playback, limited to 0 ... 10 (+20 dB). A change takes 50 ms.
   public var volume: Float {
     get { feed.volume }
     set { feed.volume = min(10, max(0, newValue)) }
@@ -208,8 +214,8 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// Loudness at the ears that the source is brought to, in LUFS, at 0.9 dB/s; nil if levelling was
-  /// off from the start. Values are limited to -70 ... 0.
+  /// The target loudness at the ears, in LUFS, limited to -70 ... 0; nil if levelling was off from
+  /// the start. The gain approaches the target at 0.9 dB/s. Setting nil has no effect.
   public var loudnessTarget: Double? {
     get { levelBoard?.content.withLock { $0.target } }
     set {
@@ -218,7 +224,7 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// What is audible of the programme, on which device, and why.
+  /// How the programme is rendered now, for which device, and why.
   public var routeDecision: RouteDecision { route.decision }
 
   /// Declares that the programme is available with more channels than are playing, so that the
@@ -229,7 +235,7 @@ public final class Player: @unchecked Sendable {
     if !route.programme.isMultichannel { events.add(.multichannelOffered(offer)) }
   }
 
-  /// The latest wish for how the sound is decoded.
+  /// The render settings, with the decoder that was requested last.
   public var decoding: RenderSettings { rendering.settings }
 
   /// Changes the HRTF set, equalisation, decoder design, bus order, headphones and head size during
@@ -237,14 +243,15 @@ public final class Player: @unchecked Sendable {
   /// then faded in without a click. `.decoderChanged` or `.decoderKept` reports the result.
   public func decode(by settings: RenderSettings) { rendering.decode(by: settings) }
 
-  /// Turns the front of the stage to the current direction of the head, within 0.4 s.
+  /// Moves the front of the stage to the current direction of the head, within 0.4 s.
   public func recenter() { head.poses?.recenter() }
 
-  /// The tracker connected last, and the yaw of the front in its own world, in radians; nil without
-  /// a tracker, and while the front belongs to a device (`PlayerOptions.deviceTracker`).
+  /// The ID of the tracker that was connected last, and the yaw of the front in that tracker's own
+  /// world, in radians. Nil without a tracker, before its first sample, and while the stage is
+  /// relative to a device (`PlayerOptions.deviceTracker`).
   public var front: (tracker: String, yaw: Double)? { head.front }
 
-  /// Fades out and ends, within half a second. The player cannot be started again.
+  /// Fades out in less than half a second, and ends. The player cannot be started again.
   public func stop() {
     let isFirst = shared.withLock { shared in
       defer { shared.isStopped = true }
@@ -271,7 +278,7 @@ public final class Player: @unchecked Sendable {
 
   // MARK: State
 
-  /// True once all of the source has been audible.
+  /// Whether all of the source has been audible. A later seek makes this false again.
   public var isFinished: Bool { conductor.isFinished }
 
   /// The position in the source that is audible now, in seconds.
@@ -282,7 +289,7 @@ public final class Player: @unchecked Sendable {
     return max(0, rendered - (isMoving ? queued * 1e-3 : 0))
   }
 
-  /// Returns the events since the last call, oldest first.
+  /// Returns the events since the last call, oldest first. Only the latest 1024 are kept.
   public func takeEvents() -> [PlayerEvent] { events.take() }
 
   /// Returns the peak and RMS levels of both ears since the last call.
@@ -311,7 +318,11 @@ public final class Player: @unchecked Sendable {
 
   // MARK: Construction
 
-  /// Returns the sink that will be used, as far as it is known.
+  /// Returns the sink that the player will use: the requested one, the default sink or the first
+  /// one. Returns nil if the server has no sink.
+  ///
+  /// - Throws: `PlaybackError.output` if the server does not answer or has no sink of the requested
+  ///   name.
   private static func sink(_ options: PlayerOptions) throws(PlaybackError) -> Sink? {
     do throws(PulseAudioError) {
       let sinks = try SinkList.read(serverAddress: options.serverAddress)

@@ -6,13 +6,13 @@ public import PulseAudio
 internal import Rendering
 internal import SoundSources
 
-/// What the stage follows.
+/// How the stage relates to the head.
 public enum StageMode: String, Sendable, CaseIterable {
   /// The stage stands still in the room.
   case tracked
   /// The stage is fixed to the head.
   case fixed
-  /// Plain stereo.
+  /// There is no stage: plain stereo.
   case off
 
   /// The next mode, in a cycle.
@@ -27,11 +27,11 @@ public enum StageMode: String, Sendable, CaseIterable {
 
 /// The origin of the head pose.
 public enum HeadChoice: Sendable {
-  /// The first head tracker that appears. Without one, the head is assumed to face the front.
+  /// The first head tracker that appears. Without a tracker, the head is assumed to face the front.
   case automatic
-  /// A particular tracker, by its id, now or when it appears.
+  /// The tracker with this ID, as soon as it is connected.
   case tracker(String)
-  /// Recorded motion, over the time of the source.
+  /// Recorded motion, which follows the position in the source.
   case recorded(HeadTrajectory)
   /// A pose source that the caller feeds.
   case source(HeadPoseSource)
@@ -40,14 +40,16 @@ public enum HeadChoice: Sendable {
 
 /// How far ahead the head pose is predicted.
 public enum HeadPrediction: Sendable, Equatable {
-  /// To the time at which the sound is audible, as measured from the queue and the server. The
-  /// limit is 200 ms; 120 ms over Bluetooth, whose latency is only estimated; and the depth of the
-  /// queue on PipeWire, which reports too long a latency.
+  /// Prediction up to the time at which the sound is audible, which is measured, but at most 200 ms
+  /// ahead. The limit is 120 ms over Bluetooth, whose latency is only estimated. On PipeWire, which
+  /// reports too long a latency, the limit is at most the depth of the queue.
   case automatic
   case off
-  /// A fixed number of milliseconds, whatever the latency; at most 200.
+  /// A fixed number of milliseconds, regardless of the latency; at most 200.
   case milliseconds(Double)
 
+  /// Returns the prediction for an output.
+  ///
   /// - Parameters:
   ///   - sink: the sound server's name of the output.
   ///   - queue: the depth of the queue in ms if the server's latency reports are inexact; otherwise
@@ -66,37 +68,41 @@ public enum HeadPrediction: Sendable, Equatable {
 /// How a player plays.
 public struct PlayerOptions: Sendable {
   public var render = RenderSettings()
-  /// The origin of the head pose. Default: any tracker.
+  /// The origin of the head pose. Default: the first head tracker that appears.
   public var head = HeadChoice.automatic
   /// The axes of the tracker, and the profiles of simple trackers.
   public var trackerSettings = TrackerSettings()
-  /// Returns the calibration of a tracker, which adds to what the tracker itself reports. It is
-  /// called on the tracker's thread when a tracker is opened. Default: none.
+  /// Returns the calibration of a tracker, which is combined with the tracker's own calibration.
+  /// Called on the tracker's thread when a tracker is opened. Default: none.
   public var calibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil }
-  /// The id of a second tracker, fixed to the device in which the stage stands still; nil for a
-  /// stage that stands still in the room. It has an effect only if `head` is a tracker or a pose
-  /// source.
+  /// The ID of a second tracker, fixed to the device (such as a screen or a seat) relative to which
+  /// the stage stands still; nil for a stage that stands still in the room. It has an effect only
+  /// if `head` is a tracker or a pose source.
   public var deviceTracker: String?
-  /// How far ahead the head pose is predicted. Default: by the measured latency.
+  /// How far ahead the head pose is predicted. Default: automatic.
   public var prediction = HeadPrediction.automatic
-  /// Fronts of earlier sessions, by tracker id: the yaw in the tracker's own world, in radians.
+  /// Fronts of earlier sessions, by tracker ID: the yaw in the tracker's own world, in radians.
+  /// Used only when the first tracker connects.
   public var fronts: [String: Double] = [:]
-  /// What the stage follows. Default: it stands still.
+  /// How the stage relates to the head. Default: tracked.
   public var mode = StageMode.tracked
-  /// The policy for the route. `spatialization` is taken from `render`. Default: binaural sound on
+  /// The policy for the route. Its `spatialization` is replaced by that of `render`, and its
+  /// `cancelsCrosstalk` is set if `render` plays over loudspeakers. Default: binaural sound on
   /// headphones, plain stereo on loudspeakers.
   public var route = RoutePolicy()
-  /// The sound server's name of the output; nil for its default, which the player follows when it
-  /// changes.
+  /// The sound server's name of the output; nil for the server's default, whose changes the player
+  /// follows.
   public var sinkName: String?
-  /// Depth of the server's queue, in ms. Default: nil, which lets the output choose and adapt it.
+  /// The latency to request from the sound server, in ms. Default: nil, which lets the output
+  /// choose and adapt it.
   public var latencyMilliseconds: Double?
   /// Whether sound queued in the sound server is rendered again when the head moves, so that a turn
-  /// is audible immediately. Default: if the server plays the replaced sound.
+  /// is audible immediately. Default: automatic, which means unless the sink reads too far ahead.
   public var rewriting = RewritingChoice.automatic
-  /// The server's address, as in `PULSE_SERVER`; nil for that variable, then libpulse's rules.
+  /// The server's address in the syntax of `PULSE_SERVER`; nil for that variable or, if it is not
+  /// set, libpulse's default.
   public var serverAddress: String?
-  /// Cancels the creation of a player: the reading of an HRTF set and the design of filters.
+  /// Interrupts the creation of a player: the reading of an HRTF set and the design of filters.
   public var interrupt: InterruptFlag?
 
   public init() {}

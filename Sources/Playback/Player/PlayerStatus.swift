@@ -11,9 +11,10 @@ public struct PlayerStatus: Sendable {
   public enum State: String, Sendable {
     case playing
     case paused
-    /// The source does not deliver fast enough, and the player waits in silence.
+    /// The source does not deliver sound fast enough, and the player waits in silence.
     case buffering
-    /// There is no sound server or sink at the moment. The player keeps trying.
+    /// The output cannot play: it is still connecting, or its server or sink is missing, suspended
+    /// or frozen. The player keeps trying.
     case waitingForOutput
     /// All of the source has been audible.
     case finished
@@ -26,15 +27,16 @@ public struct PlayerStatus: Sendable {
   /// The duration of the source, in seconds; nil if unknown.
   public var duration: Double?
   public var mode: StageMode
-  /// What is audible of the programme, on which device, and why.
+  /// How the programme is rendered now, for which device, and why.
   public var route: RouteDecision
-  /// The state of the head pose; nil without live poses.
+  /// The state of the head pose; nil if no tracker or pose source supplies live poses.
   public var head: HeadPoseStatus?
   public var tracker: TrackerDescription?
   public var output: AudioOutputStatus
   /// Linear gain of the listener's volume.
   public var volume: Float
-  /// The levelling of the source; nil if that is off, and before the first sound.
+  /// The report on the levelling of the source; nil if levelling is off, and before the first
+  /// sound.
   public var loudness: LoudnessReport?
   /// The number of frames muted because of invalid samples.
   public var mutedFrames: Int
@@ -44,11 +46,11 @@ public struct PlayerStatus: Sendable {
 public enum PlayerEvent: Sendable, Equatable {
   case output(AudioOutputEvent)
   case tracker(TrackerEvent)
-  /// An event of the tracker on the device that the stage stands still in.
+  /// An event of the tracker on the device relative to which the stage stands still.
   case deviceTracker(TrackerEvent)
-  /// Something was wrong with the source, and playback continued past it.
+  /// Something was wrong with the source, but playback continued.
   case warning(String)
-  /// The sound has stopped because the source does not deliver.
+  /// Playback has stopped because the source does not deliver sound.
   case buffering
   case resumed
   case modeChanged(StageMode)
@@ -56,23 +58,25 @@ public enum PlayerEvent: Sendable, Equatable {
   case routeChanged(RouteDecision)
   /// The source has this layout from now on.
   case layoutChanged(ChannelLayout)
-  /// Mono or stereo is playing, and the programme is available with more channels.
+  /// The programme is available with more channels than the mono or stereo sound that is playing.
   case multichannelOffered(MultichannelOffer)
-  /// Another HRTF set, order or design decodes the sound from now on.
+  /// A decoder with these settings has been designed and replaces the old one.
   case decoderChanged(RenderSettings)
-  /// The requested decoder cannot be created, and the old one stays.
+  /// The requested decoder cannot be used, and the old one remains.
   case decoderKept(RenderSettings, reason: PlaybackError)
-  /// The gain now follows from other knowledge of the loudness, or will move by more than 1 dB.
+  /// The origin of the loudness value has changed, or the goal of the gain has changed by more than
+  /// 1 dB.
   case loudness(LoudnessReport)
-  /// Something happened to a source that is fetched during playback.
+  /// An event of a source that is fetched during playback.
   case news(SourceNews)
   case finished
-  /// The source cannot be read any further. What has been read plays to its end.
+  /// Reading the source or seeking in it failed. After a failed read, the sound that was already
+  /// read plays to its end.
   case sourceFailed(PlaybackError)
 }
 
 extension PlayerEvent {
-  /// The sound server's name of the sink that is used from now on.
+  /// The sound server's name of the sink that is used from now on; nil for events of other kinds.
   var newSink: String? {
     guard case .output(let output) = self else { return nil }
     return switch output.kind {
@@ -81,7 +85,7 @@ extension PlayerEvent {
     }
   }
 
-  /// The sink that the sound goes to from now on.
+  /// The sink that the sound goes to from now on; nil for events of other kinds.
   var routedSink: Sink? {
     guard case .output(let output) = self, case .routed(let sink) = output.kind else { return nil }
     return sink

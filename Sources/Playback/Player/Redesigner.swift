@@ -8,8 +8,8 @@ internal import SoundSources
 internal import Synchronization
 internal import System
 
-/// Designs decoders for a renderer during playback, on its own thread. A newer wish replaces a
-/// waiting one.
+/// Designs decoders for a renderer during playback, on its own thread. A newer request replaces one
+/// that is still waiting.
 final class Redesigner: Sendable {
   private struct Wish {
     let settings: RenderSettings
@@ -31,7 +31,7 @@ final class Redesigner: Sendable {
   private let state: Mutex<State>
   private let tell: @Sendable (PlayerEvent) -> Void
 
-  /// - Parameter told: notes that the listener already knows.
+  /// - Parameter told: notes that have already been reported to the listener.
   init(
     renderer: Renderer, layout: ChannelLayout, told: [String] = [],
     tell: @escaping @Sendable (PlayerEvent) -> Void
@@ -43,10 +43,10 @@ final class Redesigner: Sendable {
   /// Requests a decoder.
   ///
   /// - Parameters:
-  ///   - isTold: whether `.decoderChanged` reports it.
+  ///   - isTold: whether `.decoderChanged` reports the new decoder.
   ///   - arrived: called on the redesigner's thread once only the new decoder is audible, or after
-  ///     1 s; never if a newer wish replaces this one before its design starts, or if the design
-  ///     fails.
+  ///     1 s. Never called if a newer request replaces this one before its design starts, or if the
+  ///     design fails.
   func wish(
     _ settings: RenderSettings, isTold: Bool,
     arrived: @escaping @Sendable (RenderSettings) -> Void
@@ -60,7 +60,7 @@ final class Redesigner: Sendable {
     }
   }
 
-  /// Ends the thread and the design in progress.
+  /// Cancels the design in progress and ends the thread.
   func stop() {
     let worker = state.withLock { state in
       state.wish = nil
@@ -111,8 +111,8 @@ final class Redesigner: Sendable {
     } catch { tell(.decoderKept(settings, reason: error)) }
   }
 
-  /// Waits until only the new decoder is audible, at most 1 s: an exchange does not advance while
-  /// nothing is rendered.
+  /// Waits until only the new decoder is audible. Gives up after 1 s, because an exchange does not
+  /// advance while nothing is rendered.
   private func awaitArrival(_ worker: Worker) {
     for _ in 0..<100 where renderer.isExchanging && !worker.isStopped {
       worker.sleep(milliseconds: 10)

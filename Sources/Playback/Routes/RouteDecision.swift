@@ -3,21 +3,21 @@
 internal import Rendering
 internal import SoundSources
 
-/// Why a programme gets its treatment.
+/// The reason for the treatment of a programme.
 public enum RouteReason: String, Sendable, CaseIterable {
   case headphones
-  /// Nothing shows the kind of device, so headphones are assumed: they are the purpose of this
-  /// program.
+  /// Nothing indicates the kind of device. Headphones are assumed, because this program is made for
+  /// them.
   case unknownDevice = "unknown-device"
   case loudspeakers
-  /// The listener has set it, for this sink or for all.
+  /// The listener has set the kind of device, for this sink or for all.
   case forcedHeadphones = "forced-headphones"
   case forcedLoudspeakers = "forced-loudspeakers"
   case modeOff = "mode-off"
   case sinkOff = "sink-off"
   /// The programme was already made for headphones and must not be rendered spatially again.
   case alreadyBinaural = "already-binaural"
-  /// The listener leaves sources of this kind unchanged.
+  /// The listener does not want sources of this kind to be rendered spatially.
   case notSpatialized = "not-spatialized"
 
   /// The reason in a few words.
@@ -36,9 +36,9 @@ public enum RouteReason: String, Sendable, CaseIterable {
   }
 }
 
-/// What a programme gets on a route, and why.
+/// The treatment of a programme on a route, and the reason for it.
 public struct RouteDecision: Sendable, Equatable {
-  /// The facts about the route; nil before there is one.
+  /// The facts about the route; nil if no route is known yet.
   public let facts: RouteFacts?
   /// The device that the listener is assumed to use.
   public let device: RouteDevice
@@ -58,10 +58,12 @@ public struct RouteDecision: Sendable, Equatable {
 }
 
 extension RouteDecision {
-  /// The mode of the renderer. The filters on the spatial path cancel the crosstalk.
+  /// The mode of the renderer: plain for plain stereo, otherwise spatial. For loudspeakers, the
+  /// filters of the spatial path cancel the crosstalk.
   var renderedMode: Renderer.Mode { treatment == .plainStereo ? .plain : .spatial }
 
-  /// Whether the stage follows the head. Loudspeakers stand still anyway.
+  /// Returns whether the rendering compensates head motion, so that the stage stands still. With
+  /// crosstalk cancellation it never does: the loudspeakers do not move with the head.
   func isTracked(in mode: StageMode) -> Bool {
     mode == .tracked && treatment != .crosstalkCancelled
   }

@@ -4,14 +4,14 @@ public import PulseAudio
 internal import Rendering
 internal import SoundSources
 
-/// The kind of device at the end of a route, as far as it can be known.
+/// The kind of device at the end of a route, as far as it is known.
 public enum RouteDevice: String, Sendable, CaseIterable {
   case headphones
   case loudspeakers
   case unknown
 }
 
-/// The property that showed the kind of a device.
+/// The property that identified the kind of a device.
 public enum RouteEvidence: String, Sendable, CaseIterable {
   case portType = "port type"
   case portName = "port name"
@@ -21,18 +21,18 @@ public enum RouteEvidence: String, Sendable, CaseIterable {
   case nothing
 }
 
-/// What a sound server reports about a sink that shows the kind of its device.
+/// The properties of a sink, as reported by the sound server, that identify the kind of its device.
 public struct RouteFacts: Sendable, Equatable {
-  /// The server's name of the sink.
+  /// The server's name for the sink.
   public var sink: String
-  /// The description of the sink, for people.
+  /// The human-readable description of the sink.
   public var description = ""
-  /// The server's name of the active port; nil if the sink has no port.
+  /// The server's name for the active port; nil if no port is active.
   public var port: String?
-  /// The description of the active port, for people.
+  /// The human-readable description of the active port; nil if no port is active.
   public var portDescription: String?
   public var portType: Sink.PortType?
-  /// The property `device.form_factor`.
+  /// The property `device.form_factor`; nil if unknown.
   public var formFactor: String?
   public var bluetoothProfile: String?
   public var iconName: String?
@@ -50,14 +50,14 @@ public struct RouteFacts: Sendable, Equatable {
     iconName = sink.iconName
   }
 
-  /// The name for people, such as "Built-in Audio: Speakers".
+  /// The human-readable name of the route, such as "Built-in Audio: Speakers".
   public var name: String {
     let sinkName = description.isEmpty ? sink : description
     return portDescription.map { "\(sinkName): \($0)" } ?? sinkName
   }
 
-  /// The kind of device, and the evidence for it. What is closest to the ears counts first: the
-  /// active port, then the device, then hints at it.
+  /// The kind of device, and the evidence for it. The evidence closest to the ears counts first:
+  /// the active port, then the device's form factor, then the Bluetooth profile and the icon.
   public var device: (kind: RouteDevice, evidence: RouteEvidence) {
     if let kind = portType.flatMap(Self.device(of:)) { return (kind, .portType) }
     if let kind = port.flatMap(Self.device(named:)) { return (kind, .portName) }
@@ -78,7 +78,8 @@ public struct RouteFacts: Sendable, Equatable {
     }
   }
 
-  /// Recognises PulseAudio's names of ports and icons.
+  /// Returns the kind of device that a name of a port or an icon indicates, as PulseAudio names
+  /// them; nil if the name indicates none.
   private static func device(named name: String) -> RouteDevice? {
     let name = name.lowercased()
     if name.contains("headphone") || name.contains("headset") { return .headphones }

@@ -5,10 +5,10 @@ internal import Rendering
 internal import SoundSources
 private import Synchronization
 
-/// Keeps a player's decision in step with the route, the programme and the listener's mode.
+/// Updates a player's decision when the route, the programme or the listener's mode changes.
 ///
 /// ## Threading
-/// For any thread but the audio thread.
+/// May be used from any thread except the audio thread.
 final class RouteFollower: Sendable {
   private struct State {
     var facts: RouteFacts?
@@ -24,8 +24,9 @@ final class RouteFollower: Sendable {
 
   /// - Parameters:
   ///   - facts: the facts about the sink that will be used; nil if it is unknown.
-  ///   - apply: carries out a decision; not called for the first one.
-  ///   - tell: receives every later decision.
+  ///   - tell: receives `.routeChanged` when the decision changes, and for every sink that is
+  ///     followed.
+  ///   - apply: carries out a decision after each change; not called for the initial decision.
   init(
     policy: RoutePolicy, programme: Programme, facts: RouteFacts?, mode: StageMode,
     tell: @escaping @Sendable (PlayerEvent) -> Void,
@@ -53,6 +54,8 @@ final class RouteFollower: Sendable {
 
   func follow(_ layout: ChannelLayout) { change { $0.programme.layout = layout } }
 
+  /// Changes the state, and then decides, applies and reports.
+  ///
   /// - Parameter isNews: whether to report the decision even if it is unchanged.
   private func change(isNews: Bool = false, _ change: (inout State) -> Void) {
     state.withLock { state in
@@ -60,7 +63,7 @@ final class RouteFollower: Sendable {
       change(&state)
       state.decision = policy.decision(
         for: state.programme, on: state.facts, mode: state.mode)
-      // The lock is held, so that the latest decision is applied last.
+      // Apply the decision while the lock is held, so that the latest decision is applied last.
       apply(state.decision, state.mode)
       if state.decision != old || isNews { tell(.routeChanged(state.decision)) }
     }

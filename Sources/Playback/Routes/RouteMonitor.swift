@@ -16,14 +16,14 @@ private import Synchronization
 /// ```
 ///
 /// ## Threading
-/// For any thread. The monitor calls `onEvent` on its own thread or on the thread that changes
-/// something, one call at a time. `onEvent` may use the monitor but must not call `stop`.
+/// May be used from any thread. The monitor calls `onEvent` on its own thread or on the thread that
+/// changes something, one call at a time. `onEvent` may use the monitor but must not call `stop`.
 public final class RouteMonitor: Sendable {
   /// A change that the monitor reports.
   public enum Event: Sendable, Equatable {
-    /// The routes have changed; empty without a sound server.
+    /// The routes have changed. The list is empty without a sound server.
     case routesChanged([SpatialRoute])
-    /// The program's multichannel content would be, or is, spatial on the route in use.
+    /// The program's multichannel content is, or would be, spatial on the route in use.
     case spatialOffered(SpatialRoute)
     /// The last offer no longer applies.
     case spatialWithdrawn
@@ -39,7 +39,7 @@ public final class RouteMonitor: Sendable {
     var isTelling = false
   }
 
-  /// The state that the sinks' thread and the callers share.
+  /// The state that the sink monitor's thread and the callers share.
   private final class Board: Sendable {
     let state: Mutex<State>
     private let sinkName: String?
@@ -73,8 +73,8 @@ public final class RouteMonitor: Sendable {
       state.untold.append(offer.map { .spatialOffered($0) } ?? .spatialWithdrawn)
     }
 
-    /// Reports the events one by one with the lock open. Other threads leave their events to the
-    /// one that is reporting.
+    /// Reports the events one by one, without holding the lock. While one thread reports, other
+    /// threads leave their events to it.
     private func tell() {
       let isFree = state.withLock { state in
         defer { state.isTelling = true }
@@ -98,13 +98,15 @@ public final class RouteMonitor: Sendable {
   private let board: Board
   private let sinks: SinkMonitor
 
-  /// Starts to follow the sound server, now or as soon as there is one.
+  /// Starts to observe the sound server, now or as soon as there is one.
   ///
   /// - Parameters:
   ///   - policy: what the user allows; `RoutePolicy.ofUser()` reads it from `config.json`.
   ///   - sink: the server's name of the sink that the program plays to; nil for the default sink.
-  ///   - serverAddress: as in `PULSE_SERVER`; nil for that variable, then libpulse's rules.
+  ///   - serverAddress: an address in the syntax of `PULSE_SERVER`; nil for that variable or, if it
+  ///     is not set, libpulse's default.
   ///   - onEvent: receives the initial routes and every change.
+  /// - Throws: `PlaybackError.output` if the system lacks the resources for the monitor's thread.
   public init(
     policy: RoutePolicy = RoutePolicy(), sink: String? = nil, serverAddress: String? = nil,
     onEvent: @escaping @Sendable (Event) -> Void
@@ -120,16 +122,16 @@ public final class RouteMonitor: Sendable {
 
   deinit { stop() }
 
-  /// All routes known now, in the server's order.
+  /// All routes that are currently known, in the server's order.
   public var routes: [SpatialRoute] { board.state.withLock { $0.routes } }
 
-  /// What the user allows. A change is reported like a change of the routes.
+  /// What the user allows. If a change affects the routes, it is reported like any other change.
   public var policy: RoutePolicy {
     get { board.state.withLock { $0.policy } }
     set { board.update { $0.policy = newValue } }
   }
 
-  /// Returns what a programme would get on a sink now; nil if there is no such sink.
+  /// Returns the decision for a programme on a sink with this name; nil if there is no such sink.
   public func decision(for programme: Programme, on sink: String) -> RouteDecision? {
     board.state.withLock { state in
       state.routes.first { $0.facts.sink == sink }
@@ -137,12 +139,12 @@ public final class RouteMonitor: Sendable {
     }
   }
 
-  /// Declares whether the program has, or could play, more than stereo, so that the listener can be
-  /// informed. `.spatialOffered` follows if the route is spatial.
+  /// Declares whether the program has, or could play, content with more channels than stereo, so
+  /// that the listener can be informed. `.spatialOffered` follows if the route is spatial.
   public func declareMultichannelContent(_ isThere: Bool) {
     board.update { $0.hasMultichannel = isThere }
   }
 
-  /// Ends the monitor; no event follows. It cannot be started again.
+  /// Stops observing the sound server. The monitor cannot be started again.
   public func stop() { sinks.stop() }
 }

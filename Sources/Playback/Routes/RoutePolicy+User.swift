@@ -30,7 +30,9 @@ extension RoutePolicy {
       path: folder.configPath, reason: "the value '\(text)' of '\(name)' must be one of \(words)")
   }
 
-  /// Returns the settings for single sinks in `config.json`.
+  /// Returns the settings for single sinks in `config.json`, by the sound server's names.
+  ///
+  /// - Throws: an error that describes what is wrong with the file.
   public static func sinks(
     in folder: UserFolder
   ) throws(UserFileError) -> [String: SinkPermission] {

@@ -14,7 +14,7 @@ public enum RouteChoice: String, Sendable, CaseIterable {
 
 /// What the user has set for one sink.
 public enum SinkPermission: String, Sendable, CaseIterable {
-  /// Spatial if possible.
+  /// Spatial sound, if the device allows it.
   case automatic = "auto"
   /// Headphones, whatever the sound server reports.
   case headphones
@@ -33,41 +33,41 @@ public enum RouteTreatment: String, Sendable, CaseIterable {
   case crosstalkCancelled = "crosstalk-cancelled"
 }
 
-/// The properties of a programme that its treatment depends on.
+/// The properties of a programme that determine its treatment.
 public struct Programme: Sendable, Equatable {
-  /// The layout of the content, whatever bus carries it.
+  /// The layout of the content, regardless of the bus that carries it.
   public var layout: ChannelLayout
-  /// Whether it was already made for headphones.
+  /// Whether the programme was already made for headphones.
   public var isBinaural: Bool
 
   public init(layout: ChannelLayout, isBinaural: Bool = false) {
     (self.layout, self.isBinaural) = (layout, isBinaural)
   }
 
-  /// Whether it has more channels than mono or stereo.
+  /// Whether the layout is neither mono nor stereo.
   public var isMultichannel: Bool { layout.isMultichannel }
 }
 
 /// What the listener allows: which sources become spatial, and where.
 public struct RoutePolicy: Sendable, Equatable {
-  /// The kind of device. Default: as the sound server reports.
+  /// The kind of device that all routes are assumed to have. Default: as the sound server reports.
   public var choice = RouteChoice.automatic
   /// Settings for single sinks, by the sound server's names. Default: none.
   public var sinks: [String: SinkPermission] = [:]
-  /// Whether loudspeakers get crosstalk-cancelled sound instead of plain stereo. It also applies to
-  /// outputs of unknown kind. Default: no.
+  /// Whether loudspeakers get crosstalk-cancelled sound instead of plain stereo. If true, devices
+  /// of unknown kind count as loudspeakers. Default: false.
   public var cancelsCrosstalk = false
   /// Which sources are rendered spatially. Default: all.
   public var spatialization = Spatialization.all
 
   public init() {}
 
-  /// Returns what a programme gets on a route, and why. A pure function.
+  /// Returns the treatment of a programme on a route, and the reason for it.
   ///
   /// - Parameters:
   ///   - programme: the programme that is played.
   ///   - facts: the route; nil if there is none yet, which counts as an unknown device.
-  ///   - mode: the listener's choice; `.off` is plain stereo everywhere.
+  ///   - mode: the listener's choice; `.off` gives plain stereo everywhere.
   public func decision(
     for programme: Programme, on facts: RouteFacts?, mode: StageMode = .tracked
   ) -> RouteDecision {
@@ -88,12 +88,12 @@ public struct RoutePolicy: Sendable, Equatable {
     return decided(.binaural, device == .headphones ? .headphones : .unknownDevice)
   }
 
-  /// Whether a route can be spatial, whatever the programme and the listener's wishes are.
+  /// Returns whether a route can be spatial, regardless of the programme and the listener's wishes.
   public func canBeSpatial(_ facts: RouteFacts) -> Bool {
     device(facts).kind != .loudspeakers || cancelsCrosstalk
   }
 
-  /// Whether the listener allows a route to be spatial.
+  /// Returns whether the listener allows a route to be spatial.
   public func allows(_ facts: RouteFacts) -> Bool { spatialization != .off && !isOff(facts) }
 
   private func isOff(_ facts: RouteFacts?) -> Bool {

@@ -6,14 +6,15 @@ private import Synchronization
 
 /// Makes the renderer follow the decision for the route and the listener's wishes for the decoder.
 ///
-/// A change between spatial and plain sound starts immediately. If other filters are needed, for
-/// loudspeakers instead of headphones or the reverse, plain stereo plays until they are ready.
+/// A change between spatial and plain sound starts immediately. If the change requires other
+/// filters, for loudspeakers instead of headphones or the reverse, plain stereo plays until they
+/// are ready.
 ///
 /// ## Threading
-/// For any thread but the audio thread.
+/// May be used from any thread except the audio thread.
 final class RoutedRendering: Sendable {
   private struct State {
-    /// The latest wish; `playback` is the device that filters are requested for.
+    /// The latest requested settings; `playback` is the device that filters are requested for.
     var settings: RenderSettings
     var decision: RouteDecision
     var mode: StageMode
@@ -26,13 +27,13 @@ final class RoutedRendering: Sendable {
   private let redesigner: Redesigner
   /// The playback device that the filters are designed for if the route leads to loudspeakers.
   private let loudspeakers: PlaybackDevice
-  /// Makes the output check its queue again.
+  /// Requests that the output rewrite its queue.
   private let refresh: @Sendable () -> Void
   private let state: Mutex<State>
 
   /// - Parameters:
   ///   - settings: the settings that `renderer` was made with.
-  ///   - decision: the initial decision, which it was made for.
+  ///   - decision: the initial decision, for which `renderer` was made.
   init(
     settings: RenderSettings, decision: RouteDecision, mode: StageMode,
     loudspeakers: PlaybackDevice, renderer: Renderer, head: HeadToStageSource,
@@ -46,7 +47,7 @@ final class RoutedRendering: Sendable {
     head.isFollowed = decision.isTracked(in: mode)
   }
 
-  /// The latest wish.
+  /// The latest requested settings.
   var settings: RenderSettings { state.withLock { $0.settings } }
 
   func apply(_ decision: RouteDecision, _ mode: StageMode) {
@@ -86,13 +87,13 @@ final class RoutedRendering: Sendable {
 }
 
 extension RouteDecision {
-  /// Returns the device that the filters must be made for; nil if it does not matter because they
-  /// are inaudible.
+  /// Returns the playback device that the filters must be made for; nil if the device does not
+  /// matter because the filters are inaudible.
   func playback(_ settings: RenderSettings, loudspeakers: PlaybackDevice) -> PlaybackDevice? {
     switch treatment {
     case .binaural: .headphones
     case .crosstalkCancelled: loudspeakers
-    // Plain stereo also passes through the headphone equaliser.
+    // Plain stereo also passes through the headphone equaliser, if there is one.
     case .plainStereo:
       settings.headphones == nil ? nil : device == .loudspeakers ? loudspeakers : .headphones
     }

@@ -11,13 +11,13 @@ public struct SpatialRoute: Sendable, Equatable {
   public let isDefault: Bool
   /// Whether the device at the end of the route allows spatial sound.
   public let canBeSpatial: Bool
-  /// Whether the user allows spatial sound there.
+  /// Whether the user allows spatial sound on this route.
   public let isAllowed: Bool
   /// The decision for a multichannel programme. It includes the reason if the treatment is plain
   /// stereo.
   public let decision: RouteDecision
 
-  /// Whether a multichannel programme is spatial there.
+  /// Whether a multichannel programme is rendered spatially on this route.
   public var isSpatial: Bool { decision.treatment != .plainStereo }
 
   public init(_ sink: Sink, policy: RoutePolicy) {
@@ -34,7 +34,7 @@ public struct SpatialRoute: Sendable, Equatable {
 }
 
 extension Programme {
-  /// Five loudspeakers and low-frequency effects.
+  /// A programme with five loudspeakers and low-frequency effects (5.1).
   static let surround = Programme(
     layout: .speakers([
       .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,
