@@ -3,15 +3,17 @@
 private import CRealtime
 private import Glibc
 
-/// Runs a short-lived program and captures its standard output, up to a limit of time and size.
+/// Runs a short-lived program and captures its standard output, up to limits of time and size.
 public struct CapturedProgram {
   public var launch: ProgramLaunch
   public var timeoutSeconds: Double
   public var maximumBytes: Int
-  /// Polled about every 50 ms; true stops the program.
+  /// Polled at least every 50 ms while the program runs. The program is killed if the result is
+  /// true.
   public var isCancelled: () -> Bool
 
-  /// Describes a program with empty input and no error output, in its own process group.
+  /// Describes a program that runs in its own process group, with empty standard input and with its
+  /// error output discarded.
   ///
   /// - Parameters:
   ///   - words: the program (a path, or a name to find in PATH) and its arguments.
@@ -31,7 +33,8 @@ public struct CapturedProgram {
     self.isCancelled = isCancelled
   }
 
-  /// Runs the program; returns nil if it cannot be started. Leaves no process or descriptor behind.
+  /// Runs the program, and returns its output and how it ended. Returns nil if the program cannot
+  /// be started. Leaves no process or descriptor behind.
   public func run() -> (output: [UInt8], ending: ProgramEnding)? {
     let deadline = monotonic_nanoseconds() + Int64(min(timeoutSeconds, 1e9) * 1e9)
     guard let pipe = try? SystemPipe() else { return nil }

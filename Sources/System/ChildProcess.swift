@@ -27,12 +27,12 @@ public enum ProgramEnding: Sendable, Equatable {
 /// A program that this process has started.
 ///
 /// Copies refer to the same process. After the process has ended and its status was collected, the
-/// system may give its number to another process.
+/// system may give its ID to another process.
 public struct ChildProcess: Sendable {
   public let id: Int32
 
-  /// Returns how the process ended; nil while it runs. Collects the status: the next call returns
-  /// `unknown`.
+  /// Returns how the process ended; nil while it runs. The first result that is not nil collects
+  /// the status; later calls return `unknown`.
   public func ending() -> ProgramEnding? {
     var status: Int32 = 0
     while true {
@@ -43,12 +43,12 @@ public struct ChildProcess: Sendable {
     }
   }
 
-  /// Waits for the process to end; returns nil on timeout or when `goesOn` returns false.
+  /// Waits for the process to end. Returns nil after the timeout or when `goesOn` returns false.
   ///
   /// - Parameters:
-  ///   - seconds: the longest wait.
-  ///   - pauseMilliseconds: time between two checks.
-  ///   - goesOn: whether to keep waiting.
+  ///   - seconds: the longest time to wait.
+  ///   - pauseMilliseconds: the time between two checks.
+  ///   - goesOn: returns whether to keep waiting.
   public func wait(
     seconds: Double = .infinity, pauseMilliseconds: Double = 2, while goesOn: () -> Bool = { true }
   ) -> ProgramEnding? {
@@ -60,7 +60,8 @@ public struct ChildProcess: Sendable {
     }
   }
 
-  /// Kills the process, and its process group if it leads one, and collects its status.
+  /// Kills the process (and its process group if it leads one), waits for its end and collects its
+  /// status.
   public func destroy() {
     if getpgid(id) == id { kill(-id, SIGKILL) }
     kill(id, SIGKILL)
@@ -81,7 +82,8 @@ public final class ProcessGuardian: Sendable {
 
   /// Starts to watch this process.
   ///
-  /// - Parameter target: the process; a process group if negative.
+  /// - Parameter target: the ID of the process to kill, or the negated ID of a process group.
+  /// - Throws: the system's error if the watching process cannot be started.
   public init(killing target: Int32) throws(SystemError) {
     pipe = try SystemPipe()
     var launch = ProgramLaunch(["/bin/sh", "-c", "read line; kill -KILL \(target)"])
@@ -92,7 +94,7 @@ public final class ProcessGuardian: Sendable {
     pipe.closeReader()
   }
 
-  /// Stops the watch without touching the target.
+  /// Ends the watch without killing the target.
   deinit { shell.destroy() }
 }
 

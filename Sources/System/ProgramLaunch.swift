@@ -5,34 +5,34 @@ private import Glibc
 
 /// The settings for starting a program: words, environment, standard streams and process group.
 ///
-/// The program starts with an empty signal mask, because threads that block signals would pass
-/// their mask on.
+/// The program starts with an empty signal mask. Otherwise it would inherit the mask of a thread
+/// that blocks signals.
 public struct ProgramLaunch: Sendable {
-  /// The target of a standard stream of the program.
+  /// The source or target of a standard stream of the program.
   public enum Stream: Sendable, Equatable {
     /// The corresponding stream of this process.
     case inherited
     case null
     /// An open descriptor of this process.
     case descriptor(Int32)
-    /// A file that the program opens with these flags of `open(2)`.
+    /// A file that is opened for the program with these flags of `open(2)`.
     case file(String, flags: Int32)
-    /// The target of the program's own standard output.
+    /// The target of the program's own standard output; useful for its error output.
     case output
   }
 
   /// The process group of the program.
   public enum Group: Sendable {
-    /// The process group of this process: Ctrl-C in a terminal reaches both.
+    /// The process group of this process: Ctrl-C in a terminal reaches both programs.
     case inherited
     case own
-    /// A new group and session; the first terminal that the program opens becomes its terminal.
+    /// A new group and session. The first terminal that the program opens becomes its terminal.
     case session
   }
 
   /// The program (a path, or a name to find in PATH) and its arguments.
   public var words: [String]
-  /// The environment, one `NAME=VALUE` per entry; nil for that of this process.
+  /// The environment, one `NAME=VALUE` per entry; nil for the environment of this process.
   public var environment: [String]?
   public var input = Stream.null
   public var output = Stream.inherited

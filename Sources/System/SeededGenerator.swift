@@ -11,7 +11,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   @usableFromInline var state: UInt64
   @inlinable static var increment: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 
-  /// Starts a generator; generators with the same seed yield the same numbers.
+  /// Creates a generator. Generators with the same seed yield the same numbers.
   @inlinable
   public init(_ seed: UInt64) { state = seed }
 
@@ -32,8 +32,8 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return radius * cos(2 * .pi * uniform())
   }
 
-  /// Returns the number that a generator with seed 0 yields at a position, without the ones before
-  /// it.
+  /// Returns the number at a position, counted from 1, of the sequence for seed 0, without
+  /// computing the numbers before it.
   @inlinable
   public static func value(at position: UInt64) -> UInt64 { mixed(position &* increment) }
 

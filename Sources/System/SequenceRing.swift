@@ -18,15 +18,15 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
   /// The number of values that the ring holds, a power of two.
   public let capacity: Int
   @usableFromInline let blank: Value
-  /// The slots: a sequence number each, then the value.
+  /// The slots. Each consists of a sequence number and the words of a value.
   @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt64>>
   @usableFromInline let written: UnsafeMutablePointer<Atomic<Int>>
 
   /// Allocates a ring.
   ///
   /// - Parameters:
-  ///   - capacity: number of values that the ring holds, a power of two.
-  ///   - blank: any value; its size must be a multiple of 64 bits.
+  ///   - capacity: the number of values that the ring holds, a power of two.
+  ///   - blank: any value; the size of its type must be a multiple of 64 bits.
   public init(capacity: Int = 2, blank: Value) {
     precondition(capacity > 1 && capacity & (capacity - 1) == 0)
     precondition(MemoryLayout<Value>.size % 8 == 0)
@@ -52,7 +52,7 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     words + (number & (capacity - 1)) * Self.stride
   }
 
-  /// Adds a value.
+  /// Adds a value, which may overwrite the oldest one.
   @inlinable
   public func push(_ value: Value) {
     let number = written.pointee.load(ordering: .relaxed)
@@ -66,10 +66,10 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     written.pointee.store(number + 1, ordering: .releasing)
   }
 
-  /// Returns the value after the first `position` values and advances `position`; nil if there is
-  /// none.
+  /// Returns the value with index `position` (0 for the first push) and advances `position`.
+  /// Returns nil if that value has not been pushed yet.
   ///
-  /// If the value was overwritten, a later one is returned.
+  /// If the value was overwritten, a later one is returned, and `position` advances past that one.
   @inlinable
   public func pop(_ position: inout Int) -> Value? {
     var value = blank
@@ -86,7 +86,7 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     }
   }
 
-  /// The newest value; nil before the first.
+  /// The newest value; nil before the first push.
   @inlinable public var latest: Value? {
     while true {
       var position = written.pointee.load(ordering: .acquiring) - 1
@@ -95,7 +95,8 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     }
   }
 
-  /// Reads value `number`; returns false, with `value` undefined, if the writer has overwritten it.
+  /// Reads the value with index `number`. Returns false, with `value` undefined, if the writer has
+  /// overwritten it.
   @inlinable
   func read(_ number: Int, into value: inout Value) -> Bool {
     let slot = slot(number)

@@ -18,9 +18,11 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
 
 /// Reads small files and lists folders.
 public enum SystemFile {
-  /// Returns the first `limit` bytes of a file, or all bytes if it is shorter.
+  /// Returns the first `limit` bytes of a file, or all bytes if the file is shorter.
   ///
   /// Kernel files, whose size is not known in advance, can be read too.
+  ///
+  /// - Throws: the system's error if the file cannot be opened or read.
   public static func contents(
     _ path: String, limit: Int = 4096
   ) throws(SystemError) -> [UInt8] {
@@ -39,12 +41,14 @@ public enum SystemFile {
     return bytes
   }
 
-  /// Returns the names in a folder without `.` and `..`, unsorted; nil if it cannot be listed.
+  /// Returns the names in a folder without `.` and `..`, unsorted; nil if the folder cannot be
+  /// listed.
   public static func names(in folder: String) -> [String]? {
     opendir(folder).map(list)
   }
 
-  /// Returns the names in an open folder; the descriptor stays open.
+  /// Returns the names in an open folder without `.` and `..`, unsorted; nil if the folder cannot
+  /// be listed. The descriptor stays open.
   public static func names(inDescriptor folder: Int32) -> [String]? {
     let again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     return again < 0 ? nil : fdopendir(again).map(list)

@@ -3,7 +3,7 @@
 private import Glibc
 private import Synchronization
 
-/// A thread that can be asked to stop and waits for its end.
+/// A thread that can be woken, and can be stopped by a call that waits for its end.
 public final class Worker: Sendable {
   private let isStopping = Atomic<Bool>(false)
   private let isWoken = Atomic<Bool>(false)
@@ -15,7 +15,7 @@ public final class Worker: Sendable {
   /// Whether `stop()` has been called.
   public var isStopped: Bool { isStopping.load(ordering: .relaxed) }
 
-  /// Runs `body` on the thread; does nothing if it was started or stopped before.
+  /// Runs `body` on the thread. Does nothing if the worker was started or stopped before.
   public func start(_ body: @escaping @Sendable () -> Void) {
     thread.withLock { thread in
       guard thread == nil, !isStopped else { return }
@@ -26,7 +26,7 @@ public final class Worker: Sendable {
     }
   }
 
-  /// Asks the thread to end and waits for it.
+  /// Asks the thread to end and waits for its end, unless called on that thread.
   public func stop() {
     isStopping.store(true, ordering: .relaxed)
     sendToken()
@@ -42,7 +42,7 @@ public final class Worker: Sendable {
     }
   }
 
-  /// Ends the current or the next sleep of the thread.
+  /// Ends the current sleep of the thread, or the next one if the thread is not asleep.
   public func wake() {
     guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
     sendToken()
@@ -53,7 +53,8 @@ public final class Worker: Sendable {
     _ = write(pipe?.writer ?? -1, &token, 1)
   }
 
-  /// Sleeps for `milliseconds`, or until woken or asked to stop.
+  /// Sleeps for `milliseconds`, or until `wake` or `stop` is called. Call it on the worker's
+  /// thread.
   public func sleep(milliseconds: Int) {
     guard !isStopped else { return }
     var request = pollfd(fd: pipe?.reader ?? -1, events: Int16(POLLIN), revents: 0)
