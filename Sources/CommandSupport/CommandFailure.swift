@@ -3,7 +3,7 @@
 package import CommandOptions
 internal import Glibc
 
-/// Runs the command of the command line, then ends the process with its exit code.
+/// Runs the command given on the command line, then ends the process with the exit code.
 ///
 /// - Parameters:
 ///   - program: the name of the executable.
@@ -48,7 +48,7 @@ package enum ExitCode: Int32 {
   case terminated = 143
 }
 
-/// Ends a command early, with an exit code and an optional line for stderr.
+/// The reason for which a command ends early: an exit code and an optional line for stderr.
 package struct CommandFailure: Error {
   package let message: String?
   let code: ExitCode
@@ -67,7 +67,7 @@ package struct CommandFailure: Error {
     CommandFailure(message: message, code: .wrongUsage)
   }
 
-  /// The command was ended by a signal.
+  /// A failure without a message for a command that a signal ended.
   package static var interrupted: CommandFailure {
     let code = Signals.received.flatMap { ExitCode(rawValue: 128 + $0) }
     return CommandFailure(message: nil, code: code ?? .interrupted)

@@ -4,8 +4,8 @@ import System
 
 /// Runs other programs for their output.
 package enum HelperProgram {
-  /// Returns the standard output of a program; nil if it failed. It is ended if this process
-  /// receives a signal.
+  /// Returns the standard output of a program; nil if the program failed. The program is killed if
+  /// this process receives a signal.
   package static func output(of words: [String]) -> String? {
     let program = CapturedProgram(words, isCancelled: { Signals.received != nil })
     guard let (output, ending) = program.run(), ending == .exited(0) else { return nil }

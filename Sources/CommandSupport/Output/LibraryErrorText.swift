@@ -28,7 +28,7 @@ extension NamedSetting {
   }
 }
 
-/// A hint for the user: how to let a presentation read files outside its folder.
+/// A hint for the user: how to permit a presentation to read files outside its folder.
 package let rootRemedy = "name a wider folder with --root"
 
 extension SoundOpeningError {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Formats a number with a fixed number of decimals, 0 to 9.
+/// Formats a number with a fixed number of decimals, 0 to 9. Uses Swift's standard format if the
+/// number is not finite or its magnitude is 9e9 or more.
 package func decimal(_ value: Double, _ decimals: Int) -> String {
   guard value.isFinite, abs(value) < 9e9 else { return "\(value)" }
   let scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
@@ -13,18 +14,18 @@ package func decimal(_ value: Double, _ decimals: Int) -> String {
 }
 
 extension String {
-  /// The text left-aligned in a field of `width` characters.
+  /// Returns the text left-aligned in a field of at least `width` characters.
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }
 
-  /// The text right-aligned in a field of `width` characters.
+  /// Returns the text right-aligned in a field of at least `width` characters.
   package func rightAligned(to width: Int) -> String {
     String(repeating: " ", count: max(0, width - count)) + self
   }
 
-  /// The text on one line, with control and format characters replaced by spaces, so that it cannot
-  /// control the terminal.
+  /// The text with control and format characters and line breaks replaced by spaces, so that it
+  /// cannot control the terminal.
   package var withoutControls: String {
     String(
       String.UnicodeScalarView(

@@ -5,7 +5,9 @@ import FoundationEssentials
 import Glibc
 import Media
 
-/// Prints text to stdout.
+/// Prints text to stdout, without adding a line break.
+///
+/// - Throws: a failure with the system's reason if writing fails.
 package func printOutput(_ text: String) throws(CommandFailure) {
   guard write(text, to: STDOUT_FILENO) else {
     throw CommandFailure("cannot write to standard output: \(String(cString: strerror(errno)))")
@@ -24,6 +26,8 @@ package func printJSON(_ value: some Encodable) throws(CommandFailure) {
 }
 
 /// Checks that a WAV file can be written, before a long computation begins.
+///
+/// - Throws: a failure with the reason if the file cannot be written.
 package func checkWritable(_ path: String) throws(CommandFailure) {
   // Do not open a FIFO or a device: opening it can have an effect.
   var status = stat()
@@ -33,7 +37,8 @@ package func checkWritable(_ path: String) throws(CommandFailure) {
   } catch { throw CommandFailure(error.description) }
 }
 
-/// Formats rows of cells, the first one a heading. Each column is as wide as its widest cell.
+/// Formats rows of cells as lines of text, in left-aligned columns. Each column is as wide as its
+/// widest cell.
 package func table(_ rows: [[String]]) -> String {
   let columns = rows.map(\.count).max() ?? 0
   let widths = (0..<columns).map { column in

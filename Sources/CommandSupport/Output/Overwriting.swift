@@ -4,7 +4,7 @@ import Glibc
 
 /// Throws if an output file is also an input, or is written twice.
 ///
-/// Call it before any of the files is opened. A nil is an option that was not given.
+/// Call it before any of the files is opened. A path is nil if its option was not given.
 package func refuseOverwriting(
   _ inputs: [String?], by outputs: [String?]
 ) throws(CommandFailure) {
@@ -17,7 +17,8 @@ package func refuseOverwriting(
   }
 }
 
-/// False for devices and pipes, because writing to them destroys nothing.
+/// Returns whether both paths name the same file. Returns false for devices and pipes, because
+/// writing to them destroys nothing.
 private func isSameFile(_ path: String, _ other: String) -> Bool {
   var (first, second) = (stat(), stat())
   guard stat(path, &first) == 0 else { return path == other }

@@ -2,13 +2,16 @@
 
 internal import Glibc
 
-/// A text file that gets its name only when it is complete. A pipe or a device is written in place.
+/// A text file that appears under its name only when it is complete. A pipe or a device is written
+/// directly.
 package struct TextOutput {
   package let path: String
 
   package init(path: String) { self.path = path }
 
   /// Checks that the file can be written, before a long computation begins.
+  ///
+  /// - Throws: a failure with the reason if the file cannot be written.
   package func check() throws(CommandFailure) {
     var status = stat()
     if stat(path, &status) == 0 {
@@ -25,7 +28,8 @@ package struct TextOutput {
 
   /// Writes the file.
   ///
-  /// - Parameter mode: permissions of a new file. An existing file keeps its own.
+  /// - Parameter mode: the permissions of a new file. An existing file keeps its permissions.
+  /// - Throws: a failure with the reason if the file cannot be written.
   package func write(_ text: String, mode: UInt32 = 0o666) throws(CommandFailure) {
     var status = stat()
     let exists = stat(path, &status) == 0

@@ -6,8 +6,9 @@ import Glibc
 import System
 import UserFiles
 
-/// Returns the SOFA file of `--hrtf`: a path, or the name of a file in the data folder's `HRTF`.
-/// Nil without the option.
+/// Returns the SOFA file of `--hrtf`; nil without the option. The option gives a path, or the name
+/// of a file in the `HRTF` folder of the data folder. A file of that name in the current folder
+/// takes precedence.
 package func hrtfFile(_ command: ParsedCommand) -> String? {
   guard let name = command[Options.hrtf] else { return nil }
   guard !name.contains("/"), access(name, F_OK) != 0 else { return name }
@@ -27,7 +28,9 @@ private func dataFolder(_ command: ParsedCommand) -> String? {
     option: command[Options.data], environment: environment)
 }
 
-/// Returns the profile of `--headphones`; nil for none.
+/// Returns the profile of `--headphones`; nil without the option or if it is "none".
+///
+/// - Throws: a failure with the reason if the profile cannot be found or read.
 package func headphoneProfile(_ command: ParsedCommand) throws(CommandFailure) -> HeadphoneProfile?
 {
   guard let word = command[Options.headphones], word.lowercased() != "none" else { return nil }
@@ -41,7 +44,7 @@ package func headphoneProfile(_ command: ParsedCommand) throws(CommandFailure) -
 }
 
 /// The HRTF sets that a listener can choose from during playback: the requested one, the default
-/// (nil), and those in the data folder.
+/// set (nil), and those in the data folder.
 package struct HRTFChoices {
   private var paths: [String?] = [nil]
 

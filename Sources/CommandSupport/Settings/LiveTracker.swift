@@ -6,6 +6,8 @@ package import HeadTracking
 package import NetworkTracking
 
 /// Returns the tracker settings from the command line and the data folder.
+///
+/// - Throws: a usage error if `--tracker-axes` is invalid.
 package func trackerSettings(_ command: ParsedCommand) throws(CommandFailure) -> TrackerSettings {
   var settings = TrackerSettings()
   if let axes = command[Options.trackerAxes] {
@@ -22,7 +24,9 @@ package func trackerSettings(_ command: ParsedCommand) throws(CommandFailure) ->
   return settings
 }
 
-/// Returns the network tracker with this ID; nil if the ID is not that of a network tracker.
+/// Returns the network tracker with this ID; nil if the ID does not name a network tracker.
+///
+/// - Throws: a usage error if the ID or the preset is invalid, or with `--tracker-axes`.
 package func networkTracker(
   _ id: String, _ command: ParsedCommand
 ) throws(CommandFailure) -> NetworkTracker? {
@@ -49,6 +53,7 @@ package enum LiveTracker {
   ///   - source: receives the samples.
   ///   - events: called for each event of a local tracker.
   ///   - record: called for each sample, on the tracker's thread.
+  /// - Throws: a failure if the tracker is not found or cannot be used.
   package static func start(
     _ id: String, _ command: ParsedCommand, feeding source: HeadPoseSource,
     events: @escaping @Sendable (TrackerEvent) -> Void,

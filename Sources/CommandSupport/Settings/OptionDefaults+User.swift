@@ -4,7 +4,7 @@ package import CommandOptions
 package import UserFiles
 
 extension OptionDefaults {
-  /// Reads the defaults in a folder's `config.json`; there are none without that file.
+  /// Reads the defaults in a folder's `config.json`. Without that file, there are none.
   ///
   /// - Throws: an error with the file, the option's name and the reason.
   package init(in folder: UserFolder) throws(UserFileError) {

@@ -3,7 +3,7 @@
 package import Geometry
 package import HeadTracking
 
-/// Returns the orientation after each sample of a recording, from sensor to earth.
+/// Returns the orientation (sensor to earth) after each sample of a recording.
 package func fused(_ recording: InertialRecording, usesMagnetometer: Bool) -> [Quaternion] {
   var settings = FusionSettings()
   settings.usesMagnetometer = usesMagnetometer
@@ -15,6 +15,8 @@ package func fused(_ recording: InertialRecording, usesMagnetometer: Bool) -> [Q
 }
 
 /// Reads a recording of an inertial sensor.
+///
+/// - Throws: a failure with the reason if the file cannot be read.
 package func readRecording(_ path: String) throws(CommandFailure) -> InertialRecording {
   do throws(HeadTrackingError) {
     return try InertialRecording(path: path)

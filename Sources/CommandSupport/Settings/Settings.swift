@@ -8,7 +8,7 @@ import Media
 package import Rendering
 
 extension RenderSettings {
-  /// Reads the options that `play` and `render` share.
+  /// Reads the options that `play` and `render` have in common.
   package init(_ command: ParsedCommand) throws(CommandFailure) {
     self.init()
     hrtfPath = hrtfFile(command)
@@ -51,7 +51,7 @@ extension DecoderDesign.Method {
       case .magls, .direct: .magnitudeLeastSquares
       case .ls: .leastSquares
       case .maglsCov: .covarianceConstrained
-      // It decodes the residual, which is not part of any estimated wave.
+      // This decodes the residual: the sound that is not part of any estimated wave.
       case .parametric: .magnitudeLeastSquares
       }
   }
@@ -89,6 +89,8 @@ extension Upmix {
 }
 
 /// Returns the recorded head motion of `--motion`; nil without the option.
+///
+/// - Throws: a failure with the reason if the file cannot be read.
 package func recordedHead(_ command: ParsedCommand) throws(CommandFailure) -> HeadTrajectory? {
   guard let path = command[Options.motion] else { return nil }
   do throws(HeadTrackingError) {
@@ -102,7 +104,7 @@ extension PoseAngles {
   }
 }
 
-/// Runs a body of the engine and converts its errors to those of a command.
+/// Runs `body`, and converts a playback error to a command failure.
 package func playing<Value>(
   _ body: () throws(PlaybackError) -> Value
 ) throws(CommandFailure) -> Value {

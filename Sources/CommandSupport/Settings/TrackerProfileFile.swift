@@ -38,7 +38,7 @@ package struct TrackerProfileFile: Decodable {
   var clock: Clock?
   var start: Start?
 
-  /// Why a file is not a valid profile.
+  /// The reason why a file is not a valid profile.
   struct Problem: Error {
     var reason: String
     init(_ reason: String) { self.reason = reason }
@@ -142,7 +142,8 @@ package struct TrackerProfileFile: Decodable {
   }
 }
 
-/// Reads the profiles in a folder. Prints a note for each invalid one and skips it.
+/// Reads the profiles in a folder, in the order of their file names. Skips each invalid one and
+/// prints a note about it.
 package func trackerProfiles(in folder: String) -> [TrackerProfile] {
   var profiles: [TrackerProfile] = []
   for name in SystemFile.names(in: folder)?.sorted() ?? [] where name.hasSuffix(".json") {

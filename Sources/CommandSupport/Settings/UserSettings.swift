@@ -5,7 +5,10 @@ package import HeadTracking
 import Media
 import UserFiles
 
-/// Returns the command with the user's defaults for options that are not given.
+/// Returns the command with the user's defaults for options that are not given. Only `play` and
+/// `render` have such defaults.
+///
+/// - Throws: a failure with the reason if `config.json` is invalid.
 package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -> ParsedCommand {
   guard [.play, .render].contains(command.name), let folder = UserFolder.ofThisProcess else {
     return command
@@ -25,8 +28,8 @@ package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -
   return result
 }
 
-/// Reads a tracker's calibration in the user's folder; nil if there is none. Prints a note if it
-/// cannot be used, and the tracker then runs without a calibration.
+/// Reads a tracker's calibration from the user's folder; returns nil if there is none. If the
+/// calibration cannot be used, prints a note and returns nil.
 package let userCalibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { tracker in
   guard let folder = UserFolder.ofThisProcess else { return nil }
   do throws(UserFileError) {

@@ -21,7 +21,7 @@ package final class Console {
     case quit
   }
 
-  /// Whether stdout is a terminal, so that the status line is shown.
+  /// Whether stdout is a terminal. The status line is shown only then.
   package let isInteractive = isTerminal(STDOUT_FILENO)
   private var saved: termios?
   private var isShown = false
@@ -45,7 +45,8 @@ package final class Console {
     saved = nil
   }
 
-  /// Waits up to this time for keys, and returns those that were pressed.
+  /// Waits at most this time for keys, and returns those that were pressed. Returns an empty array
+  /// if none was pressed, or if the terminal's keys are not read.
   package func keys(waitMilliseconds: Int32) -> [Key] {
     guard saved != nil else {
       usleep(UInt32(waitMilliseconds) * 1000)
@@ -93,7 +94,8 @@ package final class Console {
     return keys
   }
 
-  /// Shows a line in place of the previous one, cut to the width of the terminal.
+  /// Shows a line in place of the previous one, cut to the width of the terminal. Does nothing if
+  /// stdout is not a terminal.
   package func show(_ line: String) {
     guard isInteractive else { return }
     var size = winsize()

@@ -14,7 +14,7 @@ package func printNote(_ message: String) {
 @discardableResult
 package func writeText(_ text: String, to descriptor: Int32) -> Bool { write(text, to: descriptor) }
 
-/// Writes all of a text. Returns false if writing fails.
+/// Writes all of a text to a descriptor. Returns false if writing fails.
 @discardableResult
 package func write(_ text: String, to descriptor: Int32) -> Bool {
   var bytes = Array(text.utf8)[...]
@@ -27,5 +27,5 @@ package func write(_ text: String, to descriptor: Int32) -> Bool {
   return true
 }
 
-/// Whether a descriptor is a terminal.
+/// Returns whether a descriptor is a terminal.
 package func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }

@@ -3,7 +3,8 @@
 import CRealtime
 import Glibc
 
-/// Shows the progress of a long operation on stderr, if that is a terminal and 0.5 s have passed.
+/// Shows the progress of a long operation on stderr, if stderr is a terminal and the operation
+/// takes longer than 0.5 s.
 package struct Progress {
   private let total: Int?
   private var done = 0
@@ -15,7 +16,7 @@ package struct Progress {
   /// Creates a progress display.
   ///
   /// - Parameters:
-  ///   - total: total number of frames; nil if unknown, and then nothing is shown.
+  ///   - total: the total number of frames; nil if it is unknown, in which case nothing is shown.
   ///   - word: a word that is printed after the percentage; empty for none.
   package init(total: Int?, doing word: String = "") {
     self.total = total
@@ -32,7 +33,7 @@ package struct Progress {
     write("\r\(min(100, done * 100 / total)) %\(word)\u{1B}[K", to: STDERR_FILENO)
   }
 
-  /// Clears the line.
+  /// Clears the progress line.
   package func end() {
     if isShown { write("\r\u{1B}[K", to: STDERR_FILENO) }
   }

@@ -10,14 +10,14 @@ package enum Signals {
   package static let interrupt = InterruptFlag()
   private static let number = Atomic<Int32>(0)
 
-  /// The first signal that arrived; nil if there was none.
+  /// The number of the first signal that arrived; nil if there was none.
   package static var received: Int32? {
     let value = number.load(ordering: .acquiring)
     return value == 0 ? nil : value
   }
 
-  /// Blocks the signals for all threads that are started later, and starts a thread that waits for
-  /// them. A second signal ends the process at once.
+  /// Blocks the signals for this thread and all threads that it starts later, and starts a thread
+  /// that waits for the signals. A second signal ends the process at once.
   static func watch() {
     var set = Self.set
     pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -36,7 +36,8 @@ package enum Signals {
     return set
   }
 
-  /// `nohup` ignores SIGHUP. Waiting for an ignored signal would still receive it.
+  /// Returns whether a signal is ignored, as SIGHUP is under `nohup`. Waiting for an ignored signal
+  /// would still receive it.
   private static func isIgnored(_ signal: Int32) -> Bool {
     var action = sigaction()
     sigaction(signal, nil, &action)
