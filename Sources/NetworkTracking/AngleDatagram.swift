@@ -2,23 +2,23 @@
 
 import Geometry
 
-/// Decodes the datagrams of OpenTrack and of FreePIE's phone application; any bytes are accepted.
+/// Decodes the datagrams of OpenTrack and of FreePIE's phone application. Arbitrary bytes are safe.
 enum AngleDatagram {
-  /// Decodes an OpenTrack datagram; nil if it contains no pose.
+  /// Decodes an OpenTrack datagram; returns nil if the datagram contains no pose.
   ///
-  /// It has six little-endian doubles: x, y, z in cm, then yaw, pitch, roll in degrees. Some
-  /// senders append a frame number.
+  /// The datagram has six little-endian doubles: x, y, z in cm, then yaw, pitch, roll in degrees.
+  /// Some senders append a frame number.
   static func opentrack(_ bytes: [UInt8], _ signs: AngleSigns) -> Quaternion? {
     guard (48...64).contains(bytes.count) else { return nil }
     let angles = (3..<6).map { double(bytes, 8 * $0) }
     return head(angles, signs)
   }
 
-  /// Decodes a FreePIE datagram; nil if it contains no pose.
+  /// Decodes a FreePIE datagram; returns nil if the datagram contains no pose.
   ///
-  /// It has a device number (1 byte), flags (1 byte; 1: raw values, 2: orientation) and
-  /// little-endian floats: nine raw values if present, then the orientation in radians as azimuth,
-  /// pitch, roll.
+  /// The datagram has a device number (1 byte), flags (1 byte; bit 0: raw values, bit 1:
+  /// orientation) and little-endian floats: nine raw values if present, then the orientation in
+  /// radians as azimuth, pitch, roll.
   static func freepie(_ bytes: [UInt8], _ signs: AngleSigns) -> Quaternion? {
     guard bytes.count >= 14, bytes[1] & 2 != 0 else { return nil }
     let start = bytes[1] & 1 != 0 ? 2 + 9 * 4 : 2

@@ -26,7 +26,7 @@ public struct NetworkTracker: Sendable, Equatable {
   ///   - preset: the preset if the text contains none; nil for the protocol's default.
   /// - Returns: nil if the text does not name a network tracker, so that it may be another kind of
   ///   ID.
-  /// - Throws: `badAddress` or `unknownPreset` if it names one incorrectly.
+  /// - Throws: `badAddress` or `unknownPreset` if the text names a network tracker incorrectly.
   public init?(_ text: String, preset: String? = nil) throws(NetworkTrackerError) {
     let words = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     guard let name = words.first, ["osc", "opentrack", "freepie"].contains(name), words.count > 1
@@ -55,7 +55,7 @@ public struct NetworkTracker: Sendable, Equatable {
 }
 
 /// The directions in which a sender's yaw and pitch are positive. Programs differ, so the user can
-/// choose.
+/// choose them.
 public enum AngleSigns: String, Sendable, CaseIterable {
   case rightUp = "right-up"
   case rightDown = "right-down"

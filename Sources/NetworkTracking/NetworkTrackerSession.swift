@@ -8,9 +8,9 @@ import System
 
 /// Listens on a UDP port and passes head poses to a `HeadSampleSink`.
 ///
-/// It accepts datagrams from any sender. The direction of the first pose becomes the front.
-/// Datagrams without a pose are counted as rejected. If several poses arrive together, only the
-/// newest is used.
+/// The session accepts datagrams from any sender. The direction of the first pose becomes the
+/// front. Datagrams without a pose are counted as rejected. If several poses arrive together, only
+/// the newest is used.
 ///
 /// ## Threading
 /// May be used from any thread. Samples are passed on the session's own thread.
@@ -41,7 +41,7 @@ public final class NetworkTrackerSession: Sendable {
 
   /// Opens the port and starts the session's thread.
   ///
-  /// - Throws: `cannotListen`.
+  /// - Throws: `cannotListen` if the port cannot be opened.
   public func start() throws(NetworkTrackerError) {
     let port = try Port(tracker)
     let (worker, sink, record) = (worker, sink, record)
@@ -61,7 +61,7 @@ public final class NetworkTrackerSession: Sendable {
     }
   }
 
-  /// Ends the thread within 100 ms. The session cannot start again.
+  /// Ends the thread, which takes at most 100 ms. The session cannot start again.
   public func stop() { worker.stop() }
 
   /// The open port; once the session's thread runs, only that thread uses it.
@@ -87,7 +87,8 @@ public final class NetworkTrackerSession: Sendable {
       }
     }
 
-    /// Returns the newest pose that arrived, preceded by a nil for each message without a pose.
+    /// Returns the newest pose that arrived within the timeout, preceded by a nil for each message
+    /// without a pose. Returns an empty array if nothing arrived.
     func heads(timeoutMilliseconds: Int) -> [Quaternion?] {
       let all: [Quaternion?]
       switch listener {
@@ -102,16 +103,16 @@ public final class NetworkTrackerSession: Sendable {
   }
 }
 
-/// A UDP port to listen on.
+/// A UDP socket that receives datagrams on a port.
 ///
 /// ## Threading
-/// Belongs to one thread.
+/// Use it on one thread only.
 final class DatagramSocket {
   private let descriptor: Int32
 
   /// Opens the port on all IPv4 addresses.
   ///
-  /// - Throws: `cannotListen`.
+  /// - Throws: `cannotListen` if the port cannot be opened.
   init(port: Int) throws(NetworkTrackerError) {
     descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | O_CLOEXEC, 0)
     var address = sockaddr_in()
@@ -131,7 +132,8 @@ final class DatagramSocket {
 
   deinit { close(descriptor) }
 
-  /// Returns the datagrams that arrive within the timeout, oldest first, at most 256.
+  /// Waits for a datagram, at most for the timeout, and returns it with all others that have
+  /// arrived, oldest first, at most 256. Returns an empty array if none arrives.
   func datagrams(timeoutMilliseconds: Int) -> [[UInt8]] {
     var found: [[UInt8]] = []
     var wait = Int32(timeoutMilliseconds)

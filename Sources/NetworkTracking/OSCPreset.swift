@@ -4,8 +4,8 @@ public import Geometry
 
 /// A convention for head poses in OSC messages: addresses, order and signs.
 ///
-/// The signs are for a head pose q = Rz(yaw) Ry(-pitch) Rx(roll) with yaw to the left, pitch up,
-/// roll right ear down (x front, y left, z up):
+/// The signs are for a head pose q = Rz(yaw) Ry(-pitch) Rx(roll) with x to the front, y to the left
+/// and z up. Yaw to the left, pitch up and roll towards the right ear are positive:
 ///
 /// | preset | message | numbers |
 /// |---|---|---|
@@ -29,7 +29,7 @@ public enum OSCPreset: String, Sendable, CaseIterable {
   case iem
   case iemAngles = "iem-ypr"
 
-  /// Returns the message for a head pose.
+  /// Returns the message that transmits a head pose.
   public func message(for head: Quaternion) -> OSCMessage {
     let angles = YawPitchRoll(head)
     switch self {
@@ -61,14 +61,14 @@ public struct OSCMessage: Sendable, Equatable {
 /// Combines the messages of a preset into poses; the angles may arrive separately.
 public struct OSCHead: Sendable {
   private let preset: OSCPreset
-  /// The latest yaw, pitch and roll, with the sender's signs, in degrees.
+  /// The latest yaw, pitch and roll, in degrees, with the sender's signs.
   private var angles = [0.0, 0.0, 0.0]
   private var components: [Double?] = [nil, nil, nil, nil]
 
   public init(_ preset: OSCPreset) { self.preset = preset }
 
-  /// Returns the head pose after a message; nil if the message contains no part of it or if the
-  /// pose is incomplete.
+  /// Returns the head pose after a message. Returns nil if the message contains no part of a pose,
+  /// if the pose is incomplete, or if a quaternion's norm is far from 1.
   ///
   /// Every preset accepts the angles and, except `sparta`, the quaternion of its family.
   public mutating func take(_ message: OSCMessage) -> Quaternion? {
@@ -118,7 +118,7 @@ public struct OSCHead: Sendable {
   private mutating func head(component index: Int, _ value: Double) -> Quaternion? {
     components[index] = value
     let known = components.compactMap(\.self)
-    // Components arrive in order, so the set is complete with the last one.
+    // Senders transmit the components in order, so the set is complete with the last one.
     guard index == 3, known.count == 4 else { return nil }
     return head(quaternion: known)
   }

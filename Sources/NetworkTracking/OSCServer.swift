@@ -6,14 +6,14 @@ import Glibc
 /// Receives OSC messages over UDP.
 ///
 /// ## Threading
-/// Belongs to one thread.
+/// Use it on one thread only.
 final class OSCServer {
   private let server: lo_server
   private let inbox: UnsafeMutablePointer<[OSCMessage]>
 
   /// Opens the port.
   ///
-  /// - Throws: `cannotListen`.
+  /// - Throws: `cannotListen` if the port cannot be opened.
   init(port: Int) throws(NetworkTrackerError) {
     errno = 0
     guard let server = lo_server_new_with_proto("\(port)", LO_UDP, nil) else {
@@ -34,7 +34,8 @@ final class OSCServer {
     inbox.deallocate()
   }
 
-  /// Returns the messages that arrive within the timeout, oldest first.
+  /// Waits for a message, at most for the timeout, and returns it with all others that have
+  /// arrived, oldest first. Returns an empty array if none arrives.
   func messages(timeoutMilliseconds: Int) -> [OSCMessage] {
     inbox.pointee.removeAll(keepingCapacity: true)
     var wait = timeoutMilliseconds
@@ -56,14 +57,14 @@ final class OSCServer {
 /// Sends OSC messages over UDP.
 ///
 /// ## Threading
-/// Belongs to one thread.
+/// Use it on one thread only.
 public final class OSCSender {
   private let target: lo_address
 
   /// Resolves the target.
   ///
   /// - Parameter url: `osc://HOST:PORT` or `osc.udp://HOST:PORT`.
-  /// - Throws: `badTarget`, `unknownHost`.
+  /// - Throws: `badTarget` if the URL is malformed, `unknownHost` if the host has no known address.
   public init(_ url: String) throws(NetworkTrackerError) {
     let scheme = ["osc://", "osc.udp://"].first { url.hasPrefix($0) }
     var rest = scheme.map { url.dropFirst($0.count) } ?? ""
@@ -78,8 +79,8 @@ public final class OSCSender {
     self.target = target
   }
 
-  /// Returns the host of a name, an IPv4 address or an IPv6 address in brackets; nil if it is
-  /// malformed.
+  /// Returns the host that a text names: a host name, an IPv4 address, or an IPv6 address without
+  /// its brackets. Returns nil if the text is malformed.
   private static func host(_ text: Substring) -> String? {
     if text.first == "[", text.last == "]" { return String(text.dropFirst().dropLast()) }
     let isName = !text.isEmpty && !text.contains(where: { ":/@[] ".contains($0) })
@@ -97,7 +98,7 @@ public final class OSCSender {
 
   deinit { lo_address_free(target) }
 
-  /// Sends the numbers as floats; returns false if the target is known to be unreachable.
+  /// Sends the numbers as 32-bit floats. Returns false if the target is known to be unreachable.
   @discardableResult
   public func send(_ message: OSCMessage) -> Bool {
     let packet = lo_message_new()
