@@ -7,7 +7,7 @@ internal import Glibc
 ///
 /// - Parameters:
 ///   - program: the name of the executable.
-///   - perform: runs a command.
+///   - perform: runs the parsed command. A failure that it throws determines the exit code.
 package func run(
   _ program: String, _ perform: (ParsedCommand) throws(CommandFailure) -> Void
 ) -> Never {

@@ -62,7 +62,7 @@ final class PlayedHead: Sendable {
   }
 
   /// Returns the session of the tracker on the device relative to which the stage stands still.
-  /// Returns nil if the options name no such tracker, or without live poses.
+  /// Returns nil if the options name no such tracker or if there are no live poses.
   private static func deviceSession(
     _ options: PlayerOptions, _ source: HeadPoseSource?, _ events: EventQueue
   ) -> TrackerSession? {

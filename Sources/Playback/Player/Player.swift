@@ -32,7 +32,7 @@ public final class Player: @unchecked Sendable {
   public let notes: [String]
 
   private let options: PlayerOptions
-  /// Whether the source is a soundfield, which has an order and no loudspeakers.
+  /// Whether the source is a soundfield, which has an ambisonic order and no loudspeakers.
   public let isAmbisonic: Bool
   private let route: RouteFollower
   private let duration: Double?
@@ -205,7 +205,7 @@ public final class Player: @unchecked Sendable {
     set { feed.volume = min(10, max(0, newValue)) }
   }
 
-  /// What the stage follows. A change is smooth.
+  /// How the stage relates to the head. A change is a smooth transition.
   public var mode: StageMode {
     get { route.mode }
     set {

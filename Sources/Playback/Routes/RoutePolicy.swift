@@ -20,7 +20,7 @@ public enum SinkPermission: String, Sendable, CaseIterable {
   case headphones
   /// Loudspeakers, whatever the sound server reports.
   case speakers
-  /// Never spatial.
+  /// Plain stereo, never spatial sound.
   case off
 }
 

@@ -11,8 +11,8 @@ public final class CapturedAudio: Sendable {
     public let frameCount: Int
     /// When the frames arrived, CLOCK_MONOTONIC [ns].
     public let arrivalTimeNanoseconds: Int64
-    /// When the first frame was played, as defined by `MonitorCapture.Receiver` [ns]; nil if
-    /// unknown.
+    /// When the first frame was played or recorded, as defined by `MonitorCapture.Receiver` [ns];
+    /// nil if unknown.
     public let captureTimeNanoseconds: Int64?
   }
 

@@ -16,8 +16,8 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
   /// - Parameters:
   ///   - interleaved: frames x 2 samples, valid during the call; silence if the server had no
   ///     audio.
-  ///   - captureTimeNanoseconds: when the sink played the first frame, according to the server,
-  ///     CLOCK_MONOTONIC [ns]; nil before the server's first report.
+  ///   - captureTimeNanoseconds: when the sink played, or the source recorded, the first frame,
+  ///     according to the server, CLOCK_MONOTONIC [ns]; nil before the server's first report.
   public typealias Receiver =
     @Sendable (
       _ interleaved: UnsafeBufferPointer<Float>, _ captureTimeNanoseconds: Int64?

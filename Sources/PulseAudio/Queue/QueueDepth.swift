@@ -11,7 +11,7 @@ struct QueueDepth: Equatable {
     var deepest = 200.0
     /// Initial and smallest depth of a rewritten queue, whose depth adds no latency.
     var rewritten = 150.0
-    /// Initial depth of a queue that is not rewritten, whose depth is latency.
+    /// Initial depth of a queue that is not rewritten, whose depth adds to the latency.
     var appended = 50.0
     var quietNanoseconds: Int64 = 60_000_000_000
     /// Time after a change for which a low queue does not change the depth again, because one stall

@@ -52,7 +52,8 @@ extension PulseAudioError: CustomStringConvertible {
   public var description: String { message }
 }
 
-/// Returns a description, for error messages, of the address at which a server was sought.
+/// Returns a description of a server's address for error messages. If `address` is nil, describes
+/// the address that libpulse uses by default.
 func describeServerAddress(_ address: String?) -> String {
   if let address { return address }
   if let named = getenv("PULSE_SERVER") { return "PULSE_SERVER=\(String(cString: named))" }

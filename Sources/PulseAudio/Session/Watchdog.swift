@@ -16,7 +16,7 @@ struct Watchdog {
   private static let quietBeforeAsking: Int64 = 200_000_000
   private static let patienceForAnswer: Int64 = 450_000_000
   private static let leastPatienceForRequest: Int64 = 800_000_000
-  /// Time allowed for the first request, because a null sink may take two seconds.
+  /// Time allowed for the first request, because a null sink may take two seconds [ns].
   private static let patienceAtStart: Int64 = 2_500_000_000
 
   private(set) var frozenSince: Int64?
