@@ -121,7 +121,7 @@ package struct TrackerProfileFile: Decodable {
     return number
   }
 
-  /// Parses `PAGE:USAGE` in hexadecimal.
+  /// Parses a HID usage: `PAGE:USAGE`, both in hexadecimal.
   private static func usage(_ text: String) throws(Problem) -> HIDUsage {
     let parts = text.split(separator: ":").map(String.init)
     guard parts.count == 2 else { throw Problem("'\(text)' is not a usage such as 0001:0032") }

@@ -72,8 +72,9 @@ public struct PlayerOptions: Sendable {
   public var head = HeadChoice.automatic
   /// The axes of the tracker, and the profiles of simple trackers.
   public var trackerSettings = TrackerSettings()
-  /// Returns the calibration of a tracker, which is combined with the tracker's own calibration.
-  /// Called on the tracker's thread when a tracker is opened. Default: none.
+  /// Returns the user's calibration of a tracker, which applies in addition to any calibration that
+  /// the tracker itself reports. Called on the tracker's thread when a tracker is opened. Default:
+  /// none.
   public var calibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil }
   /// The ID of a second tracker, fixed to the device (such as a screen or a seat) relative to which
   /// the stage stands still; nil for a stage that stands still in the room. It has an effect only

@@ -54,7 +54,7 @@ final class RouteFollower: Sendable {
 
   func follow(_ layout: ChannelLayout) { change { $0.programme.layout = layout } }
 
-  /// Changes the state, and then decides, applies and reports.
+  /// Changes the state, and then updates, applies and reports the decision.
   ///
   /// - Parameter isNews: whether to report the decision even if it is unchanged.
   private func change(isNews: Bool = false, _ change: (inout State) -> Void) {

@@ -147,7 +147,7 @@ struct StreamRenderer {
   }
 
   /// Returns the number of frames that have been written but are not yet audible at `time`, at most
-  /// the granted latency. Returns 0 before the first report.
+  /// the number that fits in the granted latency. Returns 0 before the first report.
   func framesQueued(at time: Int64) -> Int {
     let written = counters.pointee.framesWritten.load(ordering: .relaxed)
     guard let heard = clock.positionHeard(at: time, written: written) else { return 0 }
