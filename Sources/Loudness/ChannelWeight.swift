@@ -6,14 +6,15 @@ private import Geometry
 /// The weight of a channel in the loudness of a programme (ITU-R BS.1770-5, annex 1, table 3, and
 /// annex 3).
 public enum ChannelWeight: Sendable, Equatable {
-  /// Weight 1.0.
+  /// Weight 1.0, for all other positions.
   case main
-  /// Weight 1.41 (+1.5 dB): 60 to 120 degrees to the side, less than 30 degrees up or down.
+  /// Weight 1.41 (+1.5 dB), for an azimuth of 60 to 120 degrees to either side and an elevation
+  /// between -30 and 30 degrees, exclusive.
   case surround
-  /// Weight 0: low-frequency effects do not count.
+  /// Weight 0, for low-frequency effects.
   case excluded
 
-  /// Returns the weight of a loudspeaker at its position in a layout.
+  /// Determines the weight of a loudspeaker from its position in a layout.
   public init(_ speaker: Speaker, in layout: [Speaker]) {
     guard let direction = speaker.direction(in: layout) else {
       self = .excluded
@@ -21,14 +22,17 @@ public enum ChannelWeight: Sendable, Equatable {
     }
     let place = direction.unitVector
     let isLevel = abs(place.z) < 0.5 - 1e-9
-    // The azimuth is 60 to 120 degrees if |x| is at most half of the horizontal length.
+    // The azimuth is 60 to 120 degrees to either side if |x| is at most half of the horizontal
+    // length.
     let level = (place.x * place.x + place.y * place.y).squareRoot()
     let isBeside = abs(place.x) <= 0.5 * level + 1e-9
     self = isLevel && isBeside ? .surround : .main
   }
 
-  /// Returns the weights of all channels of a layout; nil for a soundfield, for which the
-  /// recommendation has no weights.
+  /// Returns the weight of each channel of a layout.
+  ///
+  /// Returns nil for a soundfield, for which BS.1770-5 has no weights, and for channels of unknown
+  /// meaning.
   public static func all(_ layout: ChannelLayout) -> [ChannelWeight]? {
     guard case .speakers(let speakers) = layout else { return nil }
     return speakers.map { ChannelWeight($0, in: speakers) }

@@ -2,19 +2,19 @@
 
 private import Glibc
 
-/// A gain that moves to its goal inaudibly.
+/// A gain that changes towards its goal slowly enough to be inaudible.
 ///
-/// Before the first sound, a new goal applies at once. After that, the gain moves at a constant
-/// rate in dB.
+/// Before the first sound, a new goal applies at once. After that, the gain changes at a constant
+/// rate in dB/s until it reaches the goal.
 public struct GainPlanner: Sendable, Equatable {
-  /// Rate of gain change, in dB/s; just below the permitted 1 dB/s.
+  /// The rate at which the gain changes, in dB/s; just below the documented limit of 1 dB/s.
   public static let rate = 0.9
 
   /// The current gain, in dB.
   public private(set) var gain: Double
   /// The gain to reach, in dB.
   public private(set) var goal: Double
-  /// Whether anything but silence has passed.
+  /// Whether at least one period so far was not silent.
   public private(set) var hasSounded = false
 
   public init(gain: Double = 0) {
@@ -22,19 +22,20 @@ public struct GainPlanner: Sendable, Equatable {
     goal = gain
   }
 
-  /// Sets the goal, in dB. Values that are not finite are ignored.
+  /// Sets the goal, in dB, and before the first sound also the gain. Values that are not finite are
+  /// ignored.
   public mutating func aim(at goal: Double) {
     guard goal.isFinite else { return }
     self.goal = goal
     if !hasSounded { gain = goal }
   }
 
-  /// Advances by a period of time.
+  /// Advances the gain by a period of time.
   ///
   /// - Parameters:
-  ///   - seconds: the length of the period.
+  ///   - seconds: the length of the period; negative values count as 0.
   ///   - isSilent: whether the period is silent.
-  /// - Returns: the linear gains at its start and at its end.
+  /// - Returns: the linear gains at the start and at the end of the period.
   public mutating func advance(
     seconds: Double, isSilent: Bool
   ) -> (start: Float, end: Float) {

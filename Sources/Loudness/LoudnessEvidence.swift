@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The loudness of a section of sound, before and after binaural rendering.
+/// The measured loudness of a section of sound, before and after rendering.
 public struct LoudnessMeasurement: Sendable, Equatable {
-  /// Loudness at the ears with the head facing the front, in LUFS.
+  /// Loudness at the ears, in LUFS. The head faces the front, except in offline rendering with head
+  /// motion.
   public var ears: Double
-  /// Loudness of the source's channels by BS.1770-5, in LUFS; nil for a soundfield.
+  /// Loudness of the source's channels by BS.1770-5, in LUFS; nil for a soundfield, or if it was
+  /// not measured.
   public var source: Double?
   /// True peak at the ears, in dBTP; nil if it was not measured.
   public var truePeak: Double?
@@ -18,16 +20,16 @@ public struct LoudnessMeasurement: Sendable, Equatable {
 
 /// All evidence for the loudness of a source, and the conclusion from it.
 ///
-/// Normalisation applies to the loudness at the ears. A source states the loudness of its channels.
-/// The difference between the two is always measured, because it depends on the sound as much as on
-/// the layout.
+/// Normalisation applies to the loudness at the ears, but a source states the loudness of its
+/// channels. The difference between the two is measured, because it depends on the sound as much as
+/// on the layout. Until it has been measured, it counts as 0.
 public struct LoudnessEvidence: Sendable, Equatable {
   /// The loudness that the source states for itself.
   public struct Statement: Sendable, Equatable {
     /// Loudness of the source's channels, in LUFS.
     public var loudness: Double
-    /// Whether the value is often left at a meaningless default, as dialnorm is. It then counts
-    /// only if it agrees with the measurement.
+    /// Whether the value is of a kind that is often left at a meaningless default, such as
+    /// dialnorm. Such a value is ignored if a measurement disagrees with it; see `agreement`.
     public var needsAgreement: Bool
 
     public init(loudness: Double, needsAgreement: Bool) {
@@ -36,10 +38,10 @@ public struct LoudnessEvidence: Sendable, Equatable {
     }
   }
 
-  /// Largest difference, in LU, between a dialogue level and the measured loudness of the programme
-  /// at which the dialogue level counts.
+  /// The largest difference, in LU, between a statement that needs agreement and the measured
+  /// loudness of the channels at which the statement still counts.
   public static let agreement = 3.0
-  /// Assumed loudness at the ears while nothing is known about a source, in LUFS.
+  /// The assumed loudness at the ears, in LUFS, as long as there is no evidence.
   public static let assumedLoudness = -14.0
 
   public var statement: Statement?
@@ -50,8 +52,8 @@ public struct LoudnessEvidence: Sendable, Equatable {
 
   public init() {}
 
-  /// The conclusion: from a credible statement, else the scan, else what has been read, else the
-  /// assumption.
+  /// The conclusion from the evidence. The first of these that is available decides: a credible
+  /// statement, the scan, the running measurement, the assumed loudness.
   public var knowledge: LoudnessKnowledge {
     let measured = scan ?? running
     if let statement {
@@ -75,8 +77,10 @@ public struct LoudnessEvidence: Sendable, Equatable {
       truePeak: measured.truePeak)
   }
 
-  /// Returns what follows from a statement before any measurement. A doubtful one counts as at
-  /// least the assumed loudness, so that a wrong one does not start too loud.
+  /// Returns the conclusion from a statement before any measurement.
+  ///
+  /// If the statement needs agreement, its loudness counts as at least the assumed loudness, so
+  /// that playback does not start too loud if the statement is wrong.
   private static func unchecked(_ statement: Statement) -> LoudnessKnowledge {
     let loudness =
       statement.needsAgreement ? max(statement.loudness, assumedLoudness) : statement.loudness

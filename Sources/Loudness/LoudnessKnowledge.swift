@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known about the loudness of a source, and how.
+/// The known or assumed loudness of a source, and the origin of this knowledge.
 public struct LoudnessKnowledge: Sendable, Equatable {
   /// The origin of the knowledge.
   public enum Origin: String, Sendable, Equatable {
     /// A measurement of the entire source, or of sections spread evenly over it.
     case scan
-    /// A statement of the source: dialnorm, a loudness box, or tags.
+    /// A statement in the source's metadata: dialnorm, a loudness box, or tags.
     case metadata
-    /// A measurement of what has been played so far.
+    /// A measurement of the sound that has been read so far.
     case running
-    /// No evidence: the value is typical of most sources.
+    /// No evidence: the loudness is a value that is typical of most sources.
     case assumption
   }
 
@@ -27,17 +27,18 @@ public struct LoudnessKnowledge: Sendable, Equatable {
   }
 }
 
-/// Determines the gain from what is known.
+/// The target loudness, and the rules that determine the gain of a source from its loudness.
 public struct LoudnessTarget: Sendable, Equatable {
   /// The target loudness, in LUFS.
   public var loudness: Double
-  /// The highest gain, in dB. Sources that need more are mostly noise.
+  /// The highest gain, in dB. Sources that would need more are mostly noise.
   public var maximumGain = 20.0
   /// The lowest gain, in dB.
   public var minimumGain = -40.0
-  /// The highest true peak of the output, in dBTP, which the limiter ensures.
+  /// The highest true peak of the output, in dBTP. The limiter enforces it.
   public var ceiling = -1.0
-  /// By how much the limiter may reduce the highest peak of a source whose peak is known, in dB.
+  /// The largest reduction, in dB, of the highest peak that is left to the limiter. It applies only
+  /// to sources whose true peak is known.
   ///
   /// With 0, a single click would make an entire programme quiet. Without a bound, a programme with
   /// a wide dynamic range would be limited all the time.
@@ -45,7 +46,7 @@ public struct LoudnessTarget: Sendable, Equatable {
 
   public init(loudness: Double) { self.loudness = loudness }
 
-  /// Returns the gain in dB.
+  /// Returns the gain for a source, in dB; 0 if its loudness or the target is not finite.
   public func gain(for knowledge: LoudnessKnowledge) -> Double {
     guard knowledge.loudness.isFinite, loudness.isFinite else { return 0 }
     var gain = loudness - knowledge.loudness

@@ -5,11 +5,11 @@ private import Glibc
 
 /// Measures loudness by ITU-R BS.1770-5 and EBU Tech 3341, with libebur128.
 ///
-/// Samples that are not finite, or beyond +80 dBFS, count as silence: a single one would corrupt
-/// the filters permanently.
+/// Samples that are not finite, or at or above +80 dBFS, count as silence, because a single one
+/// would corrupt the state of the filters permanently.
 ///
 /// ## Threading
-/// One thread at a time uses it.
+/// A meter may be used by one thread at a time.
 public final class LoudnessMeter {
   public let channels: Int
   private let measuresPeak: Bool
@@ -18,10 +18,13 @@ public final class LoudnessMeter {
   private static let blockFrames = 1024
   private static let largest: Float = 1e4
 
+  /// Creates a meter for one stream.
+  ///
   /// - Parameters:
-  ///   - weights: the weights of the channels, 1 to 64.
-  ///   - sampleRate: in Hz, 16 to 2,822,400.
-  ///   - measuresPeak: whether to measure the true peak too, which costs as much as the rest.
+  ///   - weights: the weight of each channel, for 1 to 64 channels.
+  ///   - sampleRate: the sample rate, in Hz; 16 to 2,822,400.
+  ///   - measuresPeak: whether to measure the true peak too, which takes as long as the rest of the
+  ///     measurement.
   public init(weights: [ChannelWeight], sampleRate: Int, measuresPeak: Bool = false) {
     channels = weights.count
     self.measuresPeak = measuresPeak
@@ -44,8 +47,8 @@ public final class LoudnessMeter {
   ///
   /// - Parameters:
   ///   - planes: channels x frames.
-  ///   - offset: the index of the first frame.
-  ///   - frames: any number.
+  ///   - offset: the index in the planes of the first frame to measure.
+  ///   - frames: the number of frames to measure; any number.
   public func add(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, from offset: Int = 0, frames: Int
   ) {
@@ -64,27 +67,30 @@ public final class LoudnessMeter {
     }
   }
 
-  /// Gated loudness since the start, in LUFS; nil while nothing exceeded the gate of -70 LUFS.
+  /// Gated loudness since the start, in LUFS; nil as long as nothing has exceeded the gate of -70
+  /// LUFS.
   public var integrated: Double? { value(ebur128_loudness_global) }
 
-  /// Loudness of the last 3 s, in LUFS; nil for silence.
+  /// Ungated loudness of the last 3 s, in LUFS; nil for silence.
   public var shortTerm: Double? { loudness(ofLast: Self.longestWindow) }
 
-  /// Loudness of the last 400 ms, in LUFS; nil for silence.
+  /// Ungated loudness of the last 400 ms, in LUFS; nil for silence.
   public var momentary: Double? { loudness(ofLast: 0.4) }
 
-  /// The length of the past that the meter keeps, in seconds. The library (version 1.2.6) can keep
-  /// more, but that takes a thousand times the memory.
+  /// The longest time over which `loudness(ofLast:)` can measure, in seconds. libebur128 (version
+  /// 1.2.6) permits more, but that takes a thousand times the memory.
   public static let longestWindow = 3.0
 
-  /// Returns the loudness of the last seconds, at most `longestWindow`, without gating, in LUFS;
-  /// nil for silence.
+  /// Returns the ungated loudness of the last `seconds` seconds, in LUFS; nil for silence.
+  ///
+  /// - Parameter seconds: the length of the window; limited to 0 to `longestWindow`.
   public func loudness(ofLast seconds: Double) -> Double? {
     let milliseconds = UInt((1000 * min(Self.longestWindow, max(0, seconds))).rounded())
     return value { ebur128_loudness_window($0, milliseconds, $1) }
   }
 
-  /// The highest true peak of all channels, in dBTP; nil for silence, and if it is not measured.
+  /// The highest true peak of all channels since the start, in dBTP; nil for silence, or if the
+  /// meter does not measure peaks.
   public var truePeak: Double? {
     guard measuresPeak else { return nil }
     var highest = 0.0
@@ -106,7 +112,8 @@ public final class LoudnessMeter {
 }
 
 extension ChannelWeight {
-  /// A channel of the library with the same weight. Which of several it is makes no difference.
+  /// A channel type of libebur128 that has this weight. If several types have it, any of them will
+  /// do.
   fileprivate var libraryChannel: channel {
     switch self {
     case .main: EBUR128_CENTER

@@ -3,9 +3,10 @@
 import FoundationEssentials
 public import HeadTracking
 
-/// Reads and formats a tracker's calibration, a JSON file for each serial number.
+/// Reads and formats the calibrations of trackers. Each tracker has its own JSON file.
 public enum CalibrationFile {
-  /// Returns the path of a tracker's calibration.
+  /// Returns the path of a tracker's calibration file, named after its vendor ID, product ID and
+  /// serial number. The file need not exist.
   public static func path(for tracker: TrackerDescription, in folder: UserFolder) -> String {
     let parts = [hex(tracker.vendorID), hex(tracker.productID), tracker.serial]
     let name = parts.filter { !$0.isEmpty }.joined(separator: "-")
@@ -18,9 +19,10 @@ public enum CalibrationFile {
     return "\(folder.path)/trackers/\(String(safe.prefix(120))).json"
   }
 
-  /// Returns the calibration of a tracker; nil if it has none.
+  /// Returns the calibration of a tracker; nil if the tracker has no calibration file.
   ///
-  /// - Throws: the file and the reason: malformed, of another version, or of another tracker.
+  /// - Throws: `UserFileError` if the file cannot be read, is malformed, or is for another version
+  ///   or another tracker.
   public static func read(
     for tracker: TrackerDescription, in folder: UserFolder
   ) throws(UserFileError) -> TrackerCalibration? {
@@ -49,7 +51,7 @@ public enum CalibrationFile {
     } catch { throw UserFileError(path: path, reason: error.description) }
   }
 
-  /// Returns the contents of a tracker's file.
+  /// Returns a calibration as the text of its JSON file.
   public static func text(of calibration: TrackerCalibration) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -132,6 +134,6 @@ private struct Contents: Codable {
     [rounded(v.x), rounded(v.y), rounded(v.z)]
   }
 
-  /// Rounds to six decimals; the rest is noise.
+  /// Rounds to six decimal places; further digits are noise.
   private static func rounded(_ value: Double) -> Double { (value * 1e6).rounded() / 1e6 }
 }

@@ -2,18 +2,19 @@
 
 import FoundationEssentials
 
-/// Reads `config.json`: the user's defaults for the options of `play` and `render`, and what is
-/// allowed on each output.
+/// Reads `config.json`: the user's defaults for the options of `play` and `render`, and the kind of
+/// each output.
 ///
 /// The file is one JSON object. Its keys are option names without dashes. Its values are text, a
-/// number, `true` or `false` (on or off), or a list of numbers for an option with comma-separated
-/// numbers. The additional key `sinks` is an object with one word for each sink, under the sound
-/// server's name for it.
+/// number, `true` or `false` (for on or off), or a list of numbers for an option with
+/// comma-separated numbers. The value of the additional key `sinks` is an object. Its keys are the
+/// sound server's names of sinks, and its values are one word each.
 public enum ConfigFile {
-  /// Returns the words for sinks in a folder's `config.json`; empty if there is no such file.
+  /// Returns the word for each sink in a folder's `config.json`, by the name of the sink; empty if
+  /// there is no such file or no key `sinks`.
   ///
   /// - Parameter words: the permitted words.
-  /// - Throws: the file and the error in it.
+  /// - Throws: `UserFileError` if the file cannot be read or decoded, or contains another word.
   public static func sinks(
     in folder: UserFolder, accepting words: [String]
   ) throws(UserFileError) -> [String: String] {
@@ -33,8 +34,11 @@ public enum ConfigFile {
     let sinks: [String: String]?
   }
 
-  /// Returns the options in a folder's `config.json` as they would be given on the command line;
-  /// empty if there is no such file.
+  /// Returns the options in a folder's `config.json`: for each name, the value as it would be given
+  /// on the command line. Empty if there is no such file.
+  ///
+  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if no option accepts a
+  ///   value of such a type.
   public static func texts(in folder: UserFolder) throws(UserFileError) -> [String: String] {
     let path = folder.configPath
     guard let bytes = try UserFolder.read(path) else { return [:] }
@@ -57,9 +61,9 @@ public enum ConfigFile {
   }
 }
 
-/// A value as it would be given on the command line.
+/// The value of an option in `config.json`, converted to text.
 private struct ConfigValue: Decodable {
-  /// Nil if no option accepts the value.
+  /// The value as it would be given on the command line; nil if no option accepts its type.
   let text: String?
 
   init(from decoder: any Decoder) throws {

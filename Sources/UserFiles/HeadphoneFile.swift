@@ -8,14 +8,16 @@ private import System
 
 /// Finds and reads headphone profiles.
 ///
-/// There are two formats: JSON (`Calibration/headphone.schema.json`) and the text of parametric
-/// equalisers (`ParametricText`).
+/// There are two file formats: JSON (`Calibration/headphone.schema.json`) and the text format of
+/// parametric equalisers (`ParametricText`).
 public enum HeadphoneFile {
   public static let schema = 1
 
-  /// Returns the profile in a file, which is text unless its name ends in ".json".
+  /// Returns the profile in a file. The file is JSON if its name ends in ".json", and text
+  /// otherwise.
   ///
-  /// - Throws: `UserFileError` with the file and the reason; for text, with the line number.
+  /// - Throws: `UserFileError` with the file and the reason, including the line number of an error
+  ///   in text.
   public static func read(_ path: String) throws(UserFileError) -> HeadphoneProfile {
     guard let bytes = try UserFolder.read(path) else {
       throw UserFileError(path: path, reason: "there is no such file; check the path")
@@ -29,13 +31,13 @@ public enum HeadphoneFile {
     } catch { throw UserFileError(path: path, reason: error.description) }
   }
 
-  /// Returns the file for a word on the command line: a path, or the case-insensitive name of a
-  /// profile.
+  /// Returns the path of the profile that a word on the command line refers to.
   ///
   /// - Parameters:
-  ///   - word: the word as given.
-  ///   - folders: the folders to search, in this order; missing ones are skipped.
-  /// - Throws: `UserFileError` with similar names.
+  ///   - word: a path, which contains a slash or names an existing file, or else the name of a
+  ///     profile in any case, with or without its extension.
+  ///   - folders: the folders to search, in this order; missing folders are skipped.
+  /// - Throws: `UserFileError` if no profile has this name; its reason suggests similar names.
   public static func find(
     _ word: String, in folders: [String]
   ) throws(UserFileError) -> String {
@@ -57,7 +59,7 @@ public enum HeadphoneFile {
     throw UserFileError(path: word, reason: "no headphone profile has this name\(hint)")
   }
 
-  /// Returns the names of all profiles in the folders.
+  /// Returns the names of all profiles in the folders, without extensions.
   public static func names(in folders: [String]) -> [String] {
     folders.flatMap { files(in: $0).map(name(of:)) }
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds headphone names that are similar to a word.
+/// Finds the names of headphones that are similar to a given name.
 enum ParametricNames {
-  /// Returns up to three names: those that contain all its words, else those that share most letter
-  /// pairs.
+  /// Returns at most three of `names`: those that contain every word of `word` or, if there are
+  /// none, those that share the most pairs of adjacent letters with it.
   static func near(_ word: String, _ names: [String]) -> [String] {
     let words = word.lowercased().split { !$0.isLetter && !$0.isNumber }
     let holding = names.filter { name in

@@ -27,6 +27,8 @@ public enum ParametricText {
   }
 
   /// Returns the filters that are on.
+  ///
+  /// - Throws: `Problem` for the first invalid line, or if there is no filter line.
   public static func parse(_ text: String) throws(Problem) -> [ParametricFilter] {
     var filters: [ParametricFilter] = []
     var hasFilters = false
@@ -68,7 +70,7 @@ private struct Reason: Error {
   static func quoted(_ text: some StringProtocol) -> String { String(text.prefix(40)) }
 }
 
-/// Parses the words of a line after its colon.
+/// Parses the words of a line after the colon.
 private struct LineScanner {
   private var words: ArraySlice<String>
 
@@ -80,7 +82,7 @@ private struct LineScanner {
     try end()
   }
 
-  /// Returns the filter; nil if it is off.
+  /// Returns the filter of the line; nil if the filter is off.
   mutating func filter() throws(Reason) -> ParametricFilter? {
     var isOn = true
     switch words.first?.lowercased() {
@@ -147,7 +149,8 @@ private struct LineScanner {
     return ParametricFilter(kind, frequency: frequency, gain: gain, quality: quality ?? usual)
   }
 
-  /// Returns Q of the analogue prototype, from 1/Q = 2 sinh(octaves ln 2 / 2).
+  /// Returns the quality factor Q of the analogue prototype for a bandwidth in octaves, from
+  /// 1/Q = 2 sinh(octaves * ln 2 / 2).
   private static func quality(octaves: Double) -> Double {
     let power = exp2(octaves / 2)
     return 1 / (power - 1 / power)
@@ -182,7 +185,9 @@ private struct LineScanner {
     return value
   }
 
-  /// Skips an optional unit.
+  /// Skips the unit if it is the next word, in any case.
+  ///
+  /// - Throws: `Reason` if the next word is another unit.
   private mutating func unit(_ name: String) throws(Reason) {
     guard let word = words.first?.lowercased() else { return }
     if word == name.lowercased() {

@@ -6,16 +6,17 @@ import Glibc
 public struct UserFolder: Sendable, Equatable {
   public let path: String
 
-  /// Uses a given folder.
+  /// Creates a reference to the folder at `path`.
   public init(path: String) {
     self.path = path
   }
 
-  /// Finds the folder from the environment; nil if no variable defines it.
+  /// Determines the folder from environment variables; nil if neither `XDG_CONFIG_HOME` nor `HOME`
+  /// is an absolute path.
   ///
-  /// - Parameter variable: returns the value of an environment variable.
+  /// - Parameter variable: returns the value of an environment variable; nil if it is not set.
   public init?(_ variable: (String) -> String?) {
-    // The XDG base directory specification requires that relative paths are ignored.
+    // The XDG base directory specification requires that relative paths be ignored.
     if let base = variable("XDG_CONFIG_HOME"), base.hasPrefix("/") {
       path = "\(base)/stillstage"
     } else if let home = variable("HOME"), home.hasPrefix("/") {
@@ -25,7 +26,7 @@ public struct UserFolder: Sendable, Equatable {
     }
   }
 
-  /// The folder of the user who runs this process.
+  /// The folder that the environment of this process defines; nil if there is none.
   public static var ofThisProcess: UserFolder? {
     UserFolder { name in getenv(name).map { String(cString: $0) } }
   }
@@ -36,9 +37,9 @@ public struct UserFolder: Sendable, Equatable {
   /// The folder with the user's own headphone profiles.
   public var headphonePath: String { "\(path)/headphones" }
 
-  /// Returns the contents of a small file; nil if it does not exist.
+  /// Returns the contents of a file of at most 1 MB; nil if the file does not exist.
   ///
-  /// - Throws: `UserFileError` with the file and the reason.
+  /// - Throws: `UserFileError` if the file is larger, is not a regular file or cannot be read.
   package static func read(_ path: String) throws(UserFileError) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -68,10 +69,10 @@ public struct UserFolder: Sendable, Equatable {
   }
 }
 
-/// An error for a user's file that cannot be used.
+/// The error that is thrown if a file of the user cannot be used.
 public struct UserFileError: Error, Sendable, Equatable, CustomStringConvertible {
   public let path: String
-  /// What is wrong, and how to fix it.
+  /// What is wrong and, for some errors, how to fix it.
   public let reason: String
 
   public init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
