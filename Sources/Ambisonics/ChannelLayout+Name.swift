@@ -5,8 +5,8 @@ private import Geometry
 extension ChannelLayout {
   /// The name to display: "stereo", "5.1", "7.1.4", "ambisonic, order 3 with stereo", "6 channels".
   ///
-  /// Loudspeakers are counted in the usual order: those at ear height or below, those for
-  /// low-frequency effects, those above.
+  /// The numbers of a loudspeaker layout count, in this order, the loudspeakers at or below ear
+  /// height, the channels for low-frequency effects and, if there are any, the loudspeakers above.
   public var name: String {
     switch self {
     case .mono: return "mono"

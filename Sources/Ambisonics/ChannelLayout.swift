@@ -13,7 +13,7 @@ public enum ChannelLayout: Sendable, Equatable {
   public static let mono = ChannelLayout.speakers([.frontCenter])
   public static let stereo = ChannelLayout.speakers([.frontLeft, .frontRight])
 
-  /// The number of channels in a frame.
+  /// The number of channels of the stream.
   public var channelCount: Int {
     switch self {
     case .ambisonics(let order, _, let headLocked):

@@ -2,13 +2,13 @@
 
 /// The Furse-Malham convention, for orders 0 to 3 (Malham, "Higher order Ambisonic systems", 2003).
 ///
-/// It has its own channel order. W is 3 dB lower, and every other component is scaled to a maximum
-/// of 1 over all directions (maxN).
+/// The channel order is W X Y Z R S T U V K L M N O P Q. W is 3 dB lower than in SN3D, and every
+/// other component is scaled to a maximum of 1 over all directions (maxN).
 public enum FuMa {
-  /// The ACN channels of W X Y Z R S T U V K L M N O P Q.
+  /// The ACN index of each FuMa channel, in the order W X Y Z R S T U V K L M N O P Q.
   public static let ambisonicChannels = [0, 3, 1, 2, 6, 7, 5, 8, 4, 12, 13, 11, 14, 10, 15, 9]
 
-  /// The gains that convert these channels to SN3D.
+  /// The gain that converts each FuMa channel to SN3D, in FuMa order.
   public static let gainsToSN3D: [Double] = {
     let (w, s, l) = (2.0.squareRoot(), 3.0.squareRoot() / 2, (32.0 / 45.0).squareRoot())
     let (n, p) = (5.0.squareRoot() / 3, (5.0 / 8.0).squareRoot())
@@ -17,7 +17,9 @@ public enum FuMa {
 }
 
 extension AmbisonicConvention {
-  /// Returns the ACN channel and the gain to SN3D for each channel of a stream.
+  /// Returns the ACN index and the gain to SN3D of each channel of a stream, in stream order.
+  ///
+  /// - Parameter order: the ambisonic order; at most 3 for FuMa.
   public func conversion(order: Int) -> [(channel: Int, gain: Double)] {
     (0..<SphericalHarmonics.channelCount(order: order)).map { c in
       switch self {

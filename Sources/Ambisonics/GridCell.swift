@@ -2,9 +2,9 @@
 
 public import Geometry
 
-/// Frames of one grid cell, and the poses at its two ends.
+/// One or more frames of a grid cell, and the poses at both ends of the cell; see `PoseGrid`.
 public struct GridCell {
-  /// The first of these frames, counted from the start of the stream.
+  /// The number of the first of these frames in the stream, from 0.
   public let frame: Int
   /// The number of frames, 1 to 16.
   public let frames: Int
@@ -12,7 +12,11 @@ public struct GridCell {
 
   /// Describes frames of one cell.
   ///
-  /// - Parameter poses: the poses at the two ends; must stay valid while the cell is used.
+  /// - Parameters:
+  ///   - frame: the number of the first frame in the stream.
+  ///   - frames: the number of frames, 1 to 16.
+  ///   - poses: the poses at both ends of the cell. The memory must stay valid while the cell is
+  ///     used.
   @_noLocks
   init(frame: Int, frames: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame
@@ -28,7 +32,7 @@ public struct GridCell {
     @_noLocks get { poses[1] }
   }
 
-  /// Frames of the cell that precede `frame`.
+  /// The number of frames of the cell before `frame`, 0 to 15.
   public var phase: Int {
     @_noLocks get { frame % PoseGrid.cellFrames }
   }
@@ -43,10 +47,11 @@ public struct GridCell {
     @_noLocks get { Quaternion.slerp(start, end, 0.5) }
   }
 
-  /// Returns the interpolation of gains in the cell for a soundfield of order `order`.
+  /// Returns how gains are interpolated in the cell for a soundfield of order `order`.
   ///
-  /// The gains follow a parabola if a straight line would be audible: if the phase of the highest
-  /// degree changes by more than 0.02 rad in the cell (first order: 3400 degrees per second).
+  /// The gains follow a parabola if a straight line would be audible. This is the case if the
+  /// rotation in the cell, multiplied by the order, exceeds 0.02 rad (at first order and 48 kHz:
+  /// 3400 degrees per second).
   @_noLocks
   public func motion(order: Int) -> GridMotion {
     if isStill { return .still }

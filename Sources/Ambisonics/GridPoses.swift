@@ -4,24 +4,24 @@ public import Geometry
 
 /// The head poses over the next frames of a stream, one at each grid point; see `PoseGrid`.
 public struct GridPoses {
-  /// The next frame of the stream.
+  /// The number of the next frame in the stream.
   public private(set) var frame: Int
-  /// `headToWorld` at the last grid point up to `frame`, and at all later points that are needed.
+  /// The poses at the last grid point at or before `frame` and at all later points that are needed.
   public private(set) var poses: UnsafePointer<Quaternion>
 
   /// Describes the poses from a frame on.
   ///
   /// - Parameters:
-  ///   - frame: the next frame of the stream.
-  ///   - poses: the poses at grid point `frame / 16` and those after it, one more than there are
-  ///     cells.
+  ///   - frame: the number of the next frame in the stream.
+  ///   - poses: the poses at consecutive grid points from `frame / 16` on: one more than the number
+  ///     of cells in which the frames are.
   @_noLocks
   public init(frame: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame
     self.poses = poses
   }
 
-  /// Frames of the current cell that are done, 0 to 15.
+  /// The number of frames of the current cell that precede `frame`, 0 to 15.
   public var phase: Int {
     @_noLocks get { frame % PoseGrid.cellFrames }
   }
@@ -33,7 +33,8 @@ public struct GridPoses {
     poses += frame / PoseGrid.cellFrames - point
   }
 
-  /// Takes up to `limit` frames of the current cell; returns nil if `limit` is 0.
+  /// Returns the remaining frames of the current cell, at most `limit`, and advances past them.
+  /// Returns nil if `limit` is not positive.
   @_noLocks
   public mutating func nextCell(atMost limit: Int) -> GridCell? {
     guard limit > 0 else { return nil }

@@ -10,7 +10,7 @@ private import CRealtime
 /// `evaluate` may be called from several threads; it does not allocate, lock or wait.
 public struct HarmonicEvaluator: ~Copyable, @unchecked Sendable {
   public let order: Int
-  /// The scale of each channel.
+  /// The SN3D factor of each channel; see `SphericalHarmonics`.
   private let scales: UnsafeMutablePointer<Double>
 
   public init(order: Int) {
@@ -28,7 +28,8 @@ public struct HarmonicEvaluator: ~Copyable, @unchecked Sendable {
 
   deinit { scales.deallocate() }
 
-  /// Writes the (order + 1)^2 gains (SN3D) that encode a plane wave from the unit vector `v`.
+  /// Writes the (order + 1)^2 gains (ACN order, SN3D scale) that encode a plane wave from the
+  /// direction of the unit vector `v`.
   @_noLocks
   public func evaluate(_ v: SIMD3<Double>, into gains: UnsafeMutablePointer<Float>) {
     var (c, s) = (1.0, 0.0)

@@ -2,16 +2,17 @@
 
 public import Geometry
 
-/// Keeps the head poses of a stream on a grid, and determines which new ones the next frames need.
+/// Stores the head poses of a stream at grid points, and determines which new poses the next frames
+/// need.
 ///
-/// Point g is at frame 16 g of the stream; a cell is the range between two points. Gains are
-/// computed at the points and ramped through the cells. The output therefore depends neither on the
-/// size of the calls nor on where they begin.
+/// Grid point g is at frame 16 g of the stream; a cell is the range between two consecutive points.
+/// Gains are computed at the points and interpolated in the cells. The output therefore depends
+/// neither on the number of frames per call nor on the frame at which a call begins.
 ///
 /// ## Threading
-/// One caller at a time; it does not allocate, lock or wait.
+/// One caller at a time. `points`, `take` and `reset` do not allocate, lock or wait.
 public struct PoseGrid: ~Copyable, @unchecked Sendable {
-  /// The number of frames between two points.
+  /// The number of frames from one grid point to the next.
   public static var cellFrames: Int {
     @_noLocks get { 16 }
   }
@@ -21,11 +22,11 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
-    /// Frames of the stream that are done.
+    /// The number of frames of the stream that have been taken.
     var frame = 0
-    /// The next point whose pose is not known yet.
+    /// The first grid point whose pose is not known yet.
     var nextPoint = 0
-    /// The point of the first pose in memory.
+    /// The grid point of the first stored pose.
     var firstPoint = 0
 
     @_noLocks init() {}
@@ -47,9 +48,10 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     state.deallocate()
   }
 
-  /// Returns the points whose poses the next `frames` frames need, in order.
+  /// Returns the numbers of the grid points whose poses must be passed to `take` for the next
+  /// `frames` frames.
   ///
-  /// These are two points for the first frame of a stream, and later one point for each new cell.
+  /// The first frame of a stream needs two points; after that, each new cell needs one more.
   @_noLocks
   public func points(forNext frames: Int) -> Range<Int> {
     let first = state.pointee.nextPoint
@@ -58,11 +60,12 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     return first..<max(first, cell + 2)
   }
 
-  /// Advances by `frames` frames and returns all poses that they need; valid until the next call.
+  /// Advances by `frames` frames and returns all poses for them, valid until the next call of
+  /// `take`.
   ///
   /// - Parameters:
-  ///   - new: head poses `headToWorld` for `points(forNext: frames)`.
-  ///   - frames: number of frames, at most that of the longest call.
+  ///   - new: the head poses (`headToWorld`) at the points `points(forNext: frames)`.
+  ///   - frames: the number of frames; at most the `longestCall` passed to `init`.
   @_noLocks
   public func take(_ new: UnsafePointer<Quaternion>, forNext frames: Int) -> GridPoses {
     let points = points(forNext: frames)

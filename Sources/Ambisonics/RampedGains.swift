@@ -5,21 +5,22 @@ internal import SignalProcessing
 /// Gains that follow a straight line or a parabola from one grid point to the next.
 ///
 /// ## Threading
-/// One caller at a time; it does not allocate, lock or wait.
+/// One caller at a time. Methods do not allocate, lock or wait.
 public struct RampedGains: ~Copyable, @unchecked Sendable {
-  /// The gains that must be computed for a cell.
+  /// The gains that the caller must compute for a cell.
   public enum Step {
-    /// Computes nothing: the cell has been entered before.
+    /// None, because the cell has been entered before.
     case none
-    /// Computes the gains at the cell's end; it begins with the end gains of the previous cell.
+    /// The gains at the end of the cell. Those at its start are the end gains of the previous cell.
     case end
-    /// Computes the gains at both ends.
+    /// The gains at the start and at the end of the cell.
     case both
   }
 
-  /// The gains at the end of the current cell, to be set by the caller.
+  /// The gains at the end of the current cell, which the caller computes. Before `beginCell`, these
+  /// are the start gains of the current cell.
   public var end: UnsafeMutablePointer<Float> { @_noLocks get { ends.pointer } }
-  /// The gains in the middle of the cell, to be set by the caller before `setCurves`.
+  /// The gains in the middle of the cell, which the caller computes before `setCurves`.
   public var middle: UnsafeMutablePointer<Float> { @_noLocks get { curves.pointer } }
 
   let starts: AlignedFloats
@@ -27,7 +28,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
   let curves: AlignedFloats
   private let ends: AlignedFloats
   private let count: Int
-  /// The frame that follows the previous cell; -1 if there was none.
+  /// The frame after the last one that was entered; -1 if there was none.
   private let next: UnsafeMutablePointer<Int>
 
   public init(count: Int) {
@@ -42,11 +43,11 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
 
   deinit { next.deallocate() }
 
-  /// Forgets the previous cell.
+  /// Forgets the previous cell, so that the next call of `enter` returns `both`.
   @_noLocks
   public func reset() { next.pointee = -1 }
 
-  /// Moves to a cell, or continues in it, and returns which gains must be computed.
+  /// Moves to a cell, or continues in the current one, and returns which gains must be computed.
   @_noLocks
   public func enter(_ cell: GridCell) -> Step {
     let isNext = cell.frame == next.pointee
@@ -55,13 +56,13 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     return cell.phase == 0 ? .end : .none
   }
 
-  /// Makes the end gains of the previous cell the start gains of the next one.
+  /// Makes the gains in `end` the start gains of the current cell.
   @_noLocks
   public func beginCell() {
     for i in 0..<count { starts.pointer[i] = ends.pointer[i] }
   }
 
-  /// Computes the slopes; `end` must be set.
+  /// Computes the slope of each gain per frame; the gains in `end` must be those of the cell's end.
   @_noLocks
   public func setSlopes() {
     let scale = 1 / Float(PoseGrid.cellFrames)
@@ -70,7 +71,8 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Computes the curvature of the parabola; `end` and `middle` must be set.
+  /// Computes the curvature of each gain's parabola, which replaces the gains in `middle`. `end`
+  /// and `middle` must be set.
   @_noLocks
   public func setCurves() {
     for i in 0..<count {

@@ -7,7 +7,7 @@ private import SignalProcessing
 /// Inputs and outputs are planes. An input must be readable up to the next multiple of 8 frames.
 ///
 /// ## Threading
-/// One caller at a time; it does not allocate, lock or wait.
+/// One caller at a time. `mix` does not allocate, lock or wait.
 public struct RampedMatrix: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let outputs: Int
@@ -19,15 +19,15 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
     gains = RampedGains(count: inputs * outputs)
   }
 
-  /// Mixes frames of one cell.
+  /// Mixes the inputs into the outputs, for frames of one cell.
   ///
   /// - Parameters:
-  ///   - input: inputs x frames.
+  ///   - input: inputs x frames, from the first frame of `cell` on.
   ///   - output: outputs x frames, overwritten; must not overlap `input`.
   ///   - inputStride: floats from one input to the next.
   ///   - outputStride: floats from one output to the next.
   ///   - cell: the frames to mix.
-  ///   - motion: whether slopes and curves apply.
+  ///   - motion: the interpolation of the gains in the cell.
   @_noLocks
   public func mix(
     _ input: UnsafePointer<Float>, inputStride: Int, _ output: UnsafeMutablePointer<Float>,

@@ -3,10 +3,10 @@
 private import Geometry
 public import SignalProcessing
 
-/// Turns a soundfield against the head.
+/// Rotates a soundfield by the inverse of the head's rotation.
 ///
-/// Matrices are computed at the points of a `PoseGrid` and ramped between them, along a parabola if
-/// the head turns very fast.
+/// Rotation matrices are computed at the points of a `PoseGrid`. Between the points, their elements
+/// are interpolated linearly or, if the head turns very fast, along a parabola.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -31,7 +31,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
 
   deinit { motion.deallocate() }
 
-  /// Forgets the previous cell.
+  /// Forgets the previous cell of the `PoseGrid`; the stream may continue at any frame.
   @_noLocks
   public func reset() { gains.reset() }
 
@@ -41,9 +41,10 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   ///   - input: channels in ACN order, `stride` floats apart. The next frame is at index
   ///     `poses.phase`; the frames before it do not matter. The memory must be aligned to 64 bytes
   ///     and readable up to the next multiple of 16 frames.
-  ///   - output: channels in the same arrangement; must not overlap `input`.
+  ///   - output: channels in the same arrangement; must not overlap `input`. Frames before the next
+  ///     one may be overwritten.
   ///   - stride: floats from one channel to the next, a multiple of 16.
-  ///   - frames: number of frames to rotate.
+  ///   - frames: the number of frames to rotate.
   ///   - poses: the head poses over these frames.
   @_noLocks
   public func process(
@@ -79,7 +80,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
     rotation.compute(RotationMatrix(pose.conjugate), into: matrix)
   }
 
-  /// Rotates frames from the beginning of a cell.
+  /// Rotates the first `frames` frames of a cell.
   @_noLocks
   private func turn(
     _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ stride: Int,

@@ -2,12 +2,13 @@
 
 private import Geometry
 
-/// Encodes a bed of loudspeakers as a soundfield that is turned against the head.
+/// Encodes a bed of loudspeakers as a soundfield that is rotated by the inverse of the head's
+/// rotation.
 ///
-/// The head with rotation R hears a loudspeaker at v from R^-1 v. Encoding with the gains y(R^-1 v)
-/// therefore equals encoding with y(v) and rotating the soundfield, at a lower cost. The gains are
-/// computed at the points of a `PoseGrid` and ramped between them, like the matrices of
-/// `SoundfieldRotator`, and produce the same soundfield.
+/// A head with rotation R hears a loudspeaker in direction v from direction R^-1 v. Encoding with
+/// the spherical harmonics y(R^-1 v) therefore gives the same soundfield as encoding with y(v) and
+/// then rotating, but costs less. The gains are computed at the points of a `PoseGrid` and
+/// interpolated between them, like the matrices of `SoundfieldRotator`.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -23,7 +24,7 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
   /// Prepares the encoder.
   ///
   /// - Parameters:
-  ///   - order: order of the soundfield.
+  ///   - order: the order of the soundfield.
   ///   - directions: unit vectors to the loudspeakers, on the stage.
   public init(order: Int, directions: [SIMD3<Double>]) {
     self.order = order
@@ -37,7 +38,7 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
 
   deinit { directions.deallocate() }
 
-  /// Forgets the previous cell.
+  /// Forgets the previous cell of the `PoseGrid`; the stream may continue at any frame.
   @_noLocks
   public func reset() { matrix.gains.reset() }
 
@@ -49,7 +50,7 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
   ///   - output: channels x frames in ACN order and SN3D scale, in the same arrangement; must not
   ///     overlap `input`.
   ///   - stride: floats from one channel to the next.
-  ///   - frames: number of frames to encode.
+  ///   - frames: the number of frames to encode.
   ///   - poses: the head poses over these frames.
   @_noLocks
   public func process(

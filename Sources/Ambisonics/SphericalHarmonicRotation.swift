@@ -11,7 +11,8 @@ public import SignalProcessing
 /// same matrices because their ratio depends only on the degree.
 ///
 /// ## Threading
-/// One caller at a time, because `compute` uses scratch memory. It does not allocate, lock or wait.
+/// One caller at a time, because `compute` uses scratch memory. `compute` does not allocate, lock
+/// or wait.
 public struct SphericalHarmonicRotation: ~Copyable {
   public let order: Int
   /// The number of coefficients in all blocks: the sum of (2 l + 1)^2 over degrees l from 1 to
@@ -19,13 +20,14 @@ public struct SphericalHarmonicRotation: ~Copyable {
   public let coefficientCount: Int
 
   private let set: InstructionSet
-  /// For `raiseDegree`, five terms for each row: here the coefficients, in `places` the two row
-  /// offsets.
+  /// The coefficients of five terms for each row, as `raiseDegree` expects them.
   private let coefficients: UnsafeMutablePointer<Double>
+  /// Two offsets for each term: of its row in degree 1 and of its row in the degree below.
   private let places: UnsafeMutablePointer<Int>
-  /// The column factors of each degree from 2 on.
+  /// The factors of the columns, 16 values for each degree; used from degree 2 on.
   private let columns: AlignedDoubles
-  /// The matrix of degree 1, then two matrices with rows of 16 values.
+  /// The matrix of degree 1, and the matrices of the degree below and of the degree to compute. The
+  /// latter two have rows of 16 values.
   private let rows: AlignedDoubles
 
   private static let rowLength = 16
@@ -64,7 +66,8 @@ public struct SphericalHarmonicRotation: ~Copyable {
     places.deallocate()
   }
 
-  /// Returns the offset of a degree's block; the rows of a block are outputs.
+  /// Returns the index of the first coefficient of a degree's block. Each row of a block computes
+  /// one output channel.
   @_noLocks
   public static func blockOffset(degree: Int) -> Int {
     var offset = 0
@@ -72,11 +75,11 @@ public struct SphericalHarmonicRotation: ~Copyable {
     return offset
   }
 
-  /// A coefficient, a row of degree 1 and a row of the degree below.
+  /// A term of the recurrence: a coefficient, a row of degree 1 and a row of the degree below.
   private typealias Term = (coefficient: Double, first: Int, below: Int)
 
-  /// Returns the terms of u U + v V + w W (tables 1 and 2) for row m, without the factor of the
-  /// column.
+  /// Returns the terms of u U + v V + w W (tables 1 and 2 of the paper) for row m of degree l,
+  /// without the factor of the column.
   private static func terms(_ l: Int, _ m: Int) -> [Term] {
     let a = abs(m)
     let u = Double((l + m) * (l - m)).squareRoot()
@@ -96,10 +99,11 @@ public struct SphericalHarmonicRotation: ~Copyable {
     ]
   }
 
-  /// Computes the blocks that rotate a soundfield: a source at direction d moves to `rotation` d.
+  /// Computes the blocks that rotate a soundfield, such that a source in direction d moves to the
+  /// direction `rotation` * d.
   ///
   /// - Parameters:
-  ///   - rotation: rotation of the soundfield, which is the inverse of the head's rotation.
+  ///   - rotation: the rotation of the soundfield, which is the inverse of the head's rotation.
   ///   - matrices: receives `coefficientCount` values, degree by degree, row by row.
   @_noLocks
   public func compute(
@@ -107,7 +111,8 @@ public struct SphericalHarmonicRotation: ~Copyable {
   ) {
     let first = rows.pointer
     let half = Self.rowLength * (2 * order + 1)
-    // The middle rows of the matrix of the degree below and of the one to compute.
+    // Pointers to the middle rows of two matrices: those of the degree below and of the degree to
+    // compute.
     var below = first + Self.rowLength * (order + 1)
     var above = below + half
     fillFirstDegree(rotation, first, below)

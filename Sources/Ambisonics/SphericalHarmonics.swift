@@ -4,15 +4,15 @@ private import CRealtime
 
 /// Real spherical harmonics in ACN order and SN3D scale, without the Condon-Shortley phase.
 ///
-/// Y_lm = N_l|m| P_l|m|(sin elevation) T(m azimuth), where T(m a) is cos(m a) for m >= 0 and
-/// sin(|m| a) for m < 0, and N_lm = sqrt((2 - d_m0) (l - m)! / (l + m)!) with d_m0 = 1 for m = 0,
-/// else 0. Source: Nachbar, Zotter, Deleflie, Sontacchi, "AmbiX", Ambisonics Symposium 2011,
-/// equations 2 to 5.
+/// Y_lm = N_l|m| P_l|m|(sin elevation) T_m(azimuth), where P_lm is the associated Legendre function
+/// of degree l, T_m(a) is cos(m a) for m >= 0 and sin(|m| a) for m < 0, and
+/// N_lm = sqrt((2 - d_m0) (l - m)! / (l + m)!) with d_m0 = 1 for m = 0, else 0. Source: Nachbar,
+/// Zotter, Deleflie, Sontacchi, "AmbiX", Ambisonics Symposium 2011, equations 2 to 5.
 public enum SphericalHarmonics {
   /// The highest order that Stillstage supports.
   public static let maximumOrder = 7
 
-  /// Returns the number of channels of a full set, (order + 1)^2.
+  /// Returns the number of channels of a soundfield, (order + 1)^2.
   @_noLocks
   public static func channelCount(order: Int) -> Int { (order + 1) * (order + 1) }
 
@@ -23,12 +23,14 @@ public enum SphericalHarmonics {
     return l
   }
 
-  /// Returns the order whose full set has this number of channels; nil if there is none up to 7.
+  /// Returns the order of a soundfield with `channels` channels; nil if no order from 0 to 7 has
+  /// this number.
   public static func order(ofChannels channels: Int) -> Int? {
     (0...maximumOrder).first { channelCount(order: $0) == channels }
   }
 
-  /// Returns the gains that encode a plane wave from `v`.
+  /// Returns the gains that encode a plane wave from the direction `v`, in ACN order and SN3D
+  /// scale.
   ///
   /// - Parameters:
   ///   - order: 0 or more.
@@ -58,7 +60,7 @@ public enum SphericalHarmonics {
     return gains
   }
 
-  /// Returns the same gains in N3D scale.
+  /// Returns the gains of `evaluate(order:_:)` in N3D scale instead of SN3D.
   public static func evaluateN3D(order: Int, _ v: SIMD3<Double>) -> [Double] {
     var gains = evaluate(order: order, v)
     for l in 0...order {
@@ -75,7 +77,8 @@ public enum SphericalHarmonics {
     return realtime_sqrt(ratio)
   }
 
-  /// Returns the ratio of N3D to SN3D scale for a channel, sqrt(2 l + 1).
+  /// Returns the ratio of N3D to SN3D scale for an ACN channel: sqrt(2 l + 1), where l is the
+  /// channel's degree.
   public static func n3dOverSN3D(channel: Int) -> Double {
     realtime_sqrt(Double(2 * degree(ofChannel: channel) + 1))
   }

@@ -2,8 +2,8 @@
 
 import CRealtime
 
-/// A direction from the listener in degrees: azimuth is positive to the left, elevation is positive
-/// up.
+/// A direction from the listener, in degrees. Azimuth is positive to the left; elevation is
+/// positive upwards.
 public struct Direction: Sendable, Equatable, Hashable {
   public var azimuth: Double
   public var elevation: Double
@@ -19,7 +19,7 @@ public struct Direction: Sendable, Equatable, Hashable {
     elevation = realtime_atan2(v.z, realtime_sqrt(v.x * v.x + v.y * v.y)) * degreesPerRadian
   }
 
-  /// The unit vector: x front, y left, z up.
+  /// The unit vector in this direction, with x to the front, y to the left and z up.
   public var unitVector: SIMD3<Double> {
     let (a, e) = (azimuth / degreesPerRadian, elevation / degreesPerRadian)
     return SIMD3(

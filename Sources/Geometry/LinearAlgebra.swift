@@ -6,17 +6,19 @@ private import CRealtime
 
 // MARK: Positive definite matrices (algorithm 4.2.1)
 
-/// The Cholesky decomposition L L' of symmetric positive definite matrices.
+/// The Cholesky decomposition of symmetric positive definite matrices into L L', where L is lower
+/// triangular and L' is its transpose.
 public enum Cholesky {
   /// Replaces a matrix by its factor L; only the lower triangle is read and written.
   ///
   /// - Parameters:
   ///   - matrix: size x size values.
-  ///   - size: rows and columns of the matrix.
-  ///   - floor: the minimum square of a diagonal element of L, to which smaller ones are raised;
-  ///     nil to fail instead.
-  ///   - limit: without a floor, the square of every diagonal element of L must exceed this.
-  /// - Returns: false if the matrix is not positive definite; always true with a floor.
+  ///   - size: the number of rows, and of columns.
+  ///   - floor: the minimum of the squared diagonal elements of L; smaller squares are raised to
+  ///     it. If it is nil, `limit` applies.
+  ///   - limit: the value that every squared diagonal element of L must exceed if `floor` is nil.
+  /// - Returns: true with a floor. Without one, false if a squared diagonal element does not exceed
+  ///   `limit`; with a limit of 0, this means that the matrix is not positive definite.
   public static func factor(
     _ matrix: inout MutableSpan<Double>, size: Int, floor: Double? = nil, limit: Double = 0
   ) -> Bool {
@@ -42,7 +44,7 @@ public enum Cholesky {
   /// - Parameters:
   ///   - factor: L; only the lower triangle is read.
   ///   - x: the right-hand side.
-  ///   - start: the elements of x before this index are 0.
+  ///   - start: an index before which all elements of x are 0.
   public static func solve(
     _ factor: borrowing MutableSpan<Double>, _ x: inout MutableSpan<Double>, from start: Int = 0
   ) {
@@ -63,7 +65,7 @@ public enum Cholesky {
   ///
   /// - Parameters:
   ///   - matrix: size x size values; only the lower triangle is read.
-  ///   - size: rows and columns of the matrix.
+  ///   - size: the number of rows, and of columns.
   /// - Returns: the inverse; nil if the matrix is not positive definite.
   public static func inverse(_ matrix: [Double], size: Int) -> [Double]? {
     precondition(matrix.count == size * size)
@@ -81,13 +83,13 @@ public enum Cholesky {
     return inverse
   }
 
-  /// Returns the solution of a symmetric positive definite system; nil if the matrix is not
-  /// positive definite.
+  /// Returns the solution of a symmetric positive definite system of linear equations; nil if the
+  /// factorisation of the matrix fails.
   ///
   /// - Parameters:
   ///   - matrix: size x size values; only the lower triangle is read.
   ///   - side: the right-hand side.
-  ///   - limit: how independent the rows must be; see `factor`.
+  ///   - limit: the value that every squared diagonal element of L must exceed; see `factor`.
   public static func solution(
     _ matrix: [Double], _ side: [Double], limit: Double = 0
   ) -> [Double]? {
@@ -102,14 +104,14 @@ public enum Cholesky {
 
 // MARK: Eigenvectors (section 8.5)
 
-/// Computes eigenvalues and eigenvectors of symmetric 4 x 4 matrices by Jacobi rotations, in memory
-/// that it owns.
+/// Computes the eigenvalues and eigenvectors of symmetric 4 x 4 matrices by Jacobi rotations,
+/// without allocating memory after initialisation.
 @frozen
 public struct SymmetricEigen: ~Copyable {
   /// The matrix to decompose, 4 x 4. `decompose` overwrites it and leaves the eigenvalues on the
   /// diagonal.
   public let matrix: UnsafeMutablePointer<Double>
-  /// Row i contains the eigenvector of eigenvalue i.
+  /// The eigenvectors, 4 x 4: row i contains the eigenvector of eigenvalue i.
   @usableFromInline let vectors: UnsafeMutablePointer<Double>
 
   public init() {
@@ -130,7 +132,7 @@ public struct SymmetricEigen: ~Copyable {
     SIMD4(vectors[4 * i], vectors[4 * i + 1], vectors[4 * i + 2], vectors[4 * i + 3])
   }
 
-  /// Decomposes `matrix`; the eigenvalues are then in descending order.
+  /// Computes the eigenvalues, in descending order, and the eigenvectors of `matrix`.
   @_noLocks
   public func decompose() {
     for i in 0..<16 { vectors[i] = i % 5 == 0 ? 1 : 0 }
@@ -186,7 +188,8 @@ public struct SymmetricEigen: ~Copyable {
 
 // MARK: Orthonormal vectors (section 5.2.8)
 
-/// Makes vectors orthonormal by the modified Gram-Schmidt method, applied twice to each vector.
+/// Makes vectors orthonormal in place by the modified Gram-Schmidt method, applied twice to each
+/// vector.
 public func orthonormalise(_ vectors: inout [[Double]]) {
   for i in vectors.indices {
     for _ in 0..<2 {

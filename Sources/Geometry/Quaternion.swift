@@ -4,9 +4,9 @@ public import CRealtime
 
 /// A unit quaternion `w + xi + yj + zk` that rotates vectors actively.
 ///
-/// The axes are x front, y left, z up, right-handed. A head pose is the quaternion `headToWorld`:
-/// it converts a vector from the head's frame to the world's. Products compose from right to left,
-/// with equal adjacent frames: `aToC = bToC * aToB`.
+/// The axes are x front, y left, z up, right-handed. A head pose is the quaternion `headToWorld`,
+/// which converts a vector from the head's frame to the world's. Products apply from right to left,
+/// and adjacent names refer to the same frame: `aToC = bToC * aToB`.
 public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
   public var w: Double
   public var x: Double
@@ -37,7 +37,8 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     return a.z == b.z
   }
 
-  /// Makes the rotation about a vector by its length in radians (exponential map).
+  /// Creates the rotation about a vector by an angle that equals the vector's length, in radians
+  /// (exponential map).
   @_noLocks
   @inlinable
   public init(rotationVector v: SIMD3<Double>) {
@@ -48,7 +49,8 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     self.init(w: realtime_cos(angle / 2), x: v.x * scale, y: v.y * scale, z: v.z * scale)
   }
 
-  /// The logarithm: the rotation vector in radians, of length 0 to pi (the shorter way).
+  /// The rotation vector (the logarithm of the rotation): its direction is the axis, and its length
+  /// is the angle in radians, 0 to pi.
   @inlinable
   public var rotationVector: SIMD3<Double> {
     @_noLocks get {
@@ -70,7 +72,8 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     @_noLocks get { w * w + x * x + y * y + z * z }
   }
 
-  /// True if every component is a number and the norm can be scaled to 1.
+  /// Whether the quaternion can be scaled to unit norm: every component is finite, and the squared
+  /// norm is between 1e-12 and 1e12.
   @inlinable
   public var isUsable: Bool {
     @_noLocks get {
@@ -79,7 +82,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     }
   }
 
-  /// The unit quaternion of the same rotation; the identity if this one is not usable.
+  /// This quaternion scaled to unit norm; the identity if `isUsable` is false.
   @inlinable
   public var normalized: Quaternion {
     @_noLocks get {
@@ -107,7 +110,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
       z: a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w)
   }
 
-  /// Returns a vector rotated by this quaternion: `q v q*`.
+  /// Returns a vector rotated by this quaternion: `q v q*`, where `q*` is the conjugate.
   @_noLocks
   @inlinable
   public func rotate(_ v: SIMD3<Double>) -> SIMD3<Double> {
@@ -122,7 +125,8 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
   }
 
-  /// Interpolates linearly on the sphere, along the shorter arc (slerp; Shoemake, SIGGRAPH 1985).
+  /// Returns the spherical linear interpolation of two rotations along the shorter arc (slerp;
+  /// Shoemake, SIGGRAPH 1985).
   ///
   /// - Parameters:
   ///   - a: the rotation at `fraction` 0, of unit norm.

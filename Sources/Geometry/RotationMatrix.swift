@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A 3x3 rotation matrix by its rows: `rotated = rows * vector`.
+/// A 3x3 rotation matrix, stored as three rows.
 public struct RotationMatrix: Sendable, Equatable {
-  /// The rows for x, y and z of the result.
+  /// The row whose product with a vector is the x component of the rotated vector; likewise `y` and
+  /// `z`.
   public var x: SIMD3<Double>
   public var y: SIMD3<Double>
   public var z: SIMD3<Double>
 
-  /// Makes the matrix of a unit quaternion's rotation.
+  /// Computes the rotation matrix of a unit quaternion.
   @_noLocks
   @inlinable
   public init(_ q: Quaternion) {

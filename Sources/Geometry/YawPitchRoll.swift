@@ -6,7 +6,7 @@ import CRealtime
 /// up, positive roll lowers the right ear.
 ///
 /// The rotation is `Rz(yaw) * Ry(-pitch) * Rx(roll)`. By the right-hand rule, a positive angle
-/// about y would lower the nose, so `pitch` is its negative.
+/// about y would lower the nose; `pitch` therefore has the opposite sign.
 public struct YawPitchRoll: Sendable, Equatable {
   public var yaw: Double
   public var pitch: Double
@@ -18,7 +18,8 @@ public struct YawPitchRoll: Sendable, Equatable {
     self.roll = roll
   }
 
-  /// Computes the angles of a unit quaternion: yaw and roll in (-180, 180], pitch in [-90, 90].
+  /// Computes the angles of a unit quaternion: yaw and roll from -180 to 180 degrees, pitch from
+  /// -90 to 90 degrees.
   public init(_ q: Quaternion) {
     let r = RotationMatrix(q)
     yaw = realtime_atan2(r.y.x, r.x.x) * degreesPerRadian

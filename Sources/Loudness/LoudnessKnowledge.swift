@@ -6,7 +6,7 @@ public struct LoudnessKnowledge: Sendable, Equatable {
   public enum Origin: String, Sendable, Equatable {
     /// A measurement of the entire source, or of sections spread evenly over it.
     case scan
-    /// A statement in the source's metadata: dialnorm, a loudness box, or tags.
+    /// A statement in the source's metadata, such as dialnorm, an MP4 loudness box or tags.
     case metadata
     /// A measurement of the sound that has been read so far.
     case running
