@@ -3,15 +3,17 @@
 public import Ambisonics
 public import SignalProcessing
 
-/// Rotates a soundfield or loudspeakers against the head and decodes them to two ears.
+/// Decodes a soundfield or a bed of loudspeakers to two ears, rotated by the inverse of the head's
+/// rotation.
 ///
-/// A stage that follows the head computes the inputs of fixed filters. A soundfield is rotated.
-/// Loudspeakers are either encoded at their directions relative to the head, which is cheaper than
-/// encoding and rotating and differs by less than -120 dB, or mixed into a bank of directional
-/// responses.
+/// The first stage follows the head and computes the inputs of filters that never change. A
+/// soundfield is rotated. Loudspeakers are either encoded at their directions relative to the head
+/// or mixed into the inputs of a `DirectionalBank`. Such encoding is cheaper than encoding and then
+/// rotating, and its result differs by less than -120 dB.
 ///
-/// An impulse at input frame n appears at output frame n plus the delay of the filters, for any
-/// call size. Different call sizes change the output by rounding only (below -120 dB).
+/// An impulse at input frame n appears at output frame n plus the delay of the filters, regardless
+/// of the number of frames per call. This number affects the output only by rounding errors (below
+/// -120 dB).
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -20,10 +22,11 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   public let channels: Int
   /// The number of frames for which the output continues after the input has ended.
   public let tailFrames: Int
-  /// True if the filters of the ears are mirror images, so that half of them suffice.
+  /// Whether the decoder uses only half of the filters, because those of the two ears are mirror
+  /// images.
   public var isSymmetric: Bool { convolver.isSymmetric }
 
-  /// Not private, because other modules destroy it.
+  /// The stage that follows the head. It is not private, because other modules destroy it.
   enum Stage: ~Copyable {
     case field(SoundfieldRotator)
     case encoded(SpeakerBedRotator)
@@ -39,9 +42,9 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// Creates a decoder for a soundfield.
   ///
   /// - Parameters:
-  ///   - filters: of any order from 1 to 7.
-  ///   - partition: frames of a partition of the convolution, a power of two from 16; calls of this
-  ///     size are the cheapest.
+  ///   - filters: filters of an order from 1 to 7.
+  ///   - partition: the number of frames in a partition of the convolution: a power of two, at
+  ///     least 16. Calls of this length are the cheapest.
   ///   - set: the instruction set of the kernels.
   ///   - usesSymmetry: whether to exploit filters that are mirror images.
   public init(
@@ -56,13 +59,15 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
         usesSymmetry: usesSymmetry))
   }
 
-  /// Creates a decoder for loudspeakers: through a soundfield, or through the responses of their
-  /// own directions.
+  /// Creates a decoder for loudspeakers.
+  ///
+  /// The loudspeakers are rendered through the responses for their own directions if `filters` are
+  /// direct filters, and through a soundfield otherwise.
   ///
   /// - Parameters:
-  ///   - filters: of any order from 1 to 7, or direct ones.
+  ///   - filters: filters of an order from 1 to 7, or direct filters.
   ///   - directions: unit vectors to the loudspeakers, on the stage.
-  ///   - partition: as for a soundfield.
+  ///   - partition: the number of frames in a partition of the convolution, as for a soundfield.
   public init(filters: BinauralFilters, speakers directions: [SIMD3<Double>], partition: Int) {
     if let bank = filters.direct {
       let mixer = DirectionalMixer(
@@ -95,7 +100,8 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
     self.convolver = convolver
   }
 
-  /// Returns the largest power of two up to `frames`, within 32 to 512 frames.
+  /// Returns the partition for blocks of `frames` frames: the largest power of two that does not
+  /// exceed `frames`, but at least 32 and at most 512.
   public static func partition(forBlock frames: Int) -> Int {
     var size = 32
     while size * 2 <= min(frames, 512) { size *= 2 }
@@ -106,7 +112,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: channels x frames; a soundfield in ACN order and SN3D scale.
-  ///   - frames: any number.
+  ///   - frames: the number of frames to decode; any number.
   ///   - poses: the head poses for these frames.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.

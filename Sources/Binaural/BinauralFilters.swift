@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The filters that convert a soundfield around the head to two ear signals.
+/// The filters that convert a soundfield or a bed around the head to two ear signals.
 public struct BinauralFilters: Sendable {
-  /// The ambisonic order; the filters take ACN channels in SN3D scale. 0 for direct filters.
+  /// The ambisonic order of the input, which is in ACN order and SN3D scale; 0 for direct filters.
   public let order: Int
   /// The sample rate, in Hz.
   public let sampleRate: Double
@@ -10,23 +10,24 @@ public struct BinauralFilters: Sendable {
   public let left: [[Float]]
   /// The right ear's filters: (order + 1)^2 channels x taps; empty for direct filters.
   public let right: [[Float]]
-  /// The filters for loudspeakers that are rendered through the responses of their own directions.
+  /// The direct filters, which render loudspeakers through the responses for their own directions;
+  /// nil for the filters of a soundfield.
   ///
-  /// If it is not nil, `left` and `right` are empty and soundfields cannot be decoded.
+  /// If there are direct filters, `left` and `right` are empty and soundfields cannot be decoded.
   public let direct: DirectionalBank?
   /// The responses to plane waves, for first-order soundfields that `ParametricDecoder` decodes;
   /// nil otherwise.
   public var planeWaves: PlaneWaveResponses?
   /// The impulse response of the headphone equaliser; nil if there is none.
   ///
-  /// The filters already include it (unless `planeWaves` is set), but paths that bypass them do
-  /// not.
+  /// The filters already include the equaliser, unless `planeWaves` is set. Paths that bypass the
+  /// filters must apply it themselves.
   public internal(set) var equaliser: [Float]?
 
-  /// The delay of every filter relative to the HRIRs, in seconds: the same for every set, order and
-  /// design.
+  /// The delay of every filter relative to the impulse responses of the set, in seconds. It is the
+  /// same for every set, order and design.
   ///
-  /// MagLS filters ring before their main peak and need this time.
+  /// Filters designed by magnitude least squares ring before their main peak and need this time.
   public static let delaySeconds = 0.001
 
   public var taps: Int { direct?.taps ?? left.first?.count ?? 0 }

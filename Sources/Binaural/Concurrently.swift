@@ -2,10 +2,11 @@
 
 import Glibc
 
-/// Calls `body` with 0 to `count - 1` concurrently: the last call on the caller's thread, each
-/// other on a thread of its own.
+/// Calls `body` with each number from 0 to `count - 1` concurrently, and returns after the last
+/// call has ended.
 ///
-/// If a thread cannot be created, the caller does its work, with the same result.
+/// The call with `count - 1` runs on the caller's thread, and each other call on a new thread. If a
+/// thread cannot be created, its call runs on the caller's thread.
 func concurrently(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   var threads: [pthread_t] = []
   for index in 0..<(count - 1) {
@@ -29,7 +30,7 @@ private final class Work: Sendable {
   init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// Memory of which several threads use separate parts at the same time.
+/// Memory that several threads use at the same time, each a separate part of it.
 struct SharedMemory: @unchecked Sendable {
   let floats: UnsafeMutablePointer<Float>
 }

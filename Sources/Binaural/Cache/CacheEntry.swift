@@ -4,7 +4,7 @@
 ///
 /// The format is little-endian: the magic `STILLFLT`, the format version and the number of arrays
 /// (32 bits each), the key (two words of 64 bits), the lengths of the arrays (32 bits each), their
-/// floats, and the XXH64 of everything before it.
+/// floats, and the XXH64 hash of all preceding bytes.
 enum CacheEntry {
   static let largestBytes = 64 << 20
   private static let magic = Array("STILLFLT".utf8)
@@ -22,7 +22,8 @@ enum CacheEntry {
     return bytes
   }
 
-  /// Returns the arrays; nil if the bytes are damaged or were written for another key.
+  /// Returns the arrays in the bytes of a cache file; nil if the bytes are damaged, or were written
+  /// for another key or in another format version.
   static func arrays(in bytes: [UInt8], key: DesignKey) -> [[Float]]? {
     bytes.withUnsafeBytes { bytes in
       guard bytes.count >= headerBytes + 8, bytes.starts(with: magic) else { return nil }

@@ -10,7 +10,8 @@ enum CacheFile {
   struct Found {
     var name: String
     var bytes: Int
-    /// The time of last use: the modification time, which `touch` updates.
+    /// The time of last use, which is the modification time: the number of seconds since 1970,
+    /// without the fraction in `nanoseconds`.
     var seconds: Int
     var nanoseconds: Int
   }
@@ -38,12 +39,12 @@ enum CacheFile {
     return bytes.count == size ? bytes : nil
   }
 
-  /// Marks a file as used now.
+  /// Marks a file as just used, by setting its modification time to the current time.
   static func touch(_ path: String) {
     utimensat(AT_FDCWD, path, nil, 0)
   }
 
-  /// Creates a folder and its parents, accessible only to the user.
+  /// Creates a folder and its missing parents, accessible only to the user. Errors are ignored.
   static func makeFolder(_ path: String) {
     var parent = ""
     for part in path.split(separator: "/") {
@@ -78,10 +79,10 @@ enum CacheFile {
     }
   }
 
-  /// Runs `body` with SIGXFSZ blocked, so that a write beyond the process's file size limit only
-  /// fails.
+  /// Runs `body` with the signal SIGXFSZ blocked, and returns its result.
   ///
-  /// By default, the signal would end the process.
+  /// By default, a write beyond the process's file size limit sends this signal, which ends the
+  /// process. With the signal blocked, only the write fails.
   private static func withoutFileSizeSignal(_ body: () -> Bool) -> Bool {
     var (set, before, pending) = (sigset_t(), sigset_t(), sigset_t())
     sigemptyset(&set)
@@ -96,7 +97,7 @@ enum CacheFile {
     return result
   }
 
-  /// Returns the regular files of a folder.
+  /// Returns the regular files in a folder; none if the folder cannot be read.
   static func list(_ folder: String) -> [Found] {
     var found: [Found] = []
     for name in SystemFile.names(in: folder) ?? [] {

@@ -3,16 +3,17 @@
 private import Ambisonics
 
 extension DecoderDesign {
-  /// Returns the filters for a set as it was read: from a cache, or designed and then stored there.
+  /// Returns the filters for a set. They are read from a cache or, if it does not contain them,
+  /// designed and stored there.
   ///
   /// Before the design, the set is resampled to the playback rate and normalised in level.
   ///
   /// - Parameters:
-  ///   - set: at its own rate.
+  ///   - set: the set as it was read, at its own sample rate.
   ///   - sampleRate: the playback rate, in Hz.
-  ///   - cache: nil to design without a cache.
+  ///   - cache: the cache; nil to design without one.
   ///   - isCancelled: see `filters(for:isCancelled:)`.
-  /// - Throws: as `filters(for:isCancelled:)`.
+  /// - Throws: the errors of `filters(for:isCancelled:)`.
   public func filters(
     for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
     isCancelled: @escaping @Sendable () -> Bool = { false }

@@ -4,9 +4,10 @@ import Glibc
 
 /// A cache of decoder designs on disk.
 ///
-/// It reports no errors: an entry that cannot be read is designed again, and one that cannot be
-/// written is not kept. Several programs may use a folder at the same time. An entry is written to
-/// a temporary file, synced to disk and renamed, so that a reader sees either all of it or nothing.
+/// The cache reports no errors: a design that cannot be read is computed again, and a design that
+/// cannot be written is not kept. Several programs may use a folder at the same time. An entry is
+/// written to a temporary file, synced to disk and renamed, so that a reader sees either the
+/// complete entry or none.
 ///
 /// ## Threading
 /// May be used from any thread.
@@ -21,18 +22,17 @@ public struct DesignCache: Sendable {
   /// Creates a cache.
   ///
   /// - Parameters:
-  ///   - folder: created if it is missing.
+  ///   - folder: the path of the folder, which is created when the first entry is stored.
   ///   - limit: the maximum total size of all entries, in bytes.
   public init(folder: String, limit: Int = DesignCache.largestBytes) {
     self.folder = folder
     self.limit = limit
   }
 
-  /// The user's cache: `$STILLSTAGE_CACHE`, else `stillstage` in `$XDG_CACHE_HOME`, else
-  /// `stillstage` in `~/.cache`.
+  /// The user's cache in the first of these folders that is defined: `$STILLSTAGE_CACHE`,
+  /// `$XDG_CACHE_HOME/stillstage`, `$HOME/.cache/stillstage`.
   ///
-  /// Nil if `$STILLSTAGE_CACHE` is not an absolute path, such as `off`, or if no such folder is
-  /// known.
+  /// Nil if none is defined, or if `$STILLSTAGE_CACHE` is not an absolute path (for example `off`).
   public static var standard: DesignCache? {
     standard { getenv($0).map { String(cString: $0) } }
   }
@@ -58,7 +58,8 @@ public struct DesignCache: Sendable {
     return arrays
   }
 
-  /// Stores arrays under a key, replacing any earlier ones.
+  /// Stores arrays under a key, replacing any earlier ones. Arrays that exceed the size limits are
+  /// not stored.
   func store(_ arrays: [[Float]], _ key: DesignKey) {
     let bytes = CacheEntry.bytes(of: arrays, key: key)
     guard bytes.count <= min(CacheEntry.largestBytes, limit) else { return }
@@ -70,8 +71,9 @@ public struct DesignCache: Sendable {
 
   func path(_ key: DesignKey) -> String { "\(folder)/\(key.name)\(Self.ending)" }
 
-  /// Removes the least recently used entries until the rest fit, and temporary files that a killed
-  /// writer left behind.
+  /// Removes the least recently used entries, except that of `key`, until the total size is within
+  /// the limit. Also removes temporary files that are more than an hour old, which a killed program
+  /// left behind.
   private func tidy(sparing key: DesignKey) {
     let now = time(nil)
     var entries: [CacheFile.Found] = []

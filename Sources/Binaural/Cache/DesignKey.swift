@@ -2,18 +2,20 @@
 
 import Glibc
 
-/// Identifies a cached design by the content of the set and all settings of the design.
+/// Identifies a cached design by the content of the set, all settings of the design and the running
+/// program.
 struct DesignKey: Equatable {
-  /// 128 bits: two hashes of the same data with different seeds.
+  /// The key, 128 bits: two 64-bit hashes of the same data with different seeds.
   let words: [UInt64]
 
-  /// The version of the format; to be increased when the format of an entry or its meaning changes.
+  /// The version of the entry format. Increase it when the format or the meaning of an entry
+  /// changes.
   static let formatVersion: UInt64 = 1
 
   /// Hashes the inputs of a design.
   ///
   /// - Parameters:
-  ///   - set: as it was read, before resampling.
+  ///   - set: the set as it was read, before resampling.
   ///   - sampleRate: the playback rate, in Hz.
   ///   - settings: all other settings that affect the filters, as text.
   init(set: HRTFSet, sampleRate: Double, settings: String) {
@@ -39,7 +41,8 @@ struct DesignKey: Equatable {
     }.joined()
   }
 
-  /// The size and modification time of the running program: a new build may design differently.
+  /// The size and the modification time of the running program, because a new build may design
+  /// differently; empty if they cannot be determined.
   private static let program: [UInt64] = {
     var status = stat()
     guard stat("/proc/self/exe", &status) == 0 else { return [] }

@@ -8,36 +8,40 @@ private import SignalProcessing
 ///
 /// The head's responses to both loudspeakers are assumed to be symmetric. They are decomposed into
 /// a sum and a difference, which are inverted separately (Cooper and Bauck, J. Audio Eng. Soc. 37,
-/// 3, 1989, the shuffler). The inverse is regularised so that it never amplifies by more than
-/// `largestBoost`: S* / (|S|^2 + b) with b = 1 / (4 boost^2) (Kirkeby, Nelson, Hamada,
-/// Orduna-Bustamante, IEEE Trans. Speech Audio Process. 6, 189, 1998).
+/// 3, 1989, the shuffler). The inverse of a response S is regularised so that it never amplifies by
+/// more than `largestBoost`: S* / (|S|^2 + b) with b = 1 / (4 boost^2), where S* is the conjugate
+/// and the boost is linear (Kirkeby, Nelson, Hamada, Orduna-Bustamante, IEEE Trans. Speech Audio
+/// Process. 6, 189, 1998).
 ///
-/// Loudspeakers that are close together sound alike to both ears at low frequencies. The
-/// regularisation therefore reduces the difference, and with it the cancellation, first. The sum,
+/// If the loudspeakers are close together, their difference is small at low frequencies. The
+/// regularisation therefore reduces the difference first, and with it the cancellation. The sum,
 /// and with it the bass, is preserved. (For the cost of such an inversion see Takeuchi and Nelson,
 /// J. Acoust. Soc. Am. 112, 2786, 2002.)
 public struct CrosstalkDesign: Sendable, Equatable {
-  /// The angle from the front to either loudspeaker, in radians; 3 to 60 degrees.
+  /// The angle from the front to either loudspeaker, in radians; equivalent to 3 to 60 degrees.
   public var angle: Double
-  /// The limit of the boost in dB: how much louder the loudspeakers may play for the same level at
-  /// the ears.
+  /// The largest boost by the inverse, in dB: the additional level that the loudspeakers may need
+  /// for the same level at the ears.
   public var largestBoost = 12.0
 
-  /// The delay of the filters in seconds; the decoder's own delay absorbs it.
+  /// The delay of the filters, in seconds. It replaces the delay of the decoder and does not add to
+  /// it.
   static let modellingDelay = BinauralFilters.delaySeconds
-  /// The frequency in Hz below which a small head is assumed: most measured sets end near it.
+  /// The frequency, in Hz, below which the responses of a small head replace those of the set. Most
+  /// measured sets do not extend much below it.
   static let lowest = 200.0
-  /// The band in Hz over which cancellation fades out. Above it, a head displacement of 1 cm ruins
-  /// cancellation.
+  /// The band, in Hz, over which cancellation fades out. Above it, moving the head by 1 cm is
+  /// enough to make cancellation ineffective.
   static let highest = 7000.0...9000.0
-  /// The largest deviation of the responses' common colour from its mean that is equalised, in dB.
+  /// The largest deviation from its mean, in dB, up to which the common colour of the responses is
+  /// equalised.
   static let largestColour = 12.0
 
   public init(angle: Double) { self.angle = angle }
 
   /// Returns the cancelling filters for a set.
   ///
-  /// - Parameter set: prepared for the playback rate.
+  /// - Parameter set: a set that has been prepared for the playback rate.
   public func filters(for set: HRTFSet) -> CrosstalkFilters {
     var size = 2048
     while Double(size) < set.sampleRate * 0.08 || size < 4 * set.taps { size *= 2 }
@@ -50,7 +54,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
     return time(inverse.sum, inverse.difference, plant)
   }
 
-  /// Returns the regularised inverses of sum and difference, with their common colour equalised.
+  /// Returns the regularised inverses of the sum and the difference, divided by their common
+  /// colour.
   private func inverses(
     _ modes: LoudspeakerModes, _ colour: [Complex]
   ) -> (sum: [Complex], difference: [Complex]) {
@@ -58,7 +63,7 @@ public struct CrosstalkDesign: Sendable, Equatable {
     let floor = 1 / (4 * boost * boost)
     let width = modes.binWidth
     // The regularisation acts on the difference like a high-pass. With minimum phase it needs no
-    // extra delay. The sum gets the same phase, so that both remain aligned.
+    // extra delay. The sum gets the same phase, so that the two remain aligned.
     let loss = modes.difference.indices.map { k -> Double in
       let power = modes.difference[k].squaredMagnitude
       let share = 1 - octaveStep(Double(k) * width, from: 700, to: 2000)
@@ -78,8 +83,9 @@ public struct CrosstalkDesign: Sendable, Equatable {
     return (inverse(modes.sum), inverse(modes.difference))
   }
 
-  /// Transforms to the time domain: an ear's signal feeds (sum + difference) / 2 to its own
-  /// loudspeaker and (sum - difference) / 2 to the other.
+  /// Transforms the inverses to the time domain. The filter from an ear's signal to the loudspeaker
+  /// on its side is (sum + difference) / 2; the filter to the other loudspeaker is
+  /// (sum - difference) / 2.
   private func time(
     _ sum: [Complex], _ difference: [Complex], _ plant: LoudspeakerPlant
   ) -> CrosstalkFilters {
@@ -115,8 +121,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
   }
 }
 
-/// Returns 0 up to `low`, 1 from `high` on, and a raised cosine on a logarithmic scale between
-/// them.
+/// Returns the value of a smooth step at a frequency: 0 up to `low`, 1 from `high` on, and in
+/// between a raised cosine on a logarithmic frequency scale.
 func octaveStep(_ frequency: Double, from low: Double, to high: Double) -> Double {
   let place = realtime_log(max(frequency, 1e-3) / low) / realtime_log(high / low)
   return 0.5 - 0.5 * realtime_cos(.pi * min(1, max(0, place)))

@@ -3,7 +3,7 @@
 private import CRealtime
 package import SignalProcessing
 
-/// Filters from two ear signals to two loudspeakers, such that each ear hears its own signal.
+/// Filters from two ear signals to two loudspeakers, such that each ear hears only its own signal.
 public struct CrosstalkFilters: Sendable, Equatable {
   /// The filters from the left ear's signal to the left and the right loudspeaker; 2 x taps.
   public let leftEar: [[Float]]
@@ -14,7 +14,8 @@ public struct CrosstalkFilters: Sendable, Equatable {
   /// The sample rate, in Hz.
   public let sampleRate: Double
 
-  /// Returns a decoder's filters followed by these, without their delay.
+  /// Returns a decoder's filters followed by the crosstalk filters. The delay of the crosstalk
+  /// filters is removed.
   ///
   /// - Parameters:
   ///   - left: inputs x taps, for the left ear.
@@ -35,12 +36,12 @@ public struct CrosstalkFilters: Sendable, Equatable {
   }
 }
 
-/// The responses of the ears to two loudspeakers in front of the listener, bin by bin.
+/// The responses of both ears to two loudspeakers in front of the listener, bin by bin.
 package struct LoudspeakerPlant {
   /// The sample rate, in Hz.
   let sampleRate: Double
   let size: Int
-  /// The responses: 2 loudspeakers x 2 ears x bins.
+  /// The responses: 2 loudspeakers x 2 ears x bins, left before right.
   package let values: [[[Complex]]]
 
   package var binWidth: Double { sampleRate / Double(size) }
@@ -66,10 +67,11 @@ package struct LoudspeakerPlant {
   /// Computes the responses of a set for a placement.
   ///
   /// - Parameters:
-  ///   - set: prepared for the playback rate. Responses are interpolated between its directions,
-  ///     each advanced by its arrival time at a sphere.
-  ///   - placement: the level falls and the delay grows with the distance; at the intended position
-  ///     the responses are the set's own.
+  ///   - set: a set that has been prepared for the playback rate. Before interpolation between its
+  ///     directions, each response is advanced by its arrival time at a sphere.
+  ///   - placement: the positions of the loudspeakers and of the head. With growing distance
+  ///     between them, the level falls and the delay grows; at the intended distance, both are
+  ///     those of the set.
   ///   - size: the size of the transform.
   package init(_ set: HRTFSet, _ placement: Placement, size: Int) {
     sampleRate = set.sampleRate

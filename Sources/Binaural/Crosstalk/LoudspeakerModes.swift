@@ -11,8 +11,8 @@ struct LoudspeakerModes {
   private(set) var sum: [Complex]
   private(set) var difference: [Complex]
 
-  /// Computes the modes from the mean of both sides, advanced by the mean delay of a loudspeaker at
-  /// the ear on its side.
+  /// Computes the modes from the means of the left and the right responses, and advances them by
+  /// the mean delay from a loudspeaker to the ear on the same side.
   init(_ plant: LoudspeakerPlant) {
     binWidth = plant.binWidth
     let bins = 0..<plant.bins
@@ -32,7 +32,8 @@ struct LoudspeakerModes {
   /// wavelength.
   ///
   /// The magnitude of the sum is constant, and that of the difference is proportional to frequency.
-  /// Their levels and delays are those of the octave above `frequency`.
+  /// Their levels and delays are taken from the octave above `frequency`. The transition extends
+  /// from 0.75 to 1.5 times `frequency`.
   mutating func extend(below frequency: Double) {
     let octave = Int(frequency / binWidth)..<Int(2 * frequency / binWidth)
     let count = Double(octave.count)
@@ -54,8 +55,10 @@ struct LoudspeakerModes {
     }
   }
 
-  /// Averages over a sixth of an octave; this fades in from 2 to 4 kHz, because finer detail is
-  /// individual to one ear.
+  /// Smooths the modes at high frequencies, where finer detail is individual to one ear.
+  ///
+  /// Above 4 kHz, the modes are averaged over a sixth of an octave; from 2 to 4 kHz, the averaging
+  /// fades in.
   mutating func smooth() {
     sum = smoothed(sum)
     difference = smoothed(difference)
@@ -74,13 +77,14 @@ struct LoudspeakerModes {
     }
   }
 
-  /// Divides sum and difference by their common colour and returns it.
+  /// Divides the sum and the difference by their common colour, and returns the colour of each bin.
   ///
   /// The colour has minimum phase and is smoothed over a third of an octave. Its mean power over
   /// 200 Hz to 8 kHz is 1, so that sound that reaches both ears unprocessed is as loud as sound
   /// that is cancelled. The division also removes the mean level.
   ///
-  /// - Parameter limit: the largest deviation of the colour from its mean, in dB.
+  /// - Parameter limit: the largest deviation of the colour from its mean, in dB; larger ones are
+  ///   reduced to it.
   mutating func takeColour(limit: Double) -> [Complex] {
     let power = sum.indices.map { (sum[$0].squaredMagnitude + difference[$0].squaredMagnitude) / 2 }
     let band = Int(200 / binWidth)...min(power.count - 1, Int(8000 / binWidth))

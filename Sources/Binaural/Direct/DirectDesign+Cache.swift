@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DirectDesign {
-  /// Returns the filters for a set as it was read: from a cache, or designed and then stored there.
+  /// Returns the direct filters for a set. They are read from a cache or, if it does not contain
+  /// them, designed and stored there.
   ///
-  /// See `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
+  /// The parameters are those of `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
+  ///
+  /// - Throws: the errors of `bank(for:isCancelled:)`.
   public func filters(
     for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
     isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -23,7 +26,8 @@ extension DirectDesign {
 }
 
 extension DirectionalBank {
-  /// Makes a bank from its filters, followed by the gains; nil if the sizes do not fit.
+  /// Creates a bank from arrays, which are its filters followed by its gains; nil if their number
+  /// or their sizes do not fit.
   fileprivate init?(arrays: [[Float]]) {
     guard arrays.count == Self.rank + 1, let gains = arrays.last,
       gains.count == Self.rows * Self.columns * 2 * Self.rank, let taps = arrays.first?.count,

@@ -3,13 +3,14 @@
 private import CRealtime
 private import SignalProcessing
 
-/// Designs the bank that renders loudspeakers through the responses of their own directions.
+/// Designs the `DirectionalBank` that renders loudspeakers through the responses for their own
+/// directions.
 ///
-/// Each response is advanced by its arrival time at a sphere, so that neighbours differ little, and
-/// equalised by the diffuse field, so that all bands count equally. The bank's filters are the
-/// principal components of these responses, with the colour of the diffuse field restored (Kistler
-/// and Wightman, J. Acoust. Soc. Am. 91, 1637, 1992, who used magnitudes). The gains of the
-/// components are interpolated between measured directions.
+/// Each response is advanced by its arrival time at a sphere, so that neighbouring responses differ
+/// little, and divided by the colour of the diffuse field, so that all frequency bands count
+/// equally. The filters of the bank are the principal components of these responses, with the
+/// colour of the diffuse field restored (Kistler and Wightman, J. Acoust. Soc. Am. 91, 1637, 1992,
+/// who used magnitudes). The gains of the components are interpolated between measured directions.
 public struct DirectDesign: Sendable {
   public var equalisation: DecoderDesign.Equalisation
 
@@ -17,13 +18,13 @@ public struct DirectDesign: Sendable {
     self.equalisation = equalisation
   }
 
-  /// The number of frames of an equalised response before its arrival.
+  /// The number of frames before the arrival in an equalised response.
   private static let lead = 64
 
   /// Returns the bank for a set that has been prepared for the playback rate and normalised in
   /// level.
   ///
-  /// - Throws: `HRTFError.interrupted` if it was cancelled.
+  /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   public func bank(
     for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(HRTFError) -> DirectionalBank {
@@ -50,8 +51,8 @@ public struct DirectDesign: Sendable {
       gains: Self.grid(gains, responses.directions))
   }
 
-  /// Returns the amplitude of the diffuse field, smoothed over a third of an octave and limited to
-  /// 50 dB below its maximum.
+  /// Returns the amplitude of the diffuse field in each bin, smoothed over a third of an octave.
+  /// Values that are more than 50 dB below the maximum are raised to that level.
   private static func colour(of responses: DirectionalResponses) -> [Double] {
     let energy = (0..<responses.bins).map { responses.diffuseEnergy(bin: $0) / 2 }
     let smooth = energy.indices.map { k in
@@ -63,8 +64,8 @@ public struct DirectDesign: Sendable {
     return smooth.map { max($0, floor).squareRoot() }
   }
 
-  /// Returns impulse responses, directions x 2 ears x `length` frames; the first `lead` frames
-  /// precede the arrival.
+  /// Returns the impulse responses: directions x 2 ears x `length` frames, of which the first
+  /// `lead` precede the arrival.
   private static func impulseResponses(
     _ responses: DirectionalResponses, length: Int
   ) -> [Float] {
@@ -101,7 +102,8 @@ public struct DirectDesign: Sendable {
     return result
   }
 
-  /// Returns the components with the colour of the diffuse field restored, from the arrival on.
+  /// Returns the filters, components x `taps`: the principal components with the colour of the
+  /// diffuse field restored and without the frames before the arrival.
   private static func filters(
     _ components: PrincipalComponents, _ colour: [Double], size: Int, taps: Int
   ) -> [[Float]] {
@@ -126,7 +128,8 @@ public struct DirectDesign: Sendable {
     }
   }
 
-  /// Returns the gains for the directions of the grid, interpolated between the given directions.
+  /// Returns the gains at the points of the bank's grid, interpolated between those of the given
+  /// directions.
   private static func grid(_ gains: [Float], _ directions: [SIMD3<Double>]) -> [Float] {
     let (rows, columns) = (DirectionalBank.rows, DirectionalBank.columns)
     let width = 2 * DirectionalBank.rank

@@ -3,7 +3,8 @@
 private import CRealtime
 private import SignalProcessing
 
-/// The gains of a bank for any direction, interpolated bilinearly in its grid.
+/// The gains of a `DirectionalBank` for any direction, interpolated bilinearly between the points
+/// of its grid.
 ///
 /// ## Threading
 /// May be read from several threads. Reading does not allocate, lock or wait.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The responses of all directions as mixtures of a few filters and a delay; used by
-/// `DirectionalMixer`.
+/// The responses for all directions, each represented as a delayed mixture of a few filters; used
+/// by `DirectionalMixer`.
 ///
 /// The response of an ear to a direction is the sum of `filters` weighted by the direction's
 /// `gains`, delayed by the arrival time at that ear. The gains are on a grid of azimuths and
 /// elevations.
 public struct DirectionalBank: Sendable {
-  /// The number of filters; both ears use the same ones.
+  /// The number of filters, which both ears share.
   public static var rank: Int { @_noLocks get { 48 } }
   /// The spacing of the grid, in degrees.
   static var step: Double { @_noLocks get { 2.5 } }
@@ -20,8 +20,8 @@ public struct DirectionalBank: Sendable {
   let gains: [Float]
   /// The filters for playback on two loudspeakers, with crosstalk cancellation; nil for headphones.
   ///
-  /// For the left and the right loudspeaker, 2 x `rank` x taps each: the left ear's inputs, then
-  /// the right ear's.
+  /// Each loudspeaker has 2 x `rank` filters: first those for the inputs of the left ear, then
+  /// those for the inputs of the right ear.
   var crossed: (left: [[Float]], right: [[Float]])?
 
   public var taps: Int { crossed?.left.first?.count ?? filters.first?.count ?? 0 }

@@ -5,12 +5,11 @@ private import CRealtime
 internal import Geometry
 private import SignalProcessing
 
-/// Mixes loudspeakers into the inputs of a `DirectionalBank`'s filters, by their directions
-/// relative to the head.
+/// Mixes loudspeakers into the inputs of the filters of a `DirectionalBank`, with gains and delays
+/// that depend on their directions relative to the head.
 ///
-/// Each loudspeaker is delayed by its arrival time at each ear and mixed into the inputs of the
-/// fixed filters. Delays and gains are computed at the points of a `PoseGrid` and change linearly
-/// between them. The filters never change.
+/// Each loudspeaker is delayed by its arrival time at each ear. Delays and gains are computed at
+/// the points of a `PoseGrid` and change linearly between them. The filters never change.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -29,7 +28,7 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
   /// Creates a mixer.
   ///
   /// - Parameters:
-  ///   - bank: for the playback rate.
+  ///   - bank: the bank, designed for the playback rate.
   ///   - sampleRate: the playback rate, in Hz.
   ///   - directions: unit vectors to the loudspeakers, on the stage.
   init(bank: DirectionalBank, sampleRate: Double, directions: [SIMD3<Double>]) {
@@ -46,7 +45,7 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
 
   deinit { directions.deallocate() }
 
-  /// Clears all state.
+  /// Clears all state; the stream may continue at any frame.
   @_noLocks
   func reset() {
     left.gains.reset()
@@ -56,7 +55,7 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
   /// Mixes the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: speakers x frames; channels are `stride` apart and the next frame is at index
+  ///   - input: speakers x frames, planes `stride` floats apart. The next frame is at index
   ///     `poses.phase`.
   ///   - output: 2 ears x rank x frames, in the same arrangement; must not overlap `input`.
   ///   - stride: floats from one channel to the next.

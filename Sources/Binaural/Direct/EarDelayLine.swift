@@ -11,13 +11,13 @@ private import SignalProcessing
 /// above). The level is correct to 0.01 dB up to 0.84 of half the sample rate.
 ///
 /// ## Threading
-/// One caller at a time. Nothing allocates, locks or waits.
+/// One caller at a time. Methods do not allocate, lock or wait.
 struct EarDelayLine: ~Copyable {
   /// The longest delay, in frames.
   let longestDelay: Int
 
   private let speakers: Int
-  /// The delay of sound from the centre of the head, in frames.
+  /// The delay of sound with arrival time 0, that at the centre of the head, in frames.
   private let base: Float
   private let sampleRate: Double
   /// The number of frames on each side that contribute to an output frame.
@@ -27,10 +27,11 @@ struct EarDelayLine: ~Copyable {
   /// The interpolation kernel: (phases + 1) x 2 reach.
   private let kernel: AlignedFloats
   private let length: Int
-  /// The ring buffers, speakers x 2 length: each ring is stored twice, so that every window is
-  /// contiguous.
+  /// The ring buffers, speakers x 2 x `length`: each ring is stored twice in succession, so that
+  /// every window is contiguous.
   private let rings: AlignedFloats
-  /// Start, slope per frame and end of the delays in frames: speakers x 2 ears x 3.
+  /// The delays in the current cell, speakers x 2 ears x 3: the delay at the start, its slope per
+  /// frame, and the delay at the end, in frames.
   private let delays: AlignedFloats
   /// The index in a ring at which the next frame is written.
   private let position: UnsafeMutablePointer<Int>
@@ -56,8 +57,8 @@ struct EarDelayLine: ~Copyable {
 
   deinit { position.deallocate() }
 
-  /// Returns the coefficients of each phase for the frames from `reach - 1` before to `reach`
-  /// after, with a sum of 1.
+  /// Returns the interpolation kernel. The coefficients of each phase apply to the frames from
+  /// `reach - 1` before the position to `reach` after it, and their sum is 1.
   private static func kernel(reach: Int, phases: Int) -> AlignedFloats {
     let table = AlignedFloats(count: (phases + 1) * 2 * reach)
     for phase in 0...phases {
@@ -88,7 +89,7 @@ struct EarDelayLine: ~Copyable {
     delays.pointer[(2 * speaker + ear) * 3 + 2] = base + Float(seconds * sampleRate)
   }
 
-  /// Starts a cell with the delays at the end of the last one.
+  /// Starts a cell with constant delays, which are those at the end of the previous cell.
   @_noLocks
   func beginCell() {
     for i in 0..<(2 * speakers) {
@@ -97,7 +98,8 @@ struct EarDelayLine: ~Copyable {
     }
   }
 
-  /// Computes the slopes of the delays, after the delays at the end of the cell have been set.
+  /// Computes the slopes of the delays; call this after `setArrival` has set the delays at the end
+  /// of the cell.
   @_noLocks
   func setSlopes() {
     let scale = 1 / Float(cell)
@@ -106,7 +108,8 @@ struct EarDelayLine: ~Copyable {
     }
   }
 
-  /// Writes frames of one cell; call `advance` after they have been read.
+  /// Writes the next frames of a loudspeaker, at most one cell; call `advance` after they have been
+  /// read.
   @_noLocks
   func write(_ samples: UnsafePointer<Float>, speaker: Int, frames: Int) {
     let ring = rings.pointer + speaker * 2 * length
@@ -120,9 +123,9 @@ struct EarDelayLine: ~Copyable {
   @_noLocks
   func advance(by frames: Int) { position.pointee = (position.pointee + frames) & (length - 1) }
 
-  /// Reads the frames written last, delayed for an ear.
+  /// Reads the frames that were just written, delayed for an ear.
   ///
-  /// - Parameter offset: frames of the cell that are already done.
+  /// - Parameter offset: the index in the cell of the first of these frames.
   @_noLocks
   func read(
     _ output: UnsafeMutablePointer<Float>, speaker: Int, ear: Int, frames: Int, offset: Int

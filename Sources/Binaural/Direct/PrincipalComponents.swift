@@ -2,12 +2,12 @@
 
 import Geometry
 
-/// The orthonormal vectors whose linear combinations approximate weighted rows with the least
-/// squared error.
+/// The orthonormal vectors whose linear combinations approximate the rows of a matrix with the
+/// least weighted squared error.
 ///
-/// They span the space of the dominant eigenvectors of the rows' covariance, computed by orthogonal
-/// iteration (Golub and Van Loan, Matrix Computations, 4th edition, section 8.2.4). The mean is not
-/// subtracted.
+/// The vectors span the space of the dominant eigenvectors of the rows' covariance. They are
+/// computed by orthogonal iteration (Golub and Van Loan, Matrix Computations, 4th edition, section
+/// 8.2.4). The mean is not subtracted.
 struct PrincipalComponents {
   /// The vectors: count x columns.
   let vectors: [[Double]]
@@ -17,13 +17,13 @@ struct PrincipalComponents {
   /// Computes the vectors.
   ///
   /// - Parameters:
-  ///   - rows: rows x columns values.
-  ///   - columns: values in a row.
-  ///   - weights: one for each row.
+  ///   - rows: the matrix, rows x columns values.
+  ///   - columns: the number of values in a row.
+  ///   - weights: one weight for each row.
   ///   - count: the number of vectors.
   init(rows: [Float], columns: Int, weights: [Double], count: Int) {
     let covariance = Self.covariance(rows, columns, weights)
-    // Any start is suitable that is not orthogonal to the result.
+    // Any start that is not orthogonal to the result is suitable.
     var seed: UInt64 = 1
     var vectors = (0..<count).map { _ in
       (0..<columns).map { _ in
@@ -39,7 +39,7 @@ struct PrincipalComponents {
     self.vectors = vectors
   }
 
-  /// Returns the products of the rows with the vectors: rows x count.
+  /// Returns the scalar product of every row with every vector: rows x count.
   func gains(of rows: [Float]) -> [Float] {
     let columns = vectors[0].count
     let (count, rank) = (rows.count / columns, vectors.count)

@@ -3,10 +3,11 @@
 private import SignalProcessing
 
 extension BinauralFilters {
-  /// Returns the filters combined with a headphone equaliser.
+  /// Returns the filters combined with a headphone equaliser. If `planeWaves` is set, the filters
+  /// remain as they are, and only `equaliser` is set.
   ///
-  /// Paths that bypass the filters (plain stereo, effects, the parametric decoder) must apply
-  /// `equaliser` themselves.
+  /// Paths that bypass the filters (plain stereo, low-frequency effects, the parametric decoder)
+  /// must apply `equaliser` themselves.
   ///
   /// - Parameter taps: the impulse response of the equaliser.
   public func equalised(by taps: [Float]) -> BinauralFilters {
@@ -29,11 +30,12 @@ extension BinauralFilters {
     return result
   }
 
-  /// Returns filters that feed two loudspeakers such that each ear receives the signal that these
-  /// filters make for it.
+  /// Returns filters for two loudspeakers, such that each ear receives the signal that the original
+  /// filters compute for it.
   ///
-  /// The modelling delay of the cancelling filters is removed: it fits into the time before the
-  /// responses begin. The delay is therefore the same as for headphones.
+  /// The delay is the same as for headphones. The modelling delay of the cancelling filters is
+  /// removed, because the original filters already delay the responses of the set by at least as
+  /// much.
   public func crossed(by cancelling: CrosstalkFilters) -> BinauralFilters {
     precondition(planeWaves == nil, "the parametric decoder has no filters of its own")
     if let direct {

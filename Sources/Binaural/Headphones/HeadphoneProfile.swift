@@ -3,11 +3,11 @@
 private import CRealtime
 public import SignalProcessing
 
-/// A profile that equalises a pair of headphones to its target: filters in series.
+/// The filters, in series, that equalise a pair of headphones to a target response.
 public struct HeadphoneProfile: Sendable, Equatable {
   /// The name of the headphones, for display.
   public var name: String
-  /// The name of the target, for display; nil if it is unknown.
+  /// The name of the target response, for display; nil if it is unknown.
   public var target: String?
   public var filters: [ParametricFilter]
 
@@ -25,15 +25,15 @@ public struct HeadphoneProfile: Sendable, Equatable {
   /// Returns the minimum-phase impulse response of the equaliser, with a diffuse-field level of 0
   /// dB.
   ///
-  /// Filters at or above half the sample rate are omitted. The level is defined as in
-  /// `HRTFSet.normalized`: energy, linear in frequency over 200 Hz to 8 kHz, weighted by the
-  /// diffuse field of the set.
+  /// Filters near or above half the sample rate are omitted. The level is the mean power over 200
+  /// Hz to 8 kHz (linear in frequency), weighted by the energy of the set in the diffuse field. It
+  /// corresponds to the level in `HRTFSet.normalized`.
   ///
   /// - Parameters:
-  ///   - sampleRate: in Hz.
-  ///   - field: the set's energy in the diffuse field.
-  /// - Returns: the response, which ends when at most -90 dB of its energy remains, or after 0.25
-  ///   s.
+  ///   - sampleRate: the playback rate, in Hz.
+  ///   - field: the energy of the set in the diffuse field.
+  /// - Returns: the response. It is cut off when at most -90 dB of its energy remains, but after
+  ///   0.25 s at the latest.
   public func taps(sampleRate: Double, field: DiffuseField) -> [Float] {
     let sections = filters.compactMap { $0.biquad(sampleRate: sampleRate)?.minimumPhase }
     let power = field.mean { frequency in
@@ -56,7 +56,7 @@ public struct DiffuseField: Sendable {
   /// The width of a bin, in Hz.
   let binWidth: Double
 
-  /// A field with the same energy at all frequencies, to 8 kHz.
+  /// A field with the same energy at all frequencies up to 8 kHz.
   public static let flat = DiffuseField(
     energies: [Double](repeating: 1, count: 801), binWidth: 10)
 
@@ -64,8 +64,8 @@ public struct DiffuseField: Sendable {
     (self.energies, self.binWidth) = (energies, binWidth)
   }
 
-  /// Computes the energy of a set: both ears, with the directions weighted by their areas as for
-  /// its level.
+  /// Computes the energy of a set, summed over both ears and over the directions, which are
+  /// weighted by `HRTFSet.areaWeights`.
   public init(_ set: HRTFSet) {
     var size = 512
     while size < 2 * set.taps { size *= 2 }
@@ -76,8 +76,8 @@ public struct DiffuseField: Sendable {
     binWidth = responses.binWidth
   }
 
-  /// Returns the mean of a power over the band in which levels are compared, weighted by this
-  /// energy.
+  /// Returns the mean of a power over `HRTFSet.levelBand`, weighted by the energy of each bin; 1 if
+  /// there is no energy.
   func mean(of power: (_ frequency: Double) -> Double) -> Double {
     var (sum, total) = (0.0, 0.0)
     for (k, energy) in energies.enumerated() {
