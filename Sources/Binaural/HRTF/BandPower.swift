@@ -8,15 +8,16 @@ struct BandPower {
   private let size: Int
   private let cosines: [Double]
   private let sines: [Double]
-  /// The bins of the band, each weighted by the part of its width inside the band; the weights sum
-  /// to 1.
+  /// The bins of the band. The weight of a bin is proportional to the part of its width that is
+  /// inside the band; the weights sum to 1.
   private let band: [(bin: Int, weight: Double)]
 
-  /// Prepares the transform for responses of `taps` samples.
+  /// Prepares the transform.
   ///
   /// - Parameters:
-  ///   - sampleRate: in Hz.
-  ///   - band: in Hz.
+  ///   - taps: the maximum length of the responses, in samples.
+  ///   - sampleRate: the sample rate, in Hz.
+  ///   - band: the band, in Hz.
   init(taps: Int, sampleRate: Double, band: ClosedRange<Double>) {
     var size = 512
     while size < 2 * taps { size *= 2 }
@@ -35,7 +36,8 @@ struct BandPower {
     self.band = overlaps.indices.filter { overlaps[$0] > 0 }.map { ($0, overlaps[$0] / total) }
   }
 
-  /// Returns the sum of the mean |H|^2 of two responses of up to `taps` samples.
+  /// Returns the sum of the mean powers |H|^2 of two responses in the band. The responses have the
+  /// same length, at most `taps` samples.
   ///
   /// Both are transformed at once, as the real and the imaginary part of one signal.
   func sum(_ first: UnsafeBufferPointer<Float>, _ second: UnsafeBufferPointer<Float>) -> Double {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The measurements at one source distance: the distance with the most measurements, and the
-/// farthest of several such.
+/// The measurements at one source distance: the distance with the most measurements, or the
+/// farthest one if several have the same number.
 ///
 /// Near-field sets contain the same directions at several distances, which differ in level.
 struct DistanceShell {
@@ -11,7 +11,7 @@ struct DistanceShell {
   let radius: Double
   let notes: [String]
 
-  /// Sorted distances belong to one shell if each exceeds the one before by at most this fraction.
+  /// The largest relative step from one distance to the next larger one within a shell.
   private static let tolerance = 0.05
 
   init(_ positions: [SIMD3<Double>]) {
@@ -42,12 +42,12 @@ struct DistanceShell {
   }
 }
 
-/// Formats metres with two decimal places.
+/// Formats a length in metres with two decimal places.
 func metres(_ value: Double) -> String { decimal(value, digits: 2) }
 
 /// Formats a number with a fixed number of digits after the decimal point.
 ///
-/// Numbers that are not finite, or not below 1e12, appear in Swift's default format.
+/// Numbers that are not finite, or whose magnitude is 1e12 or more, have Swift's default format.
 package func decimal(_ value: Double, digits: Int) -> String {
   guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
   let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }

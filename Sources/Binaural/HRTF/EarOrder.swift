@@ -4,8 +4,9 @@ import Glibc
 
 /// Determines which channel is the left ear, from the levels of lateral sources.
 ///
-/// ReceiverPosition is ignored if the levels contradict it: many public sets (CIPIC, LISTEN, MIT
-/// KEMAR large pinna, TH Koeln KU100) declare channel 0 on the right although it is the left ear.
+/// The file's ReceiverPosition is ignored if the levels contradict it: many public sets (CIPIC,
+/// LISTEN, MIT KEMAR large pinna, TH Koeln KU100) declare channel 0 on the right although it is the
+/// left ear. ReceiverPosition is used if the levels do not distinguish the ears.
 struct EarOrder {
   enum Ear: String {
     case left, right
@@ -19,8 +20,8 @@ struct EarOrder {
 
   var isExchanged: Bool { channelZero == .right }
 
-  /// The smallest mean level difference (natural logarithm of the energy ratio) that identifies the
-  /// ears.
+  /// The smallest mean level difference that identifies the ears, as the natural logarithm of an
+  /// energy ratio.
   private static let leastEvidence = 0.02
 
   init(_ contents: SofaContents) {
@@ -48,8 +49,8 @@ struct EarOrder {
     }
   }
 
-  /// Returns the mean over directions of ln(energy of channel 0 / energy of channel 1), weighted by
-  /// y (left).
+  /// Returns the mean over all directions of ln(energy of channel 0 / energy of channel 1),
+  /// weighted by the y component of the direction. Positive values identify channel 0 as left.
   private static func evidence(_ contents: SofaContents) -> Double {
     var (sum, weight) = (0.0, 0.0)
     contents.impulseResponses.withUnsafeBufferPointer { samples in

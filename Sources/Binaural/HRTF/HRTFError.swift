@@ -2,21 +2,21 @@
 
 /// The reason why an HRTF set is unavailable.
 ///
-/// The description is one line that states the problem, its cause and a remedy.
+/// The description is one line that states the problem and, in most cases, its cause and a remedy.
 public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file is missing, unreadable or not a regular file.
   case cannotOpen(path: String, reason: String)
   /// The content is not SOFA, or it is damaged.
   case notSOFA(path: String, reason: String)
-  /// The content of a SOFA file failed a check; `check` describes it with the values.
+  /// The content of a SOFA file failed a check; `check` describes the failure, with the values.
   case refused(path: String, check: String)
-  /// The reader was stopped after this time.
+  /// The reader was stopped because it took too long; `seconds` is the permitted time.
   case timedOut(path: String, seconds: Double)
   /// A signal killed the reader while it read the file.
   case crashed(path: String, signal: Int32)
-  /// `stillstage-sofa` is at none of these paths.
+  /// There is no executable `stillstage-sofa` at any of these paths.
   case readerNotFound(places: [String])
-  /// The reader ran but gave no valid answer.
+  /// The reader ran but did not give a valid answer.
   case readerFailed(path: String, reason: String)
   /// The caller cancelled the operation.
   case interrupted

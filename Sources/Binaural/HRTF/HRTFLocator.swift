@@ -40,7 +40,7 @@ public struct HRTFLocator: Sendable {
     }
     shares += (variable("XDG_DATA_DIRS") ?? "").split(separator: ":").map(String.init)
     shares += ["/usr/share", "/usr/local/share"]
-    // The XDG base directory specification requires that relative paths are ignored.
+    // The XDG base directory specification requires that relative paths be ignored.
     return shares.filter { $0.hasPrefix("/") }.map { "\($0)/libmysofa/default.sofa" }
   }
 

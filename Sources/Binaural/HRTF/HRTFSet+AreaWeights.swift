@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// The fraction of the sphere that each direction represents; sums to 1. See
-  /// `areaWeights(limitingCaps:)`.
+  /// The fraction of the sphere that each direction represents; the fractions sum to 1. Unmeasured
+  /// caps are limited as in `areaWeights(limitingCaps:)`.
   public var areaWeights: [Double] { areaWeights(limitingCaps: true) }
 
   /// Returns the areas of the directions' Voronoi cells on the sphere, scaled to sum to 1.
   ///
-  /// Equal directions share their cell. With `limitingCaps` no cell counts more than three times
-  /// the median cell, so that the rim of an unmeasured cap does not represent the entire cap.
+  /// Equal directions share one cell. If `limitingCaps` is true, each area is limited to three
+  /// times the median before scaling. The directions on the rim of an unmeasured cap of the sphere
+  /// then do not represent the entire cap.
   public func areaWeights(limitingCaps: Bool) -> [Double] {
     Self.areaWeights(SphericalVoronoi(directions).areas, limitingCaps: limitingCaps)
   }

@@ -8,8 +8,8 @@ extension HRTFSet {
 
   /// The level of the set in a diffuse field, in dB.
   ///
-  /// It is |H|^2 averaged over both ears, over directions by `areaWeights`, and linearly in
-  /// frequency over 200 Hz to 8 kHz.
+  /// The level is the mean of |H|^2 over both ears, over the directions (weighted by `areaWeights`)
+  /// and over the frequencies from 200 Hz to 8 kHz (weighted equally).
   public var diffuseFieldLevelDecibels: Double {
     diffuseFieldLevelDecibels(weights: areaWeights)
   }
@@ -33,7 +33,8 @@ extension HRTFSet {
     scaled(byDecibels: -diffuseFieldLevelDecibels)
   }
 
-  /// Returns the set with all responses amplified by `decibels`; unchanged if that is not finite.
+  /// Returns the set with all responses amplified by `decibels`; unchanged if `decibels` is not
+  /// finite.
   func scaled(byDecibels decibels: Double) -> HRTFSet {
     guard decibels.isFinite else { return self }
     let gain = Float(pow(10, decibels / 20))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// Whether the set is its own mirror image in the median plane, as sets measured at one ear are.
+  /// Whether the set is its own mirror image in the median plane, as are sets that were measured at
+  /// one ear only.
   ///
-  /// Every direction must have a mirror image at which the other ear has the same response (to -100
-  /// dB) and the same delay (to 0.001 samples).
+  /// Every direction must have a mirror image at which the right ear has the same response as the
+  /// left ear at the direction itself (to -100 dB), and the same delay (to 0.001 samples).
   public var isMirrored: Bool {
     guard let images = mirrorImages else { return false }
     for (direction, image) in images.enumerated() {
@@ -40,12 +41,12 @@ extension HRTFSet {
 }
 
 extension BinauralFilters {
-  /// Returns filters in which the right ear's are the mirror image of the left ear's: channels that
-  /// change sign in the mirror (m < 0) are negated.
+  /// Returns these filters with those of the right ear replaced by the mirror image of those of the
+  /// left ear: channels whose harmonic is antisymmetric from left to right (m < 0) are negated.
   ///
-  /// A set that is its own mirror image leads to such filters except for rounding errors, which
-  /// magnitude least squares amplifies. Exactly symmetric filters cost half
-  /// (`PartitionedConvolver.isSymmetric`).
+  /// The filters designed for a set that is its own mirror image are already symmetric except for
+  /// rounding errors, which magnitude least squares amplifies. Exactly symmetric filters halve the
+  /// cost of the convolution (`PartitionedConvolver.isSymmetric`).
   public func mirrored() -> BinauralFilters {
     let right = left.enumerated().map { channel, filter in
       let degree = Int(Double(channel).squareRoot())

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// Returns the set resampled to the playback rate with its delays applied: all `delays` are zero.
+  /// Returns the set resampled to the playback rate with its delays applied, so that all `delays`
+  /// are zero.
   ///
   /// The time axis and the transfer functions are preserved: t = 0 stays t = 0, and a response at
-  /// twice the rate has half the sample values. `taps` grows to hold the last delay and the
+  /// twice the rate has half the sample values. `taps` grows to hold the longest delay and the
   /// resampler's tail. Resampling and fractional delays use a Kaiser-windowed sinc (beta 12, 32
-  /// zero crossings on each side): passband to 0.88 of the lower Nyquist frequency, images below
-  /// -100 dB from 1.12 of it. Its ringing before t = 0 is cut off.
+  /// zero crossings on each side). The passband extends to 0.88 of the lower of the two Nyquist
+  /// frequencies, and images are below -100 dB from 1.12 of it on. Ringing before t = 0 is cut off.
   ///
-  /// - Parameter newRate: the playback rate in Hz, 8000 to 384000.
+  /// - Parameter newRate: the playback rate, in Hz; 8000 to 384000.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {
     precondition((8_000...384_000).contains(newRate), "a playing rate of \(newRate) Hz")
     let wholeDelays = delays.allSatisfy { $0 >= 0 && $0 == $0.rounded() }

@@ -5,8 +5,8 @@ extension HRTFSet {
   /// first-order soundfield.
   static let fewestDirections = 4
 
-  /// Makes a set from the contents of a SOFA file, using one source distance and the ear order that
-  /// the levels indicate.
+  /// Creates a set from the contents of a SOFA file, using the measurements of one `DistanceShell`
+  /// and the channels in the order that `EarOrder` determines.
   ///
   /// - Throws: `HRTFError.refused` if there are too few directions.
   init(_ contents: SofaContents, path: String) throws(HRTFError) {
@@ -49,7 +49,8 @@ extension HRTFSet {
 }
 
 extension SofaContents {
-  /// Returns the additional delay of a measurement's channel, in samples.
+  /// Returns the additional delay of one channel of a measurement, in samples; 0 if the file has no
+  /// delays.
   func delay(measurement: Int, channel: Int) -> Double {
     switch delays.count {
     case 0: 0

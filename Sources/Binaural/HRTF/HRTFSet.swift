@@ -16,14 +16,14 @@ public struct HRTFSet: Sendable {
   public var taps: Int
   /// The impulse responses: directions x 2 ears (left, right) x taps, flat.
   public var impulseResponses: [Float]
-  /// The additional delay of each response, in samples at `sampleRate`; negative if it is earlier.
-  /// directions x 2 ears, flat.
+  /// The additional delays of the responses, in samples at `sampleRate`: directions x 2 ears, flat.
+  /// A negative delay makes a response earlier.
   public var delays: [Double]
   /// Facts about the set that the user should know, one sentence each.
   public var notes: [String]
 
-  /// Creates a set of `directions.count` directions; the arrays must have the sizes stated at their
-  /// properties.
+  /// Creates a set of `directions.count` directions. The arrays must have the sizes that the
+  /// comments of the properties state.
   public init(
     name: String, path: String? = nil, sampleRate: Double, directions: [SIMD3<Double>],
     radius: Double, taps: Int, impulseResponses: [Float], delays: [Double], notes: [String] = []
@@ -45,8 +45,8 @@ public struct HRTFSet: Sendable {
   /// left, 1 right) starts.
   public func offset(direction: Int, ear: Int) -> Int { (direction * 2 + ear) * taps }
 
-  /// Returns the response of a direction and an ear (0 left, 1 right): `taps` samples, without its
-  /// delay.
+  /// Returns the response of a direction and an ear (0 left, 1 right): `taps` samples, without the
+  /// additional delay.
   public func impulseResponse(direction: Int, ear: Int) -> ArraySlice<Float> {
     let start = offset(direction: direction, ear: ear)
     return impulseResponses[start..<start + taps]

@@ -5,8 +5,8 @@ import Geometry
 /// A description of a SOFA file for display: its contents and whether it can be used.
 public struct HRTFSummary: Sendable, Equatable {
   public var path: String
-  /// The SOFA convention. This and the following attributes have the file's own wording; each is
-  /// nil or empty if the file does not state it.
+  /// The SOFA convention. This and the following five attributes have the wording of the file; each
+  /// is nil or empty if the file does not state it.
   public var convention: String?
   public var title: String?
   public var database: String?
@@ -15,15 +15,15 @@ public struct HRTFSummary: Sendable, Equatable {
   public var license: String?
   /// The sample rate, in Hz.
   public var sampleRate: Double?
-  /// The length of an impulse response in samples, without its delay.
+  /// The length of an impulse response in samples, without its additional delay.
   public var taps: Int?
   /// The number of measurements in the file.
   public var measurements: Int?
   /// The contents of an accepted file; nil if the file was refused.
   public var content: Content?
-  /// True if a decoder can be designed from the set.
+  /// Whether a decoder can be designed from the set.
   public var isUsable: Bool
-  /// The reasons why the set is not usable, or notes on a usable set.
+  /// The reasons why the set is not usable; for a usable set, notes for the user.
   public var reasons: [String]
 
   public struct Content: Sendable, Equatable {
@@ -38,7 +38,8 @@ public struct HRTFSummary: Sendable, Equatable {
     /// The ear of channel 0 according to the file's ReceiverPosition: "left" or "right"; nil if it
     /// is not stated.
     public var declaredChannelZero: String?
-    /// The ear of channel 0 according to the levels of lateral sources: "left" or "right".
+    /// The ear of channel 0 that is assumed: "left" or "right". It is determined from the levels of
+    /// lateral sources or, if they do not distinguish the ears, from the declaration.
     public var trueChannelZero: String
     /// The ratio of the largest to the smallest energy of an impulse response.
     public var energyRatio: Double
@@ -54,8 +55,8 @@ public struct HRTFSummary: Sendable, Equatable {
 
   /// Reads and summarises a file. If a SOFA file fails a check, `isUsable` is false.
   ///
-  /// - Throws: `HRTFError` if the file cannot be opened or is not SOFA, or if the reader crashed,
-  ///   timed out or was not found.
+  /// - Throws: any `HRTFError` except `refused`, for example if the file cannot be opened or is not
+  ///   SOFA, or if the reader crashed, timed out or was not found.
   public init(path: String, loader: SofaLoader = SofaLoader()) throws(HRTFError) {
     self.path = path
     switch try loader.answer(path) {

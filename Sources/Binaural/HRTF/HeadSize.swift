@@ -6,10 +6,10 @@ private import SignalProcessing
 /// The size of a head, as the size of the rigid sphere with the same interaural delays.
 ///
 /// The interaural delay of a sphere grows with the sine of the direction's angle from the median
-/// plane. At low frequencies it is 3 a / c times the sine (radius a, speed of sound c), at higher
-/// ones less (Kuhn, J. Acoust. Soc. Am. 62, 157, 1977). The factor for the band in which delays are
-/// measured comes from the sphere's exact transfer function (`SphereTransferFunction`). The
-/// circumference is that of the sphere, 2 pi a.
+/// plane. At low frequencies, the delay is 3 a / c times the sine (radius a, speed of sound c); at
+/// higher frequencies it is shorter (Kuhn, J. Acoust. Soc. Am. 62, 157, 1977). The factor for the
+/// band in which delays are measured comes from the sphere's exact transfer function
+/// (`SphereTransferFunction`). The circumference is that of the sphere, 2 pi a.
 public struct HeadSize: Sendable, Equatable {
   /// The radius of the sphere, in metres.
   public let radius: Double
@@ -41,8 +41,8 @@ public struct HeadSize: Sendable, Equatable {
     self.init(radius: (low + high) / 2)
   }
 
-  /// Returns the interaural delay of a sphere divided by the sine of the angle from the median
-  /// plane, in seconds.
+  /// Returns the ratio of the interaural delay of a sphere to the sine of the angle from the median
+  /// plane, in seconds; a weighted fit to several angles.
   static func slope(radius: Double) -> Double {
     let sphere = SphereTransferFunction(
       radius: radius, sourceDistance: .infinity, speedOfSound: GapFilling.speedOfSound)
@@ -56,7 +56,8 @@ public struct HeadSize: Sendable, Equatable {
         let far = sphere.value(frequency: Double(bin) * width, cosine: -sine)
         return Complex(near.re, near.im) * Complex(far.re, -far.im)
       }
-      // The rings about the interaural axis are longest in the median plane, so they weigh most.
+      // The directions at one angle form a ring about the interaural axis. Its length is
+      // proportional to the cosine.
       let weight = realtime_cos(degrees * .pi / 180)
       product += weight * sine * InterauralDelays.delay(spectra, bins, width)
       square += weight * sine * sine
@@ -69,10 +70,11 @@ extension HRTFSet {
   /// Returns the set for a head of another size: all interaural delays are scaled by `factor`, and
   /// all magnitudes are unchanged.
   ///
-  /// Each ear's responses are moved by half of the change. Up to 600 Hz, the change is that of the
-  /// measured delay (`InterauralDelays`). From 2 kHz it is smaller, in the same ratio as the delays
-  /// of a sphere of radius a (Kuhn 1977: 3 a / c sin(angle) below; Woodworth 1938: a / c (angle +
-  /// sin(angle)) above). Between 600 Hz and 2 kHz there is a smooth transition.
+  /// The responses of each ear are shifted by half of the change. Up to 600 Hz, the change is that
+  /// of the measured delay (`InterauralDelays`). From 2 kHz on it is smaller, in the same ratio as
+  /// the delays of a sphere of radius a (Kuhn 1977: 3 a / c sin(angle) at low frequencies;
+  /// Woodworth 1938: a / c (angle + sin(angle)) at high frequencies). Between 600 Hz and 2 kHz
+  /// there is a smooth transition.
   ///
   /// - Parameter factor: greater than 0.
   public func withInterauralDelays(scaledBy factor: Double) -> HRTFSet {
@@ -100,14 +102,15 @@ extension HRTFSet {
   }
 }
 
-/// Delays responses, by more below 600 Hz than above 2 kHz.
+/// Delays responses by a time that is longer below 600 Hz than above 2 kHz.
 private struct EarShift: ~Copyable {
   private let fft: RealFFT
   private let time: AlignedFloats
   private let re: AlignedFloats
   private let im: AlignedFloats
   private let sampleRate: Double
-  /// The interaural delay of a sphere in the measuring band, divided by a / c times the sine.
+  /// The interaural delay of a sphere in `InterauralDelays.band`, divided by a / c sin(angle) with
+  /// the radius a, the speed of sound c and the angle from the median plane.
   private let lowFactor: Double
 
   init(size: Int, sampleRate: Double) {
@@ -124,7 +127,7 @@ private struct EarShift: ~Copyable {
   /// Returns a response delayed by `seconds`, with `room` samples added at each end.
   ///
   /// - Parameters:
-  ///   - seconds: the delay below 600 Hz.
+  ///   - seconds: the delay below 600 Hz, negative to advance the response.
   ///   - sine: the sine of the angle from the median plane.
   ///   - room: the number of samples added before and after the response.
   ///   - taps: the number of samples to return.

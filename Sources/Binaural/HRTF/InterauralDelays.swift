@@ -3,7 +3,7 @@
 private import CRealtime
 internal import SignalProcessing
 
-/// The interaural delays of a set's directions at low frequencies, where the ear evaluates phase.
+/// The interaural delays of a set's directions at low frequencies, where hearing evaluates phase.
 struct InterauralDelays {
   /// The band in which phases are compared, in Hz.
   static let band = 300.0...800.0
@@ -31,12 +31,13 @@ struct InterauralDelays {
     Int((band.lowerBound / width).rounded(.up))...Int(band.upperBound / width)
   }
 
-  /// Returns the delay, in seconds, that maximises the cross-correlation of the band.
+  /// Returns the delay, from -1.24 to 1.24 ms, that maximises the cross-correlation of the ears in
+  /// a band. It is in seconds and positive if the left ear is earlier.
   ///
   /// - Parameters:
   ///   - spectra: left times the conjugate of right, for each of the bins.
-  ///   - bins: bins of a transform.
-  ///   - width: the width of a bin in Hz.
+  ///   - bins: the bins of the band.
+  ///   - width: the width of a bin, in Hz.
   static func delay(_ spectra: [Complex], _ bins: ClosedRange<Int>, _ width: Double) -> Double {
     func correlation(_ seconds: Double) -> Double {
       let step = Complex(angle: -2 * .pi * width * seconds)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Directions sorted into cubes of the box around the sphere, so that near ones can be found first.
+/// Directions sorted into a grid of cubes, so that the directions near a vector can be found first.
+/// The grid fills a box around the unit sphere.
 struct NeighbourGrid {
-  /// The edge length of a cube; the box has an edge of 2.
+  /// The edge length of a cube; that of the box is 2.
   let side: Double
   private let cubes: Int
-  /// The directions of cube c are order[start[c]..<start[c + 1]].
+  /// For each cube c, the index in `order` at which its directions start: they are
+  /// `order[start[c]..<start[c + 1]]`.
   private let start: [Int]
   private let order: [Int]
 
@@ -35,7 +37,7 @@ struct NeighbourGrid {
     return (place(v.x), place(v.y), place(v.z))
   }
 
-  /// Whether a shell of cubes can contain any direction.
+  /// Whether there can be directions in shell `shell` around any cube.
   func reaches(shell: Int) -> Bool { shell < cubes }
 
   /// Calls the body with each direction in shell `shell` around the cube of `v`: the cubes whose

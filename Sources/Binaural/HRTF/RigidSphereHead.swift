@@ -2,18 +2,19 @@
 
 import Glibc
 
-/// A head modelled as a rigid sphere with two points as ears, which needs no file.
+/// A model of a head as a rigid sphere with two points as ears. It needs no file.
 ///
-/// It has no pinnae and no torso. The responses follow Duda and Martens, J. Acoust. Soc. Am. 104,
-/// 3048 (1998). Level and time differences are correct for a smooth head; they are the only cues to
-/// elevation. The ears are 10 degrees behind the sides (C. P. Brown and R. O. Duda, IEEE Trans.
-/// Speech Audio Process. 6(5), 1998).
+/// The model has no pinnae and no torso. The responses follow Duda and Martens, J. Acoust. Soc. Am.
+/// 104, 3048 (1998). Level and time differences are correct for a smooth head; they are the only
+/// cues to elevation. By default, the ears are 10 degrees behind the sides (C. P. Brown and R. O.
+/// Duda, IEEE Trans. Speech Audio Process. 6(5), 1998).
 public struct RigidSphereHead: Sendable {
   /// The radius of the sphere, in metres.
   public var headRadius = 0.0875
   /// The angle from the front to the left ear, in degrees; the right ear mirrors it.
   public var earAzimuth = 100.0
-  /// The distance of the sources from the centre of the head, in metres; infinite for plane waves.
+  /// The distance of the sources from the centre of the head, in metres; at least 1.5 times
+  /// `headRadius`, and infinite for plane waves.
   public var sourceDistance = Double.infinity
   /// The speed of sound, in metres per second.
   public var speedOfSound = 343.0
@@ -24,8 +25,8 @@ public struct RigidSphereHead: Sendable {
   /// The time at which sound would reach the centre of the head if the head were absent.
   static let centreArrivalMilliseconds = 1.25
   static let durationMilliseconds = 16.0 / 3
-  /// The upper limit of the responses, in Hz: half the sample rate if that is lower. They are
-  /// tapered from 85 % of the limit on.
+  /// The upper frequency limit of the responses, in Hz; half the sample rate if that is lower. The
+  /// responses are tapered from 85 % of the limit on.
   static let bandLimit = 24_000.0
   static let taperStart = 0.85
 
@@ -33,7 +34,7 @@ public struct RigidSphereHead: Sendable {
 
   /// Returns the head's impulse responses over the full sphere; all delays are zero.
   ///
-  /// - Parameter sampleRate: in Hz, 8000 to 384000.
+  /// - Parameter sampleRate: the sample rate, in Hz; 8000 to 384000.
   public func hrtfSet(sampleRate: Double) -> HRTFSet {
     precondition((8_000...384_000).contains(sampleRate), "a sample rate of \(sampleRate) Hz")
     precondition(sourceDistance >= 1.5 * headRadius, "a source at \(sourceDistance) m")
@@ -56,7 +57,8 @@ public struct RigidSphereHead: Sendable {
       notes: ["the head is a smooth sphere without pinnae, so elevation is hard to hear"])
   }
 
-  /// Returns rings of equal elevation from pole to pole, symmetric left to right and front to back.
+  /// Returns directions on rings of constant elevation from pole to pole, symmetric left to right
+  /// and front to back.
   static func rings(spacing: Double) -> [SIMD3<Double>] {
     let steps = Int((180 / spacing).rounded())
     return (0...steps).flatMap { ring -> [SIMD3<Double>] in
@@ -71,7 +73,8 @@ public struct RigidSphereHead: Sendable {
     }
   }
 
-  /// Returns the impulse responses that multiply the Legendre polynomials P0, P1, ...
+  /// Returns the coefficients of the Legendre polynomials P0, P1, ... as impulse responses: orders
+  /// x taps.
   ///
   /// The transform is linear, so one inverse transform for each order suffices.
   private func orderResponses(taps: Int, sampleRate: Double) -> [[Double]] {
@@ -127,7 +130,7 @@ public struct RigidSphereHead: Sendable {
     return sum.map { Float($0) }
   }
 
-  /// The parameters as the JSON text of `HRTF/rigid-sphere.json`.
+  /// The parameters as JSON, which is the text of the file `HRTF/rigid-sphere.json`.
   var parametersJSON: String {
     """
     {

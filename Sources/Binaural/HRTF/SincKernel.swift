@@ -12,8 +12,8 @@ struct SincKernel {
 
   /// The number of tabulated phases per input sample.
   ///
-  /// Linear interpolation between them has an error below (pi cutoff / phases)^2 / 8 of full scale,
-  /// which is -118 dB for any cutoff from 1/32 on.
+  /// Linear interpolation between the phases has an error below (pi cutoff / phases)^2 / 8 of full
+  /// scale, which is -118 dB for any cutoff of at least 1/32.
   private let phases: Int
   /// The coefficients: (phases + 1) rows x 2 reach, for the inputs from floor(position) - reach + 1
   /// on.
@@ -44,7 +44,8 @@ struct SincKernel {
     }
   }
 
-  /// Samples the input, delayed by `delay` input samples, at the positions 0, step, 2 step, ...
+  /// Samples the input, delayed by `delay` input samples, at the positions 0, step, 2 step, ... (in
+  /// input samples).
   ///
   /// The output is scaled by `step`, which preserves the transfer function.
   func resample(

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The answer of `stillstage-sofa` for one file. `writeAnswer` in that program documents the
-/// format.
+/// The decoded answer of `stillstage-sofa` for one file. The format is documented at `writeAnswer`
+/// in that program.
 ///
 /// Every value is validated again, because the reader parses untrusted files and its answer could
 /// be anything.
 struct SofaContents {
-  /// The global attributes of the file, and M, R, N and SamplingRate.
+  /// The global attributes of the file, and the dimensions M, R and N and SamplingRate, by name.
   var attributes: [String: String]
   var notes: [String]
   var measurements: Int
@@ -63,7 +63,7 @@ struct SofaContents {
   }
 }
 
-/// The `key=value` lines of an answer.
+/// The `key=value` lines of an answer: notes (lines with the key `note`) and attributes.
 struct SofaText {
   var attributes: [String: String] = [:]
   var notes: [String] = []
@@ -101,7 +101,8 @@ private struct ByteReader {
     return slice.reversed().reduce(0) { $0 << 8 | T($1) }
   }
 
-  /// Returns floating-point numbers; the caller must have checked that enough bytes remain.
+  /// Returns the next `count` floating-point numbers; the caller must have checked that enough
+  /// bytes remain.
   mutating func array<T: BinaryFloatingPoint>(of type: T.Type, count: Int) -> [T] {
     let slice = take(count * MemoryLayout<T>.stride)
     return slice.withUnsafeBytes { source in

@@ -40,7 +40,9 @@ public struct SofaLoader: Sendable {
   /// Reads a SimpleFreeFieldHRIR SOFA file.
   ///
   /// The levels of lateral sources determine which channel is left. If the file contains several
-  /// distances, the one with the most directions is used.
+  /// distances, the one with the most measurements is used.
+  ///
+  /// - Throws: `HRTFError` if the file cannot be read or used.
   public func load(_ path: String) throws(HRTFError) -> HRTFSet {
     try HRTFSet(contents(path), path: path)
   }
@@ -57,7 +59,7 @@ public struct SofaLoader: Sendable {
 
   enum Answer {
     case accepted(SofaContents)
-    /// Includes the attributes of the file that were read before the refusal.
+    /// The reason for the refusal, and the attributes of the file that were read before it.
     case refused(HRTFError, [String: String])
   }
 
@@ -119,8 +121,8 @@ public struct SofaLoader: Sendable {
 }
 
 extension ProgramLaunch {
-  /// The variables that a loader or a sanitizer needs; Swift's crash reporter, which can hang, is
-  /// off.
+  /// The environment of a reader: the variables that the dynamic loader, a sanitizer or pkg-config
+  /// needs. Swift's crash reporter is disabled, because it can hang.
   static var readerEnvironment: [String] {
     let names = [
       "PATH", "HOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR",

@@ -26,7 +26,8 @@ struct SphereTransferFunction {
   /// The magnitude of a coefficient below which the series ends.
   private static let smallest = 1e-10
 
-  /// Returns the coefficients of P0, P1, ... at a frequency in Hz, 0 or greater.
+  /// Returns the coefficients of the Legendre polynomials P0, P1, ... at a frequency in Hz, 0 or
+  /// greater.
   func coefficients(frequency: Double) -> [Term] {
     let mu = 2 * .pi * frequency * radius / speedOfSound
     guard mu > 1e-9 else { return staticCoefficients }
@@ -51,7 +52,8 @@ struct SphereTransferFunction {
     }
   }
 
-  /// Returns the sum of the series for the cosine of an angle, at a frequency in Hz.
+  /// Returns the sum of the series at a frequency in Hz, for the cosine of the angle between the
+  /// source and the point on the sphere.
   func value(frequency: Double, cosine: Double) -> Term {
     var (p, lastP, m) = (1.0, 0.0, 0.0)
     var sum = Term(re: 0, im: 0)
@@ -63,8 +65,8 @@ struct SphereTransferFunction {
     return sum
   }
 
-  /// The limit at frequency zero, (2m+1)/(m+1) (a/r)^m for radius a and distance r; for a plane
-  /// wave 1, 0, 0, ...
+  /// The coefficients at frequency zero: (2m+1)/(m+1) (a/r)^m for the radius a and the distance r;
+  /// for a plane wave only 1, the coefficient of P0.
   private var staticCoefficients: [Term] {
     var terms: [Term] = []
     var (power, m) = (1.0, 0.0)

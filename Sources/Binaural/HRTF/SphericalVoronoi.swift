@@ -4,10 +4,10 @@ import Glibc
 
 /// The Voronoi cells of directions on the unit sphere: their areas and their largest radius.
 ///
-/// Each cell is computed separately, in the plane that touches the sphere at its direction
-/// (gnomonic projection), by clipping with the bisectors to its neighbours. On regular grids, where
-/// a triangulation is not unique, this only adds edges of length zero. Cells end 89.99 degrees from
-/// their direction.
+/// Each cell is computed separately, in the plane that touches the sphere at the cell's direction
+/// (gnomonic projection), by clipping with the bisectors between this direction and its neighbours.
+/// On regular grids, where a triangulation is not unique, this only adds edges of length zero.
+/// Cells are cut off 89.99 degrees from their direction.
 struct SphericalVoronoi {
   /// The area of each direction's cell in steradians; equal directions share a cell equally.
   let areas: [Double]
@@ -45,8 +45,8 @@ struct SphericalVoronoi {
   }
 }
 
-/// Returns the largest angle to the nearest direction over 2,000 points of a Fibonacci lattice, in
-/// radians.
+/// Returns the largest angle, in radians, from any of the 2,000 points of a Fibonacci lattice to
+/// the direction nearest to that point.
 private func latticeGap(_ directions: [SIMD3<Double>]) -> Double {
   let count = 2000
   var smallest = 1.0

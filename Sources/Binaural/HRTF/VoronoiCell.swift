@@ -9,7 +9,8 @@ struct VoronoiCell {
   private var nextX: [Double] = []
   private var nextY: [Double] = []
 
-  /// The largest distance of a corner from the centre: the tangent of its angle.
+  /// The largest distance of a corner from the centre, which is the tangent of the angle between
+  /// them as seen from the centre of the sphere.
   private(set) var reach = 0.0
   /// The area on the sphere, in steradians.
   private(set) var area = 0.0
@@ -28,7 +29,7 @@ struct VoronoiCell {
     let e2 = cross(p, e1)
     var shell = 0
     while neighbours.reaches(shell: shell) {
-      // Directions from this shell on have at least the chord 2 x half, so their bisector is at
+      // Directions in this shell or beyond are at least 2 x half away, so their bisector is at
       // least tan(asin(half)) from the centre.
       let half = Double(shell - 1) * neighbours.side / 2
       if shell > 0, half >= 1 || half / (1 - half * half).squareRoot() >= reach { break }
@@ -74,7 +75,8 @@ struct VoronoiCell {
     reach = square.squareRoot()
   }
 
-  /// Sums the areas of the spherical triangles around the centre (Van Oosterom and Strackee 1983).
+  /// Sums the areas of the spherical triangles between the centre and the edges (Van Oosterom and
+  /// Strackee 1983).
   private mutating func measureArea(
     _ p: SIMD3<Double>, _ e1: SIMD3<Double>, _ e2: SIMD3<Double>
   ) {

@@ -34,8 +34,7 @@ extension BinauralFilters {
   /// filters compute for it.
   ///
   /// The delay is the same as for headphones. The modelling delay of the cancelling filters is
-  /// removed, because the original filters already delay the responses of the set by at least as
-  /// much.
+  /// removed, because the original filters already delay the responses of the set by the same time.
   public func crossed(by cancelling: CrosstalkFilters) -> BinauralFilters {
     precondition(planeWaves == nil, "the parametric decoder has no filters of its own")
     if let direct {
