@@ -7,20 +7,20 @@ private import Synchronization
 
 /// Designs the filters of a binaural decoder from an HRTF set.
 public struct DecoderDesign: Sendable {
-  /// How the responses of the set are projected to few ambisonic channels.
+  /// The method by which the responses of the set are projected onto the ambisonic channels.
   public enum Method: String, Sendable, CaseIterable {
-    /// Least squares of the complex responses up to 1.5 kHz, of the magnitudes with continued
-    /// phases above (Schoerkhuber, Zaunschirm, Hoeldrich, "Binaural rendering of Ambisonic signals
-    /// via magnitude least squares", DAGA 2018).
+    /// Least squares of the complex responses up to 1.5 kHz, and of the magnitudes above, where the
+    /// phases continue from bin to bin (Schoerkhuber, Zaunschirm, Hoeldrich, "Binaural rendering of
+    /// Ambisonic signals via magnitude least squares", DAGA 2018).
     case magnitudeLeastSquares = "magls"
     /// Least squares of the complex responses at all frequencies.
     case leastSquares = "ls"
-    /// `magnitudeLeastSquares`, with the covariance of the ears in the diffuse field matched to the
-    /// set's in every bin; see `EarCoefficients.constrained(to:)`.
+    /// `magnitudeLeastSquares`, with the covariance of the ears in the diffuse field matched to
+    /// that of the set in every bin; see `EarCoefficients.constrained(to:)`.
     case covarianceConstrained = "magls-cov"
   }
 
-  /// How the set's own spectral colour is treated.
+  /// The treatment of the set's own spectral colour.
   public enum Equalisation: String, Sendable, CaseIterable {
     /// The colour is kept.
     case none
@@ -33,10 +33,11 @@ public struct DecoderDesign: Sendable {
   public var order: Int
   public var equalisation: Equalisation
 
-  /// The cut-on frequency of the magnitude fit in Hz, for every order: the ear evaluates phase
-  /// below and level above.
+  /// The frequency in Hz above which magnitudes are fitted, for every order: hearing evaluates
+  /// phase below it and level above it.
   static let cutOn = 1500.0
-  /// The width of the crossfade from complex responses to magnitudes, in octaves.
+  /// The width of the crossfade from complex responses to magnitudes, which begins at `cutOn`, in
+  /// octaves.
   static let blend = 0.5
 
   public init(
@@ -51,12 +52,13 @@ public struct DecoderDesign: Sendable {
   /// Returns the filters for a set that has been prepared for the playback rate and normalised in
   /// level.
   ///
-  /// The energy of the decoder in the diffuse field is matched to the set's in every bin, by at
-  /// most 20 dB.
+  /// The energy of the decoder in the diffuse field is matched to that of the set in every bin, by
+  /// at most 20 dB.
   ///
-  /// - Parameter isCancelled: polled during the design, possibly from another thread; true ends it.
+  /// - Parameter isCancelled: polled during the design, also on other threads; if it returns true,
+  ///   the design ends.
   /// - Throws: `HRTFError.refused` if there are too few directions for the order;
-  ///   `HRTFError.interrupted` if it was cancelled.
+  ///   `HRTFError.interrupted` if `isCancelled` returned true.
   public func filters(
     for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(HRTFError) -> BinauralFilters {
@@ -86,6 +88,8 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Returns the set's responses with gaps filled and every direction weighted by its area.
+  ///
+  /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   static func responses(
     of set: HRTFSet, size: Int, _ isCancelled: () -> Bool
   ) throws(HRTFError) -> DirectionalResponses {
@@ -102,16 +106,18 @@ public struct DecoderDesign: Sendable {
     return filled
   }
 
-  /// Returns the length of the filters: 512 taps at 48 kHz and in proportion at other rates, but
-  /// more for much longer responses; a multiple of 64.
+  /// Returns the length of the filters, a multiple of 64: 512 taps at 48 kHz and in proportion at
+  /// other rates, or as many as the responses need if that is more than 1.25 times as many.
   func filterTaps(_ set: HRTFSet) -> Int {
     let usual = set.sampleRate * 512 / 48000
     let needed = Double(set.effectiveTaps) + BinauralFilters.delaySeconds * set.sampleRate
     return Int(((needed > 1.25 * usual ? needed : usual) / 64).rounded(.up)) * 64
   }
 
-  /// Solves the least squares of the complex responses, and of the magnitudes from the cut-on up;
-  /// one thread for each ear.
+  /// Returns the coefficients of all bins: the least-squares fit to the complex responses and, from
+  /// `cutOn` up, to the magnitudes. Each ear is computed by its own thread.
+  ///
+  /// The result is incomplete if `isCancelled` returned true.
   private func solve(
     _ responses: DirectionalResponses, _ projection: HarmonicProjection,
     _ isCancelled: @escaping @Sendable () -> Bool
@@ -157,8 +163,8 @@ public struct DecoderDesign: Sendable {
     return results.withLock { ($0[0], $0[1]) }
   }
 
-  /// Matches the energy in the diffuse field, and for `covarianceConstrained` the covariance of the
-  /// ears, to the set's in every bin.
+  /// Matches the energy in the diffuse field to that of the set in every bin. For
+  /// `covarianceConstrained`, also matches the covariance of the ears.
   private func match(_ coefficients: inout [EarCoefficients], to responses: DirectionalResponses) {
     for k in coefficients.indices {
       let wanted = responses.diffuseCovariance(bin: k)
@@ -170,10 +176,10 @@ public struct DecoderDesign: Sendable {
     }
   }
 
-  /// Returns the mean phase advance of the omnidirectional channel from bin to bin, below the
-  /// cut-on.
+  /// Returns the mean phase advance of the omnidirectional channel from bin to bin, just below
+  /// `cutOn`, as a complex number of magnitude 1.
   ///
-  /// The phases above the cut-on continue with it (Hold, Meyer-Kahlen, Pulkki,
+  /// Above `cutOn`, the phases continue with this advance (Hold, Meyer-Kahlen, Pulkki,
   /// "Magnitude-least-squares binaural ambisonic rendering with phase continuation", DAGA 2023).
   private static func phaseAdvance(
     _ coefficients: [EarCoefficients], _ responses: DirectionalResponses
@@ -188,7 +194,8 @@ public struct DecoderDesign: Sendable {
     return Complex(angle: sum.angle)
   }
 
-  /// Transforms to the time domain, with the delay that makes the filters causal.
+  /// Transforms the coefficients to filters in the time domain, delayed by `delay` seconds so that
+  /// they are causal.
   private func finish(
     _ coefficients: [EarCoefficients], _ responses: DirectionalResponses, taps: Int, delay: Double
   ) -> BinauralFilters {
@@ -218,7 +225,7 @@ public struct DecoderDesign: Sendable {
       order: order, sampleRate: responses.sampleRate, left: ears[0], right: ears[1])
   }
 
-  /// Applies half a Hann window at both ends: 1/3 ms fade-in, 2/3 ms fade-out.
+  /// Fades the filter in over 1/3 ms and out over at most 2/3 ms, each with half a Hann window.
   private static func faded(_ filter: [Float], _ sampleRate: Double) -> [Float] {
     var filter = filter
     let rise = Int((sampleRate / 3000).rounded())

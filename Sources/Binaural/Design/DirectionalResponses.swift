@@ -6,15 +6,15 @@ internal import SignalProcessing
 
 /// The frequency responses of a set of directions, bin by bin, for the design of decoders.
 ///
-/// The row of a bin contains left real, left imaginary, right real and right imaginary parts:
-/// `lanes` directions each. Directions beyond the last are zero and have weight zero.
+/// The row of a bin contains the left real, left imaginary, right real and right imaginary parts,
+/// each for `lanes` directions. The values beyond the last direction are zero.
 struct DirectionalResponses {
   let sampleRate: Double
   /// The size of the transform; the bins are 0 to size / 2.
   let size: Int
   /// Unit vectors to the sources.
   private(set) var directions: [SIMD3<Double>]
-  /// The area weights of the directions; they sum to 1.
+  /// The weights of the directions; for the design of decoders, area weights that sum to 1.
   var weights: [Double]
   private(set) var lanes: Int
   private(set) var values: [Float]
@@ -31,7 +31,8 @@ struct DirectionalResponses {
     values = [Float](repeating: 0, count: (size / 2 + 1) * 4 * lanes)
   }
 
-  /// Transforms impulse responses: directions x 2 ears x taps.
+  /// Computes the frequency responses by transforming impulse responses, directions x 2 ears x
+  /// taps.
   init(
     impulseResponses: [Float], taps: Int, directions: [SIMD3<Double>], weights: [Double],
     sampleRate: Double, size: Int
@@ -49,7 +50,8 @@ struct DirectionalResponses {
     }
   }
 
-  /// Returns the index of a real part in `values`; the imaginary part follows `lanes` later.
+  /// Returns the index of a real part in `values`; the index of the imaginary part is greater by
+  /// `lanes`.
   func index(bin: Int, ear: Int, direction: Int) -> Int {
     (bin * 4 + ear * 2) * lanes + direction
   }
@@ -66,8 +68,8 @@ struct DirectionalResponses {
     }
   }
 
-  /// The common delay of the responses in seconds, from the phase slope of their energy over 300 to
-  /// 1500 Hz.
+  /// The common delay of the responses, in seconds. It is computed from their mean phase slope from
+  /// 300 to 1500 Hz, weighted by energy and by `weights`.
   var commonDelay: Double {
     var slope = Complex(0)
     let (low, high) = (bin(ofFrequency: 300), bin(ofFrequency: 1500))
@@ -134,7 +136,7 @@ struct DirectionalResponses {
   }
 
   /// Returns the covariance of the ears in the diffuse field: the sum over directions of w H H^H
-  /// (weight w, responses H of both ears).
+  /// (weight w, responses H of both ears, conjugate transpose H^H).
   func diffuseCovariance(bin k: Int) -> EarCovariance {
     var (left, right, re, im) = (0.0, 0.0, 0.0, 0.0)
     let lanes = lanes

@@ -6,11 +6,12 @@ private import SignalProcessing
 
 /// Computes responses for unmeasured directions, such as those below the floor of a laboratory.
 ///
-/// A model of low order is fitted to the responses, each advanced by its arrival time at a rigid
-/// sphere. It is evaluated where the nearest measurement is more than 15 degrees away. (Ahrens,
-/// Thomas, Tashev, "HRTF magnitude modeling using a non-regularized least-squares fit of spherical
-/// harmonics coefficients on incomplete data", APSIPA 2012, also fit a low order.) In every bin,
-/// the mean energy of the model's responses is limited to the measured mean energy.
+/// A spherical-harmonic model of order 4 is fitted to the responses, each advanced by its arrival
+/// time at a rigid sphere. The model is evaluated in directions that are more than 15 degrees from
+/// every measurement. (Ahrens, Thomas, Tashev, "HRTF magnitude modeling using a non-regularized
+/// least-squares fit of spherical harmonics coefficients on incomplete data", APSIPA 2012, also fit
+/// a low order.) In every bin, the mean energy of the model's responses is limited to the measured
+/// mean energy.
 enum GapFilling {
   static let order = 4
   static let gap = 15 / 180 * Double.pi
@@ -20,7 +21,8 @@ enum GapFilling {
   /// The speed of sound, in metres per second.
   static var speedOfSound: Double { @_noLocks get { 343 } }
 
-  /// Returns the directions of a near-uniform grid (Fibonacci lattice) that are in a gap.
+  /// Returns the directions of a near-uniform grid (Fibonacci lattice) that are more than 15
+  /// degrees from every measured direction.
   static func gapDirections(of measured: [SIMD3<Double>]) -> [SIMD3<Double>] {
     let limit = realtime_cos(gap)
     return fibonacciLattice(count: 1000).filter { candidate in
@@ -28,10 +30,13 @@ enum GapFilling {
     }
   }
 
-  /// Returns the arrival time at an ear relative to the centre of the head, in seconds.
+  /// Returns the arrival time at an ear (0 left, 1 right) relative to that at the centre of the
+  /// head, in seconds; negative for the ear that faces the source.
   ///
   /// The path is straight to the side that faces the source and follows the sphere to the other
   /// side (Woodworth 1938).
+  ///
+  /// - Parameter v: the unit vector to the source, relative to the head.
   @_noLocks
   static func arrival(_ v: SIMD3<Double>, ear: Int) -> Double {
     let cosine = min(1, max(-1, ear == 0 ? v.y : -v.y))
@@ -40,11 +45,11 @@ enum GapFilling {
     return path * headRadius / speedOfSound
   }
 
-  /// The arrival time from the opposite side of the head, which is the latest possible one, in
-  /// seconds.
+  /// The latest possible arrival time, in seconds: that of sound from the side opposite to the ear.
   static var latestArrival: Double { .pi / 2 * headRadius / speedOfSound }
 
-  /// Returns the responses with those of the gaps appended; the caller must set the weights.
+  /// Returns the responses, followed by computed responses for the directions in gaps. If any are
+  /// added, all weights are 0, and the caller must set them.
   static func fill(_ responses: DirectionalResponses) -> DirectionalResponses {
     let measured = responses.directions.count
     let added = gapDirections(of: responses.directions)
@@ -77,8 +82,8 @@ enum GapFilling {
     return shifted(filled, by: -1)
   }
 
-  /// Returns every response advanced by its arrival time at the sphere (`sign` 1) or delayed by it
-  /// (-1).
+  /// Returns all responses, each advanced (`sign` 1) or delayed (`sign` -1) by its arrival time at
+  /// the sphere.
   static func shifted(
     _ responses: DirectionalResponses, by sign: Double
   ) -> DirectionalResponses {

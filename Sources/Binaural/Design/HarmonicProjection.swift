@@ -4,13 +4,13 @@ private import Ambisonics
 internal import Geometry
 internal import SignalProcessing
 
-/// The spherical-harmonic coefficients (N3D) of both ears at one bin: one complex number per
-/// channel.
+/// The spherical-harmonic coefficients (N3D) of both ears in one bin: one complex number for each
+/// ear and channel.
 struct EarCoefficients {
   var left: [Complex]
   var right: [Complex]
 
-  /// The sum of squared magnitudes: the decoder's energy in the diffuse field.
+  /// The sum of the squared magnitudes, which is the decoder's energy in the diffuse field.
   var energy: Double {
     left.reduce(0) { $0 + $1.squaredMagnitude } + right.reduce(0) { $0 + $1.squaredMagnitude }
   }
@@ -23,7 +23,7 @@ struct EarCoefficients {
 /// The weighted least-squares projection of directional responses onto spherical harmonics.
 ///
 /// The coefficients are D = H W Y^T (Y W Y^T + e I)^-1 with the responses H, the weights W, the N3D
-/// harmonics Y, and e = `regularisation` times the mean of the diagonal of Y W Y^T.
+/// harmonics Y, the identity I, and e = `regularisation` times the mean of the diagonal of Y W Y^T.
 ///
 /// ## Threading
 /// Several threads may project at the same time.
@@ -81,17 +81,18 @@ final class HarmonicProjection: @unchecked Sendable {
     project(responses, bin, ear, following: nil)
   }
 
-  /// Determines the phases that magnitudes get: those that the coefficients of the previous bin
-  /// decode to, rotated by `advance`.
+  /// The phases that the magnitudes of a bin are given: those of the responses that the
+  /// coefficients of the previous bin represent, rotated by `advance`.
   ///
-  /// If `share` is below 1, the result is mixed with the complex responses.
+  /// If `share` is below 1, the result is mixed with the bin's own complex responses: `share` is
+  /// the fraction of the values with the new phases.
   struct Phases {
     var previous: [Complex]
     var advance: Complex
     var share: Double
   }
 
-  /// Returns the projection of a bin's magnitudes, with phases from the previous bin.
+  /// Returns the projection of one ear's magnitudes in a bin, with phases from the previous bin.
   func projectMagnitudes(
     _ responses: DirectionalResponses, bin: Int, ear: Int, following phases: Phases
   ) -> [Complex] {
@@ -134,7 +135,7 @@ final class HarmonicProjection: @unchecked Sendable {
     return solved(sums)
   }
 
-  /// Decodes coefficients to eight directions.
+  /// Evaluates coefficients in eight directions.
   @inline(__always)
   private func decode(
     _ y: UnsafePointer<Float>, _ coefficients: UnsafePointer<SIMD2<Float>>

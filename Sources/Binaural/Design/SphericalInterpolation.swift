@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Interpolation weights of a direction between three known directions around it.
+/// Computes the weights with which a direction is interpolated between three known directions
+/// around it.
 ///
 /// The three are the corners of the Delaunay triangle that contains the direction: no other known
 /// direction is inside the circle through them. The weights are barycentric, as in vector base
@@ -13,8 +14,8 @@ struct SphericalInterpolation {
 
   init(_ directions: [SIMD3<Double>]) { self.directions = directions }
 
-  /// Returns one to three directions and their weights; only the nearest if no triangle contains
-  /// `v`.
+  /// Returns the indices of the three directions around `v` and their weights. Returns only the
+  /// nearest direction, with weight 1, if it equals `v` or if no triangle contains `v`.
   func weights(at v: SIMD3<Double>) -> [(direction: Int, weight: Double)] {
     let near = nearest(to: v)
     guard let first = near.first else { return [] }
@@ -66,7 +67,8 @@ struct SphericalInterpolation {
     return positive.map { $0 / sum }
   }
 
-  /// Whether the circle through the corners is empty: no direction is beyond their plane.
+  /// Whether no direction in `near` is inside the circle through the corners, that is, beyond the
+  /// plane of the corners.
   private func isEmpty(_ corners: [Int], among near: [Int]) -> Bool {
     let (a, b, c) = (directions[corners[0]], directions[corners[1]], directions[corners[2]])
     var normal = cross(b - a, c - a)

@@ -30,7 +30,8 @@ enum DirectionGrid {
     return SIMD3(r * realtime_cos(azimuth), r * realtime_sin(azimuth), realtime_sin(elevation))
   }
 
-  /// Returns the weights for bilinear interpolation in azimuth and elevation at a direction.
+  /// Returns the four grid points around a direction, with weights for bilinear interpolation in
+  /// azimuth and elevation.
   @_noLocks
   static func place(_ v: SIMD3<Double>) -> Place {
     let across = realtime_sqrt(v.x * v.x + v.y * v.y)

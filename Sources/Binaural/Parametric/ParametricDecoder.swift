@@ -7,12 +7,14 @@ private import SignalProcessing
 
 /// Decodes a first-order soundfield as two plane waves per band and a remainder.
 ///
-/// The input is transformed in frames with a Hann window, one every half frame. In each band,
-/// `WaveModel` is fitted to a covariance with an exponential memory of 20 ms. Two beams extract the
-/// waves, to which the responses of the ears to their directions are applied. The linear decoder
-/// renders the remainder. `ParametricFrame` documents the method. Directions are determined on the
-/// stage and then rotated against the head by the pose at the middle of the frame. The frames are
-/// on a fixed grid in stream time, so the output is bit-identical for any size of the calls.
+/// The input is divided into analysis frames with a Hann window, which overlap by half, and
+/// transformed. In each band, a `WaveModel` is fitted to the covariance of the channels, which is
+/// averaged with an exponential memory of 20 ms. Two beams extract the waves, which are then
+/// filtered by the responses of the ears to their directions. The linear decoder renders the
+/// remainder. `ParametricFrame` documents the method. Directions are determined on the stage and
+/// then rotated by the inverse of the head pose at the middle of the analysis frame. The analysis
+/// frames are at fixed positions in the stream, so the output is bit-identical for any number of
+/// frames per call.
 ///
 /// An impulse at input frame n appears at output frame n plus `latencyFrames` plus the delay of the
 /// filters.
@@ -20,13 +22,13 @@ private import SignalProcessing
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
-  /// The time constant of the covariances' memory, in seconds.
+  /// The time constant with which covariances are averaged, in seconds.
   static let memory = 0.020
 
   /// The additional delay relative to `BinauralDecoder`, in frames.
   public let latencyFrames: Int
-  /// The number of frames for which the output continues after the input and the latency have
-  /// ended.
+  /// The number of frames for which the output continues after the input has ended and the latency
+  /// has passed.
   public let tailFrames: Int
 
   private let hop: Int
@@ -35,7 +37,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let fft: RealFFT
   private let earFFT: RealFFT
   private let window: AlignedFloats
-  /// The last frame of input: samples x 4 channels.
+  /// The latest analysis frame of the input: samples x 4 channels.
   private let history: AlignedFloats
   private let time: AlignedFloats
   private let real: AlignedFloats
@@ -43,13 +45,14 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let earTime: AlignedFloats
   private let earReal: AlignedFloats
   private let earImaginary: AlignedFloats
-  /// Output that is being summed, size x 2; it begins with the next sample to be returned.
+  /// The output that is being summed, size x 2 ears. It begins at the start of the current half
+  /// frame.
   private let sums: AlignedFloats
   private let poses: UnsafeMutablePointer<Quaternion>
   private let poseCount: Int
   private let state: UnsafeMutablePointer<State>
-  /// Slot 0 has the covariances to resume with; the slots after it are a ring of the covariances
-  /// after the latest frames.
+  /// The stored covariances. Slot 0 has those to resume with. The other slots are a ring with those
+  /// after each of the latest analysis frames.
   private let memories: UnsafeMutablePointer<SIMD4<Float>>
   private let memoryCount: Int
 
@@ -68,14 +71,14 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - filters: the linear decoder for the remainder, of first order.
   ///   - waves: the responses to the waves, for the same sample rate.
-  ///   - keptFrames: the length of the stream's past at which another decoder can resume, in
-  ///     frames; by default nothing is kept.
+  ///   - keptFrames: the number of past frames for which covariances are kept, so that another
+  ///     decoder can resume there; with 0, none are kept.
   public init(filters: BinauralFilters, waves: PlaneWaveResponses, keptFrames: Int = 0) {
     precondition(filters.order == 1, "the parametric decoder works only with first order")
     precondition(filters.sampleRate == waves.sampleRate)
     latencyFrames = waves.frame
     size = waves.size
-    // The analysis frame that begins with the last sample lasts this long with its tail.
+    // The analysis frame that begins with the last sample has this length, including its tail.
     tailFrames = size
     hop = waves.frame / 2
     let memory = Double(hop) / (waves.sampleRate * Self.memory)
@@ -122,19 +125,19 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     synthesis.reset()
   }
 
-  /// The number of frames from one synthesis to the next.
+  /// The number of frames from one analysis frame to the next.
   ///
-  /// A decoder can resume only at multiples of this, and a pose becomes audible this many frames
-  /// after it was given.
+  /// A decoder can resume only at multiples of this number. A pose becomes audible this many frames
+  /// after the frame to which it belongs.
   public var hopFrames: Int { @_noLocks get { hop } }
 
   /// Returns the covariances that another decoder with the same filters needs to resume at a frame;
   /// nil if nothing is kept.
   ///
-  /// They stay valid until the stream has advanced by `keptFrames`.
+  /// The covariances stay valid as long as `frame` is at most `keptFrames` ago.
   ///
-  /// - Parameter frame: of the stream; a multiple of `hopFrames`, at least `hopFrames` and at most
-  ///   `keptFrames` ago.
+  /// - Parameter frame: a frame of the stream that is a multiple of `hopFrames`, and at least
+  ///   `hopFrames` and at most `keptFrames` ago.
   @_noLocks
   public func memory(toBeginAt frame: Int) -> UnsafePointer<SIMD4<Float>>? {
     if memoryCount == 0 { return nil }
@@ -146,12 +149,12 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
 
   /// Resumes at a frame that another decoder has passed.
   ///
-  /// For the same poses, the output equals that of the other decoder from `hopFrames + tailFrames`
-  /// frames later on.
+  /// For the same poses, the output equals that of the other decoder from frame
+  /// `frame + hopFrames + tailFrames` on.
   ///
   /// - Parameters:
-  ///   - frame: the frame of the stream at which to resume.
-  ///   - memory: the other decoder's covariances for this frame.
+  ///   - frame: the frame of the stream at which to resume; a multiple of `hopFrames`.
+  ///   - memory: the other decoder's covariances, from `memory(toBeginAt:)` for this frame.
   @_noLocks
   public func beginAgain(at frame: Int, memory: UnsafePointer<SIMD4<Float>>) {
     reset()
@@ -171,7 +174,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: 4 x frames, in ACN order and SN3D scale.
-  ///   - frames: any number.
+  ///   - frames: the number of frames to decode; any number.
   ///   - poses: the head poses for these frames.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.
@@ -214,7 +217,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     for point in first...last { poses[point % poseCount] = given.poses[point - first] }
   }
 
-  /// Adds the output of the frame that has just been completed, and moves the next half frame up.
+  /// Renders the analysis frame that ends at `end` and adds its output to `sums`. Then moves the
+  /// second half of the history to its beginning.
   @_noLocks
   private func renderFrame(at end: Int) {
     let frame = 2 * hop

@@ -4,29 +4,32 @@ private import CRealtime
 internal import Geometry
 private import SignalProcessing
 
-/// Converts one frame of a first-order soundfield from four spectra to those of two ears, band by
-/// band.
+/// Converts the four spectra of a first-order soundfield in one analysis frame to the spectra of
+/// two ears, band by band.
 ///
-/// The model has the waves' encoding B = (b1 b2), their powers P = diag(p1, p2), the diffuse power
-/// pd and the covariance C = B P B' + pd I. The waves are estimated with the least mean square
+/// The `WaveModel` of a band gives the encoding of two waves, B = (b1 b2), their powers
+/// P = diag(p1, p2), the diffuse power pd and the covariance C = B P B' + pd I, where ' denotes the
+/// conjugate transpose. The waves s are estimated from the channels x with the least mean square
 /// error: s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x. If nothing is diffuse, this is the
 /// pseudo-inverse of B.
 ///
-/// The ears get y = H s + M (x - B s), where H are the responses to the two directions and M is the
-/// linear decoder. If everything is diffuse, this is nearly M x. The model requires the energy H P
-/// H' + pd M M' at an ear, of which the estimate loses pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'.
-/// The gain of the residual is raised until nothing is lost: the covariance is matched on its
-/// diagonal (after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework for
-/// time-frequency processing of spatial audio", JAES 61, 2013). Pure waves are not affected.
+/// The ear signals are y = H s + M (x - B s), where H are the responses to the two directions and M
+/// is the linear decoder. If everything is diffuse, this is nearly M x. By the model, the energy at
+/// an ear should be H P H' + pd M M'. The estimate has less, by
+/// pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'. The gain of the residual x - B s is therefore raised
+/// until the energy is correct: the covariance of the ears is matched on its diagonal (after
+/// Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework for time-frequency
+/// processing of spatial audio", JAES 61, 2013). Pure waves are not affected.
 struct ParametricFrame: ~Copyable {
   private let bins: Int
   private let bands: Int
   private let forgetting: Float
   /// The first bin of each band, followed by the number of bins: bands + 1 values.
   private let edges: UnsafeMutablePointer<Int>
-  /// The covariances in SN3D scale and ACN order: bands x 4 columns x 4.
+  /// The covariances in ACN order and SN3D scale: bands x 4 columns x 4.
   private let covariances: UnsafeMutablePointer<SIMD4<Float>>
-  /// The linear decoder, for ACN order and SN3D scale: bins x 2 ears x (real, imaginary).
+  /// The linear decoder, for channels in ACN order and SN3D scale: bins x 2 ears x (real,
+  /// imaginary) x 4 channels.
   private let linear: UnsafeMutablePointer<SIMD4<Float>>
   /// The responses to the two waves: 2 x bins x (left real, left imaginary, right real, right
   /// imaginary).
@@ -46,7 +49,7 @@ struct ParametricFrame: ~Copyable {
   /// - Parameters:
   ///   - filters: the linear decoder, of first order.
   ///   - waves: the responses to plane waves.
-  ///   - forgetting: the factor by which a covariance decays from frame to frame.
+  ///   - forgetting: the factor by which a covariance decays from one analysis frame to the next.
   init(filters: BinauralFilters, waves: PlaneWaveResponses, forgetting: Float) {
     self.waves = waves
     self.forgetting = forgetting
@@ -101,7 +104,8 @@ struct ParametricFrame: ~Copyable {
     for i in 0..<(bands * 4) { covariances[i] = .zero }
   }
 
-  /// The size in vectors of the state that later frames depend on: the covariances.
+  /// The number of vectors that `saveMemory` and `restoreMemory` copy. They contain the covariances
+  /// of all bands, the only state that later analysis frames depend on.
   var memoryCount: Int { @_noLocks get { bands * 4 } }
 
   @_noLocks
@@ -114,14 +118,15 @@ struct ParametricFrame: ~Copyable {
     for i in 0..<(bands * 4) { covariances[i] = source[i] }
   }
 
-  /// Renders one frame.
+  /// Renders one analysis frame.
   ///
   /// - Parameters:
-  ///   - real: bins x 4, in ACN order and SN3D scale, relative to the stage.
-  ///   - imaginary: in the same arrangement.
-  ///   - pose: `headToWorld` of this frame.
-  ///   - earReal: receives bins x 2.
-  ///   - earImaginary: receives bins x 2.
+  ///   - real: the real parts of the spectra, bins x 4 channels, in ACN order and SN3D scale,
+  ///     relative to the stage.
+  ///   - imaginary: the imaginary parts in the same arrangement.
+  ///   - pose: the head pose for this analysis frame.
+  ///   - earReal: receives the real parts, bins x 2 ears.
+  ///   - earImaginary: receives the imaginary parts, bins x 2 ears.
   @_noLocks
   func render(
     real: UnsafeMutablePointer<Float>, imaginary: UnsafeMutablePointer<Float>, pose: Quaternion,
@@ -151,8 +156,8 @@ struct ParametricFrame: ~Copyable {
     }
   }
 
-  /// Updates the covariance of a band and passes it to the eigenvalue solver, converted to N3D
-  /// scale and the order W X Y Z; returns false for silence.
+  /// Updates the covariance of a band and writes it to `eigen.matrix`, in N3D scale and the order W
+  /// X Y Z. Returns false for silence.
   @_noLocks
   private func measure(
     _ band: Int, _ re: UnsafePointer<SIMD4<Float>>, _ im: UnsafePointer<SIMD4<Float>>,
@@ -187,7 +192,8 @@ struct ParametricFrame: ~Copyable {
     return trace > 0
   }
 
-  /// Looks up the responses of the ears to a direction relative to the head.
+  /// Writes the responses of both ears to a direction relative to the head, for the bins in
+  /// `range`.
   @_noLocks
   private func lookUp(
     _ direction: SIMD3<Double>, into target: UnsafeMutablePointer<SIMD4<Float>>,
@@ -212,7 +218,8 @@ struct ParametricFrame: ~Copyable {
     }
   }
 
-  /// Returns the gains of the residual, left and right, that give the ears the energy of the model.
+  /// Returns the gains of the residual, left and right, that give the ears the energy of the model;
+  /// 1 to `largestGain`.
   @_noLocks
   private func residualGains(_ beams: borrowing WaveBeams, _ range: Range<Int>) -> SIMD2<Float> {
     // Sums over a few bins of the band. With G, the inverse of the waves' normal matrix: all |M|^2,
@@ -247,8 +254,8 @@ struct ParametricFrame: ~Copyable {
     return gains
   }
 
-  /// Returns the values of both ears at a bin, real and imaginary parts, from the channels relative
-  /// to the head.
+  /// Returns the values of both ears in a bin, first the real and then the imaginary parts, from
+  /// the channels relative to the head.
   @_noLocks
   private func mix(
     _ k: Int, _ xr: SIMD4<Float>, _ xi: SIMD4<Float>, _ beams: borrowing WaveBeams,

@@ -7,12 +7,12 @@ internal import SignalProcessing
 /// The responses of both ears to plane waves from any direction, bin by bin, for
 /// `ParametricDecoder`.
 ///
-/// The gaps of the measured responses are filled, and each response is advanced by its arrival time
-/// at a rigid sphere. They are then interpolated to a grid of 5 degrees, with weights that
-/// reproduce a plane. A look-up adds the arrival time of the exact direction again, so the
-/// interaural delay is not interpolated (Brinkmann, Weinzierl, "Comparison of head-related transfer
-/// functions pre-processing techniques for spherical harmonics decomposition", AES AVAR 2018,
-/// compare such alignments).
+/// Gaps between the measured directions are filled, and each response is advanced by its arrival
+/// time at a rigid sphere. The responses are then interpolated to a grid of 5 degrees, with weights
+/// that are exact for linear functions of the direction. A look-up adds the arrival time of the
+/// exact direction again, so the interaural delay is not interpolated. (Brinkmann, Weinzierl,
+/// "Comparison of head-related transfer functions pre-processing techniques for spherical harmonics
+/// decomposition", AES AVAR 2018, compare such alignments.)
 public final class PlaneWaveResponses: @unchecked Sendable {
   /// The length of an analysis frame, in samples.
   let frame: Int
@@ -28,10 +28,10 @@ public final class PlaneWaveResponses: @unchecked Sendable {
   /// Computes the responses from a set.
   ///
   /// - Parameters:
-  ///   - set: prepared for the playback rate and normalised in level.
-  ///   - equalisation: how the set's spectral colour is treated.
-  ///   - isCancelled: polled occasionally; true ends the work.
-  /// - Throws: `HRTFError.interrupted` if it was cancelled.
+  ///   - set: a set that has been prepared for the playback rate and normalised in level.
+  ///   - equalisation: the treatment of the set's spectral colour.
+  ///   - isCancelled: polled once, after the gaps have been filled; true ends the computation.
+  /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   public init(
     set: HRTFSet, equalisation: DecoderDesign.Equalisation, isCancelled: () -> Bool = { false }
   ) throws(HRTFError) {
@@ -47,16 +47,16 @@ public final class PlaneWaveResponses: @unchecked Sendable {
     fill(Self.aligned(responses, delay: delay), responses.directions)
   }
 
-  /// Returns the length of an analysis frame: the power of two nearest to 11 ms, which is 512 at 48
-  /// kHz.
+  /// Returns the length of an analysis frame in samples: the power of two nearest to 10.7 ms, but
+  /// at least 128; 512 at 48 kHz.
   static func frame(sampleRate: Double) -> Int {
     var frame = 128
     while Double(frame) * 1.42 < sampleRate * 512 / 48000 { frame *= 2 }
     return frame
   }
 
-  /// Returns each response without the sphere's arrival time and delayed by `delay` seconds:
-  /// directions x bins x 4.
+  /// Returns all responses, each advanced by its arrival time at the sphere and delayed by `delay`
+  /// seconds: directions x bins x 4, arranged as in `table`.
   private static func aligned(_ responses: DirectionalResponses, delay: Double) -> [Float] {
     let bins = responses.bins
     var result = [Float](repeating: 0, count: responses.directions.count * bins * 4)
@@ -90,10 +90,11 @@ public final class PlaneWaveResponses: @unchecked Sendable {
     }
   }
 
-  /// Returns the six nearest directions with weights that sum to 1 and whose weighted mean is `v`.
+  /// Returns the indices and weights of the six directions nearest to `v`. The weights sum to 1,
+  /// and the weighted mean of the directions points to `v`.
   ///
-  /// The weights minimise the sum of their squares times the squared distances. A direction equal
-  /// to `v` gets all the weight.
+  /// Among all such weights, these minimise the sum of squared weights, each multiplied by the
+  /// squared distance of its direction. A direction equal to `v` gets practically all the weight.
   static func neighbours(
     of v: SIMD3<Double>, in directions: [SIMD3<Double>]
   ) -> [(Int, Double)] {
@@ -106,8 +107,8 @@ public final class PlaneWaveResponses: @unchecked Sendable {
       nearest.insert((index, distance), at: at)
       if nearest.count > 6 { nearest.removeLast() }
     }
-    // Use two axes perpendicular to v. The weights are u_i (a + b x_i + c y_i), with u_i falling
-    // with the distance.
+    // Use two axes perpendicular to v, with coordinates x_i and y_i of direction i. The weights are
+    // u_i (a + b x_i + c y_i), where u_i falls with the distance.
     let pole = abs(v.z) < 0.9 ? SIMD3(0, 0, 1.0) : SIMD3(1.0, 0, 0)
     let east = normalized(cross(pole, v))
     let north = cross(v, east)
@@ -138,8 +139,8 @@ private func normalized(_ v: SIMD3<Double>) -> SIMD3<Double> {
 }
 
 extension HRTFSet {
-  /// Returns the set with responses of at most `limit` samples; the last eighth is faded out if it
-  /// shortens them.
+  /// Returns the set with responses of at most `limit` samples. Longer responses are cut off after
+  /// a fade-out over the last eighth of `limit`.
   func shortened(to limit: Int) -> HRTFSet {
     guard taps > limit else { return self }
     var result = self

@@ -3,24 +3,26 @@
 private import CRealtime
 internal import Geometry
 
-/// The beams that extract the two waves of a model from a soundfield relative to the head.
+/// The beams that extract the two waves of a `WaveModel` from a soundfield that has been rotated to
+/// the frame of the head.
 struct WaveBeams {
   /// The directions of the waves: unit vectors relative to the head.
   let first: SIMD3<Double>
   let second: SIMD3<Double>
-  /// The gains from a wave to the channels, in ACN order and SN3D scale.
+  /// The gains from each wave to the channels, in ACN order and SN3D scale.
   let firstWave: SIMD4<Float>
   let secondWave: SIMD4<Float>
-  /// The gains from the channels to a wave, in ACN order and SN3D scale.
+  /// The gains from the channels, in ACN order and SN3D scale, to each wave.
   let firstBeam: SIMD4<Float>
   let secondBeam: SIMD4<Float>
-  /// The inverse (pd P^-1 + B'B)^-1: the two diagonal elements and the off-diagonal one.
+  /// The matrix (pd P^-1 + B'B)^-1 of `ParametricFrame`: its two diagonal elements and the
+  /// off-diagonal one.
   private let inverse: SIMD3<Float>
 
   /// Computes the beams.
   ///
   /// - Parameters:
-  ///   - model: with directions on the stage.
+  ///   - model: the model, with directions on the stage.
   ///   - turn: the rotation from the stage to the head.
   @_noLocks
   init(_ model: WaveModel, turn: RotationMatrix) {
@@ -43,8 +45,8 @@ struct WaveBeams {
     secondBeam = SIMD4((w2 * g2 + w1 * g12) * scale)
   }
 
-  /// Returns the real part of u G v* for complex u = (u1, u2) and v = (v1, v2), with G as the
-  /// inverse.
+  /// Returns the real part of u G v*, where u = (u1, u2) and v = (v1, v2) are complex row vectors,
+  /// G is the matrix `inverse`, and v* is the conjugate transpose of v.
   @_noLocks
   func form(
     _ u1: SIMD2<Float>, _ u2: SIMD2<Float>, _ v1: SIMD2<Float>, _ v2: SIMD2<Float>
@@ -84,7 +86,7 @@ struct ArrivalPhase {
     step = SIMD2(1, 0)
   }
 
-  /// Starts at a bin.
+  /// Starts the recursion at a bin.
   ///
   /// - Parameters:
   ///   - radians: the phase advance from one bin to the next.

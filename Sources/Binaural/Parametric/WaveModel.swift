@@ -5,10 +5,11 @@ internal import Geometry
 
 /// A model of one band of a soundfield: two plane waves in a diffuse field.
 ///
-/// With b = (1, sqrt(3) d) for a wave from direction d, the model for the covariance of the
-/// channels in N3D is C = p1 b1 b1' + p2 b2 b2' + pd I. The two strongest eigenvectors of the
-/// measured C span the waves. The vectors in this plane whose first component is 1 form a line,
-/// which meets the sphere of directions in two points: the directions of the waves (the geometry of
+/// A wave from direction d is encoded in N3D by b = (1, sqrt(3) d). The model for the covariance of
+/// the channels is C = p1 b1 b1' + p2 b2 b2' + pd I, with the powers p1 and p2 of the waves and the
+/// diffuse power pd; ' denotes the transpose. The two strongest eigenvectors of the measured C span
+/// the plane of b1 and b2. The vectors in this plane whose first component is 1 form a line, which
+/// meets the sphere of directions in two points: the directions of the waves (the geometry of
 /// Barrett, Berge, "A new method for B-format to binaural transcoding", AES 40th conference, 2010,
 /// here applied to a smoothed covariance).
 ///
@@ -19,7 +20,8 @@ struct WaveModel {
   /// The directions of the waves: unit vectors.
   var first: SIMD3<Double>
   var second: SIMD3<Double>
-  /// The powers of the waves, and of the diffuse field in one channel; all are greater than 0.
+  /// The powers of the waves, and the power of the diffuse field in one N3D channel; all are
+  /// greater than 0.
   var firstPower: Double
   var secondPower: Double
   var diffusePower: Double
@@ -56,10 +58,10 @@ struct WaveModel {
   }
 
   /// Returns 1 if there are two waves, 0 if one wave or several waves with the same sound account
-  /// for all sound that is not diffuse, and values between them in a narrow transition.
+  /// for all sound that is not diffuse, and values in between within a narrow transition.
   ///
-  /// With only one wave, the second eigenvector is arbitrary and would change the direction of a
-  /// wave with every frame.
+  /// If there is only one wave, the second eigenvector is arbitrary and would change the direction
+  /// of a wave with every analysis frame.
   @_noLocks
   private static func pairing(_ eigen: borrowing SymmetricEigen) -> Double {
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
@@ -69,9 +71,11 @@ struct WaveModel {
     return square * square / (square * square + limit * limit)
   }
 
-  /// Returns the directions, with the one nearer to that of the strongest eigenvector first.
+  /// Returns the two directions, ordered such that the first is nearer to the direction of the
+  /// strongest eigenvector.
   ///
-  /// If there is no pair, the eigenvector's own direction replaces the first one.
+  /// If `pair` is 0, the direction of the eigenvector replaces the first direction; between 0 and
+  /// 1, the two are mixed.
   @_noLocks
   private static func ordered(
     _ directions: (SIMD3<Double>, SIMD3<Double>), _ strongest: SIMD4<Double>, _ pair: Double
@@ -83,10 +87,16 @@ struct WaveModel {
     return (unit(a * pair + own * (1 - pair)), b)
   }
 
-  /// Returns the powers of two waves from the powers seen by beams that overlap by `shared`.
+  /// Returns the powers of two waves.
+  ///
+  /// - Parameters:
+  ///   - seen: b' C b for each wave, less twice the diffuse part.
+  ///   - shared: the contribution of a wave with power 1 to the value of the other wave,
+  ///     (b1' b2)^2.
   @_noLocks
   private static func powers(_ seen: SIMD2<Double>, shared: Double) -> SIMD2<Double> {
-    // The exact value is 16. The excess makes two waves from one direction share its power.
+    // A wave with power 1 contributes 16 to its own value. The excess makes two waves from one
+    // direction share its power.
     let own = 16.02
     let determinant = own * own - shared * shared
     let first = (own * seen.x - shared * seen.y) / determinant
@@ -96,8 +106,8 @@ struct WaveModel {
       max(0, second < 0 ? seen.x / 16 : first), max(0, first < 0 ? seen.y / 16 : second))
   }
 
-  /// Returns the norm of the difference between covariance and model, relative to the norm of the
-  /// covariance.
+  /// Returns the norm of the difference between the covariance and the model, relative to the norm
+  /// of the covariance.
   @_noLocks
   private static func misfit(
     _ eigen: borrowing SymmetricEigen, _ powers: SIMD2<Double>, seen: SIMD2<Double>,
@@ -114,8 +124,8 @@ struct WaveModel {
     return realtime_sqrt(max(0, all - together + model) / all)
   }
 
-  /// Returns the points at which the line meets the sphere; if it misses the sphere, the nearest
-  /// direction twice.
+  /// Returns the two directions in which the line in the plane of the vectors `u` and `v` meets the
+  /// sphere. If the line misses the sphere, both are the direction nearest to the line.
   @_noLocks
   private static func directions(
     _ u: SIMD4<Double>, _ v: SIMD4<Double>
@@ -137,7 +147,7 @@ struct WaveModel {
     return length > 1e-9 ? v / length : SIMD3(1, 0, 0)
   }
 
-  /// Returns b' C b for a wave from `d`.
+  /// Returns b' C b for a wave from direction `d`.
   @_noLocks
   private static func power(_ eigen: borrowing SymmetricEigen, _ d: SIMD3<Double>) -> Double {
     let b = SIMD4(1, d.x * realtime_sqrt(3), d.y * realtime_sqrt(3), d.z * realtime_sqrt(3))
