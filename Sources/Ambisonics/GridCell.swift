@@ -4,7 +4,7 @@ public import Geometry
 
 /// One or more frames of a grid cell, and the poses at both ends of the cell; see `PoseGrid`.
 public struct GridCell {
-  /// The number of the first of these frames in the stream, from 0.
+  /// The index of the first of these frames in the stream, from 0.
   public let frame: Int
   /// The number of frames, 1 to 16.
   public let frames: Int
@@ -13,7 +13,7 @@ public struct GridCell {
   /// Describes frames of one cell.
   ///
   /// - Parameters:
-  ///   - frame: the number of the first frame in the stream.
+  ///   - frame: the index of the first frame in the stream.
   ///   - frames: the number of frames, 1 to 16.
   ///   - poses: the poses at both ends of the cell. The memory must stay valid while the cell is
   ///     used.

@@ -4,7 +4,7 @@ public import Geometry
 
 /// The head poses over the next frames of a stream, one at each grid point; see `PoseGrid`.
 public struct GridPoses {
-  /// The number of the next frame in the stream.
+  /// The index of the next frame in the stream, from 0.
   public private(set) var frame: Int
   /// The poses at the last grid point at or before `frame` and at all later points that are needed.
   public private(set) var poses: UnsafePointer<Quaternion>
@@ -12,9 +12,9 @@ public struct GridPoses {
   /// Describes the poses from a frame on.
   ///
   /// - Parameters:
-  ///   - frame: the number of the next frame in the stream.
+  ///   - frame: the index of the next frame in the stream.
   ///   - poses: the poses at consecutive grid points from `frame / 16` on: one more than the number
-  ///     of cells in which the frames are.
+  ///     of cells that contain the frames.
   @_noLocks
   public init(frame: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame

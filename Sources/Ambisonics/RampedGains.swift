@@ -9,7 +9,7 @@ internal import SignalProcessing
 public struct RampedGains: ~Copyable, @unchecked Sendable {
   /// The gains that the caller must compute for a cell.
   public enum Step {
-    /// None, because the cell has been entered before.
+    /// No gains, because the cell has been entered before.
     case none
     /// The gains at the end of the cell. Those at its start are the end gains of the previous cell.
     case end
@@ -17,8 +17,8 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     case both
   }
 
-  /// The gains at the end of the current cell, which the caller computes. Before `beginCell`, these
-  /// are the start gains of the current cell.
+  /// The gains at the end of the current cell, which the caller computes. If `enter` returned
+  /// `both`, the caller first writes the start gains of the cell here, before `beginCell`.
   public var end: UnsafeMutablePointer<Float> { @_noLocks get { ends.pointer } }
   /// The gains in the middle of the cell, which the caller computes before `setCurves`.
   public var middle: UnsafeMutablePointer<Float> { @_noLocks get { curves.pointer } }

@@ -26,8 +26,8 @@ public struct SphericalHarmonicRotation: ~Copyable {
   private let places: UnsafeMutablePointer<Int>
   /// The factors of the columns, 16 values for each degree; used from degree 2 on.
   private let columns: AlignedDoubles
-  /// The matrix of degree 1, and the matrices of the degree below and of the degree to compute. The
-  /// latter two have rows of 16 values.
+  /// The matrix of degree 1, followed by those of the degree below and of the degree to compute,
+  /// both with rows of 16 values.
   private let rows: AlignedDoubles
 
   private static let rowLength = 16

@@ -2,8 +2,8 @@
 
 /// A 3x3 rotation matrix, stored as three rows.
 public struct RotationMatrix: Sendable, Equatable {
-  /// The row whose product with a vector is the x component of the rotated vector; likewise `y` and
-  /// `z`.
+  /// The first row. Its dot product with a vector is the x component of the rotated vector; the
+  /// rows `y` and `z` give the other components.
   public var x: SIMD3<Double>
   public var y: SIMD3<Double>
   public var z: SIMD3<Double>
