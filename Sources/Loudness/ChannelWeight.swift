@@ -6,7 +6,7 @@ private import Geometry
 /// The weight of a channel in the loudness of a programme (ITU-R BS.1770-5, annex 1, table 3, and
 /// annex 3).
 public enum ChannelWeight: Sendable, Equatable {
-  /// Weight 1.0, for all other positions.
+  /// Weight 1.0, for loudspeakers that are neither `surround` nor `excluded`.
   case main
   /// Weight 1.41 (+1.5 dB), for an azimuth of 60 to 120 degrees to either side and an elevation
   /// between -30 and 30 degrees, exclusive.

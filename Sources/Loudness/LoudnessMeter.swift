@@ -112,8 +112,8 @@ public final class LoudnessMeter {
 }
 
 extension ChannelWeight {
-  /// A channel type of libebur128 that has this weight. If several types have it, any of them will
-  /// do.
+  /// A channel type of libebur128 that has this weight. If several types have it, the choice makes
+  /// no difference.
   fileprivate var libraryChannel: channel {
     switch self {
     case .main: EBUR128_CENTER

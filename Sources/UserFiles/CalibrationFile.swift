@@ -5,8 +5,8 @@ public import HeadTracking
 
 /// Reads and formats the calibrations of trackers. Each tracker has its own JSON file.
 public enum CalibrationFile {
-  /// Returns the path of a tracker's calibration file, named after its vendor ID, product ID and
-  /// serial number. The file need not exist.
+  /// Returns the path of a tracker's calibration file, which need not exist. The name of the file
+  /// consists of the tracker's vendor ID, product ID and serial number.
   public static func path(for tracker: TrackerDescription, in folder: UserFolder) -> String {
     let parts = [hex(tracker.vendorID), hex(tracker.productID), tracker.serial]
     let name = parts.filter { !$0.isEmpty }.joined(separator: "-")

@@ -14,7 +14,8 @@ public enum ConfigFile {
   /// there is no such file or no key `sinks`.
   ///
   /// - Parameter words: the permitted words.
-  /// - Throws: `UserFileError` if the file cannot be read or decoded, or contains another word.
+  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if a word in it is not
+  ///   permitted.
   public static func sinks(
     in folder: UserFolder, accepting words: [String]
   ) throws(UserFileError) -> [String: String] {
@@ -37,8 +38,8 @@ public enum ConfigFile {
   /// Returns the options in a folder's `config.json`: for each name, the value as it would be given
   /// on the command line. Empty if there is no such file.
   ///
-  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if no option accepts a
-  ///   value of such a type.
+  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if a value has a type that
+  ///   no option accepts.
   public static func texts(in folder: UserFolder) throws(UserFileError) -> [String: String] {
     let path = folder.configPath
     guard let bytes = try UserFolder.read(path) else { return [:] }

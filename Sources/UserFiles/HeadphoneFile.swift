@@ -34,10 +34,10 @@ public enum HeadphoneFile {
   /// Returns the path of the profile that a word on the command line refers to.
   ///
   /// - Parameters:
-  ///   - word: a path, which contains a slash or names an existing file, or else the name of a
-  ///     profile in any case, with or without its extension.
+  ///   - word: a path (if the word contains a slash or is the name of an existing file), or the
+  ///     name of a profile, with or without the extension; upper and lower case are equivalent.
   ///   - folders: the folders to search, in this order; missing folders are skipped.
-  /// - Throws: `UserFileError` if no profile has this name; its reason suggests similar names.
+  /// - Throws: `UserFileError` if no profile has this name; the reason suggests similar names.
   public static func find(
     _ word: String, in folders: [String]
   ) throws(UserFileError) -> String {

@@ -185,7 +185,7 @@ private struct LineScanner {
     return value
   }
 
-  /// Skips the unit if it is the next word, in any case.
+  /// Skips the unit if it is the next word; upper and lower case are equivalent.
   ///
   /// - Throws: `Reason` if the next word is another unit.
   private mutating func unit(_ name: String) throws(Reason) {
