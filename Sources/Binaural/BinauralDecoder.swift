@@ -8,8 +8,8 @@ public import SignalProcessing
 ///
 /// The first stage follows the head and computes the inputs of filters that never change. A
 /// soundfield is rotated. Loudspeakers are either encoded at their directions relative to the head
-/// or mixed into the inputs of a `DirectionalBank`. Such encoding is cheaper than encoding and then
-/// rotating, and its result differs by less than -120 dB.
+/// or mixed into the inputs of a `DirectionalBank`. The former costs less than encoding on the
+/// stage and then rotating, and the results differ by less than -120 dB.
 ///
 /// An impulse at input frame n appears at output frame n plus the delay of the filters, regardless
 /// of the number of frames per call. This number affects the output only by rounding errors (below

@@ -33,6 +33,7 @@ public struct DesignCache: Sendable {
   /// `$XDG_CACHE_HOME/stillstage`, `$HOME/.cache/stillstage`.
   ///
   /// Nil if none is defined, or if `$STILLSTAGE_CACHE` is not an absolute path (for example `off`).
+  /// Relative paths in the other variables are ignored.
   public static var standard: DesignCache? {
     standard { getenv($0).map { String(cString: $0) } }
   }
@@ -49,7 +50,8 @@ public struct DesignCache: Sendable {
     return caches.map { DesignCache(folder: "\($0)/stillstage") }
   }
 
-  /// Returns the arrays stored under a key; nil if there is no valid entry.
+  /// Returns the arrays stored under a key, and marks the entry as just used. Returns nil if there
+  /// is no valid entry.
   func load(_ key: DesignKey) -> [[Float]]? {
     guard let bytes = CacheFile.read(path(key), atMost: CacheEntry.largestBytes),
       let arrays = CacheEntry.arrays(in: bytes, key: key)

@@ -80,8 +80,8 @@ struct LoudspeakerModes {
   /// Divides the sum and the difference by their common colour, and returns the colour of each bin.
   ///
   /// The colour has minimum phase and is smoothed over a third of an octave. Its mean power over
-  /// 200 Hz to 8 kHz is 1, so that sound that reaches both ears unprocessed is as loud as sound
-  /// that is cancelled. The division also removes the mean level.
+  /// 200 Hz to 8 kHz is about 1, so that unprocessed sound from the loudspeakers is as loud as
+  /// sound with crosstalk cancellation. The division also removes the mean level.
   ///
   /// - Parameter limit: the largest deviation of the colour from its mean, in dB; larger ones are
   ///   reduced to it.

@@ -106,8 +106,9 @@ public struct DecoderDesign: Sendable {
     return filled
   }
 
-  /// Returns the length of the filters, a multiple of 64: 512 taps at 48 kHz and in proportion at
-  /// other rates, or as many as the responses need if that is more than 1.25 times as many.
+  /// Returns the length of the filters, a multiple of 64. The usual length is 512 taps at 48 kHz
+  /// and in proportion at other rates. If the responses need more than 1.25 times the usual length,
+  /// the filters are as long as needed.
   func filterTaps(_ set: HRTFSet) -> Int {
     let usual = set.sampleRate * 512 / 48000
     let needed = Double(set.effectiveTaps) + BinauralFilters.delaySeconds * set.sampleRate
@@ -115,7 +116,7 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Returns the coefficients of all bins: the least-squares fit to the complex responses and, from
-  /// `cutOn` up, to the magnitudes. Each ear is computed by its own thread.
+  /// `cutOn` up, to the magnitudes. A separate thread computes each ear.
   ///
   /// The result is incomplete if `isCancelled` returned true.
   private func solve(

@@ -6,14 +6,15 @@ internal import SignalProcessing
 struct EarCovariance {
   var left: Double
   var right: Double
-  /// Left times the conjugate of right.
+  /// The cross-covariance: left times the conjugate of right.
   var cross: Complex
 
   init(left: Double, right: Double, cross: Complex) {
     (self.left, self.right, self.cross) = (left, right, cross)
   }
 
-  /// Computes the covariance D D^H of a decoder D in a diffuse field of N3D harmonics.
+  /// Computes the covariance D D^H of the ears in a diffuse field for a decoder with the N3D
+  /// coefficients D; D^H is the conjugate transpose.
   init(_ decoder: EarCoefficients) {
     left = decoder.left.reduce(0) { $0 + $1.squaredMagnitude }
     right = decoder.right.reduce(0) { $0 + $1.squaredMagnitude }
@@ -77,9 +78,9 @@ private struct EarMatrix {
 
   /// The unitary factor U of the polar decomposition U H; nil if the matrix is nearly singular.
   ///
-  /// For a 2 x 2 matrix, H + |det| H^-1 = trace(H) by the Cayley-Hamilton theorem. Therefore the
-  /// matrix plus the adjoint of its adjugate, rotated by the phase of the determinant, is a
-  /// multiple of U.
+  /// For a 2 x 2 matrix, H + |det| H^-1 = trace(H) by the Cayley-Hamilton theorem. Rotate the
+  /// adjoint of the matrix's adjugate by the phase of the determinant: the sum of the result and
+  /// the matrix is a multiple of U.
   var unitaryFactor: EarMatrix? {
     let size = determinant.squaredMagnitude.squareRoot()
     let norm = [a, b, c, d].reduce(0) { $0 + $1.squaredMagnitude }

@@ -5,8 +5,8 @@ private import CRealtime
 internal import Geometry
 private import SignalProcessing
 
-/// Mixes loudspeakers into the inputs of the filters of a `DirectionalBank`, with gains and delays
-/// that depend on their directions relative to the head.
+/// Mixes loudspeakers into the inputs of a `DirectionalBank`, with gains and delays that depend on
+/// the directions of the loudspeakers relative to the head.
 ///
 /// Each loudspeaker is delayed by its arrival time at each ear. Delays and gains are computed at
 /// the points of a `PoseGrid` and change linearly between them. The filters never change.

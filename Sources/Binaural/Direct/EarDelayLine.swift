@@ -17,7 +17,8 @@ struct EarDelayLine: ~Copyable {
   let longestDelay: Int
 
   private let speakers: Int
-  /// The delay of sound with arrival time 0, that at the centre of the head, in frames.
+  /// The delay, in frames, for an arrival time of 0, which is the arrival time at the centre of the
+  /// head.
   private let base: Float
   private let sampleRate: Double
   /// The number of frames on each side that contribute to an output frame.

@@ -38,8 +38,8 @@ public struct HRTFSummary: Sendable, Equatable {
     /// The ear of channel 0 according to the file's ReceiverPosition: "left" or "right"; nil if it
     /// is not stated.
     public var declaredChannelZero: String?
-    /// The ear of channel 0 that is assumed: "left" or "right". It is determined from the levels of
-    /// lateral sources or, if they do not distinguish the ears, from the declaration.
+    /// The ear to which channel 0 is assigned: "left" or "right". The levels of lateral sources
+    /// decide; if they do not distinguish the ears, the declaration decides, else it is "left".
     public var trueChannelZero: String
     /// The ratio of the largest to the smallest energy of an impulse response.
     public var energyRatio: Double

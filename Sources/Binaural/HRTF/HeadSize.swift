@@ -3,7 +3,7 @@
 private import CRealtime
 private import SignalProcessing
 
-/// The size of a head, as the size of the rigid sphere with the same interaural delays.
+/// The size of a head, expressed as the size of the rigid sphere with the same interaural delays.
 ///
 /// The interaural delay of a sphere grows with the sine of the direction's angle from the median
 /// plane. At low frequencies, the delay is 3 a / c times the sine (radius a, speed of sound c); at

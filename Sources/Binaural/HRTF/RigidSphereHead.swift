@@ -11,7 +11,7 @@ import Glibc
 public struct RigidSphereHead: Sendable {
   /// The radius of the sphere, in metres.
   public var headRadius = 0.0875
-  /// The angle from the front to the left ear, in degrees; the right ear mirrors it.
+  /// The angle from the front to the left ear, in degrees; the right ear is its mirror image.
   public var earAzimuth = 100.0
   /// The distance of the sources from the centre of the head, in metres; at least 1.5 times
   /// `headRadius`, and infinite for plane waves.
@@ -22,7 +22,8 @@ public struct RigidSphereHead: Sendable {
   /// spacing.
   public var ringSpacing = 5.0
 
-  /// The time at which sound would reach the centre of the head if the head were absent.
+  /// The time, in milliseconds, at which sound would reach the centre of the head if the head were
+  /// absent.
   static let centreArrivalMilliseconds = 1.25
   static let durationMilliseconds = 16.0 / 3
   /// The upper frequency limit of the responses, in Hz; half the sample rate if that is lower. The

@@ -6,7 +6,8 @@
 /// Every value is validated again, because the reader parses untrusted files and its answer could
 /// be anything.
 struct SofaContents {
-  /// The global attributes of the file, and the dimensions M, R and N and SamplingRate, by name.
+  /// The global attributes of the file by name, together with its dimensions M, R and N and its
+  /// SamplingRate.
   var attributes: [String: String]
   var notes: [String]
   var measurements: Int

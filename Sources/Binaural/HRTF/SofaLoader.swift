@@ -15,7 +15,7 @@ public struct SofaLoader: Sendable {
   public var readerPath: String?
   /// The time after which the reader is stopped, in seconds; 5 by default.
   public var timeoutSeconds: Double
-  /// Polled while the file is read; true stops the reader.
+  /// A function that is polled while the file is read; if it returns true, the reader is stopped.
   public var isCancelled: @Sendable () -> Bool
 
   public init(

@@ -6,9 +6,10 @@ import Glibc
 /// Legendre series in the cosine of the angle between the source and the point on the sphere.
 ///
 /// R. O. Duda and W. L. Martens, "Range dependence of the response of a spherical head model", J.
-/// Acoust. Soc. Am. 104(5), 3048-3058 (1998): a spherical Hankel function is represented as its
-/// exponential times a polynomial Q in z = 1/(i x), with Q(m+1) = Q(m-1) - (2m+1) z Q(m). The time
-/// factor here is exp(+i w t), so the results are the complex conjugates of the paper's.
+/// Acoust. Soc. Am. 104(5), 3048-3058 (1998): a spherical Hankel function of x and order m is
+/// represented as its exponential times a polynomial Q(m) in z = 1/(i x), with
+/// Q(m+1) = Q(m-1) - (2m+1) z Q(m). The time factor here is exp(+i w t) with the angular frequency
+/// w and the time t, so the results are the complex conjugates of those in the paper.
 struct SphereTransferFunction {
   /// The radius of the sphere, in metres.
   let radius: Double
@@ -41,7 +42,7 @@ struct SphereTransferFunction {
     while true {
       let slope = lastNear.adding(near, timesImaginary: -(m + 1) * za)
       let term = far.divided(by: slope).scaled((2 * m + 1) / mu)
-      // Multiplies the paper's result by i exp(-i mu), then conjugates.
+      // Multiply the paper's result by i exp(-i mu), then conjugate it.
       let (c, s) = (cos(mu), sin(mu))
       terms.append(Term(re: term.re * s - term.im * c, im: -(term.re * c + term.im * s)))
       // The polynomials overflow only long after their ratio has become negligible.

@@ -9,8 +9,8 @@ struct VoronoiCell {
   private var nextX: [Double] = []
   private var nextY: [Double] = []
 
-  /// The largest distance of a corner from the centre, which is the tangent of the angle between
-  /// them as seen from the centre of the sphere.
+  /// The largest distance of a corner from the point of contact with the sphere; the tangent of the
+  /// angle between the directions of the two.
   private(set) var reach = 0.0
   /// The area on the sphere, in steradians.
   private(set) var area = 0.0
@@ -30,7 +30,7 @@ struct VoronoiCell {
     var shell = 0
     while neighbours.reaches(shell: shell) {
       // Directions in this shell or beyond are at least 2 x half away, so their bisector is at
-      // least tan(asin(half)) from the centre.
+      // least tan(asin(half)) from the point of contact.
       let half = Double(shell - 1) * neighbours.side / 2
       if shell > 0, half >= 1 || half / (1 - half * half).squareRoot() >= reach { break }
       neighbours.forEach(inShell: shell, around: p) { other in
@@ -75,8 +75,8 @@ struct VoronoiCell {
     reach = square.squareRoot()
   }
 
-  /// Sums the areas of the spherical triangles between the centre and the edges (Van Oosterom and
-  /// Strackee 1983).
+  /// Sums the areas of the spherical triangles that the cell's direction forms with each edge (Van
+  /// Oosterom and Strackee 1983).
   private mutating func measureArea(
     _ p: SIMD3<Double>, _ e1: SIMD3<Double>, _ e2: SIMD3<Double>
   ) {

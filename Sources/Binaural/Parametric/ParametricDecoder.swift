@@ -10,11 +10,11 @@ private import SignalProcessing
 /// The input is divided into analysis frames with a Hann window, which overlap by half, and
 /// transformed. In each band, a `WaveModel` is fitted to the covariance of the channels, which is
 /// averaged with an exponential memory of 20 ms. Two beams extract the waves, which are then
-/// filtered by the responses of the ears to their directions. The linear decoder renders the
-/// remainder. `ParametricFrame` documents the method. Directions are determined on the stage and
-/// then rotated by the inverse of the head pose at the middle of the analysis frame. The analysis
-/// frames are at fixed positions in the stream, so the output is bit-identical for any number of
-/// frames per call.
+/// filtered by the responses of the ears to the directions of the waves. The linear decoder renders
+/// the remainder. `ParametricFrame` documents the method. Directions are determined on the stage
+/// and then rotated by the inverse of the head pose at the middle of the analysis frame. The
+/// analysis frames are at fixed positions in the stream, so the output is bit-identical for any
+/// number of frames per call.
 ///
 /// An impulse at input frame n appears at output frame n plus `latencyFrames` plus the delay of the
 /// filters.
@@ -59,8 +59,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private struct State {
     /// The stream frame after the last decoded one; -1 before the first call.
     var next = -1
-    /// The stream frame at which the covariances in slot 0 replace the current ones; 0 if there is
-    /// none.
+    /// The stream frame at which the covariances in slot 0 replace the current ones; 0 if the
+    /// decoder has not been resumed.
     var resumption = 0
 
     @_noLocks init() {}
@@ -141,8 +141,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   @_noLocks
   public func memory(toBeginAt frame: Int) -> UnsafePointer<SIMD4<Float>>? {
     if memoryCount == 0 { return nil }
-    // The analysis frame that ends a hop after `frame` lacks its first half; the covariances after
-    // it are needed.
+    // In the resumed decoder, the analysis frame that ends one hop after `frame` lacks its first
+    // half, so the covariances after that analysis frame are needed.
     let slot = 1 + (frame + hop) / hop % memoryCount
     return UnsafePointer(memories + slot * synthesis.memoryCount)
   }

@@ -222,9 +222,10 @@ struct ParametricFrame: ~Copyable {
   /// 1 to `largestGain`.
   @_noLocks
   private func residualGains(_ beams: borrowing WaveBeams, _ range: Range<Int>) -> SIMD2<Float> {
-    // Sums over a few bins of the band. With G, the inverse of the waves' normal matrix: all |M|^2,
-    // lost e G e' for e = H - M B, taken m G m' for m = M B, and shared H G m'. The gain g solves
-    // rest g^2 + 2 shared g = rest + 2 shared + lost, with rest = all - taken.
+    // Sums over a few bins of the band, where G is the inverse matrix (pd P^-1 + B'B)^-1:
+    // all = |M|^2, lost = e G e' with e = H - M B, taken = m G m' with m = M B, and
+    // shared = H G m'. The gain g solves rest g^2 + 2 shared g = rest + 2 shared + lost, with
+    // rest = all - taken.
     var (all, lost, taken, shared) = (
       SIMD2<Float>.zero, SIMD2<Float>.zero, SIMD2<Float>.zero, SIMD2<Float>.zero
     )

@@ -34,8 +34,8 @@ struct WaveModel {
   @_noLocks
   init(_ eigen: borrowing SymmetricEigen, bins: Int) {
     let power = (eigen.value(0) + eigen.value(1) + eigen.value(2) + eigen.value(3)) / 4
-    // Averages over few bins spread equal eigenvalues: the weakest are too small, and the strongest
-    // are too large, which looks like a wave.
+    // An average over few bins spreads equal eigenvalues: the weakest become too small, and the
+    // strongest too large, which looks like a wave.
     let bias = 1.2 + 2 / realtime_sqrt(Double(bins))
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
     diffusePower = min(power, max(1e-4 * power, bias * weakest))
@@ -57,8 +57,8 @@ struct WaveModel {
     diffusePower += (1 - kept) * (power - diffusePower)
   }
 
-  /// Returns 1 if there are two waves, 0 if one wave or several waves with the same sound account
-  /// for all sound that is not diffuse, and values in between within a narrow transition.
+  /// Returns 1 if there are two waves, and 0 if one wave or several waves with the same sound
+  /// account for all sound that is not diffuse. The values in between form a narrow transition.
   ///
   /// If there is only one wave, the second eigenvector is arbitrary and would change the direction
   /// of a wave with every analysis frame.
@@ -101,7 +101,7 @@ struct WaveModel {
     let determinant = own * own - shared * shared
     let first = (own * seen.x - shared * seen.y) / determinant
     let second = (own * seen.y - shared * seen.x) / determinant
-    // If one power would be negative, the other wave is alone.
+    // If one power would be negative, assume that there is only the other wave.
     return SIMD2(
       max(0, second < 0 ? seen.x / 16 : first), max(0, first < 0 ? seen.y / 16 : second))
   }
