@@ -4,8 +4,8 @@ package import Binaural
 private import CRealtime
 private import SignalProcessing
 
-/// Measures how well the filters of `CrosstalkDesign` separate the ears, with the head at its
-/// intended place or displaced from it.
+/// Computes how well the filters of `CrosstalkDesign` separate the ears, with the head at its
+/// intended place or displaced from there.
 package struct CrosstalkTrial: Sendable {
   /// The displacement of the head from its intended place.
   package struct Head: Sendable, Equatable {

@@ -6,16 +6,16 @@ package import HeadTracking
 
 /// The error of an estimated orientation against the truth.
 ///
-/// The error is computed in the earth frame as estimate * conjugate(truth). It is split into
-/// inclination, 2 acos sqrt(w2 + z2), and heading, 2 atan(z / w) (D. Laidig, M. Caruso, A.
-/// Cereatti, T. Seel, "BROAD - A benchmark for robust inertial orientation estimation", Data
-/// 6(7):72, 2021, section 3.3).
+/// The error is computed in the earth frame as the quaternion estimate * conjugate(truth). From its
+/// components w and z follow the inclination, 2 acos sqrt(w^2 + z^2), and the heading, 2 atan(z /
+/// w) (D. Laidig, M. Caruso, A. Cereatti, T. Seel, "BROAD - A benchmark for robust inertial
+/// orientation estimation", Data 6(7):72, 2021, section 3.3).
 package struct FusionAccuracy: Sendable, Equatable {
   /// Root mean square of the inclination error, in degrees.
   package let inclinationDegrees: Double
   /// Root mean square of the heading error after subtracting its circular mean, in degrees.
   package let headingDegrees: Double
-  /// Root mean square of the heading error without that correction, in degrees.
+  /// Root mean square of the heading error, without subtracting the mean, in degrees.
   package let absoluteHeadingDegrees: Double
   /// Magnitude of the slope of a line fitted to the unwrapped heading error, in degrees per minute.
   package let driftDegreesPerMinute: Double
@@ -64,7 +64,7 @@ package struct FusionAccuracy: Sendable, Equatable {
     driftDegreesPerMinute = abs(Self.slope(course.times, course.heading)) * 60
   }
 
-  /// Returns the slope of the least-squares line.
+  /// Returns the slope of the least-squares line through the points (x, y); 0 if all x are equal.
   private static func slope(_ x: [Double], _ y: [Double]) -> Double {
     let count = Double(x.count)
     let (meanX, meanY) = (x.reduce(0, +) / count, y.reduce(0, +) / count)

@@ -3,8 +3,8 @@
 internal import Geometry
 package import HeadTracking
 
-/// Returns the CPU time per sample, in microseconds: the fastest of three runs. The magnetometer is
-/// used if the recording has one.
+/// Returns the CPU time of the orientation filter per sample, in microseconds: the fastest of three
+/// runs. The magnetometer is used if the recording has its data.
 package func fusionMicroseconds(_ recording: InertialRecording) -> Double {
   var settings = FusionSettings()
   settings.usesMagnetometer = recording.hasMagneticField

@@ -3,16 +3,18 @@
 import CRealtime
 import Geometry
 
-/// The least-squares predictor of Android's head tracking library, for comparison; written from its
-/// published description.
+/// The least-squares predictor of Android's head tracking library, for comparison. It is written
+/// from the library's published description.
 ///
-/// Each quaternion component is extrapolated along its own line, fitted to the past poses with
-/// weights of 0.8 to the power of their age in samples. It predicts from the fourth pose on.
+/// Each component of the quaternion is extrapolated along its own line, which is fitted to the past
+/// poses. A pose that is n samples old has the weight 0.8^n. Prediction begins with the fourth
+/// pose.
 struct LeastSquaresPredictor {
   private static let keep = 0.8
   private var count = 0
   private var last: (time: Int64, pose: Quaternion)?
-  /// Weighted sums of 1, t, t^2, q and t q, with t in seconds relative to the newest pose.
+  /// Weighted sums of 1, t, t^2, q and t q, with the time t in seconds relative to the newest pose
+  /// and the components q of each pose.
   private var weight = 0.0
   private var times = 0.0
   private var squares = 0.0
@@ -39,7 +41,8 @@ struct LeastSquaresPredictor {
 
   mutating func restart() { self = LeastSquaresPredictor() }
 
-  /// Returns the pose after `seconds`, or the last pose if there are fewer than four.
+  /// Returns the predicted pose `seconds` after the last pose. Returns the last pose if there are
+  /// fewer than four, and the identity if there is none.
   func pose(after seconds: Double) -> Quaternion {
     let determinant = weight * squares - times * times
     guard count >= 4, determinant > 0 else { return last?.pose ?? .identity }

@@ -3,7 +3,7 @@
 import Geometry
 internal import HeadTracking
 
-/// A recorded motion and the sensor's data for it.
+/// A recorded motion of a head: poses, and angular velocities if a gyroscope measured them.
 package struct RecordedMotion: Sendable {
   /// Times in seconds, ascending.
   var times: [Double]
@@ -24,7 +24,8 @@ package struct RecordedMotion: Sendable {
     self.isScored = isScored
   }
 
-  /// Returns the pose at a time, by slerp; nil outside the motion or if a neighbour is unknown.
+  /// Returns the pose at a time, by slerp between two samples; searches from `index` on. Returns
+  /// nil outside the motion, or if the pose of either sample is unknown.
   func pose(at time: Double, from index: Int) -> Quaternion? {
     var next = index
     while next < times.count, times[next] < time { next += 1 }
@@ -45,7 +46,7 @@ package struct PredictionTrial: Sendable {
     case gyro
     /// Android's predictor, `LeastSquaresPredictor`.
     case leastSquares = "least-squares"
-    /// `HeadPredictor`.
+    /// This project's predictor, `HeadPredictor`.
     case ours
   }
 
@@ -62,7 +63,7 @@ package struct PredictionTrial: Sendable {
       (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
     }
 
-    /// The 95th percentile of the errors, in radians.
+    /// The 95th percentile of the errors, in radians; 0 if there are no errors.
     package var percentile95: Double {
       let sorted = errors.sorted()
       guard !sorted.isEmpty else { return 0 }
@@ -70,12 +71,13 @@ package struct PredictionTrial: Sendable {
     }
   }
 
-  /// Runs all methods on the sensor's data and compares their predictions with the true motion.
+  /// Runs all methods on a motion and compares their predictions with the true motion. The method
+  /// `gyro` is left out if there are no angular velocities.
   ///
   /// - Parameters:
   ///   - seen: the motion as the predictors receive it, sample by sample.
   ///   - truth: the true motion; `seen` if nil.
-  ///   - lookAheads: seconds, at most 0.2.
+  ///   - lookAheads: the look-aheads, in seconds, at most 0.2.
   package static func run(
     _ seen: RecordedMotion, truth: RecordedMotion? = nil,
     lookAheads: [Double] = Forecast.lookAheads

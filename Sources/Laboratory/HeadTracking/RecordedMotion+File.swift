@@ -8,7 +8,7 @@ extension RecordedMotion {
   ///
   /// `t` is in seconds and ascends. The pose `headToWorld` is in `w,x,y,z`, or in `qw,qx,qy,qz` if
   /// those are missing; it may have gaps (`nan`). `gx,gy,gz`, in rad/s, are optional. If there is a
-  /// column `movement`, the rows with 1 are scored.
+  /// column `movement`, only the rows in which it is 1 are scored.
   ///
   /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and its problem.
   package init(path: String) throws(HeadTrackingError) {

@@ -12,7 +12,7 @@ package import Rendering
 package final class BenchStage {
   private static let mostFrames = 4096
   private static let mostChannels = 64
-  /// Number of grid points after which the head's motion repeats.
+  /// The number of grid points after which the head's motion repeats.
   private static let period = 3600
   private let planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private let poses: UnsafeMutablePointer<Quaternion>

@@ -5,19 +5,20 @@ package import Binaural
 package import Geometry
 private import Glibc
 
-/// Computes the same as `BinauralDecoder` from the definition, in plain double-precision loops.
+/// Computes the output of `BinauralDecoder` from its definition, in plain double-precision loops.
 ///
-/// It rotates with matrices that are interpolated linearly between grid points (along a parabola if
-/// the head turns very fast), then convolves in the time domain. It shares no code with the fast
-/// decoder and is thousands of times slower. Tests compare the two, and `bench render` reports
-/// their difference.
+/// The reference decoder rotates with matrices that are interpolated linearly between grid points
+/// (along a parabola if the head turns very fast), then convolves in the time domain. It shares
+/// neither rotation nor convolution code with the fast decoder and is thousands of times slower.
+/// Tests compare the outputs of the two, and `bench render` reports the cost of both.
 package struct ReferenceDecoder: Sendable {
   private let order: Int
   private let left: [[Double]]
   private let right: [[Double]]
   private let nodes: [Node]
 
-  /// A node of a quadrature on the sphere: direction, weight over 4 pi, and harmonics.
+  /// A node of a quadrature on the sphere: its direction, its weight divided by 4 pi, and the
+  /// harmonics in that direction.
   private struct Node {
     var direction: SIMD3<Double>
     var weight: Double
@@ -81,8 +82,9 @@ package struct ReferenceDecoder: Sendable {
     return turned
   }
 
-  /// Returns the matrix halfway through a fast cell, for the parabola. Nil if the phase of the
-  /// highest degree changes by at most 0.02 rad, so that a straight line is accurate enough.
+  /// Returns the matrix halfway between two grid points, for the parabola. Returns nil if the turn
+  /// is so small that a straight line is accurate enough: the phase of the highest degree changes
+  /// by at most 0.02 rad.
   private func middleMatrix(_ a: Quaternion, _ b: Quaternion) -> [[Double]]? {
     let cosine = abs(a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z)
     let halfAngle = acos(min(1, cosine))
@@ -90,7 +92,7 @@ package struct ReferenceDecoder: Sendable {
     return matrix(.slerp(a, b, 0.5))
   }
 
-  /// Returns the sum of h * x over all inputs.
+  /// Returns the sum over all channels of each channel in `x` convolved with its filter in `h`.
   private static func convolve(_ x: [[Double]], _ h: [[Double]]) -> [Double] {
     var y = [Double](repeating: 0, count: x[0].count)
     for (x, h) in zip(x, h) {

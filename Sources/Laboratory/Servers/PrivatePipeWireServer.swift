@@ -3,12 +3,12 @@
 import Glibc
 
 /// A private PipeWire server with WirePlumber, PulseAudio's protocol and D-Bus. Its default sink is
-/// a null sink "ears".
+/// a null sink named "ears".
 ///
 /// ## Threading
 /// Not thread-safe: call it from one thread at a time.
 public final class PrivatePipeWireServer {
-  /// The address for `PULSE_SERVER` or a `serverAddress`.
+  /// The server's address, for the variable `PULSE_SERVER` or a parameter `serverAddress`.
   public let address: String
 
   private let directory: PrivatePulseDirectory
@@ -16,7 +16,7 @@ public final class PrivatePipeWireServer {
   private var processes: [PrivatePulseProcess] = []
   private var socketPath: String { directory.path + "/pulse/native" }
 
-  /// The missing Debian package, or nil if such a server can be started.
+  /// The first Debian package that is missing, or nil if such a server can be started.
   public static var missingPackage: String? {
     let needed = [
       ("pipewire", "pipewire"), ("wireplumber", "wireplumber"),
@@ -46,8 +46,8 @@ public final class PrivatePipeWireServer {
 
   deinit { stop() }
 
-  /// Disables WirePlumber's Bluetooth monitor. It asks systemd for the logged-in users, and without
-  /// systemd (in containers) it makes the session manager exit.
+  /// Disables WirePlumber's Bluetooth monitor. The monitor asks systemd for the logged-in users,
+  /// and without systemd (in containers) it makes WirePlumber exit.
   private func leaveBluetoothOut() {
     for name in ["home/config", "home/config/wireplumber"] { _ = directory.make(name) }
     let folder = directory.make("home/config/wireplumber/bluetooth.lua.d")
@@ -56,7 +56,7 @@ public final class PrivatePipeWireServer {
     fclose(file)
   }
 
-  /// Runs `body` with a server that is stopped afterwards.
+  /// Runs `body` with a new server, which is stopped afterwards.
   public static func withServer<Result>(
     _ body: (PrivatePipeWireServer) throws -> Result
   ) throws -> Result {
@@ -69,7 +69,7 @@ public final class PrivatePipeWireServer {
     while let process = processes.popLast() { process.end(signal: SIGTERM) }
   }
 
-  /// Kills all processes at once, as in a crash.
+  /// Kills all processes of the server, as in a crash.
   public func kill() {
     while let process = processes.popLast() { process.end(signal: SIGKILL) }
   }
@@ -118,8 +118,8 @@ public final class PrivatePipeWireServer {
     throw PrivatePulseError.notStarted(arguments[0], log: PrivatePulseProcess.readText(log))
   }
 
-  /// Loads the sink and makes it the default. Each step is retried: a loaded sink appears with a
-  /// delay.
+  /// Loads the sink "ears" and makes it the default. Each step is retried for at least 2 s, because
+  /// a loaded sink appears with a delay.
   private func loadEars() throws {
     try insist([
       "load-module", "module-null-sink", "sink_name=ears", "rate=48000", "channels=2",

@@ -20,13 +20,14 @@ public enum PrivatePulseError: Error, CustomStringConvertible {
   }
 }
 
-/// A child process that is ended by its id, and also if this process dies.
+/// A child process that ends when this object is released, and also if this process dies.
 final class PrivatePulseProcess {
   private let process: ChildProcess
   private var guardian: ProcessGuardian?
   private var hasEnded = false
 
-  /// Starts `arguments[0]` (found in PATH) and appends both its outputs to the file `log`.
+  /// Starts `arguments[0]`, found in PATH, and appends its standard output and error to the file
+  /// `log`.
   init(_ arguments: [String], environment: [String: String], log: String) throws {
     process = try Self.start(arguments, environment: environment, log: log)
     guardian = try ProcessGuardian(killing: process.id)
@@ -42,7 +43,8 @@ final class PrivatePulseProcess {
     if !hasEnded { kill(pid, signal) }
   }
 
-  /// Sends `signal`, then SIGKILL if the process still runs after 1 s, and reaps it.
+  /// Sends `signal`, then SIGKILL if the process still runs after 1 s, and reaps the process. Has
+  /// no effect if the process was ended before.
   func end(signal: Int32) {
     guard !hasEnded else { return }
     hasEnded = true
@@ -52,7 +54,9 @@ final class PrivatePulseProcess {
     guardian = nil
   }
 
-  /// Runs a short command to its end and returns its standard output and error.
+  /// Runs a command of at most 5 s and returns its standard output and error.
+  ///
+  /// - Throws: `PrivatePulseError` if the command cannot start, fails or takes longer.
   @discardableResult
   static func run(
     _ arguments: [String], environment: [String: String], directory: String

@@ -3,13 +3,13 @@
 import CRealtime
 import Glibc
 
-/// A private PulseAudio server with a null sink "ears", without D-Bus or real-time scheduling. It
-/// runs as root or as any user.
+/// A private PulseAudio server, with a null sink named "ears" by default, without D-Bus or
+/// real-time scheduling. It runs as root or as any user.
 ///
 /// ## Threading
 /// Not thread-safe: call it from one thread at a time.
 public final class PrivatePulseServer {
-  /// The address for `PULSE_SERVER` or a `serverAddress`.
+  /// The server's address, for the variable `PULSE_SERVER` or a parameter `serverAddress`.
   public let address: String
   public let sinkRate: Int
 
@@ -20,15 +20,18 @@ public final class PrivatePulseServer {
   private var process: PrivatePulseProcess?
   private var socketPath: String { directory.path + "/native" }
 
-  /// The missing Debian package, or nil if such a server can be started.
+  /// The first Debian package that is missing, or nil if such a server can be started.
   public static var missingPackage: String? {
     let needed = [("pulseaudio", "pulseaudio"), ("pactl", "pulseaudio-utils")]
     return needed.first { PrivatePulseDirectory.find($0.0) == nil }?.1
   }
 
-  /// Starts the server; it accepts connections when this returns.
+  /// Starts the server and waits until it accepts connections.
   ///
-  /// - Parameter hasDefaultSink: false to start without any sink.
+  /// - Parameters:
+  ///   - sinkRate: the sample rate of the sink "ears", in Hz.
+  ///   - hasDefaultSink: false to start without any sink.
+  /// - Throws: `PrivatePulseError` if a program is missing or the server does not start within 5 s.
   public init(sinkRate: Int = 48_000, hasDefaultSink: Bool = true) throws {
     program = try PrivatePulseDirectory.require("pulseaudio", package: "pulseaudio")
     _ = try PrivatePulseDirectory.require("pactl", package: "pulseaudio-utils")
@@ -46,7 +49,7 @@ public final class PrivatePulseServer {
 
   deinit { stop() }
 
-  /// Runs `body` with a server that is stopped afterwards.
+  /// Runs `body` with a new server, which is stopped afterwards.
   public static func withServer<Result>(
     sinkRate: Int = 48_000, _ body: (PrivatePulseServer) throws -> Result
   ) throws -> Result {
@@ -66,7 +69,8 @@ public final class PrivatePulseServer {
     process = nil
   }
 
-  /// Suspends the server, as if swapped out: connections stay open, but nothing is answered.
+  /// Suspends the server, as if it were swapped out: connections stay open, but it does not
+  /// respond.
   public func freeze() { process?.send(SIGSTOP) }
 
   public func thaw() { process?.send(SIGCONT) }
@@ -79,7 +83,7 @@ public final class PrivatePulseServer {
     return try start()
   }
 
-  /// Loads a null sink and returns the module index for `unload`.
+  /// Loads a null sink and returns the index of its module, for `unload`.
   public func loadSink(_ name: String, rate: Int = 48_000) throws -> Int {
     let answer = try pactl(["load-module"] + Self.nullSink(name, rate: rate))
     return Int(answer.prefix { $0.isNumber }) ?? -1
@@ -96,8 +100,8 @@ public final class PrivatePulseServer {
       ["pactl"] + arguments, environment: environment, directory: directory.path)
   }
 
-  /// Returns the module's arguments. Without norewinds, the first request for audio takes up to 2
-  /// s.
+  /// Returns the name and the arguments of a null sink's module. Without `norewinds`, the first
+  /// request for audio takes up to 2 s.
   private static func nullSink(_ name: String, rate: Int) -> [String] {
     [
       "module-null-sink", "sink_name=\(name)", "rate=\(rate)", "channels=2",
@@ -129,7 +133,7 @@ public final class PrivatePulseServer {
   }
 }
 
-/// Returns true if a process accepts connections at a Unix socket.
+/// Returns whether a process accepts connections at a Unix socket.
 func unixSocketAccepts(_ path: String) -> Bool {
   let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
   guard descriptor >= 0 else { return false }

@@ -5,7 +5,7 @@
 /// The reports jitter, but the sink does not. So each fragment's time is the median of the times
 /// that the 25 reports before it, its own report and the 25 reports after it imply.
 package struct CaptureTimeline: Sendable {
-  /// The first frame of a fragment, and the CLOCK_MONOTONIC time at which it was played, in ns.
+  /// A frame of a fragment, and the CLOCK_MONOTONIC time at which that frame was played, in ns.
   package typealias Report = (frame: Int, time: Int64)
 
   private let anchors: [(frame: Int, time: Double)]
@@ -13,7 +13,7 @@ package struct CaptureTimeline: Sendable {
   /// Root mean square deviation of the reports from the smoothed times, in ms.
   package let jitterMilliseconds: Double
 
-  /// Returns nil if there are no reports.
+  /// Smooths the times of the reports. Returns nil if there are no reports.
   package init?(_ reports: [Report], sampleRate: Double) {
     guard !reports.isEmpty else { return nil }
     let pace = 1e9 / sampleRate
@@ -32,13 +32,14 @@ package struct CaptureTimeline: Sendable {
     jitterMilliseconds = (squares / Double(reports.count)).squareRoot() * 1e-6
   }
 
-  /// Returns the CLOCK_MONOTONIC time at which a frame was played, in ns.
+  /// Returns the CLOCK_MONOTONIC time at which a frame was played, in ns. The frame may be
+  /// fractional.
   package func time(ofFrame frame: Double) -> Double {
     let place = index { Double($0.frame) <= frame }
     return anchors[place].time + (frame - Double(anchors[place].frame)) * nanosecondsPerFrame
   }
 
-  /// Returns the frame that was played at a CLOCK_MONOTONIC time.
+  /// Returns the frame that was played at a CLOCK_MONOTONIC time in ns, to the nearest frame.
   package func frame(at time: Double) -> Int {
     let place = index { $0.time <= time }
     let frames = (time - anchors[place].time) / nanosecondsPerFrame
@@ -46,7 +47,7 @@ package struct CaptureTimeline: Sendable {
   }
 
   /// Returns the index of the last anchor that satisfies `holds`, by binary search; 0 if none does.
-  /// `holds` must not be true for any anchor after one for which it is false.
+  /// Every anchor for which `holds` is true must precede every anchor for which `holds` is false.
   private func index(where holds: ((frame: Int, time: Double)) -> Bool) -> Int {
     var (low, high) = (0, anchors.count)
     while high - low > 1 {

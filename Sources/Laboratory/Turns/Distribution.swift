@@ -12,7 +12,7 @@ package struct Distribution: Sendable, Equatable, Codable {
   package let p99: Double
   package let maximum: Double
 
-  /// Returns nil if there are no values.
+  /// Computes the statistics of the values. Returns nil if there are no values.
   package init?(_ values: [Double]) {
     guard !values.isEmpty else { return nil }
     let sorted = values.sorted()
@@ -29,7 +29,8 @@ package struct Distribution: Sendable, Equatable, Codable {
     maximum = sorted[sorted.count - 1]
   }
 
-  /// Returns a percentile of sorted values, interpolated linearly between neighbours.
+  /// Returns a percentile (0 to 100) of ascending values, interpolated linearly between neighbours.
+  /// There must be at least one value.
   package static func percentile(_ percent: Double, of sorted: [Double]) -> Double {
     let place = percent / 100 * Double(sorted.count - 1)
     let low = Int(place.rounded(.down))

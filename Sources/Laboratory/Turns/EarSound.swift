@@ -34,8 +34,8 @@ package struct EarSound: Sendable {
     EarSound(left: left.map { gain * $0 }, right: right.map { gain * $0 })
   }
 
-  /// Returns `count` frames from `start` on. The sound repeats for ever. A windowed sinc of 32 taps
-  /// interpolates between frames.
+  /// Returns `count` frames from frame `start` on; the sound repeats for ever. A windowed sinc of
+  /// 32 taps interpolates between frames.
   func stretch(from start: Double, count: Int) -> EarSound {
     let whole = start.rounded(.down)
     let kernel = Self.kernel(start - whole)
@@ -46,7 +46,8 @@ package struct EarSound: Sendable {
 
   private static let taps = 32
 
-  /// Returns the interpolation kernel, or nil if `fraction` is close to a frame.
+  /// Returns the interpolation kernel for a position between two frames. Returns nil if `fraction`
+  /// is within 0.001 of 0 or 1: the samples are then used unchanged.
   private static func kernel(_ fraction: Double) -> [Float]? {
     guard fraction > 1e-3, fraction < 1 - 1e-3 else { return nil }
     return (0..<taps).map { tap in
@@ -70,7 +71,8 @@ package struct EarSound: Sendable {
     }
   }
 
-  /// sin(pi x) and cos(pi x).
+  /// Returns sin(pi x).
   private static func sine(_ x: Double) -> Double { HalfTurns.sine(x) }
+  /// Returns cos(pi x).
   private static func cosine(_ x: Double) -> Double { HalfTurns.cosine(x) }
 }

@@ -4,10 +4,10 @@ import Geometry
 import HeadTracking
 import System
 
-/// Generated head motions, for use without recordings: minimum-jerk turns (Flash and Hogan, J.
-/// Neurosci. 1985) with pauses between them, identical in every run.
+/// Generated head motions for use without recordings. They are identical in every run.
 package enum GeneratedMotion {
-  /// All motions with their names: slow looks around, quick ones, and a shaken head.
+  /// The named motions for `bench tracking-error`: slow looks around, quick looks around, and a
+  /// shaken head.
   package static var all: [(name: String, motion: RecordedMotion)] {
     [
       ("generated-slow", looks(seconds: 60, reach: 20...60, durations: 0.8...1.6, seed: 1)),
@@ -19,7 +19,14 @@ package enum GeneratedMotion {
   private static let rate = 500.0
   private static let degree = Double.pi / 180
 
-  /// Turns from one random direction to the next, with a pause of up to 0.5 s after each turn.
+  /// Returns minimum-jerk turns (Flash and Hogan, J. Neurosci. 1985) from one random direction to
+  /// the next, with a pause of up to 0.5 s after each turn.
+  ///
+  /// - Parameters:
+  ///   - seconds: the duration of the motion.
+  ///   - reach: the change of yaw in each turn, in degrees.
+  ///   - durations: the durations of the turns, in seconds.
+  ///   - seed: the seed of the random numbers.
   package static func looks(
     seconds: Double, reach: ClosedRange<Double>, durations: ClosedRange<Double>, seed: UInt64
   ) -> RecordedMotion {
@@ -46,7 +53,7 @@ package enum GeneratedMotion {
     motion(seconds) { SIMD2(degrees * HalfTurns.sine(2 * hertz * $0), 0) }
   }
 
-  /// A head that turns about the vertical axis at a constant rate.
+  /// Returns the motion of a head that turns about the vertical axis at a constant rate.
   package static func spinning(
     seconds: Double, degreesPerSecond: Double
   ) -> RecordedMotion {
@@ -55,7 +62,7 @@ package enum GeneratedMotion {
 
   /// Samples a motion at 500 Hz.
   ///
-  /// - Parameter look: returns yaw and pitch in degrees for a time; the times ascend.
+  /// - Parameter look: returns yaw and pitch in degrees for a time in seconds; the times ascend.
   private static func motion(
     _ seconds: Double, _ look: (Double) -> SIMD2<Double>
   ) -> RecordedMotion {

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The difference between the values of two groups at the same value of a covariate: analysis of
-/// covariance with a common slope (R. A. Fisher, Statistical Methods for Research Workers, 1932).
+/// The difference between the latencies of two groups at the same wait: analysis of covariance with
+/// a common slope (R. A. Fisher, Statistical Methods for Research Workers, 1932).
 package struct GroupDifference: Sendable, Equatable {
+  /// Latency of the second group minus latency of the first, in the unit of the rows.
   package var difference: Double
   /// The standard error of `difference`.
   package var uncertainty: Double
 
   package typealias Row = (wait: Double, latency: Double)
 
-  /// Fits both groups. Rows more than three standard deviations off the fit (estimated from the
-  /// median absolute residual) are outliers of a stalled machine and are left out.
+  /// Fits parallel lines to both groups. Rows that deviate by more than three standard deviations
+  /// (estimated from the median absolute residual) are left out: a machine that stalls causes such
+  /// outliers.
   ///
   /// - Returns: nil if a group has fewer than four rows.
   package init?(_ first: [Row], _ second: [Row]) {

@@ -8,10 +8,10 @@ enum HalfTurns {
   package static func cosine(_ x: Double) -> Double { cos(Double.pi * x) }
 }
 
-/// Returns the polar angle of a point, in radians.
+/// Returns the polar angle of the point (x, y), in radians.
 func angle(_ y: Double, _ x: Double) -> Double { atan2(y, x) }
 
-/// Returns a power relative to another, in dB.
+/// Returns the ratio of a power to the power `whole`, in dB.
 func decibels(_ power: Double, relativeTo whole: Double) -> Double {
   10 * log10(max(power, 1e-30) / max(whole, 1e-30))
 }

@@ -18,7 +18,8 @@ package struct SoundAlignment: Sendable, Equatable {
   ///   - reference: the sound to search.
   ///   - expected: the offset to search near; nil searches the entire reference.
   ///   - radius: the number of frames searched on either side of `expected`.
-  /// - Returns: nil if the stretch is silent or not in the recording.
+  /// - Returns: nil if the stretch is empty, silent or not inside the recording, or if the
+  ///   reference does not correlate positively with the stretch at any offset that is searched.
   package static func find(
     _ recording: EarSound, _ frames: Range<Int>, in reference: EarSound,
     near expected: Double? = nil, radius: Int = 8
@@ -37,7 +38,8 @@ package struct SoundAlignment: Sendable, Equatable {
     return fit(recording, frames, reference, offset)
   }
 
-  /// Returns the gain and the residual at an offset.
+  /// Returns the alignment at an offset, with its gain and residual. Returns nil if the recording
+  /// or the reference is silent there.
   static func fit(
     _ recording: EarSound, _ frames: Range<Int>, _ reference: EarSound, _ offset: Double
   ) -> SoundAlignment? {
@@ -58,8 +60,8 @@ package struct SoundAlignment: Sendable, Equatable {
       residualDecibels: decibels(heard - both * both / own, relativeTo: heard))
   }
 
-  /// Returns the correlations with the reference at `count` places from `start` on, each divided by
-  /// the norm of the reference there.
+  /// Returns the correlations of `probe` with the reference at `count` frames from `start` on, each
+  /// divided by the norm of the reference there.
   private static func correlate(
     _ probe: [[Float]], _ reference: EarSound, from start: Int, _ count: Int
   ) -> [Double] {
@@ -104,7 +106,8 @@ package struct SoundAlignment: Sendable, Equatable {
     return sum.sum() + rest
   }
 
-  /// Returns the offset of the vertex of the parabola through a maximum and its neighbours.
+  /// Returns the offset, from -0.5 to 0.5, from a maximum to the vertex of the parabola through the
+  /// maximum and its neighbours. Returns 0 if the maximum is the first or the last score.
   private static func vertex(_ scores: [Double], _ best: Int) -> Double {
     guard best > 0, best < scores.count - 1 else { return 0 }
     let (a, b, c) = (scores[best - 1], scores[best], scores[best + 1])

@@ -8,14 +8,15 @@ import Rendering
 /// when a sound is heard and the pose that the sound was rendered for.
 ///
 /// A simulated clock drives the player's pose source and its prediction through a recorded motion.
-/// Sound is written in blocks, `queue` + `path` before it is heard. If rewriting is on, each
-/// tracker report may rewrite a window that begins `path` after the report; the player's
+/// Sound is written in blocks, a time of `queue` + `path` before it is heard. If rewriting is on,
+/// each tracker report may rewrite a window that begins `path` after the report; the player's
 /// `RewritePolicy` decides whether, and how the pose moves to the newest one. Sound after the
 /// window keeps its older pose until a later window reaches it.
 package struct TrackingModel: Sendable {
   /// Time between the earliest sound that can be rewritten and the sound being written, in seconds.
   package var queue = 0.150
-  /// Time from a motion of the tracker to the earliest sound that it can affect, in seconds.
+  /// Time from a motion of the tracker to the earliest sound that the motion can affect, in
+  /// seconds.
   package var path = 0.020
   /// Tracker reports per second.
   package var trackerRate = 100.0
@@ -30,7 +31,8 @@ package struct TrackingModel: Sendable {
 
   package init() {}
 
-  /// Returns the errors at all scored moments with a known pose, in radians.
+  /// Returns the angles between the true and the rendered pose, in radians: one for each scored
+  /// grid point at which both are known. The first 0.5 s that are heard are not scored.
   package func errors(over motion: RecordedMotion) -> [Double] {
     guard let begin = motion.times.first, let end = motion.times.last, end > begin else {
       return []
@@ -39,13 +41,14 @@ package struct TrackingModel: Sendable {
     return run.errors()
   }
 
-  /// One pass through a motion. Times are in seconds from its start.
+  /// One pass through a motion. Times are in seconds from the start of the motion.
   private struct Run {
     let model: TrackingModel
     let seconds: Double
+    /// The time in the recording at which the motion starts.
     let begin: Double
     let source = HeadPoseSource()
-    /// The pose for which the sound at each grid point was last rendered.
+    /// The pose for which the sound at each grid point was last rendered; nil if not yet rendered.
     var rendered: [Quaternion?]
     let policy = RewritePolicy()
     var isRewriting = false
@@ -53,7 +56,8 @@ package struct TrackingModel: Sendable {
     var asked: MotionCursor
     var truth: MotionCursor
 
-    /// The offset of the clock of the pose source: times near zero would be taken for unknown ones.
+    /// The offset of the pose source's clock, in ns: the source would treat times near zero as
+    /// unknown.
     static let epoch: Int64 = 1_000_000_000_000
 
     init(model: TrackingModel, motion: RecordedMotion, begin: Double, end: Double) {
@@ -146,7 +150,7 @@ package struct TrackingModel: Sendable {
       guard let yaw = source.front else { return [] }
       let front = Quaternion(rotationVector: SIMD3(0, 0, -yaw))
       var errors: [Double] = []
-      // Nothing is scored before the first block is heard.
+      // Scoring begins 0.5 s after the first block is heard.
       let start = Int((model.queue + model.path + 0.5) / TrackingModel.grid)
       for point in rendered.indices.dropFirst(start) {
         let time = begin + Double(point) * TrackingModel.grid
@@ -177,8 +181,8 @@ struct MotionCursor {
 
   init(_ motion: RecordedMotion) { self.motion = motion }
 
-  /// Returns the state at a time, by slerp between rows; nil outside the motion or if a row's pose
-  /// is unknown.
+  /// Returns the state at a time, by slerp between two rows. Returns nil outside the motion, or if
+  /// the pose of either row is unknown.
   mutating func state(at time: Double) -> State? {
     let times = motion.times
     while next < times.count - 1, times[next] < time { next += 1 }

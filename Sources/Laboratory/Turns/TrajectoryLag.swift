@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The delay of a heard motion behind the motion of the head, from the two courses alone: the lag
-/// that minimises their mean squared difference.
+/// The delay of a heard motion behind the motion of the head: the lag that minimises the mean
+/// squared difference between the two.
 package struct TrajectoryLag: Sendable, Equatable {
   /// The lag in seconds; negative if the sound is ahead, which prediction can cause.
   package var seconds: Double
-  /// Root mean square of the remaining difference, in the unit of the courses.
+  /// Root mean square of the remaining difference, in the unit of the values.
   package var residual: Double
   /// Standard error of the lag in seconds, estimated from the residual.
   package var uncertainty: Double
 
-  /// A course: ascending times in seconds, and values.
+  /// A motion over time: ascending times in seconds, and a value, such as the yaw, for each.
   package typealias Course = (times: [Double], values: [Double])
 
   /// Finds the lag of a heard course behind the course of the head.
   ///
   /// - Parameters:
-  ///   - heard: the course measured in the recording.
+  ///   - heard: the course measured in the recording; values that are not finite are ignored.
   ///   - head: the course of the tracker.
   ///   - range: the range of lags to search, in seconds.
-  /// - Returns: nil if the courses do not overlap or the head hardly moves.
+  /// - Returns: nil if the courses have at most 20 values in common at the best lag, if that lag is
+  ///   at an end of the range, or if the cost has no minimum because the head does not move.
   package init?(of heard: Course, behind head: Course, in range: ClosedRange<Double> = -0.2...1.0) {
     let step = 0.001
     let count = Int((range.upperBound - range.lowerBound) / step)

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the instant at which a recording changes from one rendering to another: from that for the
-/// head before a turn to that for the head after it. 3GPP TS 26.260, 4.2.3, compares two renderers
-/// in the same way.
+/// Finds the instant at which a recording changes from the rendering for the head before a turn to
+/// the rendering for the head after it. 3GPP TS 26.260, 4.2.3, compares two renderers in the same
+/// way.
 ///
-/// It makes two estimates. The half of the turn is the split that minimises the squared difference
-/// to "the first rendering before it, the second after it" over all samples (maximum likelihood for
-/// a step in white noise). The begin and the end come from the progress of the change in 2 ms
-/// windows, by projection on the difference of the two renderings.
+/// The finder makes two estimates. `half` is the best frame at which to split the recording: it
+/// minimises the squared difference from the first rendering before the split and from the second
+/// one after it (maximum likelihood for a step in white noise). `begin` and `settled` come from the
+/// progress of the change in windows of 2 ms, by projection on the difference of the two
+/// renderings.
 package struct TurnFinder: Sendable {
   /// A turn found in a recording. Positions are frames of the recording.
   package struct Turn: Sendable, Equatable {
-    /// The end of the last window with less than a tenth of the change.
+    /// The end of the last window, up to `half`, with less than a tenth of the change.
     package var begin: Double
-    /// The instant of the turn, at half of the change.
+    /// The instant of the turn: the frame that best separates the two renderings.
     package var half: Double
-    /// The start of the first window from which on the change stays within a tenth of complete.
+    /// The start of the first window from which the change stays within a tenth of complete; at
+    /// least `half`.
     package var settled: Double
-    /// Alignment of the recording with the first rendering before the turn; `after` with the
-    /// second.
+    /// The alignment of the recording with the first rendering, before the turn.
     var before: SoundAlignment
+    /// The alignment of the recording with the second rendering, after the turn.
     package var after: SoundAlignment
   }
 
-  /// Frames per window: 2 ms.
+  /// Frames per window: 2 ms, at least 8 frames.
   let window: Int
-  /// A stretch does not match a rendering if its residual exceeds this, in dB.
+  /// The residual, in dB, below which a stretch matches a rendering.
   private static let badResidual = -9.0
   private let alignmentFrames: Int
 
@@ -41,12 +43,15 @@ package struct TurnFinder: Sendable {
   ///
   /// - Parameters:
   ///   - recording: the recorded sound.
-  ///   - frames: the stretch; its first 50 ms are before the turn, its last 50 ms after it.
+  ///   - frames: the stretch, longer than 100 ms. Its first 50 ms are before the turn, its last 50
+  ///     ms after it.
   ///   - first: the rendering for the head before the turn. Both renderings repeat for ever.
   ///   - second: the rendering for the head after the turn.
-  ///   - offset: the offset of a nearby alignment; nil searches the entire rendering.
-  /// - Returns: nil unless the stretch begins with the first rendering and ends with the second at
-  ///   the same place of the source: sound was lost, or there is no turn.
+  ///   - offset: the offset of a nearby alignment, which is tried first. If it is nil or does not
+  ///     match, the entire rendering is searched.
+  /// - Returns: nil if there is no turn or if sound was lost: the stretch does not begin with the
+  ///   first rendering, or does not end with the second one at the same place in the source. Also
+  ///   nil if the stretch is too short or not inside the recording.
   package func turn(
     in recording: EarSound, _ frames: Range<Int>, from first: EarSound, to second: EarSound,
     near offset: Double? = nil
@@ -60,7 +65,7 @@ package struct TurnFinder: Sendable {
       let after = SoundAlignment.find(recording, end, in: second, near: before.offset, radius: 3),
       after.residualDecibels < Self.badResidual
     else { return nil }
-    // The two offsets differ by a frame or two because the sound card's clock drifts.
+    // The two offsets can differ by up to three frames because the sound card's clock drifts.
     let (start, gain) = (Double(frames.lowerBound), Float(before.gain))
     let way = Way(
       recording, frames,
@@ -89,8 +94,8 @@ package struct TurnFinder: Sendable {
 
 /// The progress of a recording from one sound to another.
 private struct Way {
-  /// Cumulative sums over the frames before each index, for recording x and sounds a and b: `done`
-  /// of (x - a)(b - a), `whole` of (b - a)^2.
+  /// Cumulative sums over the frames before each index, for recording x and sounds a and b. `done`
+  /// is the sum of (x - a)(b - a), and `whole` is the sum of (b - a)^2.
   private var done = [0.0]
   private var whole = [0.0]
   private var frames: Int { done.count - 1 }
@@ -112,10 +117,11 @@ private struct Way {
     }
   }
 
-  /// The frame that best divides the recording; nil if that is an end.
+  /// The frame that best divides the recording into the first and the second sound; nil if that
+  /// frame is at either end.
   ///
   /// For recording x and sounds a and b, |x - a|^2 - |x - b|^2 = 2 (x - a)(b - a) - |b - a|^2. The
-  /// sum of this up to a frame is smallest at the best split.
+  /// sum of this difference over all frames before a split is smallest at the best split.
   var half: Double? {
     var (best, least) = (0, Double.infinity)
     for i in 0...frames {
@@ -145,7 +151,8 @@ private struct Way {
     return (begin, max(half, settled))
   }
 
-  /// Returns the progress in a window; nil if the two sounds are the same there, as in a pause.
+  /// Returns the progress of the change in a window: 0 for the first sound, 1 for the second.
+  /// Returns nil if the two sounds hardly differ there, as in a pause.
   private func share(_ start: Int, _ window: Int) -> Double? {
     let square = whole[start + window] - whole[start]
     let usual = whole[frames] / Double(frames) * Double(window)

@@ -2,15 +2,15 @@
 
 import Geometry
 
-/// Reads from a recording the head yaw that it was rendered for, in steps of 4 ms.
+/// Estimates the head yaw for which each part of a recording was rendered.
 ///
 /// A first-order soundfield rendered for a turned head is linear in the cosine and the sine of the
-/// yaw. So the renderings for three yaws determine all others.
+/// yaw. So the renderings for three yaws determine the rendering for any other yaw.
 package struct YawReader: Sendable {
-  /// The yaw at a frame of the recording.
+  /// The yaw around a frame of the recording.
   package struct Moment: Sendable {
     package let frame: Int
-    /// Yaw in degrees; NaN in silence and if the recording does not match.
+    /// Yaw in degrees, positive to the left; NaN in silence or if the recording does not match.
     package let yaw: Double
   }
 
@@ -33,7 +33,13 @@ package struct YawReader: Sendable {
     self.ahead = ahead
   }
 
-  /// Returns the yaws in a recording; the head faces the front during `start`.
+  /// Returns one yaw for every `hop` frames of a recording, from the beginning of `start` on.
+  ///
+  /// - Parameters:
+  ///   - recording: the recorded sound.
+  ///   - start: the frames during which the head faces the front.
+  ///   - hop: the number of frames per yaw; the default is 4 ms at 48 kHz.
+  /// - Returns: an empty list if `start` cannot be aligned with the rendering for the front.
   package func moments(
     in recording: EarSound, startingAt start: Range<Int>, hop: Int = 192
   ) -> [Moment] {
@@ -68,7 +74,8 @@ package struct YawReader: Sendable {
   /// Fits the recording as a sum of the three parts by least squares; the yaw is the angle of the
   /// gains of `side` and `front`.
   ///
-  /// - Returns: yaw in degrees, and the unexplained share of the energy.
+  /// - Returns: the yaw in degrees, and the unexplained share of the energy, from 0 to 1; NaN and 1
+  ///   if the recording is silent or the equations have no solution.
   private func fit(
     _ recording: EarSound, _ frames: Range<Int>, _ offset: Double
   ) -> (yaw: Double, residual: Double) {

@@ -16,12 +16,13 @@ package struct UpmixInstruments {
 
   var seconds: Double { Double(frames) / Self.rate }
 
-  /// Returns a random number from 0 to 1.
+  /// Returns a random number from 0 up to, but not including, 1.
   mutating func uniform() -> Double { random.uniform() }
 
   mutating func noise(_ count: Int) -> [Double] { (0..<count).map { _ in random.gaussian() } }
 
-  /// Returns noise that falls by 6 dB per octave between two corner frequencies, in Hz.
+  /// Returns noise whose spectrum falls by 6 dB per octave above `low`, levels off near the
+  /// frequency sqrt(low * high) / bright, and falls again above `high`. Frequencies are in Hz.
   mutating func darkNoise(from low: Double, to high: Double, bright: Double) -> [Double] {
     let x = noise(frames)
     let dark = onePole(x, corner: low)
@@ -30,7 +31,7 @@ package struct UpmixInstruments {
   }
 
   /// Returns the syllables of a voice: pulses of varying pitch through three formants, occasional
-  /// hisses, and pauses between phrases.
+  /// hisses, and pauses between phrases. `pitch` is in Hz; `pause` is the mean pause, in seconds.
   mutating func voice(pitch: Double, pause: Double) -> [Double] {
     let vowels = [
       (730.0, 1090.0, 2440.0), (270, 2290, 3010), (570, 840, 2410), (530, 1840, 2480),
@@ -78,7 +79,7 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// Returns plucked notes every `period` seconds, at random pitches in a range, in Hz.
+  /// Returns a plucked note every `period` seconds, each at a random pitch from `pitches`, in Hz.
   mutating func plucks(
     every period: Double, from start: Double, pitches: ClosedRange<Double>, decay: Double,
     partials: Int
@@ -102,7 +103,7 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// Returns a bowed tone with vibrato that glides between random pitches.
+  /// Returns a bowed tone with vibrato, which glides between random pitches near `pitch`, in Hz.
   mutating func bow(around pitch: Double) -> [Double] {
     let step = 1.1
     let steps = (0...(Int(seconds / step) + 2)).map { _ in 14 * uniform() - 3 }
@@ -121,7 +122,8 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// Returns short beats: noise above a corner frequency, or a falling tone if it is nil.
+  /// Returns a short beat every `period` seconds: noise above `corner` Hz, or a tone of falling
+  /// pitch if `corner` is nil.
   mutating func beats(every period: Double, from start: Double, above corner: Double?) -> [Double] {
     var sound = [Double](repeating: 0, count: frames)
     for time in stride(from: start, to: seconds, by: period) {
@@ -142,8 +144,8 @@ package struct UpmixInstruments {
     return normalized(zip(sound, onePole(sound, corner: corner)).map { $0 - $1 })
   }
 
-  /// Returns reverberation for two sides: noise that decays by 60 dB in `seconds`, after a delay of
-  /// 30 ms.
+  /// Returns the reverberation of a sound, left and right: its convolution with two independent
+  /// noises that begin after 30 ms and decay by 60 dB in `seconds`.
   mutating func reverb(_ sound: [Double], seconds: Double, corner: Double) -> [[Double]] {
     var size = 1
     let length = Int((seconds + 0.03) * Self.rate)

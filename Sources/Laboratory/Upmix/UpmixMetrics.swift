@@ -4,29 +4,32 @@ import Glibc
 
 /// The quality of an upmix; see docs/upmix.md.
 package struct UpmixMetrics: Codable {
-  /// Error of the fold-down FL + 0.7071 FC + 0.7071 SL (and right) relative to the input, in dB.
+  /// Error of the fold-down FL + 0.7071 FC + 0.7071 SL (and likewise on the right) relative to the
+  /// input, in dB.
   package var foldDownError: Double
-  /// Level of all channels except the LFE relative to the input, in dB, for each class of sound.
+  /// Level of the centre sound in all channels except the LFE, relative to the input, in dB.
   package var centreEnergy: Double
+  /// Level of the panned sounds in all channels except the LFE, relative to the input, in dB.
   package var pannedEnergy: Double
+  /// Level of the ambience in all channels except the LFE, relative to the input, in dB.
   package var ambienceEnergy: Double
-  /// Level of the centre sound above everything else in FC, in dB.
+  /// Level of the centre sound above the panned sounds and the ambience in FC, in dB.
   package var centreToOthers: Double
-  /// Share of the centre sound's energy that is in FC.
+  /// Share of the centre sound's energy that is in FC, from 0 to 1.
   package var centreShare: Double
-  /// Level of the ambience above everything else in SL and SR, in dB.
+  /// Level of the ambience above the centre and the panned sounds in SL and SR, in dB.
   package var ambienceToOthers: Double
-  /// Share of the ambience's energy that is in SL and SR.
+  /// Share of the ambience's energy that is in SL and SR, from 0 to 1.
   package var ambienceShare: Double
-  /// Largest magnitude of the normalised cross-correlation of SL and SR within 20 ms.
+  /// Largest magnitude of the normalised cross-correlation of SL and SR at lags of up to 20 ms.
   package var surroundCorrelation: Double
 
   /// Measures an upmix.
   ///
   /// - Parameters:
   ///   - mix: the mix that was converted to 5.1.
-  ///   - projection: onto the centre, panned left and right, and ambience left and right of the
-  ///     mix.
+  ///   - projection: the projection on five stems of the mix: the centre, panned left, panned
+  ///     right, ambience left and ambience right.
   ///   - output: FL, FR, FC, SL, SR x frames, with the latency removed.
   package init(_ mix: UpmixMix, _ projection: UpmixProjection, output: [[Double]]) {
     let parts = projection.project(output, groups: [[0], [1, 2], [3, 4]])

@@ -21,7 +21,7 @@ package struct UpmixMix {
     }
   }
 
-  /// Three different mixes.
+  /// Returns three different mixes of a given duration.
   package static func all(seconds: Double) -> [UpmixMix] {
     let frames = Int(seconds * UpmixInstruments.rate)
     return [plain(frames), dense(frames), sparse(frames)]
@@ -42,7 +42,8 @@ package struct UpmixMix {
       ambience: scaled(around.map { zip($0, swell).map { $0 * $1 } }, to: 0.04))
   }
 
-  /// A voice and a bass drum; five sources at the sides, one of them a voice; a reverberant hall.
+  /// A voice and a bass drum; five sources at the sides, one of them a voice; and a reverberant
+  /// hall with noise.
   private static func dense(_ frames: Int) -> UpmixMix {
     var make = UpmixInstruments(frames: frames, seed: 11)
     let voice = make.voice(pitch: 190, pause: 0.25)
@@ -88,7 +89,7 @@ package struct UpmixMix {
 
   private static func quieter(_ x: [Double], _ gain: Double) -> [Double] { x.map { gain * $0 } }
 
-  /// Pans at constant power; `place` is from 0 (left) to 1 (right).
+  /// Pans a sound at constant power; `place` is from 0 (left) to 1 (right).
   private static func pan(_ x: [Double], _ place: Double) -> [[Double]] {
     let (left, right) = (cos(place * .pi / 2), sin(place * .pi / 2))
     return [x.map { left * $0 }, x.map { right * $0 }]
@@ -104,7 +105,7 @@ package struct UpmixMix {
     return sum
   }
 
-  /// Scales both channels to a common root mean square level.
+  /// Scales both channels by one gain, so that their joint root mean square is `level`.
   private static func scaled(_ pair: [[Double]], to level: Double) -> [[Double]] {
     let energy = pair.joined().reduce(0) { $0 + $1 * $1 }
     let gain = level / max(1e-12, (energy / Double(2 * pair[0].count)).squareRoot())

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The least-squares projection of signals on stems, through a filter of 512 taps per stem. It
-/// shows which stems a signal consists of.
+/// The least-squares projection of signals on stems, through a filter of 512 taps per stem. The
+/// projection shows which stems a signal consists of.
 ///
-/// The normal equations are block Toeplitz, with one block per tap. The multichannel Levinson
-/// recursion solves them (Whittle 1963; Wiggins and Robinson 1965).
+/// The normal equations are block Toeplitz, with one block for each lag between two taps. The
+/// multichannel Levinson recursion solves them (Whittle 1963; Wiggins and Robinson 1965).
 package struct UpmixProjection {
   static let taps = 512
-  /// Filter taps before time zero.
+  /// The number of filter taps before time zero.
   private static let early = 64
 
   private let correlator = Correlator(reach: UpmixProjection.taps)
   private let stems: [Correlator.Blocks]
-  /// Correlations [i][j][lag + taps]: sum of stem i at t times stem j at t + lag.
+  /// The correlations [i][j][lag + taps]: the sum over all t of stem i at t times stem j at t +
+  /// lag.
   private let pairs: [[[Double]]]
   private var count: Int { stems.count }
 
@@ -34,7 +35,7 @@ package struct UpmixProjection {
     var rest: Double
   }
 
-  /// Splits signals into the parts that the stems explain.
+  /// Computes, for each signal, the energy that each group of stems explains and the rest.
   ///
   /// - Parameters:
   ///   - signals: signals of the same length as the stems.
@@ -78,7 +79,7 @@ package struct UpmixProjection {
   }
 
   /// Returns the block of the normal equations for a lag. `load` is added to the diagonal at lag 0,
-  /// so that silent bands do not matter.
+  /// so that the equations stay solvable if the stems have silent bands.
   private func block(_ lag: Int, load: Double) -> SmallMatrix {
     var block = SmallMatrix(size: count)
     for i in 0..<count {

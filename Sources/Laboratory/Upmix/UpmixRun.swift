@@ -2,7 +2,8 @@
 
 import Surround
 
-/// Returns FL, FR, FC, SL, SR of the upmix, with the latency removed.
+/// Returns FL, FR, FC, SL and SR of the upmix of a stereo sound at 48 kHz, as long as the input and
+/// with the latency removed.
 package func upmixed(_ input: [[Float]]) -> [[Double]] {
   let upmixer = Upmixer(sampleRate: UpmixInstruments.rate)
   let (hop, late, frames) = (upmixer.hopFrames, upmixer.latencyFrames, input[0].count)
@@ -28,7 +29,8 @@ package func upmixed(_ input: [[Float]]) -> [[Double]] {
   }
 }
 
-/// Returns the lag, up to 8191 frames, at which the fold-down correlates best with the input.
+/// Returns the lag, from 0 to 8191 frames, at which the fold-down of `output` correlates best with
+/// the mix.
 package func delay(of output: [[Double]], in mix: UpmixMix) -> Int {
   let half = 0.5.squareRoot()
   let (start, count) = (48_000, 16_384)

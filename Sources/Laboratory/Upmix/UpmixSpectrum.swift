@@ -61,12 +61,12 @@ struct DoubleFFT {
 
 /// Computes cross-correlations over short lags.
 struct Correlator {
-  /// The lags are from -reach to reach - 1.
+  /// The reach of the lags, in frames: they are from -reach to reach - 1.
   let reach: Int
   private let block: Int
   private let fft: DoubleFFT
 
-  /// Creates a correlator for lags up to `reach`.
+  /// Creates a correlator for lags from -reach to reach - 1.
   ///
   /// - Parameter reach: a power of two.
   init(reach: Int) {
@@ -75,7 +75,8 @@ struct Correlator {
     fft = DoubleFFT(size: 4 * reach)
   }
 
-  /// The spectra of a signal's blocks, for use as the first and as the second signal of a pair.
+  /// The spectra of a signal's blocks: `first` if it is the first signal of a pair, `second` if it
+  /// is the second one.
   struct Blocks {
     var first: [(re: [Double], im: [Double])] = []
     var second: [(re: [Double], im: [Double])] = []
@@ -106,7 +107,7 @@ struct Correlator {
     return blocks
   }
 
-  /// Returns the sums of x[t] y[t + lag] for lags -reach to reach - 1.
+  /// Returns the sum over all t of x[t] y[t + lag], for each lag from -reach to reach - 1.
   func correlation(_ x: Blocks, _ y: Blocks) -> [Double] {
     var re = [Double](repeating: 0, count: fft.size)
     var im = re

@@ -7,8 +7,8 @@ import HLS
 /// bitrate adaptation for online videos", IEEE/ACM Trans. Networking 28(4), 2020).
 ///
 /// Only the buffer decides. The utility of a rendition is the logarithm of its rate. The minimum
-/// buffer is 10 s, and the target is 2 s more per rendition, at least 12 s. The placeholder buffer
-/// and the throughput rule that dash.js adds are left out.
+/// buffer is 10 s. The target is the minimum plus 2 s for each rendition of the ladder. The
+/// placeholder buffer and the throughput rule that dash.js adds are left out.
 struct BOLARule: AdaptationRule {
   private let ladder: Ladder
   private let utilities: [Double]

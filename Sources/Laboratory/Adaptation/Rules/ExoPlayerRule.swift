@@ -4,9 +4,10 @@ import HLS
 
 /// ExoPlayer's default rule (`AdaptiveTrackSelection`, `DefaultBandwidthMeter`).
 ///
-/// It uses 0.7 of the median throughput of recent downloads, weighted by the square root of their
-/// sizes. It switches up only with 10 s buffered (live: three quarters of the distance to the live
-/// edge, if that is less) and never down with 25 s or more. It never abandons a download.
+/// The rule uses 0.7 of the median throughput of recent downloads, weighted by the square root of
+/// their sizes. It switches up only with at least 10 s buffered (or three quarters of the distance
+/// to the live edge, if that is less). It does not switch down with 25 s or more. It never abandons
+/// a download.
 struct ExoPlayerRule: AdaptationRule {
   private let ladder: Ladder
   private var samples: [(weight: Double, rate: Double)] = []

@@ -4,10 +4,12 @@ import HLS
 
 /// The default rule of hls.js (1.5, `abr-controller`).
 ///
-/// Its estimate is the lower of two throughput averages with half-lives of 3 s and 9 s. It uses
-/// 0.95 of that to stay and 0.7 to switch up. A segment must arrive before the buffer is empty; if
-/// no rendition can, 4 s more are allowed. After half a segment duration, it abandons a download
-/// that would arrive too late.
+/// The estimate is the lower of two throughput averages with half-lives of 3 s and 9 s, or 500
+/// kbit/s before the first download. The rule uses 0.7 of the estimate to start or to switch up,
+/// and 0.95 otherwise. After the first segment, a segment must arrive before the buffer is empty;
+/// if no rendition is fast enough, 4 s more are allowed. With less than two segments buffered, and
+/// after half a segment duration, the rule abandons a download that would arrive too late if a
+/// cheaper rendition would arrive sooner.
 struct HLSJSRule: AdaptationRule {
   private let ladder: Ladder
   private var fast = HalfLifeMean(halfLife: 3)

@@ -4,10 +4,11 @@ import HLS
 
 /// Shaka Player's default rule (`SimpleAbrManager`).
 ///
-/// Its estimate is the lower of two throughput averages with half-lives of 2 s and 5 s, over
-/// downloads of at least 16 kB; it is 1 Mbit/s until 128 kB have arrived. A rendition is eligible
-/// if the estimate is between its own rate / 0.95 and the next rendition's rate / 0.85; the richest
-/// eligible one is chosen. Changes are at least 8 s apart. It never abandons a download.
+/// The estimate is the lower of two throughput averages with half-lives of 2 s and 5 s, over
+/// downloads of at least 16 kB; it is 1 Mbit/s until such downloads have brought 128 kB. A
+/// rendition is eligible if the estimate is between the rendition's rate / 0.95 and the next
+/// rendition's rate / 0.85. The richest eligible rendition is chosen, or the cheapest of all if
+/// none is eligible. Changes are at least 8 s apart. The rule never abandons a download.
 struct ShakaRule: AdaptationRule {
   private let ladder: Ladder
   private var fast = HalfLifeMean(halfLife: 2)

@@ -2,22 +2,22 @@
 
 package import HLS
 
-/// The quality of a rule for the listener. docs/adaptation.md defines each figure.
+/// The quality of an adaptation rule for the listener. docs/adaptation.md defines each figure.
 package struct AdaptationFigures: Sendable, Equatable {
-  /// Share of the time from the first sound to the end in which playback stalled, in percent.
+  /// Time during which playback stalled, in percent of the time from the first sound to the end.
   package var stallPercent: Double
   /// Audible changes between multichannel and stereo, in both directions, per minute.
   package var flipsPerMinute: Double
-  /// Share of the time from the first sound to the end with multichannel sound, in percent.
+  /// Time with multichannel sound, in percent of the time from the first sound to the end.
   package var multichannelPercent: Double
   /// Time on a recovered line until multichannel sound returns, in s: the mean over the stretches
-  /// of stereo in which the line recovered. Nil if there are none.
+  /// of stereo in which the line recovered. Nil if there are no such stretches.
   package var restoreSeconds: Double?
-  /// Time from opening to the first sound, in s.
+  /// Time from opening to the first sound, in s; nil if nothing played.
   package var startSeconds: Double?
 
-  /// A line has recovered if it stays for at least `reliableSeconds` at `recoveredRatio` times the
-  /// rate of the cheapest multichannel rendition or above.
+  /// A line has recovered if its rate stays for at least `reliableSeconds` at or above
+  /// `recoveredRatio` times the rate of the cheapest multichannel rendition.
   static let recoveredRatio = 1.3
   static let reliableSeconds = 8.0
 

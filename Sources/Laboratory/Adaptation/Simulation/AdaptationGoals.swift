@@ -3,8 +3,8 @@
 import HLS
 
 extension AdaptationFigures {
-  /// The mean over several connections; optional figures are averaged over the connections that
-  /// have them.
+  /// Averages figures over several connections. An optional figure is averaged over the connections
+  /// that have it.
   package init(meanOf figures: [AdaptationFigures]) {
     func mean(_ value: (AdaptationFigures) -> Double?) -> Double? {
       let values = figures.compactMap(value)
@@ -17,7 +17,7 @@ extension AdaptationFigures {
     startSeconds = mean(\.startSeconds)
   }
 
-  /// Returns a sentence for each goal that these means miss.
+  /// Returns a clause, such as "stalls are above 0.25 %", for each goal that these means miss.
   ///
   /// - Parameter others: the means of the other players' rules.
   package func missedGoals(others: [ComparedRule: AdaptationFigures]) -> [String] {
@@ -36,7 +36,8 @@ extension AdaptationFigures {
     return missed
   }
 
-  /// Returns true if these figures are better in stalls, flips, multichannel and restoring.
+  /// Returns whether these figures are better in stalls, flips, multichannel and restoring: all
+  /// four.
   func isBetter(than other: AdaptationFigures) -> Bool {
     stallPercent < other.stallPercent && flipsPerMinute < other.flipsPerMinute
       && multichannelPercent > other.multichannelPercent

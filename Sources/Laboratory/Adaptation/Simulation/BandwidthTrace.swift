@@ -2,10 +2,10 @@
 
 import HLS
 
-/// The rate of a connection over time; it repeats after its end.
+/// The rate of a connection over time. The trace repeats after its end.
 package struct BandwidthTrace: Sendable, Equatable {
   package let name: String
-  /// The start of each rate, in s, ascending from 0.
+  /// The time at which each rate begins, in s, ascending from 0.
   package let times: [Double]
   /// The rates, in bit/s.
   package let rates: [Double]
@@ -23,10 +23,13 @@ package struct BandwidthTrace: Sendable, Equatable {
     seconds = Double(kilobitsPerSecond.count)
   }
 
-  /// Parses rows `t,kbps` (s, kbit/s). The last row lasts as long as the one before it.
+  /// Parses rows `t,kbps` (s, kbit/s). The last row lasts as long as the row before it; a single
+  /// row lasts 1 s.
   ///
-  /// A header and lines that begin with # are skipped. Times ascend from 0. Rates are not negative,
-  /// and at least one is positive.
+  /// A header, blank lines and lines that begin with # are skipped. Times ascend from 0. Rates are
+  /// not negative, and at least one is positive.
+  ///
+  /// - Throws: `BandwidthTraceError` if a row is invalid, with its line, or if no rate is positive.
   package init(name: String, csv: String) throws(BandwidthTraceError) {
     var rows: [(time: Double, rate: Double)] = []
     for (index, line) in csv.split(
@@ -60,7 +63,7 @@ package struct BandwidthTrace: Sendable, Equatable {
     String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
   }
 
-  /// Returns the rate in bit/s at a time, and the time of the next possible change.
+  /// Returns the rate in bit/s at a time in s, and the time of the next possible change, in s.
   package func rate(at time: Double) -> (bitsPerSecond: Double, until: Double) {
     let round = (time / seconds).rounded(.down)
     let place = time - round * seconds
@@ -74,7 +77,8 @@ package struct BandwidthTrace: Sendable, Equatable {
     return (rates[low], round * seconds + end)
   }
 
-  /// Sends bits from `start` on, until all are sent or the time is `limit`.
+  /// Simulates sending `bits` from `start` on, until all are sent or the time is `limit`. Returns
+  /// the time at the end and the number of bits sent.
   func send(_ bits: Double, from start: Double, until limit: Double) -> (time: Double, bits: Double)
   {
     var time = start

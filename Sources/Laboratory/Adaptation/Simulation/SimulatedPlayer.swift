@@ -2,7 +2,7 @@
 
 import HLS
 
-/// The simulated playback: the sound played so far and the segments in the buffer.
+/// The simulated playback: the sound played so far and the segments fetched so far.
 struct SimulatedPlayer {
   struct Segment {
     var rendition: Int
@@ -10,7 +10,7 @@ struct SimulatedPlayer {
     var before: (rendition: Int, join: Double)?
   }
 
-  /// The minimum time left in a segment after a change to another rendition of it, in s.
+  /// The minimum time that must be left in a segment when its rendition changes, in s.
   static let leastJoinSeconds = 0.5
 
   let segmentSeconds: Double
@@ -47,8 +47,8 @@ struct SimulatedPlayer {
     }
   }
 
-  /// Returns the position at which another rendition of a segment can replace the rest of it, or
-  /// nil if less than `leastJoinSeconds` would be left.
+  /// Returns the position from which another rendition can replace the rest of a segment, in s.
+  /// Returns nil if less than `leastJoinSeconds` of the segment would be left.
   func join(_ number: Int, decodedSeconds: Double) -> Double? {
     let start = Double(number) * segmentSeconds
     guard started != nil else { return start }

@@ -2,7 +2,7 @@
 
 import HLS
 
-/// A stretch of playback in one rendition.
+/// A stretch of playback in one rendition, or a stall.
 package struct HeardStretch: Sendable, Equatable {
   /// The start, in s.
   package var start: Double
@@ -12,7 +12,7 @@ package struct HeardStretch: Sendable, Equatable {
   package var rendition: Int?
 }
 
-/// The course of a simulation. Times are in s from opening the presentation.
+/// The record of a simulation. Times are in s from the opening of the presentation.
 package struct SimulationResult: Sendable {
   package struct Request: Sendable, Equatable {
     var time: Double
@@ -20,7 +20,7 @@ package struct SimulationResult: Sendable {
     var rendition: Int
   }
 
-  /// The playback from the first sound on, without gaps.
+  /// The playback from the first sound on, including stalls, without gaps.
   package var heard: [HeardStretch] = []
   package var requests: [Request] = []
   /// The buffered sound over time, in s.
@@ -28,6 +28,6 @@ package struct SimulationResult: Sendable {
   /// The time of the first sound; nil if nothing played.
   package var startSeconds: Double?
   package var fetchedBits = 0.0
-  /// The part of `fetchedBits` that never played: abandoned downloads and unused replacements.
+  /// The bits in `fetchedBits` of abandoned downloads and of replacements that were not used.
   package var wastedBits = 0.0
 }

@@ -9,13 +9,13 @@ package struct SimulationConditions: Sendable, Equatable {
   /// Whether the presentation is live: three segments exist at first, and one is added per segment
   /// duration. Otherwise all segments exist from the start.
   var isLive = true
-  /// Segments are requested while less than this is buffered, in s; three target durations.
+  /// New segments are requested while the buffer is below this value, in s: three target durations.
   var bufferSeconds = 12.0
-  /// The time from a request to its first byte, in s.
+  /// The time from a request to the first byte of the response, in s.
   var roundTripSeconds = 0.05
   /// The time from opening to the end, in s.
   package var seconds = 600.0
-  /// The sound that the player has decoded ahead, in s; only later sound can be replaced.
+  /// The sound that the player has decoded ahead, in s. Only later sound can be replaced.
   var decodedSeconds = 2.5
   /// The interval of playlist reloads, in s; nil if a segment is visible as soon as it exists.
   var reloadSeconds: Double?
@@ -76,7 +76,7 @@ struct Simulator<Rule: AdaptationRule> {
     advance(to: max(wake, time + 0.01))
   }
 
-  /// Returns the time at which the player can see a segment.
+  /// Returns the time from which the player can request a segment, in s.
   private func availability(of number: Int) -> Double {
     guard conditions.isLive else { return 0 }
     let exists = max(0, Double(number - 2) * conditions.segmentSeconds)
@@ -115,7 +115,8 @@ struct Simulator<Rule: AdaptationRule> {
     }
   }
 
-  /// Fetches one body and returns how the download ended.
+  /// Fetches one segment. Returns the rule's decision if the rule stopped the download, and `.goOn`
+  /// if the segment arrived or the simulation ended.
   private mutating func download(_ rendition: Int, replacing number: Int?) -> DownloadCourse {
     let bits = ladder[rendition].bitRate * conditions.segmentSeconds
     let request = time
