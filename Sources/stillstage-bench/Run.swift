@@ -4,7 +4,7 @@ import CommandOptions
 import CommandSupport
 import Laboratory
 
-/// Runs one measurement.
+/// Runs the measurement that the command names.
 func perform(_ command: ParsedCommand) throws(CommandFailure) {
   switch command.name {
   case .benchRender: try benchRenderCommand(command)

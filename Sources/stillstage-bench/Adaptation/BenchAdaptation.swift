@@ -8,16 +8,17 @@ import Laboratory
 
 /// One row of `bench adaptation`: the figures of a rule on a connection.
 struct AdaptationRow: Encodable {
-  /// `stillstage`, or the player that the rule is from.
+  /// `stillstage`, or the name of the player whose rule it is.
   let rule: String
   /// The path of the trace, the name of the built-in connection, or `mean`.
   let trace: String
   let stallPercent: Double
   let flipsPerMinute: Double
   let multichannelPercent: Double
-  /// Nil if the connection never recovered during stereo.
+  /// Time on a recovered connection until multichannel sound returns, in s; nil if the connection
+  /// never recovered during stereo.
   let restoreSeconds: Double?
-  /// Nil if nothing played.
+  /// Time to the first sound, in s; nil if nothing played.
   let startSeconds: Double?
 
   fileprivate init(_ rule: ComparedRule, _ trace: String, _ figures: AdaptationFigures) {
@@ -122,8 +123,8 @@ extension AdaptationTrial {
   /// The part of each connection that a chart shows, in s.
   private static let shownSeconds = 600.0
 
-  /// For each connection, a panel with its rate and the rate played, and below it one with the
-  /// buffer.
+  /// A chart with two panels for each connection: the connection's rate and the rates played, and
+  /// below them the buffers. Each panel shows this program's rule and GStreamer's.
   fileprivate var chart: Chart {
     var panels: [ChartPanel] = []
     for run in runs where run.rule == .stillstage {
@@ -154,7 +155,7 @@ extension AdaptationTrial {
     return ChartSeries(name: "connection", x: steps.map(\.0), y: steps.map(\.1))
   }
 
-  /// Returns the rate played over time; a gap is a stall.
+  /// Returns the rate played over time, in kbit/s; a gap is a stall.
   private static func heard(_ run: Run) -> ChartSeries {
     let steps = run.result.heard.filter { $0.start < shownSeconds }.flatMap { stretch in
       let rate = stretch.rendition.map { Ladder.bench[$0].bitRate / 1000 } ?? .nan

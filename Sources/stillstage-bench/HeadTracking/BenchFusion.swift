@@ -18,14 +18,15 @@ struct FusionRow: Encodable {
   /// The path of the recording, or `mean` for the mean over all.
   let recording: String
   let samples: Int
-  /// Inclination error without magnetometer, root mean square.
+  /// Root mean square of the inclination error without the magnetometer.
   let inclinationDegrees: Double
-  /// Heading error with magnetometer, root mean square without its mean; nil if the recording has
-  /// no magnetic field.
+  /// Root mean square of the heading error with the magnetometer, after subtracting the mean error;
+  /// nil if the recording has no magnetic field.
   let headingDegrees: Double?
-  /// Heading error with magnetometer, root mean square including its mean.
+  /// Root mean square of the heading error with the magnetometer, including the mean error; nil if
+  /// the recording has no magnetic field.
   let absoluteHeadingDegrees: Double?
-  /// Heading drift without magnetometer.
+  /// Magnitude of the heading's drift without the magnetometer.
   let driftDegreesPerMinute: Double
   let microsecondsPerSample: Double
 }
@@ -103,7 +104,7 @@ private struct FusionTrial {
       driftDegreesPerMinute: accuracy.driftDegreesPerMinute, microsecondsPerSample: cost)
   }
 
-  /// Returns a chart of the error, reduced to a few thousand points.
+  /// Returns a panel with the error over time, reduced to less than 4000 points per line.
   private static func panel(_ path: String, _ course: FusionAccuracy.Course) -> ChartPanel {
     let step = max(1, course.times.count / 2000)
     let kept = stride(from: 0, to: course.times.count, by: step)
@@ -122,7 +123,8 @@ private struct FusionTrial {
 }
 
 extension FusionRow {
-  /// Returns nil if the filter did not run on all recordings.
+  /// Averages the rows of one filter over `count` recordings. Returns nil if the filter did not run
+  /// on all of them.
   fileprivate init?(meanOf rows: [FusionRow], of count: Int) {
     guard rows.count == count, let first = rows.first else { return nil }
     func mean(_ value: (FusionRow) -> Double) -> Double {

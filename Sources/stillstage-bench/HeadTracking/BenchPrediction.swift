@@ -59,7 +59,7 @@ private func predictionRows(_ path: String) throws(CommandFailure) -> [Predictio
   }
 }
 
-/// Returns the means over the recordings, for each method that ran on all of them.
+/// Returns the mean errors over all recordings, for each method that ran on all of them.
 private func meanRows(_ rows: [PredictionRow], of count: Int) -> [PredictionRow] {
   Forecast.lookAheads.flatMap { lookAhead in
     PredictionTrial.Method.allCases.compactMap { method -> PredictionRow? in
@@ -76,7 +76,7 @@ private func meanRows(_ rows: [PredictionRow], of count: Int) -> [PredictionRow]
   }
 }
 
-/// Returns a table with a line per recording and look-ahead: rms / p95 of each method.
+/// Returns a table with a line for each recording and look-ahead: rms / p95 of each method.
 private func predictionTable(_ rows: [PredictionRow]) -> String {
   let methods = PredictionTrial.Method.allCases.map(\.rawValue)
   var lines = [["recording", "look-ahead"] + methods]
@@ -98,7 +98,8 @@ private func predictionTable(_ rows: [PredictionRow]) -> String {
   return "angular error in degrees, rms / 95th percentile\n" + table(lines)
 }
 
-/// Returns a chart of the error over the look-ahead, for the mean and for each recording.
+/// Returns a chart of the rms error over the look-ahead: a panel for the mean, then a panel for
+/// each recording.
 private func predictionChart(_ rows: [PredictionRow]) -> Chart {
   var recordings: [String] = []
   for row in rows where !recordings.contains(row.recording) { recordings.append(row.recording) }

@@ -7,13 +7,15 @@ import Laboratory
 /// The results of the VQF library on a recording, computed by a separate program
 /// (Tests/Peers/peer-vqf).
 struct PeerVQF {
+  /// Orientations without magnetometer: sensor to earth, one per sample.
   let level: [Quaternion]
-  /// Orientations with magnetometer; nil if the recording has none.
+  /// Orientations with magnetometer; nil if the recording has no magnetic field.
   let compass: [Quaternion]?
-  /// The cost of both filters together.
+  /// The CPU time of VQF per sample. A single pass computes the orientations with and without
+  /// magnetometer.
   let microsecondsPerSample: Double
 
-  /// Runs the program; nil if it is missing, if its library is missing, or if its output is
+  /// Runs the program. Returns nil if the program or its library is missing, or if the output is
   /// invalid.
   ///
   /// - Parameter count: the number of samples in the recording.

@@ -5,7 +5,7 @@ import CommandSupport
 import Glibc
 import Laboratory
 
-/// The output of `--json`.
+/// The output of `bench latency --json`.
 struct LatencyReport: Codable {
   var machine: BenchMachine
   /// Tracker reports per second.
@@ -142,7 +142,7 @@ private func chain(
     capture: check, injected: injected)
 }
 
-/// The two renderings that the recording is compared with, rendered once per sample rate.
+/// The two renderings that the recording is compared with, kept until the sample rate changes.
 private struct References {
   private(set) var rate: Int?
   private var made: [Double: EarSound] = [:]

@@ -49,8 +49,8 @@ final class BenchNoise: SoundSource {
 
   func seek(toFrame frame: Int) throws(PlaybackError) { position = frame }
 
-  /// Renders one period for a head at `yaw` (degrees), with the engine of `render`. It takes the
-  /// second period, when the sound is in its steady state.
+  /// Renders one period of the noise for a head at `yaw` (degrees), with the engine of `render`.
+  /// Returns the second period, in which the sound is in its steady state.
   static func rendered(yaw: Double, sampleRate: Int) throws(CommandFailure) -> EarSound {
     try playing { () throws(PlaybackError) in
       let settings = RenderSettings()
@@ -69,6 +69,6 @@ final class BenchNoise: SoundSource {
     }
   }
 
-  /// One period of the source itself, in both ears.
+  /// One period of the unrendered noise, identical in both ears.
   static var mono: EarSound { EarSound(left: samples, right: samples) }
 }

@@ -9,7 +9,7 @@ import Laboratory
 
 /// One row of `bench tracking-error`.
 struct TrackingErrorRow: Codable {
-  /// The path of a recording, or `generated-...`.
+  /// The path of a recording, or the name of a generated motion, such as `generated-fast`.
   var motion: String
   var pathMilliseconds: Double
   /// `neither`, `rewriting`, `prediction` or `both`.
@@ -17,7 +17,7 @@ struct TrackingErrorRow: Codable {
   var p50Degrees: Double
   var p95Degrees: Double
   var maximumDegrees: Double
-  /// The number of moments compared.
+  /// The number of grid points that were compared.
   var moments: Int
 }
 
@@ -82,7 +82,8 @@ private func row(
     moments: spread.count)
 }
 
-/// Returns a line per motion and path: p50 / p95 of each method, and the ratios that have limits.
+/// Returns a table with a line for each motion and path: p50 / p95 of each method, and the ratio of
+/// the p95 of `both` to that of `neither` and of `rewriting`.
 private func text(_ rows: [TrackingErrorRow], _ command: ParsedCommand) -> String {
   var lines = [
     ["motion", "path"] + Method.allCases.map(\.rawValue)

@@ -12,8 +12,9 @@ final class TimedCapture {
   enum Timing: String, Codable {
     /// The times that the server reports for the record stream.
     case reported
-    /// The arrival times, for servers whose reports are wrong. Fragments that arrive together are
-    /// timed as if the middle of them was played at that moment, which is accurate to half a cycle.
+    /// The arrival times, for servers whose reports are wrong. If several fragments arrive
+    /// together, the middle of them counts as played at that moment, which is accurate to half a
+    /// cycle of the server.
     case arrival
   }
 
@@ -28,7 +29,8 @@ final class TimedCapture {
     self.timing = timing
     self.sampleRate = sampleRate
     do throws(PulseAudioError) {
-      // Fragments longer than the sink's own blocks, so that the recording does not shorten those.
+      // The fragments are longer than the sink's own blocks, so that the recording does not shorten
+      // the blocks.
       capture = try MonitorCapture(
         serverAddress: server, sinkName: sink, sourceName: source, sampleRate: sampleRate,
         fragmentMilliseconds: 100, receiver: audio.append)
@@ -55,7 +57,7 @@ final class TimedCapture {
   }
 }
 
-/// A comparison of the server's reported playback and recording times: the same frames are followed
+/// A comparison of announced playback times and recording times: the same frames are followed
 /// through a stream to the sink and back from the recording.
 struct CaptureCheck: Codable {
   /// Median of recorded minus announced time, in ms; positive if frames appear in the recording
@@ -63,11 +65,13 @@ struct CaptureCheck: Codable {
   var differenceMilliseconds: Double
   /// 95 percent of the differences are within this distance of the median, in ms.
   var spreadMilliseconds: Double
-  /// Jitter of the record stream's reports around a constant rate, in ms rms.
+  /// Jitter of the recording's times around a constant rate, in ms rms.
   var jitterMilliseconds: Double
   var timing: TimedCapture.Timing
 
   /// Plays three seconds of noise and compares the times.
+  ///
+  /// - Parameter sleep: waits for a time in seconds; returns false if the user interrupts.
   init(
     server: String?, sink: String?, source: String?, sampleRate: Int,
     timing: TimedCapture.Timing, queueMilliseconds: Double, sleep: (Double) -> Bool
@@ -128,7 +132,8 @@ struct CaptureCheck: Codable {
   }
 }
 
-/// Feeds noise to an output and stores the announced times.
+/// Feeds noise to an output and stores the times at which the noise will be heard, as the output
+/// announces them.
 private final class CheckFeed: @unchecked Sendable {
   private static let room = 4096
   private let notes: UnsafeMutablePointer<(position: Int, time: Int64)>
@@ -148,8 +153,8 @@ private final class CheckFeed: @unchecked Sendable {
     samples.deallocate()
   }
 
-  /// The announcements after the first second, in which the output starts. Read them only after the
-  /// output has stopped.
+  /// The announcements, without those of the first second, during which the output starts. Read
+  /// this property only after the output has stopped.
   var announced: [(position: Int, time: Int64)] {
     (0..<count).map { notes[$0] }.filter { $0.time > notes[0].time + 1_000_000_000 }
   }

@@ -8,33 +8,38 @@ import PulseAudio
 struct ChainFigures: Codable {
   var setting: LatencySetting
   var steps: Int
-  /// Steps that the recording does not show, because sound was lost around them.
+  /// The number of steps that are not found in the recording, for example because sound was lost.
   var unreadableSteps: Int
-  /// Time from the tracker report to the half of the turn in the recording: the latency.
+  /// Time from the tracker report to the half of the turn in the recording, over the steps without
+  /// an injected delay: the latency.
   var latency: Distribution?
-  /// Time to the first tenth of the turn, and time until the turn is within a tenth of complete.
+  /// Time from the tracker report to the first tenth of the turn.
   var begin: Distribution?
+  /// Time from the tracker report until the turn is within a tenth of complete.
   var settled: Distribution?
   var stages: StageFigures
-  /// Time from writing to hearing, as the server reported it during the run: queue and sink.
+  /// Delay of queue and sink, from the writing of a sound until it is heard, as the server reported
+  /// it during the run.
   var queue: Distribution?
   /// The part of `queue` that was in the queue itself and could be rewritten.
   var queued: Distribution?
   var grantedQueueMilliseconds: Double
   var underruns: Int
-  /// The state of rewriting at the end: "active", or the reason why not.
+  /// The state of rewriting at the end of the run: "active", or the reason why it was not active.
   var rewriting: String
-  /// Pieces of the queue that were rendered again; of these, the pieces that came too late, and the
-  /// pieces whose head the sink had already read.
+  /// The number of pieces that replaced queued sound.
   var rewrites: Int
+  /// The number of pieces that were rendered too late to be written.
   var lateRewrites: Int
+  /// The number of pieces whose head the sink had already read when they arrived.
   var lostRewriteHeads: Int
-  /// Time between the sound being heard and the earliest sound that was rewritten, at the end.
+  /// Time between the sound that is heard and the earliest queued sound that is rewritten, at the
+  /// end of the run.
   var rewriteMarginMilliseconds: Double
   var capture: CaptureCheck
   /// The result for the delay that was injected on purpose; nil if none was.
   var injected: InjectedDelay?
-  /// All latencies, in the order of the steps.
+  /// The values of `latency`, in the order of the steps.
   var latencies: [Double]
 }
 
@@ -42,32 +47,33 @@ struct ChainFigures: Codable {
 struct InjectedDelay: Codable {
   var milliseconds: Double
   /// Difference between the mean latencies of steps with and without the delay, adjusted for the
-  /// wait for the audio thread (analysis of covariance). Of all stages, that wait varies most, and
+  /// wait for the audio thread (analysis of covariance). Of all stages, the wait varies most, and
   /// it does not depend on the delay.
   var foundMilliseconds: Double
-  /// The standard error of that difference.
+  /// The standard error of `foundMilliseconds`.
   var uncertaintyMilliseconds: Double
 }
 
 /// The stages of the time between report and sound, in ms.
 struct StageFigures: Codable {
-  /// From the tracker's sending of the report until it is read.
+  /// From the tracker's sending of the report to the reading of the report.
   var report: Distribution?
-  /// Decoding, orientation filter and forecast.
+  /// From the reading of the report to the finished sample: decoding, orientation filter and
+  /// forecast.
   var fusion: Distribution?
-  /// Until the audio thread requests a pose.
+  /// From the finished sample to the audio thread's request for a pose.
   var wait: Distribution?
-  /// From the request to the time that it is for: queue and sink as announced, or the margin of a
-  /// rewrite.
+  /// From the request for a pose to the time for which the pose is requested: queue and sink as
+  /// announced, or the margin of a rewrite.
   var queue: Distribution?
-  /// From that time to the begin of the turn in the recording: the error of the announcement, and
-  /// the start of the pose's motion.
+  /// From the time for which the pose is requested to the beginning of the turn in the recording:
+  /// the error of the announcement, and the start of the pose's motion.
   var begin: Distribution?
-  /// From the begin to the half of the turn: a sudden turn is spread over time so that it does not
-  /// click.
+  /// From the beginning to the half of the turn in the recording: a sudden turn is spread over time
+  /// so that it does not click.
   var turn: Distribution?
 
-  /// The rows of the table.
+  /// The stages with their names, in the order of the table.
   var rows: [(name: String, values: Distribution?)] {
     [
       ("report read", report), ("fusion", fusion), ("wait for audio thread", wait),
@@ -128,14 +134,15 @@ extension ChainFigures {
   }
 }
 
-/// A step with its turn, in ms after the report.
+/// A step and the times of its turn in the recording, in ms after the sending of the report.
 struct ReadStep {
   let step: LatencyRun.Step
   let begin: Double
   let half: Double
   let settled: Double
 
-  /// Time from the report being read to the renderer's request for a pose, in ms.
+  /// Time from the reading of the report to the renderer's request for a pose, in ms; nil if either
+  /// is unknown.
   var wait: Double? {
     guard let arrival = step.arrival, let use = step.use else { return nil }
     return Double(use.used - arrival) * 1e-6
@@ -158,8 +165,8 @@ extension StageFigures {
       let step: ReadStep
       let sent, arrival: Int64
       let use: SampleUse
-      /// When the report was ready. If it was used together with a later report, assume the same
-      /// processing time.
+      /// The time at which the report's sample was finished. If the report was used together with a
+      /// later one, both are assumed to have had the same processing time.
       var ready: Int64 { arrival + use.ready - use.arrival }
     }
     let all = steps.compactMap { step -> Stations? in
@@ -178,7 +185,8 @@ extension StageFigures {
 }
 
 extension InjectedDelay {
-  /// Returns nil if there are too few steps of either kind.
+  /// Compares steps without and with the delay. Returns nil if there are fewer than four of either
+  /// kind.
   fileprivate init?(_ milliseconds: Double, _ plain: [ReadStep], _ delayed: [ReadStep]) {
     let groups = [plain, delayed].map { steps in
       steps.compactMap { step in step.wait.map { (wait: $0, latency: step.half) } }

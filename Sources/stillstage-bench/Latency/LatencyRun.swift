@@ -17,16 +17,17 @@ import Synchronization
 final class LatencyRun {
   /// A step of the head.
   struct Step {
-    /// When its first report was sent, CLOCK_MONOTONIC, in ns.
+    /// When the first report of the step was sent, CLOCK_MONOTONIC, in ns.
     var sent: Int64
-    /// When its measurement ended, just before the next step.
+    /// When the measurement of the step ended, just before the next step, CLOCK_MONOTONIC, in ns.
     var end: Int64 = 0
     var isToTheLeft: Bool
     var isDelayed: Bool
-    /// When the first report that shows it was read, CLOCK_MONOTONIC, in ns.
+    /// When the first report that shows the step was read, CLOCK_MONOTONIC, in ns; nil if there was
+    /// none.
     var arrival: Int64?
-    /// The times at which the renderer used that report, or a later one that was used together with
-    /// it.
+    /// The renderer's use of the first report that shows the step, or of a later report if several
+    /// were used together.
     var use: SampleUse?
   }
 
@@ -37,7 +38,7 @@ final class LatencyRun {
     var timeline: CaptureTimeline
     /// The delay of the server's queue and sink over the run, as reported, in ms.
     var queue: [Double]
-    /// The part of `queue` that is in the queue itself and can be rewritten, in ms.
+    /// The part of each delay that is in the queue itself and can be rewritten, in ms.
     var queued: [Double]
     /// The status at the end of the run.
     var output: AudioOutputStatus
@@ -94,7 +95,7 @@ final class LatencyRun {
     }
   }
 
-  /// Stores the last error of the tracker.
+  /// Stores the description of the tracker's last error.
   private final class Failures: Sendable {
     let text = Mutex<String?>(nil)
     func hear(_ event: TrackerEvent) {
@@ -108,8 +109,8 @@ final class LatencyRun {
     func hear(_ measurement: TrackerMeasurement) {
       samples.withLock { $0.append(measurement.head) }
     }
-    /// Returns the arrival time of the first report that shows a turn away from the head's pose
-    /// before `time`.
+    /// Returns the arrival time of the first report from `time` on whose pose differs from the last
+    /// pose before `time` by more than half the angle of a step. Returns nil if there is none.
     func turn(after time: Int64) -> Int64? {
       samples.withLock { samples in
         guard let before = samples.last(where: { $0.time < time })?.headToWorld else { return nil }
@@ -119,7 +120,7 @@ final class LatencyRun {
         }?.time
       }
     }
-    /// Removes all samples but the newest.
+    /// Removes all samples except the newest.
     func forget() { samples.withLock { $0.removeFirst(max(0, $0.count - 1)) } }
   }
 
@@ -189,7 +190,7 @@ final class LatencyRun {
     }
   }
 
-  /// Stores values that change during playback.
+  /// Stores the latest use of a sample and, every 5 ms, the delays that the server reports.
   private func look() {
     if let use = source.latestUse, use != uses.last { uses.append(use) }
     let now = monotonic_nanoseconds()

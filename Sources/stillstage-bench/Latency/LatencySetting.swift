@@ -8,7 +8,7 @@ import Playback
 import Rendering
 import SoundSources
 
-/// One combination that `bench latency` measures.
+/// A combination of server, output mode and queue depth that `bench latency` measures.
 struct LatencySetting: Codable, Hashable {
   enum Server: String, Codable, CaseIterable {
     case pulseaudio
@@ -24,7 +24,7 @@ struct LatencySetting: Codable, Hashable {
 
   var server: Server
   var output: Output
-  /// The requested queue; nil for the player's default.
+  /// The requested depth of the queue, in ms; nil for the player's default.
   var queueMilliseconds: Double?
 
   /// Returns the player's options. The bench sets the mode of the output only here.
@@ -82,7 +82,8 @@ final class LatencyServer {
     pipeWire = nil
   }
 
-  /// Returns the missing Debian package that a server needs; nil if there is none.
+  /// Returns the first Debian package that a server needs and that is missing; nil if none is
+  /// missing.
   static func missingPackage(_ kind: LatencySetting.Server) -> String? {
     switch kind {
     case .pulseaudio: PrivatePulseServer.missingPackage

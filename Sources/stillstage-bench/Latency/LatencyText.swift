@@ -35,7 +35,7 @@ extension LatencyReport {
         })
   }
 
-  /// A table with a line per setting.
+  /// A table with a line for each setting.
   private var comparison: String {
     let heading = [
       "server", "output", "requested", "queue p50", "latency p50", "p95", "p99", "max",
@@ -110,7 +110,8 @@ extension ChainFigures {
 }
 
 extension LatencyReport {
-  /// Histograms of the latency and, for several settings, the 95th percentile over the queue.
+  /// Histograms of the latency. If there are several settings, a second panel shows the 95th
+  /// percentile of the latency over the depth of the queue.
   var chart: Chart {
     let histogram = ChartPanel(
       xLabel: "latency (ms)", yLabel: "turns (%)",
@@ -149,7 +150,7 @@ extension LatencySetting {
   }
 }
 
-/// A histogram in percent, with bins of 1 ms, or wider if the values are spread widely.
+/// A histogram in percent, with bins of 1 ms, or wider if the values span more than 40 ms.
 private struct Histogram {
   private var x: [Double] = []
   private var y: [Double] = []

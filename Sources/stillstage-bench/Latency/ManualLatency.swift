@@ -12,14 +12,15 @@ import Rendering
 import SoundSources
 import Synchronization
 
-/// The result of `--manual`.
+/// The result of `bench latency --manual`.
 struct ManualReport: Codable {
   var machine: BenchMachine
-  /// Lag of the heard motion behind the tracker's motion, in ms; negative if prediction is ahead.
+  /// Lag of the heard motion behind the tracker's motion, in ms; negative if prediction puts the
+  /// heard motion ahead.
   var lagMilliseconds: Double
   /// Standard error of the lag, estimated from the fit, in ms.
   var uncertaintyMilliseconds: Double
-  /// Remaining difference of the two courses, in degrees rms.
+  /// Remaining difference of heard and tracked yaw after correction of the lag, in degrees rms.
   var residualDegrees: Double
   /// Difference between the tracker's extreme yaws, in degrees.
   var reachDegrees: Double
@@ -27,8 +28,8 @@ struct ManualReport: Codable {
   var capture: CaptureCheck
 }
 
-/// Runs `stillstage bench latency --manual --tracker ID`: the user turns the tracker, and its
-/// course is compared with the heard one.
+/// Runs `stillstage bench latency --manual --tracker ID`: the user turns the tracker, and the
+/// motion that it reports is compared with the motion that is heard.
 func manualLatencyCommand(
   _ command: ParsedCommand, picture: String?
 ) throws(CommandFailure) {

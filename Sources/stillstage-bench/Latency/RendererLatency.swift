@@ -13,15 +13,17 @@ import SoundSources
 /// block size.
 struct RendererFigures: Codable {
   var blockFrames: Int
-  /// Frames from the first frame of the block with the new poses to the begin, the half and the end
-  /// of the turn in the output.
+  /// Frames from the first frame with the new poses to the beginning of the turn in the output.
   var beginFrames: Double
+  /// Frames from the first frame with the new poses to the half of the turn in the output.
   var halfFrames: Double
+  /// Frames from the first frame with the new poses until the turn is within a tenth of complete.
   var settledFrames: Double
-  /// The half in ms: from the first frame of that block, and for a change just after a block began.
+  /// `halfFrames` in ms.
   var halfMilliseconds: Double
+  /// `halfFrames` plus one block, in ms, for a pose that changes just after a block began.
   var worstMilliseconds: Double
-  /// The part of that by which the sound itself is delayed, in frames.
+  /// The delay of the sound itself through the renderer, in frames; `halfFrames` includes it.
   var soundLatencyFrames: Int
   /// The duration of a render call, in ms.
   var render: Distribution?

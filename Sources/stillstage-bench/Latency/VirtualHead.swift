@@ -6,10 +6,10 @@ import Glibc
 import Laboratory
 import Synchronization
 
-/// The control socket of the virtual head tracker under which this process runs
+/// A connection to the control socket of the virtual head tracker under which this process runs
 /// (Calibration/virtual-tracker).
 final class VirtualHead: @unchecked Sendable {
-  /// The environment variable with the path of the socket; set if this process runs under the
+  /// The environment variable with the path of the socket. It is set if this process runs under the
   /// tracker.
   static let variable = "STILLSTAGE_VIRTUAL_TRACKER"
 

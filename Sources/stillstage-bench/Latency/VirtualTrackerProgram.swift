@@ -36,7 +36,8 @@ struct VirtualTrackerProgram {
     return HelperProgram.output(of: ["/usr/bin/python3", "-c", check]) != nil
   }
 
-  /// Runs the program, forwards signals to it, and ends this process with its exit code.
+  /// Runs the program and ends this process with the program's exit code. If this process receives
+  /// a signal, it terminates the program first.
   func become() throws(CommandFailure) -> Never {
     var template = Array("/tmp/stillstage-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
@@ -60,10 +61,11 @@ struct VirtualTrackerProgram {
     exit(code)
   }
 
-  /// Returns how the program ended; nil if it cannot be started.
+  /// Runs a program and returns how it ended; nil if it cannot be started.
   private static func run(_ words: [String]) -> ProgramEnding? {
     var launch = ProgramLaunch(words)
-    // Use a separate process group: this process receives Ctrl-C and forwards it once.
+    // Use a separate process group, so that only this process receives Ctrl-C; it then sends
+    // SIGTERM.
     launch.group = .own
     guard let process = try? launch.start() else { return nil }
     var ending = process.wait(pauseMilliseconds: 10) { Signals.received == nil }

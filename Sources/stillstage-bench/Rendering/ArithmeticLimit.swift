@@ -8,13 +8,13 @@ import Laboratory
 /// In a block of B frames, with C = (order + 1)^2 channels and P = ceil(taps / B) partitions:
 /// - rotation: 4 (2 l + 1)^2 B for every degree l from 1 (a matrix and its slope);
 /// - C + 2 real transforms of 2 B values, 2.5 (2 B) log2 (2 B) each;
-/// - products: 8 C P (B + 1) for each filter of a channel: 2, or 1 for mirrored ears.
+/// - products: 8 C P (B + 1) for each of a channel's 2 filters, or once for mirrored ears.
 struct ArithmeticLimit {
   /// The peak rate, in operations per second.
   let peak: Double
   let sampleRate: Int
 
-  /// Returns the operations for one second of audio.
+  /// Returns the number of operations for one second of audio.
   func operations(_ job: BenchJob) -> Double {
     let block = Double(job.blockFrames)
     let channels = Double((job.order + 1) * (job.order + 1))
@@ -28,8 +28,8 @@ struct ArithmeticLimit {
     return (rotation + transforms + products) * Double(sampleRate) / block
   }
 
-  /// Returns the share of a cost (CPU ms per second of audio) that the arithmetic needs at the peak
-  /// rate.
+  /// Returns the share of a cost (CPU ms per second of audio) that the arithmetic alone needs at
+  /// the peak rate, from 0 to 1.
   func share(_ job: BenchJob, millisecondsPerSecond: Double) -> Double {
     operations(job) / peak / (millisecondsPerSecond * 1e-3)
   }

@@ -7,7 +7,7 @@ import Playback
 import Rendering
 import SoundSources
 
-/// The filters used for the rows.
+/// The filters of the rows of `bench render`.
 final class BenchFilters {
   static let sampleRate = 48000
   private let hrtf: HRTFChoice
@@ -17,8 +17,8 @@ final class BenchFilters {
     hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
   }
 
-  /// Returns the filters of the default HRTF set, or decaying noise if another length is needed. A
-  /// symmetric row uses their left half and its mirror image.
+  /// Returns the filters of the default HRTF set, or decaying noise if the job needs another
+  /// length. For a symmetric job, the right ear's filters are the mirror image of the left ear's.
   func filters(for job: BenchJob) throws(CommandFailure) -> BinauralFilters {
     let designed = try design(order: job.order)
     let filters = designed.taps == job.taps ? designed : Self.noise(job.order, taps: job.taps)

@@ -12,7 +12,7 @@ import SoundSources
 struct BenchMeasurement {
   let isQuick: Bool
   let limit: ArithmeticLimit
-  /// True if this program counts operations in its render calls; its times are not meaningful then.
+  /// Whether this program counts operations in its render calls. Its times are then not meaningful.
   let isCounted = BenchOperations.now != nil
   private let filters: BenchFilters
   private let stage = BenchStage()
@@ -24,11 +24,11 @@ struct BenchMeasurement {
       peak: InstructionSet.widest.measuredPeak(), sampleRate: BenchFilters.sampleRate)
   }
 
-  /// Enough repetitions that the fastest one ran undisturbed.
+  /// The number of repetitions: enough for the fastest one to run undisturbed.
   private var repetitions: Int { isCounted ? 2 : isQuick ? 20 : 30 }
 
-  /// Returns the row of a job; nil if its peer program is missing or if a counting program skips
-  /// it.
+  /// Returns the row of a job. Returns nil if the job needs a peer program that is missing or
+  /// fails, or if this program counts operations and skips the job.
   func row(_ job: BenchJob) throws(CommandFailure) -> BenchRow? {
     let before = BenchOperations.now
     guard let (cost, measured) = try cost(job) else { return nil }
@@ -40,7 +40,8 @@ struct BenchMeasurement {
     return row
   }
 
-  /// Returns the CPU milliseconds per second of audio, and the job as it actually ran.
+  /// Returns the CPU milliseconds per second of audio, and the job as it actually ran; nil if it
+  /// cannot run.
   private func cost(_ job: BenchJob) throws(CommandFailure) -> (Double, BenchJob)? {
     switch job.renderer {
     case .decoder: (try decoderCost(job), job)
@@ -93,7 +94,7 @@ struct BenchMeasurement {
   }
 
   /// Returns the CPU milliseconds per second of audio: the fastest of several repetitions of about
-  /// 10 ms.
+  /// 10 ms (1 ms if operations are counted).
   private func smallest(_ job: BenchJob, _ seconds: (Int) -> Double) -> Double {
     let rate = Double(BenchFilters.sampleRate)
     // Run some blocks first to warm the caches and the branch predictor.

@@ -7,8 +7,9 @@ import Laboratory
 struct BenchPlan {
   var orders: [Int]
   var blocks: [Int]
-  /// Whether to measure only the main rows: blocks of 32 and 128 frames if requested, and no
-  /// loudspeaker layouts or other filter lengths.
+  /// Whether to measure only the main rows: blocks of 32 and 128 frames if either is requested,
+  /// libspatialaudio and the reference only at the lowest order, and no loudspeaker layouts or
+  /// other filter lengths.
   var isQuick: Bool
 
   static let beds: [(name: String, speakers: [Speaker])] = {
@@ -24,7 +25,8 @@ struct BenchPlan {
       ?? .ambisonics(order: job.order, convention: .ambiX, headLocked: false)
   }
 
-  /// The jobs in the order of measurement, each next to the one it is compared with.
+  /// The jobs in the order of measurement. Each decoder job is next to the bare loop that it is
+  /// compared with.
   var jobs: [BenchJob] {
     var jobs: [BenchJob] = []
     let judged = blocks.filter { $0 == 32 || $0 == 128 }

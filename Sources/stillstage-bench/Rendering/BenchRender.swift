@@ -7,8 +7,8 @@ import Glibc
 import Laboratory
 import SignalProcessing
 
-/// Runs `stillstage bench render`: the CPU time for a second of audio with a turning head, compared
-/// with the rivals in the same run.
+/// Runs `stillstage bench render`: measures the CPU time per second of audio with a turning head,
+/// and compares it with the rivals in the same run.
 func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let picture = try chartPath(command)
   let plan = BenchPlan(
@@ -29,8 +29,8 @@ func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Measures all rows. Rows that are compared are measured in turn, so that a disturbance affects
-/// both.
+/// Measures all rows. A decoder row and the bare loop that it is compared with are measured
+/// alternately, twice each, so that a disturbance affects both; the faster result counts.
 private func measured(
   _ jobs: [BenchJob], _ measurement: BenchMeasurement
 ) throws(CommandFailure) -> (rows: [BenchRow], peak: Double) {
@@ -44,7 +44,7 @@ private func measured(
     rows.append(row)
     guard job.renderer == .bareLoop, let own = rows.firstIndex(where: { $0.job.isRival(of: job) })
     else { continue }
-    // Measure ours and the rival's a second time.
+    // Measure our row and the rival's a second time.
     for at in [own, rows.count - 1] {
       guard let again = try measurement.row(rows[at].job) else { continue }
       if again.millisecondsPerSecond < rows[at].millisecondsPerSecond { rows[at] = again }
@@ -54,7 +54,7 @@ private func measured(
 }
 
 extension BenchJob {
-  /// Returns true if this is our decoder on the same work as `job`.
+  /// Returns whether this job is our decoder with the same work as `job`.
   func isRival(of job: BenchJob) -> Bool {
     var same = job
     same.renderer = .decoder
@@ -62,7 +62,8 @@ extension BenchJob {
   }
 }
 
-/// Gets the counters from a program that has them (Tests/CountedSections) if this one has none.
+/// Takes the operation counts from the program with counters (Tests/CountedSections), unless this
+/// program has counters itself. The counts stay unchanged if there is no such program.
 private func count(_ rows: inout [BenchRow], _ command: ParsedCommand) {
   guard BenchOperations.now == nil, let program = Peer.program("stillstage-bench-counted") else {
     return

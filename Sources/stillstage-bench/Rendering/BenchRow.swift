@@ -8,10 +8,10 @@ struct BenchRow: Codable {
   var job: BenchJob
   /// CPU milliseconds per second of audio: the fastest repetition.
   var millisecondsPerSecond: Double
-  /// Share of the cost that the arithmetic alone needs at the peak rate of the core; see
-  /// `ArithmeticLimit`.
+  /// Share of the cost that the arithmetic alone needs at the peak rate of the core, from 0 to 1;
+  /// nil for libspatialaudio. See `ArithmeticLimit`.
   var shareOfLimit: Double?
-  /// The operations counted in the render calls; nil without counters.
+  /// The operations counted in the render calls; nil if they were not counted.
   var operations: BenchOperations?
 
   var realTimeMultiple: Double { 1000 / millisecondsPerSecond }
@@ -51,7 +51,7 @@ struct BenchJob: Codable, Hashable {
     case decoder
     /// A complete render call: `Renderer`.
     case renderer
-    /// The reference: `ReferenceDecoder`.
+    /// The slow reference: `ReferenceDecoder`.
     case reference
     case bareLoop = "bare-loop"
     case libspatialaudio
@@ -121,7 +121,7 @@ struct BenchRatio: Codable {
   }
 }
 
-/// The output of `--json`.
+/// The output of `bench render --json`.
 struct BenchReport: Codable {
   var machine: BenchMachine
   /// The instruction set of the kernels that ran.

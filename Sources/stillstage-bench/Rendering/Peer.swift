@@ -22,7 +22,8 @@ struct Peer {
     return access(path, X_OK) == 0 ? path : nil
   }
 
-  /// Returns the taps and the cost that the peer reports; nil if its output is invalid.
+  /// Runs the program. Returns the filter taps and the cost in CPU milliseconds per second of audio
+  /// that it reports, or nil if it fails or its output is invalid.
   func cost() -> (taps: Int, millisecondsPerSecond: Double)? {
     let answer = HelperProgram.output(of: words)?.split(whereSeparator: \.isWhitespace) ?? []
     guard answer.count == 2, let taps = Int(answer[0]), let cost = Double(answer[1]) else {

@@ -4,8 +4,10 @@ import Charts
 import CommandOptions
 import CommandSupport
 
-/// Returns the path of `--chart`, if given. Checks before the measurement that the chart can be
-/// written there.
+/// Returns the path given with `--chart`, or nil. Checks, before the measurement, that a chart can
+/// be written there.
+///
+/// - Throws: `CommandFailure` if no chart can be written to the path.
 func chartPath(_ command: ParsedCommand) throws(CommandFailure) -> String? {
   guard let path = command[Options.chart] else { return nil }
   do throws(ChartError) { try Chart.check(path: path) } catch {
@@ -17,7 +19,7 @@ func chartPath(_ command: ParsedCommand) throws(CommandFailure) -> String? {
 }
 
 extension Chart {
-  /// Writes the chart and throws errors as `CommandFailure`.
+  /// Writes the chart to a file and throws errors as `CommandFailure`.
   func draw(to path: String) throws(CommandFailure) {
     do throws(ChartError) { try write(to: path) } catch {
       throw CommandFailure(error.description)
@@ -25,7 +27,7 @@ extension Chart {
   }
 }
 
-/// Draws the cost over the block size and over the order.
+/// Draws the cost over the block size and over the ambisonic order.
 func draw(_ report: BenchReport, to path: String) throws(CommandFailure) {
   let chart = Chart(
     title: "Rotation and decoding, 512 taps, head turning: \(report.machine.processor)",

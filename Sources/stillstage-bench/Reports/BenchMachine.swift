@@ -2,11 +2,11 @@
 
 import Glibc
 
-/// The machine of a measurement.
+/// The machine on which a measurement runs.
 struct BenchMachine: Codable {
   var processor: String
   var cores: Int
-  /// Load average of the last minute: other processes make measurements worse.
+  /// Load average of the last minute. Other processes make measurements worse.
   var load: Double
 
   static var current: BenchMachine {

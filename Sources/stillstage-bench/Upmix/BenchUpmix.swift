@@ -15,13 +15,13 @@ struct UpmixRow: Encodable {
   let method: String
   let metrics: UpmixMetrics
   let latencyMilliseconds: Double
-  /// CPU time per second of sound; nil if not measured.
+  /// CPU time in milliseconds per second of sound; nil if not measured.
   let cpuMillisecondsPerSecond: Double?
-  /// The limits that it misses; empty for the peer.
+  /// The names of the limits that the row misses; empty for the peer.
   var missed: [String] = []
 }
 
-/// The output of `--json`.
+/// The output of `bench upmix --json`.
 private struct UpmixReport: Encodable {
   let machine: BenchMachine
   let sampleRate: Int

@@ -10,7 +10,7 @@ import Media
 struct PeerSurround {
   private let folder: String
 
-  /// Returns nil if ffmpeg is not in the path.
+  /// Returns nil if ffmpeg is not in PATH. `folder` receives the output file.
   init?(folder: String) {
     let question = ["/bin/sh", "-c", "command -v ffmpeg"]
     guard HelperProgram.output(of: question) != nil else { return nil }
@@ -19,7 +19,7 @@ struct PeerSurround {
 
   private static let filter = "surround=chl_out=5.1"
 
-  /// Returns FL, FR, FC, SL, SR x frames with the filter's delay; nil if the program failed.
+  /// Returns FL, FR, FC, SL, SR x frames, including the filter's delay; nil if the program failed.
   func upmix(_ input: String) -> [[Double]]? {
     let output = "\(folder)/peer.wav"
     let words = [
@@ -32,7 +32,8 @@ struct PeerSurround {
     return [0, 1, 2, 4, 5].map { channels[$0] }
   }
 
-  /// Returns the CPU seconds that the filter takes for a file, without the time to read it.
+  /// Returns the CPU seconds that the filter takes for a file, without the time to read the file;
+  /// nil if the program failed.
   func seconds(_ input: String) -> Double? {
     func time(_ filter: [String]) -> Double? {
       let words =
@@ -57,7 +58,7 @@ struct PeerSurround {
   }
 }
 
-/// Reads a complete file: channels x frames.
+/// Reads a complete audio file and returns its channels x frames.
 func readSound(_ path: String) throws(MediaError) -> [[Double]] {
   let reader = try AudioFileReader(path: path)
   let count = reader.track.layout.channelCount
