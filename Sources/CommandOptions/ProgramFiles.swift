@@ -2,19 +2,19 @@
 
 import Glibc
 
-/// Finds the files of Stillstage relative to the running executable. They are side by side in a
-/// build folder, or installed in `bin`, `libexec/stillstage` and `share/stillstage` under one
-/// prefix.
+/// Finds the files of Stillstage relative to the running executable. The executables are side by
+/// side in a build folder; installed files are in `bin`, `libexec/stillstage` and
+/// `share/stillstage` under one prefix.
 public struct ProgramFiles: Sendable {
   /// The folder of the running executable.
   public let folder: String
 
-  /// Creates the files relative to an executable in `folder`.
+  /// Creates a finder for an executable in `folder`.
   public init(folder: String) {
     self.folder = folder
   }
 
-  /// The files of this process; nil if /proc does not give its path.
+  /// The files of this process; nil if /proc does not give the path of its executable.
   public static var ofThisProcess: ProgramFiles? {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -24,7 +24,8 @@ public struct ProgramFiles: Sendable {
     return ProgramFiles(folder: String(path[..<slash]))
   }
 
-  /// Returns the path of an executable next to this one or under the same prefix; nil if missing.
+  /// Returns the path of an executable next to this one or in `libexec/stillstage` under the same
+  /// prefix; nil if it is missing.
   public func executable(_ name: String) -> String? {
     ["\(folder)/\(name)", "\(folder)/../libexec/stillstage/\(name)"].first { path in
       access(path, X_OK) == 0
@@ -33,7 +34,7 @@ public struct ProgramFiles: Sendable {
 
   /// Returns the folder with HRTF and Calibration: from the option, from the environment
   /// (`STILLSTAGE_DATA`), installed, or in the source tree, in this order. The first two are not
-  /// checked. Nil if none is found.
+  /// checked for these folders. Returns nil if there is none.
   public func dataFolder(option: String?, environment: String?) -> String? {
     if let named = option ?? environment, !named.isEmpty { return named }
     let installed = ["\(folder)/../share/stillstage", "\(folder)/../../share/stillstage"]
@@ -42,7 +43,8 @@ public struct ProgramFiles: Sendable {
     }
   }
 
-  /// The folders above this one, nearest first; a build folder is inside the source tree.
+  /// The folders that contain `folder`, nearest first; they include the source tree if `folder` is
+  /// a build folder.
   private var parents: [String] {
     var parents: [String] = []
     var path = folder[...]

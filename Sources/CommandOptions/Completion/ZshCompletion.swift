@@ -36,7 +36,8 @@ enum ZshCompletion {
     } + ["      'help:Show help.'"]
   }
 
-  /// Joins the two words of a command into one, so that completion of the rest is the same for all.
+  /// Returns the `case` branch that joins the two words of a command into one, so that the rest of
+  /// the line is completed in the same way for all commands.
   private static func narrowing(_ command: CommandSpecification) -> String {
     let name = command.name.rawValue
     return """

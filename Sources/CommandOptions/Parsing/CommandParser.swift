@@ -3,10 +3,10 @@
 /// Parses a command line according to the table in ``Program``.
 ///
 /// Options are allowed anywhere after the command, as `--name value`, `--name=value` or `-o value`;
-/// `--` ends them. The last occurrence of a repeated option counts. `--help` takes precedence over
-/// any error.
+/// `--` ends the options. The last occurrence of a repeated option counts. After a command,
+/// `--help` takes precedence over errors.
 public enum CommandParser {
-  /// Parses the arguments after the program name.
+  /// Parses the arguments that follow the program name.
   public static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
     guard let first = arguments.first else { throw .missingCommand }
     switch first {
@@ -64,8 +64,8 @@ public enum CommandParser {
     throw unknown(words)
   }
 
-  /// Returns the error for words that do not name a command; in a group, the second word also
-  /// counts.
+  /// Returns the error for words that do not name a command. If there are two-word commands with
+  /// the first word, the error is about the second word.
   private static func unknown(_ words: [String]) -> UsageError {
     guard words.count > 1, !Program.group(words[0]).isEmpty else {
       return .unknownCommand(

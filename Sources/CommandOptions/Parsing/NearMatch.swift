@@ -3,8 +3,8 @@
 /// Finds the word that the user probably meant.
 enum NearMatch {
   /// Returns the only candidate that starts with `word` (of at least two letters), or else the
-  /// nearest one. Nil if none is near enough: at most a third of its letters may differ, but at
-  /// least one.
+  /// candidate with the smallest `distance`. Returns nil if this distance exceeds both 1 and a
+  /// third of the candidate's length, or if all letters differ. Case is ignored.
   static func of(_ word: String, among candidates: [String]) -> String? {
     let typed = Array(word.lowercased())
     let begun = candidates.filter { $0.lowercased().starts(with: typed) }

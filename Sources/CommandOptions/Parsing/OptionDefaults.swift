@@ -2,27 +2,27 @@
 
 /// The user's defaults for the options of `play` and `render`, by option name.
 ///
-/// A default applies to each of the two commands that has the option, unless the command line gives
-/// the option.
+/// A default applies to a command if the command has the option and the command line does not give
+/// it.
 public struct OptionDefaults: Sendable, Equatable {
   /// The reason why a default is invalid.
   public enum Problem: Error, Sendable, Equatable {
     case unknownName(String, near: String?)
-    /// A required option must be on the command line.
+    /// The option is required, so it must be on the command line.
     case needsCommandLine(String)
     case badValue(String, of: String, expectation: String, near: String?)
   }
 
   private var values: [String: OptionValue] = [:]
 
-  /// Creates an empty set of defaults: only the program's own apply.
+  /// Creates an empty set of defaults: only the program's own defaults apply.
   public init() {}
 
   /// Parses defaults.
   ///
   /// - Parameter texts: the value of each option by name, as on the command line; "on" or "off" for
   ///   a flag.
-  /// - Throws: the first problem, in the order of the names.
+  /// - Throws: the first problem, in alphabetical order of the names.
   public init(_ texts: [String: String]) throws(Problem) {
     let options = Self.options
     for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
@@ -42,13 +42,13 @@ public struct OptionDefaults: Sendable, Equatable {
     }
   }
 
-  /// The options that can have a default.
+  /// The names of the options that can have a default.
   public static var names: [String] {
     options.filter { !$0.isRequired }.map(\.name)
   }
 
-  /// Returns the command with these defaults; commands other than `play` and `render` are
-  /// unchanged.
+  /// Returns the command with the defaults for its options. Commands other than `play` and `render`
+  /// are returned unchanged.
   public func applied(to command: ParsedCommand) -> ParsedCommand {
     guard [.play, .render].contains(command.name) else { return command }
     let own = Set(command.command.options.map(\.name))
@@ -65,7 +65,7 @@ public struct OptionDefaults: Sendable, Equatable {
 }
 
 extension OptionDefaults.Problem: CustomStringConvertible {
-  /// The problem, as the end of a line that begins with the file name.
+  /// The problem, as the end of a line that begins with the name of the file.
   public var description: String {
     switch self {
     case .unknownName(let name, let near):

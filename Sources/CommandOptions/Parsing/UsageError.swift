@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Wrong usage, described with the words of the command line. The exit code is 2.
+/// An error in the command line. The program then exits with code 2.
 public enum UsageError: Error, Sendable, Equatable {
   case missingCommand
   case missingSubcommand(of: String)
@@ -61,8 +61,8 @@ extension UsageError: CustomStringConvertible {
     command.map { "see 'stillstage help \($0)'" } ?? "see 'stillstage --help'"
   }
 
-  /// Returns the typed text in quotes. It escapes control characters and truncates long text, so
-  /// that the error is one short line.
+  /// Returns the typed text in quotes. Control characters are escaped, and long text is truncated
+  /// to 120 characters, so that the error is one short line.
   static func quoted(_ text: String) -> String {
     var shown = ""
     for (count, scalar) in text.unicodeScalars.enumerated() {

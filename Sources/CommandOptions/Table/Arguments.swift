@@ -35,7 +35,7 @@ public enum Arguments {
       Recorded motion with t and w,x,y,z (or qw,qx,qy,qz), and gx,gy,gz if it has a gyroscope; \
       only rows whose movement is 1 count, or all rows if there is no such column.
       """, isRepeated: true)
-  /// Same as `motions`, but optional.
+  /// The same argument as `motions`, but optional.
   public static let optionalMotions = ArgumentSpecification(
     name: motions.name, grammar: motions.grammar, help: motions.help, isRepeated: true,
     isOptional: true)

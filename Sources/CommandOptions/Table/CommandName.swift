@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The commands; the raw value is the typed text.
+/// The commands. The raw value is the text that the user types.
 public enum CommandName: String, Sendable, CaseIterable {
   case play
   case render

@@ -30,7 +30,7 @@ public struct CommandOption<Value: Sendable>: Sendable {
     convert = form.convert
   }
 
-  /// Creates an option whose value is nil if it is not given.
+  /// Creates an option whose value is nil if the option is not given.
   init<Wrapped>(
     _ name: String, short: Character? = nil, _ placeholder: String, _ form: ValueForm<Wrapped>,
     shown: String? = nil, help: String
@@ -45,7 +45,8 @@ public struct CommandOption<Value: Sendable>: Sendable {
 }
 
 extension CommandOption {
-  /// Returns the error for a value that only the engine can check, with the nearest of `words`.
+  /// Returns the error for a value that only the engine can check, with the nearest word from
+  /// `words` as a suggestion.
   ///
   /// - Parameter expectation: the end of a sentence that begins with "it must be".
   public func refusal(
@@ -58,7 +59,7 @@ extension CommandOption {
 }
 
 extension CommandOption where Value == Bool {
-  /// Creates an option without a value: true if it is given.
+  /// Creates a flag: an option that takes no value and is true if it is given.
   init(flag name: String, help: String) {
     specification = OptionSpecification(
       name: name, short: nil, placeholder: "", grammar: .flag, defaultText: nil,

@@ -3,7 +3,7 @@
 /// A command with all its arguments and options.
 public struct CommandSpecification: Sendable, Equatable {
   public let name: CommandName
-  /// One line for lists of commands.
+  /// A short sentence for lists of commands.
   public let summary: String
   /// Complete sentences for the command's help and the manual page.
   public let discussion: String
@@ -13,8 +13,8 @@ public struct CommandSpecification: Sendable, Equatable {
   /// The words that name the command: `["hrtf", "info"]`.
   public var path: [String] { name.rawValue.split(separator: " ").map(String.init) }
 
-  /// "stillstage render INPUT -o OUT.wav [options]", or with all options if the line is short
-  /// enough.
+  /// The usage line, such as "stillstage render INPUT -o OUT.wav [options]". The line lists all
+  /// options if it then has at most 70 characters.
   public var usage: String {
     let required = options.filter(\.isRequired).map(\.usage)
     let optional = options.filter { !$0.isRequired }.map(\.usage)
@@ -27,13 +27,14 @@ public struct CommandSpecification: Sendable, Equatable {
 
 /// A positional argument of a command.
 public struct ArgumentSpecification: Sendable, Equatable {
-  /// The name in help and errors, in capitals.
+  /// The name in help and errors, such as "INPUT" or "IN.csv".
   public let name: String
   public let grammar: ValueGrammar
   public let help: String
-  /// True if it takes all remaining arguments; only allowed for the last argument of a command.
+  /// Whether the argument takes all remaining words; only allowed for the last argument of a
+  /// command.
   public var isRepeated = false
-  /// True if it may be omitted; only allowed for the last argument of a command.
+  /// Whether the argument may be omitted; only allowed for the last argument of a command.
   public var isOptional = false
 
   /// The argument in usage lines, such as "FILE..." or "[FILE...]".

@@ -11,7 +11,7 @@ public struct OptionSpecification: Sendable, Equatable {
   /// The default as shown in help; nil if the help text needs none.
   public let defaultText: String?
   public let isRequired: Bool
-  /// One or two sentences, without the default.
+  /// The help text, without the default and without the accepted values.
   public let help: String
 
   public var isFlag: Bool { grammar == .flag }
@@ -31,7 +31,7 @@ public struct OptionSpecification: Sendable, Equatable {
 }
 
 extension OptionSpecification {
-  /// The help text, the accepted values and the default, as complete sentences.
+  /// The help text, followed by the accepted values and the default if they must be shown.
   var sentence: String {
     var text = help
     if let accepted = grammar.reference(beside: placeholder) { text += " Values: \(accepted)." }
@@ -41,14 +41,15 @@ extension OptionSpecification {
 }
 
 extension ArgumentSpecification {
-  /// The help text and the accepted values.
+  /// The help text, followed by the accepted values if they must be shown.
   var sentence: String {
     grammar.reference(beside: name).map { "\(help) Values: \($0)." } ?? help
   }
 }
 
 extension ValueGrammar {
-  /// Returns the accepted values in a few words, or nil if the placeholder shows them.
+  /// Returns the accepted values in a few words. Returns nil for flags and free text, and if the
+  /// placeholder already shows the values.
   fileprivate func reference(beside placeholder: String) -> String? {
     switch self {
     case .flag, .text, .axes, .file, .folder, .bitRate: nil

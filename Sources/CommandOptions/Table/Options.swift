@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The option table: each option once, with its type, default and help text. `Program.commands`
-/// defines which command takes which option.
+/// The option table: each option with its type, default and help text. `Program.commands` defines
+/// which command takes which option.
 public enum Options {
   // MARK: Sound in
 

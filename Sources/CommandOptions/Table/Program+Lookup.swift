@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Program {
-  /// Returns the command with the longest name that `words` begins with.
+  /// Returns the command with the longest name that `words` begins with; nil if there is none.
   static func command(startingWith words: [String]) -> CommandSpecification? {
     commands.filter { words.starts(with: $0.path) }.max { $0.path.count < $1.path.count }
   }

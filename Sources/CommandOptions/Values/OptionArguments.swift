@@ -2,7 +2,7 @@
 
 /// `--latency`: the depth of the sound server's queue.
 public enum LatencyChoice: Sendable, Equatable {
-  /// The player's default: 40-200 ms, deeper after an underrun.
+  /// An adaptive depth of 40 to 200 ms: deeper after an underrun, shallower after quiet minutes.
   case auto
   case milliseconds(Double)
 }
@@ -13,10 +13,10 @@ extension ValueForm where Value == LatencyChoice {
   }
 }
 
-/// `--loudness`: the target loudness of every source.
+/// `--loudness`: the target loudness of every source in `play`, and of the output in `render`.
 public enum LoudnessChoice: Sendable, Equatable {
   case off
-  /// The target, in LUFS.
+  /// A target in LUFS.
   case target(Double)
 
   /// The target, in LUFS; nil if the loudness is not changed.
@@ -33,10 +33,10 @@ extension ValueForm where Value == LoudnessChoice {
 
 /// `--predict`: how far ahead the head pose is predicted.
 public enum PredictChoice: Sendable, Equatable {
-  /// By the measured latency.
+  /// Prediction by the measured latency.
   case auto
   case off
-  /// By a fixed time, independent of the latency.
+  /// Prediction by a fixed time in milliseconds, independent of the latency.
   case milliseconds(Double)
 }
 
@@ -50,7 +50,8 @@ extension ValueForm where Value == PredictChoice {
 
 /// `--renditions`: the renditions that `fetch` downloads.
 public enum RenditionsChoice: Sendable, Equatable {
-  /// The richest multichannel rendition and the richest stereo one.
+  /// The richest multichannel rendition that can be decoded, and the richest stereo rendition with
+  /// a lower bit rate.
   case best
   case all
   /// The renditions with these names.
@@ -80,7 +81,8 @@ extension ValueForm where Value == TrackerArgument {
   }
 }
 
-/// `--pose`: a head pose in degrees. Yaw is positive to the left, pitch up, roll right ear down.
+/// `--pose`: a head pose in degrees. Yaw is positive to the left, pitch is positive up, and roll is
+/// positive if the right ear goes down.
 public struct PoseAngles: Sendable, Equatable {
   public let yawDegrees: Double
   public let pitchDegrees: Double

@@ -14,11 +14,12 @@ public enum DecoderChoice: String, Sendable, CaseIterable {
   case magls
   /// Least squares.
   case ls
-  /// Magnitude least squares that preserve the covariance of the ears in a diffuse field.
+  /// Magnitude least squares that also preserves the covariance of the two ears in a diffuse field.
   case maglsCov = "magls-cov"
-  /// Each loudspeaker through interpolated responses of its own direction.
+  /// Mono, stereo and loudspeaker channels, each with the interpolated responses of its own
+  /// direction.
   case direct
-  /// First-order soundfields as plane waves and a residual.
+  /// First-order soundfields as plane waves in each frequency band plus a residual.
   case parametric
 }
 
@@ -64,7 +65,7 @@ public enum RenderTarget: String, Sendable, CaseIterable {
 public enum UpmixChoice: String, Sendable, CaseIterable {
   case on
   case off
-  /// Half the latency, with coarser separation.
+  /// Conversion with half the latency and a coarser separation.
   case lowLatency = "low-latency"
 }
 
@@ -88,7 +89,7 @@ public enum StageModeChoice: String, Sendable, CaseIterable {
 
 /// `--rewrite`: whether queued sound is rendered again when the head moves.
 public enum RewriteChoice: String, Sendable, CaseIterable {
-  /// If the sound server supports it.
+  /// Rewrites if the sound server supports rewriting.
   case auto
   case on
   case off

@@ -5,7 +5,7 @@ public struct ValueForm<Value: Sendable>: Sendable {
   let grammar: ValueGrammar
   let convert: @Sendable (OptionValue) -> Value?
 
-  /// Returns a form that accepts one of the words, or else what `grammar` accepts.
+  /// Returns a form that accepts one of the words or any value that `grammar` accepts.
   static func either(
     _ words: KeyValuePairs<String, Value>, or grammar: ValueGrammar,
     _ convert: @escaping @Sendable (OptionValue) -> Value?
@@ -59,7 +59,7 @@ extension ValueForm where Value == Bool {
 }
 
 extension ValueForm where Value == [Int] {
-  /// Returns a form that accepts integers separated by commas, 1 to 16 of them.
+  /// Returns a form that accepts 1 to 16 integers, separated by commas.
   static func integers(_ range: ClosedRange<Int>) -> Self {
     Self(grammar: .list(of: .integer(range), count: 1...16)) { $0.list?.compactMap(\.integer) }
   }

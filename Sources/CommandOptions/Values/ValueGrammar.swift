@@ -18,11 +18,11 @@ public indirect enum ValueGrammar: Sendable, Equatable {
   case integer(ClosedRange<Int>)
   /// A finite decimal number in a range.
   case number(ClosedRange<Double>)
-  /// A rate in bit/s in a range; the suffixes `k` and `M` mean thousands and millions.
+  /// A rate in a range, in bit/s; the suffixes `k` and `M` mean thousands and millions.
   case bitRate(ClosedRange<Double>)
   /// Values separated by commas; `count` limits their number.
   case list(of: ValueGrammar, count: ClosedRange<Int>)
-  /// One of the words, or else what the second grammar accepts.
+  /// One of the words, or any value that the second grammar accepts.
   case either([String], ValueGrammar)
 
   /// Returns the value of `text`, or nil if the grammar does not accept it.
@@ -52,7 +52,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     }
   }
 
-  /// The words that completion offers.
+  /// The words that completion offers, including the numbers of a small range of integers.
   public var words: [String] {
     switch self {
     case .words(let words): words
@@ -62,7 +62,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     }
   }
 
-  /// True if a value may begin with a minus sign, so that `--gain -6` is not parsed as an option
+  /// Whether a value may begin with a minus sign, so that `--gain -6` is not parsed as an option
   /// `-6`.
   var isNumeric: Bool {
     switch self {
@@ -141,7 +141,7 @@ extension ValueGrammar {
   }
 }
 
-/// A value from the command line that its ``ValueGrammar`` has accepted.
+/// A value that a ``ValueGrammar`` has accepted.
 public enum OptionValue: Sendable, Equatable {
   case flag
   case text(String)
