@@ -3,7 +3,7 @@
 import CommandOptions
 import CommandSupport
 
-/// Runs one command.
+/// Runs the command that was parsed from the command line.
 func perform(_ command: ParsedCommand) throws(CommandFailure) {
   switch command.name {
   case .render: try renderCommand(command)

@@ -68,11 +68,11 @@ private final class CalibrationGuide: Sendable {
     let failure = Mutex<String?>(nil)
   }
 
-  /// The time for which a resting tracker is measured, and the time limit for each pose, in
-  /// seconds.
+  /// The time for which a resting tracker is measured, in seconds.
   private static let restSeconds = 4.0
+  /// The time limit for each pose, in seconds.
   private static let waitSeconds = 60.0
-  /// A tracker without samples for this long counts as silent, in ns.
+  /// The time without samples, in ns, after which a tracker counts as silent.
   private static let silence: Int64 = 5_000_000_000
 
   init(tracker: TrackerDescription, isQuiet: Bool) {
@@ -116,7 +116,8 @@ private final class CalibrationGuide: Sendable {
     } catch { throw CommandFailure("cannot calibrate \(tracker.name): \(error)") }
   }
 
-  /// Records the resting tracker for `restSeconds`; throws the reason if it does not rest.
+  /// Records the resting tracker for `restSeconds`. Throws an error if the tracker moves or sends
+  /// no samples.
   private func rest() throws(CommandFailure) -> StillnessReport {
     let begin = monotonic_nanoseconds()
     // Discard the first samples: they may be late and less accurate.
@@ -149,7 +150,7 @@ private final class CalibrationGuide: Sendable {
       "no pose was held within a minute; calibrate again, and hold each pose for a second")
   }
 
-  /// Returns the samples of the next 20 ms.
+  /// Waits for 20 ms and returns the samples that have arrived since the previous call.
   private func take() throws(CommandFailure) -> [TrackerMeasurement] {
     usleep(20_000)
     if Signals.received != nil { throw .interrupted }

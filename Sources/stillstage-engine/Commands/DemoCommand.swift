@@ -14,7 +14,8 @@ let demoFile = "demo.wav"
 
 /// Runs `stillstage demo [-o OUT.wav]`.
 ///
-/// - Parameter play: plays the scene; called if a sound server is available.
+/// - Parameter play: plays the scene; called if no output file is given and a sound server with an
+///   output device is available.
 func demoCommand(
   _ command: ParsedCommand, play: () throws(CommandFailure) -> Void
 ) throws(CommandFailure) {
@@ -26,8 +27,8 @@ func demoCommand(
   try play()
 }
 
-/// Plays the built-in scene, with the listener's head if a tracker is connected, else with the
-/// built-in head motion.
+/// Plays the built-in scene. The head pose comes from a tracker if one is connected, otherwise from
+/// the built-in head motion.
 func playDemo() throws(CommandFailure) {
   var options = PlayerOptions()
   options.calibration = userCalibration
@@ -41,8 +42,8 @@ func playDemo() throws(CommandFailure) {
   }
 }
 
-/// Renders the built-in scene with the built-in head motion, draws a chart next to it, and prints
-/// both paths. Without gnuplot there is no chart, which is not an error.
+/// Renders the built-in scene with the built-in head motion, draws a chart beside the sound file,
+/// and prints both paths. If the chart cannot be drawn, a note is printed instead of an error.
 func renderDemo(to path: String) throws(CommandFailure) {
   try checkWritable(path)
   let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
@@ -65,7 +66,7 @@ func renderDemo(to path: String) throws(CommandFailure) {
   try printOutput("\(picturePath)\n")
 }
 
-/// Returns the reason why nothing can be played; nil if it can.
+/// Returns the reason why sound cannot be played; nil if it can.
 private func obstacleToPlaying() -> String? {
   do throws(PulseAudioError) {
     return try SinkList.read().isEmpty ? "the sound server has no output device" : nil

@@ -52,8 +52,8 @@ private func jobs(
   }
 }
 
-/// Refuses an output folder inside the source folder: a later fetch would find it as a part of the
-/// source.
+/// Throws an error if the output folder is inside the source folder, because a later fetch would
+/// find the output as a part of the source.
 private func refuseNesting(
   of output: String, in place: PresentationPlace
 ) throws(CommandFailure) {
@@ -97,7 +97,7 @@ private func report(
 }
 
 /// Returns a line for each run of consecutive segments that are missing for the same reason: at
-/// most 20, and one that counts the rest.
+/// most 20 lines, and one more with the number of other runs.
 private func lines(of missing: [PresentationDownload.Missing]) -> [String] {
   var runs: [(first: PresentationDownload.Missing, last: Int)] = []
   for one in missing {

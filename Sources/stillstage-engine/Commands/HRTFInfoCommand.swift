@@ -4,7 +4,7 @@ import Binaural
 import CommandOptions
 import CommandSupport
 
-/// Runs `stillstage hrtf info FILE`: prints the contents of the file, then fails if it is not
+/// Runs `stillstage hrtf info FILE`: prints the contents of the file, then fails if the file is not
 /// usable.
 func hrtfInfoCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let summary: HRTFSummary
@@ -65,7 +65,7 @@ private func contentRows(_ content: HRTFSummary.Content) -> [[String]] {
   ]
 }
 
-/// Returns a number without redundant decimals.
+/// Returns a whole number without decimals, and any other number with three.
 private func plain(_ value: Double) -> String {
   decimal(value, value == value.rounded() ? 0 : 3)
 }

@@ -42,7 +42,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     [command[Arguments.input], settings.hrtfPath, command[Options.motion]],
     by: [command[Options.events]])
   let input = try SoundInput(command, settings, follows: true)
-  // Also if playback is interrupted or fails.
+  // Finish the input even if playback is interrupted or fails.
   defer { input.finish() }
   let events = try EventLog(path: command[Options.events])
   try play(
@@ -58,7 +58,8 @@ private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
   }
 }
 
-/// Starts listening to the network tracker that the command names; nil if it names none.
+/// Starts listening to the network tracker that the command names. Returns nil if the command names
+/// none, or if a recorded motion is used.
 private func playedNetworkTracker(
   _ command: ParsedCommand
 ) throws(CommandFailure) -> (source: HeadPoseSource, session: NetworkTrackerSession)? {
@@ -90,7 +91,8 @@ private func headChoice(
   }
 }
 
-/// Returns the tracker of a seat or screen, which must be connected.
+/// Returns the ID of the tracker that `--device-tracker` names, or nil without that option. Throws
+/// an error if the tracker is not connected.
 private func deviceTracker(
   _ command: ParsedCommand, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String? {
@@ -106,7 +108,8 @@ private func deviceTracker(
   return id
 }
 
-/// Returns the ID of the head's tracker: the named one, or the first that is not the device's.
+/// Returns the ID of the head's tracker: the named tracker, or else the first one that is not the
+/// device's tracker. Throws an error if there is no such tracker.
 private func tracker(
   _ id: String?, beside device: String?, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String {
@@ -124,7 +127,8 @@ private func tracker(
       : "--tracker and --device-tracker name the same tracker; name two different ones")
 }
 
-/// Plays a source to its end, or until the listener or a signal ends playback.
+/// Plays a source to its end, or until the listener or a signal ends playback. After a signal,
+/// throws `interrupted`.
 func play(
   _ options: PlayerOptions, events: EventLog, sets: HRTFChoices = HRTFChoices(),
   atEnd: (Player) -> Void = { _ in }, source: (Int) throws(PlaybackError) -> any SoundSource
@@ -172,7 +176,7 @@ extension HeadPrediction {
 }
 
 extension Player {
-  /// Performs the action of a key; returns true if the listener quits.
+  /// Performs the action of a key. Returns true if the key ends playback.
   fileprivate func obey(_ key: Console.Key, sets: HRTFChoices) -> Bool {
     switch key {
     case .pause: isPaused ? resume() : pause()
@@ -199,7 +203,8 @@ extension Player {
 }
 
 extension RenderSettings {
-  /// Switches to the next design; loudspeaker layouts also have direct rendering.
+  /// Switches to the next decoder design. Unless the sound is ambisonic, direct rendering follows
+  /// the last design.
   fileprivate mutating func takeNextDecoder(isAmbisonic: Bool) {
     let all = DecoderDesign.Method.allCases
     let isLast = method == all.last

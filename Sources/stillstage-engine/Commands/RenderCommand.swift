@@ -75,7 +75,8 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Returns the loudness of the output at a gain of 0 dB; nil for silence.
+/// Returns the loudness of the binaural output at a gain of 0 dB; nil if it is too quiet to
+/// measure.
 private func measureLoudness(
   _ command: ParsedCommand, _ input: SoundInput, head: HeadTrajectory?, hrtf: HRTFChoice,
   settings: RenderSettings
@@ -98,8 +99,8 @@ private func measureLoudness(
   }
 }
 
-/// Logs the gain and the true peak of a render. Prints a note if the sound is silent, or if its
-/// true peak exceeds -1 dBTP without the limiter.
+/// Logs the gain, the loudness and the true peak of a render. Prints a note if the sound is too
+/// quiet to measure, or if the true peak exceeds -1 dBTP and the limiter is off.
 private func note(
   _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
 ) {
@@ -118,7 +119,8 @@ private func note(
   }
 }
 
-/// Renders the complete sound into a WAV file; `look` receives the frame count of each block.
+/// Renders the complete sound into a WAV file. `look` is called after each block with the number of
+/// frames in the block.
 func renderToFile(
   _ sound: any RenderedSound, path: String, look: (_ frames: Int) -> Void = { _ in }
 ) throws(CommandFailure) {

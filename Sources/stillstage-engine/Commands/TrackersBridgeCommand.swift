@@ -27,7 +27,7 @@ func trackersBridgeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try bridge(source, events, to: sender, preset, hertz: command[Options.bridgeRate])
 }
 
-/// Sends the current pose until a signal or the key `q` ends the command.
+/// Sends the current pose `hertz` times per second, until a signal or the key `q` ends the command.
 private func bridge(
   _ source: HeadPoseSource, _ events: TrackerEvents, to sender: OSCSender, _ preset: OSCPreset,
   hertz: Double

@@ -38,7 +38,8 @@ private func protocolName(_ tracker: TrackerDescription) -> String {
   return words.isEmpty ? "-" : words.joined(separator: " ")
 }
 
-/// Returns instructions for access to the trackers without permission, with each udev rule once.
+/// Returns instructions for access to the trackers that lack permission, with each udev rule once;
+/// empty if there are no such trackers.
 private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
   let rules = trackers.filter { $0.access == .permissionDenied }.map(\.udevRule)
   guard !rules.isEmpty else { return "" }

@@ -5,7 +5,8 @@ import CommandSupport
 import HeadTracking
 import Synchronization
 
-/// Follows a tracker until a signal or the key `q` ends the command; `c` recentres.
+/// Calls `step` at regular intervals and prints the tracker's events, until a signal or the key `q`
+/// ends the command. The key `c` recentres.
 ///
 /// - Parameters:
 ///   - interval: the time between steps, in nanoseconds.
@@ -37,7 +38,7 @@ func follow(
   }
 }
 
-/// Messages about the tracker's events, passed from its thread to the printing thread.
+/// Messages about the tracker's events, passed from the tracker's thread to the printing thread.
 final class TrackerEvents: Sendable {
   private let texts = Mutex<[String]>([])
 

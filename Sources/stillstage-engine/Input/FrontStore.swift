@@ -5,11 +5,11 @@ import FoundationEssentials
 import Geometry
 import Glibc
 
-/// Implements `--keep-front`: keeps the trackers' fronts in the user's state folder.
+/// Implements `--keep-front`: stores the trackers' fronts in the user's state folder.
 ///
 /// The file is `$XDG_STATE_HOME/stillstage/fronts.json`, with `~/.local/state` as the default state
-/// folder. It is a JSON object that maps each tracker's ID to the yaw of its front in that
-/// tracker's own world, in degrees.
+/// folder. The file is a JSON object that maps each tracker's ID to the yaw of the front in the
+/// tracker's own world frame, in degrees.
 struct FrontStore {
   private let path: String?
 
@@ -28,15 +28,16 @@ struct FrontStore {
     return state.map { $0 + "/stillstage" }
   }
 
-  /// Returns the yaw of the front by tracker ID, in radians; empty if the file is missing or
-  /// invalid.
+  /// Returns the yaw of each tracker's front, in radians, by the tracker's ID. Returns no fronts if
+  /// they are not kept, or if the file is missing or invalid.
   func read() -> [String: Double] {
     guard let path, let data = try? Data(contentsOf: URL(filePath: path)) else { return [:] }
     let degrees = (try? JSONDecoder().decode([String: Double].self, from: data)) ?? [:]
     return degrees.mapValues { $0 / degreesPerRadian }
   }
 
-  /// Stores a tracker's front and keeps those of other trackers. A write error is only noted.
+  /// Stores a tracker's front (`yaw` in radians) and keeps the fronts of other trackers. A write
+  /// error causes only a note.
   func keep(_ front: (tracker: String, yaw: Double)?) {
     guard let path, let front else { return }
     var all = read().mapValues { $0 * degreesPerRadian }

@@ -33,7 +33,7 @@ final class MotionRecorder: Sendable {
 
   func add(_ measurement: TrackerMeasurement) { waiting.withLock { $0.append(measurement) } }
 
-  /// Writes the samples added since the last call.
+  /// Writes the samples that were added since the previous call.
   func flush() throws(CommandFailure) {
     let measurements = waiting.withLock { waiting in
       defer { waiting = [] }

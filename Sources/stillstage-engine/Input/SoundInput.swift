@@ -14,7 +14,7 @@ struct SoundInput {
 
   /// Prepares the input that the command names.
   ///
-  /// - Parameter follows: whether the rendition follows the line and the sound may be kept.
+  /// - Parameter follows: whether the rendition adapts to the bandwidth and `--keep` applies.
   init(
     _ command: ParsedCommand, _ settings: RenderSettings, follows: Bool
   ) throws(CommandFailure) {
@@ -30,12 +30,12 @@ struct SoundInput {
     }
   }
 
-  /// Opens the sound at a rate in Hz; nil for its own rate.
+  /// Opens the sound at a sample rate in Hz; nil for the sound's own rate.
   func open(_ rate: Int?) throws(PlaybackError) -> any SoundSource {
     try opener.open(sampleRate: rate)
   }
 
-  /// Completes the kept presentation after playback.
+  /// Completes the presentation that `--keep` saves, after playback. Prints a note if that fails.
   func finish() {
     if let problem = opener.finishKeeping() { printNote(problem.description) }
   }

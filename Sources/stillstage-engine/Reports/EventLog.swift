@@ -5,7 +5,7 @@ import CommandSupport
 import FoundationEssentials
 import Glibc
 
-/// Implements `--events FILE.jsonl`: one JSON object per line for each event, written immediately.
+/// Implements `--events FILE.jsonl`: writes each event immediately, as one line with a JSON object.
 final class EventLog {
   private let descriptor: Int32?
   private let start = monotonic_nanoseconds()
@@ -48,7 +48,7 @@ final class EventLog {
     }
   }
 
-  /// Writes an event, with the seconds since the start as `t`.
+  /// Writes an event, with the seconds since the log was opened as `t`.
   func write(_ event: String, _ values: [String: Value] = [:]) {
     guard let descriptor else { return }
     var object = values

@@ -16,11 +16,11 @@ final class PlayerReporter {
   private let events: EventLog
   private var shownAt: Int64 = 0
   private var mutedFrames = 0
-  /// The last decision that was reported to the listener.
+  /// The last decision about the route; nil before the first one.
   private var told: RouteDecision?
-  /// The reason why the source could not be read to its end.
+  /// The reason why the source could not be read to its end; nil if there was no error.
   private(set) var failure: String?
-  /// The rendition of the presentation that is playing.
+  /// The rendition that is playing; nil if the source has no renditions.
   private var rendition: RenditionNews?
 
   init(player: Player, console: Console, events: EventLog) {
@@ -29,7 +29,7 @@ final class PlayerReporter {
     self.events = events
   }
 
-  /// Reports new events and updates the status line ten times per second.
+  /// Reports new events. Updates the status line at most ten times per second.
   func report() {
     for event in player.takeEvents() { tell(event) }
     let status = player.status
@@ -220,7 +220,8 @@ extension LoudnessReport {
 }
 
 extension RenderSettings {
-  /// HRTF set, design and, for loudspeaker layouts, bus order in a few words.
+  /// The HRTF set, the decoder design and, unless the sound is ambisonic, the order of the bus, in
+  /// a few words.
   fileprivate func summary(isAmbisonic: Bool) -> String {
     let name = hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
     if isDirect { return "\(name), direct" }

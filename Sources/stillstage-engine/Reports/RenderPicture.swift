@@ -39,8 +39,8 @@ struct RenderPicture {
     }
   }
 
-  /// Returns a chart with the pose of `head` in degrees above the level at each ear in dB rms, re
-  /// full scale.
+  /// Returns a chart with two panels: the pose of `head` in degrees, and below it the level at each
+  /// ear, in dB rms relative to full scale.
   func chart(title: String, head: HeadTrajectory) -> Chart {
     let times = levels.indices.map { (Double($0) + 0.5) * Self.windowSeconds }
     let angles = times.map { YawPitchRoll(head.pose(atSeconds: $0)) }

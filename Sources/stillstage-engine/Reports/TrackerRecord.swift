@@ -16,7 +16,7 @@ struct TrackerRecord: Encodable {
   let productID: Int
   let `protocol`: String
   let serial: String
-  /// Absent unless access is "permissionDenied".
+  /// The udev rule that grants access; absent unless `access` is "permissionDenied".
   let udevRule: String?
   let vendorID: Int
 
