@@ -8,15 +8,15 @@ import Glibc
 /// |---|---|
 /// | 8 | "STILSOFA" |
 /// | 4 | UInt32 version, 1 |
-/// | 4 | UInt32 T, length of the text |
-/// | 4 | UInt32 M, measurements |
-/// | 4 | UInt32 N, samples of an impulse response |
-/// | 4 | UInt32 D, delays: 0, 2 or 2 M |
+/// | 4 | UInt32 T, bytes of text |
+/// | 4 | UInt32 M, number of measurements |
+/// | 4 | UInt32 N, samples per impulse response |
+/// | 4 | UInt32 D, number of delays: 0, 2 or 2 M |
 /// | 4 | Int32 declared side of receiver 0: 1 left, -1 right, 0 unknown |
 /// | 8 | Float64 sample rate, Hz |
-/// | 8 | Float64 largest over smallest energy of an impulse response |
+/// | 8 | Float64 ratio of the largest to the smallest energy of an impulse response |
 /// | T | UTF-8 lines `key=value` |
-/// | 24 M | Float64 x, y, z of each source, metres, listener's frame |
+/// | 24 M | Float64 x, y, z of each source in the listener's frame, metres |
 /// | 4 D | Float32 delays, samples |
 /// | 8 M N | Float32 impulse responses, measurement x receiver x sample |
 func writeAnswer(_ file: SofaFile, _ content: CheckedContent) throws(Refusal) {
@@ -46,7 +46,7 @@ private func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
 }
 
 /// Returns the side of channel 0 according to ReceiverPosition: 1 left, -1 right, 0 unknown. The
-/// array is R x C x I or R x C x M; of the latter, the first measurement is used.
+/// array has R receivers x C coordinates x 1 or M measurements; only the first measurement is used.
 private func declaredSide(_ file: SofaFile) -> Int {
   let positions = file.receiverPositions
   guard positions.count >= 6, positions.count % 6 == 0 else { return 0 }
@@ -58,7 +58,7 @@ private func declaredSide(_ file: SofaFile) -> Int {
   return first > second ? 1 : first < second ? -1 : 0
 }
 
-/// Returns y of a receiver given as azimuth, elevation and radius.
+/// Returns the coordinate y (left) of a receiver that is given as azimuth, elevation and radius.
 private func sideOfAzimuth(_ elevation: Double, _ positions: SofaArray, _ start: Int) -> Double {
   let stride = positions.count / 6
   let scale =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The checked content of a file, in addition to its own arrays.
+/// The values that the checks compute, in addition to the arrays of the file.
 struct CheckedContent {
   var sampleRate: Double
   /// The ratio of the largest to the smallest energy of an impulse response.
@@ -10,12 +10,12 @@ struct CheckedContent {
   var notes: [String]
 }
 
-/// The limits of the guard. Products are computed in 64 bits, unlike in libmysofa.
+/// The limits for the content of a file. Products are computed in 64 bits, unlike in libmysofa.
 enum Limit {
   static let measurements = 65_536
   static let samples = 16...65_536
-  /// The maximum of impulse response samples: 128 MB as 32-bit floats, 256 MB while libmysofa
-  /// loads.
+  /// The maximum number of samples in all impulse responses: 128 MB as 32-bit floats, and 256 MB
+  /// while libmysofa loads them.
   static let totalSamples = 1 << 25
   static let sampleRate = 8_000.0...384_000.0
   static let radius = 0.05...100.0
@@ -23,6 +23,8 @@ enum Limit {
 }
 
 /// Checks everything that the decoder relies on, before any value leaves this process.
+///
+/// - Throws: `Refusal` for the first check that fails.
 func checked(_ file: SofaFile) throws(Refusal) -> CheckedContent {
   try checkConvention(file)
   try checkDimensions(file)
@@ -132,6 +134,7 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
   return ratio
 }
 
-/// libmysofa misreads arrays that are compressed without the shuffle filter as extreme numbers.
+/// The remedy for extreme numbers: libmysofa misreads arrays that are compressed without the
+/// shuffle filter.
 private let repackHint =
   "; if other programs can read the file, repack it: h5repack -f SHUF -f GZIP=4 IN OUT"

@@ -2,10 +2,11 @@
 
 import Glibc
 
-/// Limits this process to 1 GB of address space and 5 s of CPU time, without a core file.
+/// Limits this process to 1 GB of additional address space and 5 s of CPU time, and disables core
+/// files.
 ///
-/// The address space is limited relative to the memory mapped at the start, because a sanitizer's
-/// shadow memory alone exceeds any sensible limit.
+/// The limit of the address space is relative to the memory that is mapped at the start, because a
+/// sanitizer's shadow memory alone exceeds any sensible limit.
 func setLimits() {
   signal(SIGPIPE, SIG_DFL)
   setLimit(RLIMIT_CORE, 0)
@@ -22,8 +23,8 @@ private func setLimit(_ name: __rlimit_resource, _ value: UInt) {
   _ = setrlimit(resource, &limit)
 }
 
-/// Returns the bytes that the process maps now, from the first number of /proc/self/statm (pages);
-/// 0 if unknown.
+/// Returns the number of bytes that the process maps now, from the number of pages in
+/// /proc/self/statm; 0 if unknown.
 private func mappedBytes() -> UInt {
   let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
   guard file >= 0 else { return 0 }

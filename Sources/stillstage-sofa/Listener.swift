@@ -46,7 +46,8 @@ func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) 
   return positions
 }
 
-/// Returns one or M vectors of a position variable, Cartesian; empty if the file has none.
+/// Returns the vectors of a position variable in Cartesian coordinates: one, or one for each of the
+/// `m` measurements. Returns an empty list if the file does not have the variable.
 private func vectors(
   _ array: SofaArray, _ name: String, _ m: Int, defaultType: String
 ) throws(Refusal) -> [SIMD3<Double>] {
@@ -83,8 +84,8 @@ struct ListenerFrame: Equatable {
     (front, left, up) = (SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1))
   }
 
-  /// Creates the frame that faces along `view`, with `up` made perpendicular to it; nil if the
-  /// vectors do not define a frame.
+  /// Creates the frame that faces along `view`, with `up` made perpendicular to `view`. Returns nil
+  /// if a vector is zero or both are parallel.
   init?(view: SIMD3<Double>, up: SIMD3<Double>) {
     guard let front = unit(view) else { return nil }
     guard let top = unit(up), let above = unit(top - (top * front).sum() * front) else {

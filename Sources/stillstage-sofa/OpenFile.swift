@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// The maximum file size; larger files are refused without reading them.
+/// The maximum file size, in bytes; larger files are refused without being read.
 private let largestFileBytes = 1 << 29
 
-/// Opens a regular file that starts with the HDF5 signature.
+/// Opens a regular file that starts with the HDF5 signature, and returns its descriptor.
 ///
-/// It is opened in non-blocking mode, so that a FIFO or a device cannot block the process.
+/// The file is opened in non-blocking mode, so that a FIFO or a device cannot block the process.
 func openRegularFile(_ path: String) throws(Refusal) -> Int32 {
   let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
   guard descriptor >= 0 else { throw Refusal(.cannotOpen, String(cString: strerror(errno))) }

@@ -11,7 +11,8 @@ struct Refusal: Error {
   let kind: Kind
   let reason: String
 
-  /// Creates a refusal for a failed check of the content; `reason` describes it with the numbers.
+  /// Creates a refusal for a failed check of the content; `reason` describes the check with its
+  /// numbers.
   init(_ reason: String) {
     kind = .check
     self.reason = reason

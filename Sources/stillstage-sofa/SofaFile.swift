@@ -7,8 +7,8 @@ import Glibc
 struct SofaFile {
   private let content: UnsafeMutablePointer<MYSOFA_HRTF>
 
-  /// Loads the file through stdin, which libmysofa calls "-", so that it reads the same file that
-  /// was checked.
+  /// Loads a file from an open descriptor. libmysofa reads the file through stdin, which it calls
+  /// "-", so that it reads the same file that was checked.
   init(descriptor: Int32) throws(Refusal) {
     guard dup2(descriptor, 0) == 0 else {
       throw Refusal(.cannotOpen, String(cString: strerror(errno)))

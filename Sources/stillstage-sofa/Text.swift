@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// Decodes the bytes of an attribute as UTF-8, or else as Latin-1, which older files use.
+/// Decodes the bytes of an attribute as one line of UTF-8, or else of Latin-1, which older files
+/// use.
 func readableText(_ bytes: UnsafeBufferPointer<CChar>) -> String {
   let unsigned = bytes.map { UInt8(bitPattern: $0) }
   if let text = String(validating: unsigned, as: UTF8.self) { return oneLine(text) }
@@ -22,7 +23,7 @@ func oneLine(_ text: String) -> String {
   return String(scalars)
 }
 
-/// Writes the entire text or ends the process.
+/// Writes the entire text, or ends the process if the reader is gone.
 func writeText(_ text: String, to descriptor: Int32) {
   Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
 }
