@@ -3,9 +3,9 @@
 import CommandOptions
 import Glibc
 
-/// Answers every request that needs no audio, and passes the others to the executable that
-/// implements the command. They are separate programs because loading FFmpeg takes longer than all
-/// work done here.
+/// Answers requests for help, the version, the manual page and completion scripts. For any other
+/// command, starts the executable that implements it. The programs are separate because loading
+/// FFmpeg takes longer than everything that this program does.
 func run() -> Never {
   do throws(UsageError) {
     switch try CommandParser.parse(Array(CommandLine.arguments.dropFirst())) {
