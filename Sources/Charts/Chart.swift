@@ -14,7 +14,8 @@ public struct Chart: Sendable, Equatable {
 
   /// Checks that a chart can be drawn, for use before a long computation.
   ///
-  /// - Throws: `gnuplotMissing`; `unknownFormat` for a name that ends in neither ".svg" nor ".png".
+  /// - Throws: `gnuplotMissing` if gnuplot is not in PATH; `unknownFormat` if the path ends in
+  ///   neither ".svg" nor ".png".
   public static func check(path: String) throws(ChartError) {
     guard path.hasSuffix(".svg") || path.hasSuffix(".png") else { throw .unknownFormat(path) }
     guard Gnuplot.isInstalled else { throw .gnuplotMissing }

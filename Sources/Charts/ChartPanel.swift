@@ -2,14 +2,15 @@
 
 /// One pair of axes with lines.
 public struct ChartPanel: Sendable, Equatable {
-  /// The label of the x axis with its unit, such as "time (s)"; `yLabel` is that of the y axis.
+  /// The label of the x axis with its unit, such as "time (s)".
   public var xLabel: String
+  /// The label of the y axis with its unit.
   public var yLabel: String
   /// The range of the y axis; nil to show all data.
   public var yRange: ClosedRange<Double>?
-  /// The scale of the x axis. Default: linear.
+  /// The scale of the x axis. The default is linear.
   public var xScale: ChartScale
-  /// The scale of the y axis. Default: linear.
+  /// The scale of the y axis. The default is linear.
   public var yScale: ChartScale
   public var series: [ChartSeries]
 
@@ -29,8 +30,8 @@ public struct ChartPanel: Sendable, Equatable {
 /// The scale of an axis.
 public enum ChartScale: Sendable, Equatable {
   case linear
-  /// Equal distances are equal ratios; ticks are powers of the base. Values that are not positive
-  /// are gaps in the line.
+  /// Equal distances represent equal ratios, and the ticks are powers of the base. Values that are
+  /// not positive are gaps in the line.
   case logarithmic(base: Int)
 }
 
@@ -39,7 +40,7 @@ public struct ChartSeries: Sendable, Equatable {
   public let name: String
   public let x: [Double]
   public let y: [Double]
-  /// Whether the line is dashed. Dashed lines start again at the first colour.
+  /// Whether the line is dashed. Solid and dashed lines each use the colours from the first one on.
   public let isDashed: Bool
 
   /// Creates a line; `x` and `y` must have the same length.

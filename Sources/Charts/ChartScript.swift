@@ -25,7 +25,7 @@ struct ChartScript {
     return lines.joined(separator: "\n") + "\nunset multiplot\n"
   }
 
-  /// The terminal command. With `noenhanced`, text is literal: "a_b" is not a subscript.
+  /// The arguments of `set terminal`. With `noenhanced`, text is literal: "a_b" is not a subscript.
   private var terminal: String {
     let size = "size \(chart.size.width),\(chart.size.height) noenhanced background 'white'"
     return switch format {

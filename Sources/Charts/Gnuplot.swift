@@ -5,7 +5,8 @@ import System
 
 /// Runs gnuplot as a separate program.
 enum Gnuplot {
-  /// Returns the picture that gnuplot draws for a script.
+  /// Returns the picture that gnuplot draws for a script. Throws an error if gnuplot fails or takes
+  /// longer than `seconds`.
   static func draw(_ script: String, seconds: Int = 20) throws(ChartError) -> UnnamedFile {
     guard let input = UnnamedFile(Array(script.utf8)), let picture = UnnamedFile(),
       let errors = UnnamedFile()
@@ -21,7 +22,7 @@ enum Gnuplot {
     return picture
   }
 
-  /// Returns true if gnuplot is in PATH.
+  /// Whether gnuplot is in PATH.
   static var isInstalled: Bool {
     let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
     return folders.split(separator: ":").contains { access("\($0)/gnuplot", X_OK) == 0 }

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A temporary file without a name. A program can use it for any of its streams, and no pipe has to
-/// be drained while the program runs.
+/// A temporary file without a name. A child process can use the file for any of its streams, so
+/// that no pipe has to be drained while the process runs.
 final class UnnamedFile {
   let descriptor: Int32
 
@@ -33,7 +33,7 @@ final class UnnamedFile {
     }
   }
 
-  /// Copies the contents to a named file.
+  /// Copies the contents to a named file, which is created or overwritten.
   func save(to path: String) throws(ChartError) {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard file >= 0 else { throw Self.failure(path) }
