@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rotates one degree of a soundfield over one grid cell.
+/// Rotates one degree of a soundfield over one grid cell: the 16 frames between two grid points.
 ///
-/// Every output is a sum of all inputs of the degree. The gain at frame n is `gains` + n `slopes` +
-/// (n / 16) (1 - n / 16) `curves`.
+/// Every output is a sum of all inputs of the degree. The gain at frame n of the cell is `gains` +
+/// n `slopes` + (n / 16) (1 - n / 16) `curves`.
 ///
 /// - Parameters:
 ///   - input: `size` aligned signals, `stride` floats apart; readable up to the next multiple of 16
 ///     frames.
 ///   - output: `size` signals, `stride` floats apart; writable to the same length. Must not overlap
 ///     `input`.
-///   - stride: floats from one signal to the next, a multiple of 16.
+///   - stride: number of floats from one signal to the next, a multiple of 16.
 ///   - size: number of signals of the degree, 2 l + 1, at least 3.
 ///   - frames: number of frames from the start of the cell, at most 16.
-///   - gains: gains of the first frame, size x size; rows are outputs.
-///   - slopes: size x size; nil if the gains are constant.
-///   - curves: size x size; nil if the gains change linearly.
+///   - gains: the gains at the first frame of the cell, size x size; rows are outputs.
+///   - slopes: the change of the gains per frame, size x size; nil if the gains are constant.
+///   - curves: the coefficients of a parabola, size x size; nil if the gains change linearly.
 @_noLocks
 @inline(never)
 public func turnDegree(
@@ -100,7 +100,7 @@ private struct Degree {
   }
 }
 
-/// The sums of an output row with the gains, the slopes and the curves.
+/// The sums for one output row: the inputs weighted with the gains, the slopes and the curves.
 private struct RowSums {
   var still = Wide(repeating: 0)
   var slope = Wide(repeating: 0)
@@ -129,8 +129,8 @@ private struct RowSums {
   }
 }
 
-/// Returns the number of rows to compute together: four or three. Of five rows, one is computed
-/// twice.
+/// Returns the number of rows to compute together, four or three, if `left` rows are left. Of five
+/// rows, one is computed twice.
 @_noLocks
 @inline(__always)
 private func rowsAtOnce(_ left: Int) -> Int {

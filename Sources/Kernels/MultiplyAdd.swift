@@ -4,7 +4,7 @@
 ///
 /// - Parameters:
 ///   - values: 14 vectors: a factor, a summand, then the twelve chains, which are updated.
-///   - rounds: steps of every chain.
+///   - rounds: the number of steps of every chain.
 /// - Returns: the number of floating-point operations performed.
 @_noLocks
 @inline(never)

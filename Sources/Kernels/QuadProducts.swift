@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Adds up the products of spectra and filters over quads and partitions, for two ears.
+/// Adds up the products of spectra and filters over all quads and partitions, for two ears.
 ///
-/// Each chunk of four bins consists of consecutive items; an item is a quad of one partition. For a
-/// spectrum an item is 16 real and 16 imaginary parts. For a filter it is 16 real and 16 imaginary
-/// parts for the left ear, then the same for the right ear.
+/// A quad is four interleaved signals. Each chunk of four bins consists of consecutive items, one
+/// for each quad and partition. An item of the spectra has 16 real and 16 imaginary parts. An item
+/// of the filters has 16 real and 16 imaginary parts for the left ear, then the same for the right
+/// ear.
 ///
 /// - Parameters:
 ///   - spectra: chunks x items x 32.
-///   - spectraStride: floats from one chunk to the next.
+///   - spectraStride: number of floats from one chunk of the spectra to the next.
 ///   - filters: chunks x items x 64.
-///   - filterStride: floats from one chunk to the next.
+///   - filterStride: number of floats from one chunk of the filters to the next.
 ///   - runs: three numbers per run: first item of the spectra, first item of the filters, item
 ///     count.
 ///   - runCount: number of runs.
@@ -56,10 +57,10 @@ public func addProducts(
   }
 }
 
-/// Adds up the same products for a left-right symmetric head, with one filter per signal.
+/// Adds up products like `addProducts` for a left-right symmetric head, with one filter per signal.
 ///
-/// Signals that are even under reflection reach both ears equally; odd signals reach them with
-/// opposite signs.
+/// Signals that are even under left-right reflection reach both ears equally; odd signals reach
+/// them with opposite signs. Parameters that are not listed are those of `addProducts`.
 ///
 /// - Parameters:
 ///   - filters: chunks x items x 32.

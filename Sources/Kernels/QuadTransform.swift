@@ -9,19 +9,19 @@ private let root: Float = 0.707_106_781_186_547_6
 ///
 /// This is the right-angle transform: it evaluates the polynomial x(y) of a real block at the roots
 /// of y^size = i, by a complex transform of length `size` of x[n] e^(i pi n / (2 size)). Products
-/// of such spectra are products of polynomials with up to 2 size coefficients; coefficients n and n
-/// + size are the real and imaginary parts. The spectra therefore need no unfolding (Martin, Fast
-/// Fourier transforms of real data by right-angle circular convolution; Crandall and Fagin, Math.
-/// Comp. 62, 1994, 305). The transform works in place by decimation in frequency and leaves the
-/// bins in its own order.
+/// of such spectra are products of polynomials with up to 2 size coefficients; after the inverse
+/// transform, coefficients n and n + size are the real and imaginary parts of sample n. The spectra
+/// therefore need no unfolding (Martin, Fast Fourier transforms of real data by right-angle
+/// circular convolution; Crandall and Fagin, Math. Comp. 62, 1994, 305). The transform works in
+/// place by decimation in frequency and leaves the bins in its own order.
 ///
 /// - Parameters:
 ///   - rows: `size` rows of four samples.
 ///   - size: a power of two, at least 16.
 ///   - twiddles: the factors of `RightAngleTransform`.
 ///   - scratch: 2 x size rows.
-///   - spectrum: receives size / 4 chunks, each of real parts then imaginary parts.
-///   - stride: floats from one chunk to the next.
+///   - spectrum: receives size / 4 chunks, each of 16 real parts, then 16 imaginary parts.
+///   - stride: number of floats from one chunk to the next.
 @_noLocks
 @inline(never)
 public func transformQuad(
@@ -51,7 +51,7 @@ public func transformQuad(
   }
 }
 
-/// Runs the first stage from real rows, with weights and radix 4 combined.
+/// Runs the first stage on the real rows: the weights and radix 4 in one step.
 @_noLocks
 @inline(__always)
 private func enter(
@@ -131,7 +131,7 @@ private func splitInTwo(
   }
 }
 
-/// Runs the last radix-4 stage and writes a chunk.
+/// Runs the last radix-4 stage for four rows and writes the resulting chunk.
 @_noLocks
 @inline(__always)
 private func finish(
@@ -152,7 +152,7 @@ private func finish(
   storeRow(ami + bmr, to + 28)
 }
 
-/// Transforms the spectra of one quad back, unscaled.
+/// Computes the inverse transform of the spectra of one quad (four interleaved signals), unscaled.
 ///
 /// Coefficients 0 to size - 1 of the products are in the real rows, and size to 2 size - 1 in the
 /// imaginary rows.

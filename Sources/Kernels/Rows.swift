@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Interleaves four signals into the lanes of a quad.
+/// Interleaves four signals into rows of four lanes.
 ///
 /// - Parameters:
 ///   - a: `frames` samples for lane 0; `b`, `c` and `d` likewise for lanes 1 to 3.
@@ -42,14 +42,14 @@ private func four(_ p: UnsafePointer<Float>) -> Row { Row(p[0], p[1], p[2], p[3]
 @inline(__always)
 private func bits(_ v: Row) -> SIMD4<UInt32> { unsafeBitCast(v, to: SIMD4<UInt32>.self) }
 
-/// Adds two planes and reduces the lanes to the two ears: lanes 0 + 1, and lanes 2 + 3.
+/// Adds two blocks of rows and sums the lanes for the two ears: lanes 0 + 1, and lanes 2 + 3.
 ///
 /// - Parameters:
 ///   - re: `frames` rows.
 ///   - overlap: `frames` rows, added to `re`.
 ///   - frames: number of rows.
-///   - isSymmetric: whether the two sums are half sum and half difference of the ears, not the
-///     ears.
+///   - isSymmetric: whether lanes 0 + 1 give half the sum of the ears, and lanes 2 + 3 half their
+///     difference; otherwise the lanes give the left and the right ear.
 ///   - left: `frames` samples, overwritten.
 ///   - right: `frames` samples, overwritten.
 @_noLocks

@@ -22,7 +22,7 @@ var width: Int {
   @_noLocks get { MemoryLayout<Wide>.size / 4 }
 }
 
-/// Returns a b + c, rounded once if the processor supports fused multiply-add.
+/// Returns a b + c, rounded only once in the variants with fused multiply-add.
 @_noLocks
 @inline(__always)
 package func fused(_ a: Wide, _ b: Wide, _ c: Wide) -> Wide {
@@ -80,8 +80,8 @@ func storeRow(_ v: Row, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).assumingMemoryBound(to: Row.self).pointee = v
 }
 
-/// Reduces two quads to one. In each row, its lanes are: lanes 0 + 2 and 1 + 3 of `a`, then lanes 0
-/// + 2 and 1 + 3 of `b`.
+/// Reduces two vectors of rows to one. In each row of the result, lanes 0 and 1 are lanes 0 + 2 and
+/// 1 + 3 of `a`; lanes 2 and 3 are the same sums of `b`.
 @_noLocks
 @inline(__always)
 func fold(_ a: Wide, _ b: Wide) -> Wide {
