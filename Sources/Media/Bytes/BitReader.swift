@@ -11,7 +11,7 @@ struct BitReader {
 
   init(_ bytes: some Collection<UInt8>) { self.bytes = ArraySlice(Array(bytes)) }
 
-  /// Reads the next `count` bits, 0 to 32.
+  /// Reads the next `count` bits, 0 to 32, as an unsigned number.
   mutating func take(_ count: Int) -> Int {
     guard count <= bytes.count * 8 - position else {
       isExhausted = true
@@ -29,7 +29,7 @@ struct BitReader {
 
   mutating func flag() -> Bool { take(1) == 1 }
 
-  /// Reads a flag and, if it is set, the next `count` bits; otherwise returns nil.
+  /// Reads a flag. Returns the next `count` bits if the flag is set; otherwise returns nil.
   mutating func optional(_ count: Int) -> Int? { flag() ? take(count) : nil }
 
   mutating func skip(_ count: Int) {

@@ -3,14 +3,14 @@
 import CFFmpeg
 import Glibc
 
-/// Reads a regular file. Rejects any other kind of file before opening it, which could block or
-/// disturb it.
+/// Reads a regular file. Any other kind of file is rejected before it is opened, because opening a
+/// FIFO can block and opening a device can disturb the device.
 public final class FileByteSource: ByteSource {
   public let name: String
   public let byteCount: Int64?
   private let descriptor: Int32
 
-  /// - Throws: `MediaError` if the path is missing, unreadable, empty or not a regular file.
+  /// - Throws: `MediaError` if the file is missing, unreadable, empty or not a regular file.
   public init(path: String) throws(MediaError) {
     var status = stat()
     guard stat(path, &status) == 0 else { throw Self.error(errno, path: path) }

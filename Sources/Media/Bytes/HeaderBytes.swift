@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads bounds-checked big- and little-endian numbers from a header; nil past its end.
+/// The bytes of a header, from which big-endian and little-endian numbers are read. Reads are
+/// bounds-checked and return nil past the end.
 struct HeaderBytes {
   let bytes: ArraySlice<UInt8>
 
@@ -18,7 +19,8 @@ struct HeaderBytes {
 
   func little32(_ offset: Int) -> UInt32? { big32(offset)?.byteSwapped }
 
-  /// Returns a four-character code; nil unless all characters are printable ASCII.
+  /// Returns the four-character code at `offset`; nil past the end, or if a character is not
+  /// printable ASCII.
   func code(_ offset: Int) -> String? {
     guard let value = big32(offset) else { return nil }
     let characters = (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }

@@ -3,8 +3,8 @@
 import CFFmpeg
 import Glibc
 
-/// Connects libavformat to a `ByteSource`. A demuxer has no other way to open anything, so a
-/// playlist or a reference inside a file cannot reach anything else on the machine or the network.
+/// Connects libavformat to a `ByteSource`. A demuxer cannot open anything else, so a playlist or a
+/// reference inside a file cannot reach other files or the network.
 final class IOContext {
   let source: any ByteSource
   let interrupt: InterruptFlag?

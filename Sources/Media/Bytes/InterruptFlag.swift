@@ -2,10 +2,10 @@
 
 import Synchronization
 
-/// Makes a reader stop opening, reading or seeking at once.
+/// A flag that makes a reader stop opening, reading or seeking promptly.
 ///
 /// ## Threading
-/// It may be raised from any thread and from a signal handler.
+/// The flag may be raised from any thread and from a signal handler.
 public final class InterruptFlag: Sendable {
   private let raised = Atomic<Bool>(false)
 

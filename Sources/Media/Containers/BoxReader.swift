@@ -3,12 +3,12 @@
 /// A box of an MP4 or QuickTime file (ISO 14496-12, 4.2).
 struct Box {
   let type: String
-  /// Byte offsets of the start and end of the payload in the file.
+  /// The byte range of the payload in the file, from `start` up to but not including `end`.
   let start: Int64
   let end: Int64
 }
 
-/// Reads the boxes of a file. Loops and sizes are bounded, because a file may state any values.
+/// Reads the boxes of a file. Loops and sizes are bounded because a file may state any values.
 struct BoxReader {
   private static let maximumBoxes = 4096
   private static let maximumPayload: Int64 = 65536
@@ -19,19 +19,22 @@ struct BoxReader {
   /// The top-level boxes of the file.
   var top: [Box] { boxes(from: 0, to: source.byteCount ?? 0) }
 
-  /// Returns the boxes in the payload of `box`, starting `offset` bytes into it.
+  /// Returns the boxes in the payload of `box`, starting at `offset` bytes from the start of the
+  /// payload.
   func children(_ box: Box, from offset: Int64 = 0) -> [Box] {
     boxes(from: box.start + offset, to: box.end)
   }
 
-  /// Returns the first descendant of `box` with these types, from level to level.
+  /// Follows `path`, a list of box types, down from `box` and returns the last box of the path. At
+  /// each level, the first child of that type is used. Returns nil if a level has no such child.
   func descend(_ box: Box, _ path: [String]) -> Box? {
     path.reduce(box) { parent, type in
       parent.flatMap { children($0).first { $0.type == type } }
     }
   }
 
-  /// Returns the payload, or its first `limit` bytes; nil if that is longer than a header can be.
+  /// Returns the payload of `box`, or its first `limit` bytes. Returns nil if that is more than
+  /// 65536 bytes or cannot be read.
   func payload(_ box: Box, limit: Int64 = .max) -> [UInt8]? {
     let count = min(limit, box.end - box.start)
     guard count <= Self.maximumPayload else { return nil }

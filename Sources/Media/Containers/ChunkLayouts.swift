@@ -2,7 +2,8 @@
 
 import Ambisonics
 
-/// Ambisonic labels and data lengths of chunk files that libavformat does not report.
+/// Reads from WAV and Core Audio files the ambisonic labels and data lengths that libavformat does
+/// not report.
 struct ChunkLayouts {
   private static let maximumChunks = 1024
   private let source: any ByteSource
@@ -14,6 +15,8 @@ struct ChunkLayouts {
   }
 
   /// Reads the `chan` chunk of a Core Audio file (Apple Core Audio Format Specification 1.0).
+  /// Returns nil if there is none or it does not state an ambisonic layout with `channels`
+  /// channels.
   func coreAudio(channels: Int) -> ChannelLayout? {
     guard let chunk = chunk("chan", .coreAudio), chunk.length <= UInt64(size) else { return nil }
     let wanted = min(Int(chunk.length), 12 + 20 * AudioTrack.maximumChannels)
@@ -22,16 +25,16 @@ struct ChunkLayouts {
     }
   }
 
-  /// Returns the length of the audio in bytes, without the edit count; nil if the file does not
-  /// state it.
+  /// Returns the length of the audio of a Core Audio file in bytes, without the edit count; nil if
+  /// the file does not state the length.
   func coreAudioDataLength() -> Int64? {
     guard let chunk = chunk("data", .coreAudio), chunk.length != .max else { return nil }
     return Int64(exactly: chunk.length).flatMap { $0 > 4 ? $0 - 4 : nil }
   }
 
-  /// Whether the `fmt ` chunk of a WAV or `.amb` file declares B-format.
-  /// SUBTYPE_AMBISONIC_B_FORMAT_PCM and _IEEE_FLOAT (R. Dobson, "The AMB ambisonic file format")
-  /// mean FuMa order and weights.
+  /// Whether the `fmt ` chunk of a WAV or `.amb` file declares B-format. The subtypes
+  /// SUBTYPE_AMBISONIC_B_FORMAT_PCM and SUBTYPE_AMBISONIC_B_FORMAT_IEEE_FLOAT (R. Dobson, "The AMB
+  /// ambisonic file format") mean FuMa order and weights.
   func isBFormat() -> Bool {
     guard let chunk = chunk("fmt ", .wave), chunk.length >= 40,
       let format = source.bytes(at: chunk.start, count: 40)
@@ -40,8 +43,8 @@ struct ChunkLayouts {
       && Array(format[25..<40]) == Self.bFormatTail
   }
 
-  /// Returns the length of the audio of a RIFF file in bytes; nil for RF64, and if an unfinished
-  /// header states 0 or about the largest value of the field.
+  /// Returns the length of the audio of a RIFF file in bytes. Returns nil for RF64, and if the
+  /// header is unfinished, so that it states 0 or a value close to the largest one.
   func waveDataLength() -> Int64? {
     guard let riff = source.bytes(at: 0, count: 4), riff == Array("RIFF".utf8),
       let chunk = chunk("data", .wave), chunk.length > 0, chunk.length < 0xFFFF_0000

@@ -37,7 +37,8 @@ struct ContainerLabels {
     }
   }
 
-  /// Returns the B-format layout. Mixed orders (3, 5, 6, 7, 8 and 11 channels) are unknown.
+  /// Returns the B-format layout for 4, 9 or 16 channels. Returns `.unknown` for other numbers,
+  /// such as those of mixed orders (3, 5, 6, 7, 8 and 11 channels).
   private static func bFormat(_ channels: Int) -> ChannelLayout {
     guard let order = CoreAudioLayout.order(channels), (1...3).contains(order) else {
       return .unknown(channels: channels)
@@ -45,8 +46,9 @@ struct ContainerLabels {
     return .ambisonics(order: order, convention: .fuMa, headLocked: false)
   }
 
-  /// Returns the number of frames that the header of a PCM file states; nil for other files.
-  /// libavformat instead derives the length of a truncated file from its size.
+  /// Returns the number of frames that the header of a PCM file (WAV or Core Audio) states; nil if
+  /// the header states none, and for other files. For a truncated file, libavformat derives the
+  /// length from the file size instead.
   func statedFrames(_ parameters: UnsafeMutablePointer<AVCodecParameters>) -> Int64? {
     let bits = Int64(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
     let frameBits = bits * Int64(parameters.pointee.ch_layout.nb_channels)

@@ -4,7 +4,7 @@ import Ambisonics
 
 /// Parses the ambisonic layouts of Core Audio's `AudioChannelLayout`, which `chan` boxes and chunks
 /// contain (Apple, QuickTime File Format, "Channel layout atom"; CAF specification; constants of
-/// CoreAudioBaseTypes.h). libavformat reads the loudspeaker layouts and ignores these.
+/// CoreAudioBaseTypes.h). libavformat reads the loudspeaker layouts but ignores the ambisonic ones.
 enum CoreAudioLayout {
   private static let useDescriptions: UInt32 = 0
   private static let bFormat: UInt32 = 107
@@ -13,8 +13,9 @@ enum CoreAudioLayout {
 
   /// Parses an `AudioChannelLayout`.
   ///
-  /// - Parameter payload: layout tag, bitmap, number of descriptions, then 20 bytes for each.
-  /// - Returns: nil if the layout is not ambisonic or does not have `channels` channels.
+  /// - Parameter payload: layout tag, bitmap and number of descriptions (4 bytes each), then 20
+  ///   bytes for each description.
+  /// - Returns: the layout; nil if it is not ambisonic or does not have `channels` channels.
   static func ambisonic(_ payload: HeaderBytes, channels: Int) -> ChannelLayout? {
     guard let tag = payload.big32(0) else { return nil }
     if tag == useDescriptions { return described(payload, channels: channels) }
@@ -37,7 +38,7 @@ enum CoreAudioLayout {
     if labels == [200, 201, 202, 203] {
       return .ambisonics(order: 1, convention: .fuMa, headLocked: false)
     }
-    // Left and Right, or HeadphonesLeft and HeadphonesRight, follow the soundfield.
+    // Left and Right, or HeadphonesLeft and HeadphonesRight, may follow the soundfield.
     let headLocked = labels.suffix(2) == [1, 2] || labels.suffix(2) == [301, 302]
     let field = headLocked ? labels.dropLast(2) : labels[...]
     guard let order = order(field.count) else { return nil }
@@ -48,6 +49,6 @@ enum CoreAudioLayout {
     return nil
   }
 
-  /// Returns the order, 0 to 7, whose full set has `channels` channels; nil if there is none.
+  /// Returns the ambisonic order, 0 to 7, that has `channels` channels; nil if there is none.
   static func order(_ channels: Int) -> Int? { (0...7).first { ($0 + 1) * ($0 + 1) == channels } }
 }

@@ -3,7 +3,7 @@
 import CFFmpeg
 import Glibc
 
-/// An open container: its streams, and its packets in file order.
+/// An open container that supplies its streams and, in file order, its packets.
 final class Demuxer {
   enum Next {
     case packet
@@ -21,12 +21,14 @@ final class Demuxer {
   /// A packet that `peek` has read and `next` has not returned yet.
   private var peeked: UnsafeMutablePointer<AVPacket>?
   private var stalls = 0
-  /// Byte offsets in the file.
+  /// Byte offsets in the file of the furthest packet, the last page that was retried and the last
+  /// error; -1 if there is none.
   private var lastPacketPlace: Int64 = -1
   private var lastPageTried: Int64 = -1
   private var lastErrorPlace: Int64 = -1
 
-  /// - Throws: `MediaError` if no demuxer accepts the bytes, or if interrupted.
+  /// - Throws: `MediaError` if the source cannot be read, if no demuxer accepts the bytes, or if
+  ///   `interrupt` is raised.
   init(source: any ByteSource, interrupt: InterruptFlag?) throws(MediaError) {
     av_log_set_level(AV_LOG_QUIET)
     io = try IOContext(source: source, interrupt: interrupt)
@@ -53,7 +55,7 @@ final class Demuxer {
     guard result >= 0 || context.pointee.nb_streams > 0 else { throw Self.openError(result, io) }
   }
 
-  /// Opens the same source from its start.
+  /// Opens the source of `other` again from its start.
   convenience init(reopening other: Demuxer) throws(MediaError) {
     try self.init(source: other.io.source, interrupt: other.io.interrupt)
   }
@@ -74,12 +76,14 @@ final class Demuxer {
 
   var hasVideo: Bool { !streams(of: AVMEDIA_TYPE_VIDEO).isEmpty }
 
-  /// Returns a tag of the file, otherwise of the selected stream.
+  /// Returns the value of a tag of the file or, if the file does not have that tag, of the selected
+  /// stream. Returns nil if neither has the tag.
   func tag(_ name: String) -> String? {
     metadata(context.pointee.metadata, name) ?? metadata(selected?.pointee.metadata, name)
   }
 
-  /// Returns a tag of one audio stream. The file's own tags apply if it has no other audio stream.
+  /// Returns the value of a tag of one audio stream; nil if there is none. If the file has no other
+  /// audio stream, the tags of the file apply too.
   func tag(_ name: String, of stream: UnsafeMutablePointer<AVStream>) -> String? {
     if let tag = metadata(stream.pointee.metadata, name) { return tag }
     guard streams(of: AVMEDIA_TYPE_AUDIO).count == 1 else { return nil }
@@ -92,11 +96,11 @@ final class Demuxer {
   var interrupt: InterruptFlag? { io.interrupt }
   var isInterrupted: Bool { interrupt?.isRaised == true }
 
-  /// Whether packets are split from a bare stream of frames. A damaged frame header then merges
-  /// several frames into one packet.
+  /// Whether libavformat splits packets from a bare stream of AC-3, E-AC-3, MP3 or ADTS frames. A
+  /// damaged frame header then merges several frames into one packet.
   var isBareStream: Bool { format == .bareDolby || format == .bareMPEG }
 
-  /// Restores the position of the source after it was read directly.
+  /// Restores the position of the source after direct reads from the source.
   func resume() { io.resume() }
 
   /// Selects the stream that `next` reads.
@@ -108,7 +112,7 @@ final class Demuxer {
     }
   }
 
-  /// Returns the packet that `next` will return; nil at the end.
+  /// Returns the packet that the next call of `next` will return; nil at the end.
   ///
   /// - Throws: the errors of `next`.
   func peek() throws(MediaError) -> UnsafeMutablePointer<AVPacket>? {
@@ -145,15 +149,16 @@ final class Demuxer {
     if isInterrupted { throw .interrupted }
     if let failure = io.failure { throw failure }
     if result == FF_ERROR_EOF { return resumeBehindDamagedPage() ? .damaged : .end }
-    // Give up after many errors without progress, which would never end.
+    // Without progress, errors would repeat forever; end the stream after many of them.
     let place = context.pointee.pb.pointee.pos
     stalls = place == lastErrorPlace ? stalls + 1 : 0
     lastErrorPlace = place
     return stalls > Self.longestStall ? .end : .damaged
   }
 
-  /// Moves to the last position from which the next packet of the selected stream is the one at
-  /// `timestamp` (in its time base) or an earlier one.
+  /// Moves to the last position at or before `timestamp` from which the selected stream can be
+  /// read. `timestamp` is in the time base of that stream. Returns false if no stream is selected
+  /// or if seeking fails.
   func seek(timestamp: Int64) -> Bool {
     guard let index = selected?.pointee.index else { return false }
     lastPacketPlace = -1
@@ -161,9 +166,9 @@ final class Demuxer {
     return avformat_seek_file(context, index, .min, timestamp, timestamp, 0) >= 0
   }
 
-  /// Continues at the next page after a damaged Ogg page; returns false if there is none. A page
-  /// whose damaged header claims more bytes than the file has left looks like the end to
-  /// libavformat.
+  /// Continues at the next page after a damaged Ogg page. Returns false if the container is not Ogg
+  /// or no page follows a damaged one. If the damaged header of a page claims more bytes than the
+  /// rest of the file has, libavformat takes that page for the end of the file.
   private func resumeBehindDamagedPage() -> Bool {
     guard format == .ogg else { return false }
     let pages = OggPages(io.source)
@@ -187,7 +192,7 @@ final class Demuxer {
   }
 }
 
-/// Returns an entry of an FFmpeg dictionary; nil if it is missing or empty.
+/// Returns the text of an entry of an FFmpeg dictionary; nil if the entry is missing or empty.
 func metadata(_ dictionary: OpaquePointer?, _ key: String) -> String? {
   guard let entry = av_dict_get(dictionary, key, nil, 0) else { return nil }
   let text = String(cString: entry.pointee.value)

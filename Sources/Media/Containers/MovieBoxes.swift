@@ -2,9 +2,9 @@
 
 import Ambisonics
 
-/// Reads what the boxes of a QuickTime, MP4 or M4A file state but libavformat does not report:
-/// loudness, and ambisonic channels (`chan` of the QuickTime File Format, `SA3D` of the Spatial
-/// Audio RFC).
+/// Reads the loudness and the ambisonic layouts from the boxes of a QuickTime, MP4 or M4A file,
+/// which libavformat does not report. The layouts are in `chan` boxes (QuickTime File Format) and
+/// `SA3D` boxes (Spatial Audio RFC).
 struct MovieBoxes {
   private let reader: BoxReader
   private let top: [Box]
@@ -14,10 +14,11 @@ struct MovieBoxes {
     top = reader.top
   }
 
-  /// Whether the file starts as a QuickTime family file but ends before its index.
+  /// Whether the file is a truncated QuickTime or MP4 file, which has an `ftyp` box but lacks the
+  /// index (the `moov` box).
   var isCutShort: Bool { top.contains { $0.type == "ftyp" } && movie == nil }
 
-  /// Returns layouts by track identifier, for the tracks that are labelled ambisonic.
+  /// Returns the layouts of the tracks that are labelled as ambisonic, by track identifier.
   func ambisonicLayouts() -> [Int: ChannelLayout] {
     var layouts: [Int: ChannelLayout] = [:]
     for track in tracks {
@@ -29,7 +30,8 @@ struct MovieBoxes {
     return layouts
   }
 
-  /// Returns the track's own `ludt` box, otherwise that of the movie; see `LoudnessBox`.
+  /// Returns the `tlou` box of the track with the identifier `wanted` or, if it has none, that of
+  /// the movie. Returns nil if neither has such a box.
   func loudness(track wanted: Int) -> LoudnessBox? {
     let owners = [tracks.first { identifier(of: $0) == wanted }, movie].compactMap(\.self)
     // There may be several user data boxes.
@@ -71,6 +73,9 @@ extension MovieBoxes {
     }.first
   }
 
+  /// Returns the ambisonic layout that the first valid `chan` or `SA3D` box states; nil if there is
+  /// none.
+  ///
   /// - Parameter isInner: whether `boxes` are those of a QuickTime `wave` box.
   private func layout(in boxes: [Box], channels: Int, isInner: Bool = false) -> ChannelLayout? {
     boxes.lazy.compactMap { box in
@@ -91,9 +96,9 @@ extension MovieBoxes {
     reader.payload(box, limit: limit).map { HeaderBytes($0) }
   }
 
-  /// Parses an `SA3D` box: version, head-locked bit and type 0 (periphonic), order, ordering 0
-  /// (ACN), normalisation 0 (SN3D), number of channels and their map. Only the identity map is
-  /// accepted.
+  /// Parses an `SA3D` box: version 0, head-locked bit and type 0 (periphonic), order 1 to 7,
+  /// channel ordering 0 (ACN), normalisation 0 (SN3D), number of channels, and channel map. Returns
+  /// nil if a field has another value or the map is not the identity.
   private static func spatialAudio(_ box: HeaderBytes, channels: Int) -> ChannelLayout? {
     guard box.big(0, bytes: 1) == 0, let type = box.big(1, bytes: 1), type & 0x7F == 0,
       let order = box.big32(2).map({ Int($0) }), (1...7).contains(order),

@@ -13,8 +13,9 @@ struct OggPages {
     size = source.byteCount ?? 0
   }
 
-  /// Looks for a broken page, or one longer than the file, starting with the page at `start`.
-  /// Returns where the next page after it begins; nil if all pages are intact or no page follows.
+  /// Looks for a page that is damaged or that extends past the end of the file, starting with the
+  /// page at byte offset `start`. Returns the byte offset of the next page after it; nil if all
+  /// pages are intact or no page follows.
   func damaged(after start: Int64) -> Int64? {
     guard start >= 0 else { return nil }
     var page = start

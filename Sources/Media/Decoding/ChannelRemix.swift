@@ -2,11 +2,11 @@
 
 import CFFmpeg
 
-/// Converts frames whose channels changed in mid-stream to the channels at the start. Loudspeakers
-/// pass through libswresample's downmix matrix. All other channels are copied one by one, and
-/// missing ones are silent.
+/// Converts frames whose number of channels changed in mid-stream to the channels of the output
+/// queue. Loudspeaker layouts are mixed with libswresample's matrix. All other channels are copied
+/// by index: surplus input channels are dropped, and missing output channels are silent.
 final class ChannelRemix {
-  /// Holds the frames to be mixed.
+  /// The queue of the frames to convert; `process` empties it.
   let input: PlanarQueue
   private var context: OpaquePointer?
 
@@ -25,7 +25,7 @@ final class ChannelRemix {
 
   deinit { swr_free(&context) }
 
-  /// Takes all frames of `input` and appends the same number to `output`.
+  /// Takes all frames from `input` and appends the same number of converted frames to `output`.
   func process(into output: PlanarQueue) {
     let frames = input.count
     guard frames > 0 else { return }

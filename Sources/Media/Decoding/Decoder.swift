@@ -2,11 +2,11 @@
 
 import CFFmpeg
 
-/// Decodes the packets of one track to float32 frames at the level that the codec's metadata
-/// requests. Mutes invalid samples and rejects invalid frames.
+/// Decodes the packets of one track to float32 frames and applies the level metadata of the stream.
+/// Mutes invalid samples and rejects invalid frames.
 ///
-/// `TrackDecoder` and `SegmentDecoder` add what differs between a file and a sequence of segments:
-/// the position of a frame in time, and the replacement of a missing one.
+/// `TrackDecoder` (for files) and `SegmentDecoder` (for sequences of segments) track the position
+/// of each frame in time and replace missing frames.
 final class Decoder {
   enum Step {
     /// A frame is ready for `append`.
@@ -15,9 +15,9 @@ final class Decoder {
     case packet
     /// The codec has rejected a packet.
     case refused
-    /// The codec could not decode the packets it had accepted.
+    /// The codec could not decode a packet that it had accepted.
     case invalid
-    /// The container is damaged.
+    /// The container is damaged at the current position; reading can continue.
     case damaged
     /// The container has no more packets.
     case noPacket
@@ -37,31 +37,31 @@ final class Decoder {
   enum Outcome {
     /// The frame was appended; some of its samples may have been muted.
     case sound(muted: DropoutFader.Muted)
-    /// The frame was rejected, so `frames` are missing.
+    /// The frame was rejected; `frames` is its length.
     case damage(frames: Int)
   }
 
   struct PacketFacts {
-    /// Length in ticks of the container's clock; 0 if unknown.
+    /// Duration in ticks of the stream's time base; 0 if unknown.
     var duration: Int64 = 0
     var byteCount = 0
-    /// Whether the packet ends within a PCM frame. The codec reports an error for the remainder,
-    /// which can be ignored.
+    /// Whether the packet ends within a PCM frame. The codec reports an error for the incomplete
+    /// frame; that error can be ignored.
     var isFragment = false
   }
 
-  /// Output of a lossy codec above this level (+30 dB) comes from damage.
+  /// Samples of a lossy codec above this magnitude (+30 dBFS) can only come from damage.
   private static let lossyLimit: Float = 32
 
   private(set) var state = State.packets
-  /// The packet that was sent to the codec last.
+  /// Properties of the packet that was last sent to the codec.
   private(set) var lastPacket = PacketFacts()
   private let codec: Codec
   private let packet: UnsafeMutablePointer<AVPacket>
   private var gain: AACGain
   private var fader = DropoutFader()
   private var remix: ChannelRemix?
-  /// The layout to which frames with other channels are mixed.
+  /// The layout to which frames with a different number of channels are mixed.
   private var home = AVChannelLayout()
 
   /// - Throws: `MediaError.unplayable` if the codec rejects the track.
@@ -84,17 +84,18 @@ final class Decoder {
   }
 
   var dynamicRange: DynamicRange { gain.mode }
-  /// Whether dialogue is decoded at the level that `dynamicRange` defines.
+  /// Whether dialogue is decoded at the level that `dynamicRange` defines. For AAC, this is false
+  /// until the stream has stated a reference level.
   var hasDialogueLevel: Bool { codec.hasDialogueLevel || gain.hasReference }
 
   /// The frame that `step` decoded last.
   var frame: UnsafeMutablePointer<AVFrame> { codec.frame }
 
-  /// Number of channels of the frames that are currently mixed to the first layout; nil if they are
-  /// not mixed.
+  /// The number of channels of the decoded frames before they are mixed to the number of channels
+  /// of the queue; nil if the frames are not mixed.
   var mixedChannels: Int? { remix?.input.channels }
 
-  /// Keeps the encoder delay in the decoded sound; the caller drops it.
+  /// Makes the codec keep the encoder delay in its output. The caller must drop that delay.
   func leaveDelay() { codec.leaveDelay() }
 
   /// Advances decoding by at most one packet.
@@ -126,13 +127,14 @@ final class Decoder {
     return codec.send(packet) ? .packet : .refused
   }
 
-  /// Signals the end of the packets to the codec, so that it returns the frames it still holds.
+  /// Signals the end of the packets to the codec, which then returns the frames that it still
+  /// holds.
   func drain() { _ = codec.send(nil) }
 
-  /// Ends decoding and abandons the rest.
+  /// Ends decoding. The remaining packets are not decoded.
   func end() { state = .end }
 
-  /// Forgets the previous sound, as after a seek.
+  /// Resets the decoder after a seek, so that earlier sound does not affect later frames.
   func flush() {
     state = .packets
     codec.flush()
@@ -145,8 +147,9 @@ final class Decoder {
     fader.noteSilence()
   }
 
-  /// Appends the frame to `queue`, which must be empty, converted to the number of channels of the
-  /// queue. Rejects a frame whose sample rate is not `rate`, if that is given.
+  /// Appends the decoded frame to `queue`, which must be empty, and mixes it to the number of
+  /// channels of the queue if necessary. Rejects a frame that cannot be converted or that only
+  /// damage can cause and, if `rate` is given, a frame with a different sample rate.
   func append(to queue: PlanarQueue, onlyAt rate: Int? = nil) -> Outcome {
     state = .packets
     let frames = Int(frame.pointee.nb_samples)
@@ -167,7 +170,7 @@ final class Decoder {
     guard Int(layout.nb_channels) != queue.channels else {
       remix = nil
       home.nb_channels = layout.nb_channels
-      // A custom map is owned by the frame.
+      // A custom map belongs to the frame, so only native layouts can be kept.
       if layout.order == AV_CHANNEL_ORDER_NATIVE { home = layout }
       return queue.append(frame)
     }

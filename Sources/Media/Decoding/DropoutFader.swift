@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fades the sound out before a dropout and in after it. A dropout is inserted silence, or a frame
-/// with a NaN, infinite or out-of-range sample, which is muted in all channels.
+/// Mutes NaN, infinite and out-of-range samples in all channels, fades the sound out before them
+/// and in after them, and fades the sound in after inserted silence.
 ///
-/// It works before the resampler, which would spread a NaN over the length of its filter. It sees
-/// complete codec frames, so it can fade ahead of a dropout. `SignalProcessing.FiniteGuard`
-/// protects the renderer; it has no look-ahead and does not handle inserted silence.
+/// The fader works before the resampler, which would spread a NaN over the length of its filter.
+/// The fader receives a complete frame of the codec at a time, which has many samples per channel,
+/// so it can fade out ahead of an invalid sample in that frame. `SignalProcessing.FiniteGuard`,
+/// which protects the renderer, has no look-ahead and does not handle inserted silence.
 struct DropoutFader {
-  /// The samples that were muted.
+  /// The invalid samples that were found and muted.
   struct Muted {
     var count = 0
-    /// Index of the first frame that has a muted sample.
+    /// Index of the first frame with an invalid sample; `Int.max` if there is none.
     var first = Int.max
   }
 
-  /// +80 dB relative to full scale.
+  /// The largest valid magnitude of a sample (+80 dBFS).
   static let limit: Float = 10_000
   static let fadeFrames = 32
 
@@ -23,14 +24,14 @@ struct DropoutFader {
   /// Declares that the next frames follow inserted silence.
   mutating func noteSilence() { framesSinceSilence = 0 }
 
-  /// Declares that the next frames follow a seek.
+  /// Declares that the next frames follow a seek and need no fade-in.
   mutating func reset() { framesSinceSilence = Self.fadeFrames }
 
   mutating func apply(to queue: PlanarQueue) -> Muted {
     guard queue.count > 0, framesSinceSilence < Self.fadeFrames || !queue.isWithin(Self.limit)
     else { return Muted() }
     var muted = Muted()
-    /// Distance of each frame from the nearest dropout, in frames.
+    /// Distance of each frame from the nearest muted frame or silence, in frames.
     var distance = [Int](repeating: Self.fadeFrames, count: queue.count)
     for channel in 0..<queue.channels {
       let plane = queue.plane(channel)

@@ -3,12 +3,13 @@
 import CFFmpeg
 
 extension PlanarQueue {
-  /// Appends a frame, which must have `channels` channels, as float32 with full scale 1.0.
+  /// Appends the samples of a decoded frame as float32 with full scale 1.0. The frame must have
+  /// `channels` channels.
   ///
-  /// 8-, 16- and 24-bit integers and float32 are exact; 32- and 64-bit integers and float64 are
-  /// rounded to the nearest float32 (ties to even).
+  /// 8-, 16- and 24-bit integers and float32 are converted exactly; 32- and 64-bit integers and
+  /// float64 are rounded to the nearest float32 (ties to even).
   ///
-  /// - Returns: false if the sample format is unknown.
+  /// - Returns: false, without appending anything, if the sample format is not supported.
   func append(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool {
     let format = AVSampleFormat(rawValue: frame.pointee.format)
     let isPlanar = av_sample_fmt_is_planar(format) != 0

@@ -9,7 +9,7 @@ final class PlanarQueue {
   private var start = 0
   private var capacity = 0
   private var storage: UnsafeMutablePointer<Float>?
-  /// One pointer per channel: to the first frame (`heads`) or past the last (`tails`).
+  /// One pointer per channel, to the first frame (`heads`) or past the last frame (`tails`).
   private let heads: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
   private let tails: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
 
@@ -31,27 +31,28 @@ final class PlanarQueue {
     storage! + (channel * capacity + start)
   }
 
-  /// Reserves space for `frames` more and returns where those of `channel` begin.
+  /// Reserves space for `frames` more frames and returns the address in the plane of `channel` at
+  /// which they begin.
   func tail(_ channel: Int, frames: Int) -> UnsafeMutablePointer<Float> {
     reserve(frames)
     return plane(channel) + count
   }
 
-  /// Returns the planes in FFmpeg's form, starting at the first frame.
+  /// Returns the address of the first frame in every plane, in the form that FFmpeg expects.
   func headPlanes() -> UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?> {
     fill(heads, offset: 0)
     return heads
   }
 
-  /// Returns the planes in FFmpeg's form, starting past the last frame, with space for `frames`
-  /// more.
+  /// Reserves space for `frames` more frames and returns the address in every plane at which they
+  /// begin, in the form that FFmpeg expects.
   func tailPlanes(frames: Int) -> UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?> {
     reserve(frames)
     fill(tails, offset: count)
     return tails
   }
 
-  /// Adds `frames` that were written at the tail to the count.
+  /// Adds to the queue the `frames` frames that were written at its tail.
   func commit(_ frames: Int) { count += frames }
 
   func appendSilence(_ frames: Int) {
@@ -61,19 +62,19 @@ final class PlanarQueue {
     commit(frames)
   }
 
-  /// Whether every sample is a number whose magnitude is at most `limit`.
+  /// Whether every sample is a number, not NaN, whose magnitude is at most `limit`.
   func isWithin(_ limit: Float) -> Bool {
     count == 0
       || (0..<channels).allSatisfy { FiniteGuard.isWithin(limit, plane($0), frames: count) }
   }
 
-  /// Drops frames at the front.
+  /// Drops the first `frames` frames; `frames` must be at most `count`.
   func consume(_ frames: Int) {
     count -= frames
     start = count == 0 ? 0 : start + frames
   }
 
-  /// Drops frames at the back.
+  /// Drops frames at the end, so that at most `frames` are left.
   func truncate(to frames: Int) { count = min(count, frames) }
 
   func removeAll() {

@@ -5,19 +5,21 @@ import Glibc
 
 /// Converts the sample rate with libswresample, aligned in time and exact in length.
 ///
-/// Output frame k is at the time of input frame k * in / out, and n input frames become ceil(n *
-/// out / in), which covers every output instant within the input. The signal counts as zero before
-/// and after. libswresample would mirror it there, so zeros are fed at both ends instead.
+/// With `in` and `out` as the two sample rates, output frame k has the time of input frame k * in /
+/// out, and n input frames become ceil(n * out / in) output frames. The signal counts as zero
+/// before its start and after its end. libswresample would mirror the signal there, so the
+/// resampler feeds zeros at both ends.
 ///
 /// The response is flat within 0.04 dB up to 0.94 of the lower Nyquist frequency. If the rate is
-/// lowered, it is below -120 dB from 1.0 on. The residual of a 997 Hz tone is below -136 dB.
-/// ResamplingTests checks similar limits. The filter is a Kaiser-windowed sinc (beta 12, 256 taps
-/// at the lower of the two rates).
+/// lowered, the response is below -120 dB from the output's Nyquist frequency upwards. The residual
+/// of a 997 Hz tone is below -136 dB. ResamplingTests checks similar limits. The filter is a
+/// Kaiser-windowed sinc (beta 12, about 256 taps at the lower of the two rates).
 final class Resampler {
-  /// libswresample of FFmpeg 5.1 rejects more channels in one context.
+  /// The largest number of channels in one libswresample context; FFmpeg 5.1 rejects more.
   private static let maximumGroup = 64
-  /// Binary logarithm of the number of filter phases. If the two rates need more than 2^12 phases,
-  /// the nearest ones are interpolated linearly (error below -140 dB).
+  /// Binary logarithm of the largest number of filter phases. If the two rates need more than 2^12
+  /// phases, libswresample interpolates linearly between the two nearest phases (error below -140
+  /// dB).
   private static let phaseBits: Int64 = 12
 
   private let ratio: ResamplingRatio
@@ -25,7 +27,8 @@ final class Resampler {
   private var groups: [(first: Int, context: OpaquePointer)] = []
   private var framesIn: Int64 = 0
   private var framesOut: Int64 = 0
-  /// Output frames that belong to the zeros before the signal.
+  /// The number of output frames that are still to be dropped because they belong to the zeros
+  /// before the signal.
   private var toDiscard: Int64
   private let zeros: PlanarQueue
 
@@ -56,7 +59,7 @@ final class Resampler {
     }
   }
 
-  /// Takes all frames of `input` and appends the resampled ones to `output`.
+  /// Takes all frames from `input` and appends the output frames that are ready to `output`.
   func process(_ input: PlanarQueue, into output: PlanarQueue) {
     guard input.count > 0 else { return }
     framesIn += Int64(input.count)
@@ -64,7 +67,7 @@ final class Resampler {
     input.consume(input.count)
   }
 
-  /// Ends the input and appends the remaining frames. Nothing may follow.
+  /// Ends the input and appends the remaining output frames. No more input may follow.
   func finish(into output: PlanarQueue) {
     let total = (framesIn * ratio.periodOut + ratio.periodIn - 1) / ratio.periodIn
     while framesOut < total {
@@ -138,16 +141,18 @@ final class Resampler {
   }
 }
 
-/// Two sample rates, and the dimensions of the filter between them.
+/// The ratio of two sample rates, and the dimensions of the filter that converts between them.
 struct ResamplingRatio {
   static let taps = 256
-  /// Frequency of the -6 dB point, as a fraction of the lower Nyquist frequency.
+  /// Frequency of the -6 dB point, as a fraction of the output's Nyquist frequency. libswresample
+  /// keeps that point at or below the input's Nyquist frequency.
   static let cutoff = 0.96
 
-  /// The phases repeat after this many input frames, which produce `periodOut` output frames.
+  /// The number of input frames after which the filter phases repeat. They produce `periodOut`
+  /// output frames.
   let periodIn: Int64
   let periodOut: Int64
-  /// Half the length of the filter in input frames, rounded up.
+  /// Half the length of the filter in input frames, with a margin of one to two frames.
   let halfLength: Int64
 
   init(from inRate: Int, to outRate: Int) {

@@ -3,7 +3,7 @@
 /// Queues frames between a decoder and its reader: `input` at the decoder's rate, `output` at the
 /// requested rate.
 final class ResamplingQueue {
-  /// Empty between calls of `take`, unless the two rates are equal.
+  /// The frames at the decoder's rate. `take` empties this queue unless the two rates are equal.
   let input: PlanarQueue
   /// Sample rate of the frames that can be read, in Hz.
   let sampleRate: Int
@@ -13,7 +13,7 @@ final class ResamplingQueue {
   /// The number of frames at `sampleRate` that are still to be dropped.
   private var toDiscard: Int
 
-  /// - Throws: `.outputRate`.
+  /// - Throws: `.outputRate` if the conversion between the two rates cannot be set up.
   init(
     channels: Int, from inputRate: Int, to sampleRate: Int, discarding: Int = 0
   ) throws(MediaError) {
@@ -33,7 +33,9 @@ final class ResamplingQueue {
     throw .outputRate(rate)
   }
 
-  /// Takes the frames in `input`, whose sample rate is `rate`.
+  /// Takes the frames in `input`, whose sample rate is `rate`, and resamples them if necessary.
+  ///
+  /// - Throws: `.outputRate` if the conversion from `rate` cannot be set up.
   func take(at rate: Int) throws(MediaError) {
     if rate != inputRate {
       finish()
@@ -46,13 +48,15 @@ final class ResamplingQueue {
     resampler?.process(input, into: output)
   }
 
-  /// Makes the last frames ready. Only frames at another rate may follow.
+  /// Makes the frames ready that the resampler still holds. Only frames at another rate may follow.
   func finish() { resampler?.finish(into: output) }
 
-  /// Returns a queue for frames with other channels, which begin with `frame` of the decoder.
+  /// Returns a queue for the frames that follow a change of the number of channels. The first of
+  /// them has the index `frame` at the decoder's rate.
   ///
-  /// Its frames stay on the grid of the entire stream: the resampler first receives silence from
-  /// the last whole period of its phases up to `frame`.
+  /// The output frames stay at the times that they would have if the entire stream were resampled.
+  /// For that, the new resampler first receives silence from the start of the current period of its
+  /// phases up to `frame`; the output of that silence is dropped.
   func following(channels: Int, from frame: Int64) throws(MediaError) -> ResamplingQueue {
     let next = try ResamplingQueue(
       channels: channels, from: inputRate, to: sampleRate, discarding: toDiscard)
@@ -66,7 +70,7 @@ final class ResamplingQueue {
     return next
   }
 
-  /// Whether frames are ready to be read.
+  /// Drops the frames that are to be discarded and returns whether frames are ready to be read.
   func isReady() -> Bool {
     while toDiscard > 0, ready.count > 0 {
       let count = min(toDiscard, ready.count)
@@ -76,9 +80,10 @@ final class ResamplingQueue {
     return ready.count > 0
   }
 
-  /// Copies frames into one plane per channel, beginning at index `start` of the planes.
+  /// Moves frames into one plane per channel, beginning at index `start` of the planes. Call it
+  /// only after `isReady` has returned true.
   ///
-  /// - Returns: the number of frames, at most `frames`.
+  /// - Returns: the number of frames moved, at most `frames`.
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, at start: Int, frames: Int
   ) -> Int {
@@ -91,6 +96,7 @@ final class ResamplingQueue {
     return count
   }
 
-  /// Frames that remain from an earlier rate come first.
+  /// The queue to read from: `output` if it has frames, otherwise `input`. Frames that remain from
+  /// an earlier rate therefore come first.
   private var ready: PlanarQueue { output.count > 0 ? output : input }
 }

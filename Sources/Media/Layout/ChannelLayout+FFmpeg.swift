@@ -4,7 +4,8 @@ import Ambisonics
 import CFFmpeg
 
 extension ChannelLayout {
-  /// Converts FFmpeg's layout. One and two channels without labels are mono and stereo.
+  /// Converts FFmpeg's layout. Without labels, one channel is mono and two channels are stereo.
+  /// Other layouts that cannot be represented become `.unknown`.
   init(_ layout: AVChannelLayout) {
     let channels = Int(layout.nb_channels)
     switch layout.order {
@@ -17,8 +18,9 @@ extension ChannelLayout {
     }
   }
 
-  /// Returns the layout of ambisonic channels followed by those of `nonDiegetic`, which can only be
-  /// a stereo pair.
+  /// Returns the layout of ambisonic channels followed by the channels in the mask `nonDiegetic`.
+  /// That mask must be 0 or a stereo pair, and the other channels must form a full order of 0 to 7;
+  /// otherwise the layout is `.unknown`.
   private static func ambisonic(channels: Int, nonDiegetic: UInt64) -> ChannelLayout {
     let frontPair: UInt64 = 3
     let extra = nonDiegetic.nonzeroBitCount
@@ -44,7 +46,7 @@ extension ChannelLayout {
 }
 
 extension Speaker {
-  /// Converts FFmpeg's channel; nil if it is not a loudspeaker.
+  /// Converts FFmpeg's channel. Returns nil if the channel is not a known loudspeaker.
   init?(_ channel: AVChannel) {
     guard let speaker = Self.pairs.first(where: { $0.channel == channel })?.speaker else {
       return nil
@@ -52,7 +54,8 @@ extension Speaker {
     self = speaker
   }
 
-  /// The bit in `dwChannelMask` of WAVE_FORMAT_EXTENSIBLE, for the 18 loudspeakers that have one.
+  /// The bit of the loudspeaker in `dwChannelMask` of WAVE_FORMAT_EXTENSIBLE. Only 18 loudspeakers
+  /// have a bit; nil for the others.
   var waveMask: UInt32? {
     guard let channel = Self.pairs.first(where: { $0.speaker == self })?.channel,
       (0..<18).contains(channel.rawValue)

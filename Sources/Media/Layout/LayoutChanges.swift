@@ -3,14 +3,15 @@
 import Ambisonics
 import CFFmpeg
 
-/// The changes of channels in mid-stream that a codec and its container allow.
+/// The changes of the channel layout in mid-stream that a codec and its container allow.
 struct LayoutChanges: Equatable {
   let arePossible: Bool
-  /// The layouts to expect besides the first one.
+  /// The layouts to expect besides the first one; empty if none is expected.
   let expected: [ChannelLayout]
 
   private static let front: [Speaker] = [.frontLeft, .frontRight, .frontCenter, .lowFrequency]
-  /// 5.1 with the surrounds as the decoders label them: side (`sides`) or back (`backs`).
+  /// 5.1 with the surrounds as the decoders label them: side surrounds (`sides`) or back surrounds
+  /// (`backs`).
   private static let sides = ChannelLayout.speakers(front + [.sideLeft, .sideRight])
   private static let backs = ChannelLayout.speakers(front + [.backLeft, .backRight])
 
@@ -22,7 +23,7 @@ struct LayoutChanges: Equatable {
       (arePossible, largest) = (true, Self.sides)
     case AV_CODEC_ID_AAC, AV_CODEC_ID_AAC_LATM: (arePossible, largest) = (true, Self.backs)
     case AV_CODEC_ID_MP1, AV_CODEC_ID_MP2, AV_CODEC_ID_MP3: (arePossible, largest) = (true, nil)
-    // A chained Ogg stream (RFC 3533, section 4) starts again with new headers.
+    // In chained Ogg files (RFC 3533, section 4), each stream starts with its own headers.
     case AV_CODEC_ID_OPUS, AV_CODEC_ID_VORBIS, AV_CODEC_ID_FLAC:
       (arePossible, largest) = (format == .ogg, Self.backs)
     default: (arePossible, largest) = (false, nil)

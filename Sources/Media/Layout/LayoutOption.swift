@@ -5,27 +5,28 @@ import CFFmpeg
 
 /// How to interpret the channels of a track.
 public enum LayoutOption: Sendable, Equatable {
-  /// As the container labels them. 4, 9, 16, 25, 36, 49 or 64 unlabelled channels are ACN/SN3D; two
-  /// additional channels are head-locked stereo (RFC 8486).
+  /// As the container labels them. 4, 9, 16, 25, 36, 49 or 64 unlabelled channels are ACN/SN3D. If
+  /// there are two more channels than these, the last two are head-locked stereo (RFC 8486).
   case auto
-  /// First order, with or without head-locked stereo.
+  /// A first-order soundfield, with or without head-locked stereo.
   case foa
-  /// Any order from 1 to 7, with or without head-locked stereo.
+  /// A soundfield of any order from 1 to 7, with or without head-locked stereo.
   case hoa
-  /// FuMa order and weights, orders 1 to 3.
+  /// A soundfield of order 1 to 3 with FuMa channel order and weights.
   case fuMa
   /// Two channels that were made for headphones.
   case binaural
-  /// Loudspeakers, with the name that the user gave.
+  /// Loudspeakers. `name` is the name that the user gave, in lower case.
   case speakers(name: String, [Speaker])
 
-  /// The accepted names, for help and messages. Other layout names of FFmpeg and lists such as
+  /// The accepted names that help and messages list. Other layout names of FFmpeg and lists such as
   /// `FL+FR+LFE` are accepted too.
   public static let names =
     ["auto", "foa", "hoa", "fuma", "binaural"] + bedNames
 
-  /// - Parameter text: one of `names` or a layout name of FFmpeg, in any case.
-  /// - Throws: `MediaError.unknownLayout`.
+  /// - Parameter text: one of `names`, a layout name of FFmpeg or a list of its channel names, in
+  ///   upper or lower case.
+  /// - Throws: `MediaError.unknownLayout` if `text` is none of these.
   public init(_ text: String) throws(MediaError) {
     switch text.lowercased() {
     case "auto": self = .auto
@@ -52,7 +53,7 @@ public enum LayoutOption: Sendable, Equatable {
     }
   }
 
-  /// Returns the layout to play `track` with.
+  /// Returns the layout with which to play `track`.
   ///
   /// - Throws: `MediaError.layoutMismatch` if the number of channels does not fit, and
   ///   `MediaError.unlabelledChannels` if `auto` finds neither a label nor an ambisonic number of
@@ -61,7 +62,7 @@ public enum LayoutOption: Sendable, Equatable {
     try resolve(track.layout)
   }
 
-  /// Like `resolve(track:)`, but for channels labelled `layout`.
+  /// Like `resolve(track:)`, but for channels that are labelled as `layout`.
   public func resolve(_ layout: ChannelLayout) throws(MediaError) -> ChannelLayout {
     let channels = layout.channelCount
     switch self {
@@ -91,7 +92,7 @@ public enum LayoutOption: Sendable, Equatable {
     }
   }
 
-  /// Returns an ambisonic layout of one of `orders`. A file that is labelled N3D or FuMa keeps its
+  /// Returns an ambisonic layout of one of `orders`. A file that is labelled N3D or FuMa keeps that
   /// convention, because the option only selects the kind of content.
   private func soundfield(
     _ layout: ChannelLayout, orders: ClosedRange<Int>
@@ -114,8 +115,8 @@ public enum LayoutOption: Sendable, Equatable {
     return nil
   }
 
-  /// Whether two layouts are equal if side and back surrounds are not distinguished. `5.1`
-  /// therefore also fits a track with side surrounds, which keeps its labels.
+  /// Whether two layouts are equal if side and back surrounds count as the same. The option `5.1`
+  /// therefore also fits a track with side surrounds, and the track keeps its labels.
   private static func sameButForSurrounds(_ layout: ChannelLayout, _ speakers: [Speaker]) -> Bool {
     guard case .speakers(let own) = layout else { return false }
     let sideToBack: [Speaker: Speaker] = [.sideLeft: .backLeft, .sideRight: .backRight]
@@ -130,7 +131,8 @@ extension LayoutOption {
     "7.1.2", "7.1.4", "9.1.6",
   ]
 
-  /// Beds with height channels in WAV order. Older versions of FFmpeg have no names for them.
+  /// The loudspeakers of beds with height channels, by name, in WAV order. Older versions of FFmpeg
+  /// have no names for these beds.
   private static let beds: [String: [Speaker]] = {
     let front: [Speaker] = [.frontLeft, .frontRight, .frontCenter, .lowFrequency]
     let back: [Speaker] = [.backLeft, .backRight]
@@ -148,7 +150,8 @@ extension LayoutOption {
     ]
   }()
 
-  /// Returns the loudspeakers of a layout by FFmpeg's name; nil if FFmpeg does not know the name.
+  /// Returns the loudspeakers of the layout with FFmpeg's name `text`. Returns nil if FFmpeg does
+  /// not know the name or if the layout does not consist of loudspeakers.
   private static func named(_ text: String) -> [Speaker]? {
     var layout = AVChannelLayout()
     defer { av_channel_layout_uninit(&layout) }

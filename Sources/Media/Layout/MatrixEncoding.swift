@@ -9,9 +9,9 @@ public enum MatrixEncoding: String, Sendable, CaseIterable {
   case proLogicII = "Pro Logic II"
   case proLogicIIx = "Pro Logic IIx"
   case proLogicIIz = "Pro Logic IIz"
-  /// A back centre in the two surrounds.
+  /// A back centre channel, encoded in the two surround channels.
   case surroundEX = "Surround EX"
-  /// Made for headphones.
+  /// Two channels that were made for headphones.
   case dolbyHeadphone = "Dolby Headphone"
 
   init?(_ encoding: AVMatrixEncoding) {
@@ -26,7 +26,7 @@ public enum MatrixEncoding: String, Sendable, CaseIterable {
     }
   }
 
-  /// Reads the matrix encoding of a decoded frame; nil if it indicates none.
+  /// Reads the matrix encoding of a decoded frame. Returns nil if the frame indicates none.
   init?(of frame: UnsafeMutablePointer<AVFrame>) {
     guard let side = av_frame_get_side_data(frame, AV_FRAME_DATA_MATRIXENCODING)?.pointee,
       let data = side.data, side.size >= MemoryLayout<UInt32>.size

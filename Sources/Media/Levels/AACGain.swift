@@ -2,7 +2,7 @@
 
 private import Glibc
 
-/// Applies the levels that AAC transmits to the decoded frames.
+/// Applies the reference level and the gains that an AAC stream transmits to its decoded frames.
 struct AACGain {
   let mode: DynamicRange
   private var levels = AACLevels()
@@ -10,18 +10,20 @@ struct AACGain {
 
   init(mode: DynamicRange) { self.mode = mode }
 
-  /// Whether the stream states a reference level, so that the programme is brought to the dialogue
-  /// level of `mode`.
+  /// Whether the stream has stated a reference level. If so, `apply` brings the programme to the
+  /// dialogue level of `mode`.
   var hasReference: Bool { levels.newest?.reference != nil }
 
   /// Takes the access unit from which the next frame is decoded.
   mutating func add(_ unit: some Collection<UInt8>) { levels.add(unit) }
 
-  /// Forgets the previous frame, as after a seek.
+  /// Forgets the gain of the previous frame after a seek, so that the next frame starts without a
+  /// fade.
   mutating func cut() { last = nil }
 
-  /// Applies the gain of its access unit to a decoded frame. The gain fades from that of the
-  /// previous frame by a sine-squared curve, like the transform's window.
+  /// Applies the gain of the newest access unit to the decoded frame in `queue`. The gain fades
+  /// over the frame from the gain of the previous frame. The fade is a sine-squared curve, like the
+  /// overlap of the codec's transform.
   mutating func apply(to queue: PlanarQueue) {
     let gain = linear
     let before = last ?? gain

@@ -2,19 +2,22 @@
 
 private import Glibc
 
-/// Finds dynamic range control among the elements of an access unit (ISO/IEC 14496-3, 4.4.2.1).
+/// Finds the dynamic range control data in AAC access units (ISO/IEC 14496-3, 4.4.2.1).
 ///
-/// Fill elements before the channels can be parsed in sequence. Those after the channels follow
-/// entropy-coded spectra, so they are recognised from the end: by an element that ends exactly at
-/// the end mark and whose content has exactly the stated length. Random data matches in about one
-/// of ten thousand access units, so two consecutive units must match with the same reference.
+/// Fill elements before the channels are parsed in sequence. Fill elements after the channels
+/// follow entropy-coded spectra, so the search for them starts at the end mark: an element matches
+/// if it ends exactly at the end mark and its content has exactly the stated length. Random data
+/// matches in about one of ten thousand access units. Data after the channels is therefore used
+/// only if two consecutive units match with the same reference level.
 struct AACLevels {
-  /// The newest confirmed dynamic range.
+  /// The newest confirmed data; nil until data has been confirmed. A reference level remains valid
+  /// until a newer one is found.
   private(set) var newest: AACDynamicRange?
   private var candidate: AACDynamicRange?
-  /// Access units since the last one that had a dynamic range.
+  /// The number of access units since `newest` was set.
   private var age = 0
-  /// The newest gain applies to at most this many access units that have none of their own.
+  /// The largest number of access units without confirmed data to which the newest gain still
+  /// applies.
   private static let longestAge = 50
 
   /// Takes the next access unit, with or without an ADTS header.
@@ -50,7 +53,7 @@ struct AACLevels {
   private static let dynamicRange = 11
 
   private static func leading(_ bytes: ArraySlice<UInt8>) -> AACDynamicRange? {
-    // The elements before the channels are shorter than this.
+    // The elements before the channels are assumed to fit in this many bytes.
     var bits = BitReader(bytes.prefix(1024))
     while !bits.isExhausted {
       switch bits.take(3) {
@@ -75,8 +78,9 @@ struct AACLevels {
     return nil
   }
 
-  /// Finds an element of 2 to 14 bytes that ends at the end mark. Longer ones would need a second
-  /// count field.
+  /// Finds dynamic range data with a reference level in a fill element that ends at the end mark.
+  /// Returns nil if there is none. The content of the element is 2 to 14 bytes long; longer content
+  /// would need a second count field.
   private static func trailing(_ bytes: ArraySlice<UInt8>) -> AACDynamicRange? {
     let tail = bytes.suffix(20)
     guard let last = tail.last, last != 0 || tail.count > 1 else { return nil }
@@ -107,14 +111,16 @@ struct AACLevels {
 
 /// The `dynamic_range_info` of MPEG-4 AAC (ISO/IEC 14496-3, 4.5.2.7) from a fill element.
 struct AACDynamicRange: Equatable {
-  /// Loudness of the programme in the coded sound, in dB; nil if it is not transmitted.
+  /// The programme reference level, which is the loudness of the coded programme in dB relative to
+  /// full scale; nil if it is not transmitted.
   var reference: Double?
-  /// Gain for all channels and frequencies, in dB; nil if it differs between them.
+  /// Gain for all channels and frequencies, in dB; nil if frequency bands have gains of their own
+  /// or some channels are excluded.
   var gain: Double?
-  /// Length in bytes, including the extension type before it.
+  /// Length in bytes, including the extension type before the data.
   var byteCount = 1
 
-  /// - Parameter bits: positioned after the extension type; on return, after the information.
+  /// - Parameter bits: positioned after the extension type; on return, after the data.
   init(_ bits: inout BitReader) {
     var hasExclusions = false
     if bits.flag() {

@@ -4,9 +4,11 @@ import CFFmpeg
 
 /// How decoders apply the level metadata of AC-3, E-AC-3 and AAC.
 ///
-/// Every mode decodes dialogue at one level, regardless of the level at which it was coded.
+/// Every mode brings dialogue to one fixed level, regardless of the level at which it was coded.
+/// `dynrng` and `compr` are the gains in AC-3 and E-AC-3. AAC transmits one gain, which `line` and
+/// `rf` both apply.
 public enum DynamicRange: String, Sendable, CaseIterable {
-  /// Dialogue at -31 LUFS; `dynrng` brings louder and softer sound nearer to it.
+  /// Dialogue at -31 LUFS. `dynrng` brings louder and softer sound closer to that level.
   case line
   /// Dialogue at -20 LUFS, strongly compressed by `compr`, or by `dynrng` in frames without
   /// `compr`.
@@ -14,12 +16,12 @@ public enum DynamicRange: String, Sendable, CaseIterable {
   /// Dialogue at -31 LUFS, with the full dynamic range.
   case off
 
-  /// In LUFS.
+  /// The level at which dialogue is decoded, in LUFS.
   public var dialogueLevel: Int { self == .rf ? -20 : -31 }
 
-  /// Sets libavcodec's options for this mode. libavcodec applies the gains to the spectrum of each
-  /// block, as the standard specifies, so that the transform's window fades from one gain to the
-  /// next.
+  /// Sets the options of libavcodec's AC-3 and E-AC-3 decoders for this mode. The decoders apply
+  /// the gains to the spectrum of each block, as A/52 specifies, so that the window of the
+  /// transform fades from one gain to the next.
   func set(on options: inout OpaquePointer?) {
     av_dict_set_int(&options, "target_level", Int64(dialogueLevel), 0)
     av_dict_set(&options, "drc_scale", self == .off ? "0" : "1", 0)

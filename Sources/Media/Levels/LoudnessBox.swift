@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The payload of a `tlou` box (ISO 14496-12, 12.2.7.2; codes of ISO 23003-4, 7.3).
+/// Loudness and peak from the payload of a `tlou` box (ISO 14496-12, 12.2.7.2; codes of ISO
+/// 23003-4, 7.3).
 ///
-/// Only the first entry for the unmodified sound is used: without downmix, compression or
-/// equalisation.
+/// Only the first entry for the unmodified sound (without downmix, compression or equalisation) is
+/// used.
 struct LoudnessBox {
-  /// Programme loudness in LUFS; if it is missing, that of the anchor, which is usually speech; nil
-  /// if there is neither.
+  /// Programme loudness, in LUFS. If it is missing, the loudness of the anchor, which is usually
+  /// speech; nil if neither is stated.
   let loudness: Double?
   /// The true peak in dBTP or, if none is stated, the sample peak in dBFS; nil if neither is
   /// stated.

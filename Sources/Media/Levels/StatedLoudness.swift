@@ -3,7 +3,7 @@
 import CFFmpeg
 private import Glibc
 
-/// The loudness that a file states for a track, as it is decoded.
+/// The loudness of a decoded track, as the metadata of its file states it.
 public struct StatedLoudness: Sendable, Equatable {
   public enum Origin: String, Sendable {
     /// The dialogue level in AC-3 and E-AC-3 (A/52, 5.4.2.8).
@@ -12,19 +12,20 @@ public struct StatedLoudness: Sendable, Equatable {
     case programmeReference = "prog_ref_level"
     /// The `tlou` box of MP4 (ISO 14496-12, 12.2.7).
     case loudnessBox = "ludt"
-    /// R128_TRACK_GAIN of Opus (RFC 7845, 5.2.1), applied after the gain in the header.
+    /// The `R128_TRACK_GAIN` tag of Opus (RFC 7845, 5.2.1), which adds to the output gain in the
+    /// header.
     case r128 = "R128_TRACK_GAIN"
-    /// REPLAYGAIN_TRACK_GAIN of ReplayGain 2.0.
+    /// The `REPLAYGAIN_TRACK_GAIN` tag of ReplayGain 2.0.
     case replayGain = "REPLAYGAIN_TRACK_GAIN"
   }
 
-  /// Whether the level was set by hand or left at a default rather than measured.
+  /// Whether the level may have been set by hand or left at a default instead of being measured.
   public var isNominal: Bool { origin == .dialnorm || origin == .programmeReference }
 
   public var origin: Origin
-  /// In LUFS.
+  /// Loudness of the decoded track, in LUFS.
   public var loudness: Double
-  /// In dBTP or, if only that is stated, dBFS of the samples.
+  /// True peak in dBTP or, if only that is stated, sample peak in dBFS; nil if neither is stated.
   public var peak: Double?
 
   public init(origin: Origin, loudness: Double, peak: Double? = nil) {
@@ -33,12 +34,13 @@ public struct StatedLoudness: Sendable, Equatable {
     self.peak = peak
   }
 
-  /// Plausible loudness, in LUFS; values outside are ignored as mistakes.
+  /// The range of plausible loudness, in LUFS; values outside are ignored as mistakes.
   static let plausible = -60.0...3.0
 
-  /// Reads the loudness from tags; returns nil if there is no plausible one.
+  /// Reads the loudness from tags. Returns nil if no tag states a plausible loudness.
   ///
-  /// - Parameter tag: looks up a tag by its name, ignoring case.
+  /// - Parameter tag: returns the value of the tag with the given name, ignoring case; nil if there
+  ///   is none.
   static func tagged(_ tag: (String) -> String?) -> StatedLoudness? {
     // In units of 1/256 dB, relative to -23 LUFS.
     if let gain = tag("R128_TRACK_GAIN").flatMap({ Int($0) }), (-32768...32767).contains(gain) {
@@ -57,7 +59,7 @@ public struct StatedLoudness: Sendable, Equatable {
     return nil
   }
 
-  /// Parses the number at the start of a text such as "-6.52 dB".
+  /// Parses the number at the start of a text such as "-6.52 dB". Returns nil if there is none.
   private static func leadingNumber(_ text: String) -> Double? {
     let trimmed = text.drop { $0 == " " }
     let digits = trimmed.prefix { "0123456789+-.eE".contains($0) }
@@ -69,14 +71,14 @@ public struct StatedLoudness: Sendable, Equatable {
 }
 
 extension StatedLoudness {
-  /// Reads the stated loudness of a track; nil if there is none.
+  /// Reads the stated loudness of a track. Returns nil if the file states none.
   ///
   /// - Parameters:
-  ///   - track: of the file.
-  ///   - demuxer: has the file open.
-  ///   - source: read for what libavformat does not report.
-  ///   - dialogueLevel: the level at which dialogue is decoded, in LUFS; nil if the codec does not
-  ///     transmit one.
+  ///   - track: the track of the file to look up.
+  ///   - demuxer: the open container of the file.
+  ///   - source: the bytes of the file, to read the boxes that libavformat does not report.
+  ///   - dialogueLevel: the level at which dialogue is decoded, in LUFS; nil if the stream states
+  ///     no dialogue level.
   init?(
     of track: AudioTrack, in demuxer: Demuxer, source: any ByteSource, dialogueLevel: Int?
   ) {

@@ -7,15 +7,16 @@ import CFFmpeg
 ///
 /// It reads everything that FFmpeg's libraries decode. Lossless codecs, PCM of up to 24 bits and
 /// float32 are bit-exact at the file's own rate; wider samples are rounded to the nearest float32.
-/// Encoder delay and padding are removed if the container states them. At another rate, n frames
-/// become ceil(n * out / in), and frame k is at the time k / out.
+/// Encoder delay and padding are removed if the container states them. With `in` as the file's rate
+/// and another rate `out` requested, n frames become ceil(n * out / in), and frame k is at the time
+/// k / out.
 ///
 /// A damaged file keeps playing: packets that do not decode become silence of the same length,
-/// invalid samples are muted, and `warnings` reports each kind once.
+/// invalid samples are muted, and `warnings` reports each kind of problem once.
 ///
 /// ## Threading
-/// Use it from one thread at a time; it may move from one thread to another. `InterruptFlag` may be
-/// raised from any thread.
+/// Use a reader from one thread at a time; the thread may change between calls. The `InterruptFlag`
+/// may be raised from any thread.
 public final class AudioFileReader: @unchecked Sendable {
   /// The audio tracks of the file, including those that cannot be decoded.
   public let tracks: [AudioTrack]
@@ -23,7 +24,8 @@ public final class AudioFileReader: @unchecked Sendable {
   public let track: AudioTrack
   public let title: String?
   public let artist: String?
-  /// The loudness that the file states for `track`, as `read` returns it; nil if it states none.
+  /// The loudness of the frames that `read` returns, as the file states it; nil if the file states
+  /// none.
   public let statedLoudness: StatedLoudness?
   /// The layout of the frames that `read` returns next. It changes only if `followsLayout` is set,
   /// and only in `nextLayout` and `seek`.
@@ -36,12 +38,13 @@ public final class AudioFileReader: @unchecked Sendable {
   private var hasEnded = false
 
   /// - Parameters:
-  ///   - path: of a regular file.
+  ///   - path: the path of a regular file.
   ///   - track: the track number, from 1; nil for the richest track that can be decoded.
   ///   - sampleRate: 8000 to 384000 Hz; nil for the track's own rate.
-  ///   - dynamicRange: how the level metadata that broadcasters send with the sound is applied.
-  ///   - interrupt: makes every call throw `MediaError.interrupted` once it is raised.
-  ///   - onWarning: called on the reading thread for the first warning of each kind.
+  ///   - dynamicRange: how the level metadata of AC-3, E-AC-3 and AAC is applied.
+  ///   - interrupt: a flag that, once raised, makes the reader throw `MediaError.interrupted`
+  ///     instead of reading or decoding more.
+  ///   - onWarning: called for the first warning of each kind, on the thread that uses the reader.
   /// - Throws: `MediaError`, whose `description` is one line for the user.
   public convenience init(
     path: String, track: Int? = nil, sampleRate: Int? = nil, dynamicRange: DynamicRange = .line,
@@ -52,7 +55,7 @@ public final class AudioFileReader: @unchecked Sendable {
       dynamicRange: dynamicRange, interrupt: interrupt, onWarning: onWarning)
   }
 
-  /// Like `init(path:...)`, but reads the bytes from any source.
+  /// Like `init(path:...)`, but reads the bytes from `source`.
   public init(
     source: any ByteSource, track number: Int? = nil, sampleRate: Int? = nil,
     dynamicRange: DynamicRange = .line, interrupt: InterruptFlag? = nil,
@@ -90,29 +93,31 @@ public final class AudioFileReader: @unchecked Sendable {
   /// Sample rate of the frames that `read` returns, in Hz.
   public var sampleRate: Int { queue.sampleRate }
 
-  /// Channels of the first frames, and of all frames unless `followsLayout` is set.
+  /// The number of channels of the first frames, and of all frames unless `followsLayout` is set.
   public var channels: Int { track.channels }
 
-  /// The problems met so far, one entry per kind, in order of first appearance.
+  /// The problems found so far, one entry per kind, in order of first occurrence.
   public var warnings: [MediaWarning] { decoder.warnings.warnings }
 
-  /// Whether channels that change in mid-stream are returned as they are; otherwise they are mixed
-  /// to the first layout. Set it before the first `read`. Default: false.
+  /// Whether frames are returned with their own channels after the channels change in mid-stream.
+  /// Otherwise these frames are mixed to the first layout. Set this property before the first
+  /// `read`. Default: false.
   public var followsLayout: Bool {
     get { decoder.runs.areFollowed }
     set { decoder.runs.areFollowed = newValue }
   }
 
-  /// The length that the file states, in frames at `sampleRate`; nil if it states none. It is exact
-  /// for PCM and lossless files; that of lossy files may be off by their padding.
+  /// The length that the file states, in frames at `sampleRate`; nil if the file states none. The
+  /// length is exact for PCM and lossless files. For lossy files it may be wrong by the length of
+  /// the padding.
   public var duration: Int? {
     decoder.statedLength.map {
       Int(av_rescale_rnd($0, Int64(sampleRate), Int64(track.sampleRate), AV_ROUND_UP))
     }
   }
 
-  /// Returns the layout of the next frames; nil at the end. If `followsLayout` is set, this call
-  /// begins the next run of frames.
+  /// Returns the layout of the next frames, or nil at the end of the track. If `followsLayout` is
+  /// set and the layout changes, this call begins the next run: the frames with the new layout.
   ///
   /// - Throws: `MediaError.interrupted` or `.readFailed`.
   public func nextLayout() throws(MediaError) -> ChannelLayout? {
@@ -125,11 +130,11 @@ public final class AudioFileReader: @unchecked Sendable {
     return layout
   }
 
-  /// Reads the next channels x frames, into one plane per channel. If `followsLayout` is set, it
-  /// stops at the end of a run and returns 0 until `nextLayout` is called.
+  /// Reads the next frames, channels x frames, into one plane per channel. If `followsLayout` is
+  /// set, reading stops at the end of a run, and this call returns 0 until `nextLayout` is called.
   ///
   /// - Returns: the number of frames written: `frames`, or fewer at the end of a run or of the
-  ///   track; 0 if nothing is left.
+  ///   track; 0 if no frame of the run or track is left.
   /// - Throws: `MediaError.interrupted` or `.readFailed`.
   public func read(
     into planar: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
@@ -142,13 +147,16 @@ public final class AudioFileReader: @unchecked Sendable {
     return written
   }
 
-  /// Makes `frame` (at `sampleRate`, from 0) the next frame that `read` returns.
+  /// Makes `frame` (at `sampleRate`, from 0) the next frame that `read` returns. A position outside
+  /// the track is moved to its start or end.
   ///
   /// For PCM and lossless codecs, the frames after a seek are bit-identical to those of a read from
-  /// the start; lossy decoders have converged to them. Formats without exact timestamps (Matroska)
-  /// are decoded from the start to reach an earlier frame.
+  /// the start; for lossy codecs, the decoder has converged to them. If the timestamps of the
+  /// format do not identify single frames (Matroska), an earlier frame is reached by decoding from
+  /// the start, and a later one by decoding from the current position.
   ///
-  /// - Throws: `MediaError.interrupted`, `.readFailed`, `.seekFailed`.
+  /// - Throws: `MediaError.interrupted` or `.readFailed`; `.seekFailed` if the file must be
+  ///   reopened and no longer has the track.
   public func seek(toFrame frame: Int) throws(MediaError) {
     let frame = max(0, min(frame, duration ?? frame))
     guard frame != position else { return }
@@ -178,9 +186,9 @@ extension AudioFileReader {
     }
   }
 
-  /// Returns the frame at the track's rate to decode from, and the number of output frames to drop
-  /// from there. Resampling starts at a whole period of its phases, early enough for its filter to
-  /// be full.
+  /// Returns the frame from which to decode, at the track's rate, and the number of output frames
+  /// to drop from there. Resampling starts at a multiple of the period of its phases, early enough
+  /// to fill the filter before `frame`.
   private func sourceFrame(for frame: Int) -> (target: Int64, discard: Int) {
     guard sampleRate != track.sampleRate else { return (Int64(frame), 0) }
     let ratio = ResamplingRatio(from: track.sampleRate, to: sampleRate)
@@ -189,7 +197,7 @@ extension AudioFileReader {
     return (periods * ratio.periodIn, frame - Int(periods * ratio.periodOut))
   }
 
-  /// Makes frames ready; returns false at the end of the track or of a run.
+  /// Decodes until frames are ready to be read. Returns false at the end of the track or of a run.
   private func refill() throws(MediaError) -> Bool {
     while !queue.isReady() {
       if hasEnded || decoder.runs.next != nil { return false }

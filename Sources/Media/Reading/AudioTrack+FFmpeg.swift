@@ -4,8 +4,8 @@ import Ambisonics
 import CFFmpeg
 
 extension AudioTrack {
-  /// Returns the audio tracks of an open container. Reads from `source` the labels that libavformat
-  /// does not report.
+  /// Returns the audio tracks of an open container. Channel labels that libavformat does not report
+  /// are read from `source`.
   static func all(in demuxer: Demuxer, source: any ByteSource) -> [AudioTrack] {
     let labels = ContainerLabels(demuxer: demuxer, source: source)
     defer { demuxer.resume() }
@@ -16,7 +16,8 @@ extension AudioTrack {
 
   /// Returns the track to play: the preferred one, otherwise the richest.
   ///
-  /// - Throws: `.noAudio`, `.unplayable`.
+  /// - Throws: `.noAudio` if there is no audio track; `.unplayable` if the preferred track, or
+  ///   every track, cannot be decoded.
   static func chosen(
     of tracks: [AudioTrack], preferred: AudioTrack?, in demuxer: Demuxer
   ) throws(MediaError) -> AudioTrack {
@@ -62,8 +63,9 @@ extension AudioTrack {
       codec: parameters.pointee.codec_id, format: demuxer.format, isMultichannel: channels > 2)
   }
 
-  /// Returns the track with the format of its first frame. That format takes precedence over what
-  /// the container states and over the end of a short file.
+  /// Returns the track, corrected by the format of its first frame. That format takes precedence
+  /// over the one that the container states. It also takes precedence over the one that libavformat
+  /// reports after analysing a short file to its end.
   func corrected(by frame: UnsafeMutablePointer<AVFrame>) -> AudioTrack {
     var track = self
     track.sampleRate = Int(frame.pointee.sample_rate)
@@ -101,10 +103,10 @@ extension AudioTrack {
   }
 }
 
-/// Detects that two channels were made for headphones.
+/// Detects two-channel sound that was made for headphones.
 private enum BinauralMark {
-  /// `AV_CHAN_BINAURAL_LEFT` and `_RIGHT`, which FFmpeg has had since 7.1; older headers lack the
-  /// names.
+  /// The values of `AV_CHAN_BINAURAL_LEFT` and `AV_CHAN_BINAURAL_RIGHT`. The headers of FFmpeg
+  /// before 7.1 lack these names.
   private static let channels: [UInt32] = [61, 62]
 
   static func isSet(_ layout: AVChannelLayout) -> Bool {
@@ -116,9 +118,10 @@ private enum BinauralMark {
     return found == channels
   }
 
-  /// Whether a `BINAURAL` tag, or the word in the track's title or handler name, marks the track.
-  /// The tag may be the track's own or, in a file with one audio track, the file's; the values 0,
-  /// no, false and off negate it.
+  /// Whether a `BINAURAL` tag, or the word "binaural" in the track's title or handler name, marks
+  /// the track as binaural. The tag may belong to the track or, in a file with one audio track, to
+  /// the file. A tag with the value 0, no, false or off means that the track is not binaural,
+  /// whatever its title.
   static func isSet(stream: UnsafeMutablePointer<AVStream>, in demuxer: Demuxer) -> Bool {
     if let tag = demuxer.tag("BINAURAL", of: stream) {
       return !["0", "no", "false", "off"].contains(tag.lowercased())

@@ -4,54 +4,55 @@ public import Ambisonics
 
 /// One audio track of a file, as its container describes it.
 public struct AudioTrack: Sendable, Equatable {
-  /// Seventh order with head-locked stereo.
+  /// The largest number of channels that can be played: seventh order (64) with head-locked stereo.
   public static let maximumChannels = 66
   /// The sample rates that can be played, in Hz.
   public static let sampleRates = 8000...384_000
 
-  /// Number among the audio tracks, from 1 in file order.
+  /// The number of the track among the audio tracks of the file, from 1 in file order.
   public let number: Int
-  /// FFmpeg's short name of the codec ("flac", "pcm_s24le"), or the four-character code of an
-  /// unknown codec.
+  /// FFmpeg's short name of the codec ("flac", "pcm_s24le"). For a codec that FFmpeg does not know,
+  /// the four-character code, or "unknown" if there is none.
   public let codec: String
-  /// The layout that the container or the codec states; `.unknown` if neither does.
+  /// The layout that the container or the codec states. If neither states one, one channel is mono,
+  /// two channels are stereo, and more are `.unknown`.
   public internal(set) var layout: ChannelLayout
-  /// In Hz.
+  /// Sample rate in Hz.
   public internal(set) var sampleRate: Int
-  /// Language as in the file (mostly ISO 639-2); nil if the file does not state it.
+  /// Language code from the file (usually ISO 639-2); nil if the file does not state a language.
   public let language: String?
   public let title: String?
   public let isDefault: Bool
-  /// Whether this is a commentary, an audio description or the like rather than the main sound.
+  /// Whether the track is supplementary sound, such as a commentary or an audio description, rather
+  /// than the main sound.
   public let isSupplementary: Bool
-  /// Why the track cannot be played; nil if it can.
+  /// The reason why the track cannot be played; nil if it can be played.
   public internal(set) var problem: TrackProblem?
-  /// Whether the track was made for headphones. This follows from its channel labels, a `BINAURAL`
-  /// tag, the word in its title or handler name, or its codec (Dolby Headphone).
+  /// Whether the track was made for headphones. The channel labels, a `BINAURAL` tag, the word
+  /// "binaural" in the title or handler name, or the codec (Dolby Headphone) can indicate this.
   public internal(set) var isBinaural: Bool
-  /// The matrix encoding of additional channels into the existing ones; nil if there is none or the
-  /// codec does not indicate it.
+  /// The matrix encoding of additional channels into the existing ones; nil if the codec indicates
+  /// none.
   public internal(set) var matrixEncoding: MatrixEncoding?
   let changes: LayoutChanges
   let streamIndex: Int
-  /// The length that the header of a PCM file states, even if the file is shorter; nil for other
-  /// files.
+  /// The number of frames that the header of a PCM file (WAV or Core Audio) states, even if the
+  /// file is shorter; nil if the header states none, and for other files.
   let statedFrames: Int64?
 
   public var channels: Int { layout.channelCount }
   public var isDecodable: Bool { problem == nil }
-  /// Whether codec and container allow the channels to change in mid-stream.
+  /// Whether the codec and the container allow the number of channels to change in mid-stream.
   public var canChangeChannels: Bool { changes.arePossible }
-  /// Layouts that later frames may have, besides that of the first frames. Empty if the codec or
-  /// the container does not allow changes, or if only layouts that fold into the first are
-  /// expected.
+  /// The layouts besides the first that are to be expected later in the track. The list is empty if
+  /// the codec or the container does not allow changes, or if no other layout is expected.
   public var laterLayouts: [ChannelLayout] { changes.expected }
 }
 
 extension AudioTrack {
-  /// Returns the richest track that can be decoded. In order of importance: no supplementary track,
-  /// the most channels, a soundfield rather than loudspeakers, the file's default, the lowest
-  /// number.
+  /// Returns the richest track that can be decoded; nil if there is none. The criteria, in order of
+  /// importance, are: main rather than supplementary sound, the most channels, a soundfield rather
+  /// than loudspeakers, the default track of the file, and the lowest track number.
   static func richest(of tracks: [AudioTrack]) -> AudioTrack? {
     tracks.filter(\.isDecodable).max { lower, higher in
       (lower.rank, -lower.number) < (higher.rank, -higher.number)

@@ -10,17 +10,18 @@ struct LayoutRuns {
   var areFollowed = false
   /// The layout of the next run; nil until the current run has ended.
   var next: ChannelLayout?
-  /// Labels of the track's first frame (`homeLabel`) and of the current run (`label`).
+  /// The layouts with which the codec labels the track's first frame (`homeLabel`) and the current
+  /// run (`label`).
   private var homeLabel = ChannelLayout.unknown(channels: 0)
   private var label = ChannelLayout.unknown(channels: 0)
 
-  /// Stores the label of the track's first frame.
+  /// Stores the layout label of the track's first frame.
   mutating func begin(with label: ChannelLayout) {
     homeLabel = label
     self.label = label
   }
 
-  /// Whether `frame` begins the next run. If so, sets `next` to its layout.
+  /// Whether `frame` begins the next run. If so, sets `next` to the layout of that run.
   mutating func isEnded(
     by frame: UnsafeMutablePointer<AVFrame>, of track: AudioTrack
   ) -> Bool {
@@ -34,7 +35,8 @@ struct LayoutRuns {
     return true
   }
 
-  /// Begins the next run, whose frames have this label.
+  /// Begins the next run, whose frames have this layout label. Does nothing if the current run has
+  /// not ended.
   mutating func beginNext(with label: ChannelLayout) {
     guard next != nil else { return }
     self.label = label

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why audio could not be read, converted or written. `description` is one line: what failed, why
-/// and, in most cases, what to do.
+/// The reason why audio could not be read, converted or written. `description` is one line that
+/// says what failed, why and, in most cases, what to do.
 public enum MediaError: Error, Sendable, Equatable {
   case notFound(path: String)
   case permissionDenied(path: String)
@@ -26,7 +26,7 @@ public enum MediaError: Error, Sendable, Equatable {
   case interrupted
 }
 
-/// Why one track of a file cannot be played.
+/// The reason why one track of a file cannot be played.
 public enum TrackProblem: Sendable, Equatable {
   /// This FFmpeg has no decoder for `codec`.
   case noDecoder(codec: String)
@@ -56,7 +56,8 @@ extension TrackProblem: CustomStringConvertible {
 extension MediaError: CustomStringConvertible {
   public var description: String { text(layoutSetting: "the layout") }
 
-  /// The description for users who know the layout setting by another name, such as an option.
+  /// Returns the description with `layoutSetting` as the name of the layout setting, such as the
+  /// name of a command-line option.
   package func text(layoutSetting: String) -> String {
     switch self {
     case .notFound(let path): "\(printable(path)): no such file; check the path"
@@ -106,8 +107,8 @@ extension MediaError: CustomStringConvertible {
   }
 }
 
-/// Replaces control characters, so that a name from a file or an argument that contains a line
-/// break or an escape code still prints as one line.
+/// Replaces control characters with U+FFFD. A name from a file or an argument then prints as one
+/// line, even if it contains a line break or an escape code.
 func printable(_ text: String) -> String {
   guard text.unicodeScalars.contains(where: isControl) else { return text }
   return String(

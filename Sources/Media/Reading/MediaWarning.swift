@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A problem in a file that is played nevertheless. There is one warning per kind, with a count.
+/// A problem in a file that is played nevertheless. There is one warning per kind of problem, with
+/// a count.
 public struct MediaWarning: Sendable, Equatable {
   public enum Kind: Sendable, Equatable, Hashable, CaseIterable {
-    /// Packets did not decode and were replaced by silence of the same length. Counts packets.
+    /// Packets did not decode and were replaced by silence of the same length. `count` is the
+    /// number of packets.
     case corruptPackets
-    /// Audio is missing according to the timestamps and was replaced by silence. Counts places.
+    /// Audio is missing according to the timestamps and was replaced by silence. `count` is the
+    /// number of places.
     case missingAudio
-    /// NaN, infinite or extremely large samples were muted. Counts samples.
+    /// NaN, infinite or extremely large samples were muted. `count` is the number of samples.
     case invalidSamples
-    /// The file ends before the length it states.
+    /// The file is shorter than the length that it states.
     case truncated
     /// The sample rate changed in mid-stream.
     case sampleRateChange
-    /// The channels changed in mid-stream; they are mixed to those at the start.
+    /// The number of channels changed in mid-stream; the frames are mixed to the first layout.
     case channelChange
-    /// A track cannot be decoded; another one is played.
+    /// A track cannot be decoded, and another one is played instead.
     case trackSkipped
   }
 
@@ -70,7 +73,7 @@ struct WarningCollector {
   }
 }
 
-/// Formats a decimal number without Foundation; `decimals` is 0 to 6.
+/// Formats a number with `decimals` decimal places, 0 to 6, without Foundation.
 package func fixed(_ value: Double, decimals: Int) -> String {
   guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
   var scale = 1

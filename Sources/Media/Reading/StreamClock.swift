@@ -2,26 +2,27 @@
 
 import CFFmpeg
 
-/// Tracks the position of decoded frames at the track's own sample rate, and computes what is
-/// missing between them.
+/// Tracks the position of decoded frames at the track's own sample rate, and computes how many
+/// frames are missing between them.
 struct StreamClock {
-  /// Longer jumps of the timestamps are ignored as invalid.
+  /// Upper limit of a gap, in seconds. Longer jumps of the timestamps are ignored as invalid.
   private static let longestGapSeconds = 60
 
   private let base: AVRational
   private let sampleRate: Int
-  /// Whether timestamps are fine enough to distinguish single frames. Those of Matroska, for
-  /// example, count milliseconds.
+  /// Whether timestamps are fine enough to distinguish single frames. Matroska timestamps, for
+  /// example, count milliseconds and are too coarse.
   let isSampleExact: Bool
-  /// False once timestamps no longer count frames because the sample rate has changed.
+  /// Whether timestamps can be converted to frames. False once the sample rate has changed in
+  /// mid-stream.
   private(set) var isTrusted = true
-  /// Whether timestamps only add up the durations of the previous packets and so cannot reveal a
-  /// gap.
+  /// Whether timestamps are only the sum of the durations of the previous packets, so that they
+  /// cannot reveal a gap.
   private let countsPackets: Bool
   private var origin: Int64?
-  /// Frames from the start of the track to the next expected frame.
+  /// Index of the next expected frame, from the start of the track.
   private(set) var position: Int64 = 0
-  /// Frames that the packets which did not decode would have produced.
+  /// The number of frames lost with packets that did not decode, since the last gap was computed.
   private var lost: Int64 = 0
   private var lostPackets = 0
   private(set) var lastFrameLength: Int64 = 1024
@@ -41,20 +42,21 @@ struct StreamClock {
     lostPackets += 1
   }
 
-  /// Records a loss whose length only timestamps can show.
+  /// Records a loss of unknown length. Only the next timestamp can reveal the length.
   mutating func noteDamage() { lostPackets += 1 }
 
-  /// Ignores timestamps from here on.
+  /// Ignores all further timestamps.
   mutating func distrust() { isTrusted = false }
 
-  /// Counts `frames` that were decoded (`isFrame`) or inserted as silence.
+  /// Advances the position by `frames` frames, which were decoded (`isFrame` is true) or inserted
+  /// as silence.
   mutating func advance(_ frames: Int64, isFrame: Bool) {
     position += frames
     if isFrame, frames > 0 { lastFrameLength = frames }
   }
 
-  /// Returns how many frames of silence belong before a frame with this timestamp, and whether the
-  /// timestamps are the only reason for it.
+  /// Returns the number of frames of silence to insert before the frame with this timestamp.
+  /// `isUnexplained` is true if only the timestamp indicates a gap and no loss was recorded.
   mutating func gap(before timestamp: Int64) -> (frames: Int64, isUnexplained: Bool) {
     let lost = takeLost()
     guard isTrusted, timestamp != FF_NO_TIMESTAMP else { return (lost ?? 0, false) }
@@ -73,13 +75,14 @@ struct StreamClock {
     return jump > max(threshold, tolerance) ? (jump, true) : (0, false)
   }
 
-  /// Returns how many frames of silence belong after the last frame.
+  /// Returns the number of frames of silence to insert after the last frame.
   mutating func gapAtEnd() -> Int64 { takeLost() ?? 0 }
 
   /// Returns the timestamp of a frame; nil until the first timestamp is known.
   func timestamp(frame: Int64) -> Int64? { origin.map { $0 + ticks(frames: frame) } }
 
-  /// Sets the position from the first timestamp after a seek; returns nil if that is impossible.
+  /// Sets the position from the first timestamp after a seek and returns the position. Returns nil
+  /// if the frame has no timestamp or no earlier timestamp is known.
   mutating func settle(at timestamp: Int64) -> Int64? {
     guard let origin, timestamp != FF_NO_TIMESTAMP else { return nil }
     lost = 0
@@ -96,7 +99,7 @@ struct StreamClock {
     return lostPackets > 0 ? min(lost, Int64(Self.longestGapSeconds * sampleRate)) : nil
   }
 
-  /// Rounding error of timestamps, in frames.
+  /// Tolerance for the rounding error of timestamps, in frames.
   private var tolerance: Int64 { isSampleExact ? 1 : 2 * frames(ticks: 1) + 2 }
 
   func frames(ticks: Int64) -> Int64 {

@@ -3,14 +3,16 @@
 import Ambisonics
 import CFFmpeg
 
-/// Decodes one track of a file into continuous frames. Silence of the same length replaces what is
-/// missing or does not decode.
+/// Decodes one track of a file into continuous frames. Silence of the same length replaces sound
+/// that is missing or does not decode.
 final class TrackDecoder {
   private static let silenceStep: Int64 = 4096
-  /// After this many consecutive errors, the rest of a damaged container is given up.
+  /// The largest number of consecutive errors. After more errors, the rest of the track is
+  /// abandoned.
   private static let longestErrorRun = 1000
 
-  /// Sample rate of the frames that the latest `fill` appended, in Hz; initially the track's own.
+  /// Sample rate of the frames that the latest `fill` appended, in Hz; initially the rate of the
+  /// track.
   private(set) var sampleRate: Int
   private(set) var clock: StreamClock
   var warnings: WarningCollector
@@ -20,7 +22,7 @@ final class TrackDecoder {
   private let track: AudioTrack
   private var losses = PacketLosses()
   private var silenceDue: Int64 = 0
-  /// Frames before this one are decoded and dropped, and cause no warning.
+  /// Frames before this index are decoded and dropped, and cause no warning.
   private var firstWanted: Int64 = 0
 
   /// - Throws: `MediaError.unplayable` if the decoder rejects the track.
@@ -39,8 +41,8 @@ final class TrackDecoder {
 
   /// Returns a new decoder at the start of the file, with its first frame decoded.
   ///
-  /// - Parameter seconds: the current position, for `.seekFailed` if the file no longer has the
-  ///   track.
+  /// - Parameter seconds: the current position, which `.seekFailed` reports if the file no longer
+  ///   has the track.
   func restarted(
     as track: AudioTrack, at seconds: Double
   ) throws(MediaError) -> TrackDecoder {
@@ -55,7 +57,8 @@ final class TrackDecoder {
     return fresh
   }
 
-  /// The stated length in frames; nil if it is unknown or only estimated from the bit rate.
+  /// The length that the file states, in frames; nil if the length is unknown or only estimated
+  /// from the bit rate.
   var statedLength: Int64? {
     if let frames = track.statedFrames { return frames }
     guard demuxer.context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE,
@@ -65,7 +68,7 @@ final class TrackDecoder {
   }
 
   /// Decodes the first frame and keeps it for `fill`. Returns the track, corrected by the format of
-  /// that frame.
+  /// that frame, or the unchanged track if no frame decodes.
   func prime() throws(MediaError) -> AudioTrack {
     try decodeFrame()
     guard decoder.state == .frame else { return track }
@@ -73,8 +76,8 @@ final class TrackDecoder {
     return track.corrected(by: decoder.frame)
   }
 
-  /// Appends frames to `queue`, which must be empty. Returns false at the end of the track. Appends
-  /// nothing if a new run begins (see `runs`).
+  /// Appends frames to `queue`, which must be empty. Returns false at the end of the track. If a
+  /// new run begins (see `runs`), returns true without appending anything.
   ///
   /// - Throws: `.interrupted` and the errors of the source.
   func fill(_ queue: PlanarQueue) throws(MediaError) -> Bool {
@@ -95,15 +98,15 @@ final class TrackDecoder {
     return true
   }
 
-  /// Begins the run whose layout `runs.next` has.
+  /// Begins the next run of frames, whose layout is `runs.next`.
   func beginRun() { runs.beginNext(with: ChannelLayout(decoder.frame.pointee.ch_layout)) }
 
   /// Index, at the track's rate, of the next frame that `fill` appends.
   var nextFrame: Int64 { max(clock.position, firstWanted == .max ? 0 : firstWanted) }
 
-  /// Makes `frame` the next one that `fill` appends.
+  /// Makes `frame` the next frame that `fill` appends.
   ///
-  /// - Returns: false if the file must be reopened for that.
+  /// - Returns: false if the file must be reopened to reach `frame`.
   func seek(to frame: Int64) throws(MediaError) -> Bool {
     if frame >= clock.position, decoder.state != .end,
       frame - clock.position < 2 * Int64(track.sampleRate) || !clock.isSampleExact
@@ -118,11 +121,12 @@ final class TrackDecoder {
     return try settle(before: frame)
   }
 
-  /// Drops everything before `frame`, which has not been decoded yet.
+  /// Makes `fill` drop the frames before `frame`, which must not have been appended yet.
   func skip(to frame: Int64) { firstWanted = frame }
 
-  /// Frames to decode before the target of a seek. This is longer than the memory of any codec:
-  /// Opus needs 80 ms, MP3 a few frames because of its bit reservoir.
+  /// Returns the number of frames to decode before the target of a seek. They last longer than the
+  /// memory of any codec: Opus needs 80 ms, and MP3 needs a few packets because of its bit
+  /// reservoir.
   private static func preroll(sampleRate: Int) -> Int64 { max(16384, Int64(sampleRate) / 5) }
 
   private func settle(before frame: Int64) throws(MediaError) -> Bool {
@@ -225,8 +229,8 @@ extension TrackDecoder {
     }
   }
 
-  /// Trims the padding of the last packet of an MP4 file, whose stated duration may be shorter than
-  /// the decoded frame.
+  /// Trims the padding at the end of an MP4 file. The stated duration of the last packet may be
+  /// shorter than the sound that is decoded from it.
   private func trimPadding(_ queue: PlanarQueue) {
     let ticks = decoder.lastPacket.duration
     guard clock.isTrusted, demuxer.format == .quickTime, ticks > 0,
@@ -235,7 +239,7 @@ extension TrackDecoder {
     queue.truncate(to: Int(max(0, clock.frames(ticks: ticks), length - clock.position)))
   }
 
-  /// Counts the appended frames and drops those before the first wanted one.
+  /// Advances the clock by the appended frames and drops the frames before `firstWanted`.
   private func deliver(_ queue: PlanarQueue, isFrame: Bool) {
     let start = clock.position
     clock.advance(Int64(queue.count), isFrame: isFrame)
@@ -250,11 +254,11 @@ extension TrackDecoder {
   }
 }
 
-/// Statistics of packets, to estimate the length of those that did not decode.
+/// Statistics of packets, used to estimate the length of packets that did not decode.
 private struct PacketLosses {
-  /// The number of errors since the last good frame.
+  /// The number of consecutive errors since the last frame that decoded.
   var errorRun = 0
-  /// Running mean size of the packets that decoded, in bytes.
+  /// Moving average of the size of the packets that decoded, in bytes.
   private var meanByteCount = 0.0
 
   mutating func noteFrame(_ packet: Decoder.PacketFacts) {
@@ -263,7 +267,8 @@ private struct PacketLosses {
     meanByteCount += weight * (Double(packet.byteCount) - meanByteCount)
   }
 
-  /// Estimates how many frames a damaged packet of a bare stream contains.
+  /// Estimates how many regular packets a damaged packet of a bare stream contains, 1 to 100. A
+  /// damaged header can merge several packets into one.
   func frames(in packet: Decoder.PacketFacts) -> Int {
     let frames = (Double(packet.byteCount) / max(1, meanByteCount)).rounded()
     return Int(min(max(1, frames), 100))

@@ -4,11 +4,12 @@
 public struct CodedSegment: Sendable, Equatable {
   /// The name for messages. Its extension may help to identify the format.
   public var name: String
-  /// The bytes to read before the segment (the `moov` box of a fragmented MP4); empty if there are
-  /// none.
+  /// The bytes to read before the segment, such as the `moov` box of a fragmented MP4; empty if
+  /// there are none.
   public var initialisation: [UInt8]
   public var bytes: [UInt8]
-  /// Time of the first frame, in seconds, if the container has no clock (packed audio).
+  /// Time of the first frame, in seconds, for a container without a clock (packed audio); nil if
+  /// the time is unknown or the container has a clock.
   public var time: Double?
 
   public init(name: String, initialisation: [UInt8] = [], bytes: [UInt8], time: Double? = nil) {

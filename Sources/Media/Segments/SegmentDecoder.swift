@@ -10,7 +10,7 @@ import CFFmpeg
 /// not follow the previous one is rejected; the caller creates a new decoder for it.
 ///
 /// ## Threading
-/// Use it from one thread at a time.
+/// Use a decoder from one thread at a time.
 public final class SegmentDecoder: @unchecked Sendable {
   /// How a segment relates to the previous ones.
   public enum Succession: Sendable, Equatable {
@@ -25,11 +25,13 @@ public final class SegmentDecoder: @unchecked Sendable {
 
   /// The audio track of the first segment, corrected by the format of its first frame.
   public let track: AudioTrack
-  /// Time of the first frame on the container's clock, in seconds; nil if there is no clock.
+  /// Time of the first frame that `read` returns, in seconds: according to `CodedSegment.time` if
+  /// that is not nil, otherwise on the clock of the container; nil if the container has no clock.
   public let startTime: Double?
   /// The number of frames that `read` has returned.
   public private(set) var framesRead = 0
-  /// The number of places in which packets did not decode or were missing.
+  /// The approximate number of places where packets did not decode, sound was missing or invalid
+  /// samples were muted.
   public private(set) var damages = 0
 
   private let decoder: Decoder
@@ -37,7 +39,7 @@ public final class SegmentDecoder: @unchecked Sendable {
   private var segment: SegmentDemuxer
   private var clock: FrameClock
   private var isFinishing = false
-  /// The number of errors since the last good frame.
+  /// The number of consecutive errors since the last frame that decoded.
   private var errorRun = 0
 
   private static let longestErrorRun = 1000
@@ -48,8 +50,9 @@ public final class SegmentDecoder: @unchecked Sendable {
   ///     the container states it.
   ///   - sampleRate: 8000 to 384000 Hz; nil for the segment's own rate.
   ///   - dynamicRange: how the level metadata of AC-3, E-AC-3 and AAC is applied.
-  ///   - interrupt: makes every call stop early once it is raised.
-  /// - Throws: `MediaError`; `.unrecognised` also if nothing in the segment decodes.
+  ///   - interrupt: a flag that, once raised, makes the decoder throw `MediaError.interrupted`
+  ///     instead of reading or decoding more.
+  /// - Throws: `MediaError`, which is `.unrecognised` if no frame of the segment decodes.
   public init(
     first: CodedSegment, isStart: Bool, sampleRate: Int? = nil,
     dynamicRange: DynamicRange = .line, interrupt: InterruptFlag? = nil
@@ -77,11 +80,11 @@ public final class SegmentDecoder: @unchecked Sendable {
   /// if there is no clock.
   public var time: Double? { startTime.map { $0 + Double(framesRead) / Double(sampleRate) } }
 
-  /// Continues with another segment. Call it once all previous frames have been read (`read`
-  /// returned 0).
+  /// Continues with another segment. Call this function only after all previous frames have been
+  /// read (`read` has returned 0).
   ///
-  /// - Returns: how `next` relates to the previous segments. It is accepted only if the result is
-  ///   `.follows`.
+  /// - Returns: how `next` relates to the previous segments. The segment is accepted only if the
+  ///   result is `.follows`.
   /// - Throws: `MediaError` if the segment cannot be read at all.
   public func append(_ next: CodedSegment) throws(MediaError) -> Succession {
     let candidate = try SegmentDemuxer(
@@ -94,14 +97,14 @@ public final class SegmentDecoder: @unchecked Sendable {
     return .follows
   }
 
-  /// Declares that no segment follows, so that `read` returns what the decoder and the resampler
-  /// still hold.
+  /// Declares that no segment follows, so that `read` returns the frames that the decoder and the
+  /// resampler still hold.
   public func finish() { isFinishing = true }
 
-  /// Reads channels x frames, into one plane per channel.
+  /// Reads the next frames, channels x frames, into one plane per channel.
   ///
-  /// - Returns: the number of frames. It is less than `frames` only at the end of a segment, and 0
-  ///   if the next segment is needed or the sound has ended.
+  /// - Returns: the number of frames read. This number is less than `frames` only at the end of a
+  ///   segment, and 0 if the next segment is needed or the sound has ended.
   /// - Throws: `.interrupted` or `.readFailed`.
   public func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
@@ -120,7 +123,7 @@ public final class SegmentDecoder: @unchecked Sendable {
 }
 
 extension SegmentDecoder {
-  /// Decodes the first frame and returns the number of packets that were lost before it.
+  /// Decodes the first frame and returns the number of errors before that frame.
   ///
   /// - Throws: `.unrecognised` if no frame decodes.
   private static func decodeFirstFrame(
@@ -139,7 +142,7 @@ extension SegmentDecoder {
     throw .unrecognised(path: segment.demuxer.name)
   }
 
-  /// Decodes one step; returns false if the segment has nothing more.
+  /// Performs one decoding step. Returns false if the segment has no more frames to decode.
   private func fill() throws(MediaError) -> Bool {
     if segment.demuxer.isInterrupted { throw .interrupted }
     switch decoder.state {
@@ -175,7 +178,8 @@ extension SegmentDecoder {
     if errorRun == 1 { damages += 1 }
   }
 
-  /// Appends silence for the frames that are missing before this one according to its timestamp.
+  /// Appends silence for the frames that are missing before the decoded frame according to its
+  /// timestamp.
   private func appendGap() throws(MediaError) {
     let missing = clock.framesMissing(before: segment.time(decoder.frame.pointee.pts))
     guard missing > 0 else { return }
@@ -208,7 +212,7 @@ extension SegmentDecoder {
 
 /// The position in time of the frames of successive segments.
 private struct FrameClock {
-  /// Smaller steps of the timestamps are rounding errors.
+  /// Deviations of the timestamps up to this many seconds count as rounding errors.
   static let toleranceSeconds = 0.01
   /// Jumps of this length or more within a segment are ignored as invalid.
   private static let longestGapSeconds = 60.0
@@ -228,7 +232,8 @@ private struct FrameClock {
     self.toSkip = toSkip
   }
 
-  /// Returns how much later `time` is than the next frame, in seconds; nil if either is unknown.
+  /// Returns how much later `time` is than the expected time of the next frame, in seconds. The
+  /// result is negative if `time` is earlier, and nil if either time is unknown.
   func jump(to time: Double?) -> Double? {
     guard let origin, let time else { return nil }
     return time - (origin + Double(made) / Double(sampleRate))

@@ -9,7 +9,7 @@ struct SegmentDemuxer {
   let stream: UnsafeMutablePointer<AVStream>
   /// Timestamp of the first packet; nil if the segment has no packet.
   private let firstTimestamp: Int64?
-  /// Time of the first frame, in seconds, if the container has no clock.
+  /// Time of the first frame, in seconds, from `CodedSegment.time`; nil if that is nil.
   private let statedTime: Double?
   /// Encoder delay in frames; 0 if the container does not state it.
   let encoderDelay: Int64
@@ -39,7 +39,8 @@ struct SegmentDemuxer {
   /// Time of the first packet, in seconds; nil if the segment has no clock or no packet.
   var start: Double? { firstTimestamp.flatMap { statedTime ?? time($0) } }
 
-  /// Converts a timestamp to seconds; returns nil if the container has no clock.
+  /// Converts a timestamp to seconds. Returns nil if the timestamp is missing or the container has
+  /// no clock.
   func time(_ timestamp: Int64) -> Double? {
     guard timestamp != FF_NO_TIMESTAMP, !demuxer.isBareStream else { return nil }
     let base = stream.pointee.time_base

@@ -2,17 +2,19 @@
 
 import Glibc
 
-/// A file that receives its name only when it is complete.
+/// An output file that receives its name only when it is complete. A device or FIFO is written
+/// directly.
 final class AtomicOutput {
   let isSeekable: Bool
   private let path: String
-  /// Path of the temporary file; nil if `path` is not a regular file and is written in place.
+  /// Path of the temporary file; nil if `path` names a device or FIFO, which is written directly.
   private let temporary: String?
   /// The path to which `temporary` is renamed.
   private let target: String
   private var descriptor: Int32
 
-  /// - Throws: `MediaError.isDirectory`, `.writeFailed`.
+  /// - Throws: `MediaError.isDirectory` if `path` is a directory; `.writeFailed` if the file cannot
+  ///   be opened or created.
   init(path: String) throws(MediaError) {
     self.path = path
     var status = stat()
@@ -52,7 +54,7 @@ final class AtomicOutput {
     guard isWritten else { throw failure() }
   }
 
-  /// Overwrites the start of the file with `bytes`.
+  /// Overwrites the start of the file with `bytes`. The file must be seekable.
   func overwriteStart(_ bytes: [UInt8]) throws(MediaError) {
     let isWritten = bytes.withUnsafeBytes { bytes in
       write(bytes) { rest in
@@ -66,7 +68,7 @@ final class AtomicOutput {
     guard descriptor >= 0 else { return }
     let open = descriptor
     descriptor = -1
-    // Network file systems report a full disk only here.
+    // Network file systems may report a full disk only here.
     guard Glibc.close(open) == 0 || errno == EINTR else { throw failure() }
     if let temporary, rename(temporary, target) != 0 { throw failure() }
   }
@@ -78,7 +80,8 @@ final class AtomicOutput {
     if let temporary { unlink(temporary) }
   }
 
-  /// Writes all of `bytes`; returns false, with `errno` set, if that fails.
+  /// Writes all of `bytes` by repeated calls of `step`. Returns false, with `errno` set, if that
+  /// fails.
   private func write(
     _ bytes: UnsafeRawBufferPointer, _ step: (UnsafeRawBufferPointer) -> Int
   ) -> Bool {

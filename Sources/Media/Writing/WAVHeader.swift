@@ -3,8 +3,8 @@
 import Ambisonics
 
 /// The bytes before the samples of a float32 WAV file (Microsoft, "Multiple channel audio data and
-/// WAVE files"). Beyond 4 GiB it is an RF64 file (EBU Tech 3306), whose `ds64` chunk replaces
-/// `JUNK`.
+/// WAVE files"). A file larger than 4 GiB becomes an RF64 file (EBU Tech 3306), in which a `ds64`
+/// chunk takes the place of the `JUNK` chunk.
 struct WAVHeader {
   let channels: Int
   let sampleRate: Int
@@ -18,10 +18,12 @@ struct WAVHeader {
     0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71,
   ]
 
-  /// Mono and stereo need no labels.
+  /// Whether the format is WAVE_FORMAT_EXTENSIBLE, which labels channels. Mono and stereo need no
+  /// labels.
   private var isExtensible: Bool { channels > 2 }
 
-  /// Returns the header. Its length does not depend on `frames`.
+  /// Returns the header of a file with `frames` frames. The length of the header does not depend on
+  /// `frames`.
   func bytes(frames: Int64) -> [UInt8] {
     let dataLength = UInt64(frames) * UInt64(channels) * 4
     var body = Fields()
@@ -63,7 +65,8 @@ struct WAVHeader {
     return header.bytes + body.bytes
   }
 
-  /// 0 (no labels) unless all channels are loudspeakers in the order of the mask.
+  /// The loudspeaker mask. It is 0 (no labels) unless every channel is a loudspeaker with a bit in
+  /// the mask and the channels are in the order of the bits.
   private var channelMask: UInt32 {
     guard case .speakers(let speakers) = layout else { return 0 }
     let bits = speakers.compactMap(\.waveMask)

@@ -5,18 +5,20 @@ public import Ambisonics
 /// Writes a float32 WAV file incrementally.
 ///
 /// The file appears under its name only when `close` has succeeded. Until then it is a hidden file
-/// in the same folder, whose header is at most one second of audio behind, so that the remains of a
-/// killed process can be played. More than two channels are written as WAVE_FORMAT_EXTENSIBLE, with
-/// a loudspeaker mask if every channel has a bit in it. Beyond 4 GiB the file is an RF64. A path
-/// that names a device or a FIFO is written directly.
+/// in the same folder. The header of that file is at most one second of audio behind, so the file
+/// can be played if the process is killed. More than two channels are written as
+/// WAVE_FORMAT_EXTENSIBLE, with a loudspeaker mask if every channel has a bit in the mask and the
+/// channels are in the order of the bits. A file larger than 4 GiB is an RF64 file. If the path
+/// names a device or a FIFO, the data is written to it directly.
 ///
-/// libavformat's muxer is not used, because it does not update the header before the end and writes
+/// libavformat's muxer is not used because it does not update the header before the end and writes
 /// no mask for our layouts.
 ///
 /// ## Threading
-/// Use it from one thread at a time.
+/// Use a writer from one thread at a time.
 public final class WAVWriter: @unchecked Sendable {
-  /// Enough for an exported decoder of seventh order (two ears of 64 filters).
+  /// The largest number of channels. An exported decoder of seventh order needs 128 (64 filters per
+  /// ear).
   public static let maximumChannels = 1024
 
   public let channels: Int
@@ -31,10 +33,13 @@ public final class WAVWriter: @unchecked Sendable {
   private static let bufferFrames = 4096
 
   /// - Parameters:
-  ///   - path: replaced at `close`; its folder must exist.
-  ///   - layout: of the channels, in order; loudspeakers are labelled in the file.
-  ///   - sampleRate: in Hz.
-  /// - Throws: `MediaError.writeFailed`, `.writerFormat`, `.isDirectory`.
+  ///   - path: the path of the file, which is created or replaced by `close`. The folder must
+  ///     exist.
+  ///   - layout: the layout of the channels; more than two loudspeakers are labelled in the file.
+  ///   - sampleRate: the sample rate in Hz, 1 to 4294967.
+  /// - Throws: `MediaError.writerFormat` if the number of channels or the sample rate is out of
+  ///   range; `.isDirectory` if `path` is a directory; `.writeFailed` if the file cannot be
+  ///   written.
   public init(path: String, layout: ChannelLayout, sampleRate: Int) throws(MediaError) {
     let channels = layout.channelCount
     guard (1...Self.maximumChannels).contains(channels), (1...4_294_967).contains(sampleRate) else {
@@ -54,9 +59,9 @@ public final class WAVWriter: @unchecked Sendable {
   /// Deallocates the buffer; `output` removes a file that was not closed.
   deinit { buffer.deallocate() }
 
-  /// Appends channels x frames from one plane per channel.
+  /// Appends `count` frames from one plane per channel.
   ///
-  /// - Throws: `MediaError.writeFailed`, after removing the file.
+  /// - Throws: `MediaError.writeFailed`, after removing the unfinished file.
   public func write(
     planar: UnsafePointer<UnsafePointer<Float>>, frames count: Int
   ) throws(MediaError) {
@@ -89,15 +94,15 @@ public final class WAVWriter: @unchecked Sendable {
     ) { planes throws(MediaError) in try write(planar: planes, frames: count) }
   }
 
-  /// Completes the file and gives it its name. Nothing may be written afterwards.
+  /// Completes the file and gives it the requested name. Nothing may be written afterwards.
   ///
-  /// - Throws: `MediaError.writeFailed`, after removing the file.
+  /// - Throws: `MediaError.writeFailed`, after removing the unfinished file.
   public func close() throws(MediaError) {
     try updateHeader()
     try output.commit()
   }
 
-  /// Removes the file. An earlier file of the same name stays unchanged.
+  /// Removes the unfinished file. An earlier file of the same name stays unchanged.
   public func abort() { output.abandon() }
 
   private func updateHeader() throws(MediaError) {
@@ -108,9 +113,10 @@ public final class WAVWriter: @unchecked Sendable {
 }
 
 extension WAVWriter {
-  /// Appends frames x channels from interleaved samples.
+  /// Appends interleaved samples (frames x channels). Their number must be a multiple of
+  /// `channels`.
   ///
-  /// - Throws: `MediaError.writeFailed`, after removing the file.
+  /// - Throws: `MediaError.writeFailed`, after removing the unfinished file.
   public func write(interleaved samples: [Float]) throws(MediaError) {
     precondition(
       samples.count.isMultiple(of: channels),
