@@ -6,25 +6,27 @@ private import Geometry
 /// Pans a sound between loudspeakers with constant energy.
 ///
 /// The method is vector base amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997) over the
-/// triangles of the loudspeakers' convex hull. If no loudspeaker is above or below the listener, an
-/// imaginary one is added there, and its gain is shared equally among the real loudspeakers.
-/// Loudspeakers for low-frequency effects stay silent.
+/// triangles of the loudspeakers' convex hull. If no loudspeaker is more than 30 degrees above the
+/// listener, an imaginary one is added at the top; the same applies below the listener. The gain of
+/// an imaginary loudspeaker is shared equally among the real ones. Loudspeakers for low-frequency
+/// effects stay silent.
 public struct AmplitudePanner: Sendable {
   /// The number of gains per direction: one for each loudspeaker.
   public let outputs: Int
 
-  /// The three corners of a triangle, and the rows of the inverse of their matrix.
+  /// The indices of the three corners of a triangle, and the rows of the inverse of the matrix
+  /// whose columns are the corners.
   private struct Triangle {
     let corners: [Int]
     let rows: [SIMD3<Double>]
   }
 
   private let triangles: [Triangle]
-  /// The output of each corner; nil for an imaginary loudspeaker.
+  /// The index of the output at each corner; nil for an imaginary loudspeaker.
   private let outputOfCorner: [Int?]
   private let placed: [Int]
 
-  /// Finds the triangles of a set of loudspeakers.
+  /// Computes the triangles between a set of loudspeakers.
   ///
   /// - Parameter speakers: the loudspeakers of one layout, at least three of them around the
   ///   listener.
@@ -46,13 +48,13 @@ public struct AmplitudePanner: Sendable {
     triangles = Self.hull(of: places)
   }
 
-  /// Returns the gains for a direction; their squares add up to 1.
+  /// Returns the gains for a direction, one for each loudspeaker. Their squares add up to 1.
   ///
   /// - Parameter v: unit vector to the sound.
   public func gains(_ v: SIMD3<Double>) -> [Double] {
     var gains = [Double](repeating: 0, count: outputs)
     var spread = 0.0
-    // Several triangles contain a direction on a shared edge or in a plane of four loudspeakers.
+    // Several triangles contain a direction on a shared edge or in a face of four loudspeakers.
     for triangle in triangles {
       let shares = triangle.rows.map { dot($0, v) }
       guard shares.allSatisfy({ $0 > -1e-9 }) else { continue }
@@ -73,7 +75,8 @@ public struct AmplitudePanner: Sendable {
     return energy > 0 ? gains.map { $0 / energy.squareRoot() } : gains
   }
 
-  /// Returns every triangle of points that has all other points on one side.
+  /// Returns the triangles of the convex hull, which have all other points on one side or in their
+  /// plane. Triangles in a plane with the listener are left out.
   private static func hull(of points: [SIMD3<Double>]) -> [Triangle] {
     var triangles: [Triangle] = []
     for i in points.indices {

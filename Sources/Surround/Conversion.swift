@@ -5,10 +5,12 @@ private import Geometry
 
 /// Gains that convert one layout to another for a listener who faces the front.
 ///
-/// A loudspeaker that both layouts have passes at gain 1, and so do low-frequency effects. A
-/// loudspeaker that only the source has is panned (`AmplitudePanner`). A soundfield is decoded
-/// (`FieldSpeakerDecoder`). Stereo is made by `Treatment(plain:)`. For a first-order soundfield the
-/// loudspeakers are encoded at their positions and low-frequency effects are dropped.
+/// If the target is a set of loudspeakers, a loudspeaker that both layouts have passes at gain 1,
+/// and one that only the source has is panned (`AmplitudePanner`). Low-frequency effects pass at
+/// gain 1 if the target has a channel for them. A soundfield is decoded (`FieldSpeakerDecoder`).
+/// For stereo, `Treatment(plain:)` supplies the gains. For the first-order soundfield, loudspeakers
+/// are encoded at their positions, low-frequency effects are dropped, and a soundfield keeps its
+/// first four channels.
 public enum Conversion {
   /// The first-order soundfield in ACN order and SN3D scale.
   public static let firstOrder = ChannelLayout.ambisonics(
@@ -17,7 +19,7 @@ public enum Conversion {
   /// Returns the gains of a conversion.
   ///
   /// - Parameters:
-  ///   - source: any layout but `.unknown`.
+  ///   - source: any layout; the gains from `.unknown` are 0.
   ///   - target: stereo, `firstOrder`, or loudspeakers around the listener.
   /// - Returns: target channels x source channels.
   public static func gains(from source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
@@ -53,8 +55,8 @@ public enum Conversion {
     return gains
   }
 
-  /// Returns the gains of the sound that does not turn with the head: low-frequency effects, and
-  /// head-locked stereo in front.
+  /// Returns the gains of the sound that is not rotated when the head turns: low-frequency effects,
+  /// and head-locked stereo in front.
   ///
   /// - Returns: target channels x source channels.
   public static func still(from source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
@@ -79,7 +81,8 @@ public enum Conversion {
     return gains
   }
 
-  /// Returns target channels x (order + 1)^2 gains for a soundfield in ACN order and SN3D scale.
+  /// Returns the gains that convert a soundfield in ACN order and SN3D scale to `target`: target
+  /// channels x (order + 1)^2.
   public static func decoder(order: Int, to target: ChannelLayout) -> [[Double]] {
     let count = SphericalHarmonics.channelCount(order: order)
     switch target {
@@ -94,8 +97,9 @@ public enum Conversion {
     }
   }
 
-  /// Returns the output at the position of a side or back surround that the target calls by the
-  /// other name. A single pair of surrounds has the same position under both names.
+  /// Returns the output for a side surround that the target calls a back surround, or vice versa.
+  /// The two must have the same position, as a single pair of surrounds has under both names.
+  /// Returns nil if there is no such output.
   private static func twin(of speaker: Speaker, in source: [Speaker], _ outputs: [Speaker]) -> Int?
   {
     let twins: [Speaker: Speaker] = [

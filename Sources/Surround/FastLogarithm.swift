@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// 1.5 x 2^23: adding it to a small number puts the nearest integer in the lowest bits.
+/// The constant 1.5 x 2^23. The sum of this constant and a small number has the nearest integer to
+/// that number in its lowest bits.
 private let whole: Float = 12_582_912
 private let wholeBits: Int32 = 0x4B40_0000
 
-/// Returns eight binary logarithms of positive normal numbers, with an error up to 2e-4.
+/// Returns the binary logarithms of eight positive normal numbers, with an error below 2e-4.
 ///
-/// The result is the exponent plus the logarithm of the mantissa m, by the series ln m = 2 atanh((m
-/// - r) / (m + r)) + ln r with r = sqrt 2 (Abramowitz and Stegun, 4.1.27).
+/// The result is the exponent plus the logarithm of the mantissa m. The natural logarithm of m is
+/// computed by the series ln m = ln r + 2 atanh(t), with r = sqrt 2 and t = (m - r) / (m + r)
+/// (Abramowitz and Stegun, 4.1.27).
 @inline(__always)
 func fastLog2(_ x: SIMD8<Float>) -> SIMD8<Float> {
   let bits = unsafeBitCast(x, to: SIMD8<Int32>.self)

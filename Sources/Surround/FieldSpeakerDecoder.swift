@@ -3,11 +3,11 @@
 public import Ambisonics
 private import CRealtime
 
-/// Decodes a soundfield to loudspeakers with AllRAD.
+/// Decodes a soundfield to loudspeakers by all-round ambisonic decoding (AllRAD).
 ///
-/// The field is decoded to points all over the sphere, weighted for the narrowest spread of energy
-/// (max-rE), and each point is panned between the loudspeakers (Zotter and Frank, J. Audio Eng.
-/// Soc. 60, 807, 2012). The energy is preserved on average over all directions.
+/// The soundfield is decoded to points all over the sphere, weighted for the narrowest spread of
+/// energy (max-rE). Each point is then panned between the loudspeakers (Zotter and Frank, J. Audio
+/// Eng. Soc. 60, 807, 2012). The energy is preserved on average over all directions.
 public enum FieldSpeakerDecoder {
   /// Returns the gains of the decoder.
   ///
@@ -37,8 +37,10 @@ public enum FieldSpeakerDecoder {
     return decoder.map { $0.map { abs($0 * scale) < 1e-12 ? 0 : $0 * scale } }
   }
 
-  /// Returns the max-rE weights (2 l + 1) P_l(cos(137.9 degrees / (N + 1.51))) of the degrees l for
-  /// order N, equation 10 of the paper.
+  /// Returns the max-rE weights of degrees 0 to `order`.
+  ///
+  /// For order N, degree l has the weight (2 l + 1) P_l(cos(137.9 degrees / (N + 1.51))), where P_l
+  /// is a Legendre polynomial (equation 10 of the paper).
   private static func degreeWeights(order: Int) -> [Double] {
     let x = realtime_cos(137.9 / 180 * .pi / (Double(order) + 1.51))
     var legendre = [1.0, x]
@@ -49,7 +51,8 @@ public enum FieldSpeakerDecoder {
     return (0...order).map { degree -> Double in Double(2 * degree + 1) * legendre[degree] }
   }
 
-  /// Returns a spiral of equal areas (Swinbank and Purser 2006) and its left-right mirror image.
+  /// Returns 2000 unit vectors: a spiral of 1000 points that represent equal areas (Swinbank and
+  /// Purser 2006), and its left-right mirror image.
   private static func spherePoints() -> [SIMD3<Double>] {
     let count = 1000
     let golden = .pi * (3 - 5.0.squareRoot())

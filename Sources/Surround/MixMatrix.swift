@@ -17,11 +17,11 @@ public struct MixMatrix: ~Copyable, @unchecked Sendable {
   private let terms: UnsafeMutablePointer<Term>
   private let starts: UnsafeMutablePointer<Int>
 
-  /// Keeps the gains that are not zero.
+  /// Creates a matrix from the gains that are not zero.
   ///
   /// - Parameters:
-  ///   - gains: outputs x inputs; zeros cost nothing.
-  ///   - inputs: number of inputs in a row.
+  ///   - gains: outputs x inputs; zeros cost no computation.
+  ///   - inputs: the number of inputs, which is the length of each row of `gains`.
   public init(gains: [[Double]], inputs: Int) {
     self.inputs = inputs
     outputs = gains.count
@@ -49,7 +49,8 @@ public struct MixMatrix: ~Copyable, @unchecked Sendable {
     @_noLocks get { starts[outputs] == 0 }
   }
 
-  /// Mixes the inputs to the outputs. A single input at gain 1 is copied exactly.
+  /// Mixes the inputs to the outputs. An output with a single input at gain 1 is an exact copy of
+  /// that input.
   ///
   /// - Parameters:
   ///   - input: inputs x frames.

@@ -2,17 +2,19 @@
 
 internal import SignalProcessing
 
-/// Splits each frame's spectra of left and right into centre and surrounds.
+/// Splits the spectra of the left and right channels into centre and surrounds, one analysis frame
+/// at a time.
 ///
 /// The covariance of the channels, smoothed over time and neighbouring bins, has two eigenvalues.
-/// The smaller one is the power of the ambience in each channel, which is equal and uncorrelated on
-/// the two sides. The eigenvector of the larger one is the direction of the strongest source.
-/// Coherence separates ambience from sources, and the balance of the sides gives the position, as
-/// in Avendano and Jot, "A frequency-domain approach to multichannel upmix", J. Audio Eng. Soc. 52,
-/// 740, 2004. The coherence that unrelated signals show by chance is subtracted first. Power that
-/// exceeds the ambience around it in time and frequency does not count as ambience.
+/// The ambience is assumed to be uncorrelated between the two channels and of equal power in both;
+/// the smaller eigenvalue is that power. The eigenvector of the larger eigenvalue is the direction
+/// of the strongest source. Coherence separates ambience from sources, and the balance of the sides
+/// gives the position, as in Avendano and Jot, "A frequency-domain approach to multichannel upmix",
+/// J. Audio Eng. Soc. 52, 740, 2004. The coherence that unrelated signals show by chance is
+/// subtracted first. Power above the average ambience in the surrounding time and frequency range
+/// does not count as ambience.
 struct PrimaryAmbientSplit: ~Copyable {
-  /// The spectrum of one frame; real and imaginary parts are in separate planes.
+  /// The spectrum of one analysis frame; real and imaginary parts are in separate planes.
   struct Spectra: ~Copyable {
     let re: AlignedFloats
     let im: AlignedFloats
@@ -33,33 +35,35 @@ struct PrimaryAmbientSplit: ~Copyable {
   private typealias Lanes = SIMD8<Float>
 
   private let settings: UpmixSettings
-  /// Weight of the newest frame in the covariance, and below in the floor.
+  /// Weight of the newest analysis frame in the covariance (`newest`) and in the floor
+  /// (`newestFloor`).
   private let newest: Float
   private let newestFloor: Float
   private let bias: Float
-  /// Bins to each side in the two running means that give the floor.
+  /// The number of bins to each side that the two running means of the floor include.
   private let reach: Int
-  /// Smoothed LL, RR, Re LR and Im LR, each with space for one bin before it and eight after it.
+  /// Four smoothed planes: the powers of left and right, and the real and imaginary parts of the
+  /// cross spectrum. Each plane has space for at least one bin before it and eight after it.
   private let running: AlignedFloats
   private let planeStride: Int
   private let level: AlignedFloats
   private let floor: AlignedFloats
   private let sums: AlignedFloats
   private let ambience: AlignedFloats
-  /// Rotation of the surrounds' phases.
+  /// Cosines (`cosines`) and sines (`sines`) of the phase shift of the surrounds, one per bin.
   private let cosines: AlignedFloats
   private let sines: AlignedFloats
 
-  /// Powers below this count as silence; full scale is 1.
+  /// Power, relative to full scale 1, up to which the sound counts as silence.
   private static let silence: Float = 1e-14
 
   /// Prepares the split.
   ///
   /// - Parameters:
-  ///   - bins: bins of a spectrum.
+  ///   - bins: the number of bins of a spectrum.
   ///   - binWidth: width of a bin, in Hz.
-  ///   - hopSeconds: time from one frame to the next, in seconds.
-  ///   - overlap: number of frames that contain each sample.
+  ///   - hopSeconds: time from one analysis frame to the next, in seconds.
+  ///   - overlap: the number of analysis frames that contain each sample.
   ///   - settings: parameters of the split.
   init(bins: Int, binWidth: Double, hopSeconds: Double, overlap: Int, settings: UpmixSettings) {
     self.bins = bins
@@ -72,7 +76,8 @@ struct PrimaryAmbientSplit: ~Copyable {
     let keep = exponential(-hopSeconds / settings.covarianceSeconds)
     newest = Float(1 - keep)
     newestFloor = Float(1 - exponential(-hopSeconds / settings.floorSeconds))
-    // The mean number of independent frames, times 1.7 for the smoothing kernel 1/4, 1/2, 1/4.
+    // The mean number of independent analysis frames, times 1.7 for the smoothing kernel 1/4, 1/2,
+    // 1/4.
     let independent = max(
       1.2, (1 + keep) / (1 - keep) / max(1, Double(overlap) / 2) * 1.7)
     bias = Float(settings.biasCorrection / independent)
@@ -103,9 +108,11 @@ struct PrimaryAmbientSplit: ~Copyable {
 
   private static let unknown: Float = 1000
 
-  /// Splits the spectra in `left` and `right`.
+  /// Splits the spectra in `left` and `right`; stores the results in `centre`, `surroundLeft` and
+  /// `surroundRight`.
   ///
-  /// - Parameter scale: factor from a bin's squared magnitude to the power of the sound.
+  /// - Parameter scale: factor that converts the squared magnitude of a bin to the power of the
+  ///   sound.
   func process(scale: Float) {
     accumulate(scale: scale)
     estimateAmbience()
@@ -125,7 +132,7 @@ struct PrimaryAmbientSplit: ~Copyable {
       follow(planes.3 + k, (b * c - a * d) * scale, gain)
     }
     for index in 0..<4 {
-      // The spectrum continues as its mirror image.
+      // Beyond its ends, the spectrum continues as its mirror image.
       let values = plane(index)
       values[-1] = values[1]
       values[bins] = values[bins - 2]
@@ -143,8 +150,9 @@ struct PrimaryAmbientSplit: ~Copyable {
     store(old + (value - old) * gain, state)
   }
 
-  /// Returns LL, RR, Re LR and |LR|^2, averaged over neighbouring bins and without chance
-  /// coherence.
+  /// Returns the covariance of the eight bins from `k`, averaged over neighbouring bins: the powers
+  /// of left (`ll`) and right (`rr`), and the real part (`re`) and the squared magnitude
+  /// (`squared`) of the cross spectrum. Chance coherence is removed from `re` and `squared`.
   @inline(__always)
   private func covariance(_ k: Int) -> (ll: Lanes, rr: Lanes, re: Lanes, squared: Lanes) {
     let ll = blurred(0, k) + Self.silence
@@ -164,7 +172,8 @@ struct PrimaryAmbientSplit: ~Copyable {
     return load(at) * 0.5 + (load(at - 1) + load(at + 1)) * 0.25
   }
 
-  /// Takes the smaller eigenvalue, and smooths its logarithm over time except during silence.
+  /// Stores the smaller eigenvalue as the ambience, and smooths the logarithm of this eigenvalue
+  /// over time except during silence.
   private func estimateAmbience() {
     let (power, smooth) = (ambience.pointer, level.pointer)
     for k in stride(from: 0, to: bins, by: 8) {
@@ -177,13 +186,13 @@ struct PrimaryAmbientSplit: ~Copyable {
       let old = load(smooth + k)
       let known = select(old .>= Self.unknown, now, old)
       let next = known + (now - known) * newestFloor
-      // Digital silence does not predict what follows it, so the floor keeps its value.
+      // Digital silence does not predict the sound that follows, so the floor keeps its value.
       store(select(ll + rr .<= 3 * Self.silence, old, next), smooth + k)
     }
   }
 
-  /// Limits the ambience to the floor, a triangular average made of two running means over the
-  /// bins.
+  /// Limits the ambience to `floorFactor` times the floor. The floor is a triangular average of the
+  /// smoothed logarithm over the bins, computed as two running means.
   private func limitByFloor() {
     let wide = sums.pointer + 2 * reach
     let length = 2 * reach + 1
@@ -237,7 +246,8 @@ struct PrimaryAmbientSplit: ~Copyable {
       let belongs =
         unit((s.centreWidth - imbalance) * steepness) * unit(inPhase)
         * unit((dominant - dominance.lowerBound) * dominanceScale)
-      // A single centred source (to 1 part in 40) is taken without the make-up gain.
+      // The make-up gain fades out as the dominance rises from 39/40 to 1, where a single source
+      // remains.
       let company = unit((1 - dominant) * 40)
       let mask = unit(belongs.squareRoot() * s.centreMakeUp) * (1 + company * (s.centreMakeUp - 1))
 

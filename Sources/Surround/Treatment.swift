@@ -3,7 +3,8 @@
 public import Ambisonics
 private import Geometry
 
-/// A loudspeaker of a source: its channel and the unit vector to its position on the stage.
+/// A loudspeaker of a source: the index of its channel (`input`), and the unit vector to its
+/// position on the stage (`direction`).
 public struct PlacedSpeaker: Sendable, Equatable {
   public var input: Int
   public var direction: SIMD3<Double>
@@ -14,7 +15,8 @@ public struct PlacedSpeaker: Sendable, Equatable {
   }
 }
 
-/// The gains from a source's channels to the soundfield, and past it to the ears.
+/// The gains from the channels of a source to the soundfield, and from the channels directly to the
+/// ears.
 ///
 /// Gains are outputs x inputs. The soundfield is in ACN order and SN3D scale.
 public struct Treatment: Sendable, Equatable {
@@ -24,23 +26,25 @@ public struct Treatment: Sendable, Equatable {
   public var field: [[Double]]
   /// Gains of the sound that goes directly to the ears, such as head-locked stereo, 2 x inputs.
   public var headLocked: [[Double]]
-  /// Gains of low-frequency effects, 2 x inputs. They are low-passed and do not turn with the head.
+  /// Gains of low-frequency effects to the ears, 2 x inputs. These effects are low-passed and are
+  /// not rotated when the head turns.
   public var lowFrequency: [[Double]]
   /// The loudspeakers encoded in `field`; empty if the source has none.
   public var speakers: [PlacedSpeaker] = []
 
   public var inputs: Int { field.first?.count ?? 0 }
 
-  /// In-band gain of low-frequency effects over a main channel: +10 dB (ITU-R BS.775-4, annex 7).
+  /// In-band gain of low-frequency effects relative to a main channel, as a linear factor: +10 dB
+  /// (ITU-R BS.775-4, annex 7).
   public static let lowFrequencyGain = 3.1622776601683795
-  /// Corner of the low-pass filter for low-frequency effects, in Hz.
+  /// Corner frequency of the low-pass filter for low-frequency effects, in Hz.
   public static let lowFrequencyCorner = 120.0
 
   /// Keeps the spatial layout of a source: soundfields pass as they are, and loudspeakers are
   /// encoded at their positions.
   ///
   /// - Parameters:
-  ///   - layout: layout of the source; not `.unknown`.
+  ///   - layout: layout of the source; all gains from `.unknown` are 0.
   ///   - busOrder: order for loudspeakers, 1 to 7. A soundfield keeps its own order (0 becomes 1).
   public init(spatial layout: ChannelLayout, busOrder: Int) {
     let count = layout.channelCount
@@ -74,7 +78,9 @@ public struct Treatment: Sendable, Equatable {
   /// Folds a source down to plain stereo; nothing enters the soundfield.
   ///
   /// Loudspeakers are mixed by the equations of ITU-R BS.775-4, annex 4 (centre and surrounds at
-  /// 0.7071, effects left out). A soundfield is decoded to two cardioids that face the two sides.
+  /// 0.7071, low-frequency effects left out). Other loudspeakers in the median plane have a gain of
+  /// 0.5 on both sides, and mono has a gain of 1. A soundfield is decoded to two cardioids that
+  /// face the two sides; head-locked stereo is added at gain 1.
   public init(plain layout: ChannelLayout) {
     self.init(order: 1, inputs: layout.channelCount)
     switch layout {

@@ -3,14 +3,15 @@
 public import Ambisonics
 private import Geometry
 
-/// Pans the loudspeakers of a bed between other loudspeakers, in the directions seen from the head.
+/// Pans the loudspeakers of a bed between other loudspeakers, to the directions seen from the head.
 ///
 /// Gains are computed at the points of a `PoseGrid` and ramped between them, as in
-/// `SpeakerBedRotator`. For stereo, the sound is panned around the listener and then folded down.
+/// `SpeakerBedRotator`. If the target is stereo, the sound is panned to five loudspeakers around
+/// the listener and then folded down.
 ///
 /// ## Threading
-/// One caller at a time. It is meant for rendering to files: it allocates memory for the gains of a
-/// moving head.
+/// Call `process` from one thread at a time. The panner is meant for rendering to files: it
+/// allocates memory for the gains of a moving head.
 public struct TurningPanner: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let outputs: Int
@@ -23,7 +24,7 @@ public struct TurningPanner: ~Copyable, @unchecked Sendable {
   /// Prepares the panner.
   ///
   /// - Parameters:
-  ///   - directions: unit vectors to the source's loudspeakers, on the stage.
+  ///   - directions: unit vectors to the loudspeakers of the source, relative to the stage.
   ///   - target: the loudspeakers to pan to.
   public init(directions: [SIMD3<Double>], target: [Speaker]) {
     let around = target == [.frontLeft, .frontRight] ? Self.ring : target

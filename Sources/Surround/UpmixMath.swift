@@ -18,10 +18,10 @@ func store(_ v: SIMD8<Float>, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).storeBytes(of: v, as: SIMD8<Float>.self)
 }
 
-/// Selects from two vectors with bit masks.
+/// Returns the elements of `yes` for which the mask is set, and those of `no` for the others.
 ///
-/// The standard library's `replacing`, `pointwiseMin` and `pointwiseMax` process the elements one
-/// by one.
+/// The function uses bit operations because `replacing`, `pointwiseMin` and `pointwiseMax` of the
+/// standard library process the elements one by one.
 @inline(__always)
 func select(
   _ mask: SIMDMask<SIMD8<Int32>>, _ yes: SIMD8<Float>, _ no: SIMD8<Float>

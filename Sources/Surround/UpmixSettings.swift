@@ -2,47 +2,50 @@
 
 /// The parameters that decide what `Upmixer` sends to the centre and to the surrounds.
 ///
-/// The values were tuned on three dissimilar mixes at once; see docs/upmix.md.
+/// The default values were tuned on three dissimilar mixes together; see docs/upmix.md.
 public struct UpmixSettings: Sendable, Equatable {
   /// Length of the analysis window and latency of the upmix, in seconds. Default: 42.6 ms; 21.3 ms
   /// for `lowLatency`.
   public var windowSeconds = 0.0426
   /// Time constant of the covariance of the channels, in seconds.
   public var covarianceSeconds = 0.03
-  /// Time constant of the ambience floor, in seconds.
+  /// Time constant of the ambience floor, which limits the ambience, in seconds.
   public var floorSeconds = 0.1
-  /// Half the width of the frequency average that gives the floor, in Hz.
+  /// Half the width of the triangular average over frequency that gives the ambience floor, in Hz.
   public var floorWidth = 280.0
-  /// Upper limit of the ambience, as a factor of the floor's power.
+  /// Upper limit of the ambience, as a multiple of the power of the ambience floor.
   public var floorFactor: Float = 1.1
-  /// Imbalance, 0 (centre) to 1 (one side), from which nothing goes to the centre.
+  /// Imbalance at and above which nothing goes to the centre, from 0 (in the centre) to 1 (on one
+  /// side).
   public var centreWidth: Float = 0.5
-  /// Share of `centreWidth` within which everything goes to the centre.
+  /// Share of `centreWidth` up to which the imbalance does not reduce the centre.
   public var centrePlateau: Float = 1.0 / 3
-  /// Dominance of the strongest direction, 0 (diffuse) to 1: extraction of the centre begins at the
-  /// lower bound and is complete at the upper.
+  /// Range of the dominance of the strongest direction, from 0 (diffuse) to 1 (a single source).
+  /// The extraction of the centre begins at the lower bound and is complete at the upper bound.
   public var centreDominance: ClosedRange<Float> = 0.4...0.85
-  /// Gain of the centre when other sounds overlap it; makes up for the part that is lost there.
+  /// Gain of the centre if other sounds overlap it. This gain compensates for the part of the
+  /// centre that the overlap removes.
   public var centreMakeUp: Float = 1.05
-  /// Share of ambience in a channel: extraction of the surrounds begins at the lower bound and is
-  /// complete at the upper.
+  /// Range of the share of ambience in a channel. The extraction of the surrounds begins at the
+  /// lower bound and is complete at the upper bound.
   public var ambienceShare: ClosedRange<Float> = 0.2...0.45
-  /// Share of a purely ambient channel's amplitude that moves to the surround. At 2/3 the energy of
-  /// front and surround together equals that of the channel; above that it is higher.
+  /// Amplitude that moves from a purely ambient channel to the surround, as a factor of the
+  /// amplitude of the channel. At 2/3, front and surround together have the energy of the channel;
+  /// above 2/3, they have more.
   public var ambienceAmount: Float = 1.12
-  /// Weight of the estimate that projects the strongest direction out of the surrounds. The rest is
-  /// the weight of the estimate that only scales the channels.
+  /// Weight of the estimate that projects the strongest direction out of the surrounds. The
+  /// estimate that only scales the channels has the remaining weight.
   public var ambienceProjection: Float = 0.25
   /// Peak of the surrounds' phase shift, in radians. The shift varies sinusoidally along the
   /// frequency axis, with a period of 1 / `phaseDelay` Hz, and has opposite signs on the two sides.
   public var phaseSwing = 0.4
-  /// Inverse of the phase shift's period along the frequency axis, in seconds.
+  /// Inverse of the period of the phase shift along the frequency axis, in seconds.
   public var phaseDelay = 0.88e-3
-  /// Weight of a frame's own power. Above the smoothed power, it lowers the frame's share of
-  /// ambience.
+  /// Weight of the power of the current analysis frame. If the weighted power exceeds the smoothed
+  /// power, the share of ambience in this frame is lower.
   public var transientWeight: Float = 0.5
-  /// Factor on the expected coherence of unrelated channels, which is subtracted from the
-  /// covariance.
+  /// Factor on the squared coherence that unrelated channels are expected to show by chance. The
+  /// product is subtracted from the measured squared coherence.
   public var biasCorrection = 1.3
 
   public init() {}

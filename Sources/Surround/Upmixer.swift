@@ -5,26 +5,27 @@ internal import SignalProcessing
 
 /// Converts stereo to 5.1, with the centre in front and the ambience around the listener.
 ///
-/// A short-time Fourier transform splits each channel into the part that is equal and in phase on
-/// both sides (centre), the part that is uncorrelated (surrounds) and the rest, which stays in its
-/// front channel. The front channels are the remainder of the input: FL = L - 0.7071 FC - 0.7071
-/// SL, and FR likewise. The fold-down of ITU-R BS.775-4 therefore restores the input for any split.
-/// The channel for low-frequency effects is silent because stereo has none.
+/// The upmixer analyses both channels with a short-time Fourier transform. It splits each channel
+/// into the part that is equal and in phase on both sides (centre), the part that is uncorrelated
+/// (surrounds) and the rest, which stays in its front channel. The front channels are the remainder
+/// of the input: FL = L - 0.7071 FC - 0.7071 SL, and FR likewise. The fold-down of ITU-R BS.775-4
+/// therefore restores the input for any split. The channel for low-frequency effects is silent
+/// because stereo has none.
 ///
 /// ## Threading
-/// One caller at a time; `process` does not allocate, lock or wait.
+/// Use an upmixer from one thread at a time. `process` does not allocate, lock or wait.
 public struct Upmixer: ~Copyable, @unchecked Sendable {
   /// The output channels: FL, FR, FC, LFE, SL, SR.
   public static let layout = ChannelLayout.speakers([
     .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,
   ])
 
-  /// Frames that a call of `process` takes and returns.
+  /// The number of frames that each call of `process` takes and returns.
   public let hopFrames: Int
-  /// Delay of the output, in frames. With the `hopFrames` of a call it adds up to `windowFrames`.
+  /// Delay of the output relative to the input of the same call, in frames. The delay and the
+  /// `hopFrames` frames of a call add up to `windowFrames`.
   public var latencyFrames: Int { windowFrames - hopFrames }
-  /// Length of the analysis window, in frames: the neighbourhood that affects the output of a
-  /// frame.
+  /// Length of the analysis window, in frames.
   public let windowFrames: Int
 
   private static let overlap = 4
@@ -32,17 +33,19 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
   private let backward: RealFFT
   private let split: PrimaryAmbientSplit
   private let window: AlignedFloats
-  /// The input of both channels, 2 x window: unchanged here, with invalid samples muted in `clean`.
+  /// The newest input frames of both channels, 2 x windowFrames. The samples are unchanged in
+  /// `history`; in `clean`, invalid samples are set to 0.
   private let history: AlignedFloats
   private let clean: AlignedFloats
   private let frame: AlignedFloats
   private let real: AlignedFloats
   private let imaginary: AlignedFloats
-  /// Overlap-add sums of centre and surrounds, window x 4, interleaved; the first hop is complete.
+  /// Overlap-add sums, windowFrames x 4, interleaved: centre, left surround, right surround and an
+  /// unused lane. The sums of the first `hopFrames` frames are complete.
   private let sums: AlignedFloats
   private let powerScale: Float
 
-  /// Limit of a valid sample's magnitude; the split treats larger samples as silence.
+  /// The largest valid magnitude of a sample; the split treats larger samples as silence.
   private static let bound: Float = 1e4
 
   /// Prepares the upmixer.
@@ -83,15 +86,16 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
     split.reset()
   }
 
-  /// Takes the next `hopFrames` frames and returns the output, delayed by `latencyFrames`.
+  /// Takes the next `hopFrames` frames and writes as many output frames, delayed by
+  /// `latencyFrames`.
   ///
-  /// The split treats NaN and samples beyond 10 000 as silence; they pass unchanged in their front
-  /// channel.
+  /// The split treats NaN and samples with a magnitude above 10 000 as silence; such samples remain
+  /// in their front channel.
   ///
   /// - Parameters:
   ///   - left: `hopFrames` frames.
   ///   - right: `hopFrames` frames.
-  ///   - output: 6 x `hopFrames` in the order of `layout`, overwritten.
+  ///   - output: 6 x `hopFrames` samples in the order of `layout`, overwritten.
   public func process(
     left: UnsafePointer<Float>, right: UnsafePointer<Float>,
     into output: UnsafePointer<UnsafeMutablePointer<Float>>
