@@ -5,7 +5,7 @@
 private let whole: Float = 12_582_912
 private let wholeBits: Int32 = 0x4B40_0000
 
-/// Returns the binary logarithms of eight positive normal numbers, with an error below 2e-4.
+/// Returns the binary logarithms of eight positive normal numbers, with an error below 1e-5.
 ///
 /// The result is the exponent plus the logarithm of the mantissa m. The natural logarithm of m is
 /// computed by the series ln m = ln r + 2 atanh(t), with r = sqrt 2 and t = (m - r) / (m + r)

@@ -18,7 +18,7 @@ public struct AlignedFloats: ~Copyable, @unchecked Sendable {
     UnsafeMutableRawPointer(pointer).deallocate()
   }
 
-  /// Sets all samples to zero.
+  /// Sets all `count` values to zero.
   @_noLocks
   public func clear() {
     for i in 0..<count { pointer[i] = 0 }
@@ -29,7 +29,7 @@ typealias Vector4 = SIMD4<Float>
 typealias Vector8 = SIMD8<Float>
 
 extension UnsafeMutablePointer where Pointee == Float {
-  /// The same memory as vectors of four; the address must be aligned to 16 bytes.
+  /// The same memory as vectors of four floats; the address must be aligned to 16 bytes.
   @inline(__always)
   var vectors4: UnsafeMutablePointer<SIMD4<Float>> {
     @_noLocks get {

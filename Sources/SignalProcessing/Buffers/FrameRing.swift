@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A queue of planar audio frames between one producing and one consuming thread.
 ///
-/// For a seek, the producer calls `flush`. At its next read the consumer drops everything written
-/// before, and sees that the generation has increased by one.
+/// For a seek, the producer calls `flush`. At the next `read` or `discard`, the consumer drops all
+/// frames written before the flush, and its `generation` increases by one.
 ///
 /// ## Threading
 /// One thread at a time may write and flush, and another may read and discard. Both sides are
@@ -15,17 +15,17 @@ public final class FrameRing: @unchecked Sendable {
   /// The maximum number of frames in the queue.
   public let capacity: Int
 
-  /// Memory of the four values below. Each has its own 128 bytes, because cores fetch cache lines
-  /// in pairs. `written` and `taken` count all frames since `init`.
+  /// Memory of `written`, `taken`, `mark` and `seenGeneration`. Each value has its own 128 bytes
+  /// because cores fetch cache lines in pairs. `written` and `taken` count all frames since `init`.
   private let memory: UnsafeMutableRawPointer
   private let written: UnsafeMutablePointer<Atomic<Int>>
   private let taken: UnsafeMutablePointer<Atomic<Int>>
   /// The generation (16 bits) and its first frame (48 bits) in one word, so that they are
   /// consistent.
   private let mark: UnsafeMutablePointer<Atomic<UInt64>>
-  /// The generation that the consumer read last. Only the consumer uses it.
+  /// The generation that the consumer saw last. Only the consumer uses this value.
   private let seenGeneration: UnsafeMutablePointer<Int>
-  /// channels x capacity.
+  /// The samples of the ring, channels x capacity.
   private let samples: UnsafeMutablePointer<Float>
 
   private static var spacing: Int { 128 }
@@ -55,7 +55,7 @@ public final class FrameRing: @unchecked Sendable {
     samples.deallocate()
   }
 
-  /// The number of frames waiting to be read, without flushed ones.
+  /// The number of frames waiting to be read, not counting flushed frames.
   public var fill: Int {
     @_noLocks get {
       let begin = Int(mark.pointee.load(ordering: .acquiring) & 0xffff_ffff_ffff)
@@ -64,8 +64,8 @@ public final class FrameRing: @unchecked Sendable {
     }
   }
 
-  /// The number of frames that can be written. Flushed frames occupy space until the consumer's
-  /// next call.
+  /// The number of frames that can be written. Flushed frames occupy space until the next `read` or
+  /// `discard` of the consumer.
   public var room: Int {
     @_noLocks get {
       let used =
@@ -78,7 +78,7 @@ public final class FrameRing: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers.
-  ///   - offset: index of the first frame to take from each.
+  ///   - offset: index of the first frame to take from each channel.
   ///   - frames: number of frames.
   /// - Returns: the number of frames appended, 0 to `frames`.
   @_noLocks
@@ -101,7 +101,7 @@ public final class FrameRing: @unchecked Sendable {
     return count
   }
 
-  /// Producer: invalidates everything written so far and begins a new generation.
+  /// Producer: invalidates all frames written so far and begins a new generation.
   ///
   /// - Returns: the new generation, 0 to 65,535 (it wraps).
   @_noLocks
@@ -122,8 +122,8 @@ public final class FrameRing: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers.
-  ///   - offset: index of the first frame to fill in each.
-  ///   - frames: number of frames wanted.
+  ///   - offset: index of the first frame to fill in each channel.
+  ///   - frames: the number of frames requested.
   /// - Returns: the number of frames read, 0 to `frames`; the rest of `channels` is unchanged.
   @_noLocks
   public func read(
@@ -154,7 +154,8 @@ public final class FrameRing: @unchecked Sendable {
     return count
   }
 
-  /// Drops the frames before the mark and returns the index of the next frame to read.
+  /// Drops the frames of earlier generations and returns the index of the next frame to read,
+  /// counted since `init`.
   @_noLocks
   private func dropStale() -> Int {
     let marked = mark.pointee.load(ordering: .acquiring)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves with a later part of a `PartitionedConvolver`'s filters, in longer partitions than the
-/// parts before it.
+/// Convolves the input with a later part of the filters of a `PartitionedConvolver`, in longer
+/// partitions than the earlier parts.
 ///
 /// A full block is processed at once or, if the partition is long, in steps that are spread evenly
 /// over the next block.
@@ -9,13 +9,14 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
   private let bank: QuadBank
   private let set: InstructionSet
   private let isDeferred: Bool
-  /// 2 x quads x size rows: the incoming block and the block being processed.
+  /// 2 x quads x size rows of four samples: the incoming block and the block being processed.
   private let rows: AlignedFloats
-  /// 2 x quads flags, likewise: whether a quad of the block is not silent.
+  /// 2 x quads flags, for the two blocks in `rows`: whether a quad of the block is not silent.
   private let sounds: UnsafeMutablePointer<Bool>
   private let now: AlignedFloats
   private let overlaps: AlignedFloats
-  /// Four planes of size frames: left and right to play now, left and right to play next.
+  /// Four planes of `size` frames: left and right output of the current block, then left and right
+  /// output of the next block.
   private let ears: AlignedFloats
   private let state: UnsafeMutablePointer<State>
 
@@ -24,7 +25,7 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
     /// The half of `rows` that receives input.
     var side = 0
     var overlapSide = 0
-    /// The number of completed steps.
+    /// The number of completed steps of the block being processed.
     var done = 0
     var overlapSounds = false
     var isHeard = false
@@ -74,10 +75,11 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
   /// frames.
   ///
   /// - Parameters:
-  ///   - quadRows: quads x frames rows; consecutive quads are `stride` floats apart.
+  ///   - quadRows: quads x frames rows of four samples; consecutive quads are `stride` floats
+  ///     apart.
   ///   - stride: floats from one quad to the next.
-  ///   - quadSounds: which quads are not silent.
-  ///   - frames: at most up to the end of the block.
+  ///   - quadSounds: one flag per quad: whether the quad is not silent.
+  ///   - frames: at most the number of frames to the end of the block.
   ///   - left: `frames` samples, added to.
   ///   - right: `frames` samples, added to.
   @_noLocks

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves every filter with `fir`, so that one filter replaces the two in series.
+/// Returns every filter convolved with `fir`, so that one filter replaces the two in series.
 ///
 /// - Parameters:
 ///   - filters: any number x taps.
-///   - fir: at least one tap.
+///   - fir: at least one tap; if it is empty, the filters are returned unchanged.
 /// - Returns: the same number of filters x (taps + fir.count - 1).
 public func folded(_ filters: [[Float]], with fir: [Float]) -> [[Float]] {
   let taps = (filters.map(\.count).max() ?? 0) + fir.count - 1

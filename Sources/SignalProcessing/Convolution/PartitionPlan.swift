@@ -5,7 +5,8 @@
 /// Real-Time Auralization, 2015, chapter 6).
 struct PartitionPlan: Equatable {
   struct Level: Equatable {
-    /// Taps of a partition, which are also the frames of a block; a power of two.
+    /// The number of taps of a partition, which is also the number of frames of a block; a power of
+    /// two.
     var size: Int
     /// Index of the first tap: 0 in the first level, twice `size` in a deferred level, otherwise
     /// `size`.
@@ -18,23 +19,24 @@ struct PartitionPlan: Equatable {
 
   var levels: [Level]
 
-  /// Later levels with blocks of at least this size are deferred.
+  /// Levels with blocks of at least this many frames are deferred, except the first level.
   static let deferredSize = 512
   private static let largestSize = 8192
 
-  /// Finds the cheapest plan.
+  /// Finds the plan with the lowest cost.
   ///
   /// - Parameters:
-  ///   - taps: length of the filters.
-  ///   - block: frames of the first level's block; a power of two from 16.
-  ///   - quads: number of groups of four input signals.
+  ///   - taps: the number of taps of the longest filter.
+  ///   - block: the number of frames of a block of the first level; a power of two, at least 16.
+  ///   - quads: the number of groups of four input signals.
   ///   - productCost: cost of one filter partition per quad and frame, in the unit of `Cost`.
   init(taps: Int, block: Int, quads: Int, productCost: Double) {
     let cost = Cost(quads: Double(quads), product: productCost)
     levels = Self.best(from: 0, size: block, taps: max(1, taps), cost).levels
   }
 
-  /// Cost in nanoseconds per frame on one particular processor. Only the proportions matter.
+  /// Cost of a level, in nanoseconds per frame on one particular processor. Only the proportions
+  /// matter.
   private struct Cost {
     let quads: Double
     let product: Double

@@ -1,46 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves several inputs with two filters each and sums the results into two ears, without
-/// latency.
+/// Convolves several inputs with two filters each, one per ear, and sums the results for each ear,
+/// without latency.
 ///
-/// It uses non-uniformly partitioned overlap-add in the frequency domain (`PartitionPlan`) on four
-/// inputs at a time (a quad). Every call transforms the newest block, even if it is incomplete, so
-/// each frame is output by the call that brings it, regardless of the size of the calls. Silent
-/// quads are skipped. If the head is its own mirror image, only half of the filters are used.
+/// The method is non-uniformly partitioned overlap-add in the frequency domain (`PartitionPlan`) on
+/// four inputs at a time (a quad). Every call transforms the newest block, even if it is
+/// incomplete. Each call therefore returns the output for its own input frames, regardless of their
+/// number. Silent quads are skipped. If the filters of the two ears are mirror images, only half of
+/// them are used.
 ///
 /// ## Threading
-/// Use it from one thread at a time. `process` does not allocate, lock or wait.
+/// Use a convolver from one thread at a time. `process` does not allocate, lock or wait.
 public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let taps: Int
-  /// Frames of the shortest partition, a power of two.
+  /// The number of frames of the shortest partition, a power of two.
   public let partition: Int
-  /// Whether the filters of the two ears are mirror images, so that half of them suffice.
+  /// Whether the filters of the two ears are used as mirror images, so that half of them suffice.
   public let isSymmetric: Bool
 
   private let set: InstructionSet
   private let bank: QuadBank
   private let tails: UnsafeMutablePointer<ConvolverTail>
   private let tailCount: Int
-  /// The input of every lane; -1 for an empty lane.
+  /// The index of the input of every lane; -1 for an empty lane.
   private let laneInputs: UnsafeMutablePointer<Int>
   private let silence: AlignedFloats
-  /// quads x partition rows.
+  /// The newest block: quads x partition rows of four samples.
   private let rows: AlignedFloats
   private let quadSounds: UnsafeMutablePointer<Bool>
   private let now: AlignedFloats
-  /// Two halves: what this block adds to the next one, and what the last block adds to this one.
+  /// Two halves: the output of the newest block that overlaps the next block, and the output of the
+  /// previous block that overlaps the newest block.
   private let overlaps: AlignedFloats
   private let older: AlignedFloats
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
-    /// Frames of the newest block that have arrived.
+    /// The number of frames of the newest block that have arrived.
     var fill = 0
-    /// The half of `overlaps` that the last block wrote.
+    /// The half of `overlaps` (0 or 1) that the previous block wrote.
     var side = 0
     var overlapSounds = false
-    /// Whether `older` holds the sums of the older blocks.
+    /// Whether `older` holds the sums over the blocks before the newest one.
     var hasOlder = false
     var olderSounds = false
 
@@ -48,11 +50,12 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - left: inputs x taps.
-  ///   - right: inputs x taps.
-  ///   - partition: frames of the shortest partition, a power of two from 16.
-  ///   - set: the kernels to use.
-  ///   - usesSymmetry: whether to use the symmetry of ears that are mirror images.
+  ///   - left: the filters to the left ear, inputs x taps.
+  ///   - right: the filters to the right ear, inputs x taps.
+  ///   - partition: the number of frames of the shortest partition, a power of two, at least 16.
+  ///   - set: the instruction set of the kernels to use.
+  ///   - usesSymmetry: whether to use half of the filters if the filters of the two ears are mirror
+  ///     images.
   public init(
     left: [[Float]], right: [[Float]], partition: Int, set: InstructionSet = .current,
     usesSymmetry: Bool = true
@@ -108,7 +111,8 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     state.pointee = State()
   }
 
-  /// Frames until the newest block is full. Calls that end there are the cheapest.
+  /// The number of frames until the newest block is full. A call with that many frames is the most
+  /// efficient.
   public var framesToBorder: Int {
     @_noLocks get { partition - state.pointee.fill }
   }
@@ -175,7 +179,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     index < 0 ? UnsafePointer(silence.pointer) : input + index * stride
   }
 
-  /// Sums the products of spectra and filters; returns false if the sums are zero.
+  /// Sums the products of spectra and filters. Returns false if all the blocks are silent.
   @_noLocks
   private func sum(isWhole: Bool) -> Bool {
     if isWhole {

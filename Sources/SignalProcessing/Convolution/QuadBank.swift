@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The filters of one partition size, and the spectra of the blocks that they still apply to.
+/// The filters of one partition size, and the spectra of the input blocks to which the filters
+/// still apply.
 ///
-/// It is one level of `PartitionedConvolver`. `transform` takes blocks of four inputs each; `sum`
-/// and `inverse` return the sums over all inputs for the ears.
+/// A bank is one level of `PartitionedConvolver`. `transform` takes blocks of four inputs each.
+/// `sum` and `inverse` compute the sums over all inputs for the two ears.
 ///
 /// ## Threading
-/// Use it from one thread at a time. No call allocates, locks or waits.
+/// Use a bank from one thread at a time. No call allocates, locks or waits.
 struct QuadBank: ~Copyable, @unchecked Sendable {
-  /// Frames of a block, and taps of a partition.
+  /// The number of frames of a block and of taps of a partition.
   let size: Int
   let partitions: Int
   let quads: Int
@@ -21,7 +22,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   private let scratch: AlignedFloats
   private let sums: AlignedFloats
   private let masks: AlignedFloats
-  /// partitions x quads flags: which quads of which block were not silent.
+  /// partitions x quads flags: whether a quad of a block was not silent.
   private let sounds: UnsafeMutablePointer<Bool>
   private let runs: UnsafeMutablePointer<Int>
   private let evenLanes: UnsafeMutablePointer<Int>
@@ -49,7 +50,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - lanes: assigns filters to lanes.
+  ///   - lanes: the assignment of filters to lanes.
   ///   - level: the part of the filters to use.
   init(lanes: QuadLanes, level: PartitionPlan.Level, set: InstructionSet) {
     size = level.size
@@ -119,11 +120,11 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     state.pointee.newest = (state.pointee.newest + partitions - 1) % partitions
   }
 
-  /// Transforms four inputs of the newest block; call it again if they have changed.
+  /// Transforms four inputs of the newest block. Call this function again if the block has changed.
   ///
   /// - Parameters:
   ///   - quad: index of the quad.
-  ///   - rows: size rows.
+  ///   - rows: `size` rows of four samples.
   ///   - isSilent: whether all samples are zero.
   @_noLocks
   func transform(quad: Int, rows: UnsafePointer<Float>, isSilent: Bool) {
@@ -134,9 +135,9 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
       rows, scratch: scratch.pointer, spectrum: spectra.pointer + 32 * item, stride: spectrumStride)
   }
 
-  /// Selects the blocks that `sum` adds up: `first` to `last` - 1, where 0 is the newest.
+  /// Selects the blocks that `sum` adds up: `first` to `last` - 1, where 0 is the newest block.
   ///
-  /// - Returns: false if all of them are silent.
+  /// - Returns: false if all these blocks are silent.
   @_noLocks
   func choose(_ first: Int, _ last: Int) -> Bool {
     var at = -1
@@ -166,11 +167,13 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     return at >= 0
   }
 
-  /// Sums the products of the chosen blocks and the filters, or a share of their bins.
+  /// Sums the products of the chosen blocks and the filters, for all bins or for one share of them.
   ///
   /// - Parameters:
-  ///   - before: earlier sums to start from.
-  ///   - kept: receives the sums instead of `inverse`.
+  ///   - share: index of the share.
+  ///   - shares: the number of equal shares of the bins.
+  ///   - before: earlier sums to start from; nil to start from zero.
+  ///   - kept: receives the sums; if nil, they are stored for `inverse`.
   @_noLocks
   func sum(
     share: Int = 0, of shares: Int = 1, before: UnsafePointer<Float>? = nil,
@@ -186,8 +189,8 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
       chunks: last - first, before: before, sums: (kept ?? sums.pointer) + 32 * first)
   }
 
-  /// Transforms the sums to the time domain: the rows of this block and of the next one, for
-  /// `splitEars`.
+  /// Transforms the sums to the time domain, as rows for `splitEars`. `now` receives the rows of
+  /// this block, and `next` receives the rows to be added to the next block.
   @_noLocks
   func inverse(now: UnsafeMutablePointer<Float>, next: UnsafeMutablePointer<Float>) {
     transform.inverse(sums.pointer, re: now, im: next)

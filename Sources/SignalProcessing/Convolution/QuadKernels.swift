@@ -37,8 +37,8 @@ extension InstructionSet {
     }
   }
 
-  /// Sums the products of `runs` for the chunks at which the pointers start; with `masks`, those of
-  /// a symmetric head.
+  /// Sums the products of spectra and filters that `runs` lists, for `chunks` chunks from the start
+  /// of the pointers. If `masks` is not nil, the filters are those of a symmetric head.
   @_noLocks
   func addProducts(
     _ spectra: UnsafePointer<Float>, stride: Int, _ filters: UnsafePointer<Float>,
@@ -78,7 +78,7 @@ extension InstructionSet {
     }
   }
 
-  /// Rotates one degree of a soundfield over one grid cell; see `Kernels.turnDegree`.
+  /// Rotates one degree of a soundfield over one grid cell (16 frames); see `Kernels.turnDegree`.
   @_noLocks
   public func turnDegree(
     _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,

@@ -4,7 +4,7 @@
 struct QuadLanes {
   let isSymmetric: Bool
   var quads: Int { inputs.count / 4 }
-  /// The input of every lane; nil for an empty lane.
+  /// The index of the input of every lane; nil for an empty lane.
   let inputs: [Int?]
   private let left: [[Float]]
   private let right: [[Float]]
@@ -13,7 +13,7 @@ struct QuadLanes {
   /// - Parameters:
   ///   - left: inputs x taps.
   ///   - right: inputs x taps.
-  ///   - usesSymmetry: whether to check if the ears are mirror images.
+  ///   - usesSymmetry: whether to check if the filters of the two ears are mirror images.
   init(left: [[Float]], right: [[Float]], usesSymmetry: Bool) {
     (self.left, self.right) = (left, right)
     let symmetry = usesSymmetry ? EarSymmetry(left: left, right: right) : nil
@@ -24,13 +24,14 @@ struct QuadLanes {
     inputs = order.map { Optional($0) } + [Int?](repeating: nil, count: empty)
   }
 
-  /// Returns the number of leading lanes of a quad whose inputs reach both ears equally. It is 0
-  /// unless the head is symmetric.
+  /// Returns how many lanes at the start of a quad have inputs that reach both ears equally. The
+  /// number is 0 unless the head is symmetric.
   func evenLanes(quad: Int) -> Int { min(4, max(0, evenCount - 4 * quad)) }
 
-  /// Returns the filter of a lane; empty for an empty lane.
+  /// Returns the filter of a lane; empty for an empty lane. If the head is symmetric, this is the
+  /// part of the filters that both ears have in common, apart from the sign.
   ///
-  /// - Parameter ear: 0 left, 1 right; 0 for both if the head is symmetric.
+  /// - Parameter ear: 0 for the left ear, 1 for the right ear; not used if the head is symmetric.
   func filter(lane: Int, ear: Int) -> [Float] {
     guard let input = inputs[lane] else { return [] }
     if !isSymmetric { return ear == 0 ? left[input] : right[input] }
@@ -47,16 +48,16 @@ struct QuadLanes {
 /// The symmetry of two ears whose filters are mirror images: every input reaches both ears equally,
 /// or with opposite signs.
 struct EarSymmetry {
-  /// Inputs that reach both ears equally.
+  /// The indices of the inputs that reach both ears equally.
   let even: [Int]
-  /// Inputs that reach the ears with opposite signs.
+  /// The indices of the inputs that reach the ears with opposite signs.
   let odd: [Int]
 
-  /// Permitted energy of the deviation from symmetry, relative to the energy of all filters: -120
-  /// dB.
+  /// Largest permitted energy of the deviation from symmetry, relative to the energy of all filters
+  /// (-120 dB).
   private static let tolerance = 1e-12
 
-  /// Returns nil if the filters are not mirror images.
+  /// Finds the symmetry of the filters. Returns nil if they are not mirror images.
   ///
   /// - Parameters:
   ///   - left: inputs x taps.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Applies the same filter to two channels, without latency; or no filter, at no cost.
+/// Applies the same filter, or no filter, to two channels without latency.
 ///
 /// ## Threading
-/// Use it from one thread at a time. `process` does not allocate, lock or wait.
+/// Use a filter from one thread at a time. `process` does not allocate, lock or wait.
 public enum StereoFilter: ~Copyable, Sendable {
   case none
   case taps(PartitionedConvolver)
 
   /// - Parameters:
-  ///   - taps: nil or empty for no filter.
-  ///   - partition: see `PartitionedConvolver`.
+  ///   - taps: the impulse response of the filter; nil or empty for no filter.
+  ///   - partition: the number of frames of the shortest partition; see `PartitionedConvolver`.
   public init(_ taps: [Float]?, partition: Int) {
     guard let taps, !taps.isEmpty else {
       self = .none
@@ -20,7 +20,7 @@ public enum StereoFilter: ~Copyable, Sendable {
       PartitionedConvolver(left: [taps, [0]], right: [[0], taps], partition: partition))
   }
 
-  /// Frames for which the output continues after the input has ended.
+  /// The number of frames for which the output continues after the input has ended.
   public var tailFrames: Int {
     switch self {
     case .none: 0

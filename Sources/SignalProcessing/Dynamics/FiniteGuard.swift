@@ -9,13 +9,13 @@ internal import Synchronization
 /// bad frame on, every channel is muted, because a soundfield without one of its channels is a
 /// different soundfield. The sound fades in again within 5 ms after the last bad frame. There is no
 /// delay, so the guard cannot fade out ahead of the cut. Instead, the last output sample decays
-/// (time constant 1 ms), which leaves a corner in the waveform but no step. The output is finite
-/// and at most the bound. Good frames outside a fade-in pass bit for bit. The output does not
-/// depend on the size of the calls.
+/// (time constant 1 ms), which leaves a corner in the waveform but no step. The magnitude of the
+/// output is finite and at most the bound. Good frames outside a fade-in pass bit for bit. The
+/// output does not depend on the size of the calls.
 ///
 /// ## Threading
 /// Call `process` and `reset` from one thread at a time; they are wait-free. Any thread may read
-/// the counter.
+/// `badFrameCount`.
 public struct FiniteGuard: ~Copyable, @unchecked Sendable {
   public let channelCount: Int
   /// The largest magnitude that passes.
@@ -23,7 +23,8 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
 
   private let fadeFrames: Int
   private let residueDecay: Float
-  /// Frames since the last bad one, up to `fadeFrames`, at which the guard is open.
+  /// The number of frames since the last bad frame, at most `fadeFrames`. At `fadeFrames`, the
+  /// guard is open.
   private let fadePosition: UnsafeMutablePointer<Int>
   private let fade: UnsafeMutablePointer<Float>
   private let last: UnsafeMutablePointer<Float>
@@ -65,7 +66,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     @_noLocks get { badFrames.load(ordering: .relaxed) }
   }
 
-  /// Opens the guard and forgets the last frame, as after a seek; the counter is unchanged.
+  /// Opens the guard and forgets the last frame, as after a seek. `badFrameCount` does not change.
   @_noLocks
   public func reset() {
     fadePosition.pointee = fadeFrames
@@ -99,7 +100,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     return true
   }
 
-  /// Whether every sample is a number whose magnitude is at most `bound`.
+  /// Whether every sample is a number, not NaN, whose magnitude is at most `bound`.
   @_noLocks
   package static func isWithin(
     _ bound: Float, _ samples: UnsafePointer<Float>, frames: Int
@@ -138,7 +139,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Counts a bad frame. If sound was audible, its last sample begins to decay.
+  /// Counts a bad frame. If the guard was not fully muted, the last output sample begins to decay.
   @_noLocks
   private func cut() {
     badFrames.wrappingAdd(1, ordering: .relaxed)

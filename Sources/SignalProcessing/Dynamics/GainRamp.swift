@@ -3,20 +3,21 @@
 internal import CRealtime
 internal import Synchronization
 
-/// A gain that never jumps: every change, and every start, is a raised cosine over a fixed time.
+/// A gain that never jumps: every start and every change is a raised-cosine ramp of a fixed length.
 ///
-/// It starts at silence and rises to its target. At a gain of exactly 1, samples pass bit for bit.
+/// The gain starts at 0 and rises to its target. At a gain of exactly 1, samples pass bit for bit.
 /// A new target takes effect at the next call of `process`, starting from the current gain. Apart
 /// from that moment, the output does not depend on the size of the calls.
 ///
 /// ## Threading
-/// Any thread may set `targetGain`. Use everything else from one thread at a time; it is wait-free.
+/// Any thread may set `targetGain`. Use all other members from one thread at a time; they are
+/// wait-free.
 public struct GainRamp: ~Copyable, @unchecked Sendable {
-  /// The state of a ramp: everything that later output depends on except the target.
+  /// The state of a ramp. Together with the target, the state determines all later output.
   public struct State: BitwiseCopyable, Sendable {
     var start: Float
     var end: Float
-    /// Frames since the start of the ramp; at the ramp's length the gain is `end`.
+    /// The number of frames since the start of the ramp. At `rampFrames`, the gain is `end`.
     var position: Int
   }
 
@@ -49,7 +50,8 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     current.deallocate()
   }
 
-  /// The linear gain to approach, 0 or more; other values are ignored.
+  /// The linear gain to approach, 0 or more. Setting a negative, infinite or NaN value has no
+  /// effect.
   public var targetGain: Float {
     @_noLocks get { Float(bitPattern: target.load(ordering: .relaxed)) }
     @_noLocks nonmutating set {
@@ -58,7 +60,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// The state of the ramp, for rendering a section again from here.
+  /// The current state of the ramp. Saving and restoring it allows a section to be rendered again.
   public var state: State {
     @_noLocks get { current.pointee }
     @_noLocks nonmutating set { current.pointee = newValue }
@@ -73,7 +75,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// False if the gain has settled at 0.
+  /// Whether the output may be audible: true unless the gain has settled at 0.
   public var isAudible: Bool {
     @_noLocks get {
       if targetGain != 0 { return true }
@@ -96,7 +98,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     current.pointee = State(start: targetGain, end: targetGain, position: rampFrames)
   }
 
-  /// Restarts from silence.
+  /// Restarts the ramp from 0 towards the target.
   @_noLocks
   public func restart() {
     current.pointee = State(start: 0, end: targetGain, position: 0)
@@ -139,8 +141,8 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// Returns the rise from 0 to 1 as half a period of a cosine, for a fraction from 0 to 1; exact at
-/// both ends.
+/// Returns the rise from 0 to 1 as half a period of a cosine, exact at both ends. Fractions below 0
+/// count as 0, and fractions above 1 count as 1.
 @_noLocks
 func raisedCosine(_ fraction: Double) -> Float {
   if fraction <= 0 { return 0 }

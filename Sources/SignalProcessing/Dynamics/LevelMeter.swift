@@ -6,8 +6,8 @@ internal import Synchronization
 /// Measures the peak and rms of two channels since the last reading.
 ///
 /// ## Threading
-/// One thread at a time may call `process` (lock-free). Any thread may call `read`; each reading
-/// resets the meter, so two readers receive only parts of the levels.
+/// One thread at a time may call `process` (lock-free). Any thread may call `read`. Each reading
+/// resets the meter, so if there are two readers, each misses what the other has read.
 public struct LevelMeter: ~Copyable, @unchecked Sendable {
   /// Linear levels with full scale 1.0, left then right; 0 if no frame has arrived since the last
   /// reading.
@@ -42,7 +42,7 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
     add(r.energy, frames, to: rightEnergy)
   }
 
-  /// Returns the levels since the last call of `read`.
+  /// Returns the levels since the last call of `read` and resets the meter.
   public func read() -> Levels {
     let peak = SIMD2(
       Float(bitPattern: leftPeak.exchange(0, ordering: .relaxed)),
@@ -83,7 +83,8 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
     return (peak, energy)
   }
 
-  /// Retries if a reader interferes, which happens at most once per reading.
+  /// Adds the energy of `frames` frames to `total`. Retries if a reader interferes, which happens
+  /// at most once per reading.
   @_noLocks
   private func add(_ energy: Float, _ frames: Int, to total: borrowing Atomic<UInt64>) {
     var old = total.load(ordering: .relaxed)

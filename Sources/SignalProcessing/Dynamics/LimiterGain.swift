@@ -2,13 +2,15 @@
 
 internal import CRealtime
 
-/// Converts the gain that each frame requires into a smooth gain that never exceeds it.
+/// Converts the gain that each frame requires into a smooth gain that never exceeds the required
+/// gain.
 ///
-/// There are three steps: the minimum over the last `window` frames; a release that falls at once
-/// and rises exponentially; and two moving averages, which together span `lookAheadFrames`. When
-/// frame n is output, every value in the averages is a minimum over a span that contains n - 1, n
-/// and n + 1, so the average is at most what any of the three requires. Gains are integers in units
-/// of 2^-30, so running sums stay exact and the gain returns exactly to unity.
+/// There are three steps. The first is the minimum over the last `window` frames. The second is a
+/// release, which follows a fall at once and rises exponentially. The third is two moving averages,
+/// which together span `lookAheadFrames`. When frame n is output, every value in the averages is a
+/// minimum over a span that contains n - 1, n and n + 1, so the average is at most what any of the
+/// three requires. Gains are integers in units of 2^-30, so running sums stay exact and the gain
+/// returns exactly to unity.
 struct LimiterGain {
   static var unity: Int64 { @_noLocks get { 1 << 30 } }
 
@@ -40,8 +42,9 @@ struct LimiterGain {
     scale = 1 / (Double(firstLength * secondLength) * Double(Self.unity))
   }
 
-  /// The number of integers in the `values` passed to the functions below: the newest gains, their
-  /// minima from the end, and the rings of both averages.
+  /// The number of integers in the `values` that the functions below take: the newest gains, the
+  /// minima from each gain of the previous window to the end of that window, and the rings of both
+  /// averages.
   var valueCount: Int { window + window + 1 + firstLength + secondLength }
 
   func reset(_ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>) {
@@ -53,19 +56,21 @@ struct LimiterGain {
     for i in 0..<secondLength { values[2 * window + 1 + firstLength + i] = state.pointee.firstSum }
   }
 
-  /// After this number of frames at unity, earlier frames no longer affect the state.
+  /// The number of consecutive frames at unity after which earlier frames no longer affect the
+  /// state.
   private var settledFrames: Int {
     @_noLocks get { 2 * window + lookAheadFrames + 2 }
   }
 
-  /// Whether a unity gain would not change the state, so that frames may be skipped.
+  /// Whether frames that require a gain of unity leave the state unchanged, so that they may be
+  /// skipped.
   @_noLocks
   func isSettled(_ state: UnsafeMutablePointer<State>) -> Bool {
     state.pointee.unityFrames >= settledFrames
   }
 
-  /// Takes the gain that the newest frame requires (0 to `unity`) and returns the gain for the
-  /// frame `lookAheadFrames` before it, 0 to 1.
+  /// Takes the gain that the newest frame requires, from 0 to `unity`. Returns the gain, from 0 to
+  /// 1, for the frame that is `lookAheadFrames` earlier.
   @_noLocks
   func next(
     _ required: Int64, _ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>
@@ -89,7 +94,8 @@ struct LimiterGain {
     index + 1 == length ? 0 : index + 1
   }
 
-  /// Returns the minimum of the last `window` gains: van Herk (1992) and Gil and Werman (1993).
+  /// Returns the minimum of the last `window` gains by the algorithm of van Herk (1992) and of Gil
+  /// and Werman (1993).
   @_noLocks
   private func minimum(
     _ required: Int64, _ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>

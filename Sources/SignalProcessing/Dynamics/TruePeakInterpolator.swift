@@ -6,28 +6,30 @@ internal import CRealtime
 /// as in ITU-R BS.1770-5 Annex 2, with a parabola through every local maximum.
 ///
 /// The 12-tap phases of the recommendation roll off well below half the sampling rate. The phases
-/// here have 64 taps each (sinc times Kaiser window, beta 2.5, our own design). The parabola
-/// reduces the under-reading of four-fold oversampling at half the sampling rate from 0.69 dB to
-/// 0.07 dB.
+/// here are our own design: 64 taps each, a sinc function times a Kaiser window (beta 2.5). The
+/// parabola reduces the under-reading of four-fold oversampling at half the sampling rate from 0.69
+/// dB to 0.07 dB.
 struct TruePeakInterpolator {
   static var taps: Int { @_noLocks get { 64 } }
   static var phases: Int { @_noLocks get { 3 } }
-  /// Frames examined per call.
+  /// The number of frames that a call of `measure` examines (a cell).
   static var cellFrames: Int { @_noLocks get { 16 } }
-  /// Frames of signal that a call reads: 32 before the cell, the cell, and 32 after it.
+  /// The number of frames that a call of `measure` reads: 32 before the cell, the cell, and 32
+  /// after it.
   static var contextFrames: Int { @_noLocks get { 80 } }
 
-  /// A parabola through three magnitudes exceeds the largest of them by at most an eighth.
+  /// The largest ratio of the maximum of a parabola to the largest of the three magnitudes through
+  /// which the parabola passes.
   private static var parabolaGain: Float { @_noLocks get { 1.125 } }
 
   /// taps x phases; the three phases of one tap are adjacent.
   private let coefficients: UnsafeMutablePointer<Float>
-  /// Magnitudes of one cell at four times the rate, with one neighbour on either side.
+  /// Magnitudes of one cell at four times the sampling rate, with one neighbour on either side.
   private let magnitudes: UnsafeMutablePointer<Float>
-  /// Upper bound of every estimate, as a factor of the largest sample of the context.
+  /// Upper bound of every estimate, as a multiple of the largest sample magnitude of the context.
   let worstCaseGain: Float
-  /// Upper bound of the difference between an estimate and the largest sample of the context, as a
-  /// factor of the largest second difference of the samples.
+  /// Upper bound of the difference between an estimate and the largest sample magnitude of the
+  /// context, as a multiple of the largest second difference of the samples.
   let bendGain: Float
 
   init() {
@@ -52,11 +54,12 @@ struct TruePeakInterpolator {
     magnitudes.deallocate()
   }
 
-  /// Returns an upper bound of every estimate of a context, without examining the waveform.
+  /// Returns an upper bound of every estimate in a context, without examining the waveform.
   ///
   /// - Parameters:
-  ///   - peak: the largest magnitude of the context's samples.
-  ///   - bend: the largest magnitude of their second differences, x[n - 1] - 2 x[n] + x[n + 1].
+  ///   - peak: the largest magnitude of the samples in the context.
+  ///   - bend: the largest magnitude of the second differences of the samples, x[n - 1] - 2 x[n] +
+  ///     x[n + 1].
   @_noLocks
   func bound(peak: Float, bend: Float) -> Float {
     // 1.001 allows for rounding, and for the moments of the windowed taps, which differ slightly
@@ -64,15 +67,15 @@ struct TruePeakInterpolator {
     min(worstCaseGain * peak, 1.001 * peak + bendGain * bend)
   }
 
-  /// Computes `bendGain`.
+  /// Returns the value of `bendGain`.
   ///
   /// A filter whose taps have zero sum and zero first moment is a weighted sum of second
-  /// differences. Two filters are of this kind: the deviation of a phase from the straight line
-  /// between its two neighbouring samples, and the second difference at four times the rate, an
-  /// eighth of which is the most that a parabola adds.
+  /// differences. Two filters are of this kind. The first is the deviation of a phase from the
+  /// straight line between its two neighbouring samples. The second is the second difference at
+  /// four times the rate; a parabola adds at most an eighth of this difference.
   private static func largestBendGain() -> Double {
     let centre = taps / 2
-    /// Returns the taps, plus one on each side, that read the signal `quarters` quarter frames
+    /// Returns taps, with one more on each side, that interpolate the signal `quarters` / 4 frames
     /// after the tap at `centre`.
     func phase(_ quarters: Int) -> [Double] {
       let (whole, rest) = (Int((Double(quarters) / 4).rounded(.down)), quarters & 3)
@@ -85,8 +88,9 @@ struct TruePeakInterpolator {
       }
       return filter
     }
-    /// Returns the sum of the magnitudes of the second-difference weights of `filter`, after
-    /// subtracting the linear interpolation at the centre that has the same sum and first moment.
+    /// Subtracts from `filter` the linear interpolation at the centre that has the same sum and
+    /// first moment, and expresses the result as weights of second differences. Returns the sum of
+    /// the magnitudes of these weights.
     func weights(_ filter: [Double]) -> Double {
       var rest = filter
       let sum = filter.reduce(0, +)
@@ -108,7 +112,8 @@ struct TruePeakInterpolator {
     }.max() ?? 0
   }
 
-  /// Returns taps that read the signal `fraction` of a frame after the tap at index `taps / 2 - 1`.
+  /// Returns taps that interpolate the signal `fraction` of a frame after the tap at index `taps /
+  /// 2 - 1`.
   private static func response(fraction: Double) -> [Double] {
     let beta = 2.5
     let half = Double(taps / 2)
@@ -122,7 +127,8 @@ struct TruePeakInterpolator {
     return raw.map { $0 / sum }
   }
 
-  /// Modified Bessel function of the first kind, order 0, by its power series.
+  /// Returns the modified Bessel function of the first kind and order 0 at `x`, from its power
+  /// series.
   private static func besselI0(_ x: Double) -> Double {
     var term = 1.0
     var sum = 1.0
@@ -133,13 +139,13 @@ struct TruePeakInterpolator {
     return sum
   }
 
-  /// Raises `peaks[i]` to the largest magnitude from frame i up to just before frame i + 1, plus
-  /// the margin.
+  /// Raises `peaks[i]` to the largest estimate from frame i of the cell to just before frame i + 1,
+  /// plus the margin. `peaks[i]` does not change if it is larger.
   ///
   /// - Parameters:
   ///   - context: `contextFrames` samples; the cell is frames 32 to 47 of them.
   ///   - peaks: `cellFrames` values.
-  ///   - threshold: estimates that cannot exceed this, margin included, are skipped.
+  ///   - threshold: estimates that cannot exceed this value, including the margin, are skipped.
   ///   - margin: added to every estimate.
   @_noLocks
   func measure(

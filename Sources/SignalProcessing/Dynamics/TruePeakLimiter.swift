@@ -4,26 +4,29 @@ internal import CRealtime
 
 /// A stereo limiter with look-ahead that keeps the true peak at or below a ceiling.
 ///
-/// The true peak includes the waveform between the samples. It is estimated at every rate by
-/// four-fold oversampling after ITU-R BS.1770-5 Annex 2 (see `TruePeakInterpolator`). The error of
-/// a given oversampling factor depends only on the ratio of frequency to sampling rate, so low
-/// rates need no higher factor. Both channels have the same gain, which falls smoothly within the
-/// look-ahead and returns exponentially with the release time. The gain is provably at most what
-/// every estimated peak requires. The target is 0.05 dB below the ceiling; while no estimate
-/// exceeds it, the output is the input, bit for bit, `latencyFrames` later.
+/// The true peak includes the waveform between the samples. The limiter estimates the true peak at
+/// every sampling rate by four-fold oversampling as in ITU-R BS.1770-5 Annex 2 (see
+/// `TruePeakInterpolator`). The error of a given oversampling factor depends only on the ratio of
+/// frequency to sampling rate, so low rates need no higher factor. Both channels have the same
+/// gain, which falls smoothly within the look-ahead and returns exponentially with the release
+/// time. The gain is provably at most the gain that every estimated peak requires. The target is
+/// 0.05 dB below the ceiling. While no estimate exceeds the target and the gain is at unity, the
+/// output is the input, bit for bit, `latencyFrames` later.
 ///
-/// The limiter works on cells of 16 frames in stream time, so the output does not depend on the
-/// size of the calls, to the bit. Samples that are not finite, or beyond +-1e9, count as 0.
+/// The limiter works on cells of 16 frames, counted from the start of the stream, so the output
+/// does not depend on the size of the calls, to the bit. Samples that are not finite, or beyond
+/// +-1e9, count as 0.
 ///
 /// ## Threading
 /// Call `process` and the state functions from one thread at a time; they are wait-free.
 public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
-  /// The constant delay: 48 frames plus 1 ms (2 ms at 48 kHz; 80 frames at 32 kHz and below).
+  /// The constant delay, in frames: 48 frames plus 1 ms (2 ms at 48 kHz; 80 frames at 32 kHz and
+  /// below).
   public let latencyFrames: Int
   /// The size of the saved state in bytes (about 5 kB at 48 kHz).
   public let stateByteCount: Int
 
-  /// The largest value of a quantity in each cell of one context.
+  /// The largest value of a quantity in each of the five cells of one context.
   private struct CellMaxima {
     var values: (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
 
@@ -41,16 +44,17 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     var historyEnd = 0
     var leftNyquist: Float = 0
     var rightNyquist: Float = 0
-    /// The largest sample of each of the last five cells.
+    /// The largest sample magnitude of each of the last five cells.
     var peaks = CellMaxima()
-    /// The largest second difference of each of these cells.
+    /// The largest second difference of each of the last five cells.
     var bends = CellMaxima()
   }
 
   private let cell = TruePeakInterpolator.cellFrames
   private let largestSample: Float = 1e9
-  /// Determined by experiments with white, Gaussian and two-valued noise; see
-  /// `NyquistBandDetector`.
+  /// The share of the amplitude near half the sampling rate that is added to every estimate; see
+  /// `NyquistBandDetector`. The value was determined by experiments with white, Gaussian and
+  /// two-valued noise.
   private let nyquistShare: Float = 0.16
 
   private let interpolator = TruePeakInterpolator()
@@ -58,7 +62,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private let gain: LimiterGain
   private let target: Float
   private let nyquistDecay: Float
-  /// A context whose samples are all at most this cannot exceed the target.
+  /// If no sample magnitude of a context exceeds this value, no estimate can exceed the target.
   private let harmlessPeak: Float
   private let historySpan: Int
   private let historyCapacity: Int
@@ -120,7 +124,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     peaks.deallocate()
   }
 
-  /// Forgets all previous input, as after a seek; the next `latencyFrames` output frames are
+  /// Forgets all previous input, as after a seek. The next `latencyFrames` output frames are
   /// silent.
   public func reset() {
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: stateByteCount)
@@ -129,7 +133,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     gain.reset(&state.pointee.gain, gainValues)
   }
 
-  /// Copies everything that later output depends on except the settings.
+  /// Copies the complete state. Together with the settings, the state determines all later output.
   ///
   /// - Parameter destination: at least `stateByteCount` bytes.
   @_noLocks
@@ -196,8 +200,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Appends the cell in `exchange` to the histories; returns its largest magnitude and its largest
-  /// second difference.
+  /// Appends the cell in `exchange` to the histories. Returns the largest magnitude and the largest
+  /// second difference of both channels of the cell.
   @_noLocks
   private func store() -> (peak: Float, bend: Float) {
     if state.pointee.historyEnd == historyCapacity {
@@ -215,8 +219,9 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
 
   /// Appends one channel's cell to its history and sets invalid samples to 0.
   ///
-  /// - Returns: the largest magnitude of the cell, and the largest second difference centred on the
-  ///   samples from the last one before the cell to the second to last one in it.
+  /// - Returns: the largest magnitude of the cell, and the largest second difference. The second
+  ///   differences are centred on the samples from the last one before the cell to the second to
+  ///   last one in the cell.
   @_noLocks
   private func keep(
     _ samples: UnsafePointer<Float>, _ history: UnsafeMutablePointer<Float>
@@ -254,7 +259,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     return next > 1e-6 ? next : 0
   }
 
-  /// Estimates `peaks` for the third newest cell; returns whether any is above the target.
+  /// Estimates `peaks` for the third newest cell. Returns whether any estimate is above the target.
   ///
   /// - Parameter bound: an upper bound of the estimates without the margin for components near half
   ///   the sampling rate.
@@ -268,8 +273,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     return largest > target
   }
 
-  /// Raises `peaks` to those of one channel; returns the held amplitude near half the sampling
-  /// rate.
+  /// Raises `peaks` to the estimates for one channel. Returns the held amplitude near half the
+  /// sampling rate.
   @_noLocks
   private func measure(
     _ history: UnsafePointer<Float>, _ nyquist: Float, _ bound: Float

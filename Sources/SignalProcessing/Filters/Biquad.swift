@@ -16,7 +16,7 @@ public struct Biquad: Sendable, Equatable {
     (self.a1, self.a2) = (a1, a2)
   }
 
-  /// Returns the response at a frequency in Hz.
+  /// Returns the complex response at `frequency`. Both `frequency` and `sampleRate` are in Hz.
   public func response(at frequency: Double, sampleRate: Double) -> Complex {
     let z1 = Complex(angle: -2 * .pi * frequency / sampleRate)
     let z2 = z1 * z1
@@ -25,9 +25,9 @@ public struct Biquad: Sendable, Equatable {
     return above * below.conjugate * (1 / below.squaredMagnitude)
   }
 
-  /// The filter with the same magnitude whose zeros and poles are inside the unit circle. Those
-  /// outside are reflected into it (Oppenheim and Schafer, Discrete-Time Signal Processing, 3rd
-  /// edition, 5.6).
+  /// The filter with the same magnitude response but without zeros or poles outside the unit
+  /// circle. Zeros and poles outside are reflected into the circle (Oppenheim and Schafer,
+  /// Discrete-Time Signal Processing, 3rd edition, 5.6).
   public var minimumPhase: Biquad {
     let above = Self.reflected(b0, b1, b2)
     let below = Self.reflected(1, a1, a2)
@@ -36,8 +36,8 @@ public struct Biquad: Sendable, Equatable {
       a1: below.1 / below.0, a2: below.2 / below.0)
   }
 
-  /// Replaces the roots of c0 z^2 + c1 z + c2 outside the unit circle by their reciprocals, which
-  /// keeps the magnitude on the circle.
+  /// Replaces the roots of c0 z^2 + c1 z + c2 outside the unit circle by their conjugate
+  /// reciprocals, which preserves the magnitude on the circle, and returns the new coefficients.
   private static func reflected(
     _ c0: Double, _ c1: Double, _ c2: Double
   ) -> (Double, Double, Double) {
@@ -61,9 +61,9 @@ public struct Biquad: Sendable, Equatable {
 /// Returns the impulse response of filters in series.
 ///
 /// - Parameters:
-///   - sections: stable filters.
-///   - residue: fraction of the response's energy that may be cut off at the end.
-///   - limit: maximum number of samples.
+///   - sections: the filters, which must be stable.
+///   - residue: the largest fraction of the energy of the response that may be cut off at the end.
+///   - limit: the maximum number of samples to compute.
 /// - Returns: the beginning of the response; at least one sample.
 public func impulseResponse(
   of sections: [Biquad], residue: Double, limit: Int

@@ -2,13 +2,13 @@
 
 internal import CRealtime
 
-/// A Linkwitz-Riley low-pass of fourth order: two Butterworth biquads in series, in double
+/// A fourth-order Linkwitz-Riley low-pass filter: two Butterworth biquads in series, in double
 /// precision.
 ///
-/// The coefficients come from the bilinear transform with the corner prewarped (Zoelzer, DAFX, 2nd
-/// edition, table 2.2). The structure is transposed direct form II.
+/// The coefficients come from the bilinear transform with a prewarped corner frequency (Zoelzer,
+/// DAFX, 2nd edition, table 2.2). The structure is transposed direct form II.
 public struct LowPass: ~Copyable, @unchecked Sendable {
-  /// The number of frames after which the impulse response stays 80 dB below its peak.
+  /// The number of frames after which the impulse response stays at least 80 dB below its peak.
   public let tailFrames: Int
   private let b0: Double
   private let a1: Double
@@ -16,9 +16,9 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
   private let state: UnsafeMutablePointer<Double>
 
   /// - Parameters:
-  ///   - corner: frequency in Hz at which the response is -6 dB; limited to 0.45 of the sample
-  ///     rate.
-  ///   - sampleRate: in Hz.
+  ///   - corner: frequency in Hz at which the response is -6 dB; at most 0.45 of the sample rate is
+  ///     used.
+  ///   - sampleRate: the sample rate in Hz.
   public init(corner: Double, sampleRate: Double) {
     let angle = .pi * min(corner, 0.45 * sampleRate) / sampleRate
     let k = realtime_sin(angle) / realtime_cos(angle)

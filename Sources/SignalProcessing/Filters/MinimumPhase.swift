@@ -2,11 +2,13 @@
 
 internal import CRealtime
 
-/// Returns the minimum-phase response of a magnitude, computed from the folded real cepstrum.
+/// Returns the minimum-phase response that has a given magnitude, computed from the folded real
+/// cepstrum.
 ///
 /// Oppenheim and Schafer, Discrete-Time Signal Processing, 3rd edition, section 13.7.
 ///
-/// - Parameter magnitude: bins 0 to size / 2 of a transform whose size is a power of two; positive.
+/// - Parameter magnitude: the magnitude in bins 0 to size / 2 of a transform whose size is a power
+///   of two; values below 1e-12 count as 1e-12.
 /// - Returns: the complex response at the same bins.
 public func minimumPhaseResponse(magnitude: [Double]) -> [Complex] {
   let bins = magnitude.count

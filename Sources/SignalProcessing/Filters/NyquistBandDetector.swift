@@ -6,14 +6,14 @@ internal import CRealtime
 ///
 /// A finite interpolation filter cannot determine the waveform between the samples in this band:
 /// the peaks of a sine just below half the sampling rate are between the samples for many periods.
-/// The peak of white noise is therefore sometimes underestimated. The limiter adds a share of this
-/// amplitude, held for a while, to its estimate. Music has no content in that band and is not
-/// affected.
+/// The peak of white noise is therefore sometimes underestimated. The limiter adds a share of the
+/// amplitude in the band, held for a while, to its estimate of the peak. Music has practically no
+/// content in that band and is not affected.
 struct NyquistBandDetector {
   static var frames: Int { @_noLocks get { 64 } }
 
   private let window: UnsafeMutablePointer<Float>
-  /// Upper bound of `amplitude`, as a factor of the largest sample.
+  /// Upper bound of the result of `amplitude`, as a multiple of the largest sample magnitude.
   let worstCaseGain: Float
 
   init() {
@@ -41,8 +41,10 @@ struct NyquistBandDetector {
     0.5 - 0.5 * realtime_cos(2 * .pi * (Double(i) + 0.5) / Double(frames))
   }
 
-  /// Returns the amplitude in the band, as the rms of full-bandwidth white noise of the same
-  /// density.
+  /// Returns the amplitude in the band, expressed as the rms of white noise that has the same
+  /// density over the full bandwidth.
+  ///
+  /// - Parameter samples: 64 samples.
   @_noLocks
   func amplitude(_ samples: UnsafePointer<Float>) -> Float {
     let values = UnsafeRawPointer(samples)

@@ -4,15 +4,16 @@ internal import CRealtime
 
 /// One filter of a parametric equaliser.
 ///
-/// R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter coefficients": the
-/// bilinear transform of analogue prototypes, with the centre or corner frequency prewarped.
+/// The coefficients follow R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter
+/// coefficients": the bilinear transform of analogue prototypes, with the centre or corner
+/// frequency prewarped.
 public struct ParametricFilter: Sendable, Equatable {
   public enum Kind: String, Sendable, CaseIterable {
-    /// A bell curve of `gain` around `frequency`.
+    /// A bell curve with its maximum or minimum, `gain`, at `frequency`.
     case peak
-    /// `gain` below `frequency`, and half of it in dB at `frequency`.
+    /// A shelf with `gain` below `frequency`, and half of `gain` (in dB) at `frequency`.
     case lowShelf
-    /// `gain` above `frequency`, and half of it in dB at `frequency`.
+    /// A shelf with `gain` above `frequency`, and half of `gain` (in dB) at `frequency`.
     case highShelf
     case lowPass
     case highPass
@@ -20,9 +21,9 @@ public struct ParametricFilter: Sendable, Equatable {
   }
 
   public var kind: Kind
-  /// In Hz.
+  /// Centre or corner frequency, in Hz.
   public var frequency: Double
-  /// In dB; not used by low-pass, high-pass and notch filters.
+  /// Gain in dB; not used by low-pass, high-pass and notch filters.
   public var gain: Double
   public var quality: Double
 
@@ -33,15 +34,16 @@ public struct ParametricFilter: Sendable, Equatable {
     self.quality = quality
   }
 
-  /// Returns the quality of a shelf whose slope is `slope` times the steepest one without
-  /// overshoot.
+  /// Returns the quality of a shelf of `gain` dB whose slope is `slope` times the steepest slope
+  /// without overshoot.
   public static func quality(ofSlope slope: Double, gain: Double) -> Double {
     let a = amplitude(gain)
     let square = (a + 1 / a) * (1 / slope - 1) + 2
     return 1 / max(square, 0.01).squareRoot()
   }
 
-  /// Returns the coefficients for a rate in Hz; nil if the frequency is too high for that rate.
+  /// Returns the filter for a sample rate in Hz; nil if `frequency` is 0.499 of that rate or
+  /// higher.
   public func biquad(sampleRate: Double) -> Biquad? {
     guard frequency < 0.499 * sampleRate else { return nil }
     let angle = 2 * .pi * frequency / sampleRate

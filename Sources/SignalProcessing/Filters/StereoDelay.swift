@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A constant delay of two channels.
+/// A delay line that delays two channels by a constant number of frames.
 public struct StereoDelay: ~Copyable, @unchecked Sendable {
   public let frames: Int
   private let memory: AlignedFloats
   private let position: UnsafeMutablePointer<Int>
 
-  /// Rounds `seconds` to the nearest number of frames, at least one.
+  /// Creates a delay of `seconds`, rounded to the nearest number of frames and at least one frame.
   public init(seconds: Double, sampleRate: Double) {
     frames = max(1, Int((seconds * sampleRate).rounded()))
     memory = AlignedFloats(count: 2 * frames)
@@ -16,7 +16,7 @@ public struct StereoDelay: ~Copyable, @unchecked Sendable {
 
   deinit { position.deallocate() }
 
-  /// Delays in place.
+  /// Delays `count` frames of both channels in place.
   @_noLocks
   public func process(
     _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, frames count: Int

@@ -5,8 +5,9 @@ internal import Glibc
 
 /// The instruction sets for which the kernels are compiled.
 ///
-/// Their results differ only by rounding. STILLSTAGE_SIMD=baseline, avx2 or avx512 in the
-/// environment selects a narrower one than the processor supports.
+/// The results of the kernels differ only by rounding between instruction sets. The environment
+/// variable `STILLSTAGE_SIMD` (`baseline`, `avx2` or `avx512`) selects a narrower instruction set
+/// than the processor supports.
 public enum InstructionSet: Int, Sendable, CaseIterable, Comparable {
   case baseline
   case avx2
@@ -15,7 +16,8 @@ public enum InstructionSet: Int, Sendable, CaseIterable, Comparable {
   /// The widest instruction set that this processor supports.
   public static let widest = InstructionSet(rawValue: Int(processor_width_class())) ?? .baseline
 
-  /// The widest instruction set that is supported and allowed.
+  /// The instruction set that the kernels use: the one that `STILLSTAGE_SIMD` names, but at most
+  /// `widest`. If the variable is not set or has another value, the result is `widest`.
   public static let current: InstructionSet = {
     guard let name = getenv("STILLSTAGE_SIMD").map({ String(cString: $0) }) else { return widest }
     return allCases.first { "\($0)" == name }.map { min($0, widest) } ?? widest

@@ -12,7 +12,7 @@ struct SplitBuffer {
   }
 }
 
-/// The input of a stage: rows of `width` values, `rowStride` apart.
+/// The input of a stage: rows of `width` values, `rowStride` floats apart.
 struct StageSource {
   let re: UnsafePointer<Float>
   let im: UnsafePointer<Float>
@@ -26,12 +26,13 @@ struct StageSource {
   }
 }
 
-/// Computes one radix-4 stage of the Stockham transform: n rows in, n rows out, autosorted.
+/// Computes one radix-4 stage of the Stockham transform, from n rows to n rows. The stages together
+/// leave the result in natural order.
 ///
 /// - Parameters:
 ///   - n: the length of the transforms that this stage splits; a multiple of 4.
-///   - width: number of values in a row, which share their twiddle factors.
-///   - twiddles: n / 4 x 3 complex roots.
+///   - width: the number of values in a row. They share their twiddle factors.
+///   - twiddles: (n / 4) x 3 complex roots of unity.
 @_noLocks
 func radix4Stage(
   _ source: StageSource, _ target: SplitBuffer, n: Int, width: Int,
@@ -119,7 +120,7 @@ private func radix4Scalars(
   }
 }
 
-/// Computes the last stage if the length is an odd power of two.
+/// Computes the last stage, of radix 2, which is needed if the length is an odd power of two.
 @_noLocks
 func radix2Stage(_ source: StageSource, _ target: SplitBuffer, width: Int) {
   let step = source.rowStride

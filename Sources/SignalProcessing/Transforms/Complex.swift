@@ -13,7 +13,7 @@ public struct Complex: Sendable, Equatable {
     self.im = im
   }
 
-  /// The number on the unit circle at an angle in radians.
+  /// Creates the number on the unit circle at an angle in radians.
   public init(angle: Double) {
     re = realtime_cos(angle)
     im = realtime_sin(angle)
@@ -25,7 +25,7 @@ public struct Complex: Sendable, Equatable {
   @inlinable
   public var squaredMagnitude: Double { re * re + im * im }
 
-  /// The angle in radians, -pi to pi.
+  /// The angle of the number in radians, -pi to pi.
   public var angle: Double { realtime_atan2(im, re) }
 
   @inlinable

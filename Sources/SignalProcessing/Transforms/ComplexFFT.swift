@@ -2,8 +2,9 @@
 
 internal import CRealtime
 
-/// The discrete Fourier transform of `batch` complex sequences, which are interleaved value by
-/// value, with separate real and imaginary parts: `re[n * batch + b]`.
+/// The discrete Fourier transform of `batch` complex sequences at once. Real and imaginary parts
+/// are separate, and the sequences are interleaved: value n of sequence b is at index n * batch +
+/// b.
 ///
 /// The algorithm is Stockham autosort, radix 4, with one radix-2 stage if needed (Stockham 1966;
 /// Van Loan, Computational Frameworks for the FFT, 1992, section 1.7). Each sequence has its own
@@ -26,7 +27,7 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
     scratch = AlignedFloats(count: 4 * size * batch)
   }
 
-  /// Returns powers 1, 2 and 3 of the roots of every stage, in the order of use.
+  /// Returns the first three powers of the roots of unity of every stage, in the order of use.
   private static func makeTwiddles(size: Int) -> AlignedFloats {
     let table = AlignedFloats(count: 6 * max(1, size / 2))
     var (n, at) = (size, 0)
@@ -44,16 +45,16 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
     return table
   }
 
-  /// Returns scratch memory that the caller may fill as the source of `transform`.
+  /// Returns scratch memory that the caller may fill and pass as the input of `transform`.
   @_noLocks
   func source() -> SplitBuffer {
     SplitBuffer(re: scratch.pointer, im: scratch.pointer + size * batch)
   }
 
-  /// Computes the forward transform, unscaled. If the real and imaginary parts of source and result
-  /// are swapped, it computes the inverse.
+  /// Computes the forward transform, unscaled. If the caller swaps the real and imaginary parts of
+  /// both the input and the result, this is the unscaled inverse transform.
   ///
-  /// - Parameter input: `size` rows of `batch` values; may be `source()`.
+  /// - Parameter input: `size` rows of `batch` values; may be the memory of `source()`.
   /// - Returns: the buffer with the result, valid until the next call.
   @_noLocks
   func transform(_ input: StageSource) -> SplitBuffer {

@@ -4,22 +4,23 @@ internal import CRealtime
 
 /// The discrete Fourier transform of one or several real signals at once.
 ///
-/// `batch` signals are interleaved sample by sample: `time[n * batch + b]`. Their spectra have
-/// separate real and imaginary parts and are interleaved in the same way: `real[k * batch + b]`,
-/// bins 0 to size / 2. Each signal has its own lane, so the butterflies need no shuffles.
+/// `batch` signals are interleaved sample by sample: sample n of signal b is `time[n * batch + b]`.
+/// The spectra have separate real and imaginary parts and are interleaved in the same way: bin k, 0
+/// to size / 2, is `real[k * batch + b]` and `imaginary[k * batch + b]`. Each signal has its own
+/// lane, so the butterflies need no shuffles.
 ///
-/// Even and odd samples form a complex sequence of half the length, whose transform is unfolded
-/// (Cooley, Lewis, Welch 1970).
+/// The even and odd samples of a signal form a complex sequence of half the length. The transform
+/// of this sequence is unfolded to the spectrum of the signal (Cooley, Lewis, Welch 1970).
 ///
 /// ## Threading
 /// An instance owns scratch memory, so use it from one thread at a time. No call allocates, locks
 /// or waits.
 public struct RealFFT: ~Copyable, @unchecked Sendable {
-  /// Samples of one signal: a power of two from 4.
+  /// The number of samples of one signal: a power of two, at least 4.
   public let size: Int
   /// The number of signals that are transformed together.
   public let batch: Int
-  /// Bins of one spectrum: size / 2 + 1.
+  /// The number of bins of one spectrum: size / 2 + 1.
   public var bins: Int { size / 2 + 1 }
 
   private let half: Int
@@ -61,7 +62,7 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - real: (size / 2 + 1) x batch values.
-  ///   - imaginary: (size / 2 + 1) x batch values; those of bins 0 and size / 2 count as zero.
+  ///   - imaginary: (size / 2 + 1) x batch values; the values of bins 0 and size / 2 count as zero.
   ///   - time: size x batch samples.
   @_noLocks
   public func inverse(

@@ -5,12 +5,14 @@ internal import Kernels
 internal import KernelsAVX2
 internal import KernelsAVX512
 
-/// The transform of `Kernels.transformQuad`, with its tables.
+/// The right-angle transform of `Kernels.transformQuad`, with its tables of twiddle factors.
 ///
 /// ## Threading
-/// It is immutable, and the caller owns the scratch memory. No call allocates, locks or waits.
+/// An instance is immutable, and the caller owns the scratch memory. No call allocates, locks or
+/// waits.
 struct RightAngleTransform: ~Copyable, @unchecked Sendable {
-  /// Samples of a block: a power of two from 16. A spectrum has the same number of bins.
+  /// The number of samples of a block: a power of two, at least 16. A spectrum has the same number
+  /// of bins.
   let size: Int
   /// Size of the scratch memory of `forward`, in floats.
   var scratchCount: Int { 8 * size }
@@ -41,8 +43,8 @@ struct RightAngleTransform: ~Copyable, @unchecked Sendable {
     for (i, value) in table.enumerated() { twiddles.pointer[i] = value }
   }
 
-  /// Converts angles (rows x factors) to chunks: for every four rows and every factor, 16 cosines
-  /// and then 16 sines. Each row fills four equal lanes.
+  /// Converts angles (rows x factors) to chunks. For every four rows and every factor, a chunk has
+  /// 16 cosines and then 16 sines: four equal values for each row.
   private static func chunks(_ angles: [[Double]]) -> [Float] {
     var table = [Float]()
     for first in stride(from: 0, to: angles.count, by: 4) {
@@ -57,7 +59,7 @@ struct RightAngleTransform: ~Copyable, @unchecked Sendable {
     return table
   }
 
-  /// Computes the spectra of a quad; see `Kernels.transformQuad`.
+  /// Computes the spectra of the four signals of a quad; see `Kernels.transformQuad`.
   @_noLocks
   func forward(
     _ rows: UnsafePointer<Float>, scratch: UnsafeMutablePointer<Float>,
@@ -77,7 +79,7 @@ struct RightAngleTransform: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Computes the inverse, scaled by `size`; see `Kernels.transformQuadBack`.
+  /// Computes the inverse transform, multiplied by `size`; see `Kernels.transformQuadBack`.
   @_noLocks
   func inverse(
     _ spectrum: UnsafePointer<Float>, re: UnsafeMutablePointer<Float>,
