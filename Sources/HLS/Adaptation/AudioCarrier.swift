@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A media playlist that carries a kind of sound, alone or together with video.
+/// A media playlist that contains the sound, alone or together with video.
 struct AudioCarrier {
   var rendition: Rendition
   var isBinaural: Bool
   var hasPictures: Bool
-  /// Carriers of the same kind carry the same sound. Nil: no other carrier has its kind.
+  /// Identifies the version of the sound: carriers of the same kind contain the same sound. Nil if
+  /// no other carrier is of the same kind.
   var kind: String?
 
   static func carriers(
@@ -21,9 +22,10 @@ struct AudioCarrier {
 
   /// Describes the sound of a variant, or of one entry of its audio group.
   ///
-  /// - Parameter entry: an entry without a playlist is in the variant's own segments. If it has a
-  ///   playlist, only a variant without video states its bit rate; otherwise the bit rate is
-  ///   guessed.
+  /// - Parameter entry: the entry; nil if the variant has no audio group with entries. The sound of
+  ///   an entry without a URI is in the variant's own segments. If the entry has its own playlist,
+  ///   the variant's bit rate is used only if the variant states its codecs and contains no video.
+  ///   Otherwise the bit rate is guessed from the codec.
   private init(_ variant: Variant, codec: String?, _ entry: RenditionEntry? = nil) {
     let count = entry?.channels?.count ?? AudioCodec.usualChannels(codec)
     let rate = Double(variant.averageBandwidth ?? variant.bandwidth)
@@ -40,8 +42,9 @@ struct AudioCarrier {
       ?? (hasPictures ? "\(variant.audioGroup ?? "")/\(codec ?? "")/\(count)" : nil)
   }
 
-  /// Returns the best carrier of each kind: a stated bit rate before a guessed one, then the
-  /// lowest. Carriers with video are kept only if no carrier without video offers their treatment.
+  /// Returns the best carrier for each version of the sound. A stated bit rate is better than a
+  /// guessed one, and then the lower bit rate is better. A carrier with video is kept only if no
+  /// carrier without video offers the same treatment (multichannel or stereo).
   static func cheapest(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
     var kept: [AudioCarrier] = []
     for carrier in carriers {

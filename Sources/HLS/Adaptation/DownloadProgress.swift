@@ -3,7 +3,8 @@
 /// The progress of a segment's download. Times are in s, on the clock of `SegmentTiming`.
 public struct DownloadProgress: Sendable {
   public let requestTime: Double
-  /// Size of the body, from its Content-Length or estimated from the rendition's bit rate.
+  /// Size of the body, in bytes, from its Content-Length or estimated from the rendition's bit
+  /// rate.
   public var totalBytes: Double
   private var marks: [(time: Double, bytes: Double)] = []
 
@@ -15,7 +16,8 @@ public struct DownloadProgress: Sendable {
   public var bytes: Double { marks.last?.bytes ?? 0 }
   public var remainingBytes: Double { max(0, totalBytes - bytes) }
 
-  /// Records received bytes. `total` counts from the beginning of the body.
+  /// Records that `total` bytes of the body have been received by `time`. Ignored if either value
+  /// is lower than that of an earlier call, or if `time` is before the request.
   public mutating func received(_ total: Double, at time: Double) {
     guard time >= marks.last?.time ?? requestTime, total >= bytes else { return }
     marks.append((time, total))
@@ -23,12 +25,13 @@ public struct DownloadProgress: Sendable {
     while marks.count > 2, marks[1].time <= time - 1 { marks.removeFirst() }
   }
 
-  /// Rate of the last second, in bit/s; nil if less than 0.3 s were observed.
+  /// Returns the rate over the last second, in bit/s; nil if at most 0.3 s have been observed.
   ///
-  /// Before the first byte arrives, the rate is 0. Later, the time before that byte does not count.
+  /// Until `received` is first called, the observed time begins with the request, and the rate is
+  /// 0. After that, the observed time begins with that first call.
   public func recentRate(at now: Double) -> Double? { rate(over: 1, at: now) }
 
-  /// Rate of the last 0.4 s, in bit/s; nil if less than 0.3 s were observed.
+  /// Returns the rate over the last 0.4 s, in bit/s; nil if at most 0.3 s have been observed.
   public func latestRate(at now: Double) -> Double? { rate(over: 0.4, at: now) }
 
   private func rate(over seconds: Double, at now: Double) -> Double? {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Ladder {
-  /// Chooses the renditions of a multivariant playlist in one language.
+  /// Creates a ladder from the renditions of a multivariant playlist in one language.
   ///
-  /// For each kind of sound it takes the cheapest carrier: the rendition's own playlist, or the
-  /// variant with the lowest bit rate whose segments contain the sound. Sound that is marked as
-  /// BINAURAL was made for headphones already. It becomes a rendition only if there is nothing
+  /// Each version of the sound is fetched from the playlist with the lowest bit rate: the
+  /// rendition's own playlist, or that of a variant whose segments contain the sound. Sound that is
+  /// marked as BINAURAL was made for headphones already, so it is used only if there is nothing
   /// else.
   ///
   /// - Parameters:
-  ///   - language: a language tag (RFC 5646). If it is nil or nothing matches it, the
+  ///   - language: a language tag (RFC 5646). If it is nil or no rendition matches it, the
   ///     presentation's default language is used.
   ///   - maximumBitRate: upper limit in bit/s.
   ///   - preference: the preferred treatment.
-  ///   - canDecode: whether a codec (RFC 6381) can be decoded.
+  ///   - canDecode: returns whether a codec (named as in RFC 6381) can be decoded.
   public init(
     from playlist: MultivariantPlaylist, language: String? = nil,
     maximumBitRate: Double = .infinity, prefer preference: TreatmentPreference = .multichannel,
@@ -37,11 +37,13 @@ extension Ladder {
 
 /// Selects the renditions of one language.
 struct SpokenLanguage {
-  /// The language tag; nil if the presentation names none.
+  /// The language tag; nil if the default rendition states no language. In that case, every
+  /// language is accepted.
   let tag: String?
 
-  /// Uses the wanted language if a rendition has it, or else that of the first variant's default
-  /// rendition.
+  /// Uses the wanted language if a rendition matches it. Otherwise uses the language of the first
+  /// variant that has audio renditions: that of its default rendition, or else of its first
+  /// automatically selected rendition, or else of its first rendition.
   init(of playlist: MultivariantPlaylist, wanted: String?) {
     if let wanted, playlist.renditions.contains(where: { Self.matches($0.language, wanted) }) {
       tag = wanted
@@ -54,8 +56,10 @@ struct SpokenLanguage {
     tag = first?.language
   }
 
-  /// Returns the renditions of a group to use: one for each CHANNELS value. Leaves out those that
-  /// only a user may select, such as commentary, if there are others.
+  /// Returns the renditions of an audio group that can be used: one for each CHANNELS value, in
+  /// this language or without a stated language. Default renditions are preferred. Leaves out audio
+  /// descriptions and similar renditions, and those that only a user may select, such as
+  /// commentary, if there are others.
   func choose(_ group: [RenditionEntry]) -> [RenditionEntry] {
     var own = group.filter { rendition in
       guard let tag else { return true }
@@ -74,7 +78,8 @@ struct SpokenLanguage {
     return chosen
   }
 
-  /// Whether two tags are the same language: one may be a subtag of the other, as "en" and "en-GB".
+  /// Whether a language tag matches the wanted one: the tags are equal, or one begins with the
+  /// other, as "en-GB" begins with "en". Case is ignored. False if `language` is nil.
   private static func matches(_ language: String?, _ wanted: String) -> Bool {
     guard let first = language?.lowercased() else { return false }
     let second = wanted.lowercased()
@@ -83,7 +88,7 @@ struct SpokenLanguage {
 }
 
 extension RenditionEntry {
-  /// Whether it is neither an audio description nor made for other special needs.
+  /// Whether the rendition is neither an audio description nor made for other accessibility needs.
   fileprivate var isPlain: Bool {
     !characteristics.contains { $0.hasPrefix("public.accessibility") }
   }

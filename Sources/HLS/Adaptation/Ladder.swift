@@ -7,15 +7,16 @@
 /// variant stream (`Variant`) whose own segments contain the sound. Elsewhere, a rendition number
 /// is an index into the `Ladder`.
 public struct Rendition: Sendable, Equatable {
-  /// Address of its media playlist.
+  /// Address of the rendition's media playlist.
   public var uri: String
   /// Bit rate of everything that must be fetched, in bit/s, including video in the same segments.
   public var bitRate: Double
-  /// Whether it has more than two channels. Stereo renditions are upmixed.
+  /// Whether the rendition has more than two channels. Stereo renditions are upmixed.
   public var isMultichannel: Bool
-  /// The provider's preference (RFC 8216bis, SCORE): higher is better.
+  /// The provider's preference (RFC 8216bis, SCORE): higher is better. Nil if it is not stated.
   public var score: Double?
-  /// Number of channels that the playlist states; nil if unknown.
+  /// Number of channels as stated by the playlist, or as decoded, or else as usual for the codec;
+  /// nil if unknown.
   public var channels: Int?
   /// Whether the bit rate is guessed from the codec, because the playlist does not state it.
   public var isGuessed: Bool
@@ -41,7 +42,8 @@ public enum TreatmentPreference: String, Sendable, CaseIterable {
   case stereo
 }
 
-/// The renditions that are worth fetching, by bit rate: first stereo, then multichannel.
+/// The renditions that are worth fetching, in ascending order of bit rate. Stereo renditions come
+/// before multichannel renditions.
 public struct Ladder: RandomAccessCollection, Sendable, Equatable {
   private let renditions: [Rendition]
 
@@ -49,15 +51,18 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
   public var endIndex: Int { renditions.count }
   public subscript(index: Int) -> Rendition { renditions[index] }
 
-  /// Leaves out renditions that are not worth their bit rate: a rendition above `maximumBitRate`; a
-  /// stereo rendition that costs as much as a multichannel one; a rendition that costs more than
-  /// another one of the same treatment without a better score. The ladder is empty if no rendition
-  /// is within the maximum.
+  /// Creates a ladder from the renditions that are worth their bit rate.
+  ///
+  /// Leaves out a rendition above `maximumBitRate` or without a positive, finite bit rate. Leaves
+  /// out a stereo rendition unless it costs less than every multichannel rendition of the ladder.
+  /// Also leaves out a rendition that costs as much as, or more than, another one of the same
+  /// treatment without having a better score. If a score is missing, a higher bit rate counts as a
+  /// better score. The ladder is empty if no rendition is within the maximum.
   ///
   /// - Parameters:
   ///   - maximumBitRate: upper limit in bit/s.
-  ///   - preference: the preferred treatment. The other one is used if nothing else is within the
-  ///     maximum.
+  ///   - preference: the preferred treatment. `.multichannel` keeps both treatments. `.stereo`
+  ///     leaves out multichannel if a stereo rendition is within the maximum.
   public init(
     _ renditions: some Sequence<Rendition>, maximumBitRate: Double = .infinity,
     prefer preference: TreatmentPreference = .multichannel

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of the player as input of an adaptation rule.
+/// The state of the player, as the input of an adaptation rule.
 public struct PlaySituation: Sendable, Equatable {
   /// Current time in s, on the clock of `SegmentTiming`.
   public var now: Double
-  /// Time since the presentation was requested, in s.
+  /// Time since the player began to fetch the presentation, in s.
   public var elapsed: Double
-  /// Sound that is fetched but not yet played, in s.
+  /// Duration of the playable sound that has been fetched but not yet played, in s.
   public var buffer: Double
   /// Typical duration of a segment, in s.
   public var segmentSeconds: Double
   /// Whether playback has been allowed to start.
   public var hasStarted: Bool
-  /// Whether nothing else can be fetched now: the next segment does not exist yet, or the buffer is
+  /// Whether the next segment cannot be fetched now, because it does not exist yet or the buffer is
   /// full.
   public var isWaiting: Bool
-  /// Time from the playback position to the live end, in s; nil on demand.
+  /// Time from the playback position to the live end, in s; nil if the presentation is not live.
   public var liveDistance: Double?
 
   public init(
@@ -32,12 +32,13 @@ public struct PlaySituation: Sendable, Equatable {
   }
 }
 
-/// A segment that is queued and not yet read to its end.
+/// A queued segment that has not yet been read to its end.
 public struct ReplaceableSegment: Sendable, Equatable {
   public var number: Int
   public var rendition: Int
-  /// Time until a decoder could use another rendition of it, in s: from the read position to its
-  /// start. Negative if it has been started.
+  /// Time from the read position to the start of the segment, in s; negative if reading of the
+  /// segment has begun. Until that time is over, a decoder can use another rendition for the
+  /// complete segment.
   public var secondsLeft: Double
 
   public init(number: Int, rendition: Int, secondsLeft: Double) {
@@ -47,8 +48,8 @@ public struct ReplaceableSegment: Sendable, Equatable {
   }
 }
 
-/// A queued segment to fetch again in a better rendition. The sound changes within the segment,
-/// where both renditions can be aligned.
+/// A queued segment to fetch again in a better rendition. The sound changes to that rendition
+/// within the segment, where the two renditions can be aligned.
 public struct Replacement: Sendable, Equatable {
   public var number: Int
   public var rendition: Int
@@ -62,36 +63,42 @@ public struct Replacement: Sendable, Equatable {
 /// The decision about a running download.
 public enum DownloadCourse: Sendable, Equatable {
   case goOn
-  /// Stop it and fetch the same segment in this rendition.
+  /// Stop the download and fetch the same segment in this lower rendition.
   case abandon(rendition: Int)
-  /// Stop it. It is a replacement that would be late, or it shows that the throughput is low.
+  /// Stop the download of a replacement, which would be late or shows that the throughput is low.
   case giveUp
 }
 
-/// Decides which rendition to fetch. Its decisions depend only on its input.
+/// A rule that decides which rendition to fetch. The same sequence of calls always leads to the
+/// same decisions.
 public protocol AdaptationRule: Sendable {
-  /// Returns the rendition of the next segment.
+  /// Returns the rendition in which to fetch the next segment.
   mutating func next(_ situation: PlaySituation) -> Int
-  /// Records a download that has ended.
+  /// Records the timing of a download that was completed or cancelled.
   mutating func record(_ timing: SegmentTiming, rendition: Int)
-  /// Decides about a running download. Called about ten times per second.
+  /// Decides whether to continue a running download. Called about ten times per second.
   ///
-  /// - Parameter secondsLeft: time until a replacement must have arrived, in s; nil for other
-  ///   segments.
+  /// - Parameter secondsLeft: time until a replacement must have arrived, in s; nil if the download
+  ///   is not a replacement.
   mutating func course(
     of download: DownloadProgress, rendition: Int, secondsLeft: Double?, _ situation: PlaySituation
   ) -> DownloadCourse
-  /// Returns a queued segment to replace; nil for none. Called before `next` and while waiting.
+  /// Returns a queued segment to fetch again in another rendition; nil if there is none. Called
+  /// before `next`, and repeatedly while the next segment cannot be fetched.
   mutating func replacement(_ situation: PlaySituation, queue: [ReplaceableSegment]) -> Replacement?
-  /// Called after a replacement has been fetched and recorded.
+  /// Reports that a replacement has been fetched and recorded, or that it could not be fetched. Not
+  /// called if the download of the replacement was cancelled.
   ///
+  /// - Parameter inTime: whether the replacement arrived before it was too late to play it; false
+  ///   if it could not be fetched.
   /// - Returns: whether to play the replacement.
   mutating func replaced(inTime: Bool, _ situation: PlaySituation) -> Bool
   /// Whether the buffer suffices to start playing.
   func mayStart(_ situation: PlaySituation) -> Bool
   /// The latest change between multichannel and stereo; nil if there was none or it is unknown.
   var lastChange: TreatmentChange? { get }
-  /// Expected duration of a download of this many bits, in s. Default: 0.1.
+  /// Returns the expected duration of a download of this many bits, in s. The default
+  /// implementation returns 0.1.
   func seconds(forBits bits: Double) -> Double
 }
 

@@ -26,8 +26,8 @@ extension RenditionChoice {
     return .abandon(rendition: rescue)
   }
 
-  /// Returns the rendition to fetch instead of a download that will be late; nil to let it
-  /// continue for now.
+  /// Returns the lower rendition to fetch instead of a download that would be late; nil to let the
+  /// download continue for now.
   private func rescueRendition(
     _ rendition: Int, _ download: DownloadProgress, _ rate: Double, _ situation: PlaySituation
   ) -> Int? {
@@ -42,7 +42,7 @@ extension RenditionChoice {
       return situation.now - download.requestTime >= 1.5 ? rescue : nil
     }
     // Decide as late as possible, because the throughput may recover. If even the lower rendition
-    // would be late, recovery is the only hope.
+    // would be late, only a recovery can prevent a stall.
     let needed = max(parameters.leastRescue, seconds(rescue) + 0.25)
     let isHopeless = needed > parameters.earliestRescue * situation.segmentSeconds
     let latest = parameters.hopelessRescue * situation.segmentSeconds

@@ -39,8 +39,9 @@ extension RenditionChoice {
     lastChange = TreatmentChange(time: situation.now, isMultichannel: true, reason: .recovered)
   }
 
-  /// Whether multichannel is likely to last, judged by the latest samples, the fast average and the
-  /// time since the first sample above the threshold.
+  /// Whether the throughput has recovered for long enough that multichannel is likely to last. The
+  /// latest samples and the fast average must reach `recoveredRate`, the recovery must have lasted
+  /// for the hold (half of it at a high rate), and enough must be buffered.
   func hasRecovered(_ situation: PlaySituation) -> Bool {
     guard canChange, let first = ladder.firstMultichannel, let recoveredSince,
       let least = history.minimum(ofLast: neededSamples(situation)), least >= recoveredRate,
@@ -62,8 +63,9 @@ extension RenditionChoice {
     min(parameters.recoveryBuffer, 1.75 * situation.segmentSeconds)
   }
 
-  /// Returns a queued stereo segment to replace by multichannel. After a degradation, the first
-  /// replacement is also a test: the treatment changes only if it arrives fast enough.
+  /// Returns the first queued stereo segment that can be replaced by multichannel in time; nil if
+  /// none should be replaced now. After a degradation, the first replacement is also a test: the
+  /// treatment changes only if that replacement arrives fast enough.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {
@@ -89,8 +91,10 @@ extension RenditionChoice {
     return isSafe ? Replacement(number: candidate.number, rendition: first) : nil
   }
 
-  /// Returns the first segment if it can be replaced before playback starts. It was fetched in the
-  /// cheapest rendition; if it arrived fast, playback can start in multichannel.
+  /// Returns a multichannel replacement for the first segment, and changes the treatment to
+  /// multichannel. The first segment is fetched in the cheapest rendition. Returns nil if it
+  /// arrived too slowly, if the replacement would arrive too late for the start of playback, or if
+  /// another segment is queued already.
   private mutating func betterStart(
     _ situation: PlaySituation, queue: [ReplaceableSegment], _ first: Int
   ) -> Replacement? {

@@ -19,14 +19,16 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   /// The latest change of treatment and its reason; nil if there was none.
   public internal(set) var lastChange: TreatmentChange?
   var treatment = Treatment.undecided
-  /// The rendition that was chosen last.
+  /// The rendition that was chosen last; nil before the first choice.
   var current: Int?
-  /// Start of the first in the current series of downloads that show recovered throughput, in s.
+  /// When the first download of the current series with recovered throughput was requested, in s;
+  /// nil if the throughput has not recovered.
   var recoveredSince: Double?
   /// How long the throughput must stay recovered, in s.
   var hold: Double
   var returnedAt: Double?
-  /// When a multichannel rendition was last left for a lower one, in s.
+  /// When a multichannel rendition was last left for a lower rendition, in s; nil if that has not
+  /// happened.
   var loweredAt: Double?
   /// Whether queued segments are being replaced.
   var isReplacing = false
@@ -46,7 +48,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     }
   }
 
-  /// Returns 0 for an empty ladder.
+  /// Returns the rendition in which to fetch the next segment. It is 0, the cheapest one, before
+  /// the throughput is known. Also returns 0 for an empty ladder.
   public mutating func next(_ situation: PlaySituation) -> Int {
     guard ladder.count > 1, let estimate else {
       current = 0
@@ -66,7 +69,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     return rendition
   }
 
-  /// Expected throughput in bit/s, cautious after a slow segment; nil before the first sample.
+  /// Expected throughput, in bit/s; nil before the first sample. It is at most 1.5 times the newest
+  /// sample, so it drops at once after a slow segment.
   var estimate: Double? {
     guard let fast = history.mean(halfLife: parameters.fastHalfLife),
       let slow = history.mean(halfLife: parameters.slowHalfLife),
@@ -79,7 +83,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     estimate.map { history.firstByteSeconds + bits / $0 } ?? .infinity
   }
 
-  /// Renditions that count as a degradation. If all are multichannel, only the cheapest.
+  /// Indexes of the renditions to which the sound is degraded: all stereo renditions, or only the
+  /// cheapest rendition if all are multichannel.
   var stereoRenditions: Range<Int> { 0..<max(1, ladder.firstMultichannel ?? ladder.count) }
 
   var canChange: Bool { ladder.firstMultichannel.map { $0 > 0 } ?? false }
@@ -100,12 +105,15 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     if treatment == .stereo, !isReplacing, hasRecovered(situation) { restore(situation) }
   }
 
-  /// Expected duration of a segment's download, in s.
+  /// Returns the expected duration of a segment's download, in s, at an estimated throughput in
+  /// bit/s.
   func seconds(_ rendition: Int, _ estimate: Double, _ situation: PlaySituation) -> Double {
     history.firstByteSeconds + ladder[rendition].bitRate * situation.segmentSeconds / estimate
   }
 
-  /// Returns the best multichannel rendition that would arrive in time; nil if there is none.
+  /// Returns the best multichannel rendition whose next segment would arrive in time. If none
+  /// would, returns the cheapest one if it is worth a trial (`RenditionChoiceParameters.trial`), or
+  /// else nil.
   func multichannelRendition(_ estimate: Double, _ situation: PlaySituation) -> Int? {
     guard let first = ladder.firstMultichannel else { return nil }
     let room = situation.hasStarted ? situation.buffer - parameters.reserve : 3
@@ -128,7 +136,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     return situation.hasStarted && canFallBack && isWorthATrial ? first : nil
   }
 
-  /// Returns the best stereo rendition that the throughput allows, or else the cheapest one.
+  /// Returns the best stereo rendition that the throughput allows, or else the cheapest rendition.
   func stereoRendition(_ estimate: Double, _ situation: PlaySituation) -> Int {
     let room = situation.buffer - parameters.reserve - 0.5
     return stereoRenditions.last { rendition in
@@ -137,7 +145,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     } ?? 0
   }
 
-  /// True if more than 1.5 segments are buffered, or anything at all after `startPatience`.
+  /// Whether more than 1.5 segments are buffered, or anything at all once `startPatience` has
+  /// elapsed.
   public func mayStart(_ situation: PlaySituation) -> Bool {
     guard situation.buffer > 0 else { return false }
     return situation.buffer > situation.segmentSeconds * 1.5

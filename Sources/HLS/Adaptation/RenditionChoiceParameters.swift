@@ -2,50 +2,59 @@
 
 /// The parameters of `RenditionChoice`. Ratios are throughput divided by a rendition's bit rate.
 public struct RenditionChoiceParameters: Sendable, Equatable {
-  /// Half-lives of the two throughput averages, in s. The lower average counts.
+  /// Half-lives of the two throughput averages, in s. The estimated throughput is at most the lower
+  /// average.
   public var fastHalfLife = 3.0
   public var slowHalfLife = 12.0
 
   /// Buffer that should remain when the next segment has arrived, in s.
   public var reserve = 2.0
-  /// A multichannel segment is tried if its expected download time is at most this many times the
-  /// buffer. The download is watched, so that a wrong guess costs little.
+  /// Maximum expected download time of a segment of the cheapest multichannel rendition that is
+  /// fetched although it would be late, as a multiple of the buffer. A download that is too slow is
+  /// abandoned, so a wrong guess costs little.
   public var trial = 1.5
-  /// Share of a segment's duration that its download may take, for multichannel renditions above
-  /// the cheapest. The share is the buffer divided by 30 s, within these limits.
+  /// Limits of the share of a segment's duration that its download may take, for multichannel
+  /// renditions above the cheapest. Within these limits, the share is the buffer divided by 30 s.
   public var leastShare = 1.0 / 3
   public var greatestShare = 2.0 / 3
-  /// Extra throughput that a change to a better rendition requires, as a factor.
+  /// Factor by which a change to a better multichannel rendition increases the throughput that the
+  /// rendition requires.
   public var raising = 1.2
-  /// Time after leaving a multichannel rendition in which no better one is chosen, in s.
+  /// Time after a multichannel rendition was left for a lower one in which no better multichannel
+  /// rendition is chosen, in s.
   public var raisingHold = 30.0
 
-  /// A download is abandoned for a lower rendition when the buffer falls to what that rendition
-  /// needs: at least `leastRescue` s, and at most `earliestRescue` segments. If it needs more, it
-  /// would be late anyway, and the download is abandoned at `hopelessRescue` segments.
+  /// Limits of the buffer at which a slow download is abandoned for a lower rendition. The download
+  /// is abandoned when the buffer falls to what the lower rendition needs, but at least
+  /// `leastRescue` s. If it needs more than `earliestRescue` segment durations, it would be late
+  /// anyway. The download is then abandoned at `hopelessRescue` segment durations, but at least
+  /// `leastRescue` s.
   public var leastRescue = 1.5
   public var earliestRescue = 0.75
   public var hopelessRescue = 0.45
 
-  /// Throughput ratio that counts as recovered.
+  /// Ratio of the throughput to the bit rate of the cheapest multichannel rendition from which the
+  /// throughput counts as recovered.
   public var recovery = 1.3
-  /// Time for which the throughput must stay recovered, in s. It is halved at `strongRecovery` and
-  /// above.
+  /// Time for which the throughput must stay recovered, in s. It decreases linearly as the ratio
+  /// rises from `recovery`, to half at `strongRecovery` and above.
   public var hold = 8.0
   public var strongRecovery = 4.0
-  /// Number of consecutive segments that must show the recovery, or one if they do not fit in
-  /// `hold`. The replaced segment is an additional one.
+  /// Number of consecutive segments that must show the recovery. One segment suffices if that many
+  /// do not fit in `hold`. The segment that is then fetched again as a test is not counted.
   public var recoveredSamples = 2
-  /// Buffer required for a return to multichannel, in s, but never more than 1.75 segments.
+  /// Buffer that a return to multichannel requires, in s. At most 1.75 segment durations are
+  /// required.
   public var recoveryBuffer = 7.0
-  /// If a return to multichannel lasted less than this, in s, the hold is doubled, up to
-  /// `longestHold`.
+  /// Duration of multichannel after a return below which the hold is doubled, up to `longestHold`,
+  /// in s.
   public var shortReturn = 30.0
   public var longestHold = 32.0
-  /// Fraction of a segment that may have been read already when another rendition joins.
+  /// Maximum fraction of a segment that may have been read when its replacement arrives.
   public var latestJoin = 0.7
 
-  /// Time after which playback starts with one segment, in s. With two it starts at once.
+  /// Time after which playback starts even with a single segment, in s. With two segments, playback
+  /// starts at once.
   public var startPatience = 2.5
   /// Throughput ratio required to start in multichannel.
   public var startRatio = 1.5

@@ -4,12 +4,12 @@ import Glibc
 
 /// The timing of a segment's download.
 public struct SegmentTiming: Sendable, Equatable {
-  /// When the last byte arrived, in s, on any monotonic clock.
+  /// When the last byte arrived or the download was stopped, in s, on any monotonic clock.
   public var end: Double
   public var bytes: Int
-  /// Time from the request to the last byte, in s.
+  /// Time from the request to the last byte or to the stop, in s.
   public var seconds: Double
-  /// Time from the request to the first byte, in s.
+  /// Time from the request to the first byte, in s; equal to `seconds` if no byte arrived.
   public var firstByteSeconds: Double
   /// Whether the download was stopped before its end.
   public var isPartial: Bool
@@ -39,12 +39,12 @@ public struct ThroughputHistory: Sendable, Equatable {
 
   public init() {}
 
-  /// Records a download. Ignores impossible timings: non-finite or negative times, or an end before
-  /// that of the last sample. Also ignores bodies below 2 kB, unless they were stopped after more
-  /// than 1 s.
+  /// Records a download. Ignores impossible timings: values that are negative or not finite, a
+  /// duration of 0, a first byte after the last one, or an end before that of the last sample. Also
+  /// ignores bodies below 2000 bytes, unless the download was stopped after more than 1 s.
   ///
-  /// - Returns: rate of the body in bit/s, without the wait for its first byte; nil if it was
-  ///   ignored.
+  /// - Returns: the rate of the body in bit/s, without the wait for its first byte; nil if the
+  ///   download was ignored.
   @discardableResult
   mutating func record(_ timing: SegmentTiming) -> Double? {
     let waited = timing.firstByteSeconds
@@ -61,8 +61,8 @@ public struct ThroughputHistory: Sendable, Equatable {
     return rate
   }
 
-  /// Weighted average in bit/s; nil without samples. A sample's weight halves with every
-  /// `halfLife`, in s, of its age relative to the newest.
+  /// Returns the weighted average of the samples, in bit/s; nil if there are none. The weight of a
+  /// sample halves with every `halfLife` s by which it is older than the newest one.
   func mean(halfLife: Double) -> Double? {
     guard let newest = samples.last?.end else { return nil }
     var sum = 0.0
@@ -75,7 +75,7 @@ public struct ThroughputHistory: Sendable, Equatable {
     return sum / weights
   }
 
-  /// The minimum of the newest `count` samples, in bit/s; nil if there are fewer.
+  /// Returns the minimum of the newest `count` samples, in bit/s; nil if there are fewer samples.
   func minimum(ofLast count: Int) -> Double? {
     samples.count < count ? nil : samples.suffix(count).map(\.bitsPerSecond).min()
   }
