@@ -2,7 +2,7 @@
 
 /// The attributes of a tag, `NAME=value,...` (RFC 8216, section 4.2).
 ///
-/// If an attribute occurs twice, the first one counts. Unknown attributes are ignored.
+/// If an attribute occurs twice, the first value counts. Unknown attributes are ignored.
 struct AttributeList {
   private enum Value {
     case quoted(String)
@@ -15,7 +15,8 @@ struct AttributeList {
   ///
   /// - Parameters:
   ///   - text: the text after the tag's colon.
-  ///   - variables: are substituted in quoted strings and hexadecimal sequences.
+  ///   - variables: the variables to substitute in quoted strings and hexadecimal sequences.
+  /// - Throws: an error if the syntax is invalid or a variable is not defined.
   init(_ text: Substring, _ variables: PlaylistVariables) throws(PlaylistError) {
     var rest = text
     while true {
@@ -38,7 +39,8 @@ struct AttributeList {
     (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D
   }
 
-  /// Removes a value and the comma after it from the rest.
+  /// Returns the next value, with its variables substituted. Removes the value and the comma after
+  /// it from `rest`.
   private static func value(
     _ name: String, _ rest: inout Substring, _ variables: PlaylistVariables
   ) throws(PlaylistError) -> Value {
@@ -64,22 +66,26 @@ struct AttributeList {
     return value
   }
 
-  /// A quoted string; nil if there is none.
+  /// Returns the value of an attribute if it is a quoted string; otherwise nil.
   func text(_ name: String) -> String? {
     if case .quoted(let text) = values[name] { return text }
     return nil
   }
 
-  /// An enumerated string; nil if there is none.
+  /// Returns the value of an attribute if it is not quoted, such as an enumerated string; otherwise
+  /// nil.
   func word(_ name: String) -> String? {
     if case .plain(let text) = values[name] { return text }
     return nil
   }
 
-  /// Whether the value is YES.
+  /// Whether the value of an attribute is YES, without quotes.
   func flag(_ name: String) -> Bool { word(name) == "YES" }
 
-  /// A decimal integer from 0 to 2^63 - 1; nil if there is none.
+  /// Returns the value of an attribute as an integer from 0 to 2^63 - 1; nil if the attribute is
+  /// missing or quoted.
+  ///
+  /// - Throws: an error if the value is not a decimal integer in this range.
   func integer(_ name: String) throws(PlaylistError) -> Int? {
     guard let text = word(name) else { return nil }
     guard let number = PlaylistNumber.integer(text[...]) else {
@@ -88,7 +94,10 @@ struct AttributeList {
     return number
   }
 
-  /// A decimal number with or without a sign; nil if there is none.
+  /// Returns the value of an attribute as a decimal number with an optional sign; nil if the
+  /// attribute is missing or quoted.
+  ///
+  /// - Throws: an error if the value is not a decimal number.
   func number(_ name: String) throws(PlaylistError) -> Double? {
     guard let text = word(name) else { return nil }
     guard let number = PlaylistNumber.decimal(text[...]) else {
@@ -97,22 +106,25 @@ struct AttributeList {
     return number
   }
 
-  /// A quoted string that must be present.
+  /// Returns the value of an attribute that must be present and quoted.
+  ///
+  /// - Throws: an error if it is not.
   func required(_ name: String) throws(PlaylistError) -> String {
     guard let text = text(name) else { throw PlaylistError("it lacks \(name)") }
     return text
   }
 }
 
-/// Parses numbers of playlists (RFC 8216, section 4.2).
+/// Parses the numbers in playlists (RFC 8216, section 4.2).
 enum PlaylistNumber {
-  /// Decimal digits, 0 to 2^63 - 1; nil for anything else.
+  /// Parses decimal digits with a value from 0 to 2^63 - 1. Returns nil for anything else.
   static func integer(_ text: Substring) -> Int? {
     guard let first = text.utf8.first, (0x30...0x39).contains(first) else { return nil }
     return Int(text)
   }
 
-  /// Digits and a point, with or without a sign; nil for anything else, such as an exponent.
+  /// Parses digits with an optional point and sign. Returns nil for anything else, such as an
+  /// exponent.
   static func decimal(_ text: Substring) -> Double? {
     let isPlain = text.utf8.allSatisfy {
       (0x30...0x39).contains($0) || $0 == 0x2E || $0 == 0x2D || $0 == 0x2B
@@ -121,8 +133,8 @@ enum PlaylistNumber {
     return number
   }
 
-  /// The 16 bytes of `0x...`, most significant first. Shorter values are padded with zeros in
-  /// front.
+  /// Parses `0x` and 1 to 32 hexadecimal digits as 16 bytes, most significant first. Shorter values
+  /// are padded with leading zeros. Returns nil for anything else.
   static func initialisationVector(_ text: Substring) -> [UInt8]? {
     guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
     let digits = text.dropFirst(2)

@@ -7,23 +7,25 @@ public struct MediaPlaylist: Sendable, Equatable {
     case event = "EVENT"
   }
 
-  /// `EXT-X-VERSION`; 1 if it is missing.
+  /// Protocol version (`EXT-X-VERSION`); 1 if the tag is missing.
   public var version = 1
-  /// Maximum duration of a segment, rounded to the nearest second, in s.
+  /// Target duration, in s: the maximum duration of a segment, after rounding to the nearest
+  /// second.
   public var targetDuration = 0.0
   /// Media sequence number of the first segment.
   public var mediaSequence = 0
   /// Number of discontinuities before the first segment.
   public var discontinuitySequence = 0
   public var kind: Kind?
-  /// Whether no segment will be added.
+  /// Whether the playlist is complete, so that no segment will be added (`EXT-X-ENDLIST`).
   public var hasEnded = false
   /// Whether each segment can be decoded without those before it.
   public var areSegmentsIndependent = false
-  /// Whether it contains only video key frames and no sound.
+  /// Whether the segments contain only video key frames and no sound.
   public var hasOnlyKeyFrames = false
   public var start: PlaylistStart?
-  /// Preferred distance of playback from the live end, in s; nil for three target durations.
+  /// Preferred distance of playback from the live end, in s; nil if it is not stated, which means
+  /// three target durations.
   public var holdBack: Double?
   public var segments: [MediaSegment] = []
 
@@ -33,9 +35,10 @@ public struct MediaPlaylist: Sendable, Equatable {
 
 /// The preferred start of playback (`EXT-X-START`).
 public struct PlaylistStart: Sendable, Equatable {
-  /// Offset from the beginning, or from the end if negative, in s.
+  /// Offset from the beginning of the playlist, or from its end if negative, in s.
   public var offset: Double
-  /// Whether samples before the offset should be skipped.
+  /// Whether to begin exactly at the offset, instead of at the start of the segment that contains
+  /// it.
   public var isPrecise: Bool
 }
 
@@ -46,21 +49,21 @@ public struct MediaSegment: Sendable, Equatable {
   /// Duration in s.
   public var duration: Double
   public var title: String?
-  /// Its media sequence number.
+  /// Media sequence number.
   public var sequence: Int
   /// Discontinuity number. Segments with the same number share timestamps, codec and format.
   public var discontinuity = 0
-  /// Byte range of the resource; nil for all of it.
+  /// Byte range of the segment in the resource; nil if the segment is the complete resource.
   public var range: ByteRange?
-  /// Its initialisation section; nil if there is none.
+  /// Initialisation section of the segment; nil if there is none.
   public var map: MediaMap?
-  /// Keys to decrypt it, as alternatives; empty if it is not encrypted.
+  /// Keys to decrypt the segment, as alternatives; empty if the segment is not encrypted.
   public var keys: [SegmentKey] = []
-  /// Whether the server does not have this segment.
+  /// Whether the segment is missing on the server (`EXT-X-GAP`).
   public var isGap = false
-  /// Date and time of its start; nil if unknown.
+  /// Date and time of the segment's start; nil if no tag states it for this segment.
   public var programDate: ProgramDate?
-  /// Bit rate that the playlist states, in bit/s; nil if unknown.
+  /// Bit rate that the playlist states for the segment, in bit/s; nil if it states none.
   public var bitRate: Int?
 }
 
@@ -82,11 +85,11 @@ public struct ByteRange: Sendable, Equatable {
 public struct MediaMap: Sendable, Equatable {
   public var uri: String
   public var range: ByteRange?
-  /// Keys to decrypt it, as alternatives; empty if it is not encrypted.
+  /// Keys to decrypt the section, as alternatives; empty if the section is not encrypted.
   public var keys: [SegmentKey] = []
 }
 
-/// The encryption of segments (`EXT-X-KEY`).
+/// A key for encrypted segments, and the encryption method (`EXT-X-KEY`).
 public struct SegmentKey: Sendable, Equatable {
   public enum Method: Sendable, Equatable {
     /// Complete segments are encrypted: AES-128 in cipher block chaining mode with PKCS #7 padding.
@@ -97,12 +100,15 @@ public struct SegmentKey: Sendable, Equatable {
 
   public var method: Method
   public var uri: String
-  /// 16 bytes; nil for the media sequence number as a 128-bit big-endian integer.
+  /// Initialisation vector of 16 bytes. If it is nil, the media sequence number of the segment is
+  /// used, as a 128-bit big-endian integer.
   public var initialisationVector: [UInt8]?
-  /// KEYFORMAT; `identity` means that the key is 16 plain bytes.
+  /// Key format (KEYFORMAT attribute). In the format `identity`, the key is fetched as 16 plain
+  /// bytes.
   public var format = "identity"
 
-  /// Returns the initialisation vector for a segment.
+  /// Returns the initialisation vector, of 16 bytes, for the segment with this media sequence
+  /// number.
   public func vector(forSequence sequence: Int) -> [UInt8] {
     if let initialisationVector { return initialisationVector }
     let low = (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * $0)) }

@@ -99,7 +99,7 @@ struct MediaPlaylistReader {
     guard playlist.segments.count < PlaylistLimits.segments else {
       throw PlaylistError("it has more than \(PlaylistLimits.segments) segments")
     }
-    // Sequence and discontinuity numbers are relative; `finished` makes them absolute.
+    // Sequence and discontinuity numbers count from 0 here; `finished` adds the playlist's offsets.
     var segment = MediaSegment(uri: uri, duration: duration, sequence: playlist.segments.count)
     segment.title = title
     segment.discontinuity = discontinuity
@@ -113,8 +113,11 @@ struct MediaPlaylistReader {
     (self.duration, title, range, isGap, programDate) = (nil, nil, nil, false, nil)
   }
 
-  /// Returns the byte range. Without an offset, it follows the range of the previous segment, which
-  /// must be of the same resource.
+  /// Returns the byte range of a segment; nil if the segment has none. A range without an offset
+  /// begins where the range of the previous segment ends.
+  ///
+  /// - Throws: an error if the offset is missing and the previous segment has no range or another
+  ///   URI.
   private func place(
     _ range: (length: Int, offset: Int?)?, in uri: String
   ) throws(PlaylistError) -> ByteRange? {
@@ -157,7 +160,7 @@ struct MediaPlaylistReader {
     return number
   }
 
-  /// Parses `LENGTH[@OFFSET]`.
+  /// Parses a byte range `LENGTH[@OFFSET]`, in bytes.
   private static func range(
     _ text: Substring
   ) throws(PlaylistError) -> (length: Int, offset: Int?) {

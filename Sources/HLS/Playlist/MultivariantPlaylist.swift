@@ -12,13 +12,13 @@ public struct MultivariantPlaylist: Sendable, Equatable {
   /// Variables for the media playlists that import them.
   public var variables = PlaylistVariables()
 
-  /// Returns the renditions of a variant's audio group.
+  /// Returns the renditions of a variant's audio group; empty if the variant has no audio group.
   public func renditions(of variant: Variant) -> [RenditionEntry] {
     renditions.filter { $0.group == variant.audioGroup }
   }
 }
 
-/// A version of the complete presentation.
+/// A version of the complete presentation (`EXT-X-STREAM-INF`).
 public struct Variant: Sendable, Equatable {
   /// Size of the video, in pixels.
   public struct Resolution: Sendable, Equatable {
@@ -29,18 +29,18 @@ public struct Variant: Sendable, Equatable {
   public var uri: String
   /// Peak bit rate of the variant with its renditions, in bit/s.
   public var bandwidth: Int
-  /// Average bit rate, in bit/s.
+  /// Average bit rate of the variant with its renditions, in bit/s; nil if it is not stated.
   public var averageBandwidth: Int?
   /// Codec names as in RFC 6381.
   public var codecs: [String] = []
   public var resolution: Resolution?
   public var audioGroup: String?
-  /// The provider's preference: higher is better.
+  /// The provider's preference: higher is better. Nil if it is not stated.
   public var score: Double?
   public var stableID: String?
   public var name: String?
 
-  /// Whether it contains video, judged by its attributes.
+  /// Whether the variant contains video, judged by its RESOLUTION and CODECS attributes.
   public var hasPictures: Bool {
     if resolution != nil { return true }
     let families = ["avc", "hvc", "hev", "dvh", "av01", "vp08", "vp09", "mp4v"]
@@ -48,30 +48,30 @@ public struct Variant: Sendable, Equatable {
   }
 }
 
-/// One of the alternatives of an audio group (`EXT-X-MEDIA:TYPE=AUDIO`).
+/// An entry of an audio group (`EXT-X-MEDIA:TYPE=AUDIO`). The entries of a group are alternatives.
 public struct RenditionEntry: Sendable, Equatable {
   public var group: String
   public var name: String
   /// Address of its media playlist; nil if the sound is in the variants' own segments.
   public var uri: String?
-  /// A language tag (RFC 5646).
+  /// A language tag (RFC 5646); nil if it is not stated.
   public var language: String?
   public var isDefault = false
   public var isAutoselected = false
   public var channels: AudioChannels?
   public var characteristics: [String] = []
   public var stableID: String?
-  /// Sample rate in Hz.
+  /// Sample rate in Hz; nil if it is not stated.
   public var sampleRate: Int?
 }
 
 /// The CHANNELS attribute: a count, coding identifiers, and usage (RFC 8216bis, section 4.4.6.1).
 public struct AudioChannels: Sendable, Equatable {
   public var count: Int
-  /// Identifiers such as `JOC`, or an order such as `3OA` for ambisonics. Empty if the attribute
-  /// has `-`.
+  /// Coding identifiers, such as `JOC`, or `3OA` for ambisonics of order 3. Empty if the attribute
+  /// states none.
   public var codings: [String] = []
-  /// `BINAURAL`, `IMMERSIVE` or `DOWNMIX`.
+  /// Usage indicators, such as `BINAURAL`, `IMMERSIVE` or `DOWNMIX`.
   public var usages: [String] = []
 
   /// The attribute as written in a playlist.
@@ -84,12 +84,12 @@ public struct AudioChannels: Sendable, Equatable {
     return parts.joined(separator: "/")
   }
 
-  /// Whether it was made for headphones already and must not be spatialised again.
+  /// Whether the sound was made for headphones already and must not be spatialised again.
   public var isBinaural: Bool { usages.contains("BINAURAL") }
 }
 
 extension AudioChannels {
-  /// Nil if the text does not begin with a count of 1 to 1024.
+  /// Parses the attribute. Returns nil if the text does not begin with a count from 1 to 1024.
   init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard let count = parts.first.flatMap(PlaylistNumber.integer), (1...1024).contains(count)

@@ -9,9 +9,9 @@ public enum Playlist: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - bytes: UTF-8; a byte order mark is skipped.
-  ///   - imported: the variables of the multivariant playlist.
+  ///   - imported: the variables of the multivariant playlist that lists this playlist.
   ///   - query: the parameters of the playlist's own address.
-  /// - Throws: the line number and what is wrong in it, or the limit that is exceeded.
+  /// - Throws: an error with the reason, and with the line number if a single line is invalid.
   public init(
     _ bytes: [UInt8], imported: PlaylistVariables = PlaylistVariables(),
     query: [String: String] = [:]
@@ -51,7 +51,7 @@ public enum Playlist: Sendable, Equatable {
 
 /// Why a text is not a playlist that can be played.
 public struct PlaylistError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Line number from 1; nil if the error is not about a single line.
+  /// Line number, counted from 1; nil if the error is not about a single line.
   public var line: Int?
   public var reason: String
 
@@ -63,20 +63,20 @@ public struct PlaylistError: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String { line.map { "line \($0): \(reason)" } ?? reason }
 }
 
-/// Size limits of playlists. A playlist beyond them is refused as hostile or broken.
+/// Limits for playlists. A playlist that exceeds one of them is refused as hostile or broken.
 public enum PlaylistLimits {
-  /// Size of a playlist, in bytes.
+  /// Maximum size of a playlist, in bytes.
   public static let bytes = 8 << 20
-  /// Number of variants of a presentation.
+  /// Maximum number of variants of a presentation.
   public static let variants = 64
-  /// Number of renditions of a presentation, in all groups.
+  /// Maximum number of renditions of a presentation, in all groups.
   public static let renditions = 256
-  /// Number of segments of a media playlist: 55 hours at 2 s.
+  /// Maximum number of segments of a media playlist; enough for 55 hours of 2 s segments.
   public static let segments = 100_000
-  /// Length of a line, in bytes.
+  /// Maximum length of a line, in bytes.
   static let lineCharacters = 16_384
-  /// Number of variables that a playlist may define.
+  /// Maximum number of variables that a playlist may define.
   static let variables = 256
-  /// Duration of a segment and target duration, in s.
+  /// Maximum duration of a segment, and maximum target duration, in s.
   static let seconds = 86_400.0
 }

@@ -7,10 +7,11 @@ struct PlaylistReader {
   private var variables = PlaylistVariables()
   private var media = MediaPlaylistReader()
   private var multivariant = MultivariantPlaylist()
-  /// The variant whose address follows on the next line.
+  /// The variant whose URI is expected on the next line; nil if none is expected.
   private var variant: Variant?
-  /// The first tag of each kind; nil if there is none.
+  /// The first tag that only media playlists contain; nil if there was none.
   private var mediaTag: String?
+  /// The first tag that only multivariant playlists contain; nil if there was none.
   private var multivariantTag: String?
 
   init(imported: PlaylistVariables, query: [String: String]) {
@@ -84,7 +85,11 @@ struct PlaylistReader {
     multivariant.renditions.append(try RenditionEntry(attributes))
   }
 
-  /// Returns the playlist after the last line.
+  /// Returns the playlist. Call it after the last line.
+  ///
+  /// - Throws: an error if the playlist mixes tags of media and multivariant playlists, if a
+  ///   multivariant playlist is empty, or if the sequence numbers of a media playlist are too
+  ///   large.
   func playlist() throws(PlaylistError) -> Playlist {
     if let mediaTag, let multivariantTag {
       throw PlaylistError("it has both \(mediaTag) and \(multivariantTag)")

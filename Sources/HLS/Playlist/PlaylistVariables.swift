@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Variables from `EXT-X-DEFINE`, and their substitution for `{$name}` (RFC 8216bis, section 4.3).
+/// The variables of `EXT-X-DEFINE` tags, which replace `{$name}` in other lines (RFC 8216bis,
+/// section 4.3).
 public struct PlaylistVariables: Sendable, Equatable {
   private(set) var values: [String: String] = [:]
 
@@ -11,6 +12,8 @@ public struct PlaylistVariables: Sendable, Equatable {
   /// - Parameters:
   ///   - imported: the variables of the multivariant playlist, for IMPORT.
   ///   - query: the parameters of the playlist's own address, for QUERYPARAM.
+  /// - Throws: an error if the variable has no value, has an invalid name or is already defined, or
+  ///   if there are too many variables.
   mutating func define(
     _ attributes: AttributeList, imported: PlaylistVariables, query: [String: String]
   ) throws(PlaylistError) {
@@ -52,7 +55,10 @@ public struct PlaylistVariables: Sendable, Equatable {
     }
   }
 
-  /// Replaces variables by their values. Variables within values are not replaced.
+  /// Returns a text with each variable replaced by its value. Variables within values are not
+  /// replaced.
+  ///
+  /// - Throws: an error if a variable is not defined or the result is too long for a line.
   func substituted(_ text: Substring) throws(PlaylistError) -> String {
     guard text.contains("{$") else { return String(text) }
     var result = ""

@@ -33,7 +33,7 @@ extension MultivariantPlaylist {
   }
 }
 
-/// Attributes that are in effect from the preceding lines.
+/// The values that the lines written so far have set for the following segments.
 private struct WrittenState {
   var discontinuity: Int
   var map: MediaMap?
@@ -141,7 +141,8 @@ extension Variant {
   }
 }
 
-/// Formats a number with the fewest digits that give the same value again, without an exponent.
+/// Formats a number without an exponent, with the fewest digits that identify its value. A number
+/// that is too small or too large for that is written as an integer.
 private func decimalText(_ number: Double) -> String {
   let text = "\(number)"
   if !text.contains("e") { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }
