@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an address in a playlist may not be read.
+/// The reason why an address must not be read.
 public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   public var address: String
-  /// The rule, such as "a remote playlist must not refer to local files".
+  /// The rule that forbids it, such as "a remote playlist must not refer to local files".
   public var rule: String
 
   public init(_ address: String, _ rule: String) {
@@ -26,8 +26,8 @@ public struct AccessRules: Sendable {
   }
 
   public let origin: Origin
-  /// How the user can allow files outside the folder; nil if that is impossible. It is appended to
-  /// the text of such a refusal.
+  /// How the user can allow files outside the folder; nil if that is impossible. The text is
+  /// appended to the refusal of such a file.
   private let remedy: String?
 
   public init(_ origin: Origin, remedy: String? = nil) {
@@ -38,9 +38,10 @@ public struct AccessRules: Sendable {
   ///
   /// - Parameters:
   ///   - address: the complete address, for the text of the refusal.
-  ///   - scheme: in lower case.
-  ///   - host: as in the address.
+  ///   - scheme: the scheme of the address, in lower case.
+  ///   - host: the host of the address; case is ignored.
   ///   - resolve: returns the IP addresses of a host.
+  /// - Throws: the refusal if the address must not be requested.
   func checkNetwork(
     _ address: String, scheme: String, host: String,
     resolve: (String) -> [NetworkAddress] = NetworkAddress.resolve
@@ -59,7 +60,9 @@ public struct AccessRules: Sendable {
     }
   }
 
-  /// Checks whether a network address may be requested.
+  /// Checks whether an address on the network may be requested.
+  ///
+  /// - Throws: the refusal if it must not. A file is always refused.
   public func check(_ address: ResourceAddress) throws(AccessRefusal) {
     let place = address.schemeAndHost ?? ("", "")
     try checkNetwork(address.description, scheme: place.scheme, host: place.host)
@@ -76,8 +79,9 @@ public struct AccessRules: Sendable {
   /// Checks whether a local file may be read.
   ///
   /// - Parameters:
-  ///   - path: the absolute path without symbolic links of the file to open.
-  ///   - address: the address as written in the playlist.
+  ///   - path: the absolute path of the file, without symbolic links.
+  ///   - address: the address as written in the playlist, for the text of the refusal.
+  /// - Throws: the refusal if the file must not be read.
   public func checkFile(_ path: String, address: String) throws(AccessRefusal) {
     guard case .folder(let folder) = origin else {
       throw AccessRefusal(address, "a remote playlist must not refer to local files")

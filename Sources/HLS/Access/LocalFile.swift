@@ -11,19 +11,21 @@ public final class LocalFile: Sendable {
     case unreadable(String)
   }
 
-  /// The path without symbolic links.
+  /// The absolute path without symbolic links.
   public let path: String
   /// Size in bytes.
   public let size: Int
   private let descriptor: Int32
 
-  /// Opens a file. Its real path is checked after it is open, so that it cannot be replaced by a
-  /// link in between.
+  /// Opens a file, and then checks the access rules for its real path. Because of this order, the
+  /// file cannot be replaced by a link after the check.
   ///
   /// - Parameters:
   ///   - path: the absolute path.
   ///   - address: the address as written in the playlist, for the text of the refusal.
   ///   - rules: the access rules.
+  /// - Throws: `.unreadable` if the file cannot be opened, or `.refused` if the rules forbid it or
+  ///   it is not a regular file.
   public init(path: String, address: String, rules: AccessRules) throws(Problem) {
     // Do not block on a pipe without a writer.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
@@ -49,7 +51,9 @@ public final class LocalFile: Sendable {
     return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
   }
 
-  /// Reads a range of bytes. Returns fewer if the file ends earlier.
+  /// Reads a range of bytes. Returns fewer bytes if the file ends earlier.
+  ///
+  /// - Throws: `.unreadable`.
   public func read(_ range: ByteRange) throws(Problem) -> [UInt8] {
     let count = max(0, min(range.length, size - range.offset))
     var bytes = [UInt8](repeating: 0, count: count)

@@ -2,14 +2,15 @@
 
 private import Glibc
 
-/// An IPv4 or IPv6 address, as far as the access rules need it.
+/// An IPv4 or IPv6 address whose range the access rules check.
 public struct NetworkAddress: Sendable, Equatable {
-  /// 16 bytes; an IPv4 address as `::ffff:a.b.c.d`.
+  /// The 16 bytes of the IPv6 address. An IPv4 address is stored as `::ffff:a.b.c.d`.
   private let bytes: [UInt8]
 
   private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-  /// Nil if the text is not a numeric address. Brackets and a zone are removed.
+  /// Parses a numeric address. Returns nil if the text is not one. Brackets and an IPv6 zone are
+  /// ignored.
   public init?(_ text: String) {
     var text = text[...]
     if text.first == "[", text.last == "]" { text = text.dropFirst().dropLast() }
@@ -25,8 +26,8 @@ public struct NetworkAddress: Sendable, Equatable {
     }
   }
 
-  /// All addresses that the system's resolver returns for a host name or numeric address; empty if
-  /// there are none.
+  /// Returns all addresses that the system's resolver finds for a host name or a numeric address;
+  /// empty if there are none.
   public static func resolve(_ host: String) -> [NetworkAddress] {
     if let address = NetworkAddress(host) { return [address] }
     var hints = addrinfo()
@@ -50,8 +51,8 @@ public struct NetworkAddress: Sendable, Equatable {
 
   private var isMapped: Bool { bytes.starts(with: Self.mapped) }
 
-  /// Whether the address belongs to the public internet: not to this computer, a private network or
-  /// a reserved range (the special-purpose registries of RFC 6890).
+  /// Whether the address belongs to the public internet, and not to this computer, a private
+  /// network or a reserved range (the special-purpose registries of RFC 6890).
   public var isPublic: Bool {
     if isMapped { return Self.isPublic(four: Array(bytes[12...])) }
     // 64:ff9b::/96 maps to IPv4 addresses, and 2002::/16 contains one.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-  /// The text with percent-encoded bytes decoded (RFC 3986, section 2.1); nil if an encoding is
-  /// invalid or NUL, or if the result is not UTF-8.
+  /// The text with percent-encoded bytes decoded (RFC 3986, section 2.1). Nil if an encoded byte is
+  /// invalid or zero, or if the result is not UTF-8.
   var percentDecoded: String? {
     var bytes: [UInt8] = []
     var rest = utf8[...]
@@ -22,7 +22,8 @@ extension String {
   }
 }
 
-/// Returns whether a byte is a hexadecimal digit. `UInt8(_:radix:)` accepts a sign as well.
+/// Whether a byte is a hexadecimal digit. A check is necessary because `UInt8(_:radix:)` also
+/// accepts a sign.
 private func isHexadecimalDigit(_ byte: UInt8) -> Bool {
   switch byte {
   case 0x30...0x39, 0x41...0x46, 0x61...0x66: true

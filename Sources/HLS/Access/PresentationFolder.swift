@@ -12,20 +12,21 @@ private import System
 public struct PresentationFolder: Sendable {
   /// The absolute path without symbolic links.
   public let path: String
-  /// Paths of all files, by file name.
+  /// Paths of all files, grouped by file name.
   private var files: [String: [String]] = [:]
   /// Paths of all files.
   public var paths: [String] { files.values.flatMap(\.self) }
-  /// Paths of all playlists, those with the fewest folders in their path first.
+  /// Paths of all playlists, sorted by depth. Playlists with the fewest parent folders are first.
   public private(set) var playlists: [String] = []
 
   public static let deepest = 4
   private let depth: Int
   static let mostFiles = 100_000
 
-  /// Lists the files of a folder. Nil if it cannot be listed. Does not follow links within it.
+  /// Lists the files of a folder, without following symbolic links in it. Returns nil if the folder
+  /// cannot be listed.
   ///
-  /// - Parameter depth: how many levels of subfolders to search.
+  /// - Parameter depth: how many levels of subfolders to search; 0 for none.
   public init?(_ path: String, depth: Int = Self.deepest) {
     self.depth = depth
     guard let real = SystemFile.resolved(path) else { return nil }
@@ -35,7 +36,7 @@ public struct PresentationFolder: Sendable {
     playlists.sort { ($0.count(of: "/"), $0) < ($1.count(of: "/"), $1) }
   }
 
-  /// False if the folder cannot be listed.
+  /// Adds the files of a folder and its subfolders. Returns false if the folder cannot be listed.
   @discardableResult
   private mutating func look(in folder: String, depth: Int, _ count: inout Int) -> Bool {
     guard let names = SystemFile.names(in: folder) else { return false }
@@ -60,11 +61,12 @@ public struct PresentationFolder: Sendable {
     return true
   }
 
-  /// Returns the file that a playlist in this folder refers to; nil if there is none.
+  /// Returns the path of the file that a playlist in this folder refers to; nil if there is none.
+  /// The access rules are not checked here.
   ///
   /// - Parameters:
   ///   - uri: the URI as written in the playlist.
-  ///   - playlist: the playlist's own path.
+  ///   - playlist: the path of the playlist.
   public func file(for uri: String, from playlist: String) -> String? {
     let spellings = Self.spellings(uri)
     if !uri.contains("://") {
@@ -80,7 +82,11 @@ public struct PresentationFolder: Sendable {
     return nil
   }
 
-  /// Whether a playlist is a multivariant playlist that refers to a file.
+  /// Whether a multivariant playlist refers to a file. False for a media playlist.
+  ///
+  /// - Parameters:
+  ///   - file: the absolute path of the file, without symbolic links.
+  ///   - playlist: the path of the playlist.
   public func names(_ file: String, in playlist: String) -> Bool {
     guard case .multivariant(let presentation)? = contents(of: playlist) else { return false }
     let uris = presentation.variants.map(\.uri) + presentation.renditions.compactMap(\.uri)
@@ -97,8 +103,8 @@ public struct PresentationFolder: Sendable {
     return try? Playlist(resource.bytes)
   }
 
-  /// The URI as it is and without its query, each also with percent-encoding decoded: downloaders
-  /// use any of these as file names.
+  /// Returns the forms of a URI that downloaders use as file names: with and without its query,
+  /// each as it is and percent-decoded.
   private static func spellings(_ uri: String) -> [String] {
     var spellings = [uri, uri.withoutQuery]
     for text in spellings {
@@ -108,7 +114,9 @@ public struct PresentationFolder: Sendable {
     return spellings.filter { !$0.isEmpty && seen.insert($0).inserted }
   }
 
-  /// Returns the only file whose path matches the most trailing parts of the URI.
+  /// Returns the file whose path matches the most trailing parts of the URI. Returns nil if no file
+  /// or several files match best, or if only the file name matches and the file is a segment of
+  /// another rendition.
   private func match(_ uri: String, from playlist: String) -> String? {
     let parts = uri.split(separator: "/").map(String.init)
     guard let name = parts.last, let candidates = files[name] else { return nil }
@@ -122,8 +130,8 @@ public struct PresentationFolder: Sendable {
     return found
   }
 
-  /// Whether a file is a segment of a rendition in another folder, while the playlist has segments
-  /// of its own beside it.
+  /// Whether a file is listed by a playlist in another folder, while the given playlist has
+  /// segments in its own folder.
   private func isOthers(_ file: String, than playlist: String) -> Bool {
     guard let real = SystemFile.resolved(playlist) else { return false }
     let (own, folder) = (real.parentFolder, file.parentFolder)
@@ -139,7 +147,7 @@ public struct PresentationFolder: Sendable {
     files[name]?.contains { $0.parentFolder == folder } ?? false
   }
 
-  /// The file names of a media playlist's segments.
+  /// Returns the possible file names of a media playlist's segments; empty for any other file.
   private func segmentNames(of playlist: String) -> Set<String> {
     guard case .media(let media)? = contents(of: playlist) else { return [] }
     return Set(media.segments.flatMap { Self.spellings($0.uri).map(\.lastPart) })

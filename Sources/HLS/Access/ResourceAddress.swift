@@ -21,8 +21,8 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     return path.split(separator: "/").last.map(String.init) ?? path
   }
 
-  /// Parses an address that the user gave: a path, `file:`, `http:` or `https:`; nil for another
-  /// scheme.
+  /// Parses an address that the user gave: a path, or a `file:`, `http:` or `https:` URL. Returns
+  /// nil if the URL is invalid or has another scheme.
   ///
   /// - Parameter folder: the absolute path that relative paths are resolved against.
   public init?(argument text: String, in folder: String) {
@@ -42,11 +42,12 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Resolves a URI in a playlist at this address (RFC 3986, section 5); nil if it is invalid.
+  /// Resolves a URI in a playlist at this address (RFC 3986, section 5). Returns nil if the URI is
+  /// invalid.
   ///
   /// In a local playlist, `http:` and `https:` refer to the network and everything else to a file.
-  /// In a playlist from the network, nothing refers to a file: `file:` stays a network address,
-  /// which the access rules refuse.
+  /// In a playlist from the network, nothing refers to a file: a `file:` URI stays a network
+  /// address, which the access rules refuse.
   public func resolved(_ uri: String) -> ResourceAddress? {
     switch self {
     case .network(let base):
@@ -68,13 +69,13 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Scheme and host of a network address in lower case; nil for a file.
+  /// Scheme and host of a network address, in lower case; nil for a file or an invalid address.
   var schemeAndHost: (scheme: String, host: String)? {
     guard case .network(let text) = self, let url = URL(string: text) else { return nil }
     return ((url.scheme ?? "").lowercased(), (url.host() ?? "").lowercased())
   }
 
-  /// The query parameters, percent-decoded; empty for a file.
+  /// The query parameters by name, with percent-decoded values; empty for a file.
   var query: [String: String] {
     guard case .network(let text) = self, let query = URL(string: text)?.query() else { return [:] }
     var values: [String: String] = [:]

@@ -8,6 +8,7 @@ public struct FetchRequest: Sendable, Equatable {
   /// Maximum number of bytes. A larger resource is refused.
   public var limit: Int
   /// Validator of the copy that the caller already has, so that the server need not send it again.
+  /// Nil if the caller has no copy.
   public var validator: FetchValidator?
 
   public init(
@@ -21,7 +22,8 @@ public struct FetchRequest: Sendable, Equatable {
   }
 }
 
-/// The data by which a server recognises that a copy is up to date.
+/// The ETag and Last-Modified values of a copy. With them, a server recognises whether the copy is
+/// up to date.
 public struct FetchValidator: Sendable, Equatable {
   public var tag: String?
   public var lastModified: String?
@@ -36,7 +38,7 @@ public struct FetchValidator: Sendable, Equatable {
 public struct FetchTiming: Sendable, Equatable {
   public var bytes = 0
   public var seconds = 0.0
-  /// Time of the first byte of the body; nil before it arrives.
+  /// Time of the first byte of the response; nil before it arrives.
   public var firstByte: Double?
   /// Size of the body that the server announces, in bytes; nil if unknown.
   public var expected: Int?
@@ -53,7 +55,8 @@ public struct FetchTiming: Sendable, Equatable {
 public struct FetchedResource: Sendable, Equatable {
   public var bytes: [UInt8]
   public var timing: FetchTiming
-  /// Final address after redirects. Relative addresses in the resource are relative to it.
+  /// Final address after redirects. Relative addresses in the resource are resolved against this
+  /// address.
   public var address: ResourceAddress
   public var validator: FetchValidator?
   /// Whether the caller's copy is up to date. `bytes` is empty then.
@@ -73,15 +76,16 @@ public struct FetchedResource: Sendable, Equatable {
 
 /// Why a resource could not be fetched.
 public enum FetchError: Error, Sendable, Equatable {
-  /// An access rule forbids it. Another request does not help.
+  /// An access rule forbids the request. Repeating the request does not help.
   case refused(AccessRefusal)
-  /// The server answered with an error status, such as 404. `retryAfter` is in s.
+  /// The server answered with an error status, such as 404. `retryAfter` is in s; nil if the server
+  /// does not state it.
   case status(Int, retryAfter: Double?)
-  /// The file does not exist or cannot be read.
+  /// The file does not exist or cannot be read. The text is the reason.
   case missing(String)
-  /// Nothing arrived for this many s, or the total time was too long.
+  /// Nothing arrived for this time, or the request took longer than this time in total, in s.
   case timedOut(seconds: Double)
-  /// The connection failed or was lost, for this reason.
+  /// The connection failed or was lost. The text is the reason.
   case connection(String)
   /// The resource is larger than the limit.
   case tooLong(limit: Int)
@@ -89,7 +93,7 @@ public enum FetchError: Error, Sendable, Equatable {
   case tooShort(expected: Int, got: Int)
   /// `goesOn` returned false during a request.
   case abandoned(FetchTiming)
-  /// `goesOn` returned false before a request or between two.
+  /// `goesOn` returned false before a request or between two requests.
   case interrupted
 
   /// Whether another request may succeed.
@@ -118,12 +122,14 @@ extension FetchError: CustomStringConvertible {
   }
 }
 
-/// Fetches resources. Use it from one thread at a time; a call blocks until it is done.
+/// A type that fetches resources. Use a fetcher from one thread at a time, unless its type allows
+/// more. Each call blocks until it is done.
 public protocol ResourceFetcher: Sendable {
   /// Fetches a resource.
   ///
-  /// - Parameter goesOn: called about ten times per second, even if nothing arrives; return false
-  ///   to cancel.
+  /// - Parameter goesOn: called about ten times per second during a network request, even if
+  ///   nothing arrives; return false to cancel.
+  /// - Throws: the reason why the resource could not be fetched.
   func fetch(
     _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
   ) throws(FetchError) -> FetchedResource

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the files of a downloaded presentation.
+/// A fetcher that reads the files of a downloaded presentation.
 public struct FolderFetcher: ResourceFetcher {
   private let rules: AccessRules
 
-  /// Allows the files of one folder.
+  /// Creates a fetcher that refuses files outside the folder.
   ///
-  /// - Parameter remedy: see `AccessRules`.
+  /// - Parameter remedy: how the user can allow files outside the folder, for the text of the
+  ///   refusal; nil if that is impossible.
   public init(_ folder: PresentationFolder, remedy: String? = nil) {
     rules = AccessRules(.folder(folder.path), remedy: remedy)
   }

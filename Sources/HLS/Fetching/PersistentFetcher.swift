@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Retries requests with increasing waits, if another request may succeed.
+/// A fetcher that repeats failed requests, with increasing waits, if another request may succeed.
 public struct PersistentFetcher: ResourceFetcher {
   /// Number and spacing of the requests.
   public struct Persistence: Sendable {
@@ -13,7 +13,8 @@ public struct PersistentFetcher: ResourceFetcher {
 
     public init() {}
 
-    /// Wait after this many failed requests, in s.
+    /// Returns the wait after this many failed requests, in s. If the server requests a longer
+    /// wait, that wait is returned, up to `longestWait`.
     func wait(after failures: Int, _ error: FetchError) -> Double {
       var wait = firstWait
       for _ in 1..<max(1, failures) { wait *= 2 }
@@ -28,7 +29,7 @@ public struct PersistentFetcher: ResourceFetcher {
 
   /// Wraps another fetcher.
   ///
-  /// - Parameter pause: waits on the calling thread.
+  /// - Parameter pause: blocks the calling thread for a number of seconds.
   public init(
     _ fetcher: any ResourceFetcher, persistence: Persistence = Persistence(),
     pause: @escaping @Sendable (_ seconds: Double) -> Void

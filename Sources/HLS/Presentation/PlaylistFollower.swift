@@ -3,12 +3,12 @@
 /// Tracks a media playlist over time and schedules its reloads (RFC 8216bis, section 6.3.4). All
 /// times are in s, on one monotonic clock.
 public struct PlaylistFollower: Sendable {
-  /// The newest copy.
+  /// The newest copy of the playlist.
   public private(set) var playlist: MediaPlaylist
   private var beat: PublicationBeat
   /// When the playlist last changed.
   private var changed: Double
-  /// Earliest time of the next attempt after a failed load.
+  /// Earliest time of the next load after a failed one.
   private var notBefore = -Double.infinity
 
   public init(_ playlist: MediaPlaylist, at now: Double) {
@@ -17,9 +17,10 @@ public struct PlaylistFollower: Sendable {
     beat = PublicationBeat(at: now, pause: Self.pause(playlist))
   }
 
-  /// Applies a newly loaded copy; nil if the server reports that nothing has changed.
+  /// Applies a newly loaded copy of the playlist. `newer` is nil if the server reports that nothing
+  /// has changed.
   ///
-  /// Ignores an outdated copy from a cache: one that ends up to 99 segments before the known copy
+  /// Ignores an outdated copy from a cache: a copy that ends up to 99 segments before the known one
   /// and is not marked as ended.
   public mutating func take(_ newer: MediaPlaylist?, at now: Double) {
     let isOlder = newer.map { $0.end < playlist.end && !$0.hasEnded && $0.end + 100 > playlist.end }
@@ -32,30 +33,35 @@ public struct PlaylistFollower: Sendable {
     changed = now
   }
 
-  /// Adopts the schedule of another rendition whose segments appear together with these. Call it
-  /// right after this playlist was loaded; `ahead` is the number of segments that it has more.
+  /// Adopts the reload schedule of another rendition whose segments appear at the same times. Call
+  /// it right after this playlist was loaded.
+  ///
+  /// - Parameter ahead: the number of segments by which this playlist extends beyond the other one.
+  ///   If it is negative, the call has no effect.
   public mutating func follow(_ other: PlaylistFollower, ahead: Int, at now: Double) {
     guard ahead >= 0 else { return }
     beat = other.beat.seen(ahead, at: now, pause: pause)
   }
 
-  /// Reports that a load has failed.
+  /// Records that a load has failed, which delays the next load.
   public mutating func fail(at now: Double) { notBefore = now + max(pause / 2, 0.5) }
 
-  /// When to load the playlist again; nil if it has ended.
+  /// When to load the playlist again; nil if the playlist has ended.
   public var nextLoad: Double? { playlist.hasEnded ? nil : max(beat.next, notBefore) }
 
   private var pause: Double { Self.pause(playlist) }
 
-  /// Time from one segment to the next, in s: the duration of the last segment, or the target
-  /// duration of the standard if that is shorter. If segments are a little shorter than the target,
-  /// waiting for the target duration would find each segment later than the one before.
+  /// Returns the expected time from one new segment to the next, in s: the duration of the last
+  /// segment, but at most the target duration and at least 0.5 s. If segments are a little shorter
+  /// than the target duration and each wait took that long, each segment would be found later than
+  /// the one before.
   private static func pause(_ playlist: MediaPlaylist) -> Double {
     let last = playlist.segments.last?.duration ?? playlist.targetDuration
     return max(min(playlist.targetDuration, last), 0.5)
   }
 
-  /// Time without a new segment beyond 1.5 target durations, in s; 0 if the playlist has ended.
+  /// Returns the time since the last change that exceeds 1.5 target durations, in s; 0 if the
+  /// playlist has ended.
   public func staleness(at now: Double) -> Double {
     playlist.hasEnded ? 0 : max(0, now - changed - 1.5 * playlist.targetDuration)
   }
@@ -66,10 +72,12 @@ public struct PlaylistFollower: Sendable {
     return playlist.segments.indices.contains(index) ? playlist.segments[index] : nil
   }
 
-  /// Where to start playing: at the start that the playlist states, at its beginning, or far enough
-  /// before the live end that late segments do not interrupt the sound.
+  /// The position at which to start playback: the media sequence number of a segment, and how much
+  /// of that segment to skip, in s.
   ///
-  /// - Returns: the segment's media sequence number, and how many s of it to leave out.
+  /// It is the start that the playlist states. Otherwise it is the beginning of an event or of a
+  /// playlist that has ended. Otherwise it is so far before the live end that late segments do not
+  /// interrupt the sound (`holdBack`). `skipped` is 0 unless the playlist states a precise start.
   public var start: (sequence: Int, skipped: Double) {
     let first = playlist.mediaSequence
     guard !playlist.segments.isEmpty else { return (first, 0) }

@@ -4,9 +4,10 @@
 public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertible {
   case fetch(address: String, FetchError)
   case playlist(address: String, PlaylistError)
-  /// An access rule forbids it.
+  /// An address must not be used, because an access rule forbids it, it is not valid or playlists
+  /// are nested too deeply.
   case refused(AccessRefusal)
-  /// There is nothing to play, for this reason.
+  /// There is nothing to play. `reason` is the full reason.
   case nothing(address: String, reason: String)
   case interrupted
 
@@ -44,10 +45,11 @@ public struct PlaylistLoader: Sendable {
   /// Fetches and parses a playlist.
   ///
   /// - Parameters:
-  ///   - variables: the variables of the multivariant playlist that lists it.
-  ///   - validator: the validator of the known copy.
+  ///   - variables: the variables of the multivariant playlist that lists this playlist.
+  ///   - validator: the validator of the known copy; nil if there is no copy.
   ///   - goesOn: return false to cancel.
   /// - Returns: the playlist; nil if the known copy is up to date.
+  /// - Throws: `.interrupted` if it was cancelled, or `.fetch` or `.playlist`.
   public func load(
     _ address: ResourceAddress, variables: PlaylistVariables = PlaylistVariables(),
     validator: FetchValidator? = nil, goesOn: () -> Bool = { true }
@@ -72,8 +74,10 @@ public struct PlaylistLoader: Sendable {
     } catch { throw .playlist(address: address.description, error) }
   }
 
-  /// Resolves a URI of a playlist: to the matching file in the folder, if there is one, or else by
-  /// the rules for relative addresses.
+  /// Resolves a URI of a playlist. A URI in a local playlist refers to the matching file in the
+  /// folder, if there is one. Otherwise, the rules for relative addresses apply.
+  ///
+  /// - Throws: `.refused` if the URI is not valid.
   public func address(
     of uri: String, in playlist: ResourceAddress
   ) throws(PresentationError) -> ResourceAddress {

@@ -7,12 +7,15 @@ public enum Presentation: Sendable, Equatable {
   /// Media playlists without a multivariant playlist, each a rendition of the same sound.
   case media([PlaylistLoader.Loaded])
 
-  /// How many multivariant playlists may be nested.
+  /// Maximum number of multivariant playlists that are nested in each other.
   public static let deepest = 3
 }
 
 extension PlaylistLoader {
-  /// Opens the multivariant or media playlist at an address.
+  /// Opens the multivariant or media playlist at an address. A multivariant playlist that contains
+  /// only another multivariant playlist is replaced by that one.
+  ///
+  /// - Throws: the error of the playlist, or `.refused` if playlists are nested too deeply.
   public func open(
     _ address: ResourceAddress, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {
@@ -42,7 +45,10 @@ extension PlaylistLoader {
     return false
   }
 
-  /// Opens a folder: its multivariant playlist with the most variants, or else its media playlists.
+  /// Opens a folder: its multivariant playlist with the most variants, or else all its media
+  /// playlists that have segments.
+  ///
+  /// - Throws: the first error, or `.nothing`, if there are no such playlists.
   public func open(
     folder: PresentationFolder, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Predicts when the next segment of a live playlist appears, as an interval. Each load narrows the
-/// interval, and each new segment moves it by a segment duration. All times are in s, on one
-/// monotonic clock.
+/// interval, and each new segment moves the interval by a segment duration. All times are in s, on
+/// one monotonic clock.
 ///
-/// Each second of delay in finding a segment is lost from the buffer for as long as it plays.
+/// If a segment is found a second late, the buffer stays a second shorter until the end.
 struct PublicationBeat: Sendable {
   /// Earliest expected time of the next segment, in s.
   private var earliest: Double
@@ -17,7 +17,7 @@ struct PublicationBeat: Sendable {
   private var patience = Self.leastPatience
 
   private static let leastPatience = 0.25
-  /// Width of the interval below which the next load waits for its end, in s.
+  /// Width of the interval below which the next load takes place at the end of the interval, in s.
   private static let narrow = 0.4
   /// Clock drift allowed per segment, as a fraction of its duration.
   private static let drift = 0.01
@@ -47,8 +47,8 @@ struct PublicationBeat: Sendable {
     (lastLoad, hasLookedEarly) = (now, false)
   }
 
-  /// Returns the beat of a rendition that appears together with this one, was just loaded, and is
-  /// `ahead` segments ahead.
+  /// Returns the prediction for another rendition whose segments appear at the same times. That
+  /// rendition was just loaded and is `ahead` segments ahead of this one.
   func seen(_ ahead: Int, at now: Double, pause: Double) -> PublicationBeat {
     var beat = self
     if ahead > 0 {
