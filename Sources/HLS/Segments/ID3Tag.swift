@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the ID3 tags before packed audio (ID3v2.3 and 2.4), which contain its timestamp.
+/// Reads the ID3 tags (ID3v2.3 and 2.4) at the start of a packed audio segment, which contain the
+/// segment's timestamp.
 enum ID3Tag {
-  /// Length of all tags at the start, in bytes; 0 if there is none.
+  /// Returns the length of all tags at the start, in bytes; 0 if there is none.
   static func length(_ bytes: [UInt8]) -> Int {
     var place = 0
     while let end = end(bytes, at: place) { place = end }
     return place
   }
 
-  /// Time of the first sample, 33 bits at 90 kHz, from the `PRIV` frame
-  /// `com.apple.streaming.transportStreamTimestamp` (RFC 8216, section 3.4); nil if there is none.
+  /// Returns the time of the first sample as a 33-bit number of 90 kHz ticks; nil if there is none.
+  /// It is in the `PRIV` frame `com.apple.streaming.transportStreamTimestamp` (RFC 8216, section
+  /// 3.4).
   static func timestamp(_ bytes: [UInt8]) -> UInt64? {
     var place = 0
     while let end = end(bytes, at: place) {
@@ -32,7 +34,8 @@ enum ID3Tag {
     return end <= bytes.count ? end : nil
   }
 
-  /// Reads an integer of four bytes with seven bits each.
+  /// Reads an integer of four bytes with seven bits each. Returns nil if a byte has its highest bit
+  /// set.
   private static func synchsafe(_ bytes: [UInt8], at place: Int) -> Int? {
     let digits = bytes[place..<(place + 4)]
     guard digits.allSatisfy({ $0 < 0x80 }) else { return nil }

@@ -2,8 +2,8 @@
 
 private import CFFmpeg
 
-/// AES-128 in cipher block chaining mode with PKCS #7 padding (RFC 8216, section 4.3.2.4).
-/// libavutil implements the cipher.
+/// Decrypts segments that are encrypted with AES-128 in cipher block chaining mode with PKCS #7
+/// padding (RFC 8216, section 4.3.2.4). libavutil implements the cipher.
 enum SegmentDecryption {
   enum Problem: Error, Equatable, CustomStringConvertible {
     case keyLength(Int)
@@ -20,12 +20,13 @@ enum SegmentDecryption {
     }
   }
 
-  /// Decrypts a segment.
+  /// Decrypts a segment and removes its padding.
   ///
   /// - Parameters:
   ///   - bytes: the complete segment.
   ///   - key: 16 bytes.
-  ///   - vector: 16 bytes.
+  ///   - vector: the initialisation vector, 16 bytes.
+  /// - Throws: an error if a length is wrong or the padding is invalid.
   static func decrypted(
     _ bytes: [UInt8], key: [UInt8], vector: [UInt8]
   ) throws(Problem) -> [UInt8] {

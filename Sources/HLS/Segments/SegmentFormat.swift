@@ -5,12 +5,13 @@
 public enum SegmentFormat: String, Sendable, CaseIterable {
   case transportStream = "MPEG-TS"
   case fragmentedMP4 = "fragmented MP4"
-  /// ADTS frames, preceded by an ID3 tag with the timestamp.
+  /// ADTS frames, usually preceded by an ID3 tag with the timestamp.
   case aac = "AAC"
   case ac3 = "AC-3"
   case mpegAudio = "MPEG audio"
 
-  /// Nil if the bytes are not audio in a format of HLS, for example an HTML page or an error text.
+  /// Detects the format from the first bytes of a segment. Returns nil if no audio format of HLS
+  /// begins in this way, for example if the bytes are an HTML page or an error text.
   public init?(_ bytes: [UInt8]) {
     let start = ID3Tag.length(bytes)
     let body = bytes[start...]
@@ -46,9 +47,11 @@ public enum SegmentFormat: String, Sendable, CaseIterable {
 }
 
 extension SegmentFormat {
-  /// Describes what is wrong with a complete segment; nil if it can be passed to a decoder.
+  /// Returns what is wrong with a segment that was fetched completely; nil if it can be passed to a
+  /// decoder.
   ///
-  /// A truncated or wrong body can look complete to the network layer, so this checks the format.
+  /// A truncated or wrong body can look complete to the network layer. Therefore, the structure of
+  /// MPEG-TS and MP4 segments is checked. The other formats are not checked.
   public func problem(_ bytes: [UInt8]) -> String? {
     switch self {
     case .transportStream: Self.transportStreamProblem(bytes)
@@ -63,7 +66,8 @@ extension SegmentFormat {
     return isWhole ? nil : "a transport packet does not begin where it should"
   }
 
-  /// Checks that boxes follow each other up to the last byte (ISO/IEC 14496-12, section 4.2).
+  /// Returns what is wrong with the boxes of a segment. Returns nil if they follow each other up to
+  /// the last byte (ISO/IEC 14496-12, section 4.2) and include `moof` and `mdat`.
   private static func boxProblem(_ bytes: [UInt8]) -> String? {
     var place = 0
     var (hasFragment, hasData) = (false, false)
@@ -80,11 +84,12 @@ extension SegmentFormat {
 /// The position of an MP4 box.
 struct MP4Box {
   let type: String
-  /// Offset of its content. `end` is the offset of the byte after the box.
+  /// Offset of the content in the file. `end` is the offset of the byte after the box.
   let start: Int
   let end: Int
 
-  /// Nil if the box does not fit.
+  /// Reads the header of the box at an offset. Returns nil if the box does not end within `limit`,
+  /// or within `bytes` if `limit` is nil.
   init?(_ bytes: [UInt8], at place: Int, within limit: Int? = nil) {
     let limit = limit ?? bytes.count
     func number(_ at: Int, _ count: Int) -> Int {
