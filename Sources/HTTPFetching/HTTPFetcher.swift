@@ -6,10 +6,10 @@ import FoundationNetworking
 public import HLS
 import Synchronization
 
-/// Fetches resources over HTTP, within the access rules of a presentation.
+/// Fetches resources over HTTP or HTTPS, within the access rules of a presentation.
 ///
 /// ## Threading
-/// `fetch` may be called from several threads at once. Each call blocks until it is done.
+/// `fetch` may be called from several threads at once. Each call blocks until the request is done.
 public final class HTTPFetcher: ResourceFetcher {
   /// Time limits of a request.
   public struct Patience: Sendable {
@@ -45,8 +45,8 @@ public final class HTTPFetcher: ResourceFetcher {
 
   deinit { router.end(session) }
 
-  /// The queue that runs the session's callbacks, with a thread of its own even if the thread pool
-  /// is busy. It is stored here because an operation queue does not retain its underlying queue.
+  /// The queue that runs the session's callbacks. It gets a thread even if the thread pool is busy.
+  /// It is a static property because an operation queue does not retain its underlying queue.
   private static let answering = DispatchQueue(label: "HTTPFetching.answering")
 
   /// Returns the operation queue for the session's callbacks.
@@ -117,7 +117,8 @@ final class RequestPace: Sendable {
   static let most = 20
   private let moments = Mutex<[Int64]>([])
 
-  /// Whether a request may be made at `now`, in ns. If so, it is counted.
+  /// Returns whether a request may be made at `now`, in ns of monotonic time. If so, counts the
+  /// request.
   func mayAsk(now: Int64) -> Bool {
     moments.withLock { moments in
       moments.removeAll { now - $0 >= 1_000_000_000 }

@@ -9,7 +9,7 @@ import Synchronization
 /// The state of one response while it arrives.
 ///
 /// ## Threading
-/// The session's queue writes it, and the thread that waits for it reads it.
+/// The session's queue changes the state. The thread that waits for the response reads it.
 final class Transfer: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -46,7 +46,8 @@ final class Transfer: Sendable {
 
   var timing: FetchTiming { state.withLock { timing($0) } }
 
-  /// Time since the last byte arrived, in s.
+  /// Time since data last arrived, or since the transfer was created if none has arrived, in s.
+  /// Never nil.
   var silence: Double? { state.withLock { Double(monotonic_nanoseconds() - $0.latest) * 1e-9 } }
 
   private func timing(_ state: State) -> FetchTiming {
@@ -58,7 +59,9 @@ final class Transfer: Sendable {
       expected: expected >= 0 ? expected : nil)
   }
 
-  /// Returns the resource after the end of the transfer, or throws the error.
+  /// Returns the resource. Call it only after `waitForEnd` has returned true.
+  ///
+  /// - Throws: the reason why the transfer failed or the response cannot be used.
   func result(for request: FetchRequest) throws(FetchError) -> FetchedResource {
     let state = state.withLock { $0 }
     if let failure = state.failure { throw failure }
@@ -93,19 +96,19 @@ final class Transfer: Sendable {
 
   // MARK: The session's queue
 
-  /// Takes the response's header. Returns false to stop the transfer.
+  /// Stores the header of the response. Returns false if the transfer must be stopped.
   func begin(_ response: URLResponse) -> Bool {
     change { state in
       state.response = response as? HTTPURLResponse
       let now = monotonic_nanoseconds()
-      // Foundation delivers data in pieces, some time after their first byte has arrived. So the
-      // header's time is used for the first byte.
+      // Foundation delivers data some time after its first byte has arrived. So the time of the
+      // header is used for the first byte.
       (state.firstByte, state.latest) = (now, now)
       if response.expectedContentLength > Int64(limit) { state.failure = .tooLong(limit: limit) }
     }
   }
 
-  /// Takes a part of the body. It is dropped after a failure.
+  /// Appends a part of the body. After a failure, the part is discarded.
   func take(_ data: Data) {
     _ = change { state in
       guard state.failure == nil else { return }
@@ -133,8 +136,8 @@ final class Transfer: Sendable {
     }
   }
 
-  /// Changes the state. Returns false after a failure, and then also ends the wait, because nothing
-  /// else may follow.
+  /// Changes the state. After a failure, returns false and wakes the waiting thread, because the
+  /// session may not call again.
   private func change(_ body: (inout sending State) -> Void) -> Bool {
     let goesOn = state.withLock { state in
       body(&state)

@@ -4,15 +4,15 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// The session's delegate, which forwards each callback to its transfer. (On Linux, Foundation does
-/// not call delegates of individual tasks.)
+/// The session's delegate, which forwards each callback to the transfer of its task. (On Linux,
+/// Foundation does not call delegates of individual tasks.)
 ///
 /// Foundation terminates the process if a completion handler is called for a task that was
 /// cancelled in the meantime. So handlers are called under a lock, and a task is cancelled only
 /// after it has been removed under the same lock.
 ///
-/// Cancelling a task can block for as long as a server sends data faster than it is read. So it is
-/// done on a separate queue, and data that still arrives is dropped.
+/// Cancelling a task can block for as long as a server sends data faster than the data is read. So
+/// tasks are cancelled on a separate queue, and data that still arrives is dropped.
 final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
   private let transfers = Mutex<[Int: Transfer]>([:])
   private let ending = DispatchQueue(label: "HTTPFetching.ending")
@@ -21,7 +21,7 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
     transfers.withLock { $0[task.taskIdentifier] = transfer }
   }
 
-  /// Cancels a task. Its callbacks are no longer forwarded.
+  /// Cancels a task, and stops forwarding its callbacks.
   func cancel(_ task: URLSessionTask) {
     transfers.withLock { $0[task.taskIdentifier] = nil }
     ending.async { task.cancel() }
@@ -29,7 +29,7 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
 
   func end(_ session: URLSession) { ending.async { session.invalidateAndCancel() } }
 
-  /// Calls a completion handler, unless the task was cancelled.
+  /// Runs a body that calls a completion handler, unless the task was cancelled.
   private func answer(_ task: URLSessionTask, _ body: () -> Void) {
     transfers.withLock { if $0[task.taskIdentifier] != nil { body() } }
   }
