@@ -5,7 +5,7 @@ public struct OpenPresentation: Sendable {
   /// The media playlist of one rendition.
   struct Place: Sendable {
     var address: ResourceAddress
-    /// The playlist itself, if it has been loaded already.
+    /// The playlist, if it has been loaded already; otherwise nil.
     var loaded: PlaylistLoader.Loaded?
   }
 
@@ -15,13 +15,13 @@ public struct OpenPresentation: Sendable {
     var isBinaural: Bool
   }
 
-  /// The renditions that may be fetched. All other rendition numbers are indexes into it.
+  /// The renditions that may be fetched. Rendition numbers elsewhere are indexes into this ladder.
   public let ladder: Ladder
   /// Whether each rendition was made for headphones (binaural), in ladder order.
   public let areBinaural: [Bool]
-  /// The description of each rendition that is written when it is kept, in ladder order.
+  /// The renditions as they are described in a folder in which they are kept, in ladder order.
   public let keptRenditions: [KeptRendition]
-  /// Whether the presentation has multichannel renditions, disregarding the maximum bit rate and
+  /// Whether the presentation has multichannel renditions, regardless of the maximum bit rate and
   /// the preferred treatment.
   public let hasMultichannelBeyond: Bool
   /// The start that the multivariant playlist prefers; nil if it has none.
@@ -39,9 +39,12 @@ public struct OpenPresentation: Sendable {
   /// - Parameters:
   ///   - presentation: the presentation that `loader` opened.
   ///   - wishes: which renditions are wanted.
-  ///   - describe: describes a rendition from its first segment. It is called for media playlists
-  ///     without a multivariant playlist, and returns nil if the segment cannot be played.
+  ///   - describe: describes a rendition from its first segment that can be loaded, or returns nil
+  ///     if that segment cannot be played. It is called only for media playlists without a
+  ///     multivariant playlist.
   ///   - goesOn: return false to cancel.
+  /// - Throws: `.nothing` if there is no such rendition, `.interrupted` if it was cancelled, or
+  ///   `.refused` if the address of a rendition is not valid.
   public init(
     _ presentation: Presentation, loader: PlaylistLoader, fetcher: any ResourceFetcher,
     wishes: RenditionWishes, describe: (SuppliedSegment) -> RenditionDescription?,
@@ -96,7 +99,8 @@ public struct OpenPresentation: Sendable {
     }
   }
 
-  /// Whether a playlist is available. A downloaded presentation often contains only one.
+  /// Whether the playlist of a rendition is available. A downloaded presentation often contains
+  /// only one rendition.
   private static func isThere(
     _ uri: String, _ playlist: ResourceAddress, _ loader: PlaylistLoader
   ) -> Bool {
@@ -160,7 +164,7 @@ public struct RenditionWishes: Sendable, Equatable {
   public init() {}
 }
 
-/// The properties of a rendition that were read from one of its segments.
+/// The properties of a rendition that are found by decoding one of its segments.
 public struct RenditionDescription: Sendable {
   public var channels: Int
   public var isBinaural: Bool

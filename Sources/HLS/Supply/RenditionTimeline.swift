@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The presentation times of one rendition's segments. It stays valid when the playlist is updated.
+/// The presentation times of one rendition's segments. The times stay valid when the playlist is
+/// updated.
 struct RenditionTimeline {
   private(set) var follower: PlaylistFollower
   let address: ResourceAddress
@@ -16,7 +17,8 @@ struct RenditionTimeline {
     self.origin = origin
   }
 
-  /// Applies a newer copy of the playlist; nil if the server reports that it has not changed.
+  /// Applies a newer copy of the playlist. `newer` is nil if the server reports that the playlist
+  /// has not changed.
   mutating func take(_ newer: MediaPlaylist?, at now: Double) {
     let old = follower.playlist
     follower.take(newer, at: now)
@@ -32,8 +34,8 @@ struct RenditionTimeline {
     origin += known + Double(max(0, gone - old.segments.count)) * usual
   }
 
-  /// Aligns this timeline with that of another rendition, which has been updated more often. Call
-  /// it right after this playlist was loaded.
+  /// Aligns this timeline with that of another rendition, which has been updated more often, and
+  /// adopts its reload schedule. Call it right after this playlist was loaded.
   mutating func align(to other: RenditionTimeline, at now: Double) {
     origin = other.origin(of: playlist)
     guard let usual = playlist.segments.last?.duration, usual > 0 else { return }
@@ -48,8 +50,9 @@ struct RenditionTimeline {
   /// End of the last segment, in s of presentation time.
   var end: Double { origin + playlist.duration }
 
-  /// Returns the segment to play at a time, and its start in s; nil if it is not yet available.
-  /// Skips a segment that ends within 0.25 s (or half its duration, if that is shorter).
+  /// Returns the segment to play at a presentation time, and the start of that segment, both in s.
+  /// It is the first segment that ends more than 0.25 s (or half its duration, if that is shorter)
+  /// after `time`. Returns nil if the playlist lists no such segment.
   func segment(at time: Double) -> (segment: MediaSegment, start: Double)? {
     var start = origin
     for segment in playlist.segments {
@@ -60,16 +63,18 @@ struct RenditionTimeline {
     return nil
   }
 
-  /// Start of the segment with this media sequence number, in s; nil if it is not in the playlist.
+  /// Returns the start of the segment with this media sequence number, in s of presentation time;
+  /// nil if the playlist does not contain it.
   func start(of sequence: Int) -> Double? {
     let index = sequence - playlist.mediaSequence
     guard playlist.segments.indices.contains(index) else { return nil }
     return origin + playlist.segments.prefix(index).reduce(0) { $0 + $1.duration }
   }
 
-  /// Start of another rendition's playlist on this timeline, in s. It is found from the program
-  /// dates if both have one, from the media sequence numbers if the playlists overlap, or else by
-  /// assuming that both end at the same time. Playlists that have ended start at 0.
+  /// Returns the start of another rendition's playlist on this timeline, in s of presentation time.
+  /// The start is found from the program dates if both playlists have one, or else from the media
+  /// sequence numbers if the playlists overlap. Otherwise both are assumed to end at the same time.
+  /// Returns 0 if both playlists have ended.
   func origin(of other: MediaPlaylist) -> Double {
     if playlist.hasEnded, other.hasEnded { return 0 }
     if let own = firstDate(of: playlist), let theirs = firstDate(of: other) {

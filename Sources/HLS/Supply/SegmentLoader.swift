@@ -3,11 +3,11 @@
 /// Why a segment cannot be loaded.
 enum LoadProblem: Error, Equatable, CustomStringConvertible {
   case fetch(FetchError)
-  /// Its playlist could not be loaded. The text is the full reason.
+  /// The playlist of the rendition could not be loaded. The text is the full reason.
   case playlist(FetchError, String)
   /// The content is incomplete or is not audio. The text is the reason.
   case content(String)
-  /// It cannot be decrypted. The text is the reason.
+  /// The segment cannot be decrypted. The text is the reason.
   case encryption(String)
   case address(String)
 
@@ -28,7 +28,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether there was no answer, or an incomplete one.
+  /// Whether the server gave no answer, or an incomplete one.
   var isOfTheLine: Bool {
     switch self {
     case .fetch(.connection), .fetch(.timedOut), .fetch(.tooShort): true
@@ -49,7 +49,8 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
 
 /// Fetches segments with their initialisation sections and keys.
 struct SegmentLoader {
-  /// Size limit of a segment and of an initialisation section, in bytes. Larger ones are refused.
+  /// Maximum size of a segment, and of an initialisation section, in bytes. Larger ones are
+  /// refused.
   static let mostBytes = 64 << 20
   private static let mostRemembered = 64
 
@@ -77,11 +78,12 @@ struct SegmentLoader {
   /// Fetches a segment, decrypts it and checks that it is complete.
   ///
   /// - Parameters:
-  ///   - playlist: the address of the playlist that lists it.
+  ///   - playlist: the address of the playlist that lists the segment.
   ///   - attempts: the maximum number of requests if the content is invalid.
-  ///   - goesOn: called during each request; return false to cancel. The timing is empty except for
-  ///     the segment's own body.
+  ///   - goesOn: called during each request; return false to cancel. The timing is all zero while a
+  ///     key or an initialisation section is fetched.
   /// - Returns: the segment, and the timing of its body.
+  /// - Throws: the last problem.
   mutating func load(
     _ segment: MediaSegment, in playlist: ResourceAddress, attempts: Int,
     goesOn: (FetchTiming) -> Bool
@@ -195,7 +197,9 @@ struct SegmentLoader {
     return bytes
   }
 
-  /// The first key that can be used; nil if the segment is not encrypted.
+  /// Returns the first key that can be used; nil if the segment is not encrypted.
+  ///
+  /// - Throws: `.encryption` if there are keys but none can be used.
   private static func usable(_ keys: [SegmentKey]) throws(LoadProblem) -> SegmentKey? {
     guard !keys.isEmpty else { return nil }
     guard let key = keys.first(where: \.isUsable) else { throw .encryption(keys.problem) }
@@ -210,7 +214,8 @@ struct SegmentLoader {
     } catch { throw .content(error.description) }
   }
 
-  /// Describes content that is not audio, for the error message.
+  /// Returns a description of content that is not audio, to be appended to the error message; empty
+  /// if the content is not recognised.
   private static func guess(_ bytes: [UInt8]) -> String {
     let start = String(decoding: bytes.prefix(200), as: UTF8.self).lowercased()
     if bytes.isEmpty { return ": it is empty" }
@@ -224,7 +229,7 @@ extension SegmentKey {
 }
 
 extension [SegmentKey] {
-  /// The reason why none of the keys can be used.
+  /// The reason why none of the keys can be used, for messages.
   var problem: String {
     let names = map { key in
       switch key.method {

@@ -3,27 +3,28 @@
 private import Dispatch
 private import Synchronization
 
-/// One queued segment: an interval of presentation time, in one or more renditions.
+/// An entry of the queue: a segment in one or more renditions, or a gap.
 public struct QueuedSegment: Sendable {
-  /// Consecutive number in the queue.
+  /// Number of the entry in the queue. Numbers are consecutive.
   public internal(set) var number = 0
   /// Start in presentation time according to the playlist, in s.
   public var start: Double
   public var duration: Double
-  /// The rendition to play; nil for a gap.
+  /// The rendition to play, or to change to within the segment; nil for a gap.
   public var rendition: Int?
-  /// The fetched segments by rendition. If there are two, the sound changes within the segment.
+  /// The fetched segments by rendition. If there are several, the sound can change between
+  /// renditions within the segment.
   public var supplied: [Int: SuppliedSegment] = [:]
-  /// The reason for a gap; nil for a segment.
+  /// The reason for a gap; nil if the entry is not a gap.
   public var problem: String?
-  /// Why the rendition changed; nil if it did not.
+  /// Why the rendition changes with this segment, for the listener; nil if it does not change.
   public var reason: String?
 
   public var end: Double { start + duration }
 }
 
-/// The queue of segments that are fetched but not yet decoded, between the fetching thread and the
-/// reading thread.
+/// The queue of fetched segments, between the thread that fetches them and the thread that reads
+/// them.
 ///
 /// ## Threading
 /// May be used from any thread.
@@ -36,7 +37,8 @@ public final class SegmentQueue: Sendable {
     fileprivate(set) var failure: String?
     /// Position of the reader, in s of presentation time.
     fileprivate(set) var read = 0.0
-    /// Position of playback, in s; nil if it is not reported. `read` is used then.
+    /// Position of playback, in s of presentation time; nil if it has not been reported. In that
+    /// case, `read` is used.
     fileprivate var toldHeard: Double?
     fileprivate var seek: Double?
     fileprivate var notes: [String] = []
@@ -62,9 +64,10 @@ public final class SegmentQueue: Sendable {
   /// The result of looking up a segment.
   public enum Lookup {
     case here(QueuedSegment)
-    /// It has not arrived yet.
+    /// The segment is not in the queue, but more segments may arrive.
     case pending
-    /// It will never arrive. `failure` is the reason if something went wrong.
+    /// The segment is not in the queue, and no more segments will arrive. `failure` is the reason
+    /// if something went wrong.
     case none(failure: String?)
   }
 
@@ -76,8 +79,8 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Waits until a segment arrives, the end is reached or `wake` is called. Only one thread may
-  /// wait at a time.
+  /// Waits until a segment arrives, the end is reached, `wake` is called or `seconds` have passed.
+  /// Only one thread may wait at a time.
   public func waitForChange(atMost seconds: Double) {
     _ = change.wait(timeout: .now() + seconds)
   }
@@ -85,7 +88,7 @@ public final class SegmentQueue: Sendable {
   /// Wakes the waiting reader.
   public func wake() { change.signal() }
 
-  /// Returns a segment; nil if it has not arrived yet or was released.
+  /// Returns the segment with this number; nil if it has not arrived yet or was removed.
   public func segment(_ number: Int) -> QueuedSegment? { snapshot.segment(number) }
 
   /// The number of the oldest segment in the queue; nil if the queue is empty.
@@ -94,18 +97,19 @@ public final class SegmentQueue: Sendable {
   /// Whether no more segments will arrive.
   public var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-  /// Whether enough is queued to start playing.
+  /// Whether enough is queued to start playing, or the queue has ended.
   public var mayStart: Bool { state.withLock { $0.mayStart || $0.hasEnded } }
 
-  /// Why no more segments arrive, as a sentence; nil unless something failed.
+  /// The reason why fetching has failed; nil if it has not failed.
   public var failure: String? { state.withLock { $0.failure } }
 
-  /// Removes the segments before `number`.
+  /// Removes the segments with numbers below `number`.
   public func release(before number: Int) {
     state.withLock { state in state.segments.removeAll { $0.number < number } }
   }
 
-  /// Reports how far the sound has been read and played, in s of presentation time.
+  /// Records how far the sound has been read and played, in s of presentation time. A value of nil
+  /// leaves the position unchanged.
   public func advance(read: Double? = nil, heard: Double? = nil) {
     state.withLock { state in
       if let read { state.read = read }
@@ -116,12 +120,14 @@ public final class SegmentQueue: Sendable {
   /// Total duration in s; nil if the presentation is live or no playlist has been loaded yet.
   public var duration: Double? { state.withLock { $0.duration } }
 
-  /// Preferred start of the presentation, in s.
+  /// Preferred start of playback, in s of presentation time; 0 if the presentation is live or no
+  /// playlist has been loaded yet.
   public var start: Double { state.withLock { $0.start } }
 
-  /// Requests segments from another time, in s, and removes all queued segments.
+  /// Requests segments from another time, in s of presentation time, and removes all queued
+  /// segments.
   ///
-  /// - Returns: the number of the next segment.
+  /// - Returns: the number that the first segment from there will have.
   public func seek(to time: Double) -> Int {
     state.withLock { state in
       state.seek = time
@@ -133,7 +139,7 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Returns the messages since the last call, one sentence each.
+  /// Returns the messages that were added since the last call, oldest first.
   public func takeNotes() -> [String] {
     state.withLock { state in
       defer { state.notes = [] }
@@ -152,7 +158,7 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Appends a segment, unless a seek is pending.
+  /// Appends a segment and assigns its number. Does nothing if a seek is pending.
   func append(_ segment: QueuedSegment) {
     state.withLock { state in
       guard state.seek == nil else { return }
@@ -163,8 +169,8 @@ public final class SegmentQueue: Sendable {
     wake()
   }
 
-  /// Adds a rendition to a queued segment. If `isHeard`, the sound changes to it at the first
-  /// possible position.
+  /// Adds a rendition to a queued segment. If `isHeard`, the sound changes to that rendition at the
+  /// first possible position. Does nothing if a seek is pending or the segment is no longer queued.
   func add(
     _ segment: SuppliedSegment, rendition: Int, to number: Int, isHeard: Bool, reason: String? = nil
   ) {

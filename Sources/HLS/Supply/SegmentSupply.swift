@@ -11,33 +11,36 @@ public final class SegmentSupply: Sendable {
     public var bufferSeconds = 30.0
     /// Buffer of a live presentation, in target durations.
     public var liveTargetDurations = 3.0
-    /// The end of the queue that cannot be played until more arrives, in s.
+    /// Duration at the end of the queue that cannot be played until more arrives, in s.
     public var unreadable = 0.35
     /// Time without a byte after which a request is repeated, in s.
     public var silence = 5.0
-    /// How long to retry a segment that the server fails to send, in s; a third of it if the
-    /// segment before was given up. Retries continue beyond that while more than 4 s are buffered.
-    /// Also how long a live playlist may stay unchanged once the buffer is empty.
+    /// How long to retry a segment that the server fails to send, in s. It is a third of this if
+    /// the previous segment was given up because the server did not answer. Retries continue for
+    /// longer while more than 4 s are buffered.
+    ///
+    /// Also the maximum staleness of a live playlist (`PlaylistFollower.staleness`) once the buffer
+    /// is empty.
     public var patience = 15.0
     /// Maximum number of requests for a segment in one rendition, if another request may succeed.
     public var attempts = 3
-    /// Number of consecutive gaps after which the supply fails.
+    /// Number of consecutive gaps after which the supply of an on-demand presentation fails.
     public var mostGaps = 8
 
     public init() {}
   }
 
-  /// Returns monotonic time, in s.
+  /// A function that returns monotonic time, in s.
   public typealias Clock = @Sendable () -> Double
-  /// Waits for at most `seconds`, or less if there is something to do.
+  /// A function that waits for `seconds`, or for a shorter time if there is something to do.
   public typealias Pause = @Sendable (_ seconds: Double) -> Void
-  /// Called on the thread of `run` for each segment that has arrived.
+  /// A function that is called on the thread of `run` for each segment that has arrived.
   public typealias Observer = @Sendable (Arrival) -> Void
 
   /// A segment that has arrived.
   public struct Arrival: Sendable {
     public let segment: MediaSegment
-    /// The playlist that lists it.
+    /// The playlist that lists the segment.
     public let playlist: MediaPlaylist
     public let supplied: SuppliedSegment
     public let rendition: Int
@@ -73,7 +76,7 @@ public final class SegmentSupply: Sendable {
     self.observer = observer
   }
 
-  /// Fetches until `isStopped` returns true.
+  /// Fetches segments until `isStopped` returns true. Blocks the calling thread.
   public func run(isStopped: @escaping @Sendable () -> Bool) {
     var supplier = Supplier(of: self, isStopped: isStopped)
     while !isStopped() { supplier.step() }

@@ -2,9 +2,9 @@
 
 /// A complete segment that was fetched, decrypted and checked.
 public struct SuppliedSegment: Sendable, Equatable {
-  /// Name for messages: the last part of its address.
+  /// Name for messages: the last part of the segment's address.
   public var name: String
-  /// Media sequence number in its own playlist.
+  /// Media sequence number in the playlist of the rendition.
   public var sequence: Int
   /// Discontinuity number. Segments with the same number share timestamps, codec and format.
   public var discontinuity = 0
@@ -14,7 +14,8 @@ public struct SuppliedSegment: Sendable, Equatable {
   public var bytes: [UInt8]
   public var format: SegmentFormat
 
-  /// Time of the first frame from an ID3 tag, in s; nil if the container has timestamps of its own.
+  /// Time of the first sample, from an ID3 tag, in s. Nil if there is no such tag or if the
+  /// container has timestamps of its own.
   public var taggedTime: Double? {
     switch format {
     case .aac, .ac3, .mpegAudio: ID3Tag.timestamp(bytes).map { Double($0) / 90_000 }

@@ -5,17 +5,19 @@ extension Supplier {
     case here(SuppliedSegment)
     /// The download was too slow. Fetch the segment in this lower rendition.
     case abandoned(rendition: Int)
-    /// The segment is a replacement and would not have arrived in time.
+    /// The download of a replacement was stopped, because the replacement would have been late or
+    /// the throughput was too low.
     case givenUp
-    /// A seek or a stop has cancelled it.
+    /// A seek or a stop has cancelled the download.
     case ended
     case failed(LoadProblem)
   }
 
   // MARK: The next segment
 
-  /// Fetches the next segment. After a failure, tries again, then in other renditions, then waits
-  /// if the server may recover, and at last gives the segment up.
+  /// Fetches the next segment. After failures, it is requested again in the same rendition, and
+  /// then in other renditions. If all fail and the server may recover, the requests are repeated
+  /// after a wait. Otherwise the segment is given up.
   mutating func fetchNext() {
     var wanted = usable(rule.next(situation(isWaiting: false)))
     var failures: [Int: Int] = [:]
@@ -50,7 +52,8 @@ extension Supplier {
     }
   }
 
-  /// Returns a rendition, or the best one that can be decrypted if that one cannot.
+  /// Returns a rendition if it can be decrypted, or else the best rendition that can. If none can,
+  /// the rendition itself is returned.
   private func usable(_ rendition: Int) -> Int {
     let count = presentation.ladder.count
     let rendition = min(max(0, rendition), count - 1)
@@ -58,7 +61,8 @@ extension Supplier {
       ? (0..<count).last { !unusable.contains($0) } ?? rendition : rendition
   }
 
-  /// Fetches the segment at the cursor in a rendition; nil if there is nothing to fetch there.
+  /// Fetches the segment at the cursor in a rendition. Returns nil if there is nothing to fetch at
+  /// the cursor.
   private mutating func attempt(_ rendition: Int) -> Outcome? {
     let timeline: RenditionTimeline
     do throws(PresentationError) { timeline = try self.timeline(of: rendition) } catch {
@@ -111,7 +115,7 @@ extension Supplier {
     if hasChanged, let last { overlap(last, in: rendition) }
   }
 
-  /// The reason for a change of rendition as shown to the listener.
+  /// Returns the reason for a change of rendition, as shown to the listener.
   private func reason(_ failures: [Int: Int], from before: Int, to rendition: Int) -> String {
     guard failures.isEmpty else { return "a segment could not be fetched" }
     let ladder = presentation.ladder
@@ -125,7 +129,7 @@ extension Supplier {
 
   // MARK: Failures
 
-  /// Reports why another rendition is requested.
+  /// Reports why another rendition is requested, if the presentation comes from a server.
   private func tell(_ problem: LoadProblem) {
     guard presentation.isRemote else { return }
     let place = cursor.map { " at \(clockText($0))" } ?? ""
@@ -154,8 +158,9 @@ extension Supplier {
     return now - began < patience || left > 4
   }
 
-  /// Gives up the segment at the cursor, which becomes a gap. Fails after too many gaps in a row,
-  /// or if the server does not answer for a second segment.
+  /// Gives up the segment at the cursor, which becomes a gap. The queue fails if the server did not
+  /// answer for the previous segment either. In an on-demand presentation, the queue also fails
+  /// after too many gaps in a row.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
       // Only this segment may be affected: fail at the second one in a row.
@@ -176,8 +181,8 @@ extension Supplier {
     }
   }
 
-  /// Moves the timelines back over segments that a live server has removed, so that playback
-  /// continues without a gap.
+  /// Moves the timelines back by the duration of segments that a live server has removed, so that
+  /// playback continues without a gap.
   private mutating func leaveOut(_ seconds: Double) {
     for rendition in timelines.keys { timelines[rendition]?.move(by: -seconds) }
     queue.note("skipped \(Int(seconds.rounded())) s that the server no longer has")
@@ -191,7 +196,7 @@ extension Supplier {
     if isLive { flushGaps() }
   }
 
-  /// Queues the gaps.
+  /// Moves all gaps to the queue.
   mutating func flushGaps() {
     for gap in gaps { queue.append(gap) }
     gaps = []
@@ -231,8 +236,8 @@ extension Supplier {
     }
   }
 
-  /// Fetches the last segment in the new rendition too, if there is time, so that the two
-  /// renditions can be aligned and crossfaded.
+  /// Fetches the segment before a change of rendition in the new rendition as well, if there is
+  /// time. The two renditions can then be aligned and crossfaded.
   private mutating func overlap(_ last: QueuedSegment, in rendition: Int) {
     guard let before = last.rendition, before != rendition, let timeline = timelines[rendition],
       let (segment, start) = timeline.segment(at: last.start), abs(start - last.start) < 0.1,
@@ -303,7 +308,8 @@ extension Supplier {
     }
   }
 
-  /// Time until a replacement must have arrived, in s; infinite before playback starts.
+  /// Returns the time until a replacement must have arrived, in s. It is infinite before playback
+  /// may start, and 0 if the segment is no longer queued. Never returns nil.
   private func secondsLeft(_ number: Int) -> Double? {
     let snapshot = queue.snapshot
     guard let queued = snapshot.segment(number) else { return 0 }

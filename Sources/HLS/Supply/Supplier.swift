@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of the fetching thread: it decides what to fetch next and updates the playlists.
+/// The state of the fetching thread. It decides what to fetch next and updates the playlists.
 struct Supplier {
   let supply: SegmentSupply
   let isStopped: @Sendable () -> Bool
   var rule: any AdaptationRule
   var segments: SegmentLoader
   var timelines: [Int: RenditionTimeline] = [:]
-  /// The rendition of the newest segment.
+  /// The rendition of the newest segment; nil before a playlist is loaded.
   var rendition: Int?
   /// Start of the next segment, in s of presentation time; nil before the first playlist is loaded.
   var cursor: Double?
-  /// Gaps that are not yet queued. They are queued when a segment follows them.
+  /// Gaps that are not yet queued. A gap is queued at once if the presentation is live, or else
+  /// with the next segment or at the end.
   var gaps: [QueuedSegment] = []
-  /// The error of the last reload of the live playlist; nil if it succeeded.
+  /// The error of the last reload of the live playlist; nil if that reload succeeded or none was
+  /// made.
   private var reloadProblem: String?
   /// Number of consecutive segments that were given up because the server did not answer.
   var lineFailures = 0
@@ -36,12 +38,13 @@ struct Supplier {
   var now: Double { supply.clock() }
   func pause(_ seconds: Double) { supply.pause(seconds) }
 
-  /// Whether the current operation is still wanted.
+  /// Whether the current operation is still wanted: neither a stop nor a seek was requested.
   var goesOn: Bool { !isStopped() && !queue.snapshot.isSeeking }
 
   var isLive: Bool { rendition.flatMap { timelines[$0] }.map { !$0.playlist.hasEnded } ?? false }
 
-  /// Performs one step: a seek, a reload of the live playlist, a download or a short pause.
+  /// Performs one step. It handles a requested seek, reloads the live playlist if that is due, and
+  /// then downloads a segment or pauses for a short time.
   mutating func step() {
     if let time = queue.takeSeek() {
       cursor = time
@@ -62,7 +65,7 @@ struct Supplier {
     tellStart()
   }
 
-  /// The amount to fetch ahead, in s.
+  /// Duration of sound to fetch ahead of playback, in s.
   var fullBuffer: Double {
     guard isLive, let rendition, let playlist = timelines[rendition]?.playlist else {
       return conditions.bufferSeconds
@@ -70,13 +73,14 @@ struct Supplier {
     return conditions.liveTargetDurations * max(1, playlist.targetDuration)
   }
 
-  /// Whether a next segment is listed. True if that is not known yet.
+  /// Whether the playlist lists a next segment. Also true before the playlist is loaded.
   private var hasNext: Bool {
     guard let cursor, let rendition, let timeline = timelines[rendition] else { return true }
     return timeline.segment(at: cursor) != nil
   }
 
-  /// Ends the queue after the last segment, or fails if a live playlist no longer changes.
+  /// Ends the queue after the last segment. Fails if a live playlist no longer changes and the
+  /// buffer is empty.
   private mutating func endIfOver() {
     guard let rendition, let timeline = timelines[rendition], !hasNext else { return }
     if timeline.playlist.hasEnded {
@@ -129,7 +133,11 @@ struct Supplier {
 
   // MARK: Playlists
 
-  /// Returns the timeline of a rendition. Loads its playlist if it is missing or out of date.
+  /// Returns the timeline of a rendition. Loads the rendition's playlist if it has not been loaded.
+  /// Reloads a live playlist that does not list the next segment, unless the rendition is the
+  /// current one.
+  ///
+  /// - Throws: the error of loading.
   mutating func timeline(of rendition: Int) throws(PresentationError) -> RenditionTimeline {
     if let known = timelines[rendition] {
       let isBehind = !known.playlist.hasEnded && known.segment(at: cursor ?? 0) == nil
@@ -162,7 +170,7 @@ struct Supplier {
     return timelines[rendition] ?? made
   }
 
-  /// Offset of the preferred start from the beginning of a playlist, in s.
+  /// Returns the offset of the preferred start from the beginning of a playlist, in s.
   private static func offset(ofStart playlist: MediaPlaylist) -> Double {
     let start = PlaylistFollower(playlist, at: 0).start
     let count = start.sequence - playlist.mediaSequence
