@@ -6,9 +6,9 @@ struct KeptFiles {
   let name: String
   var rendition: KeptRendition
   var timeline: KeptTimeline
-  /// Numbers of the segments whose files were verified.
+  /// Numbers of the segments whose files this run has written or verified.
   var verified: Set<Int> = []
-  /// Names of the initialisation sections that were verified.
+  /// Names of the initialisation sections that this run has written or verified.
   var verifiedMaps: Set<String> = []
   /// Names of outdated files that the playlist on the disk may still list. They are removed after
   /// the next playlist is written.
@@ -16,8 +16,10 @@ struct KeptFiles {
   /// Whether the playlist on the disk is out of date.
   var isStale = false
 
-  /// Reads what an earlier run kept of a rendition. Ignores segments whose files are missing or
-  /// have another size.
+  /// Opens the folder of a rendition, and creates it if it does not exist. Reads what an earlier
+  /// run kept there, but ignores segments whose files are missing or have another size.
+  ///
+  /// - Throws: `.cannotWrite` if the folder cannot be opened or created.
   init(_ entry: KeptRecord.Entry, in parent: KeptFolder) throws(KeepingError) {
     folder = try KeptFolder(entry.folder, in: parent)
     (name, rendition) = (entry.folder, entry.rendition)
@@ -47,15 +49,21 @@ struct KeeperState {
   var problem: KeepingError?
   /// Whether `problem` has been returned to the caller.
   var isTold = false
-  /// Time of the last write of the playlists and its duration, in s.
+  /// Time of the last write of the playlists, in s; -infinity if there was none.
   private var written = -Double.infinity
+  /// Duration of the last write of the playlists, in s.
   private var writing = 0.0
-  /// The lowest segment number of all renditions at the last write.
+  /// The lowest segment number of all renditions at the last write; nil if no segment was kept
+  /// then.
   private var first: Int?
-  /// The segment that was kept last: index of its rendition and segment number.
+  /// The segment that was kept last, by the index of its rendition and its segment number; nil if
+  /// there is none.
   private var newest: (place: Int, number: Int)?
 
-  /// Opens a folder that is new, empty, or holds what was kept of the same source.
+  /// Opens a folder, and creates it if it does not exist. The folder must be empty or contain what
+  /// was kept of the same source.
+  ///
+  /// - Throws: the reason why nothing can be kept in the folder.
   init(_ path: String, source: String, now: @escaping @Sendable () -> Double) throws(KeepingError) {
     let folder = try KeptFolder(path: path)
     guard folder.lock() else { throw .isInUse(path: path) }
@@ -74,8 +82,8 @@ struct KeeperState {
     for entry in record.renditions { renditions.append(try KeptFiles(entry, in: folder)) }
   }
 
-  /// Index of the rendition with this address, or else of the only one that is likely the same; nil
-  /// if there is none.
+  /// Returns the index of the rendition with the same address, or else of the only rendition that
+  /// is likely the same. Returns nil if there is none or several are likely.
   func place(of rendition: KeptRendition) -> Int? {
     if let index = renditions.firstIndex(where: { $0.rendition.uri == rendition.uri }) {
       return index
@@ -84,8 +92,10 @@ struct KeeperState {
     return likely.count == 1 ? likely[0] : nil
   }
 
-  /// Returns the index of a rendition. Creates a folder for a new one, and updates an address that
-  /// changed.
+  /// Returns the index of a rendition. Creates a folder for a new rendition, and updates an address
+  /// that has changed.
+  ///
+  /// - Throws: `.cannotWrite`.
   mutating func open(_ rendition: KeptRendition) throws(KeepingError) -> Int {
     if let index = place(of: rendition) {
       guard renditions[index].rendition.uri != rendition.uri else { return index }
@@ -125,6 +135,8 @@ struct KeeperState {
 
   /// Writes the playlists. If that fails, as on a full disk, deletes the newest segment to free
   /// space and tries again: without playlists, the segments before it would be lost.
+  ///
+  /// - Throws: the error if the second attempt fails too.
   mutating func writeMakingRoom() throws(KeepingError) {
     do throws(KeepingError) { try write() } catch {
       guard let newest else { throw error }

@@ -2,7 +2,8 @@
 
 /// Why a presentation cannot be kept in a folder.
 public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Writing failed. `reason` is the system's error text, such as that of a full disk.
+  /// The file cannot be written. `reason` is the system's error text, such as that of a full disk,
+  /// or states that the playlist is full.
   case cannotWrite(path: String, reason: String)
   /// Another process is using the folder.
   case isInUse(path: String)

@@ -5,13 +5,15 @@ private import System
 
 /// A folder whose files get their names only when they are complete.
 ///
-/// The folder is held open, and names are resolved relative to it. So nothing is written to a
-/// folder that replaces it later, and no name leads outside.
+/// The folder is held open, and names are resolved relative to it. So nothing is written to another
+/// folder that is moved to the same path later, and no name leads outside.
 final class KeptFolder: Sendable {
   let path: String
   private let descriptor: Int32
 
-  /// Opens a folder, and creates it if it does not exist.
+  /// Opens a folder, and creates it if it does not exist. Its parent must exist.
+  ///
+  /// - Throws: `.cannotWrite`.
   init(path: String) throws(KeepingError) {
     let isMade = mkdir(path, 0o777) == 0 || errno == EEXIST
     let descriptor = isMade ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1
@@ -20,7 +22,9 @@ final class KeptFolder: Sendable {
     self.descriptor = descriptor
   }
 
-  /// Opens a subfolder, and creates it if it does not exist. Does not follow links.
+  /// Opens a subfolder, and creates it if it does not exist. Refuses a symbolic link.
+  ///
+  /// - Throws: `.cannotWrite`.
   init(_ name: String, in parent: KeptFolder) throws(KeepingError) {
     path = parent.path + "/" + name
     let isMade = mkdirat(parent.descriptor, name, 0o777) == 0 || errno == EEXIST
@@ -37,8 +41,9 @@ final class KeptFolder: Sendable {
     close(descriptor)
   }
 
-  /// Whether the keeper could have made this name: it leads nowhere else, and neither a shell nor a
-  /// server would have to quote it.
+  /// Whether the keeper could have made a name: it has 1 to 100 lower-case letters, digits, hyphens
+  /// and dots, and does not begin with a dot. Such a name cannot lead out of the folder, and needs
+  /// no quoting in a shell or a URL.
   static func isOwnName(_ name: String) -> Bool {
     let isPlain = name.utf8.allSatisfy { byte in
       (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x2E
@@ -46,11 +51,11 @@ final class KeptFolder: Sendable {
     return isPlain && !name.isEmpty && name.utf8.count <= 100 && !name.hasPrefix(".")
   }
 
-  /// Locks the folder until this object is released; false if another process has locked it. On
-  /// file systems without locks it always succeeds.
+  /// Locks the folder until this object is released. Returns false if another process has locked
+  /// the folder. Returns true on file systems without locks.
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK }
 
-  /// The names of its entries, except `.` and `..`.
+  /// The names of the folder's entries, except `.` and `..`; empty if the folder cannot be read.
   var names: [String] { SystemFile.names(inDescriptor: descriptor) ?? [] }
 
   /// Removes temporary files of writers that were killed. Call it only with the lock held.
@@ -65,14 +70,17 @@ final class KeptFolder: Sendable {
 
   private static let unfinished = ".kept.part"
 
-  /// Writes a file: under a temporary name, then to the disk, then renamed to `name`.
+  /// Writes a file under a temporary name, flushes it to the disk and then renames it to `name`.
+  /// Replaces an existing file.
+  ///
+  /// - Throws: `.cannotWrite`.
   func write(_ bytes: [UInt8], to name: String) throws(KeepingError) {
     let mark = String(UInt64.random(in: 0 ... .max), radix: 36)
     let temporary = ".\(name).\(mark)\(Self.unfinished)"
     let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard file >= 0 else { throw Self.failure(path + "/" + name, errno) }
     var reason = Self.write(bytes, to: file)
-    // Ignore EINVAL and EROFS: some files, such as pipes of FUSE, cannot be synchronised.
+    // Ignore EINVAL and EROFS: some file systems do not support synchronisation.
     if reason == 0, fdatasync(file) != 0, errno != EINVAL, errno != EROFS { reason = errno }
     if close(file) != 0, reason == 0, errno != EINTR { reason = errno }
     if reason == 0, renameat(descriptor, temporary, descriptor, name) != 0 { reason = errno }
@@ -81,7 +89,8 @@ final class KeptFolder: Sendable {
     throw Self.failure(path + "/" + name, reason)
   }
 
-  /// Returns 0, or the error number if not everything was written.
+  /// Writes all bytes to an open file. Returns 0, or the error number if not everything was
+  /// written.
   private static func write(_ bytes: [UInt8], to file: Int32) -> Int32 {
     var done = 0
     while done < bytes.count {
@@ -93,7 +102,7 @@ final class KeptFolder: Sendable {
     return 0
   }
 
-  /// Size of a regular file in bytes; nil if there is none.
+  /// Returns the size of a regular file, in bytes; nil if there is no such file.
   func size(of name: String) -> Int? {
     var status = stat()
     guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0,
@@ -102,7 +111,8 @@ final class KeptFolder: Sendable {
     return Int(status.st_size)
   }
 
-  /// Reads a regular file of at most `limit` bytes; nil if there is none or it cannot be read.
+  /// Reads a regular file. Returns nil if there is no such file, if it is larger than `limit` bytes
+  /// or if it cannot be read completely.
   func read(_ name: String, limit: Int) -> [UInt8]? {
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard file >= 0 else { return nil }

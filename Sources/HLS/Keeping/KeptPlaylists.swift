@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The multivariant playlist of a kept presentation.
+/// The kept renditions, from which the multivariant playlist of the folder is made.
 struct KeptPlaylists {
   /// A rendition with at least one kept segment.
   struct Row {
@@ -34,8 +34,8 @@ struct KeptPlaylists {
     return playlist
   }
 
-  /// The rows by audio group and codecs. The listener chooses within a group; bandwidth decides
-  /// between groups.
+  /// The rows, grouped by audio group and codecs. A row without an audio group forms its own group.
+  /// The listener chooses within a group; bandwidth decides between groups.
   private var groups: [[Row]] {
     var groups: [[Row]] = []
     for row in rows {

@@ -3,7 +3,7 @@
 private import FoundationEssentials
 private import System
 
-/// The keeper's record of a folder: its `kept.json`.
+/// The keeper's record of a presentation: `kept.json` in the folder.
 struct KeptRecord: Codable {
   static let file = "kept.json"
   static let currentVersion = 1
@@ -21,6 +21,8 @@ struct KeptRecord: Codable {
 
   init(source: String) { self.source = source }
 
+  /// Reads a record. Returns nil if it has another version or cannot be decoded. Entries with an
+  /// implausible or repeated folder name are dropped.
   init?(_ bytes: [UInt8]) {
     guard let read = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
       read.version == Self.currentVersion
@@ -47,7 +49,8 @@ struct KeptSegments: Codable {
 
   init(_ segments: [KeptSegment]) { self.segments = segments }
 
-  /// Reads a record. It may be damaged or forged, so implausible entries are dropped.
+  /// Reads a record. Returns nil if it has another version or cannot be decoded. The record may be
+  /// damaged or forged, so implausible entries are dropped.
   init?(_ bytes: [UInt8]) {
     guard let read = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
       read.version == KeptRecord.currentVersion
@@ -56,7 +59,7 @@ struct KeptSegments: Codable {
   }
 }
 
-/// A file with its size and checksum.
+/// The name, size in bytes and checksum of a file.
 struct KeptFile: Codable, Equatable {
   var name: String
   var bytes: Int
@@ -82,8 +85,8 @@ struct KeptSegment: Codable, Equatable {
   var date: Double?
   var file: KeptFile
   var map: KeptFile?
-  /// Address that it was fetched from, without a query. `range` is its byte range, as
-  /// `length@offset`.
+  /// URI of the segment as written in its playlist, without the query. `range` is the byte range,
+  /// as `length@offset`, or nil.
   var origin: String
   var range: String?
 

@@ -4,14 +4,16 @@
 ///
 /// Two values with the same `uri` describe the same rendition.
 public struct KeptRendition: Sendable, Equatable, Codable {
-  /// Address of its media playlist as written in the presentation.
+  /// Address of the media playlist as written in the presentation.
   public var uri: String
   public var name: String
-  /// The audio group. Renditions of one group with the same codecs stay together.
+  /// The audio group; nil if there is none. Renditions of one group with the same codecs stay
+  /// together.
   public var group: String?
-  /// A language tag (RFC 5646).
+  /// A language tag (RFC 5646); nil if it is not stated.
   public var language: String?
-  /// The CHANNELS attribute, such as `6` or `4/1OA`.
+  /// The CHANNELS attribute, such as `6` or `4/1OA`, or else the number of channels that is
+  /// assumed; nil if unknown.
   public var channelText: String?
   public var characteristics: [String] = []
   public var isDefault = false
@@ -25,21 +27,21 @@ public struct KeptRendition: Sendable, Equatable, Codable {
   public var bitRate = 0.0
   public var score: Double?
 
-  /// The channels that the presentation states; nil if unknown.
+  /// The channels according to `channelText`; nil if they are unknown.
   public var channels: AudioChannels? { channelText.flatMap(AudioChannels.init) }
 }
 
 extension KeptRendition {
-  /// Takes the properties of a rendition from its multivariant playlist.
+  /// Creates the description of a rendition from the multivariant playlist that lists it.
   public init(_ rendition: Rendition, in playlist: MultivariantPlaylist) {
     self.init(uri: rendition.uri, bitRate: rendition.bitRate, in: playlist)
     if channelText == nil { channelText = rendition.channels.map { "\($0)" } }
     score = rendition.score ?? score
   }
 
-  /// Returns all sound of a presentation: its audio renditions, and the variants without video
-  /// whose segments contain their sound. If there are neither, returns the cheapest variant for
-  /// each kind of sound.
+  /// Returns descriptions of all sound of a presentation: its audio renditions that have playlists,
+  /// and the variants without video whose own segments contain the sound. If there are neither,
+  /// returns the cheapest variant for each version of the sound.
   public static func all(in playlist: MultivariantPlaylist) -> [KeptRendition] {
     var uris: [String] = []
     for uri in playlist.renditions.compactMap(\.uri) where !uris.contains(uri) { uris.append(uri) }
@@ -98,8 +100,9 @@ extension KeptRendition {
     return tag.isEmpty ? text : text + "-" + tag
   }
 
-  /// Whether `other` is likely this rendition under another address. Some servers put words that
-  /// change from day to day into the query of an address.
+  /// Whether `other` is likely this rendition under another address: the address without its query,
+  /// the name, the audio group, the language, the channels and the codecs are the same. Some
+  /// servers put text that changes from day to day into the query.
   func isLikely(_ other: KeptRendition) -> Bool {
     uri.withoutQuery == other.uri.withoutQuery && name == other.name && group == other.group
       && language == other.language && channelText == other.channelText && codecs == other.codecs
@@ -110,7 +113,7 @@ extension String {
   /// The address without its query or fragment.
   var withoutQuery: String { String(prefix { $0 != "?" && $0 != "#" }) }
 
-  /// The address without user name and password.
+  /// The address without a user name and password.
   var withoutUser: String {
     guard let start = firstRange(of: "://")?.upperBound else { return self }
     let host = self[start...].prefix { $0 != "/" }

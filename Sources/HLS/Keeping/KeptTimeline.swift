@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The duration and position of a segment according to its playlist.
+/// The duration, discontinuity number and date of a segment, according to its playlist.
 struct KeptTime: Equatable {
   /// Duration in s.
   var duration: Double
   var discontinuity: Int
   var date: ProgramDate?
 
-  /// Nil if no valid playlist can contain these values.
+  /// Takes the values from a segment. Returns nil if no valid playlist can contain them.
   init?(_ segment: MediaSegment) {
     self.init(
       number: segment.sequence, duration: segment.duration, discontinuity: segment.discontinuity,
@@ -30,14 +30,15 @@ struct KeptTime: Equatable {
   }
 }
 
-/// The kept segments of a rendition, with the times of those that are missing.
+/// The kept segments of a rendition, and the times of the segments that are missing.
 struct KeptTimeline {
   /// The kept segments by number.
   private(set) var segments: [Int: KeptSegment] = [:]
-  /// Times from the playlists of the presentation, by number.
+  /// Times of segments according to the playlists of the presentation, by segment number.
   private var told: [Int: KeptTime] = [:]
 
-  /// Maximum number of consecutive missing segments that are written as gaps.
+  /// Maximum number of consecutive missing segments that are written as gaps. More of them are
+  /// omitted.
   static let mostGaps = 10_000
 
   var first: Int? { segments.keys.min() }
@@ -53,7 +54,8 @@ struct KeptTimeline {
     for segment in playlist.segments { told[segment.sequence] = KeptTime(segment) }
   }
 
-  /// Takes the durations of gaps from the playlist that an earlier run wrote.
+  /// Takes the durations of gaps from the playlist that an earlier run wrote. Ignores an invalid
+  /// playlist.
   mutating func followGaps(ofWritten bytes: [UInt8]) {
     guard case .media(let playlist)? = try? Playlist(bytes) else { return }
     for segment in playlist.segments where segment.isGap {
@@ -62,7 +64,8 @@ struct KeptTimeline {
     }
   }
 
-  /// Peak bit rate of a segment, and average bit rate of all kept segments, in bit/s.
+  /// Peak bit rate of a segment, and average bit rate of all kept segments, in bit/s; 0 if no
+  /// segment is kept.
   var bitRates: (peak: Double, mean: Double) {
     var (peak, bits, seconds) = (0.0, 0.0, 0.0)
     for segment in segments.values where segment.duration > 0 {
@@ -75,13 +78,13 @@ struct KeptTimeline {
   }
 
   /// Returns the playlist of the kept segments, in order, with a gap for each segment that is
-  /// missing between them.
+  /// missing between them. Long series of missing segments are omitted.
   ///
-  /// It ends with the last kept segment and is marked as ended, because nothing is added for its
-  /// reader.
+  /// The playlist ends with the last kept segment and is marked as ended, because nothing is added
+  /// while it is played.
   ///
-  /// - Parameter start: the number to begin with, unless it is more than `mostGaps` before the
-  ///   first segment.
+  /// - Parameter start: the segment number to begin with. If it is above the first kept number, or
+  ///   more than `mostGaps` below it, the playlist begins with the first kept segment.
   func playlist(from start: Int) -> MediaPlaylist {
     let kept = segments.values.sorted { $0.number < $1.number }
     var playlist = MediaPlaylist()
@@ -122,7 +125,8 @@ struct KeptTimeline {
     return entry
   }
 
-  /// Makes a gap. If no playlist gave its duration, it gets that of the following segment.
+  /// Returns the gap for a missing segment. If no playlist stated the duration of that segment, the
+  /// duration of the following kept segment is used.
   private func gap(
     _ number: Int, before segment: KeptSegment, _ count: inout DiscontinuityCount
   ) -> MediaSegment {
@@ -145,9 +149,11 @@ private struct DiscontinuityCount {
 
   init() {}
 
-  /// Returns the number to write.
+  /// Returns the discontinuity number to write for the next segment.
   ///
-  /// - Parameter isApart: whether segments are omitted before this one.
+  /// - Parameters:
+  ///   - number: the discontinuity number of the segment in its own playlist.
+  ///   - isApart: whether segments are omitted before this one.
   mutating func next(_ number: Int, isApart: Bool) -> Int {
     if told == nil { written = min(number, 1 << 50) }
     if isApart || number != told ?? number { written += 1 }

@@ -22,7 +22,7 @@ public struct PresentationDownload {
     public var fetched = 0
     /// Number of bytes fetched.
     public var bytes = 0
-    /// Number of segments that were already there and intact.
+    /// Number of segments that were in the folder already and intact.
     public var present = 0
     /// Number of segments that the playlist marks as gaps.
     public var gaps = 0
@@ -35,7 +35,7 @@ public struct PresentationDownload {
     public var isComplete: Bool { missing.isEmpty && !isInterrupted && error == nil }
   }
 
-  /// Number of consecutive segments without an answer after which no more are requested.
+  /// Number of consecutive requests without an answer after which no more segments are requested.
   static let patience = 4
   /// Maximum number of requests for a segment whose content is invalid.
   private static let attempts = 2
@@ -46,7 +46,7 @@ public struct PresentationDownload {
 
   /// Creates a download.
   ///
-  /// - Parameter fetcher: should retry failed requests (``PersistentFetcher``).
+  /// - Parameter fetcher: a fetcher that repeats failed requests, such as ``PersistentFetcher``.
   public init(
     _ fetcher: any ResourceFetcher, _ loader: PlaylistLoader, into keeper: PresentationKeeper
   ) {
@@ -55,12 +55,13 @@ public struct PresentationDownload {
     self.keeper = keeper
   }
 
-  /// Downloads the segments, then reads all files back to verify them.
+  /// Downloads the segments. Then reads all files back to verify them, unless the download was
+  /// interrupted or writing failed.
   ///
   /// - Parameters:
   ///   - progress: called after each segment with its duration in s, even if it is missing.
-  ///   - goesOn: called before each segment and during each request; return false to stop. The
-  ///     playlists are valid then.
+  ///   - goesOn: called before each segment, during each request and during verification; return
+  ///     false to stop. The playlists are valid even then.
   public func run(
     _ jobs: [Job], progress: (_ seconds: Double) -> Void = { _ in }, goesOn: () -> Bool
   ) -> Outcome {
@@ -118,7 +119,8 @@ public struct PresentationDownload {
     }
   }
 
-  /// Verifies that everything that should be there can be read back as it was written.
+  /// Reads all files back. Segments whose files are missing or differ from what was written are
+  /// added to `outcome.missing`.
   private func verify(_ jobs: [Job], _ outcome: inout Outcome, _ goesOn: () -> Bool) {
     for job in jobs {
       _ = keeper.verify(job.rendition, goesOn: { _ in goesOn() })

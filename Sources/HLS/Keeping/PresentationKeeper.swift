@@ -7,8 +7,9 @@ private import Synchronization
 ///
 /// The folder contains `master.m3u8`, the keeper's record (`kept.json`) and one subfolder for each
 /// rendition. A subfolder contains the decrypted segments, their initialisation sections, a media
-/// playlist and a record. A later run reads the records to find out what is there. The keeper makes
-/// all names. A missing segment between two kept ones becomes a gap, so that times stay correct.
+/// playlist and a record. A later run reads the records to find out what is there. The keeper
+/// chooses all names. A missing segment between two kept ones becomes a gap, so that times stay
+/// correct.
 ///
 /// Files get their names when they are complete and on the disk, and playlists are written after
 /// the files that they list. So the folder is a valid presentation whenever the process ends.
@@ -34,7 +35,7 @@ public final class PresentationKeeper: Sendable {
   public static let mostSegmentBytes = 64 << 20
   static let mostRecordBytes = 256 << 20
 
-  /// The path that was given.
+  /// The path of the folder, as it was given.
   public let path: String
   private let state: Mutex<KeeperState>
 
@@ -63,7 +64,7 @@ public final class PresentationKeeper: Sendable {
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
   }
 
-  /// A file name of at least five digits and an extension.
+  /// Returns a file name that consists of a number with at least five digits and an extension.
   static func fileName(_ number: Int, _ kind: String) -> String {
     let digits = "\(number)"
     return String(repeating: "0", count: max(0, 5 - digits.count)) + digits + "." + kind
@@ -74,8 +75,8 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Keeping segments
 
-  /// Takes the durations of a rendition's segments, so that gaps have the right length. Call it
-  /// again with each newer copy of a live playlist.
+  /// Takes the durations of a rendition's segments, so that gaps have the right length. For a live
+  /// playlist, call it again with each newer copy.
   public func follow(_ playlist: MediaPlaylist, of rendition: KeptRendition) {
     _ = guarded(tells: false) { (state) throws(KeepingError) in
       let index = try state.open(rendition)
@@ -85,13 +86,13 @@ public final class PresentationKeeper: Sendable {
 
   /// Keeps a segment. A different segment that is kept under the same number is replaced.
   ///
-  /// Ignores a segment that is incomplete or not audio. If writing fails, the keeper stays usable
-  /// and the next segment is tried again.
+  /// Ignores a segment that is incomplete, too large or not audio, or whose times are not valid. If
+  /// writing fails, the keeper stays usable and the next segment is tried again.
   ///
   /// - Parameters:
   ///   - body: the complete decrypted segment, at most 64 MiB.
   ///   - map: the decrypted initialisation section; nil if there is none.
-  /// - Returns: the first write error, the first time only.
+  /// - Returns: the first write error, if it has not been returned before; otherwise nil.
   @discardableResult
   public func keep(
     _ segment: MediaSegment, body: [UInt8], map: [UInt8]? = nil, of rendition: KeptRendition
@@ -104,9 +105,9 @@ public final class PresentationKeeper: Sendable {
     }
   }
 
-  /// Writes playlists that are out of date. More segments can be kept afterwards.
+  /// Writes the playlists that are out of date. More segments can be kept afterwards.
   ///
-  /// - Returns: the first write error, the first time only.
+  /// - Returns: the first write error, if it has not been returned before; otherwise nil.
   @discardableResult
   public func finish() -> KeepingError? {
     guarded { (state) throws(KeepingError) in try state.writeMakingRoom() }
@@ -114,7 +115,8 @@ public final class PresentationKeeper: Sendable {
 
   /// Runs a body that may fail, and records the first error.
   ///
-  /// - Returns: the first error, unless it was returned before or `tells` is false.
+  /// - Returns: the first error of the keeper, even if an earlier call recorded it; nil if there is
+  ///   none, if it has been returned before or if `tells` is false.
   private func guarded(
     tells: Bool = true, _ body: (inout KeeperState) throws(KeepingError) -> Void
   ) -> KeepingError? {
@@ -130,8 +132,9 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Verification
 
-  /// Whether a segment is there and intact. The first call checks its size, checksum and format; a
-  /// damaged segment is removed from the record.
+  /// Whether a segment is kept and intact. If this run has not written the segment, the first call
+  /// reads the files of the segment and checks their sizes, checksums and format. A damaged segment
+  /// is removed from the record.
   public func has(_ segment: MediaSegment, of rendition: KeptRendition) -> Bool {
     state.withLock { state in
       guard let index = state.place(of: rendition) else { return false }
@@ -143,7 +146,7 @@ public final class PresentationKeeper: Sendable {
   /// record.
   ///
   /// - Parameter goesOn: called after each segment with its number; return false to stop.
-  /// - Returns: the numbers of the damaged segments.
+  /// - Returns: the numbers of the damaged segments; empty if the rendition is not kept.
   public func verify(_ rendition: KeptRendition, goesOn: (Int) -> Bool = { _ in true }) -> [Int] {
     state.withLock { state in
       guard let index = state.place(of: rendition) else { return [] }

@@ -7,7 +7,8 @@ public struct RenditionSelection: Sendable {
     case best
     /// All audio, even if it cannot be decoded.
     case all
-    /// Renditions by NAME, group or label; case is ignored.
+    /// The renditions with one of these names, which may be a NAME, an audio group, a label or a
+    /// shown name. Case is ignored.
     case named([String])
   }
 
@@ -18,9 +19,9 @@ public struct RenditionSelection: Sendable {
 
   public init() {}
 
-  /// Returns the selected renditions.
+  /// Returns the selected renditions of a multivariant playlist.
   ///
-  /// - Throws: an error with the reason if nothing fits.
+  /// - Throws: `.noRendition` if a name fits no rendition, or `.nothing` if no rendition is left.
   func renditions(of playlist: MultivariantPlaylist) throws(DownloadError) -> [KeptRendition] {
     let all = KeptRendition.all(in: playlist)
     var chosen: [KeptRendition]
@@ -56,7 +57,8 @@ public struct RenditionSelection: Sendable {
 }
 
 extension KeptRendition {
-  /// NAME or group for messages; the folder name if there is neither.
+  /// Name for messages: the NAME, followed by the audio group if that differs. If only one of them
+  /// exists, that one; if neither exists, the folder name.
   public var shownName: String {
     let first = name.isEmpty ? group ?? "" : name
     return first.isEmpty ? label : group.map { $0 == first ? first : "\(first) (\($0))" } ?? first
@@ -77,7 +79,7 @@ extension KeptRendition {
 public enum DownloadError: Error, Sendable, Equatable, CustomStringConvertible {
   case presentation(PresentationError)
   case noRendition(named: String, names: [String])
-  /// The text is the full reason.
+  /// There is nothing to download. The text is the full reason.
   case nothing(String)
   case live(address: String)
   case encrypted(address: String, reason: String)
@@ -99,6 +101,7 @@ extension PlaylistLoader {
   /// Loads the playlists of the renditions to download.
   ///
   /// - Returns: the jobs in order of bit rate, lowest first.
+  /// - Throws: the reason why a rendition cannot be downloaded, or `.nothing`.
   public func jobs(
     for presentation: Presentation, _ selection: RenditionSelection, goesOn: () -> Bool
   ) throws(DownloadError) -> [PresentationDownload.Job] {

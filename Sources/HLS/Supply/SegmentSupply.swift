@@ -59,7 +59,8 @@ public final class SegmentSupply: Sendable {
   ///
   /// - Parameters:
   ///   - presentation: the presentation to fetch.
-  ///   - clock: monotonic time, in s.
+  ///   - conditions: buffer limits and retry limits.
+  ///   - clock: returns monotonic time, in s.
   ///   - pause: waits between steps.
   ///   - observer: called for each segment that has arrived.
   ///   - rule: creates the rule that chooses the renditions.
