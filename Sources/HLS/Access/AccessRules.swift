@@ -14,8 +14,8 @@ public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String { "cannot read '\(address.prefix(200))': \(rule)" }
 }
 
-/// Decides which addresses the playlists of one presentation may refer to. Playlists are treated as
-/// hostile.
+/// The rules for the addresses that the playlists of one presentation may refer to. Playlists are
+/// treated as hostile.
 public struct AccessRules: Sendable {
   /// The place that the presentation was opened from.
   public enum Origin: Sendable, Equatable {
@@ -26,8 +26,8 @@ public struct AccessRules: Sendable {
   }
 
   public let origin: Origin
-  /// How the user can allow files outside the folder; nil if that is impossible. The text is
-  /// appended to the refusal of such a file.
+  /// Text that explains how the user can allow files outside the folder; nil if that is impossible.
+  /// It is appended to the refusal of such a file.
   private let remedy: String?
 
   public init(_ origin: Origin, remedy: String? = nil) {

@@ -2,7 +2,7 @@
 
 private import Glibc
 
-/// An IPv4 or IPv6 address whose range the access rules check.
+/// An IPv4 or IPv6 address, for checks by the access rules.
 public struct NetworkAddress: Sendable, Equatable {
   /// The 16 bytes of the IPv6 address. An IPv4 address is stored as `::ffff:a.b.c.d`.
   private let bytes: [UInt8]

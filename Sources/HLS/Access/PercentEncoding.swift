@@ -22,7 +22,7 @@ extension String {
   }
 }
 
-/// Whether a byte is a hexadecimal digit. A check is necessary because `UInt8(_:radix:)` also
+/// Whether a byte is a hexadecimal digit. This check is necessary because `UInt8(_:radix:)` also
 /// accepts a sign.
 private func isHexadecimalDigit(_ byte: UInt8) -> Bool {
   switch byte {

@@ -130,8 +130,8 @@ public struct PresentationFolder: Sendable {
     return found
   }
 
-  /// Whether a file is listed by a playlist in another folder, while the given playlist has
-  /// segments in its own folder.
+  /// Whether a file in another folder is a segment of a playlist there, while the given playlist
+  /// has segments in its own folder.
   private func isOthers(_ file: String, than playlist: String) -> Bool {
     guard let real = SystemFile.resolved(playlist) else { return false }
     let (own, folder) = (real.parentFolder, file.parentFolder)

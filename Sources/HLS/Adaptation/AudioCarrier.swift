@@ -5,8 +5,8 @@ struct AudioCarrier {
   var rendition: Rendition
   var isBinaural: Bool
   var hasPictures: Bool
-  /// Identifies the version of the sound: carriers of the same kind contain the same sound. Nil if
-  /// no other carrier is of the same kind.
+  /// Identifier of the version of the sound. Carriers with the same identifier contain the same
+  /// sound. Nil if no other carrier contains it.
   var kind: String?
 
   static func carriers(
@@ -42,9 +42,10 @@ struct AudioCarrier {
       ?? (hasPictures ? "\(variant.audioGroup ?? "")/\(codec ?? "")/\(count)" : nil)
   }
 
-  /// Returns the best carrier for each version of the sound. A stated bit rate is better than a
-  /// guessed one, and then the lower bit rate is better. A carrier with video is kept only if no
-  /// carrier without video offers the same treatment (multichannel or stereo).
+  /// Returns the best carrier for each version of the sound. Carriers with a stated bit rate are
+  /// better than those with a guessed one; otherwise a lower bit rate is better. A carrier with
+  /// video is kept only if no carrier without video offers the same treatment (multichannel or
+  /// stereo).
   static func cheapest(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
     var kept: [AudioCarrier] = []
     for carrier in carriers {

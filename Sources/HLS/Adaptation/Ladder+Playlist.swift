@@ -35,7 +35,7 @@ extension Ladder {
   }
 }
 
-/// Selects the renditions of one language.
+/// The language in which renditions are selected.
 struct SpokenLanguage {
   /// The language tag; nil if the default rendition states no language. In that case, every
   /// language is accepted.

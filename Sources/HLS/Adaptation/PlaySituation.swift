@@ -37,8 +37,8 @@ public struct ReplaceableSegment: Sendable, Equatable {
   public var number: Int
   public var rendition: Int
   /// Time from the read position to the start of the segment, in s; negative if reading of the
-  /// segment has begun. Until that time is over, a decoder can use another rendition for the
-  /// complete segment.
+  /// segment has begun. While the time is positive, a decoder can still use another rendition from
+  /// the start of the segment.
   public var secondsLeft: Double
 
   public init(number: Int, rendition: Int, secondsLeft: Double) {
@@ -65,7 +65,7 @@ public enum DownloadCourse: Sendable, Equatable {
   case goOn
   /// Stop the download and fetch the same segment in this lower rendition.
   case abandon(rendition: Int)
-  /// Stop the download of a replacement, which would be late or shows that the throughput is low.
+  /// Stop the download of a replacement, because it would be late or the throughput is too low.
   case giveUp
 }
 
@@ -89,8 +89,8 @@ public protocol AdaptationRule: Sendable {
   /// Reports that a replacement has been fetched and recorded, or that it could not be fetched. Not
   /// called if the download of the replacement was cancelled.
   ///
-  /// - Parameter inTime: whether the replacement arrived before it was too late to play it; false
-  ///   if it could not be fetched.
+  /// - Parameter inTime: whether the replacement arrived in time to be played; false if it could
+  ///   not be fetched.
   /// - Returns: whether to play the replacement.
   mutating func replaced(inTime: Bool, _ situation: PlaySituation) -> Bool
   /// Whether the buffer suffices to start playing.

@@ -92,9 +92,9 @@ extension RenditionChoice {
   }
 
   /// Returns a multichannel replacement for the first segment, and changes the treatment to
-  /// multichannel. The first segment is fetched in the cheapest rendition. Returns nil if it
-  /// arrived too slowly, if the replacement would arrive too late for the start of playback, or if
-  /// another segment is queued already.
+  /// multichannel. The first segment is fetched in the cheapest rendition. Returns nil if that
+  /// segment arrived too slowly, if the replacement would arrive too late for the start of
+  /// playback, or if another segment is queued already.
   private mutating func betterStart(
     _ situation: PlaySituation, queue: [ReplaceableSegment], _ first: Int
   ) -> Replacement? {

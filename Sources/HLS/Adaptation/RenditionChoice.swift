@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Chooses which rendition of a ladder to fetch next. It stays in multichannel while the throughput
-/// suffices, changes to stereo before playback stalls, and returns to multichannel when the
-/// throughput has reliably recovered.
+/// The rule that chooses which rendition of a ladder to fetch next. It stays in multichannel while
+/// the throughput suffices, changes to stereo before playback stalls, and returns to multichannel
+/// when the throughput has reliably recovered.
 ///
-/// It is a value without a clock: the same calls give the same results. docs/adaptation.md
+/// The rule is a value without a clock: the same calls give the same results. docs/adaptation.md
 /// describes the rule and its measurements.
 public struct RenditionChoice: AdaptationRule, Equatable {
   enum Treatment: Equatable {
@@ -21,14 +21,14 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   var treatment = Treatment.undecided
   /// The rendition that was chosen last; nil before the first choice.
   var current: Int?
-  /// When the first download of the current series with recovered throughput was requested, in s;
-  /// nil if the throughput has not recovered.
+  /// Time at which the first download of the current series with recovered throughput was
+  /// requested, in s; nil if the throughput has not recovered.
   var recoveredSince: Double?
-  /// How long the throughput must stay recovered, in s.
+  /// Time for which the throughput must stay recovered, in s.
   var hold: Double
   var returnedAt: Double?
-  /// When a multichannel rendition was last left for a lower rendition, in s; nil if that has not
-  /// happened.
+  /// Time at which a multichannel rendition was last left for a lower rendition, in s; nil if that
+  /// has not happened.
   var loweredAt: Double?
   /// Whether queued segments are being replaced.
   var isReplacing = false
@@ -48,8 +48,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     }
   }
 
-  /// Returns the rendition in which to fetch the next segment. It is 0, the cheapest one, before
-  /// the throughput is known. Also returns 0 for an empty ladder.
+  /// Returns the rendition in which to fetch the next segment. It is 0 (the cheapest rendition)
+  /// before the throughput is known, and for a ladder of at most one rendition.
   public mutating func next(_ situation: PlaySituation) -> Int {
     guard ladder.count > 1, let estimate else {
       current = 0
@@ -83,8 +83,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     estimate.map { history.firstByteSeconds + bits / $0 } ?? .infinity
   }
 
-  /// Indexes of the renditions to which the sound is degraded: all stereo renditions, or only the
-  /// cheapest rendition if all are multichannel.
+  /// Indexes of the renditions that are used after a degradation: all stereo renditions, or only
+  /// the cheapest rendition if all are multichannel.
   var stereoRenditions: Range<Int> { 0..<max(1, ladder.firstMultichannel ?? ladder.count) }
 
   var canChange: Bool { ladder.firstMultichannel.map { $0 > 0 } ?? false }

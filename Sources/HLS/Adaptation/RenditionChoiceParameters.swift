@@ -9,35 +9,35 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
 
   /// Buffer that should remain when the next segment has arrived, in s.
   public var reserve = 2.0
-  /// Maximum expected download time of a segment of the cheapest multichannel rendition that is
-  /// fetched although it would be late, as a multiple of the buffer. A download that is too slow is
+  /// Maximum ratio of the expected download time to the buffer at which a segment is tried in the
+  /// cheapest multichannel rendition, although it may arrive late. A download that is too slow is
   /// abandoned, so a wrong guess costs little.
   public var trial = 1.5
   /// Limits of the share of a segment's duration that its download may take, for multichannel
   /// renditions above the cheapest. Within these limits, the share is the buffer divided by 30 s.
   public var leastShare = 1.0 / 3
   public var greatestShare = 2.0 / 3
-  /// Factor by which a change to a better multichannel rendition increases the throughput that the
-  /// rendition requires.
+  /// Factor by which a change to a better multichannel rendition requires more throughput than
+  /// staying in that rendition.
   public var raising = 1.2
-  /// Time after a multichannel rendition was left for a lower one in which no better multichannel
-  /// rendition is chosen, in s.
+  /// Time during which no better multichannel rendition is chosen after one was left for a lower
+  /// rendition, in s.
   public var raisingHold = 30.0
 
   /// Limits of the buffer at which a slow download is abandoned for a lower rendition. The download
-  /// is abandoned when the buffer falls to what the lower rendition needs, but at least
-  /// `leastRescue` s. If it needs more than `earliestRescue` segment durations, it would be late
-  /// anyway. The download is then abandoned at `hopelessRescue` segment durations, but at least
-  /// `leastRescue` s.
+  /// is abandoned when the buffer falls to the time that the lower rendition needs, but at least
+  /// `leastRescue` s. If that time exceeds `earliestRescue` segment durations, the lower rendition
+  /// would be late anyway. The download is then abandoned at `hopelessRescue` segment durations,
+  /// but at least `leastRescue` s.
   public var leastRescue = 1.5
   public var earliestRescue = 0.75
   public var hopelessRescue = 0.45
 
-  /// Ratio of the throughput to the bit rate of the cheapest multichannel rendition from which the
-  /// throughput counts as recovered.
+  /// Throughput ratio from which the throughput counts as recovered, for the cheapest multichannel
+  /// rendition.
   public var recovery = 1.3
-  /// Time for which the throughput must stay recovered, in s. It decreases linearly as the ratio
-  /// rises from `recovery`, to half at `strongRecovery` and above.
+  /// Time for which the throughput must stay recovered, in s. The time decreases linearly with the
+  /// throughput ratio, from this value at `recovery` to half of it at `strongRecovery` and above.
   public var hold = 8.0
   public var strongRecovery = 4.0
   /// Number of consecutive segments that must show the recovery. One segment suffices if that many
@@ -46,8 +46,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Buffer that a return to multichannel requires, in s. At most 1.75 segment durations are
   /// required.
   public var recoveryBuffer = 7.0
-  /// Duration of multichannel after a return below which the hold is doubled, up to `longestHold`,
-  /// in s.
+  /// Shortest duration of multichannel after a return that does not double the hold, in s. The hold
+  /// is at most `longestHold`.
   public var shortReturn = 30.0
   public var longestHold = 32.0
   /// Maximum fraction of a segment that may have been read when its replacement arrives.

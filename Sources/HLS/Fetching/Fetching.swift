@@ -74,7 +74,7 @@ public struct FetchedResource: Sendable, Equatable {
   }
 }
 
-/// Why a resource could not be fetched.
+/// The reason why a resource could not be fetched.
 public enum FetchError: Error, Sendable, Equatable {
   /// An access rule forbids the request. Repeating the request does not help.
   case refused(AccessRefusal)
@@ -83,7 +83,7 @@ public enum FetchError: Error, Sendable, Equatable {
   case status(Int, retryAfter: Double?)
   /// The file does not exist or cannot be read. The text is the reason.
   case missing(String)
-  /// Nothing arrived for this time, or the request took longer than this time in total, in s.
+  /// Nothing arrived for `seconds`, or the request took longer than `seconds` in total.
   case timedOut(seconds: Double)
   /// The connection failed or was lost. The text is the reason.
   case connection(String)

@@ -10,8 +10,8 @@ struct KeptFiles {
   var verified: Set<Int> = []
   /// Names of the initialisation sections that this run has written or verified.
   var verifiedMaps: Set<String> = []
-  /// Names of outdated files that the playlist on the disk may still list. They are removed after
-  /// the next playlist is written.
+  /// Names of outdated files that the playlist on the disk may still list. The files are removed
+  /// after the next playlist is written.
   var obsolete: [String] = []
   /// Whether the playlist on the disk is out of date.
   var isStale = false

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a presentation cannot be kept in a folder.
+/// The reason why a presentation cannot be kept in a folder.
 public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The file cannot be written. `reason` is the system's error text, such as that of a full disk,
-  /// or states that the playlist is full.
+  /// Writing failed, or a rendition has the maximum number of segments already. `reason` is the
+  /// text for messages, such as the system's error text for a full disk.
   case cannotWrite(path: String, reason: String)
   /// Another process is using the folder.
   case isInUse(path: String)

@@ -37,7 +37,7 @@ struct KeptTimeline {
   /// Times of segments according to the playlists of the presentation, by segment number.
   private var told: [Int: KeptTime] = [:]
 
-  /// Maximum number of consecutive missing segments that are written as gaps. More of them are
+  /// Maximum number of consecutive missing segments that are written as gaps. A longer series is
   /// omitted.
   static let mostGaps = 10_000
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Downloads on-demand renditions into a folder. Skips segments that are already there.
+/// A download of on-demand renditions into a folder. It skips segments that are already there.
 public struct PresentationDownload {
   /// A rendition to download.
   public struct Job: Sendable, Equatable {
@@ -20,7 +20,7 @@ public struct PresentationDownload {
   /// The result of a download.
   public struct Outcome: Sendable, Equatable {
     public var fetched = 0
-    /// Number of bytes fetched.
+    /// Number of bytes of the fetched segments.
     public var bytes = 0
     /// Number of segments that were in the folder already and intact.
     public var present = 0

@@ -3,7 +3,8 @@
 private import Glibc
 private import Synchronization
 
-/// Writes the segments of a presentation to a folder, so that they can be played without a server.
+/// A keeper that writes the segments of a presentation to a folder, so that they can be played
+/// without a server.
 ///
 /// The folder contains `master.m3u8`, the keeper's record (`kept.json`) and one subfolder for each
 /// rendition. A subfolder contains the decrypted segments, their initialisation sections, a media

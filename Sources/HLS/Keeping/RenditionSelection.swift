@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Selects the renditions of a presentation to download.
+/// The selection of the renditions of a presentation to download.
 public struct RenditionSelection: Sendable {
   public enum Wish: Sendable, Equatable {
     /// The best multichannel rendition that can be decoded, and the best stereo one.
     case best
     /// All audio, even if it cannot be decoded.
     case all
-    /// The renditions with one of these names, which may be a NAME, an audio group, a label or a
-    /// shown name. Case is ignored.
+    /// The renditions with one of these names. A name can be a NAME attribute, an audio group, a
+    /// `label` or a `shownName`. Case is ignored.
     case named([String])
   }
 
   public var wish = Wish.best
-  /// The wanted language and bit rate. If `language` is nil, `best` uses the default language of
-  /// the presentation, and the other wishes select every language.
+  /// The wanted language, bit rate and treatment. If `language` is nil, `best` uses the default
+  /// language of the presentation, and the other cases of `wish` select every language. Only `best`
+  /// uses the treatment.
   public var wishes = RenditionWishes()
 
   public init() {}
@@ -57,8 +58,9 @@ public struct RenditionSelection: Sendable {
 }
 
 extension KeptRendition {
-  /// Name for messages: the NAME, followed by the audio group if that differs. If only one of them
-  /// exists, that one; if neither exists, the folder name.
+  /// Name for messages: the NAME attribute, followed by the audio group in parentheses if that
+  /// differs. If only one of them exists, it is used alone; if neither exists, the folder name is
+  /// used.
   public var shownName: String {
     let first = name.isEmpty ? group ?? "" : name
     return first.isEmpty ? label : group.map { $0 == first ? first : "\(first) (\($0))" } ?? first
@@ -75,7 +77,7 @@ extension KeptRendition {
   }
 }
 
-/// Why a presentation cannot be downloaded.
+/// The reason why a presentation cannot be downloaded.
 public enum DownloadError: Error, Sendable, Equatable, CustomStringConvertible {
   case presentation(PresentationError)
   case noRendition(named: String, names: [String])

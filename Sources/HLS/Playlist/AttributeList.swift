@@ -115,7 +115,7 @@ struct AttributeList {
   }
 }
 
-/// Parses the numbers in playlists (RFC 8216, section 4.2).
+/// Parsers for the numbers in playlists (RFC 8216, section 4.2).
 enum PlaylistNumber {
   /// Parses decimal digits with a value from 0 to 2^63 - 1. Returns nil for anything else.
   static func integer(_ text: Substring) -> Int? {

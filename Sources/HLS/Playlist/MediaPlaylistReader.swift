@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Parses the lines of a media playlist.
+/// A parser for the lines of a media playlist.
 struct MediaPlaylistReader {
   /// Tags that only media playlists contain.
   static let tags: Set = [

@@ -49,7 +49,7 @@ public enum Playlist: Sendable, Equatable {
   }
 }
 
-/// Why a text is not a playlist that can be played.
+/// The reason why a text is not a playlist that can be played.
 public struct PlaylistError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Line number, counted from 1; nil if the error is not about a single line.
   public var line: Int?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Parses the lines of a playlist one after the other.
+/// A parser for the lines of a media or multivariant playlist.
 struct PlaylistReader {
   private let imported: PlaylistVariables
   private let query: [String: String]

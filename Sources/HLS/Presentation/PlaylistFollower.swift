@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tracks a media playlist over time and schedules its reloads (RFC 8216bis, section 6.3.4). All
+/// A media playlist over time, with the schedule of its reloads (RFC 8216bis, section 6.3.4). All
 /// times are in s, on one monotonic clock.
 public struct PlaylistFollower: Sendable {
   /// The newest copy of the playlist.
   public private(set) var playlist: MediaPlaylist
   private var beat: PublicationBeat
-  /// When the playlist last changed.
+  /// Time of the last change of the playlist.
   private var changed: Double
   /// Earliest time of the next load after a failed one.
   private var notBefore = -Double.infinity
@@ -46,22 +46,22 @@ public struct PlaylistFollower: Sendable {
   /// Records that a load has failed, which delays the next load.
   public mutating func fail(at now: Double) { notBefore = now + max(pause / 2, 0.5) }
 
-  /// When to load the playlist again; nil if the playlist has ended.
+  /// Time at which to load the playlist again; nil if the playlist has ended.
   public var nextLoad: Double? { playlist.hasEnded ? nil : max(beat.next, notBefore) }
 
   private var pause: Double { Self.pause(playlist) }
 
   /// Returns the expected time from one new segment to the next, in s: the duration of the last
   /// segment, but at most the target duration and at least 0.5 s. If segments are a little shorter
-  /// than the target duration and each wait took that long, each segment would be found later than
-  /// the one before.
+  /// than the target duration, waits of the target duration would find each segment later than the
+  /// one before.
   private static func pause(_ playlist: MediaPlaylist) -> Double {
     let last = playlist.segments.last?.duration ?? playlist.targetDuration
     return max(min(playlist.targetDuration, last), 0.5)
   }
 
-  /// Returns the time since the last change that exceeds 1.5 target durations, in s; 0 if the
-  /// playlist has ended.
+  /// Returns by how much the time since the last change exceeds 1.5 target durations, in s; 0 if it
+  /// does not, or if the playlist has ended.
   public func staleness(at now: Double) -> Double {
     playlist.hasEnded ? 0 : max(0, now - changed - 1.5 * playlist.targetDuration)
   }
@@ -75,9 +75,9 @@ public struct PlaylistFollower: Sendable {
   /// The position at which to start playback: the media sequence number of a segment, and how much
   /// of that segment to skip, in s.
   ///
-  /// It is the start that the playlist states. Otherwise it is the beginning of an event or of a
-  /// playlist that has ended. Otherwise it is so far before the live end that late segments do not
-  /// interrupt the sound (`holdBack`). `skipped` is 0 unless the playlist states a precise start.
+  /// If the playlist states a start, that start is used. Otherwise, an event or a playlist that has
+  /// ended starts at the beginning. Other playlists start `holdBack` before the live end, so that
+  /// late segments do not interrupt the sound. `skipped` is 0 unless the stated start is precise.
   public var start: (sequence: Int, skipped: Double) {
     let first = playlist.mediaSequence
     guard !playlist.segments.isEmpty else { return (first, 0) }

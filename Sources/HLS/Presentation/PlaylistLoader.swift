@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a presentation cannot be opened.
+/// The reason why a presentation cannot be opened.
 public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertible {
   case fetch(address: String, FetchError)
   case playlist(address: String, PlaylistError)
-  /// An address must not be used, because an access rule forbids it, it is not valid or playlists
-  /// are nested too deeply.
+  /// An address must not be used: an access rule forbids it, it is not valid, or playlists are
+  /// nested too deeply.
   case refused(AccessRefusal)
   /// There is nothing to play. `reason` is the full reason.
   case nothing(address: String, reason: String)
@@ -24,7 +24,7 @@ public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertib
   }
 }
 
-/// Fetches playlists and resolves the addresses in them.
+/// A loader that fetches playlists and resolves the addresses in them.
 public struct PlaylistLoader: Sendable {
   /// A playlist and its address.
   public struct Loaded: Sendable, Equatable {

@@ -48,7 +48,8 @@ extension PlaylistLoader {
   /// Opens a folder: its multivariant playlist with the most variants, or else all its media
   /// playlists that have segments.
   ///
-  /// - Throws: the first error, or `.nothing`, if there are no such playlists.
+  /// - Throws: if there are no such playlists, the error of the first invalid playlist, or
+  ///   `.nothing`. Also `.interrupted` if it was cancelled.
   public func open(
     folder: PresentationFolder, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Predicts when the next segment of a live playlist appears, as an interval. Each load narrows the
-/// interval, and each new segment moves the interval by a segment duration. All times are in s, on
-/// one monotonic clock.
+/// A prediction of when the next segment of a live playlist appears, as an interval. Each load
+/// narrows the interval, and each new segment moves the interval by a segment duration. All times
+/// are in s, on one monotonic clock.
 ///
-/// If a segment is found a second late, the buffer stays a second shorter until the end.
+/// A segment that is found 1 s late leaves the buffer 1 s shorter for the rest of playback.
 struct PublicationBeat: Sendable {
   /// Earliest expected time of the next segment, in s.
   private var earliest: Double
@@ -29,7 +29,7 @@ struct PublicationBeat: Sendable {
     (earliest, latest, lastLoad) = (now, now + pause, now)
   }
 
-  /// When to load the playlist again.
+  /// Time at which to load the playlist again.
   var next: Double {
     let isKnown = hasLookedEarly || latest - earliest < Self.narrow
     return isKnown ? latest : (earliest + latest) / 2

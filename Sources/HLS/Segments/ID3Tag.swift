@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the ID3 tags (ID3v2.3 and 2.4) at the start of a packed audio segment, which contain the
-/// segment's timestamp.
+/// A reader for the ID3 tags (ID3v2.3 and 2.4) at the start of a packed audio segment, which
+/// contain the segment's timestamp.
 enum ID3Tag {
   /// Returns the length of all tags at the start, in bytes; 0 if there is none.
   static func length(_ bytes: [UInt8]) -> Int {
@@ -11,8 +11,8 @@ enum ID3Tag {
   }
 
   /// Returns the time of the first sample as a 33-bit number of 90 kHz ticks; nil if there is none.
-  /// It is in the `PRIV` frame `com.apple.streaming.transportStreamTimestamp` (RFC 8216, section
-  /// 3.4).
+  /// The time is read from the `PRIV` frame `com.apple.streaming.transportStreamTimestamp` (RFC
+  /// 8216, section 3.4).
   static func timestamp(_ bytes: [UInt8]) -> UInt64? {
     var place = 0
     while let end = end(bytes, at: place) {

@@ -10,8 +10,8 @@ public enum SegmentFormat: String, Sendable, CaseIterable {
   case ac3 = "AC-3"
   case mpegAudio = "MPEG audio"
 
-  /// Detects the format from the first bytes of a segment. Returns nil if no audio format of HLS
-  /// begins in this way, for example if the bytes are an HTML page or an error text.
+  /// Detects the format from the first bytes of a segment. Returns nil if they do not begin like an
+  /// audio format of HLS, for example if they are an HTML page or an error text.
   public init?(_ bytes: [UInt8]) {
     let start = ID3Tag.length(bytes)
     let body = bytes[start...]
@@ -84,7 +84,7 @@ extension SegmentFormat {
 /// The position of an MP4 box.
 struct MP4Box {
   let type: String
-  /// Offset of the content in the file. `end` is the offset of the byte after the box.
+  /// Offset of the content of the box. `end` is the offset of the byte after the box.
   let start: Int
   let end: Int
 

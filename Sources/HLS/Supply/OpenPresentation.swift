@@ -153,7 +153,7 @@ public struct OpenPresentation: Sendable {
   }
 }
 
-/// Which renditions of a presentation are wanted.
+/// The criteria for the choice of renditions.
 public struct RenditionWishes: Sendable, Equatable {
   /// A language tag (RFC 5646); nil for no preference.
   public var language: String?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a segment cannot be loaded.
+/// The reason why a segment cannot be loaded.
 enum LoadProblem: Error, Equatable, CustomStringConvertible {
   case fetch(FetchError)
   /// The playlist of the rendition could not be loaded. The text is the full reason.
@@ -47,7 +47,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// Fetches segments with their initialisation sections and keys.
+/// A loader that fetches segments with their initialisation sections and keys.
 struct SegmentLoader {
   /// Maximum size of a segment, and of an initialisation section, in bytes. Larger ones are
   /// refused.

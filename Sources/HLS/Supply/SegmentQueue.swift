@@ -17,7 +17,8 @@ public struct QueuedSegment: Sendable {
   public var supplied: [Int: SuppliedSegment] = [:]
   /// The reason for a gap; nil if the entry is not a gap.
   public var problem: String?
-  /// Why the rendition changes with this segment, for the listener; nil if it does not change.
+  /// The reason why the rendition changes with this segment, for the listener; nil if it does not
+  /// change.
   public var reason: String?
 
   public var end: Double { start + duration }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fetches a presentation ahead of its reader, in the rendition that the adaptation rule chooses.
+/// A supply that fetches a presentation ahead of its reader, in the rendition that the adaptation
+/// rule chooses.
 ///
 /// ## Threading
 /// Call `run` on a thread of its own. The queue may be used from any thread.
@@ -15,9 +16,9 @@ public final class SegmentSupply: Sendable {
     public var unreadable = 0.35
     /// Time without a byte after which a request is repeated, in s.
     public var silence = 5.0
-    /// How long to retry a segment that the server fails to send, in s. It is a third of this if
-    /// the previous segment was given up because the server did not answer. Retries continue for
-    /// longer while more than 4 s are buffered.
+    /// Time for which a segment that the server fails to send is retried, in s. It is a third of
+    /// this if the previous segment was given up because the server did not answer. Retries
+    /// continue for longer while more than 4 s are buffered.
     ///
     /// Also the maximum staleness of a live playlist (`PlaylistFollower.staleness`) once the buffer
     /// is empty.

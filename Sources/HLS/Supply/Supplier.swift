@@ -105,7 +105,7 @@ struct Supplier {
 
   // MARK: Input of the rule
 
-  /// The state of the player as the rule needs it.
+  /// Returns the state of the player as the rule needs it.
   func situation(isWaiting: Bool) -> PlaySituation {
     let snapshot = queue.snapshot
     let end = snapshot.end ?? cursor ?? 0
