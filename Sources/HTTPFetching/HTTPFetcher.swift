@@ -6,7 +6,7 @@ import FoundationNetworking
 public import HLS
 import Synchronization
 
-/// Fetches resources over HTTP or HTTPS, within the access rules of a presentation.
+/// A fetcher for resources over HTTP or HTTPS, within the access rules of a presentation.
 ///
 /// ## Threading
 /// `fetch` may be called from several threads at once. Each call blocks until the request is done.
@@ -112,7 +112,7 @@ public final class HTTPFetcher: ResourceFetcher {
   }
 }
 
-/// Limits requests to 20 per second.
+/// A limit of 20 requests per second.
 final class RequestPace: Sendable {
   static let most = 20
   private let moments = Mutex<[Int64]>([])
