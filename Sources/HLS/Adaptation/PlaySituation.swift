@@ -12,7 +12,7 @@ public struct PlaySituation: Sendable, Equatable {
   public var segmentSeconds: Double
   /// Whether playback has been allowed to start.
   public var hasStarted: Bool
-  /// Whether the next segment cannot be fetched now, because it does not exist yet or the buffer is
+  /// Whether the next segment is not to be fetched yet, because it does not exist or the buffer is
   /// full.
   public var isWaiting: Bool
   /// Time from the playback position to the live end, in s; nil if the presentation is not live.

@@ -49,7 +49,8 @@ public struct PlaylistLoader: Sendable {
   ///   - validator: the validator of the known copy; nil if there is no copy.
   ///   - goesOn: return false to cancel.
   /// - Returns: the playlist; nil if the known copy is up to date.
-  /// - Throws: `.interrupted` if it was cancelled, or `.fetch` or `.playlist`.
+  /// - Throws: `.fetch` if fetching failed, `.playlist` if the text is not a valid playlist, or
+  ///   `.interrupted` if `goesOn` returned false.
   public func load(
     _ address: ResourceAddress, variables: PlaylistVariables = PlaylistVariables(),
     validator: FetchValidator? = nil, goesOn: () -> Bool = { true }

@@ -48,8 +48,8 @@ extension PlaylistLoader {
   /// Opens a folder: its multivariant playlist with the most variants, or else all its media
   /// playlists that have segments.
   ///
-  /// - Throws: if there are no such playlists, the error of the first invalid playlist, or
-  ///   `.nothing`. Also `.interrupted` if it was cancelled.
+  /// - Throws: if there are no such playlists, the first error of loading a playlist, or else
+  ///   `.nothing`. Also `.interrupted` if `goesOn` returned false.
   public func open(
     folder: PresentationFolder, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {

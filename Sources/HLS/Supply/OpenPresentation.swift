@@ -43,8 +43,8 @@ public struct OpenPresentation: Sendable {
   ///     if that segment cannot be played. It is called only for media playlists without a
   ///     multivariant playlist.
   ///   - goesOn: return false to cancel.
-  /// - Throws: `.nothing` if there is no such rendition, `.interrupted` if it was cancelled, or
-  ///   `.refused` if the address of a rendition is not valid.
+  /// - Throws: `.nothing` if there is no such rendition, `.interrupted` if `goesOn` returned false,
+  ///   or `.refused` if the address of a rendition is not valid.
   public init(
     _ presentation: Presentation, loader: PlaylistLoader, fetcher: any ResourceFetcher,
     wishes: RenditionWishes, describe: (SuppliedSegment) -> RenditionDescription?,

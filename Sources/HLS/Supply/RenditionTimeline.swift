@@ -29,7 +29,7 @@ struct RenditionTimeline {
       return
     }
     let known = old.segments.prefix(gone).reduce(0) { $0 + $1.duration }
-    // Segments that came and went between two loads are assumed to have the usual duration.
+    // Segments that came and went between two loads are assumed to have average duration.
     let usual = old.segments.isEmpty ? 0 : old.duration / Double(old.segments.count)
     origin += known + Double(max(0, gone - old.segments.count)) * usual
   }
