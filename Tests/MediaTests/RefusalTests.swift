@@ -30,7 +30,7 @@ import Testing
     let cases: [(name: String, text: String)] = [
       ("missing.wav", "no such file; check the path"),
       ("text.wav/x.wav", "no such file; check the path"),
-      ("empty.wav", "is empty; the file holds no audio"),
+      ("empty.wav", "is empty; choose a file with audio"),
       (".", "is a directory; choose a file in it"),
       ("fifo.wav", "is a FIFO; copy the audio to a regular file first"),
       ("text.wav", "not an audio file that FFmpeg recognises; check it with `ffprobe`"),

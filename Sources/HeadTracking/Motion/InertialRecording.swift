@@ -46,7 +46,7 @@ public struct InertialRecording: Sendable {
       }
       if let last = times.last, row[0] <= last {
         throw table.error(
-          row: index, "time \(row[0]) is not later than \(last), the time of the row before")
+          row: index, "time \(row[0]) is not later than \(last), the time of the previous row")
       }
       times.append(row[0])
       samples.append(Self.sample(row, field: field))

@@ -27,7 +27,7 @@ public enum MotionFile {
       let row = Array(table.row(index))
       if let last = times.last, row[0] <= last {
         throw table.error(
-          row: index, "time \(row[0]) is not later than \(last), the time of the row before")
+          row: index, "time \(row[0]) is not later than \(last), the time of the previous row")
       }
       let pose = Quaternion(w: row[1], x: row[2], y: row[3], z: row[4])
       guard pose.isUsable else {

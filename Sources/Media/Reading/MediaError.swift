@@ -66,7 +66,7 @@ extension MediaError: CustomStringConvertible {
     case .isDirectory(let path): "\(printable(path)): is a directory; choose a file in it"
     case .notRegularFile(let path, let kind):
       "\(printable(path)): is \(kind); copy the audio to a regular file first"
-    case .emptyFile(let path): "\(printable(path)): is empty; the file holds no audio"
+    case .emptyFile(let path): "\(printable(path)): is empty; choose a file with audio"
     case .unrecognised(let path):
       "\(printable(path)): not an audio file that FFmpeg recognises; check it with `ffprobe`"
     case .missingIndex(let path):

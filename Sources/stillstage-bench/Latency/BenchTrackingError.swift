@@ -74,7 +74,7 @@ private func row(
 ) throws(CommandFailure) -> TrackingErrorRow {
   let errors = model.errors(over: motion).map { $0 * degreesPerRadian }
   guard let spread = Distribution(errors) else {
-    throw CommandFailure("cannot use \(name): none of its rows counts and has a pose")
+    throw CommandFailure("cannot use \(name): none of its usable rows has a pose")
   }
   return TrackingErrorRow(
     motion: name, pathMilliseconds: model.path * 1e3, method: method.rawValue,

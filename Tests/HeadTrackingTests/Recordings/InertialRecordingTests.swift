@@ -49,7 +49,7 @@ import Testing
     ("t,gx,gy,gz,ax,ay,az\n1e300,0,0,0,0,0,0\n", "r.csv, line 2: time 1e+300 is too large"),
     (
       "t,gx,gy,gz,ax,ay,az\n1,0,0,0,0,0,9\n1,0,0,0,0,0,9\n",
-      "r.csv, line 3: time 1.0 is not later than 1.0, the time of the row before"
+      "r.csv, line 3: time 1.0 is not later than 1.0, the time of the previous row"
     ),
     ("t,gx,gy,gz,ax,ay,az\n", "cannot read the motion file r.csv: it has a header but no rows"),
   ])
