@@ -46,8 +46,8 @@ final class Transfer: Sendable {
 
   var timing: FetchTiming { state.withLock { timing($0) } }
 
-  /// Time since data last arrived, or since the transfer was created if none has arrived, in s.
-  /// Never nil.
+  /// Time since the header or data last arrived, or since the transfer was created if nothing has
+  /// arrived, in s. Never nil.
   var silence: Double? { state.withLock { Double(monotonic_nanoseconds() - $0.latest) * 1e-9 } }
 
   private func timing(_ state: State) -> FetchTiming {
@@ -59,7 +59,7 @@ final class Transfer: Sendable {
       expected: expected >= 0 ? expected : nil)
   }
 
-  /// Returns the resource. Call it only after `waitForEnd` has returned true.
+  /// Returns the resource. Call this method only after `waitForEnd` has returned true.
   ///
   /// - Throws: the reason why the transfer failed or the response cannot be used.
   func result(for request: FetchRequest) throws(FetchError) -> FetchedResource {
@@ -137,7 +137,7 @@ final class Transfer: Sendable {
   }
 
   /// Changes the state. After a failure, returns false and wakes the waiting thread, because the
-  /// session may not call again.
+  /// session might make no further calls.
   private func change(_ body: (inout sending State) -> Void) -> Bool {
     let goesOn = state.withLock { state in
       body(&state)
