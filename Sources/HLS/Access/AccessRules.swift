@@ -3,7 +3,7 @@
 /// The reason why an address must not be read.
 public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   public var address: String
-  /// The rule that forbids it, such as "a remote playlist must not refer to local files".
+  /// The rule that the address violates, such as "a remote playlist must not refer to local files".
   public var rule: String
 
   public init(_ address: String, _ rule: String) {
@@ -40,7 +40,7 @@ public struct AccessRules: Sendable {
   ///   - address: the complete address, for the text of the refusal.
   ///   - scheme: the scheme of the address, in lower case.
   ///   - host: the host of the address; case is ignored.
-  ///   - resolve: returns the IP addresses of a host.
+  ///   - resolve: returns the IP addresses of a host; empty if there are none.
   /// - Throws: the refusal if the address must not be requested.
   func checkNetwork(
     _ address: String, scheme: String, host: String,
@@ -62,7 +62,7 @@ public struct AccessRules: Sendable {
 
   /// Checks whether an address on the network may be requested.
   ///
-  /// - Throws: the refusal if it must not. A file is always refused.
+  /// - Throws: the refusal if the address must not be requested. A file is always refused.
   public func check(_ address: ResourceAddress) throws(AccessRefusal) {
     let place = address.schemeAndHost ?? ("", "")
     try checkNetwork(address.description, scheme: place.scheme, host: place.host)

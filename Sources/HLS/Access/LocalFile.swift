@@ -53,7 +53,7 @@ public final class LocalFile: Sendable {
 
   /// Reads a range of bytes. Returns fewer bytes if the file ends earlier.
   ///
-  /// - Throws: `.unreadable`.
+  /// - Throws: `.unreadable` if the file cannot be read.
   public func read(_ range: ByteRange) throws(Problem) -> [UInt8] {
     let count = max(0, min(range.length, size - range.offset))
     var bytes = [UInt8](repeating: 0, count: count)

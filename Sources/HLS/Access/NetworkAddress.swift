@@ -26,8 +26,8 @@ public struct NetworkAddress: Sendable, Equatable {
     }
   }
 
-  /// Returns all addresses that the system's resolver finds for a host name or a numeric address;
-  /// empty if there are none.
+  /// Returns the IP addresses of a host: all that the system's resolver finds for a name, or the
+  /// address itself if it is numeric. Empty if there are none.
   public static func resolve(_ host: String) -> [NetworkAddress] {
     if let address = NetworkAddress(host) { return [address] }
     var hints = addrinfo()

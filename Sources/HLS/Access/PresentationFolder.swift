@@ -12,11 +12,12 @@ private import System
 public struct PresentationFolder: Sendable {
   /// The absolute path without symbolic links.
   public let path: String
-  /// Paths of all files, grouped by file name.
+  /// Absolute paths of all files, grouped by file name.
   private var files: [String: [String]] = [:]
-  /// Paths of all files.
+  /// Absolute paths of all files, in no particular order.
   public var paths: [String] { files.values.flatMap(\.self) }
-  /// Paths of all playlists, sorted by depth. Playlists with the fewest parent folders are first.
+  /// Absolute paths of all playlists, sorted by depth and then by path. Playlists with the fewest
+  /// parent folders are first.
   public private(set) var playlists: [String] = []
 
   public static let deepest = 4
@@ -115,8 +116,8 @@ public struct PresentationFolder: Sendable {
   }
 
   /// Returns the file whose path matches the most trailing parts of the URI. Returns nil if no file
-  /// or several files match best, or if only the file name matches and the file is a segment of
-  /// another rendition.
+  /// matches, if several files match equally well, or if only the file name matches and the file is
+  /// a segment of another rendition.
   private func match(_ uri: String, from playlist: String) -> String? {
     let parts = uri.split(separator: "/").map(String.init)
     guard let name = parts.last, let candidates = files[name] else { return nil }

@@ -75,7 +75,8 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     return ((url.scheme ?? "").lowercased(), (url.host() ?? "").lowercased())
   }
 
-  /// The query parameters by name, with percent-decoded values; empty for a file.
+  /// The query parameters by name, with percent-decoded values; empty for a file or an address
+  /// without a query.
   var query: [String: String] {
     guard case .network(let text) = self, let query = URL(string: text)?.query() else { return [:] }
     var values: [String: String] = [:]

@@ -89,7 +89,7 @@ public enum FetchError: Error, Sendable, Equatable {
   case connection(String)
   /// The resource is larger than the limit.
   case tooLong(limit: Int)
-  /// The resource is shorter than announced.
+  /// The resource is shorter than announced or requested. Both lengths are in bytes.
   case tooShort(expected: Int, got: Int)
   /// `goesOn` returned false during a request.
   case abandoned(FetchTiming)
