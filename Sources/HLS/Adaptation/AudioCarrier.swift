@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A media playlist that contains the sound, alone or together with video.
+/// A media playlist that contains a version of the sound, alone or together with video.
 struct AudioCarrier {
   var rendition: Rendition
   var isBinaural: Bool
   var hasPictures: Bool
   /// Identifier of the version of the sound. Carriers with the same identifier contain the same
-  /// sound. Nil if no other carrier contains it.
+  /// sound. Nil for the segments of a variant without video, whose sound is in no other carrier.
   var kind: String?
 
   static func carriers(
@@ -20,12 +20,12 @@ struct AudioCarrier {
     return language.choose(group).map { AudioCarrier(variant, codec: codec, $0) }
   }
 
-  /// Describes the sound of a variant, or of one entry of its audio group.
+  /// Creates the carrier of a variant, or of one entry of its audio group.
   ///
   /// - Parameter entry: the entry; nil if the variant has no audio group with entries. The sound of
   ///   an entry without a URI is in the variant's own segments. If the entry has its own playlist,
   ///   the variant's bit rate is used only if the variant states its codecs and contains no video.
-  ///   Otherwise the bit rate is guessed from the codec.
+  ///   Otherwise the bit rate is guessed from the codec, but is at most that of the variant.
   private init(_ variant: Variant, codec: String?, _ entry: RenditionEntry? = nil) {
     let count = entry?.channels?.count ?? AudioCodec.usualChannels(codec)
     let rate = Double(variant.averageBandwidth ?? variant.bandwidth)
@@ -43,9 +43,9 @@ struct AudioCarrier {
   }
 
   /// Returns the best carrier for each version of the sound. Carriers with a stated bit rate are
-  /// better than those with a guessed one; otherwise a lower bit rate is better. A carrier with
-  /// video is kept only if no carrier without video offers the same treatment (multichannel or
-  /// stereo).
+  /// better than those with a guessed one; otherwise a lower bit rate is better. The returned
+  /// carrier has the highest score of its version. A carrier with video is kept only if no carrier
+  /// without video offers the same treatment (multichannel or stereo).
   static func cheapest(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
     var kept: [AudioCarrier] = []
     for carrier in carriers {

@@ -16,8 +16,8 @@ public struct DownloadProgress: Sendable {
   public var bytes: Double { marks.last?.bytes ?? 0 }
   public var remainingBytes: Double { max(0, totalBytes - bytes) }
 
-  /// Records that `total` bytes of the body have been received by `time`. Ignored if either value
-  /// is lower than that of an earlier call, or if `time` is before the request.
+  /// Records that `total` bytes of the body have been received by `time`. Has no effect if either
+  /// value is lower than in an earlier call, or if `time` is before the request.
   public mutating func received(_ total: Double, at time: Double) {
     guard time >= marks.last?.time ?? requestTime, total >= bytes else { return }
     marks.append((time, total))

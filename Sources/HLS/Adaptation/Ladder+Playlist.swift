@@ -13,7 +13,8 @@ extension Ladder {
   ///     presentation's default language is used.
   ///   - maximumBitRate: upper limit in bit/s.
   ///   - preference: the preferred treatment.
-  ///   - canDecode: returns whether a codec (named as in RFC 6381) can be decoded.
+  ///   - canDecode: returns whether a codec (named as in RFC 6381) can be decoded. Variants with an
+  ///     audio codec that cannot be decoded are left out.
   public init(
     from playlist: MultivariantPlaylist, language: String? = nil,
     maximumBitRate: Double = .infinity, prefer preference: TreatmentPreference = .multichannel,
@@ -35,10 +36,10 @@ extension Ladder {
   }
 }
 
-/// The language in which renditions are selected.
+/// The language whose renditions are selected.
 struct SpokenLanguage {
-  /// The language tag; nil if the default rendition states no language. In that case, every
-  /// language is accepted.
+  /// The language tag; nil if there is no audio rendition or the default one states no language. In
+  /// that case, every language is accepted.
   let tag: String?
 
   /// Uses the wanted language if a rendition matches it. Otherwise uses the language of the first
@@ -78,8 +79,8 @@ struct SpokenLanguage {
     return chosen
   }
 
-  /// Whether a language tag matches the wanted one: the tags are equal, or one begins with the
-  /// other, as "en-GB" begins with "en". Case is ignored. False if `language` is nil.
+  /// Whether a language tag matches the wanted one: the tags are equal, or one extends the other by
+  /// subtags, as "en-GB" extends "en". Case is ignored. False if `language` is nil.
   private static func matches(_ language: String?, _ wanted: String) -> Bool {
     guard let first = language?.lowercased() else { return false }
     let second = wanted.lowercased()

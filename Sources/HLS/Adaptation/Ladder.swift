@@ -54,10 +54,11 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
   /// Creates a ladder from the renditions that are worth their bit rate.
   ///
   /// Leaves out a rendition above `maximumBitRate` or without a positive, finite bit rate. Leaves
-  /// out a stereo rendition unless it costs less than every multichannel rendition of the ladder.
-  /// Also leaves out a rendition that costs as much as, or more than, another one of the same
-  /// treatment without having a better score. If a score is missing, a higher bit rate counts as a
-  /// better score. The ladder is empty if no rendition is within the maximum.
+  /// out a stereo rendition unless its bit rate is below that of every multichannel rendition of
+  /// the ladder. Also leaves out a rendition if another one of the same treatment has the same or a
+  /// lower bit rate and a score that is at least as good. If any score of a treatment is missing, a
+  /// higher bit rate counts as a better score. The ladder is empty if no rendition is within the
+  /// maximum.
   ///
   /// - Parameters:
   ///   - maximumBitRate: upper limit in bit/s.

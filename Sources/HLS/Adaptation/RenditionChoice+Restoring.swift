@@ -16,7 +16,8 @@ public struct TreatmentChange: Sendable, Equatable {
 }
 
 extension RenditionChoice {
-  /// Throughput that counts as recovered, in bit/s; infinite without a multichannel rendition.
+  /// Minimum throughput that counts as recovered, in bit/s; infinite without a multichannel
+  /// rendition.
   var recoveredRate: Double {
     ladder.firstMultichannel.map { parameters.recovery * ladder[$0].bitRate } ?? .infinity
   }
@@ -91,10 +92,10 @@ extension RenditionChoice {
     return isSafe ? Replacement(number: candidate.number, rendition: first) : nil
   }
 
-  /// Returns a multichannel replacement for the first segment, and changes the treatment to
-  /// multichannel. The first segment is fetched in the cheapest rendition. Returns nil if that
-  /// segment arrived too slowly, if the replacement would arrive too late for the start of
-  /// playback, or if another segment is queued already.
+  /// Returns a multichannel replacement for the first segment, which was fetched in the cheapest
+  /// rendition, and changes the treatment to multichannel. Returns nil if the first segment arrived
+  /// too slowly, if the replacement would arrive too late for the start of playback, or if another
+  /// segment is queued already.
   private mutating func betterStart(
     _ situation: PlaySituation, queue: [ReplaceableSegment], _ first: Int
   ) -> Replacement? {

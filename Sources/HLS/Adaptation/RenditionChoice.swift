@@ -21,14 +21,14 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   var treatment = Treatment.undecided
   /// The rendition that was chosen last; nil before the first choice.
   var current: Int?
-  /// Time at which the first download of the current series with recovered throughput was
-  /// requested, in s; nil if the throughput has not recovered.
+  /// Start of the recovery, in s: the request time of the first of the latest consecutive downloads
+  /// with recovered throughput. Nil if the throughput has not recovered.
   var recoveredSince: Double?
   /// Time for which the throughput must stay recovered, in s.
   var hold: Double
   var returnedAt: Double?
-  /// Time at which a multichannel rendition was last left for a lower rendition, in s; nil if that
-  /// has not happened.
+  /// Time at which a lower multichannel rendition was last chosen, or the download of a
+  /// multichannel rendition was last abandoned, in s; nil if neither has happened.
   var loweredAt: Double?
   /// Whether queued segments are being replaced.
   var isReplacing = false
@@ -111,9 +111,9 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     history.firstByteSeconds + ladder[rendition].bitRate * situation.segmentSeconds / estimate
   }
 
-  /// Returns the best multichannel rendition whose next segment would arrive in time. If none
-  /// would, returns the cheapest one if it is worth a trial (`RenditionChoiceParameters.trial`), or
-  /// else nil.
+  /// Returns the best multichannel rendition that the throughput allows and whose next segment
+  /// would arrive in time. If there is none, returns the cheapest multichannel rendition if it is
+  /// worth a trial (`RenditionChoiceParameters.trial`), or else nil.
   func multichannelRendition(_ estimate: Double, _ situation: PlaySituation) -> Int? {
     guard let first = ladder.firstMultichannel else { return nil }
     let room = situation.hasStarted ? situation.buffer - parameters.reserve : 3
@@ -145,7 +145,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     } ?? 0
   }
 
-  /// Whether more than 1.5 segments are buffered, or anything at all once `startPatience` has
+  /// Whether more than 1.5 segments are buffered, or any sound at all once `startPatience` has
   /// elapsed.
   public func mayStart(_ situation: PlaySituation) -> Bool {
     guard situation.buffer > 0 else { return false }

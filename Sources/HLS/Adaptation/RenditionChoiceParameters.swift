@@ -20,8 +20,9 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Factor by which a change to a better multichannel rendition requires more throughput than
   /// staying in that rendition.
   public var raising = 1.2
-  /// Time during which no better multichannel rendition is chosen after one was left for a lower
-  /// rendition, in s.
+  /// Time during which no better multichannel rendition is chosen, in s. The time begins when a
+  /// lower multichannel rendition is chosen or the download of a multichannel rendition is
+  /// abandoned.
   public var raisingHold = 30.0
 
   /// Limits of the buffer at which a slow download is abandoned for a lower rendition. The download
@@ -33,8 +34,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   public var earliestRescue = 0.75
   public var hopelessRescue = 0.45
 
-  /// Throughput ratio from which the throughput counts as recovered, for the cheapest multichannel
-  /// rendition.
+  /// Minimum ratio at which the throughput counts as recovered, for the bit rate of the cheapest
+  /// multichannel rendition.
   public var recovery = 1.3
   /// Time for which the throughput must stay recovered, in s. The time decreases linearly with the
   /// throughput ratio, from this value at `recovery` to half of it at `strongRecovery` and above.
@@ -46,8 +47,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Buffer that a return to multichannel requires, in s. At most 1.75 segment durations are
   /// required.
   public var recoveryBuffer = 7.0
-  /// Shortest duration of multichannel after a return that does not double the hold, in s. The hold
-  /// is at most `longestHold`.
+  /// Limits for the doubling of the hold, in s. If multichannel lasts for less than `shortReturn`
+  /// after a return, the hold is doubled, up to `longestHold`. Otherwise the hold is reset.
   public var shortReturn = 30.0
   public var longestHold = 32.0
   /// Maximum fraction of a segment that may have been read when its replacement arrives.

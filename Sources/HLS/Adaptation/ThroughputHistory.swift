@@ -4,7 +4,7 @@ import Glibc
 
 /// The timing of a segment's download.
 public struct SegmentTiming: Sendable, Equatable {
-  /// When the last byte arrived or the download was stopped, in s, on any monotonic clock.
+  /// Time at which the last byte arrived or the download was stopped, in s, on any monotonic clock.
   public var end: Double
   public var bytes: Int
   /// Time from the request to the last byte or to the stop, in s.
