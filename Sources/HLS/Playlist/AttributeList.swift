@@ -15,7 +15,8 @@ struct AttributeList {
   ///
   /// - Parameters:
   ///   - text: the text after the tag's colon.
-  ///   - variables: the variables to substitute in quoted strings and hexadecimal sequences.
+  ///   - variables: the variables to substitute in quoted strings, in hexadecimal sequences, and in
+  ///     unquoted values that begin with a variable.
   /// - Throws: an error if the syntax is invalid or a variable is not defined.
   init(_ text: Substring, _ variables: PlaylistVariables) throws(PlaylistError) {
     var rest = text
@@ -108,7 +109,7 @@ struct AttributeList {
 
   /// Returns the value of an attribute that must be present and quoted.
   ///
-  /// - Throws: an error if it is not.
+  /// - Throws: an error if the attribute is missing or not quoted.
   func required(_ name: String) throws(PlaylistError) -> String {
     guard let text = text(name) else { throw PlaylistError("it lacks \(name)") }
     return text

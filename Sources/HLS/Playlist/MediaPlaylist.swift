@@ -51,7 +51,8 @@ public struct MediaSegment: Sendable, Equatable {
   public var title: String?
   /// Media sequence number.
   public var sequence: Int
-  /// Discontinuity number. Segments with the same number share timestamps, codec and format.
+  /// Discontinuity number. Segments with the same number have continuous timestamps and the same
+  /// codec and format.
   public var discontinuity = 0
   /// Byte range of the segment in the resource; nil if the segment is the complete resource.
   public var range: ByteRange?

@@ -52,7 +52,7 @@ public struct Variant: Sendable, Equatable {
 public struct RenditionEntry: Sendable, Equatable {
   public var group: String
   public var name: String
-  /// Address of its media playlist; nil if the sound is in the variants' own segments.
+  /// Address of the rendition's media playlist; nil if the sound is in the variants' own segments.
   public var uri: String?
   /// A language tag (RFC 5646); nil if it is not stated.
   public var language: String?
@@ -74,7 +74,7 @@ public struct AudioChannels: Sendable, Equatable {
   /// Usage indicators, such as `BINAURAL`, `IMMERSIVE` or `DOWNMIX`.
   public var usages: [String] = []
 
-  /// The attribute as written in a playlist.
+  /// The CHANNELS attribute as written in a playlist.
   public var text: String {
     var parts = ["\(count)"]
     if !codings.isEmpty || !usages.isEmpty {
@@ -89,7 +89,8 @@ public struct AudioChannels: Sendable, Equatable {
 }
 
 extension AudioChannels {
-  /// Parses the attribute. Returns nil if the text does not begin with a count from 1 to 1024.
+  /// Parses the CHANNELS attribute. Returns nil if the text does not begin with a count from 1 to
+  /// 1024.
   init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard let count = parts.first.flatMap(PlaylistNumber.integer), (1...1024).contains(count)

@@ -85,7 +85,7 @@ struct PlaylistReader {
     multivariant.renditions.append(try RenditionEntry(attributes))
   }
 
-  /// Returns the playlist. Call it after the last line.
+  /// Returns the playlist. Call this method after the last line.
   ///
   /// - Throws: an error if the playlist mixes tags of media and multivariant playlists, if a
   ///   multivariant playlist is empty, or if the sequence numbers of a media playlist are too

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The variables of `EXT-X-DEFINE` tags, which replace `{$name}` in the lines that follow (RFC
-/// 8216bis, section 4.3).
+/// The variables of `EXT-X-DEFINE` tags, whose values replace `{$name}` in the lines that follow
+/// (RFC 8216bis, section 4.3).
 public struct PlaylistVariables: Sendable, Equatable {
   private(set) var values: [String: String] = [:]
 

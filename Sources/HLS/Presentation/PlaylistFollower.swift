@@ -20,8 +20,8 @@ public struct PlaylistFollower: Sendable {
   /// Applies a newly loaded copy of the playlist. `newer` is nil if the server reports that nothing
   /// has changed.
   ///
-  /// Ignores an outdated copy from a cache: a copy that ends up to 99 segments before the known one
-  /// and is not marked as ended.
+  /// Ignores an outdated copy from a cache: a copy that is not marked as ended and whose last
+  /// segment is 1 to 99 segments before that of the known copy.
   public mutating func take(_ newer: MediaPlaylist?, at now: Double) {
     let isOlder = newer.map { $0.end < playlist.end && !$0.hasEnded && $0.end + 100 > playlist.end }
     guard let newer, newer != playlist, isOlder != true else {
@@ -34,7 +34,7 @@ public struct PlaylistFollower: Sendable {
   }
 
   /// Adopts the reload schedule of another rendition whose segments appear at the same times. Call
-  /// it right after this playlist was loaded.
+  /// this method right after this playlist was loaded.
   ///
   /// - Parameter ahead: the number of segments by which this playlist extends beyond the other one.
   ///   If it is negative, the call has no effect.

@@ -15,7 +15,8 @@ extension PlaylistLoader {
   /// Opens the multivariant or media playlist at an address. A multivariant playlist that contains
   /// only another multivariant playlist is replaced by that one.
   ///
-  /// - Throws: the error of the playlist, or `.refused` if playlists are nested too deeply.
+  /// - Throws: the error of loading a playlist, or `.refused` if playlists are nested too deeply or
+  ///   an address is not valid.
   public func open(
     _ address: ResourceAddress, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {

@@ -10,9 +10,9 @@ enum ID3Tag {
     return place
   }
 
-  /// Returns the time of the first sample as a 33-bit number of 90 kHz ticks; nil if there is none.
-  /// The time is read from the `PRIV` frame `com.apple.streaming.transportStreamTimestamp` (RFC
-  /// 8216, section 3.4).
+  /// Returns the time of the first sample as a 33-bit number of 90 kHz ticks; nil if the tags do
+  /// not contain it. The time is read from the `PRIV` frame
+  /// `com.apple.streaming.transportStreamTimestamp` (RFC 8216, section 3.4).
   static func timestamp(_ bytes: [UInt8]) -> UInt64? {
     var place = 0
     while let end = end(bytes, at: place) {

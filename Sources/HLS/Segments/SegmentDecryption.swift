@@ -2,8 +2,8 @@
 
 private import CFFmpeg
 
-/// Decryption of segments with AES-128 in cipher block chaining mode with PKCS #7 padding (RFC
-/// 8216, section 4.3.2.4). libavutil implements the cipher.
+/// Decryption of segments: AES-128 in cipher block chaining mode with PKCS #7 padding (RFC 8216,
+/// section 4.3.2.4). libavutil implements the cipher.
 enum SegmentDecryption {
   enum Problem: Error, Equatable, CustomStringConvertible {
     case keyLength(Int)

@@ -81,15 +81,15 @@ extension SegmentFormat {
   }
 }
 
-/// The position of an MP4 box.
+/// The type and position of an MP4 box.
 struct MP4Box {
   let type: String
   /// Offset of the content of the box. `end` is the offset of the byte after the box.
   let start: Int
   let end: Int
 
-  /// Reads the header of the box at an offset. Returns nil if the box does not end within `limit`,
-  /// or within `bytes` if `limit` is nil.
+  /// Reads the header of the box at an offset. Returns nil if the header is invalid, or if the box
+  /// ends after the offset `limit` (by default, the end of `bytes`).
   init?(_ bytes: [UInt8], at place: Int, within limit: Int? = nil) {
     let limit = limit ?? bytes.count
     func number(_ at: Int, _ count: Int) -> Int {
