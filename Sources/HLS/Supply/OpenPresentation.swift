@@ -19,7 +19,7 @@ public struct OpenPresentation: Sendable {
   public let ladder: Ladder
   /// Whether each rendition was made for headphones (binaural), in ladder order.
   public let areBinaural: [Bool]
-  /// The renditions as they are described in a folder in which they are kept, in ladder order.
+  /// Descriptions of the renditions for a folder in which they are kept, in ladder order.
   public let keptRenditions: [KeptRendition]
   /// Whether the presentation has multichannel renditions, regardless of the maximum bit rate and
   /// the preferred treatment.
@@ -43,7 +43,7 @@ public struct OpenPresentation: Sendable {
   ///     if that segment cannot be played. It is called only for media playlists without a
   ///     multivariant playlist.
   ///   - goesOn: return false to cancel.
-  /// - Throws: `.nothing` if there is no such rendition, `.interrupted` if `goesOn` returned false,
+  /// - Throws: `.nothing` if no rendition can be played, `.interrupted` if `goesOn` returned false,
   ///   or `.refused` if the address of a rendition is not valid.
   public init(
     _ presentation: Presentation, loader: PlaylistLoader, fetcher: any ResourceFetcher,
@@ -99,8 +99,8 @@ public struct OpenPresentation: Sendable {
     }
   }
 
-  /// Whether the playlist of a rendition is available. A downloaded presentation often contains
-  /// only one rendition.
+  /// Whether the playlist of a rendition is available, which is always assumed of a server. A
+  /// downloaded presentation often contains only one rendition.
   private static func isThere(
     _ uri: String, _ playlist: ResourceAddress, _ loader: PlaylistLoader
   ) -> Bool {

@@ -35,7 +35,7 @@ struct RenditionTimeline {
   }
 
   /// Aligns this timeline with that of another rendition, which has been updated more often, and
-  /// adopts its reload schedule. Call it right after this playlist was loaded.
+  /// adopts its reload schedule. Call this method right after this playlist was loaded.
   mutating func align(to other: RenditionTimeline, at now: Double) {
     origin = other.origin(of: playlist)
     guard let usual = playlist.segments.last?.duration, usual > 0 else { return }

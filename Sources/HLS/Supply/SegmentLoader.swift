@@ -83,7 +83,7 @@ struct SegmentLoader {
   ///   - goesOn: called during each request; return false to cancel. The timing is all zero while a
   ///     key or an initialisation section is fetched.
   /// - Returns: the segment, and the timing of its body.
-  /// - Throws: the last problem.
+  /// - Throws: the problem of the last request.
   mutating func load(
     _ segment: MediaSegment, in playlist: ResourceAddress, attempts: Int,
     goesOn: (FetchTiming) -> Bool
@@ -224,7 +224,7 @@ struct SegmentLoader {
 }
 
 extension SegmentKey {
-  /// Whether the key is a plain AES-128 key of 16 bytes.
+  /// Whether the key is supported: its method is AES-128 and its key format is `identity`.
   var isUsable: Bool { method == .aes128 && format == "identity" }
 }
 

@@ -80,8 +80,8 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Waits until a segment arrives, the end is reached, `wake` is called or `seconds` have passed.
-  /// Only one thread may wait at a time.
+  /// Waits until a segment arrives, the queue ends, `wake` is called or `seconds` have passed. Only
+  /// one thread may wait at a time.
   public func waitForChange(atMost seconds: Double) {
     _ = change.wait(timeout: .now() + seconds)
   }
@@ -128,7 +128,7 @@ public final class SegmentQueue: Sendable {
   /// Requests segments from another time, in s of presentation time, and removes all queued
   /// segments.
   ///
-  /// - Returns: the number that the first segment from there will have.
+  /// - Returns: the queue number that the first segment from that time will have.
   public func seek(to time: Double) -> Int {
     state.withLock { state in
       state.seek = time

@@ -16,9 +16,10 @@ public final class SegmentSupply: Sendable {
     public var unreadable = 0.35
     /// Time without a byte after which a request is repeated, in s.
     public var silence = 5.0
-    /// Time for which a segment that the server fails to send is retried, in s. It is a third of
-    /// this if the previous segment was given up because the server did not answer. Retries
-    /// continue for longer while more than 4 s are buffered.
+    /// Time for which a segment that the server fails to send is retried, in s. The time is a third
+    /// of this value if a segment has been given up because the server did not answer, and no
+    /// segment has been fetched since. Retries continue for longer while more than 4 s are
+    /// buffered.
     ///
     /// Also the maximum staleness of a live playlist (`PlaylistFollower.staleness`) once the buffer
     /// is empty.

@@ -6,7 +6,8 @@ public struct SuppliedSegment: Sendable, Equatable {
   public var name: String
   /// Media sequence number in the playlist of the rendition.
   public var sequence: Int
-  /// Discontinuity number. Segments with the same number share timestamps, codec and format.
+  /// Discontinuity number. Segments with the same number have continuous timestamps and the same
+  /// codec and format.
   public var discontinuity = 0
   /// Initialisation section, to be read before `bytes`; empty if there is none. Segments with equal
   /// sections belong to one coded stream.

@@ -62,7 +62,7 @@ extension Supplier {
   }
 
   /// Fetches the segment at the cursor in a rendition. Returns nil if there is nothing to fetch at
-  /// the cursor.
+  /// the cursor, or if the playlist marks a gap there. A gap is skipped.
   private mutating func attempt(_ rendition: Int) -> Outcome? {
     let timeline: RenditionTimeline
     do throws(PresentationError) { timeline = try self.timeline(of: rendition) } catch {
@@ -158,12 +158,12 @@ extension Supplier {
     return now - began < patience || left > 4
   }
 
-  /// Gives up the segment at the cursor, which becomes a gap. The queue fails if the server did not
-  /// answer for the previous segment either. In an on-demand presentation, the queue also fails
-  /// after too many gaps in a row.
+  /// Gives up the segment at the cursor, which becomes a gap. The queue fails if the server does
+  /// not answer and another segment has been given up for the same reason since a segment was last
+  /// fetched. In an on-demand presentation, the queue also fails after too many gaps in a row.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
-      // Only this segment may be affected: fail at the second one in a row.
+      // Only this segment may be affected: fail at the second one if none is fetched in between.
       guard lineFailures == 0 else {
         return queue.fail("the server no longer answers: \(problem)")
       }
@@ -236,7 +236,7 @@ extension Supplier {
     }
   }
 
-  /// Fetches the segment before a change of rendition in the new rendition as well, if there is
+  /// Fetches the last segment before a change of rendition again, in the new rendition, if there is
   /// time. The two renditions can then be aligned and crossfaded.
   private mutating func overlap(_ last: QueuedSegment, in rendition: Int) {
     guard let before = last.rendition, before != rendition, let timeline = timelines[rendition],

@@ -17,7 +17,8 @@ struct Supplier {
   /// The error of the last reload of the live playlist; nil if that reload succeeded or none was
   /// made.
   private var reloadProblem: String?
-  /// Number of consecutive segments that were given up because the server did not answer.
+  /// Number of segments that were given up because the server did not answer, since a segment was
+  /// last fetched.
   var lineFailures = 0
   /// Renditions that cannot be decrypted.
   var unusable: Set<Int> = []
@@ -137,7 +138,7 @@ struct Supplier {
   /// Reloads a live playlist that does not list the next segment, unless the rendition is the
   /// current one.
   ///
-  /// - Throws: the error of loading.
+  /// - Throws: the error if the playlist cannot be loaded.
   mutating func timeline(of rendition: Int) throws(PresentationError) -> RenditionTimeline {
     if let known = timelines[rendition] {
       let isBehind = !known.playlist.hasEnded && known.segment(at: cursor ?? 0) == nil
