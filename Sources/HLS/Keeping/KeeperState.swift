@@ -6,9 +6,9 @@ struct KeptFiles {
   let name: String
   var rendition: KeptRendition
   var timeline: KeptTimeline
-  /// Numbers of the segments whose files this run has written or verified.
+  /// Numbers of the segments whose files this keeper has written or verified.
   var verified: Set<Int> = []
-  /// Names of the initialisation sections that this run has written or verified.
+  /// Names of the initialisation sections that this keeper has written or verified.
   var verifiedMaps: Set<String> = []
   /// Names of outdated files that the playlist on the disk may still list. The files are removed
   /// after the next playlist is written.
@@ -17,7 +17,7 @@ struct KeptFiles {
   var isStale = false
 
   /// Opens the folder of a rendition, and creates it if it does not exist. Reads what an earlier
-  /// run kept there, but ignores segments whose files are missing or have another size.
+  /// keeper kept there, but ignores segments whose files are missing or have another size.
   ///
   /// - Throws: `.cannotWrite` if the folder cannot be opened or created.
   init(_ entry: KeptRecord.Entry, in parent: KeptFolder) throws(KeepingError) {
@@ -49,12 +49,12 @@ struct KeeperState {
   var problem: KeepingError?
   /// Whether `problem` has been returned to the caller.
   var isTold = false
-  /// Time of the last write of the playlists, in s; -infinity if there was none.
+  /// Time of the last attempt to write the playlists, in s; -infinity if there was none.
   private var written = -Double.infinity
-  /// Duration of the last write of the playlists, in s.
+  /// Duration of the last attempt to write the playlists, in s.
   private var writing = 0.0
-  /// The lowest segment number of all renditions at the last write; nil if no segment was kept
-  /// then.
+  /// The lowest segment number of all renditions when the playlists were last written; nil if no
+  /// segment was kept then.
   private var first: Int?
   /// The segment that was kept last, by the index of its rendition and its segment number; nil if
   /// there is none.
@@ -95,7 +95,7 @@ struct KeeperState {
   /// Returns the index of a rendition. Creates a folder for a new rendition, and updates an address
   /// that has changed.
   ///
-  /// - Throws: `.cannotWrite`.
+  /// - Throws: `.cannotWrite` if the folder or the record cannot be written.
   mutating func open(_ rendition: KeptRendition) throws(KeepingError) -> Int {
     if let index = place(of: rendition) {
       guard renditions[index].rendition.uri != rendition.uri else { return index }
@@ -136,7 +136,7 @@ struct KeeperState {
   /// Writes the playlists. If that fails, as on a full disk, deletes the newest segment to free
   /// space and tries again: without playlists, the segments before it would be lost.
   ///
-  /// - Throws: the error if the second attempt fails too.
+  /// - Throws: the error if there is no segment to delete or the second attempt fails too.
   mutating func writeMakingRoom() throws(KeepingError) {
     do throws(KeepingError) { try write() } catch {
       guard let newest else { throw error }

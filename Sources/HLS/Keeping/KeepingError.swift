@@ -2,8 +2,8 @@
 
 /// The reason why a presentation cannot be kept in a folder.
 public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Writing failed, or a rendition has the maximum number of segments already. `reason` is the
-  /// text for messages, such as the system's error text for a full disk.
+  /// A folder cannot be opened, writing failed, or a rendition has the maximum number of segments
+  /// already. `reason` is the text for messages, such as the system's error text for a full disk.
   case cannotWrite(path: String, reason: String)
   /// Another process is using the folder.
   case isInUse(path: String)

@@ -5,7 +5,8 @@ private import System
 extension KeptFiles {
   /// Writes a segment, and its initialisation section if that is not there yet.
   ///
-  /// - Throws: `.cannotWrite`, also if the rendition has the maximum number of segments already.
+  /// - Throws: `.cannotWrite` if a file cannot be written, or if the rendition has the maximum
+  ///   number of segments already.
   mutating func keep(
     _ segment: MediaSegment, _ body: [UInt8], _ format: SegmentFormat, map: [UInt8]?
   ) throws(KeepingError) {
@@ -39,7 +40,7 @@ extension KeptFiles {
   /// Writes the record, then the playlist. Then removes the obsolete files.
   ///
   /// - Parameter first: the lowest segment number that is kept of any rendition.
-  /// - Throws: `.cannotWrite`.
+  /// - Throws: `.cannotWrite` if a file cannot be written.
   mutating func write(from first: Int) throws(KeepingError) {
     folder.sync()
     let segments = timeline.segments.values.sorted { $0.number < $1.number }

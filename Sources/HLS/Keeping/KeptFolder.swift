@@ -13,7 +13,7 @@ final class KeptFolder: Sendable {
 
   /// Opens a folder, and creates it if it does not exist. Its parent must exist.
   ///
-  /// - Throws: `.cannotWrite`.
+  /// - Throws: `.cannotWrite` if the folder cannot be opened or created.
   init(path: String) throws(KeepingError) {
     let isMade = mkdir(path, 0o777) == 0 || errno == EEXIST
     let descriptor = isMade ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1
@@ -24,7 +24,7 @@ final class KeptFolder: Sendable {
 
   /// Opens a subfolder, and creates it if it does not exist. Refuses a symbolic link.
   ///
-  /// - Throws: `.cannotWrite`.
+  /// - Throws: `.cannotWrite` if the subfolder cannot be opened or created.
   init(_ name: String, in parent: KeptFolder) throws(KeepingError) {
     path = parent.path + "/" + name
     let isMade = mkdirat(parent.descriptor, name, 0o777) == 0 || errno == EEXIST
@@ -58,7 +58,7 @@ final class KeptFolder: Sendable {
   /// The names of the folder's entries, except `.` and `..`; empty if the folder cannot be read.
   var names: [String] { SystemFile.names(inDescriptor: descriptor) ?? [] }
 
-  /// Removes temporary files of writers that were killed. Call it only with the lock held.
+  /// Removes temporary files of writers that were killed. Call this method only with the lock held.
   func removeUnfinished() {
     for name in names where name.hasPrefix(".") && name.hasSuffix(Self.unfinished) { remove(name) }
   }
@@ -73,7 +73,7 @@ final class KeptFolder: Sendable {
   /// Writes a file under a temporary name, flushes it to the disk and then renames it to `name`.
   /// Replaces an existing file.
   ///
-  /// - Throws: `.cannotWrite`.
+  /// - Throws: `.cannotWrite` if the file cannot be written.
   func write(_ bytes: [UInt8], to name: String) throws(KeepingError) {
     let mark = String(UInt64.random(in: 0 ... .max), radix: 36)
     let temporary = ".\(name).\(mark)\(Self.unfinished)"

@@ -13,8 +13,8 @@ struct KeptPlaylists {
 
   let rows: [Row]
 
-  /// The playlist, with one variant for each group. The media playlist of a variant is that of the
-  /// group's default rendition, or of the first one if none is the default.
+  /// The multivariant playlist, with one variant for each group of rows. The media playlist of a
+  /// variant is that of the group's default rendition, or of the first one if none is the default.
   var multivariant: MultivariantPlaylist {
     var playlist = MultivariantPlaylist()
     playlist.version = 6
@@ -35,7 +35,7 @@ struct KeptPlaylists {
   }
 
   /// The rows, grouped by audio group and codecs. A row without an audio group forms its own group.
-  /// The listener chooses within a group; bandwidth decides between groups.
+  /// The listener chooses a rendition within a group; a player chooses between groups by bandwidth.
   private var groups: [[Row]] {
     var groups: [[Row]] = []
     for row in rows {
@@ -86,7 +86,7 @@ extension KeptPlaylists.Row {
 
 extension String {
   /// The text without characters that a quoted attribute must not contain: quotes, control
-  /// characters, and the `{` that begins a variable. At most 200 characters.
+  /// characters, and the `{` that begins a variable. At most 200 Unicode scalars.
   fileprivate var forAttribute: String {
     let plain = unicodeScalars.filter { scalar in
       scalar != "\"" && scalar != "{" && scalar.value >= 0x20 && scalar.value != 0x7F

@@ -20,7 +20,7 @@ public struct KeptRendition: Sendable, Equatable, Codable {
   public var isAutoselected = false
   /// Codec names as in RFC 6381.
   public var codecs: [String] = []
-  /// Width and height of the video in the same segments; empty if there is none.
+  /// Width and height of the video in the same segments, in pixels; empty if there is none.
   public var resolution: [Int] = []
   /// Bit rate that the presentation states, in bit/s; 0 if unknown. The kept playlists state the
   /// measured bit rate instead.

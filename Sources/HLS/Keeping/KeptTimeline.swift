@@ -54,8 +54,8 @@ struct KeptTimeline {
     for segment in playlist.segments { told[segment.sequence] = KeptTime(segment) }
   }
 
-  /// Takes the durations of gaps from the playlist that an earlier run wrote. Ignores an invalid
-  /// playlist.
+  /// Records the durations of gaps from the playlist that an earlier keeper wrote. Ignores an
+  /// invalid playlist.
   mutating func followGaps(ofWritten bytes: [UInt8]) {
     guard case .media(let playlist)? = try? Playlist(bytes) else { return }
     for segment in playlist.segments where segment.isGap {
@@ -64,8 +64,8 @@ struct KeptTimeline {
     }
   }
 
-  /// Peak bit rate of a segment, and average bit rate of all kept segments, in bit/s; 0 if no
-  /// segment is kept.
+  /// Highest bit rate of a kept segment, and average bit rate of all kept segments, in bit/s; 0 if
+  /// no segment is kept.
   var bitRates: (peak: Double, mean: Double) {
     var (peak, bits, seconds) = (0.0, 0.0, 0.0)
     for segment in segments.values where segment.duration > 0 {
@@ -78,7 +78,7 @@ struct KeptTimeline {
   }
 
   /// Returns the playlist of the kept segments, in order, with a gap for each segment that is
-  /// missing between them. Long series of missing segments are omitted.
+  /// missing before or between them. Long series of missing segments are omitted.
   ///
   /// The playlist ends with the last kept segment and is marked as ended, because nothing is added
   /// while it is played.

@@ -28,14 +28,16 @@ public struct PresentationDownload {
     public var gaps = 0
     public var missing: [Missing] = []
     public var isInterrupted = false
-    /// The first error while writing the folder; nil if there was none.
+    /// The first error while writing to the folder; nil if there was none.
     public var error: KeepingError?
 
-    /// Whether every segment that the presentation offers is in the folder.
+    /// Whether every segment of the downloaded renditions is in the folder. Segments that a
+    /// playlist marks as gaps do not count as missing.
     public var isComplete: Bool { missing.isEmpty && !isInterrupted && error == nil }
   }
 
-  /// Number of consecutive requests without an answer after which no more segments are requested.
+  /// Number of consecutive segments without a complete answer from the server, after which no more
+  /// segments are requested.
   static let patience = 4
   /// Maximum number of requests for a segment whose content is invalid.
   private static let attempts = 2

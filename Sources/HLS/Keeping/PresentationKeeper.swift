@@ -8,7 +8,7 @@ private import Synchronization
 ///
 /// The folder contains `master.m3u8`, the keeper's record (`kept.json`) and one subfolder for each
 /// rendition. A subfolder contains the decrypted segments, their initialisation sections, a media
-/// playlist and a record. A later run reads the records to find out what is there. The keeper
+/// playlist and a record. A later keeper reads the records to find out what is there. The keeper
 /// chooses all names. A missing segment between two kept ones becomes a gap, so that times stay
 /// correct.
 ///
@@ -42,10 +42,10 @@ public final class PresentationKeeper: Sendable {
 
   /// Opens a folder, and creates it if it does not exist. Its parent must exist.
   ///
-  /// Segments that an earlier run kept of the same presentation are used again.
+  /// Segments of the same presentation that an earlier keeper kept are used again.
   ///
   /// - Parameters:
-  ///   - path: a folder that is new, empty, or was made by a keeper.
+  ///   - path: a folder that is new, is empty or was made by a keeper.
   ///   - source: the address of the presentation. Its query, user name and password are ignored.
   /// - Throws: the reason why nothing can be kept there. A folder that was created is left empty.
   public convenience init(folder path: String, source: String) throws(KeepingError) {
@@ -76,8 +76,8 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Keeping segments
 
-  /// Takes the durations of a rendition's segments, so that gaps have the right length. For a live
-  /// playlist, call it again with each newer copy.
+  /// Records the segment durations in a rendition's playlist, so that gaps have the right length.
+  /// For a live playlist, call this method again with each newer copy.
   public func follow(_ playlist: MediaPlaylist, of rendition: KeptRendition) {
     _ = guarded(tells: false) { (state) throws(KeepingError) in
       let index = try state.open(rendition)
@@ -133,9 +133,9 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Verification
 
-  /// Whether a segment is kept and intact. If this run has not written the segment, the first call
-  /// reads the files of the segment and checks their sizes, checksums and format. A damaged segment
-  /// is removed from the record.
+  /// Whether a segment is kept and intact. If this keeper has not written the segment, the first
+  /// call reads the files of the segment and checks their sizes, checksums and format. A damaged
+  /// segment is removed from the record.
   public func has(_ segment: MediaSegment, of rendition: KeptRendition) -> Bool {
     state.withLock { state in
       guard let index = state.place(of: rendition) else { return false }

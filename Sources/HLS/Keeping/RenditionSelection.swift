@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The selection of the renditions of a presentation to download.
+/// The choice of which renditions of a presentation to download.
 public struct RenditionSelection: Sendable {
   public enum Wish: Sendable, Equatable {
     /// The best multichannel rendition that can be decoded, and the best stereo one.
@@ -103,7 +103,8 @@ extension PlaylistLoader {
   /// Loads the playlists of the renditions to download.
   ///
   /// - Returns: the jobs in order of bit rate, lowest first.
-  /// - Throws: the reason why a rendition cannot be downloaded, or `.nothing`.
+  /// - Throws: the reason why a rendition cannot be downloaded, or `.nothing` if there is nothing
+  ///   to download.
   public func jobs(
     for presentation: Presentation, _ selection: RenditionSelection, goesOn: () -> Bool
   ) throws(DownloadError) -> [PresentationDownload.Job] {
