@@ -5,6 +5,7 @@ import PackageDescription
 
 /// The C libraries of Debian. A `pkgConfig` whose flags only cause warnings is omitted.
 let systemLibraries: [Target] = [
+  .systemLibrary(name: "CBluetooth"),
   .systemLibrary(name: "CEBUR128", providers: [.apt(["libebur128-dev"])]),
   .systemLibrary(name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev"])]),
   .systemLibrary(
@@ -14,6 +15,7 @@ let systemLibraries: [Target] = [
   .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
   .systemLibrary(name: "CRealtime"),
   .systemLibrary(name: "CSpawn"),
+  .systemLibrary(name: "CSystemBus"),
   .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
 ]
 
@@ -35,7 +37,7 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 /// The modules that the programs use.
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
-  "Binaural", "HeadTracking", "NetworkTracking", "Media", "PulseAudio", "Geometry", "Ambisonics",
+  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "PulseAudio", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "Charts", "System", "CRealtime", "HLS", "HTTPFetching",
 ]
 
@@ -62,6 +64,9 @@ let modules: [Target] = [
   .target(
     name: "NetworkTracking",
     dependencies: ["HeadTracking", "Geometry", "System", "CLiblo", "CRealtime"]),
+  .target(
+    name: "BluetoothTracking",
+    dependencies: ["HeadTracking", "Geometry", "System", "CBluetooth", "CSystemBus", "CRealtime"]),
   .target(
     name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime"]),
   .target(name: "Loudness", dependencies: ["Ambisonics", "Geometry", "CEBUR128"]),
@@ -136,6 +141,9 @@ let tests: [Target] = [
   .testTarget(
     name: "NetworkTrackingTests",
     dependencies: ["NetworkTracking", "HeadTracking", "Geometry", "TestSupport"]),
+  .testTarget(
+    name: "BluetoothTrackingTests",
+    dependencies: ["BluetoothTracking", "HeadTracking", "Geometry", "CRealtime", "TestSupport"]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
   .testTarget(name: "LoudnessTests", dependencies: ["Loudness", "Ambisonics", "TestSupport"]),
@@ -249,7 +257,7 @@ if let names = Context.environment["STILLSTAGE_ONLY"] {
 /// Modules whose own code takes negligible time at run time. They compile several times faster
 /// without the optimiser.
 let unoptimised: Set<String> = [
-  "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching", "NetworkTracking",
+  "BluetoothTracking", "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching", "NetworkTracking",
   "UserFiles",
   "stillstage", "stillstage-bench", "stillstage-engine",
   "ChartsTests", "CommandOptionsTests", "CommandTests", "DemoTests", "HLSTests",

@@ -141,6 +141,7 @@ enum Probe {
     case .lost(let tracker): "lost \(tracker.id)"
     case .discontinuity: "discontinuity"
     case .recentered: "recentered"
+    case .worn(let isWorn): "worn \(isWorn)"
     case .failed(let error): "failed \(error)"
     }
   }

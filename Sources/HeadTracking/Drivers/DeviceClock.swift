@@ -8,7 +8,7 @@
 /// wraps during a gap are inferred from the arrival times. If the device's clock jumps, the
 /// conversion starts again at the arrival of that sample. The converted time always increases, and
 /// is never later than the arrival, unless two samples arrive at the same time.
-struct DeviceClock: Sendable {
+package struct DeviceClock: Sendable {
   let nanosecondsPerTick: Double
   private let mask: UInt64
   /// Nanoseconds until the counter wraps; infinite for a counter of 48 bits or more.
@@ -36,7 +36,7 @@ struct DeviceClock: Sendable {
     var begin = Int64.min
   }
 
-  init(nanosecondsPerTick: Double, bits: Int = 64) {
+  package init(nanosecondsPerTick: Double, bits: Int = 64) {
     self.nanosecondsPerTick = nanosecondsPerTick
     mask = bits >= 64 ? .max : (1 << UInt64(bits)) - 1
     range = bits >= 48 ? .infinity : Double(mask) * nanosecondsPerTick + nanosecondsPerTick
@@ -47,7 +47,7 @@ struct DeviceClock: Sendable {
   /// - Parameters:
   ///   - ticks: the value of the device's counter.
   ///   - arrival: the arrival of the report, in CLOCK_MONOTONIC nanoseconds.
-  mutating func time(ticks: UInt64, arrival: Int64) -> Int64 {
+  package mutating func time(ticks: UInt64, arrival: Int64) -> Int64 {
     let ticks = ticks & mask
     if let last = lastTicks {
       advance(ticks &- last & mask, waited: Double(arrival - lastArrival), arrival)

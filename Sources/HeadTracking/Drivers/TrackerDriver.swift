@@ -2,16 +2,6 @@
 
 import CRealtime
 
-/// One item that a driver decodes from a report.
-enum TrackerReading: Sendable, Equatable {
-  /// An orientation that the device computed itself.
-  case head(HeadSample)
-  /// A raw reading, for the orientation filter.
-  case inertial(InertialSample)
-  /// The recentring button was pressed.
-  case recenterButton
-}
-
 /// The driver of one family of trackers: how to start and stop a tracker, and what its reports
 /// mean.
 ///

@@ -115,6 +115,11 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     producer.withLock { $0.stage.recenter() }
   }
 
+  public var levelsOnRecenter: Bool {
+    get { producer.withLock { $0.stage.levelsOnRecenter } }
+    set { producer.withLock { $0.stage.levelsOnRecenter = newValue } }
+  }
+
   /// Whether the yaw drift of the tracker is corrected: while the head rests near the front, the
   /// front moves towards the direction that the head faces, inaudibly slowly. The default is true.
   public var takesDriftBack: Bool {

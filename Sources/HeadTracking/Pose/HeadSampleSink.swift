@@ -20,6 +20,17 @@ public protocol HeadSampleSink: AnyObject, Sendable {
   /// Handles a press of the tracker's recentring button: the front becomes the direction that the
   /// head faces.
   func recenter()
+
+  /// Whether recentring also levels the head, because the tracker's mounting on it is known only
+  /// roughly; false by default.
+  var levelsOnRecenter: Bool { get set }
+}
+
+extension HeadSampleSink {
+  public var levelsOnRecenter: Bool {
+    get { false }
+    set {}
+  }
 }
 
 /// Feeds the samples of a device's tracker to a `HeadPoseSource`, so that the stage stands still

@@ -12,6 +12,8 @@ package struct SampleConditioner: Sendable {
   private var lastCount = 0
   /// The rotation about z from the tracker's present reference frame to the frame before its jumps.
   private var frame = Quaternion.identity
+  /// The true head's orientation in the frame that the tracker takes for the head's.
+  private var level = Quaternion.identity
   private var isReferenceNew = true
   private var reference: UInt16 = 0
   private(set) var breaks: UInt16 = 0
@@ -19,7 +21,7 @@ package struct SampleConditioner: Sendable {
   /// Announces that the next sample is in a new reference frame, unrelated to the previous one.
   mutating func beginReference() {
     clock = SampleClock()
-    frame = .identity
+    (frame, level) = (.identity, .identity)
     isReferenceNew = true
   }
 
@@ -28,6 +30,22 @@ package struct SampleConditioner: Sendable {
     clock = SampleClock()
   }
 
+  /// Assumes that the head is upright at this sample: rotates this and all later samples by the
+  /// smallest rotation that makes it so.
+  ///
+  /// - Returns: false if the sample is tilted by more than 45 degrees, which is no error of the
+  ///   mounting; nothing changes then.
+  mutating func level(by sample: HeadSample) -> Bool {
+    let up = SIMD3<Double>(0, 0, 1)
+    let upInTracker = sample.headToWorld.normalized.conjugate.rotate(up)
+    guard upInTracker.z > 0.5.squareRoot() else { return false }
+    level = Quaternion.shortest(from: up, to: upInTracker)
+    return true
+  }
+
+  /// Rotates a vector from the frame that the tracker takes for the head's to the true head's.
+  func inHead(_ vector: SIMD3<Double>) -> SIMD3<Double> { level.conjugate.rotate(vector) }
+
   /// Converts a sample to a pose with a regular time and a continuous yaw. Returns nil if the
   /// sample is not a rotation or is not newer than the previous one.
   mutating func condition(_ sample: HeadSample) -> StampedPose? {
@@ -35,8 +53,8 @@ package struct SampleConditioner: Sendable {
     let norm = sample.headToWorld.squaredNorm
     guard norm > 0.8, norm < 1.2 else { return nil }
     guard last.map({ sample.time > $0.arrival }) ?? true else { return nil }
-    let turn = sample.headToWorld.normalized
-    let velocity = Self.usable(sample.angularVelocity)
+    let turn = sample.headToWorld.normalized * level
+    let velocity = Self.usable(sample.angularVelocity).map(inHead)
     let isBreak = last != nil && !isReferenceNew && sample.discontinuityCount != lastCount
     if isReferenceNew { reference &+= 1 }
     if isBreak { breaks &+= 1 }

@@ -22,6 +22,8 @@ struct HeadToStageConditioner: Sendable {
   private(set) var anchor = StageAnchor()
   /// Whether drift is corrected while the head rests near the front. The default is true.
   var isRecentring = true
+  /// Whether a new front also levels the head.
+  var levelsOnRecenter = false
   /// The front for the tracker's next new reference frame, as a yaw in the tracker's world, in
   /// radians. If it is nil, the front becomes the direction that the head faces then.
   var keptFront: Double?
@@ -57,6 +59,7 @@ struct HeadToStageConditioner: Sendable {
   /// is not newer than the previous one.
   mutating func condition(_ sample: HeadSample) -> StampedPose? {
     let before = last
+    if wantsFront, levelsOnRecenter, conditioner.level(by: sample) { predictor.restart() }
     guard var pose = conditioner.condition(sample) else { return nil }
     let headToWorld = pose.orientation
     let isNew = before?.reference != pose.reference
@@ -121,7 +124,9 @@ struct HeadToStageConditioner: Sendable {
       predictor.restart()
     }
     // A gyroscope that reads zero may be at rest or absent; the predictor finds out which.
-    let velocity = SampleConditioner.finite(sample.angularVelocity).map { $0 - taken }
+    let velocity = SampleConditioner.finite(sample.angularVelocity).map {
+      conditioner.inHead($0) - taken
+    }
     pose.forecast = predictor.forecast(
       time: pose.time, pose: pose.orientation, angularVelocity: velocity)
   }

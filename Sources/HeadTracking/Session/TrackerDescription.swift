@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-
 /// A connected tracker.
 public struct TrackerDescription: Sendable, Equatable {
   /// Whether the tracker can be used.
@@ -31,6 +29,26 @@ public struct TrackerDescription: Sendable, Equatable {
   /// The identifier for the command line: the serial number if it is unique, not empty and without
   /// whitespace, otherwise the path.
   public var id: String
+  /// What earphones report about themselves; nil for other trackers.
+  public var earphones: EarphoneDetails?
+
+  package init(
+    path: String, vendorID: UInt16, productID: UInt16, serial: String, manufacturer: String,
+    product: String, bus: TrackerBus, protocolDescription: String, kind: TrackerKind,
+    access: Access, id: String
+  ) {
+    self.path = path
+    self.vendorID = vendorID
+    self.productID = productID
+    self.serial = serial
+    self.manufacturer = manufacturer
+    self.product = product
+    self.bus = bus
+    self.protocolDescription = protocolDescription
+    self.kind = kind
+    self.access = access
+    self.id = id
+  }
 
   /// Vendor and product in the usual form, such as `1d6b:0104`.
   public var vendorAndProduct: String {
@@ -54,22 +72,6 @@ public struct TrackerDescription: Sendable, Equatable {
     case .permissionDenied: .permissionDenied(path: path, udevRule: udevRule)
     case .failed(let reason): .cannotOpen(path: path, reason: reason)
     }
-  }
-
-  /// Opens and starts the tracker.
-  ///
-  /// - Throws: `cannotOpen` if the tracker is gone, or the error of its driver.
-  func connect(_ settings: TrackerSettings) throws(HeadTrackingError) -> any TrackerConnection {
-    if bus == .iio {
-      guard
-        let unit = SensorUnit.all(in: settings.sensorFolder).first(where: { $0.folders[0] == path })
-      else { throw .cannotOpen(path: path, reason: errorText(ENODEV)) }
-      return try SensorConnection(unit, axes: settings.axes)
-    }
-    guard let node = HIDNode.all().first(where: { $0.path == path }) else {
-      throw .cannotOpen(path: path, reason: errorText(ENODEV))
-    }
-    return try HIDConnection(node, settings)
   }
 
   /// Returns whether both seem to be the same device: the vendor, product and serial number are

@@ -48,6 +48,7 @@ struct TrackerIntake {
     case .recenterButton:
       sink.recenter()
       tell(.recentered)
+    case .worn(let isWorn): tell(.worn(isWorn))
     }
   }
 

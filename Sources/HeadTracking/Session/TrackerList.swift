@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CHIDAPI
 import Glibc
-import System
 
 /// A list of the connected trackers: head trackers, game controllers and the computer's own
 /// sensors.
 public struct TrackerList: Sendable {
   public private(set) var trackers: [TrackerDescription]
+  /// The provider of each tracker.
+  private var providers: [any TrackerProvider] = []
 
-  /// Returns the trackers that are connected now. This inspects every HID device and industrial I/O
-  /// sensor, and opens the HID devices that may be trackers, which takes a few milliseconds.
-  public static func current(_ settings: TrackerSettings = TrackerSettings()) -> TrackerList {
-    let nodes = HIDNode.all()
-    let sensors = SensorUnit.all(in: settings.sensorFolder).map(TrackerDescription.init)
-    return TrackerList(trackers: nodes.compactMap { describe($0, settings, nodes) } + sensors)
+  /// Lists the trackers. It inspects every HID device and opens those that may be head trackers,
+  /// which takes a few milliseconds.
+  ///
+  /// - Parameters:
+  ///   - settings: the providers and their settings.
+  ///   - detailed: whether to ask the devices for what only they know, such as the battery level.
+  ///     That can take two seconds.
+  public static func current(
+    _ settings: TrackerSettings = TrackerSettings(), detailed: Bool = false
+  ) -> TrackerList {
+    let found = settings.allProviders.map { ($0, $0.trackers(detailed: detailed)) }
+    var list = TrackerList(trackers: found.flatMap(\.1))
+    list.providers = found.flatMap { provider, trackers in trackers.map { _ in provider } }
+    return list
   }
 
   init(trackers: [TrackerDescription]) {
@@ -50,30 +58,13 @@ public struct TrackerList: Sendable {
     "\(tracker.id) (\(tracker.name))"
   }
 
-  /// Returns the description of a node's tracker, or nil if the node is not a tracker or is gone.
-  private static func describe(
-    _ node: HIDNode, _ settings: TrackerSettings, _ nodes: [HIDNode]
-  ) -> TrackerDescription? {
-    guard let model = TrackerModel.find(node, settings) else { return nil }
-    var tracker = TrackerDescription(
-      path: node.path, vendorID: node.vendorID, productID: node.productID, serial: node.serial,
-      manufacturer: node.manufacturer, product: node.product, bus: node.bus,
-      protocolDescription: "", kind: model.kind, access: .ready, id: node.path)
-    do {
-      let device = try HIDDevice(path: node.path)
-      let context = TrackerContext(node: node, device: device, settings: settings, nodes: nodes)
-      tracker.protocolDescription = try model.open(context).protocolDescription
-    } catch let failure as SystemError {
-      // The device was unplugged after it was listed.
-      if [ENOENT, ENODEV, ENXIO].contains(failure.number) { return nil }
-      tracker.access =
-        failure.number == EACCES || failure.number == EPERM
-        ? .permissionDenied : .failed(failure.description)
-    } catch HeadTrackingError.notAHeadTracker {
-      return nil
-    } catch {
-      tracker.access = .failed("\(error)")
+  /// Opens and starts a tracker of this list.
+  func connect(
+    _ tracker: TrackerDescription, isCalibrated: Bool
+  ) throws(HeadTrackingError) -> any TrackerConnection {
+    guard let index = trackers.firstIndex(of: tracker), providers.indices.contains(index) else {
+      throw .cannotOpen(path: tracker.path, reason: errorText(ENODEV))
     }
-    return tracker
+    return try providers[index].connect(tracker, isCalibrated: isCalibrated)
   }
 }

@@ -43,6 +43,7 @@ struct TrackerLoop: Sendable {
   private struct Open {
     var tracker: TrackerDescription
     var connection: any TrackerConnection
+    var calibration: TrackerCalibration?
   }
 
   func run(_ worker: Worker) {
@@ -50,7 +51,7 @@ struct TrackerLoop: Sendable {
     while !worker.isStopped {
       if var open = open(&state) {
         connected(open, &state)
-        read(&open.connection, calibration(open.tracker), worker)
+        read(&open.connection, open.calibration, worker)
         if worker.isStopped {
           open.connection.close()
         } else {
@@ -68,13 +69,17 @@ struct TrackerLoop: Sendable {
 
   private func open(_ state: inout State) -> Open? {
     do throws(HeadTrackingError) {
-      guard let tracker = try find(state) else {
+      let list = TrackerList.current(settings)
+      guard let tracker = try find(in: list, state) else {
         if !state.isWaiting { tell(.waiting) }
         state.isWaiting = true
         return nil
       }
       if let error = tracker.accessError { throw error }
-      return Open(tracker: tracker, connection: try tracker.connect(settings))
+      let calibration = calibration(tracker)
+      let connection = try list.connect(
+        tracker, isCalibrated: calibration != nil || settings.isCalibrating)
+      return Open(tracker: tracker, connection: connection, calibration: calibration)
     } catch {
       if !state.told.contains(error) { tell(.failed(error)) }
       state.told.append(error)
@@ -83,15 +88,18 @@ struct TrackerLoop: Sendable {
     }
   }
 
-  private func find(_ state: State) throws(HeadTrackingError) -> TrackerDescription? {
-    let list = TrackerList.current(settings)
+  private func find(
+    in list: TrackerList, _ state: State
+  ) throws(HeadTrackingError) -> TrackerDescription? {
     if let previous = state.previous {
       if let same = list.trackers.first(where: previous.isSameDevice) { return same }
       if monotonic_nanoseconds() - state.lostAt < Self.loyalty { return nil }
     }
     guard case .id(let id) = selection else {
-      let worn = list.trackers.filter { $0.kind == .head }
-      return worn.first { $0.access == .ready } ?? worn.first
+      let heads = list.trackers.filter { $0.kind == .head }
+      let ready = heads.filter { $0.access == .ready }
+      let output = settings.outputAddress()?.uppercased()
+      return ready.first { $0.serial.uppercased() == output } ?? ready.first ?? heads.first
     }
     if list.trackers.isEmpty || state.previous != nil {
       // The missing tracker may be one of several with the same name: wait for it.
@@ -107,6 +115,7 @@ struct TrackerLoop: Sendable {
     } else {
       sink.beginReference()
     }
+    sink.levelsOnRecenter = open.connection.levelsOnRecenter
     state.previous = open.tracker
     state.isWaiting = false
     state.told = []
@@ -128,7 +137,7 @@ struct TrackerLoop: Sendable {
       case .gone: return
       case .nothing:
         let now = monotonic_nanoseconds()
-        guard now - heard > Self.silence else { continue }
+        guard !connection.restartsItself, now - heard > Self.silence else { continue }
         heard = now
         connection.restart()
       case .readings(let readings, let rejected):
@@ -138,24 +147,4 @@ struct TrackerLoop: Sendable {
       }
     }
   }
-}
-
-/// An open tracker on any kind of bus. It belongs to one thread.
-protocol TrackerConnection {
-  /// Whether the tracker's own reference frame survives an interruption of a wireless link.
-  var keepsReference: Bool { get }
-  /// Waits for readings and returns all that are available. A HID tracker returns `nothing` if none
-  /// arrives within the timeout; a polled sensor ignores the timeout.
-  mutating func listen(timeoutMilliseconds: Int) -> TrackerNews
-  /// Starts the tracker again after it has stopped sending.
-  mutating func restart()
-  mutating func close()
-}
-
-enum TrackerNews {
-  case gone
-  case nothing
-  /// Reports arrived. The values are the readings from all reports, and the number of reports that
-  /// could not be decoded.
-  case readings([TrackerReading], rejected: Int)
 }

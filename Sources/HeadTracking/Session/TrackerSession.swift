@@ -81,6 +81,8 @@ public enum TrackerEvent: Sendable, Equatable {
   /// The tracker's recentring button was pressed: the front becomes the direction that the head
   /// faces.
   case recentered
+  /// The earphones were put in (true) or taken out (false). The pose holds while they are out.
+  case worn(Bool)
   /// A tracker cannot be found or used. Each error is reported once until a tracker connects. The
   /// session keeps trying.
   case failed(HeadTrackingError)

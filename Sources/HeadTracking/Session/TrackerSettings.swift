@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The settings of a session that the trackers do not report themselves.
-public struct TrackerSettings: Sendable, Equatable {
+public struct TrackerSettings: Sendable {
   /// The mounting of the tracker on the head; nil to use the mounting that the driver or the
   /// profile states.
   public var axes: AxisMap?
@@ -11,6 +11,13 @@ public struct TrackerSettings: Sendable, Equatable {
   public var sensorFolder: String
   /// The settings of the orientation filter for raw samples.
   public var fusion: FusionSettings
+  /// Providers in addition to HID and industrial I/O.
+  package var providers: [any TrackerProvider] = []
+  /// The Bluetooth address of the current output, in any case; nil if the output is another.
+  /// An automatic selection prefers the tracker in the output's own headphones.
+  package var outputAddress: @Sendable () -> String? = { nil }
+  /// Whether to deliver every tracker's samples in the axes of its sensor, for a calibration.
+  package var isCalibrating = false
 
   public init(
     axes: AxisMap? = nil, profiles: [TrackerProfile] = [],
@@ -20,6 +27,10 @@ public struct TrackerSettings: Sendable, Equatable {
     self.profiles = profiles
     self.sensorFolder = sensorFolder
     self.fusion = fusion
+  }
+
+  var allProviders: [any TrackerProvider] {
+    [HIDTrackers(settings: self), SensorTrackers(settings: self)] + providers
   }
 }
 

@@ -169,6 +169,9 @@ final class PlayerReporter {
       events.write("tracker-lost", ["id": .text(tracker.id)])
     case .discontinuity: events.write("tracker-jump")
     case .recentered: events.write("tracker-recentre")
+    case .worn(let isWorn):
+      say(isWorn ? "the earphones are in" : "the earphones are out; the stage holds its pose")
+      events.write(isWorn ? "tracker-worn" : "tracker-removed")
     case .failed(let error):
       say(error.description)
       events.write("tracker-failed", ["message": .text(error.description)])
@@ -178,7 +181,7 @@ final class PlayerReporter {
   private func tell(device event: TrackerEvent) {
     switch event {
     case .waiting: events.write("device-tracker-waiting")
-    case .recentered: break
+    case .recentered, .worn: break
     case .connected(let tracker):
       say("device tracker: \(tracker.name)")
       events.write(

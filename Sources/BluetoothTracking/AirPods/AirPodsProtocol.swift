@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+package import HeadTracking
+
+/// The host's side of head tracking with AirPods, and with Beats that have the same chips.
+///
+/// On a new link it sends the opening packets, waits for the description of the motion service,
+/// starts the service, and starts it again when it fails. Without a description it tries the ids of
+/// known models in turn. It never asks for more than notifications and the motion service.
+package struct AirPodsProtocol: EarphoneProtocol {
+  /// What the listener allows.
+  package struct Settings: Sendable, Equatable {
+    /// Whether to take the earphones over from another host, such as a phone.
+    package var takesOver = false
+    /// Whether a press of the stem recentres the stage.
+    package var stemRecentres = false
+
+    package init(takesOver: Bool = false, stemRecentres: Bool = false) {
+      self.takesOver = takesOver
+      self.stemRecentres = stemRecentres
+    }
+  }
+
+  package private(set) var details = EarphoneDetails()
+  private let settings: Settings
+  private let isCalibrated: Bool
+  private var starter: ServiceStarter
+  private var motion = HeadMotion()
+  private var known: EarphoneMemory
+  private var openedAt: Int64 = 0
+  private var isOpeningRepeated = false
+  private var primary: Int?
+
+  /// The opening packets are sent again after this time, in nanoseconds: the first copy may come too
+  /// early for a description.
+  private static let repetition: Int64 = 200_000_000
+
+  /// Creates the protocol for one link.
+  ///
+  /// - Parameters:
+  ///   - memory: what earlier links to the same device have shown.
+  ///   - isCalibrated: whether a calibration maps the sensor's axes to the head's; samples are then
+  ///     in the sensor's axes.
+  package init(
+    settings: Settings = Settings(), memory: EarphoneMemory = EarphoneMemory(),
+    isCalibrated: Bool = false
+  ) {
+    self.settings = settings
+    self.isCalibrated = isCalibrated
+    known = memory
+    starter = ServiceStarter(memory: memory)
+    motion.sensorToHead = sensorToHead
+  }
+
+  package var memory: EarphoneMemory? {
+    known == EarphoneMemory() ? nil : known
+  }
+
+  /// True without a calibration: the bud's seat in the ear differs from wearer to wearer.
+  package var levelsOnRecenter: Bool { !isCalibrated }
+
+  /// The rotation from the sensor's axes to those of the samples.
+  private var sensorToHead: Quaternion {
+    guard !isCalibrated, let mounting = known.mounting else { return .identity }
+    return SensorDescription.sensorToHead(mounting)
+  }
+
+  // MARK: Steps
+
+  package mutating func open(now: Int64) -> EarphoneOutput {
+    openedAt = now
+    starter.open(now: now)
+    let takeOver = settings.takesOver ? [AAPPacket.takeOver] : []
+    return EarphoneOutput(
+      packets: [AAPPacket.handshake, AAPPacket.features, AAPPacket.notifications] + takeOver)
+  }
+
+  package mutating func receive(_ packet: [UInt8], now: Int64) -> EarphoneOutput {
+    if let items = SensorFrame.items(packet) {
+      return take(items, now)
+    }
+    guard let notification = AAPNotification(packet) else { return EarphoneOutput() }
+    return take(notification, now)
+  }
+
+  package mutating func advance(now: Int64) -> EarphoneOutput {
+    var output = EarphoneOutput()
+    if !isOpeningRepeated, now - openedAt >= Self.repetition {
+      isOpeningRepeated = true
+      output.packets = [AAPPacket.handshake, AAPPacket.features, AAPPacket.notifications]
+    }
+    let step = starter.advance(now: now)
+    output.packets += step.packets
+    output.needsReopening = step.needsReopening
+    if details.state == .removed || details.state == .inCase, let held = motion.held(now: now) {
+      output.readings.append(.head(held))
+    }
+    return output
+  }
+
+  package mutating func lost(now: Int64) {
+    if let service = starter.crashed(now: now) { known.avoided.insert(service) }
+  }
+
+  package mutating func close(now: Int64) -> [[UInt8]] { starter.close() }
+
+  // MARK: Sensor data
+
+  private mutating func take(_ items: [SensorItem], _ now: Int64) -> EarphoneOutput {
+    var output = EarphoneOutput()
+    var reports: [MotionReport] = []
+    for item in items {
+      switch item {
+      case .description(let service, let properties): describe(service, properties)
+      case .acknowledged: continue
+      case .ready(let service): starter.ready(service, now: now)
+      case .report(let service, let bytes):
+        guard let report = MotionReport(bytes) else {
+          // Other services on the same link, such as an activity classifier, send shorter reports.
+          output.rejectedCount += bytes.count >= 56 ? 1 : 0
+          continue
+        }
+        starter.received(service, report.microseconds, now: now)
+        known.service = service
+        if report.version > 3 { details.isUntested = true }
+        reports.append(report)
+      }
+    }
+    if isWorn { output.readings = motion.take(reports, arrival: now).map(TrackerReading.head) }
+    return output
+  }
+
+  private mutating func describe(_ service: UInt64, _ properties: ArraySlice<UInt8>) {
+    guard SensorDescription.isMotion(properties) else { return }
+    starter.describe(service)
+    known.service = service
+    guard let mounting = SensorDescription.mounting(properties), mounting != known.mounting else {
+      return
+    }
+    known.mounting = mounting
+    motion.sensorToHead = sensorToHead
+    motion.beginDiscontinuity()
+  }
+
+  // MARK: Notifications
+
+  private var isWorn: Bool { details.state != .removed && details.state != .inCase }
+
+  private mutating func take(
+    _ notification: AAPNotification, _ now: Int64
+  ) -> EarphoneOutput {
+    switch notification {
+    case .battery(let levels): details.battery.merge(levels) { $1 }
+    case .information(let texts): learn(texts)
+    case .stem:
+      if settings.stemRecentres { return EarphoneOutput(readings: [.recenterButton]) }
+    case .ears(let first, let second):
+      let wasWorn = isWorn
+      let isIn = first == .inEar || second == .inEar
+      details.state = isIn ? .worn : first == .inCase && second == .inCase ? .inCase : .removed
+      guard wasWorn != isWorn else { return EarphoneOutput() }
+      if isWorn { motion.beginDiscontinuity() }
+      return EarphoneOutput(readings: [.worn(isWorn)])
+    }
+    return EarphoneOutput()
+  }
+
+  /// Takes the device information: name, model number, manufacturer, serial number, firmware.
+  private mutating func learn(_ texts: [String]) {
+    guard let maker = texts.firstIndex(where: { $0.hasPrefix("Apple") }), texts.count > maker + 2
+    else { return }
+    details.firmware = texts[maker + 2]
+    known.firmware = details.firmware
+  }
+}

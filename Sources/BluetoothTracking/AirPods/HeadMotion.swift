@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import HeadTracking
+
+/// Makes head samples of motion reports: continuous orientations in the head's axes, with times by
+/// the sensor's clock.
+struct HeadMotion {
+  /// The rotation from the sensor's axes to the head's.
+  var sensorToHead = Quaternion.identity
+  private var orientation = MotionOrientation()
+  private var clock = DeviceClock(nanosecondsPerTick: 1000)
+  private var discontinuities = 0
+  private var lastTicks: UInt64?
+  private var lastTime = Int64.min
+  private var last: HeadSample?
+  private var firstArrival: Int64?
+  private var isSettled = false
+
+  /// The earphone's filter has settled when its orientation agrees with gravity to this angle, in
+  /// radians, or after this time, in nanoseconds.
+  private static let settledTilt = 5 * Double.pi / 180
+  private static let settlingTime: Int64 = 1_000_000_000
+  /// A change by more than this angle, in radians, that the angular velocity does not explain is a
+  /// jump of the reference frame.
+  private static let leap = 20 * Double.pi / 180
+
+  /// Marks the next sample as the first of another reference frame.
+  mutating func beginDiscontinuity() {
+    if last != nil { discontinuities += 1 }
+  }
+
+  /// Takes the reports of one packet, oldest first, and returns their samples; none while the
+  /// earphone's filter starts.
+  ///
+  /// Only the newest report sets the clock: the others were late when they were sent.
+  ///
+  /// - Parameter arrival: when the packet arrived, in CLOCK_MONOTONIC nanoseconds.
+  mutating func take(_ reports: [MotionReport], arrival: Int64) -> [HeadSample] {
+    guard let newest = reports.last else { return [] }
+    let time = clock.time(ticks: newest.microseconds, arrival: arrival)
+    let first = firstArrival ?? arrival
+    firstArrival = first
+    return reports.compactMap { report in
+      isSettled =
+        isSettled || report.tiltError < Self.settledTilt || arrival - first > Self.settlingTime
+      guard isSettled else { return nil }
+      let age = newest.microseconds &- report.microseconds
+      return sample(report, time: age < 1_000_000 ? time - Int64(age) * 1000 : time)
+    }
+  }
+
+  private mutating func sample(_ report: MotionReport, time: Int64) -> HeadSample {
+    let isBack = lastTicks.map { report.microseconds <= $0 } ?? false
+    lastTicks = report.microseconds
+    let step = orientation.take(report)
+    if isBack || step.map({ $0.leap > Self.leap }) ?? false { discontinuities += 1 }
+    lastTime = max(time, lastTime == .min ? .min : lastTime + 1000)
+    let sample = HeadSample(
+      time: lastTime,
+      headToWorld: (orientation.sensorToWorld * sensorToHead.conjugate).normalized,
+      angularVelocity: sensorToHead.rotate(report.angularVelocity),
+      discontinuityCount: discontinuities)
+    last = sample
+    return sample
+  }
+
+  /// Returns the last sample as if the head still held it; nil before the first.
+  mutating func held(now: Int64) -> HeadSample? {
+    guard var sample = last, now - sample.time >= 40_000_000 else { return nil }
+    sample.time = now
+    lastTime = now
+    sample.angularVelocity = nil
+    last = sample
+    return sample
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+
+/// Makes a continuous orientation of motion reports, whose quaternions lack w.
+///
+/// The reports take w as positive, so that all components change sign when the true w passes zero.
+/// The sign here continues that of the previous report. Near w = 0 the root of 1 - |v|^2 amplifies
+/// the rounding of v; there, a scalar Kalman filter combines it with the w that the angular
+/// velocity predicts.
+struct MotionOrientation {
+  private var last: MotionReport?
+  private(set) var sensorToWorld = Quaternion.identity
+  /// Variance of w.
+  private var variance = 0.0
+
+  /// Below this w^2, w is filtered. Above it, the rounding error of w is below 1e-4.
+  private static let smallSquare = 0.01
+  /// Variance of the measured w^2: each component is rounded to 1/32767.
+  private static let rounding = 1.8e-5 * 1.8e-5
+  /// Variance that the prediction of w gains per second of integration.
+  private static let growth = 4e-7
+  /// A longer gap, in seconds, is not bridged by the angular velocity.
+  private static let longestGap = 0.25
+
+  /// Takes the next report.
+  ///
+  /// - Returns: the angle in radians by which the orientation differs from the one that the angular
+  ///   velocities predict, and the seconds since the previous report; nil for the first report, and
+  ///   after a gap or a step back of the clock.
+  @discardableResult
+  mutating func take(_ report: MotionReport) -> (leap: Double, seconds: Double)? {
+    defer { last = report }
+    guard let last, report.microseconds > last.microseconds else { return begin(report) }
+    let seconds = Double(report.microseconds - last.microseconds) * 1e-6
+    guard seconds < Self.longestGap else { return begin(report) }
+    let rate = (last.angularVelocity + report.angularVelocity) / 2
+    let predicted = sensorToWorld * Quaternion(rotationVector: rate * seconds)
+    sensorToWorld = orientation(report, predicted, seconds)
+    return (Quaternion.angle(between: predicted, sensorToWorld), seconds)
+  }
+
+  private mutating func begin(_ report: MotionReport) -> (leap: Double, seconds: Double)? {
+    sensorToWorld = report.orientation
+    variance = 1e-6
+    return nil
+  }
+
+  private mutating func orientation(
+    _ report: MotionReport, _ predicted: Quaternion, _ seconds: Double
+  ) -> Quaternion {
+    let measured = report.orientation
+    let square = max(0, 1 - (report.vector * report.vector).sum())
+    let along =
+      measured.w * predicted.w + measured.x * predicted.x + measured.y * predicted.y
+      + measured.z * predicted.z
+    let sign: Double = along < 0 ? -1 : 1
+    let (vector, root) = (report.vector * sign, measured.w * sign)
+    variance += Self.growth * seconds
+    // Far from zero, and after a leap, the root is better than the prediction.
+    guard square < Self.smallSquare, abs(abs(predicted.w) - measured.w) < 0.1 else {
+      variance = Self.rounding / max(1e-6, 4 * square)
+      return Quaternion(w: root, x: vector.x, y: vector.y, z: vector.z).normalized
+    }
+    // The measurement w^2 of the state w, linearised at the prediction.
+    let slope = 2 * predicted.w
+    let gain = variance * slope / (variance * slope * slope + Self.rounding)
+    variance *= 1 - gain * slope
+    let w = predicted.w + gain * (square - predicted.w * predicted.w)
+    return Quaternion(w: w, x: vector.x, y: vector.y, z: vector.z).normalized
+  }
+}

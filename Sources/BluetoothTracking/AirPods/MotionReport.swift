@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Geometry
+
+/// A report of the service `devmotion6`: an orientation that the earphone computes from its
+/// accelerometer and gyroscope.
+///
+/// Layout, little-endian: report id (0), time in ns (1), version (9), status (10), sensor time in us
+/// (12), quaternion x, y, z (20, i16, 1/32767), rotation rate (26, i16, 1/512 rad/s), gravity (44,
+/// i16, 1/1024 g), sample counter (54). The quaternion's w is the positive root that completes the
+/// unit norm.
+struct MotionReport: Equatable {
+  /// The sensor's own clock, in microseconds.
+  var microseconds: UInt64
+  /// Number of the sample, at 199.2 Hz; 16 bits wide from version 4 on.
+  var counter: UInt32
+  /// The form of the report, 3 to 6; captures exist only of version 3.
+  var version: UInt8
+  /// The vector part of the unit quaternion `sensorToWorld`, for which w is not negative. The z axis
+  /// of this world points up, and its heading is arbitrary.
+  var vector: SIMD3<Double>
+  /// Angular velocity in the sensor's axes, in rad/s.
+  var angularVelocity: SIMD3<Double>
+  /// The direction of gravity, down, in the sensor's axes, in g.
+  var gravity: SIMD3<Double>
+
+  /// Decodes a report.
+  ///
+  /// Returns nil if it is too short, of an unknown version, marked invalid, or not a rotation.
+  init?(_ bytes: ArraySlice<UInt8>) {
+    guard bytes.count >= 56, bytes.first == 1 else { return nil }
+    let at = bytes.startIndex
+    func byte(_ offset: Int) -> UInt64 { UInt64(bytes[at + offset]) }
+    func unsigned(_ offset: Int, _ count: Int) -> UInt64 {
+      (0..<count).reduce(0) { $0 | byte(offset + $1) << UInt64(8 * $1) }
+    }
+    func vector(_ offset: Int, _ scale: Double) -> SIMD3<Double> {
+      let numbers = (0..<3).map {
+        Double(Int16(truncatingIfNeeded: unsigned(offset + 2 * $0, 2)))
+      }
+      return SIMD3(numbers[0], numbers[1], numbers[2]) / scale
+    }
+    version = UInt8(byte(9))
+    guard (3...6).contains(version), version > 3 || bytes.count >= 58 else { return nil }
+    let isInvalid = unsigned(10, 2) & 0x0080 != 0
+    microseconds = unsigned(12, 8)
+    self.vector = vector(20, 32767)
+    angularVelocity = vector(26, 512)
+    gravity = vector(44, 1024)
+    counter = UInt32(unsigned(54, version == 3 ? 4 : 2))
+    // Rounding of three components can exceed the unit norm by 1e-4.
+    guard !isInvalid, (self.vector * self.vector).sum() < 1.001 else { return nil }
+  }
+
+  /// The quaternion `sensorToWorld` whose w is not negative.
+  var orientation: Quaternion {
+    let w = max(0, 1 - (vector * vector).sum()).squareRoot()
+    return Quaternion(w: w, x: vector.x, y: vector.y, z: vector.z).normalized
+  }
+
+  /// The angle between the direction of gravity in the orientation and that in the report's own
+  /// field, in radians. It is large while the earphone's filter starts.
+  var tiltError: Double {
+    let down = orientation.conjugate.rotate(SIMD3(0, 0, -1))
+    let along = (down * gravity).sum()
+    let across = ((gravity - down * along) * (gravity - down * along)).sum().squareRoot()
+    guard (gravity * gravity).sum() > 0.01 else { return .pi }
+    return realtime_atan2(across, along)
+  }
+}

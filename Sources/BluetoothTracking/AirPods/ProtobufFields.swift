@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The fields of a protobuf message, in the order of the wire format (protobuf.dev, "Encoding").
+///
+/// Any bytes are accepted: the sequence ends at the first field that is malformed or longer than
+/// the message. Values are slices of the message, so a hostile length allocates nothing.
+struct ProtobufFields: Sequence, IteratorProtocol {
+  struct Field: Equatable {
+    var number: UInt64
+    var value: Value
+  }
+
+  enum Value: Equatable {
+    case varint(UInt64)
+    case bytes(ArraySlice<UInt8>)
+    /// A fixed 32-bit or 64-bit value, which no message of this project needs.
+    case fixed
+  }
+
+  private var rest: ArraySlice<UInt8>
+
+  init(_ message: ArraySlice<UInt8>) { rest = message }
+
+  mutating func next() -> Field? {
+    guard let key = varint(), key >> 3 > 0, let value = value(wireType: key & 7) else {
+      rest = []
+      return nil
+    }
+    return Field(number: key >> 3, value: value)
+  }
+
+  private mutating func value(wireType: UInt64) -> Value? {
+    switch wireType {
+    case 0: varint().map(Value.varint)
+    case 1: take(8).map { _ in .fixed }
+    case 2: varint().flatMap { take($0) }.map(Value.bytes)
+    case 5: take(4).map { _ in .fixed }
+    default: nil
+    }
+  }
+
+  /// Reads a number of at most 64 bits in groups of seven; nil if it is longer or cut off.
+  private mutating func varint() -> UInt64? {
+    var number: UInt64 = 0
+    for shift in stride(from: UInt64(0), to: 70, by: 7) {
+      guard let byte = rest.popFirst() else { return nil }
+      // The tenth byte has room for one bit only.
+      guard shift < 63 || byte <= 1 else { return nil }
+      number |= UInt64(byte & 0x7F) << shift
+      if byte < 0x80 { return number }
+    }
+    return nil
+  }
+
+  private mutating func take(_ count: UInt64) -> ArraySlice<UInt8>? {
+    guard count <= rest.count else { return nil }
+    defer { rest = rest.dropFirst(Int(count)) }
+    return rest.prefix(Int(count))
+  }
+}
+
+extension Sequence<ProtobufFields.Field> {
+  /// The last number in a field; nil if there is none. As in protobuf, the last one counts.
+  func number(_ field: UInt64) -> UInt64? {
+    reduce(nil) { found, next in
+      if next.number == field, case .varint(let number) = next.value { number } else { found }
+    }
+  }
+
+  /// The last bytes in a field; nil if there are none.
+  func bytes(_ field: UInt64) -> ArraySlice<UInt8>? {
+    reduce(nil) { found, next in
+      if next.number == field, case .bytes(let bytes) = next.value { bytes } else { found }
+    }
+  }
+}
+
+/// The bytes of a number as a protobuf varint.
+func varint(_ number: UInt64) -> [UInt8] {
+  var (bytes, rest) = ([UInt8](), number)
+  while rest >= 0x80 {
+    bytes.append(UInt8(rest & 0x7F) | 0x80)
+    rest >>= 7
+  }
+  return bytes + [UInt8(rest)]
+}

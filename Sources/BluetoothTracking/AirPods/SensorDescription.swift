@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+
+/// The properties of a sensor service that an earphone sends once per link, as a serialised
+/// dictionary. Only two of them are needed, so their keys are searched for.
+enum SensorDescription {
+  /// Whether the properties belong to the motion service `devmotion6`.
+  static func isMotion(_ properties: ArraySlice<UInt8>) -> Bool {
+    guard let key = properties.end(of: "AccessoryService") else { return false }
+    return properties[key...].prefix(24).end(of: "devmotion6") != nil
+  }
+
+  /// Returns the rotation from the sensor's axes to those of the headset (x right, y back, z down),
+  /// from the property `H2HTransformation`: four i16 in units of 1/32767, x, y, z, w. Nil if it is
+  /// missing or not a rotation.
+  static func mounting(_ properties: ArraySlice<UInt8>) -> Quaternion? {
+    guard let key = properties.end(of: "H2HTransformation"),
+      // Eight bytes of data: the length and the type.
+      let data = properties[key...].prefix(16).end(of: [8, 0, 0, 0x0A]),
+      properties.endIndex - data >= 8
+    else { return nil }
+    let numbers = (0..<4).map { index in
+      let at = data + 2 * index
+      let bits = UInt16(properties[at]) | UInt16(properties[at + 1]) << 8
+      return Double(Int16(bitPattern: bits)) / 32767
+    }
+    let turn = Quaternion(w: numbers[3], x: numbers[0], y: numbers[1], z: numbers[2])
+    return abs(turn.squaredNorm - 1) < 0.02 ? turn.normalized : nil
+  }
+
+  /// Returns the rotation from the sensor's axes to the head's (x front, y left, z up) for a
+  /// mounting, whose axes are half a turn away.
+  static func sensorToHead(_ mounting: Quaternion) -> Quaternion {
+    let half = 0.5.squareRoot()
+    return (Quaternion(w: 0, x: half, y: -half, z: 0) * mounting).normalized
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// The index behind the first occurrence of a text; nil if there is none.
+  fileprivate func end(of text: String) -> Int? { end(of: Array(text.utf8)) }
+
+  fileprivate func end(of pattern: [UInt8]) -> Int? {
+    guard count >= pattern.count else { return nil }
+    return (startIndex...(endIndex - pattern.count))
+      .first { self[$0...].starts(with: pattern) }.map { $0 + pattern.count }
+  }
+}

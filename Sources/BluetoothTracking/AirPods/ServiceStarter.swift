@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds, starts and restarts the motion service of AirPods.
+///
+/// The id of the service differs between models and firmwares. It is the described one, or the one
+/// that streamed before; else known ids are tried in turn. An acknowledgement does not mean that
+/// reports follow. All times are in nanoseconds.
+struct ServiceStarter {
+  private enum Phase: Equatable {
+    /// Waits for a description until a time.
+    case describing(until: Int64)
+    /// Waits before the next start.
+    case pausing(until: Int64)
+    /// A request is sent, and no report has arrived since.
+    case starting(at: Int64)
+    case streaming
+    /// All ids failed.
+    case exhausted
+  }
+
+  struct Step: Equatable {
+    var packets: [[UInt8]] = []
+    var needsReopening = false
+  }
+
+  /// Ids of the motion service: Pro 2 and Pro 3; A3441; Max 2; Pro 2 with the firmware of 2024.
+  static let knownServices: [UInt64] = [16, 15, 6, 14]
+  static let intervalMicroseconds: UInt32 = 20_000
+
+  private static let descriptionTime: Int64 = 1_200_000_000
+  private static let remembered: Int64 = 300_000_000
+  /// A service that sends nothing for this long after a start is the wrong one.
+  private static let silentStart: Int64 = 1_800_000_000
+  private static let startSpacing: Int64 = 2_000_000_000
+  private static let silentStream: Int64 = 3_000_000_000
+  private static let longSilence: Int64 = 8_000_000_000
+  private static let deadLink: Int64 = 12_000_000_000
+  /// A link that breaks this soon after a start was broken by the start.
+  private static let crash: Int64 = 5_000_000_000
+  private static let slowPause: Int64 = 400_000_000
+  private static let silentPause: Int64 = 300_000_000
+
+  private let isRemembered: Bool
+  private let avoided: Set<UInt64>
+  private var phase = Phase.describing(until: 0)
+  private var candidates: [UInt64]
+  private var service: UInt64?
+  /// The described service, until its first start has failed.
+  private var described: UInt64?
+  private var sequence: UInt64 = 0
+  private var openedAt: Int64 = 0
+  private var startedAt: Int64?
+  private var reportedAt: Int64?
+  private var restarts = 0
+  private var pace = Pace()
+
+  /// Measures the rate at which reports begin to arrive, by the sensor's clock.
+  private struct Pace {
+    var last: UInt64?
+    var slowSteps = 0
+    var isJudged = false
+  }
+
+  init(memory: EarphoneMemory) {
+    let first = memory.service.map { [$0] } ?? []
+    candidates = (first + Self.knownServices.filter { !first.contains($0) })
+      .filter { !memory.avoided.contains($0) }
+    avoided = memory.avoided
+    isRemembered = !first.isEmpty
+  }
+
+  mutating func open(now: Int64) {
+    openedAt = now
+    phase = .describing(until: now + (isRemembered ? Self.remembered : Self.descriptionTime))
+  }
+
+  /// Notes that the earphone describes this service as the motion service.
+  mutating func describe(_ service: UInt64) {
+    guard !avoided.contains(service) else { return }
+    if self.service == nil { described = service }
+    candidates = [service] + candidates.filter { $0 != service && $0 != self.service }
+    if case .describing = phase { phase = .pausing(until: 0) }
+  }
+
+  /// Takes the news that a service is ready.
+  mutating func ready(_ service: UInt64, now: Int64) {
+    if case .describing = phase, service == candidates.first { phase = .pausing(until: now) }
+  }
+
+  /// Notes a report of a service, with the sensor's time.
+  mutating func received(_ service: UInt64, _ microseconds: UInt64, now: Int64) {
+    self.service = service
+    reportedAt = now
+    restarts = 0
+    if phase != .streaming { phase = .streaming }
+    if let last = pace.last, microseconds > last, !pace.isJudged {
+      pace.slowSteps = microseconds - last > 300_000 ? pace.slowSteps + 1 : 0
+    }
+    pace.last = microseconds
+  }
+
+  mutating func advance(now: Int64) -> Step {
+    if now - max(reportedAt ?? openedAt, openedAt) > Self.deadLink {
+      return Step(packets: stop(), needsReopening: true)
+    }
+    switch phase {
+    case .describing(let until), .pausing(let until):
+      let isSpaced = startedAt.map { now - $0 >= Self.startSpacing } ?? true
+      return now >= until && isSpaced ? start(now) : Step()
+    case .starting(let since):
+      return now - since > Self.silentStart ? tryNext(now) : Step()
+    case .streaming: return watch(now)
+    case .exhausted: return Step()
+    }
+  }
+
+  /// Returns the service whose start broke the link, if the link has just broken; nil if it was not
+  /// a start.
+  func crashed(now: Int64) -> UInt64? {
+    guard let startedAt, now - startedAt < Self.crash, (reportedAt ?? .min) < startedAt else {
+      return nil
+    }
+    return service
+  }
+
+  /// Returns the packets that stop the service.
+  mutating func close() -> [[UInt8]] { stop() }
+
+  private mutating func start(_ now: Int64) -> Step {
+    guard let next = service ?? candidates.first else {
+      phase = .exhausted
+      return Step()
+    }
+    candidates.removeAll { $0 == next }
+    service = next
+    startedAt = now
+    phase = .starting(at: now)
+    let isJudged = pace.isJudged
+    pace = Pace()
+    pace.isJudged = isJudged
+    return Step(packets: [request(next, Self.intervalMicroseconds)])
+  }
+
+  private mutating func tryNext(_ now: Int64) -> Step {
+    let packets = stop()
+    // A service that has streamed on this link is the right one.
+    if reportedAt == nil {
+      // The described service may need a second start before it is ready.
+      if let repeated = described, repeated == service { candidates.insert(repeated, at: 0) }
+      described = nil
+      service = nil
+    }
+    phase = .pausing(until: now)
+    return Step(packets: packets)
+  }
+
+  private mutating func watch(_ now: Int64) -> Step {
+    if pace.slowSteps >= 2, !pace.isJudged {
+      // The first start can stream at 1.6 Hz; the second does not.
+      pace.isJudged = true
+      phase = .pausing(until: now + Self.slowPause)
+      return Step(packets: stop())
+    }
+    let silence = now - (reportedAt ?? now)
+    if silence > Self.longSilence, restarts < 2 {
+      restarts = 2
+      phase = .pausing(until: now + Self.silentPause)
+      return Step(packets: stop())
+    }
+    if silence > Self.silentStream, restarts < 1 {
+      restarts = 1
+      guard let service, startedAt.map({ now - $0 >= Self.startSpacing }) ?? true else {
+        return Step()
+      }
+      startedAt = now
+      return Step(packets: [request(service, Self.intervalMicroseconds)])
+    }
+    return Step()
+  }
+
+  private mutating func stop() -> [[UInt8]] {
+    guard let service, startedAt != nil else { return [] }
+    return [request(service, 0)]
+  }
+
+  private mutating func request(_ service: UInt64, _ microseconds: UInt32) -> [UInt8] {
+    sequence += 1
+    return SensorFrame.request(
+      service: service, intervalMicroseconds: microseconds, sequence: sequence)
+  }
+}

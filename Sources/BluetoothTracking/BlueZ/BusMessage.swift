@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CSystemBus
+
+/// A value in a D-Bus message; other types are skipped.
+enum BusValue: Equatable {
+  case text(String)
+  case flag(Bool)
+  case texts([String])
+}
+
+/// A D-Bus message: reading from its current position, and appending.
+final class BusMessage {
+  let pointer: OpaquePointer
+
+  /// Takes over a reference.
+  init(_ pointer: OpaquePointer) { self.pointer = pointer }
+
+  deinit { system_bus_release(pointer) }
+
+  // MARK: Reading
+
+  /// Reads a text, an object path or a signature; nil if the next value is another.
+  func text(_ type: Character = "s") -> String? {
+    var value: UnsafePointer<CChar>?
+    guard system_bus_message_read_basic(pointer, Self.code(type), &value) > 0, let value else {
+      return nil
+    }
+    return String(cString: value)
+  }
+
+  /// Reads a file descriptor, which the message keeps; nil if the next value is another.
+  func descriptor() -> Int32? {
+    var value: Int32 = -1
+    return system_bus_message_read_basic(pointer, Self.code("h"), &value) > 0 ? value : nil
+  }
+
+  /// Reads an array of dictionary entries: calls `read` for the contents of each.
+  func entries(_ contents: String, _ read: () -> Void) {
+    guard enter("a", "{\(contents)}") else { return }
+    while enter("e", contents) {
+      read()
+      leave()
+    }
+    leave()
+  }
+
+  /// Reads a variant; nil if its type is not one of `BusValue`.
+  func variant() -> BusValue? {
+    var contents: UnsafePointer<CChar>?
+    var type: CChar = 0
+    guard system_bus_message_peek_type(pointer, &type, &contents) > 0, let contents else {
+      return nil
+    }
+    let signature = String(cString: contents)
+    guard ["s", "b", "as"].contains(signature), enter("v", signature) else {
+      _ = system_bus_message_skip(pointer, "v")
+      return nil
+    }
+    defer { leave() }
+    switch signature {
+    case "s": return text().map(BusValue.text)
+    case "b":
+      var value: Int32 = 0
+      let result = system_bus_message_read_basic(pointer, Self.code("b"), &value)
+      return result > 0 ? .flag(value != 0) : nil
+    default:
+      var texts: [String] = []
+      guard enter("a", "s") else { return nil }
+      while let text = text() { texts.append(text) }
+      leave()
+      return .texts(texts)
+    }
+  }
+
+  /// Skips a value of a type.
+  func skip(_ type: String) { _ = system_bus_message_skip(pointer, type) }
+
+  private func enter(_ type: Character, _ contents: String) -> Bool {
+    system_bus_message_enter_container(pointer, Self.code(type), contents) > 0
+  }
+
+  private func leave() { _ = system_bus_message_exit_container(pointer) }
+
+  // MARK: Appending
+
+  func append(_ text: String, as type: Character = "s") {
+    _ = text.withCString { system_bus_message_append_basic(pointer, Self.code(type), $0) }
+  }
+
+  func append(_ flag: Bool) {
+    var value: Int32 = flag ? 1 : 0
+    _ = system_bus_message_append_basic(pointer, Self.code("b"), &value)
+  }
+
+  /// Appends a container with what `fill` appends.
+  func container(_ type: Character, _ contents: String, _ fill: () -> Void) {
+    _ = system_bus_message_open_container(pointer, Self.code(type), contents)
+    fill()
+    _ = system_bus_message_close_container(pointer)
+  }
+
+  /// Appends a dictionary of names and values, of type `a{sv}`.
+  func append(_ values: [(String, BusValue)]) {
+    container("a", "{sv}") {
+      for (name, value) in values {
+        container("e", "sv") {
+          append(name)
+          append(value)
+        }
+      }
+    }
+  }
+
+  private func append(_ value: BusValue) {
+    switch value {
+    case .text(let text): container("v", "s") { append(text) }
+    case .flag(let flag): container("v", "b") { append(flag) }
+    case .texts(let texts):
+      container("v", "as") { container("a", "s") { for text in texts { append(text) } } }
+    }
+  }
+
+  private static func code(_ type: Character) -> CChar {
+    CChar(bitPattern: type.asciiValue ?? 0)
+  }
+}

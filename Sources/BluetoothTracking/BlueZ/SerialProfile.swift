@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import CSystemBus
+import Glibc
+
+/// A serial port (RFCOMM) on a Bluetooth device, which BlueZ opens and hands over.
+///
+/// The program registers itself as the handler of the port's service (org.bluez.ProfileManager1).
+/// BlueZ then finds the port's number, connects, and calls `NewConnection` with a descriptor. Each
+/// service has one handler on a system, so a second program gets an error.
+final class SerialProfile {
+  private let bus: SystemBus
+  private var slot: OpaquePointer?
+  private let state: UnsafeMutablePointer<State>
+
+  /// The state that the callbacks change.
+  private struct State {
+    var descriptor: Int32 = -1
+    var failure: BusError?
+    var isReleased = false
+  }
+
+  private static let path = "/org/stillstage/earphones"
+  private static let manager = "org.bluez.ProfileManager1"
+  private static let connectMicroseconds: UInt64 = 15_000_000
+
+  /// Registers the handler of a service.
+  ///
+  /// - Parameters:
+  ///   - service: the service's UUID.
+  ///   - bus: the system bus.
+  /// - Throws: the bus's error; `org.bluez.Error.AlreadyExists` or `NotPermitted` if another program
+  ///   handles the service.
+  init(_ service: String, on bus: SystemBus) throws(BusError) {
+    self.bus = bus
+    state = .allocate(capacity: 1)
+    state.initialize(to: State())
+    let result = system_bus_add_object(bus.bus, &slot, Self.path, Self.handle, state)
+    do throws(BusError) {
+      guard result >= 0 else { throw BusError(number: -result) }
+      try bus.call(Self.method("RegisterProfile")) { message in
+        message.append(Self.path, as: "o")
+        message.append(service)
+        message.append([
+          ("Role", .text("client")), ("AutoConnect", .flag(false)),
+          ("RequireAuthentication", .flag(false)), ("Name", .text("Stillstage")),
+        ])
+      }
+    } catch {
+      // The object's deinit does not run for a failed initialiser of a class with all its
+      // properties set; release here what it would.
+      system_bus_cancel(slot)
+      slot = nil
+      throw error
+    }
+  }
+
+  deinit {
+    _ = try? bus.call(Self.method("UnregisterProfile")) { $0.append(Self.path, as: "o") }
+    system_bus_cancel(slot)
+    if state.pointee.descriptor >= 0 { close(state.pointee.descriptor) }
+    state.deinitialize(count: 1)
+    state.deallocate()
+  }
+
+  private static func method(_ name: String) -> SystemBus.Method {
+    SystemBus.Method(
+      service: "org.bluez", path: "/org/bluez", interface: manager, name: name)
+  }
+
+  /// Connects the service of a device; waits at most 15 s.
+  ///
+  /// - Parameters:
+  ///   - device: the device's object path.
+  ///   - service: the service's UUID.
+  /// - Returns: a non-blocking descriptor, which the caller closes.
+  func connect(_ device: String, service: String) throws(BusError) -> Int32 {
+    let call = try bus.newCall(
+      SystemBus.Method(
+        service: "org.bluez", path: device, interface: "org.bluez.Device1", name: "ConnectProfile"))
+    call.append(service)
+    var pending: OpaquePointer?
+    // A plain call would block the reply to NewConnection, for which BlueZ waits.
+    let result = system_bus_call_async(
+      bus.bus, &pending, call.pointer, Self.finish, state, Self.connectMicroseconds)
+    guard result >= 0 else { throw BusError(number: -result) }
+    defer { system_bus_cancel(pending) }
+    let end = monotonic_nanoseconds() + Int64(Self.connectMicroseconds) * 1000
+    while monotonic_nanoseconds() < end, state.pointee.failure == nil {
+      if state.pointee.descriptor >= 0 { return take() }
+      let progress = system_bus_process(bus.bus, nil)
+      guard progress >= 0 else { throw BusError(number: -progress) }
+      if progress == 0 { _ = system_bus_wait(bus.bus, 100_000) }
+    }
+    throw state.pointee.failure ?? BusError(number: ETIMEDOUT)
+  }
+
+  private func take() -> Int32 {
+    defer { state.pointee.descriptor = -1 }
+    let descriptor = state.pointee.descriptor
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    return descriptor
+  }
+
+  /// Handles the calls of BlueZ.
+  private static let handle: system_bus_handler = { message, context, _ in
+    guard let message, let state = context?.assumingMemoryBound(to: State.self) else { return 0 }
+    let interface = "org.bluez.Profile1"
+    if system_bus_message_is_method_call(message, interface, "NewConnection") > 0 {
+      var (path, descriptor): (UnsafePointer<CChar>?, Int32) = (nil, -1)
+      guard system_bus_message_read_basic(message, CChar(UInt8(ascii: "o")), &path) > 0,
+        system_bus_message_read_basic(message, CChar(UInt8(ascii: "h")), &descriptor) > 0
+      else { return 0 }
+      // The message closes its own descriptor.
+      state.pointee.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    } else if system_bus_message_is_method_call(message, interface, "Release") > 0 {
+      state.pointee.isReleased = true
+    } else if system_bus_message_is_method_call(message, interface, "RequestDisconnection") <= 0 {
+      return 0
+    }
+    var reply: OpaquePointer?
+    guard system_bus_message_new_method_return(message, &reply) >= 0, let reply else { return 0 }
+    defer { system_bus_release(reply) }
+    _ = system_bus_send(nil, reply, nil)
+    return 1
+  }
+
+  /// Notes the error of `ConnectProfile`.
+  private static let finish: system_bus_handler = { message, context, _ in
+    guard let message, let state = context?.assumingMemoryBound(to: State.self) else { return 0 }
+    if let failure = system_bus_message_error(message) {
+      state.pointee.failure = BusError(failure.pointee, number: EIO)
+    }
+    return 1
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Glibc
+import HeadTracking
+
+/// An open link to an earphone: a socket and the protocol on it.
+struct EarphoneConnection: TrackerConnection {
+  private let socket: Socket
+  private var session: any EarphoneProtocol
+  private let capture: FrameCapture?
+  private let observer: Observer
+  private var remembered: EarphoneMemory?
+  private var buffer = [UInt8](repeating: 0, count: 4096)
+
+  /// Packets that one call reads at most.
+  private static let mostPackets = 64
+
+  /// A descriptor that is closed with its last reference.
+  final class Socket {
+    let descriptor: Int32
+    private let owner: AnyObject?
+
+    /// - Parameter owner: an object that must live as long as the socket.
+    init(_ descriptor: Int32, owner: AnyObject? = nil) {
+      self.descriptor = descriptor
+      self.owner = owner
+    }
+
+    deinit { Glibc.close(descriptor) }
+  }
+
+  /// Functions that are called on the connection's thread.
+  struct Observer: Sendable {
+    /// Called when what is worth remembering changes.
+    var remember: @Sendable (EarphoneMemory) -> Void = { _ in }
+    /// Called when the link is lost, but not by `close()`.
+    var lost: @Sendable () -> Void = {}
+  }
+
+  /// Begins the protocol.
+  ///
+  /// - Parameters:
+  ///   - socket: a connected, non-blocking socket.
+  ///   - session: the protocol.
+  ///   - capture: receives every packet; nil for none.
+  ///   - observer: receives the changes.
+  init(
+    _ socket: Socket, _ session: any EarphoneProtocol, capture: FrameCapture? = nil,
+    observer: Observer = Observer()
+  ) {
+    self.socket = socket
+    self.session = session
+    self.capture = capture
+    self.observer = observer
+    remembered = session.memory
+    let opening = self.session.open(now: monotonic_nanoseconds())
+    send(opening.packets)
+  }
+
+  /// What the earphone has reported about itself.
+  var details: EarphoneDetails { session.details }
+
+  /// Always true: an earphone computes its orientation on its own battery, and a change of its
+  /// reference frame shows as a discontinuity.
+  var keepsReference: Bool { true }
+  var levelsOnRecenter: Bool { session.levelsOnRecenter }
+  /// Always true: the protocols have their own rules for a silent earphone.
+  var restartsItself: Bool { true }
+
+  mutating func restart() {}
+
+  mutating func close() { send(session.close(now: monotonic_nanoseconds())) }
+
+  mutating func listen(timeoutMilliseconds: Int) -> TrackerNews {
+    var output = session.advance(now: monotonic_nanoseconds())
+    var isGone = !send(output.packets) || output.needsReopening
+    // A held pose must not wait for the earphone.
+    let wait = output.readings.isEmpty ? timeoutMilliseconds : 0
+    isGone = isGone || !receive(&output, waitMilliseconds: wait)
+    if isGone { session.lost(now: monotonic_nanoseconds()) }
+    if let memory = session.memory, memory != remembered {
+      remembered = memory
+      observer.remember(memory)
+    }
+    if isGone {
+      observer.lost()
+      return .gone
+    }
+    guard !output.readings.isEmpty || output.rejectedCount > 0 else { return .nothing }
+    return .readings(output.readings, rejected: output.rejectedCount)
+  }
+
+  /// Reads what has arrived; false if the link is lost.
+  private mutating func receive(_ output: inout EarphoneOutput, waitMilliseconds: Int) -> Bool {
+    var request = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+    guard poll(&request, 1, Int32(waitMilliseconds)) > 0 else { return true }
+    for _ in 0..<Self.mostPackets {
+      let length = recv(socket.descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+      if length < 0, errno == EINTR { continue }
+      if length < 0 { return errno == EAGAIN }
+      guard length > 0 else { return false }
+      let now = monotonic_nanoseconds()
+      let packet = Array(buffer.prefix(length))
+      capture?.add(packet, .received, time: now)
+      let news = session.receive(packet, now: now)
+      output += news
+      guard send(news.packets) else { return false }
+      if news.needsReopening { return false }
+    }
+    return true
+  }
+
+  /// Sends packets; false if the link is lost.
+  @discardableResult
+  private func send(_ packets: [[UInt8]]) -> Bool {
+    for packet in packets {
+      capture?.add(packet, .sent, time: monotonic_nanoseconds())
+      // A full queue drops the packet: the protocols repeat what matters.
+      let sent = Glibc.send(
+        socket.descriptor, packet, packet.count, Int32(MSG_NOSIGNAL))
+      if sent < 0, errno != EAGAIN, errno != EINTR { return false }
+    }
+    return true
+  }
+}

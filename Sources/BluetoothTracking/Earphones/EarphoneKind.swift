@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A family of earphones that share a protocol.
+package enum EarphoneKind: String, Sendable, CaseIterable {
+  /// AirPods, and Beats with the same chips.
+  case airPods = "airpods"
+  case galaxyBuds = "galaxy-buds"
+
+  /// The protocol's name for people.
+  var protocolName: String {
+    switch self {
+    case .airPods: "AAP"
+    case .galaxyBuds: "Galaxy Buds"
+    }
+  }
+}
+
+/// A model of earphones with a motion sensor.
+struct EarphoneModel: Equatable {
+  var kind: EarphoneKind
+  /// The service to connect to, as a lower-case UUID; for AirPods it only identifies them.
+  var service: String
+  /// Whether captures of this model's reports have been decoded.
+  var isTested: Bool
+
+  private static let appleService = "74ec2172-0bad-4d01-8f77-997b2be0722a"
+  private static let samsungService = "2e73a4ad-332d-41fc-90e2-16bef06523f2"
+  private static let serialPort = "00001101-0000-1000-8000-00805f9b34fb"
+  private static let apple: UInt16 = 0x004C
+
+  /// Products of Apple with captures: both forms of the Pro 2, and the Pro 3.
+  private static let testedProducts: Set<UInt16> = [0x2014, 0x2024, 0x2027]
+  /// Models without a spatial sensor.
+  private static let withoutSensor = ["Buds FE", "Buds3 FE", "Buds Core", "Buds+"]
+  /// Models that use the general serial port.
+  private static let onSerialPort = ["Buds Pro", "Buds Live"]
+
+  /// Finds the model of a device; nil if it has no known motion sensor.
+  init?(_ device: BluetoothDevice) {
+    if device.services.contains(Self.appleService) {
+      kind = .airPods
+      service = Self.appleService
+      isTested = device.vendorID == Self.apple && Self.testedProducts.contains(device.productID)
+      return
+    }
+    guard device.name.contains("Galaxy Buds"),
+      !Self.withoutSensor.contains(where: device.name.contains)
+    else { return nil }
+    kind = .galaxyBuds
+    isTested = false
+    if device.services.contains(Self.samsungService) {
+      service = Self.samsungService
+    } else if device.services.contains(Self.serialPort),
+      Self.onSerialPort.contains(where: device.name.contains)
+    {
+      service = Self.serialPort
+    } else {
+      return nil
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import HeadTracking
+
+/// One side of an earphone's protocol, without its transport: times and bytes in, bytes to send and
+/// readings out. It runs on a Bluetooth socket, on a simulated earphone and on a capture.
+///
+/// All times are CLOCK_MONOTONIC, in nanoseconds, and never decrease. Any bytes are accepted.
+package protocol EarphoneProtocol: Sendable {
+  /// Begins on a new link.
+  mutating func open(now: Int64) -> EarphoneOutput
+  /// Takes bytes from the earphone: one packet of a packet link, or any part of a byte stream.
+  mutating func receive(_ bytes: [UInt8], now: Int64) -> EarphoneOutput
+  /// Lets time pass; called at least every 50 ms.
+  mutating func advance(now: Int64) -> EarphoneOutput
+  /// Notes that the link broke.
+  mutating func lost(now: Int64)
+  /// Returns the packets that stop the sensor.
+  mutating func close(now: Int64) -> [[UInt8]]
+
+  /// What the earphone has reported about itself.
+  var details: EarphoneDetails { get }
+  /// The mounting and service to remember for this device; nil if nothing is known.
+  var memory: EarphoneMemory? { get }
+  /// Whether the mounting on the head is known only roughly.
+  var levelsOnRecenter: Bool { get }
+}
+
+/// What a step of an earphone's protocol yields.
+package struct EarphoneOutput: Sendable, Equatable {
+  /// Packets to send now, in order.
+  package var packets: [[UInt8]]
+  /// Readings, oldest first.
+  package var readings: [TrackerReading]
+  /// The number of reports or frames that were invalid.
+  package var rejectedCount: Int
+  /// Whether the link is of no more use, so that it has to be closed and opened again.
+  package var needsReopening: Bool
+
+  package init(
+    packets: [[UInt8]] = [], readings: [TrackerReading] = [], rejectedCount: Int = 0,
+    needsReopening: Bool = false
+  ) {
+    self.packets = packets
+    self.readings = readings
+    self.rejectedCount = rejectedCount
+    self.needsReopening = needsReopening
+  }
+
+  package static func + (a: EarphoneOutput, b: EarphoneOutput) -> EarphoneOutput {
+    EarphoneOutput(
+      packets: a.packets + b.packets, readings: a.readings + b.readings,
+      rejectedCount: a.rejectedCount + b.rejectedCount,
+      needsReopening: a.needsReopening || b.needsReopening)
+  }
+
+  package static func += (a: inout EarphoneOutput, b: EarphoneOutput) { a = a + b }
+}

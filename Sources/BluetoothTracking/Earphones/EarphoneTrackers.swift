@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Glibc
+package import HeadTracking
+import Synchronization
+import System
+
+/// The earphones with a motion sensor that are connected over Bluetooth.
+///
+/// It only uses what is connected already: it pairs nothing, connects no audio and changes no
+/// setting. Without D-Bus, BlueZ or Bluetooth there are no such trackers.
+package final class EarphoneTrackers: TrackerProvider {
+  /// What the listener allows and where to keep what is learnt.
+  package struct Settings: Sendable {
+    package var airPods = AirPodsProtocol.Settings()
+    /// Receives every packet of the earphone that a session opens; nil for none.
+    package var capture: FrameCapture?
+    /// Returns what is remembered of the earphone with an address.
+    package var recall: @Sendable (String) -> EarphoneMemory? = { _ in nil }
+    /// Stores what was learnt of the earphone with an address.
+    package var remember: @Sendable (String, EarphoneMemory) -> Void = { _, _ in }
+
+    package init() {}
+  }
+
+  private let settings: Settings
+  private let state = Mutex(State())
+
+  /// An earphone that BlueZ lists.
+  private struct Found {
+    var device: BluetoothDevice
+    var model: EarphoneModel
+  }
+
+  /// The delay after failed or lost links of an earphone.
+  private struct Retry {
+    var failures = 0
+    /// When the current link was opened.
+    var opened: Int64 = 0
+    /// When the earphone may be opened again.
+    var next: Int64 = 0
+    /// Why it could not be opened; nil if its link was lost.
+    var error: HeadTrackingError?
+
+    /// Whether the earphone is left alone at a time after its link was lost.
+    func isHidden(_ now: Int64) -> Bool { error == nil && now < next }
+  }
+
+  private struct State {
+    var found: [Found] = []
+    var listedAt = Int64.min
+    var isAbsent = false
+    var retries: [String: Retry] = [:]
+    var memories: [String: EarphoneMemory] = [:]
+    /// Why earphones cannot be found; nil if they can.
+    var problem: String?
+  }
+
+  /// Prefix of an earphone's path; its Bluetooth address follows.
+  private static let pathPrefix = "bluetooth:"
+  /// The list is asked for again after this time, in nanoseconds; later if there is no BlueZ.
+  private static let freshness: Int64 = 1_000_000_000
+  private static let absentFreshness: Int64 = 10_000_000_000
+  /// Longest time for which a detailed list asks an earphone, in nanoseconds.
+  private static let detailTime: Int64 = 1_500_000_000
+  private static let channel: UInt16 = 0x1001
+  private static let mtu: UInt16 = 1691
+  private static let connectMilliseconds = 6000
+  /// A link that lasts this long, in nanoseconds, was no failure.
+  private static let steadyLink: Int64 = 20_000_000_000
+
+  package init(_ settings: Settings = Settings()) { self.settings = settings }
+
+  // MARK: List
+
+  /// Why no earphones can be found; nil if they can, or if the system has no Bluetooth at all.
+  package var problem: String? { state.withLock { $0.problem } }
+
+  package func trackers(detailed: Bool) -> [TrackerDescription] {
+    let now = monotonic_nanoseconds()
+    let found = state.withLock { state in
+      let age = state.isAbsent ? Self.absentFreshness : Self.freshness
+      if detailed || state.listedAt == .min || now - state.listedAt >= age {
+        Self.list(&state)
+        state.listedAt = now
+      }
+      return state.found.filter { !(state.retries[$0.device.address]?.isHidden(now) ?? false) }
+    }
+    return found.map { found in
+      var tracker = Self.description(found)
+      if detailed { ask(found, &tracker) }
+      return tracker
+    }
+  }
+
+  private static func list(_ state: inout State) {
+    state.found = []
+    do throws(BusError) {
+      let devices = try SystemBus().bluetoothDevices()
+      state.found = devices.compactMap { device in
+        guard device.isConnected, let model = EarphoneModel(device) else { return nil }
+        return Found(device: device, model: model)
+      }
+      (state.isAbsent, state.problem) = (false, nil)
+    } catch {
+      state.isAbsent = true
+      state.problem = problemText(error)
+    }
+  }
+
+  /// Returns one line on why BlueZ does not answer.
+  private static func problemText(_ error: BusError) -> String {
+    let reason =
+      switch error.name {
+      case "": "the D-Bus system bus is not available (\(error.text))"
+      case "org.freedesktop.DBus.Error.ServiceUnknown",
+        "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.systemd1.NoSuchUnit",
+        "org.freedesktop.DBus.Error.Spawn.ServiceNotFound":
+        "the Bluetooth service (bluetoothd) does not run"
+      case "org.freedesktop.DBus.Error.AccessDenied": "access to the Bluetooth service is denied"
+      default: error.text
+      }
+    return "AirPods and Galaxy Buds cannot be found: \(reason)"
+  }
+
+  private static func description(_ found: Found) -> TrackerDescription {
+    let device = found.device
+    let name = device.name.isEmpty ? device.address : device.name
+    var tracker = TrackerDescription(
+      path: pathPrefix + device.address, vendorID: device.vendorID, productID: device.productID,
+      serial: device.address, manufacturer: found.model.kind == .airPods ? "Apple" : "Samsung",
+      product: name, bus: .bluetooth, protocolDescription: found.model.kind.protocolName,
+      kind: .head, access: .ready, id: device.address)
+    tracker.earphones = EarphoneDetails(isUntested: !found.model.isTested)
+    return tracker
+  }
+
+  /// Asks an earphone for its battery level, firmware and place, if nobody else uses its channel.
+  private func ask(_ found: Found, _ tracker: inout TrackerDescription) {
+    guard found.model.kind == .airPods else { return }
+    do throws(HeadTrackingError) {
+      let socket = try open(found)
+      var inquiry = AirPodsInquiry()
+      let untested = tracker.earphones?.isUntested ?? true
+      var details = inquiry.details(socket, until: monotonic_nanoseconds() + Self.detailTime)
+      details.isUntested = untested
+      tracker.earphones = details
+    } catch {
+      tracker.earphones?.state = .heldByAnotherProgram
+    }
+  }
+
+  // MARK: Connect
+
+  package func connect(
+    _ tracker: TrackerDescription, isCalibrated: Bool
+  ) throws(HeadTrackingError) -> any TrackerConnection {
+    let address = tracker.serial
+    let retry = state.withLock { $0.retries[address] }
+    if let retry, let error = retry.error, monotonic_nanoseconds() < retry.next { throw error }
+    // The list may be a second old, and opening a channel would connect an absent device.
+    let found = state.withLock { state in
+      Self.list(&state)
+      return state.found.first { $0.device.address == address }
+    }
+    guard let found else { throw .cannotOpen(path: tracker.name, reason: "it is not connected") }
+    do throws(HeadTrackingError) {
+      let memory = memory(of: address)
+      guard !ServiceStarter.knownServices.allSatisfy(memory.avoided.contains) else {
+        throw .cannotOpen(
+          path: tracker.name,
+          reason: "it disconnects when its motion sensor is started; update its firmware")
+      }
+      let socket = try open(found)
+      let observer = EarphoneConnection.Observer(
+        remember: { [weak self] in self?.learn(address, $0) },
+        lost: { [weak self] in self?.postpone(address, nil) })
+      state.withLock { $0.retries[address, default: Retry()].opened = monotonic_nanoseconds() }
+      return EarphoneConnection(
+        socket, session(found, memory, isCalibrated: isCalibrated), capture: settings.capture,
+        observer: observer)
+    } catch {
+      postpone(address, error)
+      throw error
+    }
+  }
+
+  private func memory(of address: String) -> EarphoneMemory {
+    let known = state.withLock { $0.memories[address] }
+    return known ?? settings.recall(address) ?? EarphoneMemory()
+  }
+
+  private func learn(_ address: String, _ memory: EarphoneMemory) {
+    state.withLock { $0.memories[address] = memory }
+    settings.remember(address, memory)
+  }
+
+  /// Leaves an earphone alone whose link was lost or could not be opened: for 1 s, then 2, 4 and 8 s.
+  private func postpone(_ address: String, _ error: HeadTrackingError?) {
+    let now = monotonic_nanoseconds()
+    state.withLock { state in
+      var retry = state.retries[address] ?? Retry()
+      if now - retry.opened > Self.steadyLink, retry.opened > retry.next { retry.failures = 0 }
+      retry.next = now + Int64(1 << retry.failures) * 1_000_000_000
+      retry.failures = min(3, retry.failures + 1)
+      retry.error = error
+      state.retries[address] = retry
+    }
+  }
+
+  private func session(
+    _ found: Found, _ memory: EarphoneMemory, isCalibrated: Bool
+  ) -> any EarphoneProtocol {
+    switch found.model.kind {
+    case .airPods:
+      AirPodsProtocol(settings: settings.airPods, memory: memory, isCalibrated: isCalibrated)
+    case .galaxyBuds: GalaxyBudsProtocol(isCalibrated: isCalibrated)
+    }
+  }
+
+  private func open(_ found: Found) throws(HeadTrackingError) -> EarphoneConnection.Socket {
+    let device = found.device
+    switch found.model.kind {
+    case .airPods:
+      do throws(SocketError) {
+        return EarphoneConnection.Socket(
+          try L2CAPSocket.open(
+            device.address, adapter: device.adapter, psm: Self.channel, mtu: Self.mtu,
+            timeoutMilliseconds: Self.connectMilliseconds))
+      } catch { throw .cannotOpen(path: device.name, reason: error.text) }
+    case .galaxyBuds:
+      do throws(BusError) {
+        let profile = try SerialProfile(found.model.service, on: SystemBus())
+        let descriptor = try profile.connect(device.path, service: found.model.service)
+        return EarphoneConnection.Socket(descriptor, owner: profile)
+      } catch { throw .cannotOpen(path: device.name, reason: Self.reason(error)) }
+    }
+  }
+
+  private static func reason(_ error: BusError) -> String {
+    switch error.name {
+    case "org.bluez.Error.AlreadyExists", "org.bluez.Error.NotPermitted":
+      OtherClients.running.first.map { "\($0) uses the earphones' sensor; close it" }
+        ?? "another program uses the earphones' sensor; close it"
+    case "org.freedesktop.DBus.Error.AccessDenied":
+      "access to the Bluetooth service is denied"
+    default: error.text
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// A receiver of an earphone's packets, for recording them.
+///
+/// ## Threading
+/// `add` is called on the tracker's thread, `take` on any other.
+package final class FrameCapture: Sendable {
+  package enum Direction: Character, Sendable {
+    case received = "<"
+    case sent = ">"
+  }
+
+  /// A packet as recorded.
+  package struct Frame: Sendable, Equatable {
+    /// Seconds since the first packet.
+    package var time: Double
+    package var direction: Direction
+    package var bytes: [UInt8]
+
+    package init(time: Double, direction: Direction, bytes: [UInt8]) {
+      self.time = time
+      self.direction = direction
+      self.bytes = bytes
+    }
+  }
+
+  private struct State {
+    var first: Int64?
+    var frames: [Frame] = []
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  func add(_ bytes: [UInt8], _ direction: Direction, time: Int64) {
+    state.withLock { state in
+      let first = state.first ?? time
+      state.first = first
+      state.frames.append(
+        Frame(time: Double(time - first) * 1e-9, direction: direction, bytes: bytes))
+    }
+  }
+
+  /// Returns the packets since the last call.
+  package func take() -> [Frame] {
+    state.withLock { state in
+      defer { state.frames = [] }
+      return state.frames
+    }
+  }
+}

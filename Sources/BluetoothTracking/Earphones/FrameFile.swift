@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import HeadTracking
+
+/// A text file of an earphone's packets, which `trackers watch --raw` writes and
+/// `--tracker replay:FILE` plays.
+///
+/// The first line is `stillstage-frames 1 PROTOCOL`, with the protocol `airpods` or `galaxy-buds`.
+/// Each further line is a packet: the time in seconds since the first one, `<` for received or `>`
+/// for sent, and the bytes in hexadecimal. Empty lines and lines that begin with `#` are ignored.
+package struct FrameFile: Sendable, Equatable {
+  package var kind: EarphoneKind
+  package var frames: [FrameCapture.Frame]
+
+  package static let magic = "stillstage-frames 1"
+
+  /// Returns the first line for a protocol.
+  package static func heading(_ kind: EarphoneKind) -> String { "\(magic) \(kind.rawValue)\n" }
+
+  /// Returns the line of a packet.
+  package static func line(_ frame: FrameCapture.Frame) -> String {
+    let microseconds = Int((frame.time * 1e6).rounded())
+    let fraction = String(microseconds % 1_000_000)
+    let zeros = String(repeating: "0", count: 6 - fraction.count)
+    let hex = frame.bytes.map { byte in
+      (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }.joined()
+    let direction = frame.direction.rawValue
+    return "\(microseconds / 1_000_000).\(zeros)\(fraction) \(direction) \(hex)\n"
+  }
+
+  /// Reads a file's text.
+  ///
+  /// - Parameters:
+  ///   - text: the contents.
+  ///   - path: the file's name, for errors.
+  /// - Throws: `badMotionRow` with the line that is invalid.
+  package init(_ text: String, path: String) throws(HeadTrackingError) {
+    var kind: EarphoneKind?
+    frames = []
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
+      func invalid(_ reason: String) -> HeadTrackingError {
+        .badMotionRow(path: path, line: index + 1, reason: reason)
+      }
+      let words = line.split(whereSeparator: \.isWhitespace)
+      guard let first = words.first, first.first != "#" else { continue }
+      if kind == nil {
+        guard words.count == 3, line.hasPrefix(Self.magic),
+          let found = EarphoneKind(rawValue: String(words[2]))
+        else { throw invalid("it does not begin with '\(Self.magic)' and a known protocol") }
+        kind = found
+        continue
+      }
+      guard words.count == 3, let time = Double(words[0]), time.isFinite, time >= 0,
+        let mark = words[1].first, words[1].count == 1,
+        let direction = FrameCapture.Direction(rawValue: mark), let bytes = Self.bytes(words[2])
+      else { throw invalid("it is not a time, '<' or '>', and hexadecimal bytes") }
+      guard time >= frames.last?.time ?? 0 else { throw invalid("its time steps back") }
+      frames.append(FrameCapture.Frame(time: time, direction: direction, bytes: bytes))
+    }
+    guard let kind else {
+      throw .badMotionRow(path: path, line: 1, reason: "the file is empty")
+    }
+    self.kind = kind
+  }
+
+  private static func bytes(_ text: Substring) -> [UInt8]? {
+    let digits = text.compactMap(\.hexDigitValue)
+    guard digits.count == text.count, digits.count % 2 == 0, digits.count <= 2 * 4096 else {
+      return nil
+    }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+  }
+}

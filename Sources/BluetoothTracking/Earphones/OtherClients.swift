@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import System
+
+/// Other programs that use the channel of the earphones.
+enum OtherClients {
+  /// Beginnings of the programs' names, as the kernel cuts them to 15 characters.
+  private static let names = [
+    "GalaxyBudsClien", "librepods", "magicpods", "MagicPods", "kAirPods", "airpods_",
+  ]
+
+  /// The names of those that run now.
+  static var running: [String] {
+    (SystemFile.names(in: "/proc") ?? []).compactMap { folder in
+      guard Int(folder) != nil,
+        let bytes = try? SystemFile.contents("/proc/\(folder)/comm", limit: 64)
+      else { return nil }
+      let name = String(decoding: bytes, as: UTF8.self).filter { $0 != "\n" }
+      return names.contains(where: name.hasPrefix) ? name : nil
+    }
+  }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The computer's own sensors and sensor hubs, through the kernel's industrial I/O.
+struct SensorTrackers: TrackerProvider {
+  let settings: TrackerSettings
+
+  func trackers(detailed: Bool) -> [TrackerDescription] {
+    SensorUnit.all(in: settings.sensorFolder).map(TrackerDescription.init)
+  }
+
+  func connect(
+    _ tracker: TrackerDescription, isCalibrated: Bool
+  ) throws(HeadTrackingError) -> any TrackerConnection {
+    let units = SensorUnit.all(in: settings.sensorFolder)
+    guard let unit = units.first(where: { $0.folders[0] == tracker.path }) else {
+      throw .cannotOpen(path: tracker.path, reason: errorText(ENODEV))
+    }
+    return try SensorConnection(unit, axes: settings.axes)
+  }
+}

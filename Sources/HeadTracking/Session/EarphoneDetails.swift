@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What earphones with a motion sensor report about themselves.
+public struct EarphoneDetails: Sendable, Equatable {
+  /// Where the earphones are, or why their sensor cannot be used.
+  public enum State: String, Sendable, Equatable {
+    case worn
+    /// Out of the ears, but not in the case.
+    case removed
+    case inCase = "in the case"
+    /// Another program on this computer uses the sensor.
+    case heldByAnotherProgram = "held by another program"
+    case unknown
+  }
+
+  /// Remaining charge of each part, in percent, by its name: `left`, `right`, `case`, `headset`.
+  public var battery: [String: Int]
+  /// The firmware's version; empty if unknown.
+  public var firmware: String
+  /// The bud whose sensor is in use: `left` or `right`; nil if unknown or for a headset.
+  public var bud: String?
+  public var state: State
+  /// Whether no capture of this model's reports is known, so that its decoding is untested.
+  public var isUntested: Bool
+
+  public init(
+    battery: [String: Int] = [:], firmware: String = "", bud: String? = nil,
+    state: State = .unknown, isUntested: Bool = false
+  ) {
+    self.battery = battery
+    self.firmware = firmware
+    self.bud = bud
+    self.state = state
+    self.isUntested = isUntested
+  }
+}

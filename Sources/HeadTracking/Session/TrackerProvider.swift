@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A way to find and open trackers, such as HID.
+///
+/// ## Threading
+/// May be used from any thread.
+package protocol TrackerProvider: Sendable {
+  /// Returns the trackers that are connected now.
+  ///
+  /// A session calls this every 400 ms while it looks for a tracker.
+  ///
+  /// - Parameter detailed: whether to ask the devices for what only they know, such as the battery
+  ///   level. That can take two seconds.
+  func trackers(detailed: Bool) -> [TrackerDescription]
+
+  /// Opens and starts a tracker.
+  ///
+  /// - Parameters:
+  ///   - tracker: a tracker that `trackers` returned.
+  ///   - isCalibrated: whether a calibration maps the samples to the head's axes. The samples are
+  ///     then in the axes of the sensor, even if the tracker reports its mounting.
+  /// - Throws: the error of the device or its driver.
+  func connect(
+    _ tracker: TrackerDescription, isCalibrated: Bool
+  ) throws(HeadTrackingError) -> any TrackerConnection
+}
+
+/// An open tracker of any provider. It belongs to one thread.
+package protocol TrackerConnection {
+  /// Whether the tracker's own reference frame survives an interruption of a wireless link.
+  var keepsReference: Bool { get }
+  /// Whether the mounting on the head is known only roughly, so that recentring also levels the
+  /// head; false by default.
+  var levelsOnRecenter: Bool { get }
+  /// Whether the connection itself starts a silent tracker again; false by default.
+  var restartsItself: Bool { get }
+  /// Waits for readings and returns all that are available.
+  mutating func listen(timeoutMilliseconds: Int) -> TrackerNews
+  /// Starts the tracker again after it has stopped sending.
+  mutating func restart()
+  /// Stops the tracker's reports and closes the connection.
+  mutating func close()
+}
+
+extension TrackerConnection {
+  package var levelsOnRecenter: Bool { false }
+  package var restartsItself: Bool { false }
+}
+
+/// The result of waiting for a tracker's readings.
+package enum TrackerNews {
+  case gone
+  case nothing
+  /// Reports arrived: the readings in them, and the number of reports without any.
+  case readings([TrackerReading], rejected: Int)
+}
+
+/// One item that a driver decodes from a report.
+package enum TrackerReading: Sendable, Equatable {
+  /// An orientation that the device computed itself.
+  case head(HeadSample)
+  /// A raw reading, for the orientation filter.
+  case inertial(InertialSample)
+  /// The recentring button was pressed.
+  case recenterButton
+  /// The tracker was put on (true) or taken off (false).
+  case worn(Bool)
+}
