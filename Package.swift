@@ -37,7 +37,8 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 /// The modules that the programs use.
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
-  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "PulseAudio", "Geometry", "Ambisonics",
+  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "PulseAudio",
+  "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "Charts", "System", "CRealtime", "HLS", "HTTPFetching",
 ]
 
@@ -101,6 +102,7 @@ let modules: [Target] = [
     name: "CommandSupport",
     dependencies: [
       "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "NetworkTracking",
+      "BluetoothTracking",
       "HeadTracking", "Media", "Binaural", "Geometry", "Ambisonics", "System", "CRealtime",
     ]),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
@@ -143,7 +145,10 @@ let tests: [Target] = [
     dependencies: ["NetworkTracking", "HeadTracking", "Geometry", "TestSupport"]),
   .testTarget(
     name: "BluetoothTrackingTests",
-    dependencies: ["BluetoothTracking", "HeadTracking", "Geometry", "CRealtime", "TestSupport"]),
+    dependencies: [
+      "BluetoothTracking", "HeadTracking", "Geometry", "System", "CSystemBus", "CRealtime",
+      "TestSupport",
+    ]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
   .testTarget(name: "LoudnessTests", dependencies: ["Loudness", "Ambisonics", "TestSupport"]),
@@ -257,7 +262,8 @@ if let names = Context.environment["STILLSTAGE_ONLY"] {
 /// Modules whose own code takes negligible time at run time. They compile several times faster
 /// without the optimiser.
 let unoptimised: Set<String> = [
-  "BluetoothTracking", "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching", "NetworkTracking",
+  "BluetoothTracking", "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching",
+  "NetworkTracking",
   "UserFiles",
   "stillstage", "stillstage-bench", "stillstage-engine",
   "ChartsTests", "CommandOptionsTests", "CommandTests", "DemoTests", "HLSTests",

@@ -33,6 +33,10 @@ static inline void *system_bus_function(const char *name) {
   }
 
 SYSTEM_BUS(open_system, (sd_bus **bus), (bus))
+SYSTEM_BUS(new, (sd_bus **bus), (bus))
+SYSTEM_BUS(set_address, (sd_bus *bus, const char *address), (bus, address))
+SYSTEM_BUS(set_bus_client, (sd_bus *bus, int is_client), (bus, is_client))
+SYSTEM_BUS(start, (sd_bus *bus), (bus))
 SYSTEM_BUS(process, (sd_bus *bus, sd_bus_message **message), (bus, message))
 SYSTEM_BUS(wait, (sd_bus *bus, uint64_t microseconds), (bus, microseconds))
 SYSTEM_BUS(send, (sd_bus *bus, sd_bus_message *message, uint64_t *cookie), (bus, message, cookie))
@@ -71,6 +75,26 @@ SYSTEM_BUS(message_skip, (sd_bus_message *message, const char *types), (message,
 SYSTEM_BUS(message_is_method_call,
            (sd_bus_message *message, const char *interface, const char *member),
            (message, interface, member))
+
+/// Sets the error that a handler returns.
+static inline int system_bus_error_set(system_bus_error *error, const char *name,
+                                       const char *message) {
+  int (*function)(system_bus_error *, const char *, const char *) =
+      system_bus_function("sd_bus_error_set");
+  return function ? function(error, name, message) : -ENOSYS;
+}
+
+/// Returns the unique name of a message's sender; NULL if unknown.
+static inline const char *system_bus_message_sender(sd_bus_message *message) {
+  const char *(*function)(sd_bus_message *) = system_bus_function("sd_bus_message_get_sender");
+  return function ? function(message) : NULL;
+}
+
+/// Returns the object path of a message; NULL if it has none.
+static inline const char *system_bus_message_path(sd_bus_message *message) {
+  const char *(*function)(sd_bus_message *) = system_bus_function("sd_bus_message_get_path");
+  return function ? function(message) : NULL;
+}
 
 /// Closes a connection and releases it.
 static inline void system_bus_close(sd_bus *bus) {

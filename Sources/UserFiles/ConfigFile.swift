@@ -35,6 +35,29 @@ public enum ConfigFile {
     let sinks: [String: String]?
   }
 
+  /// Returns what a press of an AirPod's stem does, as a folder's `config.json` says under `stem` in
+  /// the object `airpods`: `recentre` or `none`. Without an entry it is `none`.
+  ///
+  /// - Throws: the file and the error in it.
+  public static func stem(in folder: UserFolder) throws(UserFileError) -> String {
+    let path = folder.configPath
+    guard let bytes = try UserFolder.read(path) else { return "none" }
+    let stem = try JSONFile.decode(AirPodsEntry.self, bytes, path: path).airpods?.stem ?? "none"
+    guard ["recentre", "none"].contains(stem) else {
+      throw UserFileError(
+        path: path, reason: "the value '\(stem)' of 'airpods.stem' must be recentre or none")
+    }
+    return stem
+  }
+
+  private struct AirPodsEntry: Decodable {
+    struct Values: Decodable { let stem: String? }
+    let airpods: Values?
+  }
+
+  /// The keys that are not option names.
+  private static let objects: Set<String> = ["airpods", "sinks"]
+
   /// Returns the options in a folder's `config.json`: for each name, the value as it would be given
   /// on the command line. Empty if there is no such file.
   ///
@@ -51,7 +74,7 @@ public enum ConfigFile {
   ) throws(UserFileError) -> [String: String] {
     var texts: [String: String] = [:]
     for (name, value) in try JSONFile.decode([String: ConfigValue].self, bytes, path: path)
-    where name != "sinks" {
+    where !objects.contains(name) {
       guard let text = value.text else {
         throw UserFileError(
           path: path, reason: "the value of '\(name)' must be text, a number, true or false")

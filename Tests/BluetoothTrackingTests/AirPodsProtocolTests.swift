@@ -38,7 +38,9 @@ private struct Exchange {
   }
 
   static func wave(_ t: Double, _ frequency: Double) -> Double {
-    Quaternion(rotationVector: SIMD3(0, 0, 4 * .pi * ((t * frequency).truncatingRemainder(dividingBy: 1)))).z
+    Quaternion(
+      rotationVector: SIMD3(0, 0, 4 * .pi * ((t * frequency).truncatingRemainder(dividingBy: 1)))
+    ).z
   }
 
   mutating func run(seconds: Double) {
@@ -266,6 +268,7 @@ private struct Exchange {
     var exchange = Exchange()
     exchange.notify(hex("040004000400 03 02 01 64 02 01 04 01 5A 01 01 08 01 00 04 01"))
     #expect(exchange.host.details.battery == ["right": 100, "left": 90])
+    #expect(exchange.host.details.bud == "right")
     var information = hex("040004001D00 02D5000400")
     for text in ["My AirPods", "A3047", "Apple Inc.", "SERIAL", "7A305", "7A305"] {
       information += Array(text.utf8) + [0]

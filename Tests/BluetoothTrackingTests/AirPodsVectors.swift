@@ -7,7 +7,9 @@ import Testing
 /// Returns the bytes of a text in hexadecimal; blanks and line ends are ignored.
 func hex(_ text: String) -> [UInt8] {
   let digits = text.compactMap(\.hexDigitValue)
-  return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+  return stride(from: 0, to: digits.count - 1, by: 2).map {
+    UInt8(digits[$0] << 4 | digits[$0 + 1])
+  }
 }
 
 /// A packet that real AirPods sent, and the values in it.

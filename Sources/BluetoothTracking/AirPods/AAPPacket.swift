@@ -16,8 +16,9 @@ enum AAPPacket {
 enum AAPNotification: Equatable {
   /// Where each bud is; the first is the primary one.
   case ears(primary: BudPlace, secondary: BudPlace)
-  /// Remaining charge in percent, by the part's name.
-  case battery([String: Int])
+  /// Remaining charge in percent, by the part's name, and the bud that leads: `left` or `right`; nil
+  /// for a headset.
+  case battery([String: Int], leading: String?)
   /// Name, model number, manufacturer, serial number, firmware and more.
   case information([String])
   /// The stem was pressed.
@@ -34,7 +35,7 @@ enum AAPNotification: Equatable {
     guard packet.count > 6, packet.starts(with: [4, 0, 4, 0]), packet[5] == 0 else { return nil }
     let payload = packet[6...]
     switch packet[4] {
-    case 0x04: self = .battery(Self.levels(payload))
+    case 0x04: self = Self.battery(payload)
     case 0x06:
       guard payload.count >= 2, let primary = BudPlace(rawValue: payload[6]),
         let secondary = BudPlace(rawValue: payload[7])
@@ -46,19 +47,20 @@ enum AAPNotification: Equatable {
     }
   }
 
-  /// Returns the charge of each part that is present. A part has five bytes: its number, 1, the
-  /// charge, the status (1: charging, 2: not charging, 4: absent) and 1.
-  private static func levels(_ payload: ArraySlice<UInt8>) -> [String: Int] {
+  /// Parses the charge of each part that is present. A part has five bytes: its number, 1, the
+  /// charge, the status (1: charging, 2: not charging, 4: absent) and 1. The leading bud comes first.
+  private static func battery(_ payload: ArraySlice<UInt8>) -> Self {
     let names: [UInt8: String] = [1: "headset", 2: "right", 4: "left", 8: "case"]
-    var levels: [String: Int] = [:]
+    var (levels, leading): ([String: Int], String?) = ([:], nil)
     var rest = payload.dropFirst()
     for _ in 0..<min(8, Int(payload.first ?? 0)) where rest.count >= 5 {
       let part = Array(rest.prefix(5))
       rest = rest.dropFirst(5)
       guard part[3] != 4, part[2] <= 100, let name = names[part[0]] else { continue }
       levels[name] = Int(part[2])
+      if leading == nil, name == "left" || name == "right" { leading = name }
     }
-    return levels
+    return .battery(levels, leading: leading)
   }
 
   /// Returns the texts of at least two printable ASCII characters, which NULs separate.

@@ -30,7 +30,6 @@ package struct AirPodsProtocol: EarphoneProtocol {
   private var known: EarphoneMemory
   private var openedAt: Int64 = 0
   private var isOpeningRepeated = false
-  private var primary: Int?
 
   /// The opening packets are sent again after this time, in nanoseconds: the first copy may come too
   /// early for a description.
@@ -151,7 +150,11 @@ package struct AirPodsProtocol: EarphoneProtocol {
     _ notification: AAPNotification, _ now: Int64
   ) -> EarphoneOutput {
     switch notification {
-    case .battery(let levels): details.battery.merge(levels) { $1 }
+    case .battery(let levels, let leading):
+      details.battery.merge(levels) { $1 }
+      // The motion is that of the leading bud.
+      if let leading, let bud = details.bud, bud != leading { motion.beginDiscontinuity() }
+      details.bud = leading ?? details.bud
     case .information(let texts): learn(texts)
     case .stem:
       if settings.stemRecentres { return EarphoneOutput(readings: [.recenterButton]) }

@@ -93,6 +93,11 @@ final class BusMessage {
     _ = system_bus_message_append_basic(pointer, Self.code("b"), &value)
   }
 
+  func append(descriptor: Int32) {
+    var value = descriptor
+    _ = system_bus_message_append_basic(pointer, Self.code("h"), &value)
+  }
+
   /// Appends a container with what `fill` appends.
   func container(_ type: Character, _ contents: String, _ fill: () -> Void) {
     _ = system_bus_message_open_container(pointer, Self.code(type), contents)

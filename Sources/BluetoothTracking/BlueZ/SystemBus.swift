@@ -20,11 +20,25 @@ final class SystemBus {
 
   /// Connects to the bus.
   ///
+  /// - Parameter address: the bus's D-Bus address; nil for the system's.
   /// - Throws: the reason: libsystemd or the bus is missing, or access is denied.
-  init() throws(BusError) {
+  init(address: String? = nil) throws(BusError) {
     var bus: OpaquePointer?
-    let result = system_bus_open_system(&bus)
+    guard let address else {
+      let result = system_bus_open_system(&bus)
+      guard result >= 0, let bus else { throw BusError(number: -result) }
+      self.bus = bus
+      return
+    }
+    var result = system_bus_new(&bus)
     guard result >= 0, let bus else { throw BusError(number: -result) }
+    result = system_bus_set_address(bus, address)
+    if result >= 0 { result = system_bus_set_bus_client(bus, 1) }
+    if result >= 0 { result = system_bus_start(bus) }
+    guard result >= 0 else {
+      system_bus_close(bus)
+      throw BusError(number: -result)
+    }
     self.bus = bus
   }
 

@@ -21,6 +21,9 @@ package final class EarphoneTrackers: TrackerProvider {
     /// Stores what was learnt of the earphone with an address.
     package var remember: @Sendable (String, EarphoneMemory) -> Void = { _, _ in }
 
+    /// The address of the D-Bus system bus; nil for the usual one.
+    package var busAddress: String?
+
     package init() {}
   }
 
@@ -74,7 +77,7 @@ package final class EarphoneTrackers: TrackerProvider {
 
   // MARK: List
 
-  /// Why no earphones can be found; nil if they can, or if the system has no Bluetooth at all.
+  /// Why no earphones can be found when they were last looked for; nil if they can.
   package var problem: String? { state.withLock { $0.problem } }
 
   package func trackers(detailed: Bool) -> [TrackerDescription] {
@@ -82,7 +85,7 @@ package final class EarphoneTrackers: TrackerProvider {
     let found = state.withLock { state in
       let age = state.isAbsent ? Self.absentFreshness : Self.freshness
       if detailed || state.listedAt == .min || now - state.listedAt >= age {
-        Self.list(&state)
+        list(&state)
         state.listedAt = now
       }
       return state.found.filter { !(state.retries[$0.device.address]?.isHidden(now) ?? false) }
@@ -94,10 +97,10 @@ package final class EarphoneTrackers: TrackerProvider {
     }
   }
 
-  private static func list(_ state: inout State) {
+  private func list(_ state: inout State) {
     state.found = []
     do throws(BusError) {
-      let devices = try SystemBus().bluetoothDevices()
+      let devices = try SystemBus(address: settings.busAddress).bluetoothDevices()
       state.found = devices.compactMap { device in
         guard device.isConnected, let model = EarphoneModel(device) else { return nil }
         return Found(device: device, model: model)
@@ -105,7 +108,7 @@ package final class EarphoneTrackers: TrackerProvider {
       (state.isAbsent, state.problem) = (false, nil)
     } catch {
       state.isAbsent = true
-      state.problem = problemText(error)
+      state.problem = Self.problemText(error)
     }
   }
 
@@ -113,11 +116,11 @@ package final class EarphoneTrackers: TrackerProvider {
   private static func problemText(_ error: BusError) -> String {
     let reason =
       switch error.name {
-      case "": "the D-Bus system bus is not available (\(error.text))"
+      case "": "the D-Bus system bus cannot be reached (\(error.text))"
       case "org.freedesktop.DBus.Error.ServiceUnknown",
         "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.systemd1.NoSuchUnit",
         "org.freedesktop.DBus.Error.Spawn.ServiceNotFound":
-        "the Bluetooth service (bluetoothd) does not run"
+        "the Bluetooth service does not run; start it with 'systemctl start bluetooth'"
       case "org.freedesktop.DBus.Error.AccessDenied": "access to the Bluetooth service is denied"
       default: error.text
       }
@@ -161,7 +164,7 @@ package final class EarphoneTrackers: TrackerProvider {
     if let retry, let error = retry.error, monotonic_nanoseconds() < retry.next { throw error }
     // The list may be a second old, and opening a channel would connect an absent device.
     let found = state.withLock { state in
-      Self.list(&state)
+      list(&state)
       return state.found.first { $0.device.address == address }
     }
     guard let found else { throw .cannotOpen(path: tracker.name, reason: "it is not connected") }
@@ -173,6 +176,7 @@ package final class EarphoneTrackers: TrackerProvider {
           reason: "it disconnects when its motion sensor is started; update its firmware")
       }
       let socket = try open(found)
+      settings.capture?.kind = found.model.kind
       let observer = EarphoneConnection.Observer(
         remember: { [weak self] in self?.learn(address, $0) },
         lost: { [weak self] in self?.postpone(address, nil) })
@@ -231,7 +235,8 @@ package final class EarphoneTrackers: TrackerProvider {
       } catch { throw .cannotOpen(path: device.name, reason: error.text) }
     case .galaxyBuds:
       do throws(BusError) {
-        let profile = try SerialProfile(found.model.service, on: SystemBus())
+        let bus = try SystemBus(address: settings.busAddress)
+        let profile = try SerialProfile(found.model.service, on: bus)
         let descriptor = try profile.connect(device.path, service: found.model.service)
         return EarphoneConnection.Socket(descriptor, owner: profile)
       } catch { throw .cannotOpen(path: device.name, reason: Self.reason(error)) }

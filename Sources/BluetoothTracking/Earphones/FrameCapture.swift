@@ -27,6 +27,7 @@ package final class FrameCapture: Sendable {
   }
 
   private struct State {
+    var kind: EarphoneKind?
     var first: Int64?
     var frames: [Frame] = []
   }
@@ -34,6 +35,12 @@ package final class FrameCapture: Sendable {
   private let state = Mutex(State())
 
   package init() {}
+
+  /// The protocol of the packets; nil before an earphone is opened.
+  package internal(set) var kind: EarphoneKind? {
+    get { state.withLock { $0.kind } }
+    set { state.withLock { $0.kind = newValue } }
+  }
 
   func add(_ bytes: [UInt8], _ direction: Direction, time: Int64) {
     state.withLock { state in

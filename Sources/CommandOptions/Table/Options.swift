@@ -137,12 +137,21 @@ public enum Options {
       seconds and the head-to-world quaternion.
       """)
   public static let tracker = CommandOption<TrackerArgument>(
-    "tracker", "auto|none|ID|osc:PORT|opentrack:PORT|freepie:PORT", .tracker, default: .auto,
-    shown: "auto",
+    "tracker", "auto|none|ID|osc:PORT|opentrack:PORT|freepie:PORT|replay:FILE", .tracker,
+    default: .auto, shown: "auto",
     help: """
-      Head tracker: the ID that 'stillstage trackers' lists, or the port on which to listen for a \
-      tracker on the network.
+      Head tracker: the ID that 'stillstage trackers' lists, the port on which to listen for a \
+      tracker on the network, or a capture of earphones that 'trackers watch --raw' wrote.
       """)
+  public static let takeOver = CommandOption<Bool>(
+    flag: "take-over",
+    help: """
+      Take AirPods over from a phone that uses them. Without this option, they may send no head \
+      motion while the phone is their active host.
+      """)
+  public static let pauseOnRemoval = CommandOption<Bool>(
+    flag: "pause-on-removal",
+    help: "Pause when both earphones are taken out, and resume when one is put back.")
   public static let trackerAxes = CommandOption<String?>(
     "tracker-axes", "AXES", .axes, shown: "those of the tracker's driver",
     help: "Tracker axes that point to the front, left and up, such as y,-x,z.")
@@ -162,6 +171,12 @@ public enum Options {
   public static let record = CommandOption<String?>(
     "record", "FILE.csv", .file,
     help: "File to write every sample to: t,gx,gy,gz,ax,ay,az[,mx,my,mz],w,x,y,z in SI units (uT).")
+  public static let raw = CommandOption<String?>(
+    "raw", "FILE", .file,
+    help: """
+      File to write the packets of AirPods or Galaxy Buds to, as hexadecimal lines with times. \
+      '--tracker replay:FILE' plays it.
+      """)
   public static let deviceTracker = CommandOption<String?>(
     "device-tracker", "ID", .text,
     help: """

@@ -36,6 +36,7 @@ public enum Program {
     options: [
       Options.tracker.specification, Options.deviceTracker.specification,
       Options.trackerAxes.specification, Options.trackerPreset.specification,
+      Options.takeOver.specification, Options.pauseOnRemoval.specification,
       Options.mode.specification, Options.predict.specification,
       Options.keepFront.specification, Options.sink.specification, Options.route.specification,
       Options.latency.specification, Options.rewrite.specification,
@@ -97,8 +98,9 @@ public enum Program {
     discussion: "Shows the pose that a head tracker reports, until it is interrupted.",
     arguments: [Arguments.trackerID],
     options: [
-      Options.record.specification, Options.trackerAxes.specification,
-      Options.trackerPreset.specification, Options.data.specification,
+      Options.record.specification, Options.raw.specification,
+      Options.trackerAxes.specification, Options.trackerPreset.specification,
+      Options.takeOver.specification, Options.data.specification,
     ])
 
   private static let trackersBridge = CommandSpecification(

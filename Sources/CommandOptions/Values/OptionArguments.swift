@@ -73,6 +73,11 @@ public enum TrackerArgument: Sendable, Equatable {
   case none
   /// The tracker with this ID from `stillstage trackers`, or a network tracker such as `osc:9000`.
   case id(String)
+
+  /// The ID; nil for the other cases.
+  public var id: String? {
+    if case .id(let id) = self { id } else { nil }
+  }
 }
 
 extension ValueForm where Value == TrackerArgument {

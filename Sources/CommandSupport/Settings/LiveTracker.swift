@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import BluetoothTracking
 package import CommandOptions
 import Glibc
 package import HeadTracking
@@ -7,9 +8,16 @@ package import NetworkTracking
 
 /// Returns the tracker settings from the command line and the data folder.
 ///
-/// - Throws: a usage error if `--tracker-axes` is invalid.
-package func trackerSettings(_ command: ParsedCommand) throws(CommandFailure) -> TrackerSettings {
+/// - Parameters:
+///   - command: the command line.
+///   - tracker: the tracker's ID on the command line; nil if there is none.
+///   - capture: receives the packets of the earphone that is opened; nil for none.
+/// - Throws: a usage error if `--tracker-axes` is invalid; a failure if a file is.
+package func trackerSettings(
+  _ command: ParsedCommand, tracker: String? = nil, capture: FrameCapture? = nil
+) throws(CommandFailure) -> TrackerSettings {
   var settings = TrackerSettings()
+  settings.providers = try earphoneProviders(command, tracker: tracker, capture: capture)
   if let axes = command[Options.trackerAxes] {
     do throws(HeadTrackingError) { settings.axes = try AxisMap(axes) } catch {
       throw .usage("--tracker-axes: \(error.description)")
@@ -53,11 +61,12 @@ package enum LiveTracker {
   ///   - source: receives the samples.
   ///   - events: called for each event of a local tracker.
   ///   - record: called for each sample, on the tracker's thread.
+  ///   - capture: receives the packets of an earphone.
   /// - Throws: a failure if the tracker is not found or cannot be used.
   package static func start(
     _ id: String, _ command: ParsedCommand, feeding source: HeadPoseSource,
     events: @escaping @Sendable (TrackerEvent) -> Void,
-    record: (@Sendable (TrackerMeasurement) -> Void)? = nil
+    record: (@Sendable (TrackerMeasurement) -> Void)? = nil, capture: FrameCapture? = nil
   ) throws(CommandFailure) -> LiveTracker {
     if let tracker = try networkTracker(id, command) {
       let session = NetworkTrackerSession(tracker, feeding: source) { sample in
@@ -68,7 +77,7 @@ package enum LiveTracker {
       }
       return .network(session)
     }
-    let settings = try trackerSettings(command)
+    let settings = try trackerSettings(command, tracker: id, capture: capture)
     do throws(HeadTrackingError) {
       let tracker = try TrackerList.current(settings).match(id)
       if let error = tracker.accessError { throw error }

@@ -98,8 +98,10 @@ struct TrackerLoop: Sendable {
     guard case .id(let id) = selection else {
       let heads = list.trackers.filter { $0.kind == .head }
       let ready = heads.filter { $0.access == .ready }
-      let output = settings.outputAddress()?.uppercased()
-      return ready.first { $0.serial.uppercased() == output } ?? ready.first ?? heads.first
+      guard ready.count > 1, let output = settings.outputAddress()?.uppercased() else {
+        return ready.first ?? heads.first
+      }
+      return ready.first { $0.serial.uppercased() == output } ?? ready.first
     }
     if list.trackers.isEmpty || state.previous != nil {
       // The missing tracker may be one of several with the same name: wait for it.

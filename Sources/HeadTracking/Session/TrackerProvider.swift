@@ -13,6 +13,9 @@ package protocol TrackerProvider: Sendable {
   ///   level. That can take two seconds.
   func trackers(detailed: Bool) -> [TrackerDescription]
 
+  /// Why this provider can find no trackers at all, and what to do, on one line; nil if it can.
+  var problem: String? { get }
+
   /// Opens and starts a tracker.
   ///
   /// - Parameters:
@@ -23,6 +26,10 @@ package protocol TrackerProvider: Sendable {
   func connect(
     _ tracker: TrackerDescription, isCalibrated: Bool
   ) throws(HeadTrackingError) -> any TrackerConnection
+}
+
+extension TrackerProvider {
+  package var problem: String? { nil }
 }
 
 /// An open tracker of any provider. It belongs to one thread.

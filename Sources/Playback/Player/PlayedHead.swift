@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import HeadTracking
+private import PulseAudio
 internal import Rendering
 internal import SoundSources
 private import Synchronization
@@ -45,8 +46,10 @@ final class PlayedHead: Sendable {
     var wanted = TrackerSelection.automatic
     if case .tracker(let id) = options.head { wanted = .id(id) }
     let fronts = options.fronts
+    var settings = options.trackerSettings
+    settings.outputAddress = { outputAddress(options) }
     return TrackerSession(
-      wanted, feeding: source, settings: options.trackerSettings,
+      wanted, feeding: source, settings: settings,
       onEvent: { event in
         if case .connected(let tracker) = event {
           let isFirst = memory.id.withLock { id in
@@ -92,4 +95,12 @@ final class PlayedHead: Sendable {
     guard let id = memory.id.withLock({ $0 }), let yaw = poses?.front else { return nil }
     return (id, yaw)
   }
+}
+
+/// Returns the Bluetooth address of the output that a player with these options uses; nil if it is
+/// not a Bluetooth device, or if the server does not answer within a second.
+private func outputAddress(_ options: PlayerOptions) -> String? {
+  let sinks = try? SinkList.read(serverAddress: options.serverAddress, timeoutMilliseconds: 1000)
+  let sink = sinks?.first { sink in options.sinkName.map { $0 == sink.name } ?? sink.isDefault }
+  return sink?.bluetoothAddress
 }

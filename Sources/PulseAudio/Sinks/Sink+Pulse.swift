@@ -22,6 +22,9 @@ extension Sink {
     formFactor = told(PA_PROP_DEVICE_FORM_FACTOR)
     // PulseAudio and PipeWire use different names for this property.
     bluetoothProfile = told("bluetooth.protocol") ?? told("api.bluez5.profile")
+    if bluetoothProfile != nil {
+      bluetoothAddress = told("api.bluez5.address") ?? told(PA_PROP_DEVICE_STRING)
+    }
     iconName = told(PA_PROP_DEVICE_ICON_NAME)
   }
 }

@@ -60,6 +60,8 @@ public struct Sink: Sendable, Equatable {
   /// The profile of a Bluetooth device: "a2dp_sink", "headset_head_unit", ...; nil for other
   /// devices.
   public internal(set) var bluetoothProfile: String?
+  /// The address of a Bluetooth device, such as `AA:BB:CC:DD:EE:FF`; nil for other devices.
+  public internal(set) var bluetoothAddress: String?
   /// The device's `device.icon_name`: "audio-headphones-bluetooth", "audio-card-pci", ...; nil if
   /// unknown.
   public internal(set) var iconName: String?

@@ -23,7 +23,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   if case .milliseconds(let depth) = command[Options.latency] {
     options.latencyMilliseconds = depth
   }
-  options.trackerSettings = try trackerSettings(command)
+  options.trackerSettings = try trackerSettings(command, tracker: command[Options.tracker].id)
   options.calibration = userCalibration
   let network = try playedNetworkTracker(command)
   defer { network?.session.stop() }
@@ -46,7 +46,8 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   defer { input.finish() }
   let events = try EventLog(path: command[Options.events])
   try play(
-    options, events: events, sets: HRTFChoices(command), atEnd: { fronts.keep($0.front) },
+    options, events: events, sets: HRTFChoices(command),
+    pausesOnRemoval: command[Options.pauseOnRemoval], atEnd: { fronts.keep($0.front) },
     source: input.open)
 }
 
@@ -131,7 +132,8 @@ private func tracker(
 /// throws `interrupted`.
 func play(
   _ options: PlayerOptions, events: EventLog, sets: HRTFChoices = HRTFChoices(),
-  atEnd: (Player) -> Void = { _ in }, source: (Int) throws(PlaybackError) -> any SoundSource
+  pausesOnRemoval: Bool = false, atEnd: (Player) -> Void = { _ in },
+  source: (Int) throws(PlaybackError) -> any SoundSource
 ) throws(CommandFailure) {
   let player = try playing { () throws(PlaybackError) in
     try Player(options: options, makeSource: source)
@@ -139,7 +141,8 @@ func play(
   for note in player.notes { printNote(note) }
   try playing { () throws(PlaybackError) in try player.start() }
   let console = Console()
-  let reporter = PlayerReporter(player: player, console: console, events: events)
+  let reporter = PlayerReporter(
+    player: player, console: console, events: events, pausesOnRemoval: pausesOnRemoval)
   var wantsToEnd = false
   while !wantsToEnd, !player.isFinished, Signals.received == nil {
     for key in console.keys(waitMilliseconds: 50) where player.obey(key, sets: sets) {

@@ -6,7 +6,11 @@ import HeadTracking
 
 /// Runs `stillstage trackers`.
 func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
-  let trackers = TrackerList.current(try trackerSettings(command)).trackers
+  let settings = try trackerSettings(command)
+  let trackers = TrackerList.current(settings, detailed: true).trackers
+  for provider in settings.providers {
+    if let problem = provider.problem { printNote(problem) }
+  }
   if command[Options.json] { return try printJSON(trackers.map(TrackerRecord.init)) }
   guard !trackers.isEmpty else {
     return try printOutput(
@@ -18,7 +22,25 @@ func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
       """)
   }
   let heading = ["ID", "NAME", "PROTOCOL", "BUS", "ACCESS"]
-  try printOutput(table([heading] + trackers.map(row)) + permissionAdvice(trackers))
+  let details = trackers.compactMap(earphoneLine).joined()
+  try printOutput(table([heading] + trackers.map(row)) + details + permissionAdvice(trackers))
+}
+
+/// Returns what earphones report about themselves, such as "AirPods Pro: worn, left bud, battery:
+/// left 80 %, right 90 %"; nil for other trackers.
+private func earphoneLine(_ tracker: TrackerDescription) -> String? {
+  guard let earphones = tracker.earphones else { return nil }
+  var parts: [String] = []
+  if earphones.state != .unknown { parts.append(earphones.state.rawValue) }
+  if let bud = earphones.bud { parts.append("\(bud) bud leads") }
+  let levels = ["headset", "left", "right", "case"].compactMap { part in
+    earphones.battery[part].map { "\(part) \($0) %" }
+  }
+  if !levels.isEmpty { parts.append("battery " + levels.joined(separator: ", ")) }
+  if !earphones.firmware.isEmpty { parts.append("firmware \(earphones.firmware)") }
+  if earphones.isUntested { parts.append("untested model") }
+  guard !parts.isEmpty else { return nil }
+  return "\(tracker.name): \(parts.joined(separator: "; "))".withoutControls + "\n"
 }
 
 private func row(_ tracker: TrackerDescription) -> [String] {

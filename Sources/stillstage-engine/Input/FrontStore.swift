@@ -3,7 +3,7 @@
 import CommandSupport
 import FoundationEssentials
 import Geometry
-import Glibc
+import UserFiles
 
 /// Implements `--keep-front`: stores the trackers' fronts in the user's state folder.
 ///
@@ -17,15 +17,7 @@ struct FrontStore {
   ///
   /// - Parameter isKept: false for a store that neither reads nor writes.
   init(isKept: Bool) {
-    path = isKept ? Self.folder.map { $0 + "/fronts.json" } : nil
-  }
-
-  private static var folder: String? {
-    func variable(_ name: String) -> String? {
-      getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
-    }
-    let state = variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" }
-    return state.map { $0 + "/stillstage" }
+    path = isKept ? StateFolder.path.map { $0 + "/fronts.json" } : nil
   }
 
   /// Returns the yaw of each tracker's front, in radians, by the tracker's ID. Returns no fronts if

@@ -22,8 +22,13 @@ final class PlayerReporter {
   private(set) var failure: String?
   /// The rendition that is playing; nil if the source has no renditions.
   private var rendition: RenditionNews?
+  private let pausesOnRemoval: Bool
+  /// Whether playback paused because the earphones were taken out.
+  private var isPausedByRemoval = false
 
-  init(player: Player, console: Console, events: EventLog) {
+  /// - Parameter pausesOnRemoval: whether to pause while both earphones are out.
+  init(player: Player, console: Console, events: EventLog, pausesOnRemoval: Bool) {
+    self.pausesOnRemoval = pausesOnRemoval
     self.player = player
     self.console = console
     self.events = events
@@ -172,9 +177,21 @@ final class PlayerReporter {
     case .worn(let isWorn):
       say(isWorn ? "the earphones are in" : "the earphones are out; the stage holds its pose")
       events.write(isWorn ? "tracker-worn" : "tracker-removed")
+      if pausesOnRemoval { pause(whileOut: !isWorn) }
     case .failed(let error):
       say(error.description)
       events.write("tracker-failed", ["message": .text(error.description)])
+    }
+  }
+
+  /// Pauses, or resumes if the listener has not done so, and did not pause before.
+  private func pause(whileOut isOut: Bool) {
+    if isOut, !player.isPaused {
+      isPausedByRemoval = true
+      player.pause()
+    } else if !isOut, isPausedByRemoval {
+      isPausedByRemoval = false
+      player.resume()
     }
   }
 

@@ -5,7 +5,13 @@ import HeadTracking
 /// A tracker in `stillstage trackers --json`; docs/command-line.md explains the keys.
 struct TrackerRecord: Encodable {
   let access: String
+  /// Remaining charge of each part of earphones, in percent; absent if unknown.
+  let battery: [String: Int]?
+  /// The bud of earphones whose sensor is in use; absent if unknown.
+  let bud: String?
   let bus: String
+  /// The firmware of earphones; absent if unknown.
+  let firmware: String?
   let id: String
   let kind: String
   let manufacturer: String
@@ -16,8 +22,12 @@ struct TrackerRecord: Encodable {
   let productID: Int
   let `protocol`: String
   let serial: String
+  /// Where earphones are; absent for other trackers.
+  let state: String?
   /// The udev rule that grants access; absent unless `access` is "permissionDenied".
   let udevRule: String?
+  /// Whether the decoding of this model of earphones is untested; absent for other trackers.
+  let untested: Bool?
   let vendorID: Int
 
   init(_ tracker: TrackerDescription) {
@@ -27,7 +37,11 @@ struct TrackerRecord: Encodable {
       case .permissionDenied: "permissionDenied"
       case .failed: "failed"
       }
+    let earphones = tracker.earphones
+    battery = earphones.flatMap { $0.battery.isEmpty ? nil : $0.battery }
+    bud = earphones?.bud
     bus = tracker.bus.rawValue
+    firmware = earphones.flatMap { $0.firmware.isEmpty ? nil : $0.firmware }
     id = tracker.id
     kind = tracker.kind.rawValue
     manufacturer = tracker.manufacturer
@@ -37,6 +51,8 @@ struct TrackerRecord: Encodable {
     productID = Int(tracker.productID)
     `protocol` = tracker.protocolDescription
     serial = tracker.serial
+    state = earphones?.state.rawValue
+    untested = earphones?.isUntested
     udevRule = tracker.access == .permissionDenied ? tracker.udevRule : nil
     vendorID = Int(tracker.vendorID)
   }

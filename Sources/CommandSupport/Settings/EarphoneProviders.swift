@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BluetoothTracking
+package import CommandOptions
+package import HeadTracking
+import UserFiles
+
+/// Returns the providers of earphones: those that Bluetooth connects, and the capture that the
+/// tracker's ID names.
+///
+/// - Parameters:
+///   - command: the command line, which may allow to take the earphones over.
+///   - tracker: the tracker's ID on the command line; nil if there is none.
+///   - capture: receives the packets of the earphone that is opened; nil for none.
+/// - Throws: a failure if the capture or `config.json` is invalid.
+package func earphoneProviders(
+  _ command: ParsedCommand, tracker: String?, capture: FrameCapture? = nil
+) throws(CommandFailure) -> [any TrackerProvider] {
+  var settings = EarphoneTrackers.Settings()
+  settings.airPods.takesOver = command[Options.takeOver]
+  settings.airPods.stemRecentres = try stemRecentres()
+  settings.capture = capture
+  let store = EarphoneStore()
+  settings.recall = store.recall
+  settings.remember = store.remember
+  var providers: [any TrackerProvider] = [EarphoneTrackers(settings)]
+  if let tracker, tracker.hasPrefix(ReplayTracker.prefix) {
+    let path = String(tracker.dropFirst(ReplayTracker.prefix.count))
+    do throws(HeadTrackingError) { providers.append(try ReplayTracker(path)) } catch {
+      throw CommandFailure(error.description)
+    }
+  }
+  return providers
+}
+
+/// Returns whether `config.json` makes a press of the stem recentre the stage.
+private func stemRecentres() throws(CommandFailure) -> Bool {
+  guard let folder = UserFolder.ofThisProcess else { return false }
+  do throws(UserFileError) {
+    return try ConfigFile.stem(in: folder) == "recentre"
+  } catch { throw CommandFailure(error.description) }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BluetoothTracking
+import CommandSupport
+import Glibc
+
+/// Writes the packets of an earphone as a capture that `--tracker replay:FILE` plays.
+final class RawRecorder {
+  let capture = FrameCapture()
+  private let descriptor: Int32
+  private let path: String
+  private var hasHeading = false
+
+  /// Creates the file.
+  init(_ path: String) throws(CommandFailure) {
+    self.path = path
+    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Writes the packets since the last call.
+  func flush() throws(CommandFailure) {
+    guard let kind = capture.kind else { return }
+    var text = hasHeading ? "" : FrameFile.heading(kind)
+    hasHeading = true
+    for frame in capture.take() { text += FrameFile.line(frame) }
+    guard text.isEmpty || write(text, to: descriptor) else {
+      throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+  }
+}
