@@ -76,7 +76,8 @@ let modules: [Target] = [
   .target(name: "HTTPFetching", dependencies: ["HLS", "CRealtime"]),
   .target(name: "Charts", dependencies: ["System"]),
   .target(
-    name: "UserFiles", dependencies: ["HeadTracking", "Binaural", "SignalProcessing", "System"]),
+    name: "UserFiles",
+    dependencies: ["HeadTracking", "Geometry", "Binaural", "SignalProcessing", "System"]),
   .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
   .target(
     name: "Rendering",
@@ -147,7 +148,7 @@ let tests: [Target] = [
     name: "BluetoothTrackingTests",
     dependencies: [
       "BluetoothTracking", "HeadTracking", "Geometry", "System", "CSystemBus", "CRealtime",
-      "TestSupport",
+      "CAllocationCounter", "TestSupport",
     ]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import Geometry
 public import HeadTracking
 
 /// Reads and formats the calibrations of trackers. Each tracker has its own JSON file.
@@ -79,6 +80,14 @@ private struct Contents: Codable {
     let name: String
   }
 
+  struct Mounting: Codable {
+    /// w, x, y, z.
+    let rotation: [Double]
+    let components: String
+    let isInverse: Bool
+    let isUpsideDown: Bool
+  }
+
   let version: Int
   let tracker: Tracker
   let axes: String
@@ -87,6 +96,7 @@ private struct Contents: Codable {
   let gyroNoiseDegreesPerSecond: [Double]?
   let accelerometerNoise: [Double]?
   let rateHertz: Double
+  let mounting: Mounting?
 
   init(_ calibration: TrackerCalibration) {
     let degrees = 180 / Double.pi
@@ -100,6 +110,13 @@ private struct Contents: Codable {
     gyroNoiseDegreesPerSecond = calibration.gyroNoise.map { Self.list($0 * degrees) }
     accelerometerNoise = calibration.forceNoise.map(Self.list)
     rateHertz = Self.rounded(calibration.rate)
+    mounting = calibration.mounting.map { mounting in
+      let q = mounting.rotation
+      return Mounting(
+        rotation: [q.w, q.x, q.y, q.z].map(Self.rounded),
+        components: mounting.components.rawValue, isInverse: mounting.isInverse,
+        isUpsideDown: mounting.isUpsideDown)
+    }
   }
 
   func calibration() throws(CalibrationError) -> TrackerCalibration {
@@ -114,12 +131,28 @@ private struct Contents: Codable {
     guard let upward = SignedAxis(up) else {
       throw .badValue("'up' must be an axis such as z or -x")
     }
-    return TrackerCalibration(
+    var calibration = TrackerCalibration(
       vendorID: vendorID, productID: productID, serial: tracker.serial,
       name: tracker.name, axes: map, up: upward,
       gyroBias: try vector(gyroBiasDegreesPerSecond, "gyroBiasDegreesPerSecond", radians),
       gyroNoise: try vector(gyroNoiseDegreesPerSecond, "gyroNoiseDegreesPerSecond", radians),
       forceNoise: try vector(accelerometerNoise, "accelerometerNoise", 1), rate: rateHertz)
+    calibration.mounting = try trackerMounting()
+    return calibration
+  }
+
+  private func trackerMounting() throws(CalibrationError) -> TrackerMounting? {
+    guard let mounting else { return nil }
+    let q = mounting.rotation
+    guard q.count == 4, abs(q.reduce(0) { $0 + $1 * $1 } - 1) < 0.001 else {
+      throw .badValue("'mounting.rotation' must be a unit quaternion w, x, y, z")
+    }
+    guard let components = TrackerMounting.Components(rawValue: mounting.components) else {
+      throw .badValue("'mounting.components' must be xyzw or wxyz")
+    }
+    return TrackerMounting(
+      rotation: Quaternion(w: q[0], x: q[1], y: q[2], z: q[3]).normalized, components: components,
+      isInverse: mounting.isInverse, isUpsideDown: mounting.isUpsideDown)
   }
 
   private func vector(

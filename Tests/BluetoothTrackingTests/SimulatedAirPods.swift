@@ -140,14 +140,20 @@ struct SimulatedAirPods {
 
   /// The description of the motion service; 521 bytes as on Pro 3.
   private var description: [UInt8] {
+    Self.description(service: behaviour.service ?? 16, mounting: mounting)
+  }
+
+  static func description(
+    service: UInt64 = 16, mounting: Quaternion = Quaternion(w: 1, x: 0, y: 0, z: 0)
+  ) -> [UInt8] {
     let numbers = [mounting.x, mounting.y, mounting.z, mounting.w].flatMap { value in
-      Self.int16(value * 32767)
+      int16(value * 32767)
     }
     var blob: [UInt8] = [0xD3, 0, 0, 0, 2, 0, 0] + Array("AccessoryService".utf8)
     blob += [0x0A, 0, 0, 9] + Array("devmotion6".utf8) + [0x11, 0, 0, 0, 9]
     blob += Array("H2HTransformation".utf8) + [1, 0, 0, 8, 0, 0, 0x0A] + numbers
     blob += [UInt8](repeating: 0, count: max(0, 490 - blob.count))
-    let message = [8] + varint(behaviour.service ?? 16) + [0x12] + varint(UInt64(blob.count)) + blob
+    let message = [8] + varint(service) + [0x12] + varint(UInt64(blob.count)) + blob
     let body = [0x08, 1, 0x2A] + varint(UInt64(message.count)) + message
     return [4, 0, 4, 0, 0x17, 0, 0, 0, 0x10, 0, UInt8(body.count & 255), UInt8(body.count >> 8)]
       + body

@@ -16,6 +16,12 @@ static _Thread_local bool is_counting;
 static _Thread_local struct operation_counts counts;
 
 #define COUNT(what) do { if (is_counting) counts.what++; } while (0)
+#define COUNT_ALLOCATION(size)                                                        \
+  do {                                                                                \
+    COUNT(allocations);                                                               \
+    if (is_counting && (int64_t)(size) > counts.largest_allocation)                   \
+      counts.largest_allocation = (int64_t)(size);                                    \
+  } while (0)
 
 void operation_counter_start(void) {
   counts = (struct operation_counts){0};
@@ -46,32 +52,32 @@ DECLARE_NEXT(void, free, void *);
 extern int __interceptor_pthread_mutex_lock(pthread_mutex_t *) __attribute__((weak));
 
 void *malloc(size_t size) {
-  COUNT(allocations);
+  COUNT_ALLOCATION(size);
   return NEXT(malloc)(size);
 }
 
 void *calloc(size_t count, size_t size) {
-  COUNT(allocations);
+  COUNT_ALLOCATION(count * size);
   return NEXT(calloc)(count, size);
 }
 
 void *realloc(void *old, size_t size) {
-  COUNT(allocations);
+  COUNT_ALLOCATION(size);
   return NEXT(realloc)(old, size);
 }
 
 void *memalign(size_t alignment, size_t size) {
-  COUNT(allocations);
+  COUNT_ALLOCATION(size);
   return NEXT(memalign)(alignment, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
-  COUNT(allocations);
+  COUNT_ALLOCATION(size);
   return NEXT(memalign)(alignment, size);
 }
 
 int posix_memalign(void **result, size_t alignment, size_t size) {
-  COUNT(allocations);
+  COUNT_ALLOCATION(size);
   if (alignment < sizeof(void *) || (alignment & (alignment - 1))) return EINVAL;
   void *memory = NEXT(memalign)(alignment, size);
   if (!memory) return ENOMEM;

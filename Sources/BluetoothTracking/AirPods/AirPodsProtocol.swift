@@ -91,6 +91,7 @@ package struct AirPodsProtocol: EarphoneProtocol {
     }
     let step = starter.advance(now: now)
     output.packets += step.packets
+    if step.isStart { motion.beginSettling() }
     output.needsReopening = step.needsReopening
     if details.state == .removed || details.state == .inCase, let held = motion.held(now: now) {
       output.readings.append(.head(held))

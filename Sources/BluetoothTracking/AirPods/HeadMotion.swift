@@ -14,6 +14,7 @@ struct HeadMotion {
   private var lastTicks: UInt64?
   private var lastTime = Int64.min
   private var last: HeadSample?
+  /// When the first report after the last start arrived; nil before it.
   private var firstArrival: Int64?
   private var isSettled = false
 
@@ -29,6 +30,9 @@ struct HeadMotion {
   mutating func beginDiscontinuity() {
     if last != nil { discontinuities += 1 }
   }
+
+  /// Leaves out the next reports until the earphone's filter has settled: the sensor was started.
+  mutating func beginSettling() { (firstArrival, isSettled) = (nil, false) }
 
   /// Takes the reports of one packet, oldest first, and returns their samples; none while the
   /// earphone's filter starts.

@@ -20,6 +20,7 @@ struct ServiceStarter {
 
   struct Step: Equatable {
     var packets: [[UInt8]] = []
+    var isStart = false
     var needsReopening = false
   }
 
@@ -138,7 +139,7 @@ struct ServiceStarter {
     let isJudged = pace.isJudged
     pace = Pace()
     pace.isJudged = isJudged
-    return Step(packets: [request(next, Self.intervalMicroseconds)])
+    return Step(packets: [request(next, Self.intervalMicroseconds)], isStart: true)
   }
 
   private mutating func tryNext(_ now: Int64) -> Step {
@@ -173,7 +174,7 @@ struct ServiceStarter {
         return Step()
       }
       startedAt = now
-      return Step(packets: [request(service, Self.intervalMicroseconds)])
+      return Step(packets: [request(service, Self.intervalMicroseconds)], isStart: true)
     }
     return Step()
   }

@@ -12,6 +12,8 @@ public enum CalibrationError: Error, Sendable, Equatable {
   case implausibleBias(degreesPerSecond: Double)
   /// The head turned by only `degrees` from looking ahead to this pose, which is too little.
   case turnTooSmall(CalibrationPose, degrees: Double)
+  /// The turn to the left by 90 degrees measured this many degrees, which is not 70 to 110.
+  case notAQuarter(degrees: Double)
   /// The axes of the turns up and to the left were `degrees` apart, too far from a right angle.
   case turnsAlike(degrees: Double)
   /// The last turn was not to the left: the head was held in the poses in another order, or turned
@@ -51,6 +53,9 @@ extension CalibrationError: CustomStringConvertible {
     case .turnTooSmall(let pose, let degrees):
       "looking \(pose.rawValue) turned the tracker by only \(Self.tenths(degrees)) degrees; "
         + "turn the head further"
+    case .notAQuarter(let degrees):
+      "the turn to the left by 90 degrees measured \(Self.tenths(degrees)) degrees; turn until you "
+        + "face left, with your whole body"
     case .turnsAlike(let degrees):
       "looking up and to the left turned it about axes \(Self.tenths(degrees)) degrees apart "
         + "instead of 90; turn only the head, once up and once to the left"

@@ -17,6 +17,9 @@ public struct TrackerCalibration: Sendable, Equatable {
   public var axes: AxisMap
   /// The axis of the tracker's reference frame that points up.
   public var up: SignedAxis
+  /// The exact mounting of a tracker whose axes are not aligned with the head's, such as an
+  /// earphone; nil for others. It takes the place of `axes` and `up`.
+  public var mounting: TrackerMounting?
   /// The gyroscope's bias in rad/s, in the axes that the driver delivers; nil if the tracker
   /// reports no rates.
   public var gyroBias: SIMD3<Double>?
@@ -92,6 +95,7 @@ public struct TrackerCalibration: Sendable, Equatable {
   /// Returns the sample in the head's axes, in a reference frame whose z axis points up, and
   /// without the gyroscope's bias.
   public func applied(to sample: HeadSample) -> HeadSample {
+    if let mounting { return Self.applied(mounting, to: sample) }
     let map = axes.quaternion
     let level = Quaternion.shortest(from: axes.apply(up.direction), to: SignedAxis.z.direction)
     var sample = sample
@@ -99,6 +103,13 @@ public struct TrackerCalibration: Sendable, Equatable {
     if let rate = sample.angularVelocity, rate != .zero {
       sample.angularVelocity = axes.apply(rate - (gyroBias ?? .zero))
     }
+    return sample
+  }
+
+  private static func applied(_ mounting: TrackerMounting, to sample: HeadSample) -> HeadSample {
+    var sample = sample
+    sample.headToWorld = mounting.headToWorld(sample.headToWorld)
+    sample.angularVelocity = sample.angularVelocity.map(mounting.rotation.rotate)
     return sample
   }
 

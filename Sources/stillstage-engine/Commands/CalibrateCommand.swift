@@ -11,11 +11,14 @@ import UserFiles
 
 /// Runs `stillstage calibrate ID [--dry-run] [--json]`.
 func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
-  let tracker = try foundTracker(command[Arguments.trackerID])
+  var settings = try trackerSettings(command)
+  settings.isCalibrating = true
+  let tracker = try foundTracker(command[Arguments.trackerID], settings)
   guard let folder = UserFolder.ofThisProcess else {
     throw CommandFailure("neither XDG_CONFIG_HOME nor HOME is an absolute path; set one of them")
   }
-  let guide = CalibrationGuide(tracker: tracker, isQuiet: command[Options.json])
+  let guide = CalibrationGuide(
+    tracker: tracker, settings: settings, isQuiet: command[Options.json])
   defer { guide.session.stop() }
   let result = try guide.run()
   let text = CalibrationFile.text(of: result.calibration)
@@ -32,9 +35,11 @@ func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-private func foundTracker(_ id: String) throws(CommandFailure) -> TrackerDescription {
+private func foundTracker(
+  _ id: String, _ settings: TrackerSettings
+) throws(CommandFailure) -> TrackerDescription {
   do throws(HeadTrackingError) {
-    let tracker = try TrackerList.current().match(id)
+    let tracker = try TrackerList.current(settings).match(id)
     if let error = tracker.accessError { throw error }
     return tracker
   } catch { throw CommandFailure(error.description) }
@@ -75,13 +80,13 @@ private final class CalibrationGuide: Sendable {
   /// The time without samples, in ns, after which a tracker counts as silent.
   private static let silence: Int64 = 5_000_000_000
 
-  init(tracker: TrackerDescription, isQuiet: Bool) {
+  init(tracker: TrackerDescription, settings: TrackerSettings, isQuiet: Bool) {
     self.tracker = tracker
     self.isQuiet = isQuiet
     let heard = Heard()
     self.heard = heard
     session = TrackerSession(
-      .id(tracker.path), feeding: HeadPoseSource(),
+      .id(tracker.path), feeding: HeadPoseSource(), settings: settings,
       onEvent: { event in
         switch event {
         case .lost: heard.failure.withLock { $0 = "the tracker was disconnected; reconnect it" }
@@ -94,26 +99,70 @@ private final class CalibrationGuide: Sendable {
 
   func run() throws(CommandFailure) -> Outcome {
     session.start()
-    say("Put the tracker down, or wear it and keep still, while it is measured for 4 seconds.")
+    let isEarphone = tracker.earphones != nil
+    say(
+      isEarphone
+        ? "Wear the earphones, and keep still while they are measured for 4 seconds."
+        : "Put the tracker down, or wear it and keep still, while it is measured for 4 seconds.")
     let report = try rest()
-    say("The tracker was still. Put it on, look straight ahead and hold.")
+    say(
+      isEarphone
+        ? "Look straight ahead, upright, and hold."
+        : "The tracker was still. Put it on, look straight ahead and hold.")
     let ahead = try held(0...180, from: nil)
     say("Look up by about 30 degrees and hold.")
     let up = try held(AxisFinding.smallestUpTurn...120, from: ahead)
     say("Look ahead again.")
     _ = try held(0...12, from: ahead)
-    say("Turn your head to the left by about 45 degrees and hold.")
-    let left = try held(AxisFinding.smallestLeftTurn...150, from: ahead)
+    say(
+      isEarphone
+        ? "Turn to the left by 90 degrees, with your whole body, and hold."
+        : "Turn your head to the left by about 45 degrees and hold.")
+    let left = try held((isEarphone ? 60 : AxisFinding.smallestLeftTurn)...150, from: ahead)
     do throws(CalibrationError) {
-      let finding = try AxisFinding(
-        ahead: ahead, up: up, left: left, isUpright: report.forceNoise != nil)
-      let calibration = TrackerCalibration(
-        of: tracker, axes: finding.axes, up: finding.up, gyroBias: report.gyroBias,
-        gyroNoise: report.gyroNoise, forceNoise: report.forceNoise, rate: report.rate)
-      try calibration.validate()
-      return Outcome(
-        calibration: calibration, summary: calibrationSummary(report, finding))
+      return isEarphone
+        ? try outcome(report, try MountingFinding(ahead: ahead, up: up, left: left))
+        : try outcome(
+          report,
+          try AxisFinding(
+            ahead: ahead, up: up, left: left, isUpright: report.forceNoise != nil))
     } catch { throw CommandFailure("cannot calibrate \(tracker.name): \(error)") }
+  }
+
+  private func outcome(
+    _ report: StillnessReport, _ finding: AxisFinding
+  ) throws(CalibrationError) -> Outcome {
+    let calibration = TrackerCalibration(
+      of: tracker, axes: finding.axes, up: finding.up, gyroBias: report.gyroBias,
+      gyroNoise: report.gyroNoise, forceNoise: report.forceNoise, rate: report.rate)
+    try calibration.validate()
+    let axes = [
+      ["Axes (front, left, up)", "\(finding.axes.text), up is \(finding.up.text)"],
+      ["Misalignment", "\(decimal(finding.misalignmentDegrees, 1)) degrees"],
+    ]
+    return Outcome(calibration: calibration, summary: calibrationSummary(report, axes))
+  }
+
+  private func outcome(
+    _ report: StillnessReport, _ finding: MountingFinding
+  ) throws(CalibrationError) -> Outcome {
+    var calibration = TrackerCalibration(
+      of: tracker, axes: .frontLeftUp, up: .z, rate: report.rate)
+    calibration.mounting = finding.mounting
+    try calibration.validate()
+    let mounting = finding.mounting
+    let angles = YawPitchRoll(mounting.rotation)
+    let axes = [
+      [
+        "Mounting",
+        "yaw \(decimal(angles.yaw, 1)), pitch \(decimal(angles.pitch, 1)), "
+          + "roll \(decimal(angles.roll, 1)) degrees; \(mounting.components.rawValue)"
+          + (mounting.isInverse ? ", inverse" : "") + (mounting.isUpsideDown ? ", z down" : ""),
+      ],
+      ["Misalignment", "\(decimal(finding.misalignmentDegrees, 1)) degrees"],
+      ["Turn by 90 degrees", "measured \(decimal(finding.leftTurnDegrees, 1)) degrees"],
+    ]
+    return Outcome(calibration: calibration, summary: calibrationSummary(report, axes))
   }
 
   /// Records the resting tracker for `restSeconds`. Throws an error if the tracker moves or sends
@@ -170,24 +219,23 @@ private final class CalibrationGuide: Sendable {
   }
 }
 
-/// Returns the results as a table for people.
-private func calibrationSummary(_ report: StillnessReport, _ finding: AxisFinding) -> String {
+/// Returns the results as a table for people, with these rows about the axes first.
+private func calibrationSummary(_ report: StillnessReport, _ axes: [[String]]) -> String {
   let degrees = 180 / Double.pi
   func vector(_ v: SIMD3<Double>?, _ scale: Double, _ unit: String) -> String {
     guard let v else { return "none" }
     return (0..<3).map { decimal(v[$0] * scale, 3) }.joined(separator: "  ") + " \(unit)"
   }
-  return table([
-    ["Axes (front, left, up)", "\(finding.axes.text), up is \(finding.up.text)"],
-    ["Misalignment", "\(decimal(finding.misalignmentDegrees, 1)) degrees"],
-    ["Rate", "\(decimal(report.rate, 1)) Hz, jitter \(decimal(report.jitter * 1000, 2)) ms"],
-    ["Gyroscope bias", vector(report.gyroBias, degrees, "degrees/s")],
-    ["Gyroscope noise", vector(report.gyroNoise, degrees, "degrees/s")],
-    ["Accelerometer noise", vector(report.forceNoise, 1, "m/s2")],
-    [
-      "Pose",
-      "noise \(decimal(report.poseNoise * degrees, 3)) degrees, drift "
-        + "\(decimal(report.poseDrift * degrees * 60, 2)) degrees/min",
-    ],
-  ])
+  return table(
+    axes + [
+      ["Rate", "\(decimal(report.rate, 1)) Hz, jitter \(decimal(report.jitter * 1000, 2)) ms"],
+      ["Gyroscope bias", vector(report.gyroBias, degrees, "degrees/s")],
+      ["Gyroscope noise", vector(report.gyroNoise, degrees, "degrees/s")],
+      ["Accelerometer noise", vector(report.forceNoise, 1, "m/s2")],
+      [
+        "Pose",
+        "noise \(decimal(report.poseNoise * degrees, 3)) degrees, drift "
+          + "\(decimal(report.poseDrift * degrees * 60, 2)) degrees/min",
+      ],
+    ])
 }

@@ -6,6 +6,8 @@
 /// Counts of the calling thread's operations between start and stop.
 struct operation_counts {
   int64_t allocations;
+  /// The size of the largest allocation, in bytes.
+  int64_t largest_allocation;
   int64_t frees;
   int64_t mutex_locks;
   int64_t objects;

@@ -52,11 +52,12 @@ import Testing
     let tree = try Tree()
     try hub(tree)
     let settings = TrackerSettings(sensorFolder: tree.devices)
-    let list = TrackerList.current(settings).trackers.filter { $0.bus == .iio }
+    let trackers = TrackerList.current(settings)
+    let list = trackers.trackers.filter { $0.bus == .iio }
     try #require(list.count == 1)
     #expect(list[0].kind == .device && list[0].protocolDescription == "IIO (sensor hub)")
     #expect(list[0].vendorAndProduct == "8086:0ac2")
-    var connection = try list[0].connect(settings)
+    var connection = try trackers.connect(list[0], isCalibrated: false)
     var times: [Int64] = []
     for _ in 0..<60 {
       guard case .readings(let readings, 0) = connection.listen(timeoutMilliseconds: 50),
@@ -101,8 +102,9 @@ import Testing
     ]) { $1 }
     try tree.device(0, at: "devices/platform/i2c-1/1-0068", files)
     let settings = TrackerSettings(axes: .frontLeftUp, sensorFolder: tree.devices)
-    let tracker = try TrackerList.current(settings).match("iio:bmi160")
-    var connection = try tracker.connect(settings)
+    let trackers = TrackerList.current(settings)
+    let tracker = try trackers.match("iio:bmi160")
+    var connection = try trackers.connect(tracker, isCalibrated: false)
     guard case .readings(let readings, _) = connection.listen(timeoutMilliseconds: 50),
       case .inertial(let sample)? = readings.first
     else { throw HelperFailure(description: "no reading") }

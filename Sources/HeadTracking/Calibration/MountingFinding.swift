@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Geometry
+import Glibc
+
+/// Finds the mounting and the conventions of a tracker that levels its own world, such as an
+/// earphone, from three poses of the head.
+///
+/// Gravity gives the head's upward axis in the pose that looks ahead. The rotation to the pose that
+/// looks up gives its axis to the right. The rotation to the left checks the result: about the
+/// upward axis, by 70 to 110 degrees. Of all conventions, the one whose axes fit best is taken.
+public struct MountingFinding: Sendable, Equatable {
+  public let mounting: TrackerMounting
+  /// The angle between the measured axes and perpendicular ones, in degrees.
+  public let misalignmentDegrees: Double
+  /// The rotation to the left as measured, in degrees.
+  public let leftTurnDegrees: Double
+
+  /// The accepted rotation to the left, which should be 90, in degrees.
+  public static let leftTurn = 70.0...110.0
+
+  /// Finds the mounting.
+  ///
+  /// - Parameters:
+  ///   - ahead: the orientation that the tracker delivered while the head looked ahead, upright.
+  ///   - up: the same with the head bent back.
+  ///   - left: the same with the head turned to the left by 90 degrees.
+  ///
+  /// - Throws: `turnTooSmall`, `notAQuarter` or `otherPoses` if no convention fits.
+  public init(
+    ahead: Quaternion, up: Quaternion, left: Quaternion
+  ) throws(CalibrationError) {
+    var best: Fit?
+    for components in TrackerMounting.Components.allCases {
+      for (isInverse, isUpsideDown) in [(false, false), (false, true), (true, false), (true, true)]
+      {
+        let conventions = TrackerMounting(
+          rotation: .identity, components: components, isInverse: isInverse,
+          isUpsideDown: isUpsideDown)
+        let poses = [ahead, up, left].map(conventions.trackerToWorld)
+        guard let fit = Fit(conventions, poses) else { continue }
+        // Equal fits keep the first, which is the likelier convention.
+        if fit.misalignment < (best?.misalignment ?? .infinity) - 0.01 { best = fit }
+      }
+    }
+    guard let best else { throw Self.reason(ahead, up, left) }
+    mounting = best.mounting
+    misalignmentDegrees = best.misalignment * 180 / .pi
+    leftTurnDegrees = best.leftTurn * 180 / .pi
+  }
+
+  /// A convention with which the poses are those that were asked for.
+  private struct Fit {
+    var mounting: TrackerMounting
+    /// In radians.
+    var misalignment: Double
+    var leftTurn: Double
+
+    /// Returns nil if the poses are others.
+    ///
+    /// - Parameter poses: the tracker's orientations ahead, up and left.
+    init?(_ conventions: TrackerMounting, _ poses: [Quaternion]) {
+      let limit = AxisFinding.largestMisalignment * .pi / 180
+      let top = poses[0].conjugate.rotate(SIMD3(0, 0, 1))
+      let upTurn = (poses[0].conjugate * poses[1]).rotationVector
+      let leftTurn = (poses[0].conjugate * poses[2]).rotationVector
+      guard upTurn.length > AxisFinding.smallestUpTurn * .pi / 180, leftTurn.length > 0.1 else {
+        return nil
+      }
+      // Looking up rotates about the axis to the right.
+      let side = -upTurn / upTurn.length
+      let sideError = abs(.pi / 2 - acos(max(-1, min(1, (side * top).sum()))))
+      let turn = leftTurn / leftTurn.length
+      let turnError = acos(max(-1, min(1, (turn * top).sum())))
+      let degrees = leftTurn.length * 180 / .pi
+      guard sideError < limit, turnError < limit, MountingFinding.leftTurn.contains(degrees)
+      else { return nil }
+      let flat = side - top * (side * top).sum()
+      let leftward = flat / flat.length
+      let front = SIMD3.cross(leftward, top)
+      mounting = conventions
+      mounting.rotation = Self.rotation(front: front, left: leftward)
+      misalignment = max(sideError, turnError)
+      self.leftTurn = leftTurn.length
+    }
+
+    /// Returns the rotation that takes these directions to the x and y axes.
+    private static func rotation(front: SIMD3<Double>, left: SIMD3<Double>) -> Quaternion {
+      let first = Quaternion.shortest(from: front, to: SIMD3(1, 0, 0))
+      let now = first.rotate(left)
+      let angle = -atan2(now.z, now.y)
+      return (Quaternion(rotationVector: SIMD3(angle, 0, 0)) * first).normalized
+    }
+  }
+
+  /// Returns why no convention fits, as the driver's own convention shows it.
+  private static func reason(
+    _ ahead: Quaternion, _ up: Quaternion, _ left: Quaternion
+  ) -> CalibrationError {
+    let degrees = 180 / Double.pi
+    let upTurn = Quaternion.angle(between: ahead, up) * degrees
+    let leftTurn = Quaternion.angle(between: ahead, left) * degrees
+    if upTurn < AxisFinding.smallestUpTurn { return .turnTooSmall(.up, degrees: upTurn) }
+    if !Self.leftTurn.contains(leftTurn) { return .notAQuarter(degrees: leftTurn) }
+    return .otherPoses
+  }
+}

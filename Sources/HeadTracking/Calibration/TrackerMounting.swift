@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Geometry
+
+/// How the orientations that a tracker delivers relate to the head: its mounting on the head, and
+/// its conventions, for trackers that document neither.
+public struct TrackerMounting: Sendable, Equatable {
+  /// The order of the components in the tracker's quaternions.
+  public enum Components: String, Sendable, CaseIterable {
+    /// As the driver reads them.
+    case xyzw
+    /// The driver takes w for x, x for y, y for z and z for w.
+    case wxyz
+  }
+
+  /// The rotation from the tracker's axes to the head's.
+  public var rotation: Quaternion
+  public var components: Components
+  /// Whether the tracker reports the rotation from the world to the tracker.
+  public var isInverse: Bool
+  /// Whether the z axis of the tracker's world points down.
+  public var isUpsideDown: Bool
+
+  public init(
+    rotation: Quaternion, components: Components = .xyzw, isInverse: Bool = false,
+    isUpsideDown: Bool = false
+  ) {
+    self.rotation = rotation
+    self.components = components
+    self.isInverse = isInverse
+    self.isUpsideDown = isUpsideDown
+  }
+
+  /// Returns the orientation of the head, in a world whose z axis points up.
+  ///
+  /// - Parameter delivered: the orientation as the driver reads it.
+  public func headToWorld(_ delivered: Quaternion) -> Quaternion {
+    (trackerToWorld(delivered) * rotation.conjugate).normalized
+  }
+
+  /// Returns the orientation of the tracker, in a world whose z axis points up.
+  func trackerToWorld(_ q: Quaternion) -> Quaternion {
+    var turn = q
+    if components == .wxyz { turn = Quaternion(w: q.x, x: q.y, y: q.z, z: q.w) }
+    if isInverse { turn = turn.conjugate }
+    // Half a turn about x points the z axis up.
+    return isUpsideDown ? Quaternion(w: 0, x: 1, y: 0, z: 0) * turn : turn
+  }
+}
