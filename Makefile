@@ -16,7 +16,7 @@ TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
 .PHONY: all build demo test test-attributes test-swift test-realtime test-install test-dependency lint
-.PHONY: bench soak
+.PHONY: bench soak test-kernel
 .PHONY: fuzz docs install install-udev uninstall clean
 .PHONY: toolchain build-packages runtime-packages test-packages
 
@@ -85,6 +85,11 @@ soak: export STILLSTAGE_SOAK_MINUTES = $(MINUTES)
 soak: export STILLSTAGE_ONLY = EndToEndTests
 soak: toolchain build-packages runtime-packages test-packages
 	Tests/run-tests soak
+
+# Tests AirPods and Galaxy Buds in a real kernel, with the tools in STILLSTAGE_KERNEL_TOOLS;
+# prints "skipped" without them.
+test-kernel: build
+	Tests/Kernel/earphones $(BIN)/stillstage
 
 # Fuzzes report decoding and descriptor parsing with libFuzzer; `test` runs only the corpus.
 FUZZ_SECONDS ?= 300

@@ -35,8 +35,8 @@ public enum ConfigFile {
     let sinks: [String: String]?
   }
 
-  /// Returns what a press of an AirPod's stem does, as a folder's `config.json` says under `stem` in
-  /// the object `airpods`: `recentre` or `none`. Without an entry it is `none`.
+  /// Returns what a press of an AirPod's stem does, as a folder's `config.json` says under `stem`
+  /// in the object `airpods`: `recentre` or `none`. Without an entry it is `none`.
   ///
   /// - Throws: the file and the error in it.
   public static func stem(in folder: UserFolder) throws(UserFileError) -> String {

@@ -88,7 +88,8 @@ struct AirPodsVector: Sendable, CustomTestStringConvertible {
     AirPodsVector(
       name: "Pro 2 at 20 ms, sequence 10607",
       packet: """
-        040004001700000010004500 08ef521003 3a3e08101a3a 01 209bfbd4732d0000 03 0443 9cd960af00000000
+        040004001700000010004500 08ef521003 3a3e08101a3a 01 209bfbd4732d0000 03 0443
+        9cd960af00000000
         63a9 79b8 8c38 fcff e7ff f6ff fa06 03fb 24f3 0200 fdff 0500 9001 f702 2f02 9e83a936 19220000
         """,
       service: 16, quaternions: [[-0.6767, -0.5588, 0.4418, 0.1861]], counters: [8729]),

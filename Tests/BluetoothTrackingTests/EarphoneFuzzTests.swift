@@ -43,7 +43,8 @@ import Testing
     return bytes
   }
 
-  /// Passes a damaged packet to a protocol; returns the output and the largest allocation, in bytes.
+  /// Passes a damaged packet to a protocol; returns the output and the largest allocation, in
+  /// bytes.
   private func receive(
     _ host: inout some EarphoneProtocol, _ packet: [UInt8], _ now: Int64
   ) -> (output: EarphoneOutput, largest: Int) {

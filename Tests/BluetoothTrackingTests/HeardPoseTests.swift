@@ -87,6 +87,39 @@ import Testing
     #expect(heard(&exchange, source, seconds: 3).largestStep < 2)
   }
 
+  /// Returns how far the stage is off after half an hour in which the gyroscope drifts by 0.5
+  /// degrees per minute, in degrees.
+  ///
+  /// - Parameter rest: the yaw at which the head rests, in degrees, for 50 s of every minute; it
+  ///   looks around for the rest.
+  private func stageOffset(rest: Double) -> Double {
+    let source = HeadPoseSource()
+    source.keepFront(0)
+    source.beginReference()
+    var offset = 0.0
+    for step in 0..<30 * 60 * 50 {
+      let seconds = Double(step) * 0.02
+      let isLooking = seconds.truncatingRemainder(dividingBy: 60) > 50
+      let yaw = rest + (isLooking ? 30 * Exchange.wave(seconds, 0.2) : 0)
+      let drift = 0.5 / 60 * seconds
+      let now = 1_000_000_000 + Int64(step) * 20_000_000
+      source.push(
+        HeadSample(
+          time: now, headToWorld: YawPitchRoll(yaw: yaw + drift, pitch: 2, roll: 0).quaternion))
+      let heard = source.pose(at: now, now: now)
+      offset = YawPitchRoll(heard).yaw - yaw
+    }
+    return abs(offset)
+  }
+
+  @Test("A drift of 0.5 degrees per minute is taken back while the head rests near the front")
+  func drift() {
+    let (ahead, aside) = (stageOffset(rest: 0), stageOffset(rest: 40))
+    #expect(ahead < 0.3)
+    // A head that rests to the side may be looking at something, so nothing is taken back.
+    #expect(abs(aside - 15) < 1)
+  }
+
   @Test("Recentring levels a head whose mounting is known only roughly")
   func levels() {
     let tilt = YawPitchRoll(yaw: 0, pitch: 15, roll: -8).quaternion

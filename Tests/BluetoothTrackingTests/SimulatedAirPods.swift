@@ -36,7 +36,8 @@ struct SimulatedAirPods {
   let mounting: Quaternion
   /// The head's orientation as a function of time in seconds.
   let head: (Double) -> Quaternion
-  /// A rotation of the sensor's world about the vertical, which a change of the leading bud changes.
+  /// A rotation of the sensor's world about the vertical, which a change of the leading bud
+  /// changes.
   var world = Quaternion.identity
   /// Added to the sensor's clock, in microseconds.
   var clockOffset: Int64 = 5_000_000

@@ -16,8 +16,8 @@ enum AAPPacket {
 enum AAPNotification: Equatable {
   /// Where each bud is; the first is the primary one.
   case ears(primary: BudPlace, secondary: BudPlace)
-  /// Remaining charge in percent, by the part's name, and the bud that leads: `left` or `right`; nil
-  /// for a headset.
+  /// Remaining charge in percent, by the part's name, and the bud that leads: `left` or `right`;
+  /// nil for a headset.
   case battery([String: Int], leading: String?)
   /// Name, model number, manufacturer, serial number, firmware and more.
   case information([String])
@@ -48,7 +48,8 @@ enum AAPNotification: Equatable {
   }
 
   /// Parses the charge of each part that is present. A part has five bytes: its number, 1, the
-  /// charge, the status (1: charging, 2: not charging, 4: absent) and 1. The leading bud comes first.
+  /// charge, the status (1: charging, 2: not charging, 4: absent) and 1. The leading bud comes
+  /// first.
   private static func battery(_ payload: ArraySlice<UInt8>) -> Self {
     let names: [UInt8: String] = [1: "headset", 2: "right", 4: "left", 8: "case"]
     var (levels, leading): ([String: Int], String?) = ([:], nil)

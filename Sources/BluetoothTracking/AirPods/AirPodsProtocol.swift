@@ -31,8 +31,8 @@ package struct AirPodsProtocol: EarphoneProtocol {
   private var openedAt: Int64 = 0
   private var isOpeningRepeated = false
 
-  /// The opening packets are sent again after this time, in nanoseconds: the first copy may come too
-  /// early for a description.
+  /// The opening packets are sent again after this time, in nanoseconds: the first copy may come
+  /// too early for a description.
   private static let repetition: Int64 = 200_000_000
 
   /// Creates the protocol for one link.

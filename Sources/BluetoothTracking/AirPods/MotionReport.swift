@@ -6,10 +6,10 @@ import Geometry
 /// A report of the service `devmotion6`: an orientation that the earphone computes from its
 /// accelerometer and gyroscope.
 ///
-/// Layout, little-endian: report id (0), time in ns (1), version (9), status (10), sensor time in us
-/// (12), quaternion x, y, z (20, i16, 1/32767), rotation rate (26, i16, 1/512 rad/s), gravity (44,
-/// i16, 1/1024 g), sample counter (54). The quaternion's w is the positive root that completes the
-/// unit norm.
+/// Layout, little-endian: report id (0), time in ns (1), version (9), status (10), sensor time in
+/// us (12), quaternion x, y, z (20, i16, 1/32767), rotation rate (26, i16, 1/512 rad/s), gravity
+/// (44, i16, 1/1024 g), sample counter (54). The quaternion's w is the positive root that completes
+/// the unit norm.
 struct MotionReport: Equatable {
   /// The sensor's own clock, in microseconds.
   var microseconds: UInt64
@@ -17,8 +17,8 @@ struct MotionReport: Equatable {
   var counter: UInt32
   /// The form of the report, 3 to 6; captures exist only of version 3.
   var version: UInt8
-  /// The vector part of the unit quaternion `sensorToWorld`, for which w is not negative. The z axis
-  /// of this world points up, and its heading is arbitrary.
+  /// The vector part of the unit quaternion `sensorToWorld`, for which w is not negative. The z
+  /// axis of this world points up, and its heading is arbitrary.
   var vector: SIMD3<Double>
   /// Angular velocity in the sensor's axes, in rad/s.
   var angularVelocity: SIMD3<Double>

@@ -30,8 +30,8 @@ final class SerialProfile {
   /// - Parameters:
   ///   - service: the service's UUID.
   ///   - bus: the system bus.
-  /// - Throws: the bus's error; `org.bluez.Error.AlreadyExists` or `NotPermitted` if another program
-  ///   handles the service.
+  /// - Throws: the bus's error; `org.bluez.Error.AlreadyExists` or `NotPermitted` if another
+  ///   program handles the service.
   init(_ service: String, on bus: SystemBus) throws(BusError) {
     self.bus = bus
     state = .allocate(capacity: 1)

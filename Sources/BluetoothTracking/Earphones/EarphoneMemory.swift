@@ -4,8 +4,8 @@ package import Geometry
 
 /// What is worth remembering of an earphone between sessions.
 ///
-/// AirPods describe their sensors once per Bluetooth link, so a program that opens the channel later
-/// never sees the description.
+/// AirPods describe their sensors once per Bluetooth link, so a program that opens the channel
+/// later never sees the description.
 package struct EarphoneMemory: Sendable, Equatable {
   /// The rotation of the property `H2HTransformation`: from the sensor's axes to those of the
   /// headset (x right, y back, z down); nil if the earphone never sent one.

@@ -200,7 +200,8 @@ package final class EarphoneTrackers: TrackerProvider {
     settings.remember(address, memory)
   }
 
-  /// Leaves an earphone alone whose link was lost or could not be opened: for 1 s, then 2, 4 and 8 s.
+  /// Leaves an earphone alone whose link was lost or could not be opened: for 1 s, then 2, 4 and 8
+  /// s.
   private func postpone(_ address: String, _ error: HeadTrackingError?) {
     let now = monotonic_nanoseconds()
     state.withLock { state in

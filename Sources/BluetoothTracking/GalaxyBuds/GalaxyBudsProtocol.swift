@@ -5,9 +5,9 @@ package import HeadTracking
 
 /// The host's side of head tracking with Galaxy Buds, on a serial port over Bluetooth (RFCOMM).
 ///
-/// It switches the sensor on, attaches to it, and sends a sign of life every two seconds. The axes of
-/// the sensor differ between models and sides, so the samples are in the sensor's axes and need a
-/// calibration.
+/// It switches the sensor on, attaches to it, and sends a sign of life every two seconds. The axes
+/// of the sensor differ between models and sides, so the samples are in the sensor's axes and need
+/// a calibration.
 package struct GalaxyBudsProtocol: EarphoneProtocol {
   package private(set) var details = EarphoneDetails(isUntested: true)
   package let memory: EarphoneMemory? = nil

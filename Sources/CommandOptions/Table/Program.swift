@@ -159,7 +159,7 @@ public enum Program {
   private static let benchPrediction = CommandSpecification(
     name: .benchPrediction, summary: "Compare the predicted with the actual motion of the head.",
     discussion: """
-      Predicts recorded motions 20, 50, 100 and 200 ms ahead: with the last pose, with the \
+      Predicts recorded motions 20, 50, 100, 150 and 200 ms ahead: with the last pose, with the \
       gyroscope's velocity, with Android's least squares, and as 'play' does. Reports the angular \
       errors of each, for each recording and on average.
       """,

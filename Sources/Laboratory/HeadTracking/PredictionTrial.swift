@@ -50,6 +50,9 @@ package struct PredictionTrial: Sendable {
     case ours
   }
 
+  /// The usual look-aheads, in seconds. Over Bluetooth the sound is 0.1 to 0.2 s late.
+  package static let lookAheads = [0.020, 0.050, 0.100, 0.150, 0.200]
+
   /// The angular errors of one method at one look-ahead.
   package struct Errors: Sendable {
     package var method: Method
@@ -80,7 +83,7 @@ package struct PredictionTrial: Sendable {
   ///   - lookAheads: the look-aheads, in seconds, at most 0.2.
   package static func run(
     _ seen: RecordedMotion, truth: RecordedMotion? = nil,
-    lookAheads: [Double] = Forecast.lookAheads
+    lookAheads: [Double] = Self.lookAheads
   ) -> [Errors] {
     let truth = truth ?? seen
     let methods = Method.allCases.filter { $0 != .gyro || !seen.angularVelocities.isEmpty }

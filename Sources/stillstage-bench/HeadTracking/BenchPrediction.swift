@@ -61,7 +61,7 @@ private func predictionRows(_ path: String) throws(CommandFailure) -> [Predictio
 
 /// Returns the mean errors over all recordings, for each method that ran on all of them.
 private func meanRows(_ rows: [PredictionRow], of count: Int) -> [PredictionRow] {
-  Forecast.lookAheads.flatMap { lookAhead in
+  PredictionTrial.lookAheads.flatMap { lookAhead in
     PredictionTrial.Method.allCases.compactMap { method -> PredictionRow? in
       let own = rows.filter {
         $0.method == method.rawValue && $0.lookAheadMilliseconds == lookAhead * 1000
