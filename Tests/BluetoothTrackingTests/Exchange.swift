@@ -14,6 +14,8 @@ struct Exchange {
   var samples: [HeadSample] = []
   var rejectedCount = 0
   var needsReopening = false
+  /// All packets of the AirPods so far.
+  var sentByAirPods: [[UInt8]] = []
 
   init(
     _ behaviour: SimulatedAirPods.Behaviour = SimulatedAirPods.Behaviour(),
@@ -49,12 +51,17 @@ struct Exchange {
     while now < end, !needsReopening, !airPods.isBroken {
       now += 5_000_000
       defer { step(self) }
-      for packet in airPods.step(now: now) { take(host.receive(packet, now: now)) }
+      for packet in airPods.step(now: now) { deliver(packet) }
       take(host.advance(now: now))
     }
   }
 
   mutating func notify(_ packet: [UInt8]) { take(host.receive(packet, now: now)) }
+
+  private mutating func deliver(_ packet: [UInt8]) {
+    sentByAirPods.append(packet)
+    take(host.receive(packet, now: now))
+  }
 
   private mutating func take(_ output: EarphoneOutput) {
     readings += output.readings
@@ -62,7 +69,7 @@ struct Exchange {
     rejectedCount += output.rejectedCount
     needsReopening = needsReopening || output.needsReopening
     for packet in output.packets {
-      for answer in airPods.take(packet, now: now) { take(host.receive(answer, now: now)) }
+      for answer in airPods.take(packet, now: now) { deliver(answer) }
     }
   }
 

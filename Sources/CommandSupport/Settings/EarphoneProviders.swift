@@ -18,7 +18,7 @@ package func earphoneProviders(
 ) throws(CommandFailure) -> [any TrackerProvider] {
   var settings = EarphoneTrackers.Settings()
   settings.airPods.takesOver = command[Options.takeOver]
-  settings.airPods.stemRecentres = try stemRecentres()
+  settings.airPods.stemRecentres = try stemRecentres(command)
   settings.capture = capture
   let store = EarphoneStore()
   settings.recall = store.recall
@@ -34,9 +34,14 @@ package func earphoneProviders(
 }
 
 /// Returns whether `config.json` makes a press of the stem recentre the stage.
-private func stemRecentres() throws(CommandFailure) -> Bool {
+///
+/// - Throws: a failure if the file is invalid and the command is `play`, which needs the file.
+private func stemRecentres(_ command: ParsedCommand) throws(CommandFailure) -> Bool {
   guard let folder = UserFolder.ofThisProcess else { return false }
   do throws(UserFileError) {
     return try ConfigFile.stem(in: folder) == "recentre"
-  } catch { throw CommandFailure(error.description) }
+  } catch {
+    guard command.name == .play else { return false }
+    throw CommandFailure(error.description)
+  }
 }
