@@ -17,8 +17,8 @@ public protocol ByteSource: AnyObject {
 }
 
 extension ByteSource {
-  /// Reads exactly `count` bytes at `offset`. Returns nil if fewer bytes are available. The
-  /// position of the source is undefined afterwards.
+  /// Reads exactly `count` bytes at `offset`. Returns nil if fewer bytes are available or reading
+  /// fails. The position of the source is undefined afterwards.
   func bytes(at offset: Int64, count: Int) -> [UInt8]? {
     guard count >= 0, offset >= 0, seek(to: offset) else { return nil }
     var filled = 0

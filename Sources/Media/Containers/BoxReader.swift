@@ -8,7 +8,8 @@ struct Box {
   let end: Int64
 }
 
-/// Reads the boxes of a file. Loops and sizes are bounded because a file may state any values.
+/// Reads the boxes of a file. The number of boxes and the size of payloads are limited because a
+/// file may state any values.
 struct BoxReader {
   private static let maximumBoxes = 4096
   private static let maximumPayload: Int64 = 65536
@@ -33,8 +34,8 @@ struct BoxReader {
     }
   }
 
-  /// Returns the payload of `box`, or its first `limit` bytes. Returns nil if that is more than
-  /// 65536 bytes or cannot be read.
+  /// Returns the payload of `box`, cut to the first `limit` bytes if it is longer. Returns nil if
+  /// the result would exceed 65536 bytes or cannot be read.
   func payload(_ box: Box, limit: Int64 = .max) -> [UInt8]? {
     let count = min(limit, box.end - box.start)
     guard count <= Self.maximumPayload else { return nil }

@@ -44,7 +44,7 @@ struct ChunkLayouts {
   }
 
   /// Returns the length of the audio of a RIFF file in bytes. Returns nil for RF64, and if the
-  /// header is unfinished, so that it states 0 or a value close to the largest one.
+  /// header is unfinished, so that the stated length is 0 or close to the largest 32-bit value.
   func waveDataLength() -> Int64? {
     guard let riff = source.bytes(at: 0, count: 4), riff == Array("RIFF".utf8),
       let chunk = chunk("data", .wave), chunk.length > 0, chunk.length < 0xFFFF_0000

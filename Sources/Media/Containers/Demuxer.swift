@@ -27,6 +27,8 @@ final class Demuxer {
   private var lastPageTried: Int64 = -1
   private var lastErrorPlace: Int64 = -1
 
+  /// Opens the container in `source`.
+  ///
   /// - Throws: `MediaError` if the source cannot be read, if no demuxer accepts the bytes, or if
   ///   `interrupt` is raised.
   init(source: any ByteSource, interrupt: InterruptFlag?) throws(MediaError) {
@@ -96,8 +98,9 @@ final class Demuxer {
   var interrupt: InterruptFlag? { io.interrupt }
   var isInterrupted: Bool { interrupt?.isRaised == true }
 
-  /// Whether libavformat splits packets from a bare stream of AC-3, E-AC-3, MP3 or ADTS frames. A
-  /// damaged frame header then merges several frames into one packet.
+  /// Whether the source is a bare stream of AC-3, E-AC-3, MP3 or ADTS frames, which libavformat
+  /// splits into packets. In such a stream, a damaged frame header merges several frames into one
+  /// packet.
   var isBareStream: Bool { format == .bareDolby || format == .bareMPEG }
 
   /// Restores the position of the source after direct reads from the source.
@@ -112,7 +115,7 @@ final class Demuxer {
     }
   }
 
-  /// Returns the packet that the next call of `next` will return; nil at the end.
+  /// Returns the packet that `next` will return, after skipping damaged places; nil at the end.
   ///
   /// - Throws: the errors of `next`.
   func peek() throws(MediaError) -> UnsafeMutablePointer<AVPacket>? {
@@ -166,9 +169,9 @@ final class Demuxer {
     return avformat_seek_file(context, index, .min, timestamp, timestamp, 0) >= 0
   }
 
-  /// Continues at the next page after a damaged Ogg page. Returns false if the container is not Ogg
-  /// or no page follows a damaged one. If the damaged header of a page claims more bytes than the
-  /// rest of the file has, libavformat takes that page for the end of the file.
+  /// Continues at the next page after a damaged Ogg page. Returns false if the container is not
+  /// Ogg, no page follows a damaged one, or seeking fails. If the damaged header of a page claims
+  /// more bytes than the rest of the file has, libavformat takes that page for the end of the file.
   private func resumeBehindDamagedPage() -> Bool {
     guard format == .ogg else { return false }
     let pages = OggPages(io.source)

@@ -2,8 +2,8 @@
 
 import Ambisonics
 
-/// Reads the loudness and the ambisonic layouts from the boxes of a QuickTime, MP4 or M4A file,
-/// which libavformat does not report. The layouts are in `chan` boxes (QuickTime File Format) and
+/// Reads the loudness and the ambisonic layouts, which libavformat does not report, from the boxes
+/// of a QuickTime, MP4 or M4A file. The layouts are in `chan` boxes (QuickTime File Format) and
 /// `SA3D` boxes (Spatial Audio RFC).
 struct MovieBoxes {
   private let reader: BoxReader
@@ -14,7 +14,7 @@ struct MovieBoxes {
     top = reader.top
   }
 
-  /// Whether the file is a truncated QuickTime or MP4 file, which has an `ftyp` box but lacks the
+  /// Whether the file is a truncated QuickTime or MP4 file: it has an `ftyp` box but lacks the
   /// index (the `moov` box).
   var isCutShort: Bool { top.contains { $0.type == "ftyp" } && movie == nil }
 

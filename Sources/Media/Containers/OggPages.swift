@@ -13,9 +13,9 @@ struct OggPages {
     size = source.byteCount ?? 0
   }
 
-  /// Looks for a page that is damaged or that extends past the end of the file, starting with the
-  /// page at byte offset `start`. Returns the byte offset of the next page after it; nil if all
-  /// pages are intact or no page follows.
+  /// Looks for a page whose header is damaged or that extends past the end of the file, starting
+  /// with the page at byte offset `start`. Returns the byte offset of the next page after the
+  /// damaged one; nil if there is no damaged page, no page follows, or `start` is negative.
   func damaged(after start: Int64) -> Int64? {
     guard start >= 0 else { return nil }
     var page = start

@@ -3,10 +3,11 @@
 import CFFmpeg
 
 /// Converts frames whose number of channels changed in mid-stream to the channels of the output
-/// queue. Loudspeaker layouts are mixed with libswresample's matrix. All other channels are copied
-/// by index: surplus input channels are dropped, and missing output channels are silent.
+/// queue. Loudspeaker layouts that libswresample supports are mixed with its matrix. Otherwise, the
+/// channels are copied by index: surplus input channels are dropped, and missing output channels
+/// are silent.
 final class ChannelRemix {
-  /// The queue of the frames to convert; `process` empties it.
+  /// The frames to convert; `process` empties this queue.
   let input: PlanarQueue
   private var context: OpaquePointer?
 

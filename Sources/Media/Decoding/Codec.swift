@@ -19,7 +19,10 @@ final class Codec {
   /// from damage.
   let isLossy: Bool
 
-  /// - Throws: `MediaError.unplayable` if the codec rejects the track.
+  /// Opens the codec of a track.
+  ///
+  /// - Throws: `MediaError.unplayable` if FFmpeg has no decoder for the track or the decoder cannot
+  ///   be opened.
   init(
     _ demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange
   ) throws(MediaError) {
@@ -83,8 +86,8 @@ final class Codec {
     }
   }
 
-  /// Whether the packet ends within a PCM frame, as in a cut or padded file. The codec reports an
-  /// error for the incomplete frame; that error can be ignored.
+  /// Whether the packet ends within a PCM frame, as in a truncated or padded file. The codec
+  /// reports an error for the incomplete frame; that error can be ignored.
   func isFragment(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
     let bits = av_get_exact_bits_per_sample(context.pointee.codec_id)
     let frameBits = bits * context.pointee.ch_layout.nb_channels

@@ -6,7 +6,7 @@ import CFFmpeg
 /// Mutes invalid samples and rejects invalid frames.
 ///
 /// `TrackDecoder` (for files) and `SegmentDecoder` (for sequences of segments) track the position
-/// of each frame in time and replace missing frames.
+/// of each frame in time and replace missing frames by silence.
 final class Decoder {
   enum Step {
     /// A frame is ready for `append`.
@@ -37,7 +37,7 @@ final class Decoder {
   enum Outcome {
     /// The frame was appended; some of its samples may have been muted.
     case sound(muted: DropoutFader.Muted)
-    /// The frame was rejected; `frames` is its length.
+    /// The frame was rejected; `frames` is its length in frames.
     case damage(frames: Int)
   }
 
@@ -64,7 +64,10 @@ final class Decoder {
   /// The layout to which frames with a different number of channels are mixed.
   private var home = AVChannelLayout()
 
-  /// - Throws: `MediaError.unplayable` if the codec rejects the track.
+  /// Opens the decoder of a track and selects the stream of the track in `demuxer`.
+  ///
+  /// - Throws: `MediaError.unplayable` if FFmpeg has no decoder for the track or the decoder cannot
+  ///   be opened; `.openFailed` if memory runs out.
   init(
     _ demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange
   ) throws(MediaError) {
@@ -84,21 +87,21 @@ final class Decoder {
   }
 
   var dynamicRange: DynamicRange { gain.mode }
-  /// Whether dialogue is decoded at the level that `dynamicRange` defines. For AAC, this is false
-  /// until the stream has stated a reference level.
+  /// Whether dialogue is decoded at the level that `dynamicRange` defines. For AAC, the value is
+  /// false until the stream has stated a reference level.
   var hasDialogueLevel: Bool { codec.hasDialogueLevel || gain.hasReference }
 
   /// The frame that `step` decoded last.
   var frame: UnsafeMutablePointer<AVFrame> { codec.frame }
 
-  /// The number of channels of the decoded frames before they are mixed to the number of channels
-  /// of the queue; nil if the frames are not mixed.
+  /// The number of channels of the decoded frames if they are mixed to the channels of the queue;
+  /// nil if they are not mixed.
   var mixedChannels: Int? { remix?.input.channels }
 
   /// Makes the codec keep the encoder delay in its output. The caller must drop that delay.
   func leaveDelay() { codec.leaveDelay() }
 
-  /// Advances decoding by at most one packet.
+  /// Advances decoding by at most one packet and returns what happened.
   ///
   /// - Throws: `.interrupted`, or the source's own error.
   func step(_ demuxer: Demuxer) throws(MediaError) -> Step {
@@ -147,9 +150,10 @@ final class Decoder {
     fader.noteSilence()
   }
 
-  /// Appends the decoded frame to `queue`, which must be empty, and mixes it to the number of
-  /// channels of the queue if necessary. Rejects a frame that cannot be converted or that only
-  /// damage can cause and, if `rate` is given, a frame with a different sample rate.
+  /// Appends the decoded frame to `queue`, which must be empty, and mixes the frame to the number
+  /// of channels of the queue if necessary. Rejects a frame that cannot be converted, a frame of a
+  /// lossy codec with NaN or with a sample above +30 dBFS and, if `rate` is given, a frame with
+  /// another sample rate.
   func append(to queue: PlanarQueue, onlyAt rate: Int? = nil) -> Outcome {
     state = .packets
     let frames = Int(frame.pointee.nb_samples)

@@ -9,7 +9,7 @@ extension PlanarQueue {
   /// 8-, 16- and 24-bit integers and float32 are converted exactly; 32- and 64-bit integers and
   /// float64 are rounded to the nearest float32 (ties to even).
   ///
-  /// - Returns: false, without appending anything, if the sample format is not supported.
+  /// - Returns: true if the samples were appended; false if the sample format is not supported.
   func append(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool {
     let format = AVSampleFormat(rawValue: frame.pointee.format)
     let isPlanar = av_sample_fmt_is_planar(format) != 0

@@ -12,8 +12,8 @@ import Glibc
 ///
 /// The response is flat within 0.04 dB up to 0.94 of the lower Nyquist frequency. If the rate is
 /// lowered, the response is below -120 dB from the output's Nyquist frequency upwards. The residual
-/// of a 997 Hz tone is below -136 dB. ResamplingTests checks similar limits. The filter is a
-/// Kaiser-windowed sinc (beta 12, about 256 taps at the lower of the two rates).
+/// of a 997 Hz tone is below -136 dB. ResamplingTests checks the response and the residual. The
+/// filter is a Kaiser-windowed sinc (beta 12, about 256 taps at the lower of the two rates).
 final class Resampler {
   /// The largest number of channels in one libswresample context; FFmpeg 5.1 rejects more.
   private static let maximumGroup = 64
@@ -59,7 +59,8 @@ final class Resampler {
     }
   }
 
-  /// Takes all frames from `input` and appends the output frames that are ready to `output`.
+  /// Takes all frames from `input` and appends to `output` the output frames that are complete so
+  /// far.
   func process(_ input: PlanarQueue, into output: PlanarQueue) {
     guard input.count > 0 else { return }
     framesIn += Int64(input.count)
@@ -148,8 +149,8 @@ struct ResamplingRatio {
   /// keeps that point at or below the input's Nyquist frequency.
   static let cutoff = 0.96
 
-  /// The number of input frames after which the filter phases repeat. They produce `periodOut`
-  /// output frames.
+  /// The number of input frames after which the filter phases repeat. These input frames produce
+  /// `periodOut` output frames.
   let periodIn: Int64
   let periodOut: Int64
   /// Half the length of the filter in input frames, with a margin of one to two frames.

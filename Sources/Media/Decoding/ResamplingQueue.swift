@@ -13,6 +13,13 @@ final class ResamplingQueue {
   /// The number of frames at `sampleRate` that are still to be dropped.
   private var toDiscard: Int
 
+  /// Creates an empty queue.
+  ///
+  /// - Parameters:
+  ///   - channels: the number of channels.
+  ///   - inputRate: the decoder's rate, in Hz.
+  ///   - sampleRate: the requested rate, in Hz.
+  ///   - discarding: the number of output frames to drop from the start.
   /// - Throws: `.outputRate` if the conversion between the two rates cannot be set up.
   init(
     channels: Int, from inputRate: Int, to sampleRate: Int, discarding: Int = 0
@@ -48,15 +55,18 @@ final class ResamplingQueue {
     resampler?.process(input, into: output)
   }
 
-  /// Makes the frames ready that the resampler still holds. Only frames at another rate may follow.
+  /// Makes the frames that the resampler still holds ready to be read. Afterwards, `take` accepts
+  /// only frames at another rate.
   func finish() { resampler?.finish(into: output) }
 
   /// Returns a queue for the frames that follow a change of the number of channels. The first of
-  /// them has the index `frame` at the decoder's rate.
+  /// these frames has the index `frame` at the decoder's rate.
   ///
   /// The output frames stay at the times that they would have if the entire stream were resampled.
   /// For that, the new resampler first receives silence from the start of the current period of its
   /// phases up to `frame`; the output of that silence is dropped.
+  ///
+  /// - Throws: `.outputRate` if the conversion cannot be set up.
   func following(channels: Int, from frame: Int64) throws(MediaError) -> ResamplingQueue {
     let next = try ResamplingQueue(
       channels: channels, from: inputRate, to: sampleRate, discarding: toDiscard)

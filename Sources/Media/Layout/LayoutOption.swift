@@ -5,8 +5,9 @@ import CFFmpeg
 
 /// How to interpret the channels of a track.
 public enum LayoutOption: Sendable, Equatable {
-  /// As the container labels them. 4, 9, 16, 25, 36, 49 or 64 unlabelled channels are ACN/SN3D. If
-  /// there are two more channels than these, the last two are head-locked stereo (RFC 8486).
+  /// The layout that the container states. If there is none, 4, 9, 16, 25, 36, 49 or 64 channels
+  /// are a soundfield in ACN order and SN3D scale. With two more channels, the last two are
+  /// head-locked stereo (RFC 8486).
   case auto
   /// A first-order soundfield, with or without head-locked stereo.
   case foa
@@ -19,11 +20,13 @@ public enum LayoutOption: Sendable, Equatable {
   /// Loudspeakers. `name` is the name that the user gave, in lower case.
   case speakers(name: String, [Speaker])
 
-  /// The accepted names that help and messages list. Other layout names of FFmpeg and lists such as
-  /// `FL+FR+LFE` are accepted too.
+  /// The accepted names that the help and the messages list. Other layout names of FFmpeg and lists
+  /// such as `FL+FR+LFE` are accepted too.
   public static let names =
     ["auto", "foa", "hoa", "fuma", "binaural"] + bedNames
 
+  /// Parses the name of a layout.
+  ///
   /// - Parameter text: one of `names`, a layout name of FFmpeg or a list of its channel names, in
   ///   upper or lower case.
   /// - Throws: `MediaError.unknownLayout` if `text` is none of these.
@@ -94,6 +97,8 @@ public enum LayoutOption: Sendable, Equatable {
 
   /// Returns an ambisonic layout of one of `orders`. A file that is labelled N3D or FuMa keeps that
   /// convention, because the option only selects the kind of content.
+  ///
+  /// - Throws: `.layoutMismatch` if the number of channels fits none of `orders`.
   private func soundfield(
     _ layout: ChannelLayout, orders: ClosedRange<Int>
   ) throws(MediaError) -> ChannelLayout {
@@ -131,8 +136,8 @@ extension LayoutOption {
     "7.1.2", "7.1.4", "9.1.6",
   ]
 
-  /// The loudspeakers of beds with height channels, by name, in WAV order. Older versions of FFmpeg
-  /// have no names for these beds.
+  /// The loudspeakers of beds with height channels, by name, in the order of FFmpeg's channel
+  /// numbers, which extends the WAV order. Older versions of FFmpeg have no names for these beds.
   private static let beds: [String: [Speaker]] = {
     let front: [Speaker] = [.frontLeft, .frontRight, .frontCenter, .lowFrequency]
     let back: [Speaker] = [.backLeft, .backRight]

@@ -2,7 +2,8 @@
 
 private import Glibc
 
-/// Applies the reference level and the gains that an AAC stream transmits to its decoded frames.
+/// Scales the decoded frames of an AAC stream by the reference level and the gains that the stream
+/// transmits.
 struct AACGain {
   let mode: DynamicRange
   private var levels = AACLevels()
@@ -21,8 +22,8 @@ struct AACGain {
   /// fade.
   mutating func cut() { last = nil }
 
-  /// Applies the gain of the newest access unit to the decoded frame in `queue`. The gain fades
-  /// over the frame from the gain of the previous frame. The fade is a sine-squared curve, like the
+  /// Applies the current gain to the decoded frame in `queue`. Over the frame, the gain fades from
+  /// that of the previous frame to the current one. The fade is a sine-squared curve, like the
   /// overlap of the codec's transform.
   mutating func apply(to queue: PlanarQueue) {
     let gain = linear

@@ -10,13 +10,13 @@ private import Glibc
 /// matches in about one of ten thousand access units. Data after the channels is therefore used
 /// only if two consecutive units match with the same reference level.
 struct AACLevels {
-  /// The newest confirmed data; nil until data has been confirmed. A reference level remains valid
+  /// The newest accepted data; nil until data has been accepted. A reference level remains valid
   /// until a newer one is found.
   private(set) var newest: AACDynamicRange?
   private var candidate: AACDynamicRange?
   /// The number of access units since `newest` was set.
   private var age = 0
-  /// The largest number of access units without confirmed data to which the newest gain still
+  /// The largest number of access units without accepted data to which the newest gain still
   /// applies.
   private static let longestAge = 50
 
@@ -120,7 +120,10 @@ struct AACDynamicRange: Equatable {
   /// Length in bytes, including the extension type before the data.
   var byteCount = 1
 
-  /// - Parameter bits: positioned after the extension type; on return, after the data.
+  /// Parses the data.
+  ///
+  /// - Parameter bits: the bits of the access unit, positioned after the extension type; on return,
+  ///   positioned after the data.
   init(_ bits: inout BitReader) {
     var hasExclusions = false
     if bits.flag() {

@@ -4,9 +4,9 @@ import CFFmpeg
 
 /// How decoders apply the level metadata of AC-3, E-AC-3 and AAC.
 ///
-/// Every mode brings dialogue to one fixed level, regardless of the level at which it was coded.
-/// `dynrng` and `compr` are the gains in AC-3 and E-AC-3. AAC transmits one gain, which `line` and
-/// `rf` both apply.
+/// Each mode brings dialogue to a fixed level, regardless of the level at which the dialogue was
+/// coded. `dynrng` and `compr` are the gains in AC-3 and E-AC-3. AAC transmits one gain, which
+/// `line` and `rf` both apply.
 public enum DynamicRange: String, Sendable, CaseIterable {
   /// Dialogue at -31 LUFS. `dynrng` brings louder and softer sound closer to that level.
   case line

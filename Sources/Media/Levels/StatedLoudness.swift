@@ -39,8 +39,8 @@ public struct StatedLoudness: Sendable, Equatable {
 
   /// Reads the loudness from tags. Returns nil if no tag states a plausible loudness.
   ///
-  /// - Parameter tag: returns the value of the tag with the given name, ignoring case; nil if there
-  ///   is none.
+  /// - Parameter tag: a function that looks up a tag by its name, ignoring case, and returns the
+  ///   value; nil if the tag is missing.
   static func tagged(_ tag: (String) -> String?) -> StatedLoudness? {
     // In units of 1/256 dB, relative to -23 LUFS.
     if let gain = tag("R128_TRACK_GAIN").flatMap({ Int($0) }), (-32768...32767).contains(gain) {
@@ -59,7 +59,8 @@ public struct StatedLoudness: Sendable, Equatable {
     return nil
   }
 
-  /// Parses the number at the start of a text such as "-6.52 dB". Returns nil if there is none.
+  /// Parses the number at the start of a text such as "-6.52 dB". Returns nil if the text does not
+  /// start with a number.
   private static func leadingNumber(_ text: String) -> Double? {
     let trimmed = text.drop { $0 == " " }
     let digits = trimmed.prefix { "0123456789+-.eE".contains($0) }

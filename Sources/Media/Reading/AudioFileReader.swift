@@ -5,11 +5,11 @@ import CFFmpeg
 
 /// Reads one audio track of a file as float32 at a requested sample rate.
 ///
-/// It reads everything that FFmpeg's libraries decode. Lossless codecs, PCM of up to 24 bits and
-/// float32 are bit-exact at the file's own rate; wider samples are rounded to the nearest float32.
-/// Encoder delay and padding are removed if the container states them. With `in` as the file's rate
-/// and another rate `out` requested, n frames become ceil(n * out / in), and frame k is at the time
-/// k / out.
+/// The reader accepts everything that FFmpeg's libraries decode, within the limits of `AudioTrack`.
+/// Lossless codecs, PCM of up to 24 bits and float32 are bit-exact at the file's own rate; wider
+/// samples are rounded to the nearest float32. Encoder delay and padding are removed if the
+/// container states them. With `in` as the file's rate and another rate `out` requested, n frames
+/// become ceil(n * out / in), and frame k is at the time k / out.
 ///
 /// A damaged file keeps playing: packets that do not decode become silence of the same length,
 /// invalid samples are muted, and `warnings` reports each kind of problem once.
@@ -37,6 +37,8 @@ public final class AudioFileReader: @unchecked Sendable {
   private var queue: ResamplingQueue
   private var hasEnded = false
 
+  /// Opens a file and chooses the track to read.
+  ///
   /// - Parameters:
   ///   - path: the path of a regular file.
   ///   - track: the track number, from 1; nil for the richest track that can be decoded.
@@ -45,7 +47,8 @@ public final class AudioFileReader: @unchecked Sendable {
   ///   - interrupt: a flag that, once raised, makes the reader throw `MediaError.interrupted`
   ///     instead of reading or decoding more.
   ///   - onWarning: called for the first warning of each kind, on the thread that uses the reader.
-  /// - Throws: `MediaError`, whose `description` is one line for the user.
+  /// - Throws: `MediaError` if the file or the track cannot be read at this rate. Its `description`
+  ///   is one line for the user.
   public convenience init(
     path: String, track: Int? = nil, sampleRate: Int? = nil, dynamicRange: DynamicRange = .line,
     interrupt: InterruptFlag? = nil, onWarning: ((MediaWarning) -> Void)? = nil
@@ -107,9 +110,10 @@ public final class AudioFileReader: @unchecked Sendable {
     set { decoder.runs.areFollowed = newValue }
   }
 
-  /// The length that the file states, in frames at `sampleRate`; nil if the file states none. The
-  /// length is exact for PCM and lossless files. For lossy files it may be wrong by the length of
-  /// the padding.
+  /// The length that the file states, in frames at `sampleRate`; nil if the file states none, or if
+  /// the length is only estimated from the bit rate. The length is exact for PCM and lossless
+  /// files, except in containers with coarse timestamps such as Matroska. For lossy files, the
+  /// length may be wrong by the length of the padding.
   public var duration: Int? {
     decoder.statedLength.map {
       Int(av_rescale_rnd($0, Int64(sampleRate), Int64(track.sampleRate), AV_ROUND_UP))
@@ -131,7 +135,7 @@ public final class AudioFileReader: @unchecked Sendable {
   }
 
   /// Reads the next frames, channels x frames, into one plane per channel. If `followsLayout` is
-  /// set, reading stops at the end of a run, and this call returns 0 until `nextLayout` is called.
+  /// set, reading stops at the end of a run; further calls return 0 until `nextLayout` is called.
   ///
   /// - Returns: the number of frames written: `frames`, or fewer at the end of a run or of the
   ///   track; 0 if no frame of the run or track is left.
@@ -187,8 +191,8 @@ extension AudioFileReader {
   }
 
   /// Returns the frame from which to decode, at the track's rate, and the number of output frames
-  /// to drop from there. Resampling starts at a multiple of the period of its phases, early enough
-  /// to fill the filter before `frame`.
+  /// to drop before `frame`. Resampling starts at a multiple of the period of its phases, early
+  /// enough to fill the filter before `frame`.
   private func sourceFrame(for frame: Int) -> (target: Int64, discard: Int) {
     guard sampleRate != track.sampleRate else { return (Int64(frame), 0) }
     let ratio = ResamplingRatio(from: track.sampleRate, to: sampleRate)

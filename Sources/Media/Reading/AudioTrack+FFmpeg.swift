@@ -64,8 +64,9 @@ extension AudioTrack {
   }
 
   /// Returns the track, corrected by the format of its first frame. That format takes precedence
-  /// over the one that the container states. It also takes precedence over the one that libavformat
-  /// reports after analysing a short file to its end.
+  /// over the format that the container states, and over the format that libavformat reports after
+  /// it has analysed a short file to the end. The layout changes only if the number of channels
+  /// differs.
   func corrected(by frame: UnsafeMutablePointer<AVFrame>) -> AudioTrack {
     var track = self
     track.sampleRate = Int(frame.pointee.sample_rate)

@@ -4,7 +4,8 @@ public import Ambisonics
 
 /// One audio track of a file, as its container describes it.
 public struct AudioTrack: Sendable, Equatable {
-  /// The largest number of channels that can be played: seventh order (64) with head-locked stereo.
+  /// The largest number of channels that can be played: a soundfield of seventh order (64) with
+  /// head-locked stereo (2).
   public static let maximumChannels = 66
   /// The sample rates that can be played, in Hz.
   public static let sampleRates = 8000...384_000
@@ -32,7 +33,7 @@ public struct AudioTrack: Sendable, Equatable {
   /// "binaural" in the title or handler name, or the codec (Dolby Headphone) can indicate this.
   public internal(set) var isBinaural: Bool
   /// The matrix encoding of additional channels into the existing ones; nil if the codec indicates
-  /// none.
+  /// none or no frame has been decoded yet.
   public internal(set) var matrixEncoding: MatrixEncoding?
   let changes: LayoutChanges
   let streamIndex: Int
@@ -44,8 +45,9 @@ public struct AudioTrack: Sendable, Equatable {
   public var isDecodable: Bool { problem == nil }
   /// Whether the codec and the container allow the number of channels to change in mid-stream.
   public var canChangeChannels: Bool { changes.arePossible }
-  /// The layouts besides the first that are to be expected later in the track. The list is empty if
-  /// the codec or the container does not allow changes, or if no other layout is expected.
+  /// The layouts to be expected later in the track; these may include `layout` itself. The list is
+  /// empty if the codec or the container does not allow changes, or if no particular layout is
+  /// expected.
   public var laterLayouts: [ChannelLayout] { changes.expected }
 }
 

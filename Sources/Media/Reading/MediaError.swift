@@ -28,7 +28,7 @@ public enum MediaError: Error, Sendable, Equatable {
 
 /// The reason why one track of a file cannot be played.
 public enum TrackProblem: Sendable, Equatable {
-  /// This FFmpeg has no decoder for `codec`.
+  /// The installed FFmpeg has no decoder for `codec`.
   case noDecoder(codec: String)
   case channelCount(Int)
   case sampleRate(Int)
@@ -107,8 +107,8 @@ extension MediaError: CustomStringConvertible {
   }
 }
 
-/// Replaces control characters with U+FFFD. A name from a file or an argument then prints as one
-/// line, even if it contains a line break or an escape code.
+/// Returns `text` with U+FFFD in place of control characters and line separators. A name from a
+/// file or an argument then prints as one line, even if it contains a line break or an escape code.
 func printable(_ text: String) -> String {
   guard text.unicodeScalars.contains(where: isControl) else { return text }
   return String(

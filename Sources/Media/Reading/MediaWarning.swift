@@ -4,8 +4,8 @@
 /// a count.
 public struct MediaWarning: Sendable, Equatable {
   public enum Kind: Sendable, Equatable, Hashable, CaseIterable {
-    /// Packets did not decode and were replaced by silence of the same length. `count` is the
-    /// number of packets.
+    /// Packets did not decode, or the container is damaged; silence replaces the lost sound.
+    /// `count` is the number of packets and damaged places.
     case corruptPackets
     /// Audio is missing according to the timestamps and was replaced by silence. `count` is the
     /// number of places.
@@ -73,7 +73,8 @@ struct WarningCollector {
   }
 }
 
-/// Formats a number with `decimals` decimal places, 0 to 6, without Foundation.
+/// Formats a number with `decimals` decimal places, 0 to 6, without Foundation. Magnitudes of 1e12
+/// and above, infinity and NaN keep Swift's default format.
 package func fixed(_ value: Double, decimals: Int) -> String {
   guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
   var scale = 1

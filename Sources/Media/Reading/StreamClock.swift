@@ -55,8 +55,9 @@ struct StreamClock {
     if isFrame, frames > 0 { lastFrameLength = frames }
   }
 
-  /// Returns the number of frames of silence to insert before the frame with this timestamp.
-  /// `isUnexplained` is true if only the timestamp indicates a gap and no loss was recorded.
+  /// Returns the number of frames of silence to insert before the frame with this timestamp, and
+  /// clears the recorded losses. `isUnexplained` is true if only the timestamp indicates a gap and
+  /// no loss was recorded.
   mutating func gap(before timestamp: Int64) -> (frames: Int64, isUnexplained: Bool) {
     let lost = takeLost()
     guard isTrusted, timestamp != FF_NO_TIMESTAMP else { return (lost ?? 0, false) }
@@ -75,14 +76,16 @@ struct StreamClock {
     return jump > max(threshold, tolerance) ? (jump, true) : (0, false)
   }
 
-  /// Returns the number of frames of silence to insert after the last frame.
+  /// Returns the number of frames of silence to insert after the last frame, and clears the
+  /// recorded losses.
   mutating func gapAtEnd() -> Int64 { takeLost() ?? 0 }
 
-  /// Returns the timestamp of a frame; nil until the first timestamp is known.
+  /// Returns the timestamp of the frame with the index `frame`; nil until the first timestamp is
+  /// known.
   func timestamp(frame: Int64) -> Int64? { origin.map { $0 + ticks(frames: frame) } }
 
-  /// Sets the position from the first timestamp after a seek and returns the position. Returns nil
-  /// if the frame has no timestamp or no earlier timestamp is known.
+  /// Sets the position from the first timestamp after a seek and returns the position in frames.
+  /// Returns nil if the frame has no timestamp or if no timestamp was known before the seek.
   mutating func settle(at timestamp: Int64) -> Int64? {
     guard let origin, timestamp != FF_NO_TIMESTAMP else { return nil }
     lost = 0

@@ -25,7 +25,10 @@ final class TrackDecoder {
   /// Frames before this index are decoded and dropped, and cause no warning.
   private var firstWanted: Int64 = 0
 
-  /// - Throws: `MediaError.unplayable` if the decoder rejects the track.
+  /// Opens the decoder of `track` without decoding anything.
+  ///
+  /// - Throws: `MediaError.unplayable` if FFmpeg has no decoder for the track or the decoder cannot
+  ///   be opened; `.openFailed` if memory runs out.
   init(
     _ demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange, warnings: WarningCollector
   ) throws(MediaError) {
@@ -41,8 +44,11 @@ final class TrackDecoder {
 
   /// Returns a new decoder at the start of the file, with its first frame decoded.
   ///
-  /// - Parameter seconds: the current position, which `.seekFailed` reports if the file no longer
-  ///   has the track.
+  /// - Parameters:
+  ///   - track: the track to decode.
+  ///   - seconds: the current position in seconds, for the error.
+  /// - Throws: `.seekFailed` if the file no longer has the track, and the errors of opening and
+  ///   reading the file.
   func restarted(
     as track: AudioTrack, at seconds: Double
   ) throws(MediaError) -> TrackDecoder {
@@ -57,8 +63,8 @@ final class TrackDecoder {
     return fresh
   }
 
-  /// The length that the file states, in frames; nil if the length is unknown or only estimated
-  /// from the bit rate.
+  /// The length that the file states, in frames at the track's rate; nil if the length is unknown
+  /// or only estimated from the bit rate.
   var statedLength: Int64? {
     if let frames = track.statedFrames { return frames }
     guard demuxer.context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE,
@@ -124,8 +130,8 @@ final class TrackDecoder {
   /// Makes `fill` drop the frames before `frame`, which must not have been appended yet.
   func skip(to frame: Int64) { firstWanted = frame }
 
-  /// Returns the number of frames to decode before the target of a seek. They last longer than the
-  /// memory of any codec: Opus needs 80 ms, and MP3 needs a few packets because of its bit
+  /// Returns the number of frames to decode before the target of a seek. These frames last longer
+  /// than the memory of any codec: Opus needs 80 ms, and MP3 needs a few packets because of its bit
   /// reservoir.
   private static func preroll(sampleRate: Int) -> Int64 { max(16384, Int64(sampleRate) / 5) }
 
@@ -230,7 +236,7 @@ extension TrackDecoder {
   }
 
   /// Trims the padding at the end of an MP4 file. The stated duration of the last packet may be
-  /// shorter than the sound that is decoded from it.
+  /// shorter than the sound that the packet contains.
   private func trimPadding(_ queue: PlanarQueue) {
     let ticks = decoder.lastPacket.duration
     guard clock.isTrusted, demuxer.format == .quickTime, ticks > 0,

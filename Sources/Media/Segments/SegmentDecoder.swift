@@ -6,8 +6,9 @@ import CFFmpeg
 /// Decodes consecutive segments as one continuous sound.
 ///
 /// The decoder keeps its state from one segment to the next, as encoders of HLS segments expect.
-/// Packets of a segment that do not decode become silence of the same length. A segment that does
-/// not follow the previous one is rejected; the caller creates a new decoder for it.
+/// Gaps between the timestamps of decoded packets, and decoded frames that are rejected, become
+/// silence of the same length. A segment that does not follow the previous one is rejected; the
+/// caller creates a new decoder for it.
 ///
 /// ## Threading
 /// Use a decoder from one thread at a time.
@@ -44,6 +45,8 @@ public final class SegmentDecoder: @unchecked Sendable {
 
   private static let longestErrorRun = 1000
 
+  /// Opens the first segment and decodes its first frame.
+  ///
   /// - Parameters:
   ///   - first: the segment to begin with.
   ///   - isStart: whether the sound begins here. If so, the encoder delay is dropped, provided that
@@ -217,8 +220,8 @@ private struct FrameClock {
   /// Jumps of this length or more within a segment are ignored as invalid.
   private static let longestGapSeconds = 60.0
 
-  /// Time of the first frame before anything is dropped, in seconds; nil if the segments have no
-  /// clock.
+  /// Time of the first decoded frame, before the encoder delay is dropped, in seconds; nil if the
+  /// segments have no clock.
   let origin: Double?
   let sampleRate: Int
   /// The number of frames that are still to be dropped.

@@ -14,8 +14,14 @@ struct SegmentDemuxer {
   /// Encoder delay in frames; 0 if the container does not state it.
   let encoderDelay: Int64
 
-  /// - Parameter wanted: the identifier of the track. If it is nil or the segment has no such
-  ///   track, the richest track is chosen.
+  /// Opens a segment and selects one of its tracks.
+  ///
+  /// - Parameters:
+  ///   - segment: the segment to open.
+  ///   - wanted: the identifier of the track. If it is nil or the segment has no such track, the
+  ///     richest track is chosen.
+  ///   - interrupt: a flag that stops opening and reading once raised.
+  /// - Throws: `MediaError` if the segment cannot be read or has no playable track.
   init(
     _ segment: CodedSegment, track wanted: Int?, interrupt: InterruptFlag?
   ) throws(MediaError) {

@@ -80,7 +80,7 @@ final class AtomicOutput {
     if let temporary { unlink(temporary) }
   }
 
-  /// Writes all of `bytes` by repeated calls of `step`. Returns false, with `errno` set, if that
+  /// Writes all of `bytes` by repeated calls of `step`. Returns false, with `errno` set, if a call
   /// fails.
   private func write(
     _ bytes: UnsafeRawBufferPointer, _ step: (UnsafeRawBufferPointer) -> Int

@@ -13,7 +13,7 @@ struct WAVHeader {
   private static let float: UInt16 = 3
   private static let extensible: UInt16 = 0xFFFE
   private static let ds64Length: UInt32 = 28
-  /// KSDATAFORMAT_SUBTYPE_IEEE_FLOAT without its first two bytes.
+  /// The GUID KSDATAFORMAT_SUBTYPE_IEEE_FLOAT without its first two bytes.
   private static let floatTail: [UInt8] = [
     0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71,
   ]

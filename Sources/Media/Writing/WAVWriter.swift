@@ -5,20 +5,19 @@ public import Ambisonics
 /// Writes a float32 WAV file incrementally.
 ///
 /// The file appears under its name only when `close` has succeeded. Until then it is a hidden file
-/// in the same folder. The header of that file is at most one second of audio behind, so the file
-/// can be played if the process is killed. More than two channels are written as
-/// WAVE_FORMAT_EXTENSIBLE, with a loudspeaker mask if every channel has a bit in the mask and the
-/// channels are in the order of the bits. A file larger than 4 GiB is an RF64 file. If the path
-/// names a device or a FIFO, the data is written to it directly.
+/// in the same folder. After every call of `write`, the header of that file is less than one second
+/// behind the audio, so the file can be played if the process is killed. More than two channels are
+/// written as WAVE_FORMAT_EXTENSIBLE, with a loudspeaker mask if every channel has a bit in the
+/// mask and the channels are in the order of the bits. A file larger than 4 GiB is an RF64 file. If
+/// the path names a device or a FIFO, the data is written to it directly.
 ///
-/// libavformat's muxer is not used because it does not update the header before the end and writes
-/// no mask for our layouts.
+/// libavformat's muxer is not used because it updates the header only at the end.
 ///
 /// ## Threading
 /// Use a writer from one thread at a time.
 public final class WAVWriter: @unchecked Sendable {
-  /// The largest number of channels. An exported decoder of seventh order needs 128 (64 filters per
-  /// ear).
+  /// The largest number of channels of a file. An exported decoder of seventh order needs 128 (64
+  /// filters per ear).
   public static let maximumChannels = 1024
 
   public let channels: Int
@@ -32,10 +31,13 @@ public final class WAVWriter: @unchecked Sendable {
 
   private static let bufferFrames = 4096
 
+  /// Creates the unfinished file and writes its first header.
+  ///
   /// - Parameters:
   ///   - path: the path of the file, which is created or replaced by `close`. The folder must
   ///     exist.
-  ///   - layout: the layout of the channels; more than two loudspeakers are labelled in the file.
+  ///   - layout: the layout of the channels. More than two loudspeakers are labelled in the file if
+  ///     a loudspeaker mask can describe them.
   ///   - sampleRate: the sample rate in Hz, 1 to 4294967.
   /// - Throws: `MediaError.writerFormat` if the number of channels or the sample rate is out of
   ///   range; `.isDirectory` if `path` is a directory; `.writeFailed` if the file cannot be
@@ -113,7 +115,7 @@ public final class WAVWriter: @unchecked Sendable {
 }
 
 extension WAVWriter {
-  /// Appends interleaved samples (frames x channels). Their number must be a multiple of
+  /// Appends interleaved samples (frames x channels). The number of samples must be a multiple of
   /// `channels`.
   ///
   /// - Throws: `MediaError.writeFailed`, after removing the unfinished file.
