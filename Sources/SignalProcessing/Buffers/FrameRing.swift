@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// A queue of planar audio frames between one producing and one consuming thread.
 ///
-/// For a seek, the producer calls `flush`. At the next `read` or `discard`, the consumer drops all
-/// frames written before the flush, and its `generation` increases by one.
+/// For a seek, the producer calls `flush`. The next `read` or `discard` of the consumer drops all
+/// frames written before the flush and sets `generation` to the value that `flush` returned.
 ///
 /// ## Threading
 /// One thread at a time may write and flush, and another may read and discard. Both sides are
@@ -20,8 +20,8 @@ public final class FrameRing: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   private let written: UnsafeMutablePointer<Atomic<Int>>
   private let taken: UnsafeMutablePointer<Atomic<Int>>
-  /// The generation (16 bits) and its first frame (48 bits) in one word, so that they are
-  /// consistent.
+  /// The generation (16 bits) and its first frame (48 bits) in one word, so that the consumer reads
+  /// consistent values.
   private let mark: UnsafeMutablePointer<Atomic<UInt64>>
   /// The generation that the consumer saw last. Only the consumer uses this value.
   private let seenGeneration: UnsafeMutablePointer<Int>
@@ -79,7 +79,7 @@ public final class FrameRing: @unchecked Sendable {
   /// - Parameters:
   ///   - channels: `channelCount` pointers.
   ///   - offset: index of the first frame to take from each channel.
-  ///   - frames: number of frames.
+  ///   - frames: the number of frames to append.
   /// - Returns: the number of frames appended, 0 to `frames`.
   @_noLocks
   @discardableResult
@@ -103,7 +103,7 @@ public final class FrameRing: @unchecked Sendable {
 
   /// Producer: invalidates all frames written so far and begins a new generation.
   ///
-  /// - Returns: the new generation, 0 to 65,535 (it wraps).
+  /// - Returns: the new generation, 0 to 65,535; 0 follows 65,535.
   @_noLocks
   @discardableResult
   public func flush() -> Int {
@@ -144,7 +144,8 @@ public final class FrameRing: @unchecked Sendable {
     return count
   }
 
-  /// Consumer: drops up to `frames` of the oldest frames and returns the number dropped.
+  /// Consumer: drops the oldest frames of the newest generation, at most `frames`, and returns
+  /// their number.
   @_noLocks
   @discardableResult
   public func discard(frames: Int) -> Int {

@@ -3,9 +3,10 @@
 /// Returns every filter convolved with `fir`, so that one filter replaces the two in series.
 ///
 /// - Parameters:
-///   - filters: any number x taps.
-///   - fir: at least one tap; if it is empty, the filters are returned unchanged.
-/// - Returns: the same number of filters x (taps + fir.count - 1).
+///   - filters: any number of filters x taps.
+///   - fir: the taps of the other filter; if there are none, `filters` is returned unchanged.
+/// - Returns: the same number of filters x (taps + fir.count - 1), where taps is the length of the
+///   longest filter.
 public func folded(_ filters: [[Float]], with fir: [Float]) -> [[Float]] {
   let taps = (filters.map(\.count).max() ?? 0) + fir.count - 1
   guard taps > 0, !fir.isEmpty else { return filters }

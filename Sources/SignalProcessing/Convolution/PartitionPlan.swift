@@ -35,8 +35,8 @@ struct PartitionPlan: Equatable {
     levels = Self.best(from: 0, size: block, taps: max(1, taps), cost).levels
   }
 
-  /// Cost of a level, in nanoseconds per frame on one particular processor. Only the proportions
-  /// matter.
+  /// The model of the cost of a level, in nanoseconds per frame on one particular processor. Only
+  /// the proportions matter.
   private struct Cost {
     let quads: Double
     let product: Double

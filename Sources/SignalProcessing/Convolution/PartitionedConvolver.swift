@@ -6,8 +6,8 @@
 /// The method is non-uniformly partitioned overlap-add in the frequency domain (`PartitionPlan`) on
 /// four inputs at a time (a quad). Every call transforms the newest block, even if it is
 /// incomplete. Each call therefore returns the output for its own input frames, regardless of their
-/// number. Silent quads are skipped. If the filters of the two ears are mirror images, only half of
-/// them are used.
+/// number. Silent quads are skipped. If the filters of the two ears are mirror images, one filter
+/// per input is enough.
 ///
 /// ## Threading
 /// Use a convolver from one thread at a time. `process` does not allocate, lock or wait.
@@ -16,7 +16,8 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   public let taps: Int
   /// The number of frames of the shortest partition, a power of two.
   public let partition: Int
-  /// Whether the filters of the two ears are used as mirror images, so that half of them suffice.
+  /// Whether the filters of the two ears are used as mirror images, so that one filter per input is
+  /// enough.
   public let isSymmetric: Bool
 
   private let set: InstructionSet
@@ -54,8 +55,8 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   ///   - right: the filters to the right ear, inputs x taps.
   ///   - partition: the number of frames of the shortest partition, a power of two, at least 16.
   ///   - set: the instruction set of the kernels to use.
-  ///   - usesSymmetry: whether to use half of the filters if the filters of the two ears are mirror
-  ///     images.
+  ///   - usesSymmetry: whether to use only one filter per input if the filters of the two ears are
+  ///     mirror images.
   public init(
     left: [[Float]], right: [[Float]], partition: Int, set: InstructionSet = .current,
     usesSymmetry: Bool = true
@@ -179,7 +180,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     index < 0 ? UnsafePointer(silence.pointer) : input + index * stride
   }
 
-  /// Sums the products of spectra and filters. Returns false if all the blocks are silent.
+  /// Sums the products of spectra and filters. Returns false if all blocks of input are silent.
   @_noLocks
   private func sum(isWhole: Bool) -> Bool {
     if isWhole {

@@ -37,8 +37,9 @@ extension InstructionSet {
     }
   }
 
-  /// Sums the products of spectra and filters that `runs` lists, for `chunks` chunks from the start
-  /// of the pointers. If `masks` is not nil, the filters are those of a symmetric head.
+  /// Sums the products of spectra and filters that `runs` lists, for the first `chunks` chunks of
+  /// both. If `masks` is not nil, the filters are those of a symmetric head. See
+  /// `Kernels.addProducts` and `Kernels.addSymmetricProducts`.
   @_noLocks
   func addProducts(
     _ spectra: UnsafePointer<Float>, stride: Int, _ filters: UnsafePointer<Float>,
@@ -78,7 +79,8 @@ extension InstructionSet {
     }
   }
 
-  /// Rotates one degree of a soundfield over one grid cell (16 frames); see `Kernels.turnDegree`.
+  /// Rotates one degree of a soundfield over `frames` frames of a grid cell, at most 16; see
+  /// `Kernels.turnDegree`.
   @_noLocks
   public func turnDegree(
     _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,
@@ -101,7 +103,8 @@ extension InstructionSet {
     }
   }
 
-  /// Computes one degree of a rotation matrix from the degree below; see `Kernels.raiseDegree`.
+  /// Computes one degree of a rotation matrix from degree 1 and the degree below; see
+  /// `Kernels.raiseDegree`.
   @_noLocks
   public func raiseDegree(
     first: UnsafePointer<Double>, below: UnsafePointer<Double>,

@@ -24,8 +24,8 @@ struct QuadLanes {
     inputs = order.map { Optional($0) } + [Int?](repeating: nil, count: empty)
   }
 
-  /// Returns how many lanes at the start of a quad have inputs that reach both ears equally. The
-  /// number is 0 unless the head is symmetric.
+  /// Returns the number of lanes, counted from the start of a quad, whose inputs reach both ears
+  /// equally. The number is 0 unless the head is symmetric.
   func evenLanes(quad: Int) -> Int { min(4, max(0, evenCount - 4 * quad)) }
 
   /// Returns the filter of a lane; empty for an empty lane. If the head is symmetric, this is the
@@ -57,7 +57,8 @@ struct EarSymmetry {
   /// (-120 dB).
   private static let tolerance = 1e-12
 
-  /// Finds the symmetry of the filters. Returns nil if they are not mirror images.
+  /// Finds the symmetry of the filters. Returns nil if the filters are not mirror images or are all
+  /// zero.
   ///
   /// - Parameters:
   ///   - left: inputs x taps.

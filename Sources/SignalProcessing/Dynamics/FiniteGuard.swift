@@ -5,13 +5,13 @@ internal import Synchronization
 
 /// Mutes NaN, infinite and out-of-range samples.
 ///
-/// A frame is bad if a sample of any channel is NaN, infinite or beyond the bound. From the first
-/// bad frame on, every channel is muted, because a soundfield without one of its channels is a
-/// different soundfield. The sound fades in again within 5 ms after the last bad frame. There is no
-/// delay, so the guard cannot fade out ahead of the cut. Instead, the last output sample decays
-/// (time constant 1 ms), which leaves a corner in the waveform but no step. The magnitude of the
-/// output is finite and at most the bound. Good frames outside a fade-in pass bit for bit. The
-/// output does not depend on the size of the calls.
+/// A frame is bad if a sample of any channel is NaN, infinite or beyond the bound. A bad frame
+/// mutes every channel, because a soundfield without one of its channels is a different soundfield.
+/// The sound fades in again within 5 ms after the last bad frame. There is no delay, so the guard
+/// cannot fade out ahead of the cut. Instead, the last output sample decays (time constant 1 ms),
+/// which leaves a corner in the waveform but no step. The magnitude of the output is finite and at
+/// most the bound. Good frames outside a fade-in pass bit for bit. The output does not depend on
+/// the size of the calls.
 ///
 /// ## Threading
 /// Call `process` and `reset` from one thread at a time; they are wait-free. Any thread may read

@@ -3,7 +3,8 @@
 internal import CRealtime
 internal import Synchronization
 
-/// A gain that never jumps: every start and every change is a raised-cosine ramp of a fixed length.
+/// A gain that changes only by raised-cosine ramps of a fixed length, unless `settle`, `restart` or
+/// the setter of `state` is used.
 ///
 /// The gain starts at 0 and rises to its target. At a gain of exactly 1, samples pass bit for bit.
 /// A new target takes effect at the next call of `process`, starting from the current gain. Apart
@@ -141,8 +142,8 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// Returns the rise from 0 to 1 as half a period of a cosine, exact at both ends. Fractions below 0
-/// count as 0, and fractions above 1 count as 1.
+/// Returns the value at `fraction` of a rise from 0 to 1, which is half a period of a cosine. The
+/// values at both ends are exact. Fractions below 0 count as 0, and fractions above 1 count as 1.
 @_noLocks
 func raisedCosine(_ fraction: Double) -> Float {
   if fraction <= 0 { return 0 }

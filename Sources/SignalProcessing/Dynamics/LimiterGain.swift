@@ -94,8 +94,8 @@ struct LimiterGain {
     index + 1 == length ? 0 : index + 1
   }
 
-  /// Returns the minimum of the last `window` gains by the algorithm of van Herk (1992) and of Gil
-  /// and Werman (1993).
+  /// Takes the newest gain and returns the minimum of the last `window` gains, by the algorithm of
+  /// van Herk (1992) and of Gil and Werman (1993).
   @_noLocks
   private func minimum(
     _ required: Int64, _ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>

@@ -6,9 +6,9 @@ internal import CRealtime
 /// as in ITU-R BS.1770-5 Annex 2, with a parabola through every local maximum.
 ///
 /// The 12-tap phases of the recommendation roll off well below half the sampling rate. The phases
-/// here are our own design: 64 taps each, a sinc function times a Kaiser window (beta 2.5). The
-/// parabola reduces the under-reading of four-fold oversampling at half the sampling rate from 0.69
-/// dB to 0.07 dB.
+/// here have 64 taps each instead: a sinc function times a Kaiser window (beta 2.5). The parabola
+/// reduces the under-reading of four-fold oversampling at half the sampling rate from 0.69 dB to
+/// 0.07 dB.
 struct TruePeakInterpolator {
   static var taps: Int { @_noLocks get { 64 } }
   static var phases: Int { @_noLocks get { 3 } }
@@ -22,14 +22,14 @@ struct TruePeakInterpolator {
   /// which the parabola passes.
   private static var parabolaGain: Float { @_noLocks get { 1.125 } }
 
-  /// taps x phases; the three phases of one tap are adjacent.
+  /// The coefficients of the filters, taps x phases; the three phases of one tap are adjacent.
   private let coefficients: UnsafeMutablePointer<Float>
   /// Magnitudes of one cell at four times the sampling rate, with one neighbour on either side.
   private let magnitudes: UnsafeMutablePointer<Float>
   /// Upper bound of every estimate, as a multiple of the largest sample magnitude of the context.
   let worstCaseGain: Float
   /// Upper bound of the difference between an estimate and the largest sample magnitude of the
-  /// context, as a multiple of the largest second difference of the samples.
+  /// context, as a multiple of the largest magnitude of the second differences of the samples.
   let bendGain: Float
 
   init() {
@@ -75,8 +75,8 @@ struct TruePeakInterpolator {
   /// four times the rate; a parabola adds at most an eighth of this difference.
   private static func largestBendGain() -> Double {
     let centre = taps / 2
-    /// Returns taps, with one more on each side, that interpolate the signal `quarters` / 4 frames
-    /// after the tap at `centre`.
+    /// Returns `taps` + 2 coefficients that interpolate the signal `quarters` / 4 frames after the
+    /// coefficient at index `centre`.
     func phase(_ quarters: Int) -> [Double] {
       let (whole, rest) = (Int((Double(quarters) / 4).rounded(.down)), quarters & 3)
       var filter = [Double](repeating: 0, count: taps + 2)
@@ -112,8 +112,8 @@ struct TruePeakInterpolator {
     }.max() ?? 0
   }
 
-  /// Returns taps that interpolate the signal `fraction` of a frame after the tap at index `taps /
-  /// 2 - 1`.
+  /// Returns `taps` coefficients that interpolate the signal `fraction` of a frame after the
+  /// coefficient at index `taps / 2 - 1`.
   private static func response(fraction: Double) -> [Double] {
     let beta = 2.5
     let half = Double(taps / 2)

@@ -46,7 +46,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     var rightNyquist: Float = 0
     /// The largest sample magnitude of each of the last five cells.
     var peaks = CellMaxima()
-    /// The largest second difference of each of the last five cells.
+    /// The largest magnitude of the second differences of each of the last five cells.
     var bends = CellMaxima()
   }
 
@@ -70,7 +70,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   private let state: UnsafeMutablePointer<State>
   private let gainValues: UnsafeMutablePointer<Int64>
-  /// 2 channels x one cell. Each input frame replaces a finished output frame.
+  /// The input and output of the current cell, 2 channels x 16 frames. Each input frame replaces a
+  /// finished output frame.
   private let exchange: UnsafeMutablePointer<Float>
   private let leftHistory: UnsafeMutablePointer<Float>
   private let rightHistory: UnsafeMutablePointer<Float>

@@ -16,8 +16,8 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
   private let state: UnsafeMutablePointer<Double>
 
   /// - Parameters:
-  ///   - corner: frequency in Hz at which the response is -6 dB; at most 0.45 of the sample rate is
-  ///     used.
+  ///   - corner: frequency in Hz at which the response is -6 dB; a corner above 0.45 of the sample
+  ///     rate is lowered to that value.
   ///   - sampleRate: the sample rate in Hz.
   public init(corner: Double, sampleRate: Double) {
     let angle = .pi * min(corner, 0.45 * sampleRate) / sampleRate

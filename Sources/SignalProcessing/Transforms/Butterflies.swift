@@ -12,7 +12,7 @@ struct SplitBuffer {
   }
 }
 
-/// The input of a stage: rows of `width` values, `rowStride` floats apart.
+/// The input of a transform stage: rows of values, `rowStride` floats apart.
 struct StageSource {
   let re: UnsafePointer<Float>
   let im: UnsafePointer<Float>
@@ -31,7 +31,7 @@ struct StageSource {
 ///
 /// - Parameters:
 ///   - n: the length of the transforms that this stage splits; a multiple of 4.
-///   - width: the number of values in a row. They share their twiddle factors.
+///   - width: the number of values in a row; all of them have the same twiddle factors.
 ///   - twiddles: (n / 4) x 3 complex roots of unity.
 @_noLocks
 func radix4Stage(
@@ -120,7 +120,8 @@ private func radix4Scalars(
   }
 }
 
-/// Computes the last stage, of radix 2, which is needed if the length is an odd power of two.
+/// Computes the last stage, of radix 2, which is needed if the length of the transform is an odd
+/// power of two.
 @_noLocks
 func radix2Stage(_ source: StageSource, _ target: SplitBuffer, width: Int) {
   let step = source.rowStride

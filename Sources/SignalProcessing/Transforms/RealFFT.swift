@@ -58,7 +58,7 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     unfold(result, real: real, imaginary: imaginary)
   }
 
-  /// Computes the signals of `batch` spectra, scaled so that it reverses `forward`.
+  /// Computes the signals of `batch` spectra, scaled so that `inverse` reverses `forward`.
   ///
   /// - Parameters:
   ///   - real: (size / 2 + 1) x batch values.

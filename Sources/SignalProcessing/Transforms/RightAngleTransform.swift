@@ -43,8 +43,8 @@ struct RightAngleTransform: ~Copyable, @unchecked Sendable {
     for (i, value) in table.enumerated() { twiddles.pointer[i] = value }
   }
 
-  /// Converts angles (rows x factors) to chunks. For every four rows and every factor, a chunk has
-  /// 16 cosines and then 16 sines: four equal values for each row.
+  /// Converts angles (rows x factors) to chunks of the table. There is one chunk for every four
+  /// rows and every factor: 16 cosines and then 16 sines, with four equal values for each row.
   private static func chunks(_ angles: [[Double]]) -> [Float] {
     var table = [Float]()
     for first in stride(from: 0, to: angles.count, by: 4) {
