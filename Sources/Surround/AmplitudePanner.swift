@@ -7,9 +7,9 @@ private import Geometry
 ///
 /// The method is vector base amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997) over the
 /// triangles of the loudspeakers' convex hull. If no loudspeaker is more than 30 degrees above the
-/// listener, an imaginary one is added at the top; the same applies below the listener. The gain of
-/// an imaginary loudspeaker is shared equally among the real ones. Loudspeakers for low-frequency
-/// effects stay silent.
+/// horizontal plane, an imaginary loudspeaker is added at the top; the same applies to the bottom.
+/// The gain of an imaginary loudspeaker is shared equally among the real ones. Loudspeakers for
+/// low-frequency effects stay silent.
 public struct AmplitudePanner: Sendable {
   /// The number of gains per direction: one for each loudspeaker.
   public let outputs: Int
@@ -48,9 +48,10 @@ public struct AmplitudePanner: Sendable {
     triangles = Self.hull(of: places)
   }
 
-  /// Returns the gains for a direction, one for each loudspeaker. Their squares add up to 1.
+  /// Returns the gains for a direction, one for each loudspeaker. The squares of the gains add up
+  /// to 1, unless no triangle contains the direction; then all gains are 0.
   ///
-  /// - Parameter v: unit vector to the sound.
+  /// - Parameter v: unit vector from the listener to the sound.
   public func gains(_ v: SIMD3<Double>) -> [Double] {
     var gains = [Double](repeating: 0, count: outputs)
     var spread = 0.0

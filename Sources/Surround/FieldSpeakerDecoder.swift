@@ -40,7 +40,7 @@ public enum FieldSpeakerDecoder {
   /// Returns the max-rE weights of degrees 0 to `order`.
   ///
   /// For order N, degree l has the weight (2 l + 1) P_l(cos(137.9 degrees / (N + 1.51))), where P_l
-  /// is a Legendre polynomial (equation 10 of the paper).
+  /// is a Legendre polynomial (Zotter and Frank 2012, equation 10).
   private static func degreeWeights(order: Int) -> [Double] {
     let x = realtime_cos(137.9 / 180 * .pi / (Double(order) + 1.51))
     var legendre = [1.0, x]

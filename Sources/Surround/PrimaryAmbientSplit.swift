@@ -40,7 +40,7 @@ struct PrimaryAmbientSplit: ~Copyable {
   private let newest: Float
   private let newestFloor: Float
   private let bias: Float
-  /// The number of bins to each side that the two running means of the floor include.
+  /// The number of bins that each of the two running means of the floor includes on either side.
   private let reach: Int
   /// Four smoothed planes: the powers of left and right, and the real and imaginary parts of the
   /// cross spectrum. Each plane has space for at least one bin before it and eight after it.

@@ -40,8 +40,8 @@ public struct Treatment: Sendable, Equatable {
   /// Corner frequency of the low-pass filter for low-frequency effects, in Hz.
   public static let lowFrequencyCorner = 120.0
 
-  /// Keeps the spatial layout of a source: soundfields pass as they are, and loudspeakers are
-  /// encoded at their positions.
+  /// Keeps the spatial layout of a source: soundfields are only converted to ACN order and SN3D
+  /// scale, and loudspeakers are encoded at their positions.
   ///
   /// - Parameters:
   ///   - layout: layout of the source; all gains from `.unknown` are 0.

@@ -4,8 +4,8 @@
 ///
 /// The default values were tuned on three dissimilar mixes together; see docs/upmix.md.
 public struct UpmixSettings: Sendable, Equatable {
-  /// Length of the analysis window and latency of the upmix, in seconds. Default: 42.6 ms; 21.3 ms
-  /// for `lowLatency`.
+  /// Length of the analysis window, which is also the total latency of the upmix, in seconds.
+  /// Default: 42.6 ms; 21.3 ms for `lowLatency`.
   public var windowSeconds = 0.0426
   /// Time constant of the covariance of the channels, in seconds.
   public var covarianceSeconds = 0.03
@@ -50,7 +50,7 @@ public struct UpmixSettings: Sendable, Equatable {
 
   public init() {}
 
-  /// Settings with half the latency (21.3 ms) and a coarser split.
+  /// Settings with half the latency (21.3 ms) and coarser frequency resolution.
   public static var lowLatency: UpmixSettings {
     var settings = UpmixSettings()
     settings.windowSeconds = 0.0213
