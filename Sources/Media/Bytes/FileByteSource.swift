@@ -10,6 +10,8 @@ public final class FileByteSource: ByteSource {
   public let byteCount: Int64?
   private let descriptor: Int32
 
+  /// Opens the file at `path`.
+  ///
   /// - Throws: `MediaError` if the file is missing, unreadable, empty or not a regular file.
   public init(path: String) throws(MediaError) {
     var status = stat()

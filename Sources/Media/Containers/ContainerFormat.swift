@@ -16,6 +16,8 @@ enum ContainerFormat {
   case bareMPEG
   case other
 
+  /// Selects the format that a demuxer reads.
+  ///
   /// - Parameter name: libavformat's short name of the demuxer ("wav", "mov,mp4,...").
   init(_ name: String) {
     self =

@@ -18,7 +18,7 @@ final class Demuxer {
   private let io: IOContext
   /// The stream that `next` reads; nil before `select`.
   private(set) var selected: UnsafeMutablePointer<AVStream>?
-  /// A packet that `peek` has read and `next` has not returned yet.
+  /// A packet that `peek` has read and `next` has not returned yet; nil if there is none.
   private var peeked: UnsafeMutablePointer<AVPacket>?
   private var stalls = 0
   /// Byte offsets in the file of the furthest packet, the last page that was retried and the last
@@ -115,7 +115,7 @@ final class Demuxer {
     }
   }
 
-  /// Returns the packet that `next` will return, after skipping damaged places; nil at the end.
+  /// Returns the packet that `next` will return; nil at the end. Skips damaged places.
   ///
   /// - Throws: the errors of `next`.
   func peek() throws(MediaError) -> UnsafeMutablePointer<AVPacket>? {
@@ -133,7 +133,7 @@ final class Demuxer {
     return peeked
   }
 
-  /// Reads the selected stream's next packet.
+  /// Reads the next packet of the selected stream into `packet`.
   ///
   /// - Throws: `.interrupted`, or the source's own error.
   func next(into packet: UnsafeMutablePointer<AVPacket>) throws(MediaError) -> Next {

@@ -48,7 +48,7 @@ final class Codec {
     ff_set_packet_time_base(context, stream.pointee.time_base)
     context.pointee.thread_count = 1
     if Self.checksummed.contains(parameters.pointee.codec_id) {
-      // A frame that fails its checksum is replaced, not played.
+      // A frame that fails its checksum is replaced by silence.
       context.pointee.err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE
     }
     var options: OpaquePointer?

@@ -24,7 +24,7 @@ final class Decoder {
     case end
   }
 
-  /// The call to make next.
+  /// The next call that the decoder expects.
   enum State {
     /// Call `step` to decode packets.
     case packets

@@ -62,7 +62,7 @@ final class PlanarQueue {
     commit(frames)
   }
 
-  /// Whether every sample is a number, not NaN, whose magnitude is at most `limit`.
+  /// Whether the magnitude of every sample is at most `limit`; false if a sample is NaN.
   func isWithin(_ limit: Float) -> Bool {
     count == 0
       || (0..<channels).allSatisfy { FiniteGuard.isWithin(limit, plane($0), frames: count) }

@@ -120,7 +120,7 @@ struct AACDynamicRange: Equatable {
   /// Length in bytes, including the extension type before the data.
   var byteCount = 1
 
-  /// Parses the data.
+  /// Parses a `dynamic_range_info`.
   ///
   /// - Parameter bits: the bits of the access unit, positioned after the extension type; on return,
   ///   positioned after the data.

@@ -39,8 +39,8 @@ public struct StatedLoudness: Sendable, Equatable {
 
   /// Reads the loudness from tags. Returns nil if no tag states a plausible loudness.
   ///
-  /// - Parameter tag: a function that looks up a tag by its name, ignoring case, and returns the
-  ///   value; nil if the tag is missing.
+  /// - Parameter tag: a function that looks up a tag by its name, ignoring case, and returns its
+  ///   value, or nil if the tag is missing.
   static func tagged(_ tag: (String) -> String?) -> StatedLoudness? {
     // In units of 1/256 dB, relative to -23 LUFS.
     if let gain = tag("R128_TRACK_GAIN").flatMap({ Int($0) }), (-32768...32767).contains(gain) {

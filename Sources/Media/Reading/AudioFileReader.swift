@@ -102,9 +102,9 @@ public final class AudioFileReader: @unchecked Sendable {
   /// The problems found so far, one entry per kind, in order of first occurrence.
   public var warnings: [MediaWarning] { decoder.warnings.warnings }
 
-  /// Whether frames are returned with their own channels after the channels change in mid-stream.
-  /// Otherwise these frames are mixed to the first layout. Set this property before the first
-  /// `read`. Default: false.
+  /// Whether frames keep their own layout after the layout changes in mid-stream. Otherwise, frames
+  /// with another number of channels are mixed to the first layout. Set this property before the
+  /// first `read`. Default: false.
   public var followsLayout: Bool {
     get { decoder.runs.areFollowed }
     set { decoder.runs.areFollowed = newValue }

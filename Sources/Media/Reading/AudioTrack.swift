@@ -12,8 +12,8 @@ public struct AudioTrack: Sendable, Equatable {
 
   /// The number of the track among the audio tracks of the file, from 1 in file order.
   public let number: Int
-  /// FFmpeg's short name of the codec ("flac", "pcm_s24le"). For a codec that FFmpeg does not know,
-  /// the four-character code, or "unknown" if there is none.
+  /// FFmpeg's short name of the codec ("flac", "pcm_s24le"). If FFmpeg does not know the codec, the
+  /// name is the four-character code of the codec, or "unknown" if there is none.
   public let codec: String
   /// The layout that the container or the codec states. If neither states one, one channel is mono,
   /// two channels are stereo, and more are `.unknown`.

@@ -5,8 +5,8 @@ import CFFmpeg
 
 /// Divides a track into runs of frames that have the same channel layout.
 struct LayoutRuns {
-  /// Whether a run ends when the layout changes. Otherwise the track is one run, and changed
-  /// channels are mixed to the first layout.
+  /// Whether a run ends when the layout changes. Otherwise, the track is one run, and frames with
+  /// another number of channels are mixed to the first layout.
   var areFollowed = false
   /// The layout of the next run; nil until the current run has ended.
   var next: ChannelLayout?

@@ -6,7 +6,7 @@ public enum MediaError: Error, Sendable, Equatable {
   case notFound(path: String)
   case permissionDenied(path: String)
   case isDirectory(path: String)
-  /// `kind` is a noun with its article ("a FIFO").
+  /// The path does not name a regular file but a `kind`, a noun with its article ("a FIFO").
   case notRegularFile(path: String, kind: String)
   case emptyFile(path: String)
   case unrecognised(path: String)

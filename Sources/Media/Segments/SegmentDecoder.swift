@@ -217,7 +217,7 @@ extension SegmentDecoder {
 private struct FrameClock {
   /// Deviations of the timestamps up to this many seconds count as rounding errors.
   static let toleranceSeconds = 0.01
-  /// Jumps of this length or more within a segment are ignored as invalid.
+  /// Jumps of this many seconds or more within a segment are ignored as invalid.
   private static let longestGapSeconds = 60.0
 
   /// Time of the first decoded frame, before the encoder delay is dropped, in seconds; nil if the

@@ -42,7 +42,8 @@ struct SegmentDemuxer {
   /// The track's identifier in the container.
   var identifier: Int { Int(stream.pointee.id) }
 
-  /// Time of the first packet, in seconds; nil if the segment has no clock or no packet.
+  /// Time of the first packet, in seconds, from `CodedSegment.time` or else from the timestamp; nil
+  /// if there is no packet or neither is known.
   var start: Double? { firstTimestamp.flatMap { statedTime ?? time($0) } }
 
   /// Converts a timestamp to seconds. Returns nil if the timestamp is missing or the container has

@@ -13,6 +13,8 @@ final class AtomicOutput {
   private let target: String
   private var descriptor: Int32
 
+  /// Creates the temporary file, or opens the device or FIFO.
+  ///
   /// - Throws: `MediaError.isDirectory` if `path` is a directory; `.writeFailed` if the file cannot
   ///   be opened or created.
   init(path: String) throws(MediaError) {
