@@ -30,9 +30,11 @@ public final class FrameRing: @unchecked Sendable {
 
   private static var spacing: Int { 128 }
 
+  /// Creates an empty queue.
+  ///
   /// - Parameters:
-  ///   - channelCount: 1 or more.
-  ///   - capacity: in frames, 1 or more.
+  ///   - channelCount: the number of channels, 1 or more.
+  ///   - capacity: the maximum number of frames, 1 or more.
   public init(channelCount: Int, capacity: Int) {
     precondition(channelCount > 0 && capacity > 0)
     self.channelCount = channelCount

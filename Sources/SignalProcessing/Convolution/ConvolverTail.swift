@@ -11,7 +11,8 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
   private let isDeferred: Bool
   /// 2 x quads x size rows of four samples: the incoming block and the block being processed.
   private let rows: AlignedFloats
-  /// 2 x quads flags, for the two blocks in `rows`: whether a quad of the block is not silent.
+  /// 2 x quads flags, for the two blocks in `rows`: whether a quad of the block has samples other
+  /// than zero.
   private let sounds: UnsafeMutablePointer<Bool>
   private let now: AlignedFloats
   private let overlaps: AlignedFloats
@@ -78,7 +79,7 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
   ///   - quadRows: quads x frames rows of four samples; consecutive quads are `stride` floats
   ///     apart.
   ///   - stride: floats from one quad to the next.
-  ///   - quadSounds: one flag per quad: whether the quad is not silent.
+  ///   - quadSounds: one flag per quad: whether the quad has samples other than zero.
   ///   - frames: at most the number of frames to the end of the block.
   ///   - left: `frames` samples, added to.
   ///   - right: `frames` samples, added to.

@@ -50,6 +50,8 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     @_noLocks init() {}
   }
 
+  /// Prepares the filters.
+  ///
   /// - Parameters:
   ///   - left: the filters to the left ear, inputs x taps.
   ///   - right: the filters to the right ear, inputs x taps.

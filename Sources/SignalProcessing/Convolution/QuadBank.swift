@@ -22,7 +22,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   private let scratch: AlignedFloats
   private let sums: AlignedFloats
   private let masks: AlignedFloats
-  /// partitions x quads flags: whether a quad of a block was not silent.
+  /// partitions x quads flags: whether a quad of a block had samples other than zero.
   private let sounds: UnsafeMutablePointer<Bool>
   private let runs: UnsafeMutablePointer<Int>
   private let evenLanes: UnsafeMutablePointer<Int>
@@ -49,9 +49,12 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     @_noLocks get { isSymmetric ? 4 : 3 }
   }
 
+  /// Computes the spectra of the filters.
+  ///
   /// - Parameters:
   ///   - lanes: the assignment of filters to lanes.
   ///   - level: the part of the filters to use.
+  ///   - set: the instruction set of the kernels to use.
   init(lanes: QuadLanes, level: PartitionPlan.Level, set: InstructionSet) {
     size = level.size
     partitions = level.partitions

@@ -10,9 +10,11 @@ struct QuadLanes {
   private let right: [[Float]]
   private let evenCount: Int
 
+  /// Assigns the inputs to lanes.
+  ///
   /// - Parameters:
-  ///   - left: inputs x taps.
-  ///   - right: inputs x taps.
+  ///   - left: the filters to the left ear, inputs x taps.
+  ///   - right: the filters to the right ear, inputs x taps.
   ///   - usesSymmetry: whether to check if the filters of the two ears are mirror images.
   init(left: [[Float]], right: [[Float]], usesSymmetry: Bool) {
     (self.left, self.right) = (left, right)
@@ -61,8 +63,8 @@ struct EarSymmetry {
   /// zero.
   ///
   /// - Parameters:
-  ///   - left: inputs x taps.
-  ///   - right: inputs x taps.
+  ///   - left: the filters to the left ear, inputs x taps.
+  ///   - right: the filters to the right ear, inputs x taps.
   init?(left: [[Float]], right: [[Float]]) {
     var (even, odd) = ([Int](), [Int]())
     var (total, rest) = (0.0, 0.0)

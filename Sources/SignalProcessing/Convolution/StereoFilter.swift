@@ -8,6 +8,8 @@ public enum StereoFilter: ~Copyable, Sendable {
   case none
   case taps(PartitionedConvolver)
 
+  /// Creates a filter from its impulse response.
+  ///
   /// - Parameters:
   ///   - taps: the impulse response of the filter; nil or empty for no filter.
   ///   - partition: the number of frames of the shortest partition; see `PartitionedConvolver`.

@@ -31,9 +31,11 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
   private let residue: UnsafeMutablePointer<Float>
   private let badFrames = Atomic<Int>(0)
 
+  /// Creates an open guard.
+  ///
   /// - Parameters:
-  ///   - channelCount: 1 or more.
-  ///   - sampleRate: in Hz, above 0.
+  ///   - channelCount: the number of channels, 1 or more.
+  ///   - sampleRate: the sample rate in Hz, above 0.
   ///   - bound: the largest magnitude that passes, default 1e4 (+80 dBFS).
   public init(channelCount: Int, sampleRate: Double, bound: Float = 1e4) {
     precondition(channelCount > 0 && sampleRate > 0 && bound > 0 && bound.isFinite)
@@ -100,7 +102,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     return true
   }
 
-  /// Whether every sample is a number, not NaN, whose magnitude is at most `bound`.
+  /// Whether the magnitude of every sample is at most `bound`; false if a sample is NaN.
   @_noLocks
   package static func isWithin(
     _ bound: Float, _ samples: UnsafePointer<Float>, frames: Int

@@ -8,7 +8,8 @@ internal import Synchronization
 ///
 /// The gain starts at 0 and rises to its target. At a gain of exactly 1, samples pass bit for bit.
 /// A new target takes effect at the next call of `process`, starting from the current gain. Apart
-/// from that moment, the output does not depend on the size of the calls.
+/// from the moment at which a target takes effect, the output does not depend on the size of the
+/// calls.
 ///
 /// ## Threading
 /// Any thread may set `targetGain`. Use all other members from one thread at a time; they are
@@ -29,8 +30,10 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   private let shape: UnsafeMutablePointer<Float>
   private let current: UnsafeMutablePointer<State>
 
+  /// Creates a ramp that rises from 0 to the first target.
+  ///
   /// - Parameters:
-  ///   - sampleRate: in Hz, above 0.
+  ///   - sampleRate: the sample rate in Hz, above 0.
   ///   - rampMilliseconds: the length of every change, default 50 ms.
   ///   - targetGain: the first target, a linear gain of 0 or more.
   public init(sampleRate: Double, rampMilliseconds: Double = 50, targetGain: Float = 1) {
@@ -61,7 +64,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// The current state of the ramp. Saving and restoring it allows a section to be rendered again.
+  /// The current state of the ramp. Restoring a saved state allows a section to be rendered again.
   public var state: State {
     @_noLocks get { current.pointee }
     @_noLocks nonmutating set { current.pointee = newValue }

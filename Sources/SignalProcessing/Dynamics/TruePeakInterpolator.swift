@@ -5,10 +5,10 @@ internal import CRealtime
 /// Estimates the magnitude of the waveform between the samples by four-fold polyphase oversampling
 /// as in ITU-R BS.1770-5 Annex 2, with a parabola through every local maximum.
 ///
-/// The 12-tap phases of the recommendation roll off well below half the sampling rate. The phases
+/// The 12-tap phases of the recommendation roll off well below half the sample rate. The phases
 /// here have 64 taps each instead: a sinc function times a Kaiser window (beta 2.5). The parabola
-/// reduces the under-reading of four-fold oversampling at half the sampling rate from 0.69 dB to
-/// 0.07 dB.
+/// reduces the under-reading of four-fold oversampling at half the sample rate from 0.69 dB to 0.07
+/// dB.
 struct TruePeakInterpolator {
   static var taps: Int { @_noLocks get { 64 } }
   static var phases: Int { @_noLocks get { 3 } }
@@ -24,7 +24,7 @@ struct TruePeakInterpolator {
 
   /// The coefficients of the filters, taps x phases; the three phases of one tap are adjacent.
   private let coefficients: UnsafeMutablePointer<Float>
-  /// Magnitudes of one cell at four times the sampling rate, with one neighbour on either side.
+  /// Magnitudes of one cell at four times the sample rate, with one neighbour on either side.
   private let magnitudes: UnsafeMutablePointer<Float>
   /// Upper bound of every estimate, as a multiple of the largest sample magnitude of the context.
   let worstCaseGain: Float

@@ -5,13 +5,13 @@ internal import CRealtime
 /// A stereo limiter with look-ahead that keeps the true peak at or below a ceiling.
 ///
 /// The true peak includes the waveform between the samples. The limiter estimates the true peak at
-/// every sampling rate by four-fold oversampling as in ITU-R BS.1770-5 Annex 2 (see
+/// every sample rate by four-fold oversampling as in ITU-R BS.1770-5 Annex 2 (see
 /// `TruePeakInterpolator`). The error of a given oversampling factor depends only on the ratio of
-/// frequency to sampling rate, so low rates need no higher factor. Both channels have the same
-/// gain, which falls smoothly within the look-ahead and returns exponentially with the release
-/// time. The gain is provably at most the gain that every estimated peak requires. The target is
-/// 0.05 dB below the ceiling. While no estimate exceeds the target and the gain is at unity, the
-/// output is the input, bit for bit, `latencyFrames` later.
+/// frequency to sample rate, so low rates need no higher factor. Both channels have the same gain,
+/// which falls smoothly within the look-ahead and returns exponentially with the release time. The
+/// gain is provably at most the gain that every estimated peak requires. The target is 0.05 dB
+/// below the ceiling. While no estimate exceeds the target and the gain is at unity, the output is
+/// the input, bit for bit, `latencyFrames` later.
 ///
 /// The limiter works on cells of 16 frames, counted from the start of the stream, so the output
 /// does not depend on the size of the calls, to the bit. Samples that are not finite, or beyond
@@ -30,7 +30,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private struct CellMaxima {
     var values: (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
 
-    /// Adds the newest value, drops the oldest, and returns the largest of the context.
+    /// Adds the newest value, drops the oldest, and returns the largest value of the context.
     @_noLocks
     mutating func take(_ newest: Float) -> Float {
       values = (newest, values.0, values.1, values.2, values.3)
@@ -52,7 +52,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
 
   private let cell = TruePeakInterpolator.cellFrames
   private let largestSample: Float = 1e9
-  /// The share of the amplitude near half the sampling rate that is added to every estimate; see
+  /// The share of the amplitude near half the sample rate that is added to every estimate; see
   /// `NyquistBandDetector`. The value was determined by experiments with white, Gaussian and
   /// two-valued noise.
   private let nyquistShare: Float = 0.16
@@ -78,8 +78,10 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   /// The estimated peak of each frame of a cell. This is scratch memory, not state.
   private let peaks: UnsafeMutablePointer<Float>
 
+  /// Creates a limiter in the state that `reset` restores.
+  ///
   /// - Parameters:
-  ///   - sampleRate: 8,000 to 384,000 Hz.
+  ///   - sampleRate: the sample rate, 8,000 to 384,000 Hz.
   ///   - ceilingDecibels: the largest true peak in dBTP (dB relative to full scale 1.0), -60 to 0.
   ///   - releaseMilliseconds: the time constant of the return to unity, 10 to 1,000 ms.
   public init(
@@ -263,7 +265,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   /// Estimates `peaks` for the third newest cell. Returns whether any estimate is above the target.
   ///
   /// - Parameter bound: an upper bound of the estimates without the margin for components near half
-  ///   the sampling rate.
+  ///   the sample rate.
   @_noLocks
   private func measure(bound: Float) -> Bool {
     for i in 0..<cell { peaks[i] = 0 }
@@ -275,7 +277,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   }
 
   /// Raises `peaks` to the estimates for one channel. Returns the held amplitude near half the
-  /// sampling rate.
+  /// sample rate.
   @_noLocks
   private func measure(
     _ history: UnsafePointer<Float>, _ nyquist: Float, _ bound: Float

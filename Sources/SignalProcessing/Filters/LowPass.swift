@@ -15,6 +15,8 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
   private let a2: Double
   private let state: UnsafeMutablePointer<Double>
 
+  /// Computes the coefficients.
+  ///
   /// - Parameters:
   ///   - corner: frequency in Hz at which the response is -6 dB; a corner above 0.45 of the sample
   ///     rate is lowered to that value.

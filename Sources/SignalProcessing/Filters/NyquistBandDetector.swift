@@ -2,13 +2,13 @@
 
 internal import CRealtime
 
-/// Measures the signal in the band from about 31/64 to 1/2 of the sampling rate.
+/// Measures the signal in the band from about 31/64 to 1/2 of the sample rate.
 ///
 /// A finite interpolation filter cannot determine the waveform between the samples in this band:
-/// the peaks of a sine just below half the sampling rate are between the samples for many periods.
-/// The peak of white noise is therefore sometimes underestimated. The limiter adds a share of the
-/// amplitude in the band, held for a while, to its estimate of the peak. Music has practically no
-/// content in that band and is not affected.
+/// the peaks of a sine just below half the sample rate are between the samples for many periods.
+/// The peak of white noise is therefore sometimes underestimated, so the limiter adds a share of
+/// the amplitude in the band to its estimate of the peak. The added share decays with the release
+/// time of the limiter. Music has practically no content in that band and is not affected.
 struct NyquistBandDetector {
   static var frames: Int { @_noLocks get { 64 } }
 

@@ -6,8 +6,8 @@ internal import Glibc
 /// The instruction sets for which the kernels are compiled.
 ///
 /// The results of the kernels differ only by rounding between instruction sets. The environment
-/// variable `STILLSTAGE_SIMD` (`baseline`, `avx2` or `avx512`) selects a narrower instruction set
-/// than the processor supports.
+/// variable `STILLSTAGE_SIMD` (`baseline`, `avx2` or `avx512`) can select a narrower instruction
+/// set than the processor supports.
 public enum InstructionSet: Int, Sendable, CaseIterable, Comparable {
   case baseline
   case avx2

@@ -19,7 +19,11 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
   private let twiddles: AlignedFloats
   private let scratch: AlignedFloats
 
-  /// - Parameter size: a power of two.
+  /// Prepares the transform.
+  ///
+  /// - Parameters:
+  ///   - size: the number of values of one sequence, a power of two.
+  ///   - batch: the number of sequences.
   init(size: Int, batch: Int) {
     self.size = size
     self.batch = batch
@@ -52,7 +56,7 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
   }
 
   /// Computes the forward transform, unscaled. If the caller swaps the real and imaginary parts of
-  /// both the input and the result, this is the unscaled inverse transform.
+  /// both the input and the result, the call computes the unscaled inverse transform.
   ///
   /// - Parameter input: `size` rows of `batch` values; may be the memory of `source()`.
   /// - Returns: the buffer with the result, valid until the next call.
