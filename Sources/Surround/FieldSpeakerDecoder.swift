@@ -12,7 +12,8 @@ public enum FieldSpeakerDecoder {
   /// Returns the gains of the decoder.
   ///
   /// - Parameters:
-  ///   - order: order of the soundfield, which is in ACN order and SN3D scale.
+  ///   - order: the ambisonic order of the soundfield, whose channels are in ACN order and SN3D
+  ///     scale.
   ///   - speakers: the loudspeakers of one layout; those for low-frequency effects stay silent.
   /// - Returns: loudspeakers x (order + 1)^2 gains.
   public static func gains(order: Int, speakers: [Speaker]) -> [[Double]] {

@@ -68,7 +68,7 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
     for i in 0..<windowFrames {
       window.pointer[i] = sine(.pi * (Double(i) + 0.5) / Double(windowFrames))
     }
-    // The squared window sums to half its length.
+    // The squares of the window add up to half the length of the window.
     powerScale = 2 / Float(windowFrames)
     history = AlignedFloats(count: 2 * windowFrames)
     clean = AlignedFloats(count: 2 * windowFrames)
