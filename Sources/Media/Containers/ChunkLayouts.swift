@@ -53,10 +53,10 @@ struct ChunkLayouts {
   }
 
   private enum Family {
-    /// Chunks start at byte 8 and have 8-byte lengths, most significant byte first.
+    /// The first chunk starts at byte 8. Lengths have 8 bytes, most significant byte first.
     case coreAudio
-    /// Chunks start at byte 12, are 2-byte aligned and have 4-byte lengths, least significant byte
-    /// first.
+    /// The first chunk starts at byte 12; chunks are 2-byte aligned. Lengths have 4 bytes, least
+    /// significant byte first.
     case wave
 
     var start: Int64 { self == .wave ? 12 : 8 }

@@ -27,8 +27,8 @@ public enum LayoutOption: Sendable, Equatable {
 
   /// Parses the name of a layout.
   ///
-  /// - Parameter text: one of `names`, a layout name of FFmpeg or a list of its channel names, in
-  ///   upper or lower case.
+  /// - Parameter text: one of `names` or a layout name of FFmpeg, in upper or lower case, or a list
+  ///   of FFmpeg's channel names in upper case.
   /// - Throws: `MediaError.unknownLayout` if `text` is none of these.
   public init(_ text: String) throws(MediaError) {
     switch text.lowercased() {

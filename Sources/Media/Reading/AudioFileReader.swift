@@ -152,7 +152,7 @@ public final class AudioFileReader: @unchecked Sendable {
   }
 
   /// Makes `frame` (at `sampleRate`, from 0) the next frame that `read` returns. A position outside
-  /// the track is moved to its start or end.
+  /// the track is moved to the start or, if the length is known, to the end.
   ///
   /// For PCM and lossless codecs, the frames after a seek are bit-identical to those of a read from
   /// the start; for lossy codecs, the decoder has converged to them. If the timestamps of the

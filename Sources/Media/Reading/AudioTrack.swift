@@ -20,7 +20,8 @@ public struct AudioTrack: Sendable, Equatable {
   public internal(set) var layout: ChannelLayout
   /// Sample rate in Hz.
   public internal(set) var sampleRate: Int
-  /// Language code from the file (usually ISO 639-2); nil if the file does not state a language.
+  /// Language code from the file (usually ISO 639-2); nil if the file states none or states that
+  /// the language is undetermined ("und").
   public let language: String?
   public let title: String?
   public let isDefault: Bool

@@ -127,7 +127,7 @@ final class TrackDecoder {
     return try settle(before: frame)
   }
 
-  /// Makes `fill` drop the frames before `frame`, which must not have been appended yet.
+  /// Makes `fill` drop the frames before `frame`; `frame` must not have been appended yet.
   func skip(to frame: Int64) { firstWanted = frame }
 
   /// Returns the number of frames to decode before the target of a seek. These frames last longer
