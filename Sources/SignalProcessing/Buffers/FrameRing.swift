@@ -66,8 +66,8 @@ public final class FrameRing: @unchecked Sendable {
     }
   }
 
-  /// The number of frames that can be written. Flushed frames occupy space until the next `read` or
-  /// `discard` of the consumer.
+  /// The number of frames that can be written, for the producer only. Flushed frames occupy space
+  /// until the next `read` or `discard` of the consumer.
   public var room: Int {
     @_noLocks get {
       let used =
@@ -76,7 +76,7 @@ public final class FrameRing: @unchecked Sendable {
     }
   }
 
-  /// Producer: appends as many frames as fit.
+  /// Appends as many frames as fit. For the producer only.
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers.
@@ -103,7 +103,7 @@ public final class FrameRing: @unchecked Sendable {
     return count
   }
 
-  /// Producer: invalidates all frames written so far and begins a new generation.
+  /// Invalidates all frames written so far and begins a new generation. For the producer only.
   ///
   /// - Returns: the new generation, 0 to 65,535; 0 follows 65,535.
   @_noLocks
@@ -115,12 +115,12 @@ public final class FrameRing: @unchecked Sendable {
     return Int(generation)
   }
 
-  /// Consumer: the generation that the last `read` or `discard` saw.
+  /// The generation that the last `read` or `discard` saw. For the consumer only.
   public var generation: Int {
     @_noLocks get { seenGeneration.pointee }
   }
 
-  /// Consumer: takes the oldest frames of the newest generation.
+  /// Takes the oldest frames of the newest generation. For the consumer only.
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers.
@@ -146,8 +146,8 @@ public final class FrameRing: @unchecked Sendable {
     return count
   }
 
-  /// Consumer: drops the oldest frames of the newest generation, at most `frames`, and returns
-  /// their number.
+  /// Drops the oldest frames of the newest generation, at most `frames`, and returns their number.
+  /// For the consumer only.
   @_noLocks
   @discardableResult
   public func discard(frames: Int) -> Int {

@@ -132,7 +132,7 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
   }
 
   /// Converts the bins of the real signals to the half-length complex spectrum, scaled for the
-  /// inverse.
+  /// inverse transform.
   @_noLocks
   private func fold(
     real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, into z: SplitBuffer
