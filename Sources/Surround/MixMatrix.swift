@@ -3,8 +3,8 @@
 /// A sparse matrix of gains from the channels of a source to other channels.
 ///
 /// ## Threading
-/// `mix` may be called from several threads on different memory; it does not allocate, lock or
-/// wait.
+/// `mix` may be called from several threads if their outputs share no memory. `mix` does not
+/// allocate, lock or wait.
 public struct MixMatrix: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let outputs: Int
