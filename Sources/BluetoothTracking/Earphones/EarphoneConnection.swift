@@ -16,6 +16,9 @@ struct EarphoneConnection: TrackerConnection {
   /// Packets that one call reads at most.
   private static let mostPackets = 64
 
+  /// The time in which the last packets leave the queue of the socket.
+  private static let flushMicroseconds: UInt32 = 60_000
+
   /// A descriptor that is closed with its last reference.
   final class Socket {
     let descriptor: Int32
@@ -70,7 +73,11 @@ struct EarphoneConnection: TrackerConnection {
 
   mutating func restart() {}
 
-  mutating func close() { send(session.close(now: monotonic_nanoseconds())) }
+  mutating func close() {
+    send(session.close(now: monotonic_nanoseconds()))
+    // The kernel may discard packets that are still queued when the socket is closed.
+    usleep(Self.flushMicroseconds)
+  }
 
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews {
     var output = session.advance(now: monotonic_nanoseconds())
