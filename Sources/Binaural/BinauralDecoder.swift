@@ -26,7 +26,8 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// images.
   public var isSymmetric: Bool { convolver.isSymmetric }
 
-  /// The stage that follows the head. It is not private, because other modules destroy it.
+  /// The stage that follows the head. It is internal rather than private because other modules
+  /// destroy decoders, and the compiler needs the type of a noncopyable member for that.
   enum Stage: ~Copyable {
     case field(SoundfieldRotator)
     case encoded(SpeakerBedRotator)

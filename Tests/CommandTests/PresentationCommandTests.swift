@@ -100,7 +100,8 @@ import Testing
     let run = try render(folder.path)
     #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run.errors)")
     unlink(folder.file("p.m3u8"))
-    fails(try render(folder.path), "none of its playlists is in the folder")
+    fails(
+      try render(folder.path), "the folder contains none of the playlists that the settings allow")
   }
 
   @Test func filesOutsideTheFolderAreRefusedUnlessRootAllowsThem() throws {

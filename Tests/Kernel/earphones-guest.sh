@@ -15,7 +15,6 @@ mkdir -p /run/home && chown 65534:65534 /run/home
 export MODEL=$GUEST_MODEL EARPHONE=$here/virtual_earphones.py
 name='Virtual AirPods'; [ "$MODEL" = galaxy ] && name='Galaxy Buds2 Pro (0000)'
 
-
 lost_at=$((10 + seconds / 2))
 earphone_up --rate 50 --name "$name" --die $lost_at --back $((lost_at + 6)) || exit 100
 agent_up
@@ -37,15 +36,14 @@ echo "$(wc -l < /run/home/head.csv) samples, $(wc -l < /run/home/raw.txt) packet
 check "it ended by the interrupt" '[ $status = 124 ] || [ $status = 130 ]'
 check "it was watched before the loss and after it" 'grep -q "disconnected" /run/notes.txt && [ $(grep -c "is connected" /run/notes.txt) = 2 ]'
 check "the head turns 40 degrees to both sides" 'awk "{ if (\$2 > max) max = \$2; if (\$2 < min) min = \$2 } END { exit !(max > 38 && min < -38 && max < 90 && min > -90) }" /run/watch.txt'
-sleep 1
 if [ "$MODEL" = galaxy ]; then
-  check "the earphones saw the end" 'grep "host:" /run/earphone.log | tail -2 | grep -q fd0400c3012653dd'
+  check "the earphones saw the end" 'until_true "grep host: /run/earphone.log | tail -2 | grep -q fd0400c3012653dd" 10'
 else
-  check "the earphones saw the stop" 'grep "host:" /run/earphone.log | tail -1 | grep -q "00000000$"'
+  check "the earphones saw the stop" 'until_true "grep host: /run/earphone.log | tail -1 | grep -q 00000000\$" 10'
   check "the link was encrypted" '! grep -q refused /run/earphone.log'
 fi
 check "nothing else was sent" '! grep "host:" /run/earphone.log | grep -vqE "host: (0000040001000200|040004004d00|040004000f00|04000400170000001000|fd0400c3|fd04007c)"'
-as_user timeout -s INT 8 "$program" trackers watch replay:/run/home/raw.txt > /run/replay.txt 2>> /run/notes.txt
+as_user timeout -s INT 20 "$program" trackers watch replay:/run/home/raw.txt > /run/replay.txt 2>> /run/notes.txt
 check "the capture replays" '[ $(wc -l < /run/replay.txt) -gt 20 ]'
-[ $failures = 0 ] || { tail -30 /run/earphone.log; cat /run/hold.log; grep -vi vcp /run/bluetoothd.log | tail; head -5 /run/watch.txt; }
+[ $failures = 0 ] || { tail -30 /run/earphone.log; cat /run/hold.log; grep -vi vcp /run/bluetoothd.log | tail; head -5 /run/watch.txt; tail -2 /run/home/raw.txt; }
 exit $failures

@@ -27,8 +27,9 @@ public struct SofaLoader: Sendable {
     self.isCancelled = isCancelled
   }
 
-  /// The paths that are searched for the reader: `$STILLSTAGE_SOFA` alone if it is set; otherwise
-  /// the directory of the running program, then `../libexec/stillstage` relative to it.
+  /// The paths at which the reader is looked for, in order: `$STILLSTAGE_SOFA` alone if it is set;
+  /// otherwise `stillstage-sofa` in the directory of the running program, then in
+  /// `../libexec/stillstage` relative to that directory. Empty if that directory is unknown.
   public static var readerPlaces: [String] {
     if let given = environmentVariable("STILLSTAGE_SOFA") { return [given] }
     guard let directory = programDirectory() else { return [] }

@@ -36,7 +36,8 @@ extension BinauralFilters {
   /// The delay is the same as for headphones. The modelling delay of the cancelling filters is
   /// removed, because the original filters already delay the responses of the set by the same time.
   public func crossed(by cancelling: CrosstalkFilters) -> BinauralFilters {
-    precondition(planeWaves == nil, "the parametric decoder has no filters of its own")
+    precondition(
+      planeWaves == nil, "crosstalk cancellation does not support the parametric decoder")
     if let direct {
       return BinauralFilters(direct: direct.crossed(by: cancelling), sampleRate: sampleRate)
     }

@@ -6,8 +6,9 @@ package import HeadTracking
 /// The host's side of head tracking with AirPods, and with Beats that have the same chips.
 ///
 /// On a new link it sends the opening packets, waits for the description of the motion service,
-/// starts the service, and starts it again when it fails. Without a description it tries the ids of
-/// known models in turn. It never asks for more than notifications and the motion service.
+/// starts the service, and starts it again when it fails. Without a description it tries the
+/// remembered id, then those of known models. It asks for nothing but notifications and the motion
+/// service, and, if `Settings.takesOver` is set, to become the active host.
 package struct AirPodsProtocol: EarphoneProtocol {
   /// What the listener allows.
   package struct Settings: Sendable, Equatable {

@@ -103,7 +103,7 @@ final class SerialProfile {
     return descriptor
   }
 
-  /// Handles the calls of BlueZ.
+  /// Handles method calls from BlueZ.
   private static let handle: system_bus_handler = { message, context, _ in
     guard let message, let state = context?.assumingMemoryBound(to: State.self) else { return 0 }
     let interface = "org.bluez.Profile1"

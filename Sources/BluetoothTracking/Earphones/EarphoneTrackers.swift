@@ -247,8 +247,8 @@ package final class EarphoneTrackers: TrackerProvider {
   private static func reason(_ error: BusError) -> String {
     switch error.name {
     case "org.bluez.Error.AlreadyExists", "org.bluez.Error.NotPermitted":
-      OtherClients.running.first.map { "\($0) uses the earphones' sensor; close it" }
-        ?? "another program uses the earphones' sensor; close it"
+      OtherClients.running.first.map { "\($0) is using the earphones' sensor; close it" }
+        ?? "another program is using the earphones' sensor; close it"
     case "org.freedesktop.DBus.Error.AccessDenied":
       "access to the Bluetooth service is denied"
     default: error.text

@@ -103,7 +103,8 @@ extension CommandSpecification {
       ]
     case .calibrate:
       [
-        CommandExample("calibrate ID", "Calibrate the tracker ID of 'stillstage trackers'."),
+        CommandExample(
+          "calibrate ID", "Calibrate the tracker that 'stillstage trackers' lists as ID."),
         CommandExample("calibrate ID --dry-run", "Show the result, but do not save it."),
       ]
     case .benchRender:
@@ -115,12 +116,15 @@ extension CommandSpecification {
       ]
     case .benchFusion:
       [
-        CommandExample("bench fusion a.csv b.csv", "Measure two recordings and their mean."),
+        CommandExample(
+          "bench fusion a.csv b.csv", "Measure the errors over two recordings, and their average."),
         CommandExample("bench fusion a.csv --chart error.svg", "Draw the errors over time."),
       ]
     case .benchPrediction:
       [
-        CommandExample("bench prediction a.csv b.csv", "Measure two recordings and their mean."),
+        CommandExample(
+          "bench prediction a.csv b.csv",
+          "Measure the errors over two recordings, and their average."),
         CommandExample("bench prediction a.csv --json", "Write the errors as JSON, for a script."),
       ]
     case .benchLatency:

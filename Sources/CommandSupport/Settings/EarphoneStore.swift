@@ -6,8 +6,9 @@ import Geometry
 import Synchronization
 import UserFiles
 
-/// Keeps what earphones have shown of themselves in the user's state folder, in `earphones.json`: a
-/// JSON object that maps each Bluetooth address to its mounting, motion service and firmware.
+/// Stores what earphones have reported about themselves. The file is `earphones.json` in the user's
+/// state folder: a JSON object that maps each Bluetooth address to its mounting, motion service and
+/// firmware.
 final class EarphoneStore: Sendable {
   private let path: String?
   private let writing = Mutex(())

@@ -63,7 +63,7 @@ public struct OpenPresentation: Sendable {
       guard !ladder.isEmpty || offered.isEmpty else {
         throw .nothing(
           address: address.description,
-          reason: "none of its playlists is in the folder")
+          reason: "the folder contains none of the playlists that the settings allow")
       }
       try Self.requireRenditions(ladder, address, wishes)
       hasMultichannelBeyond =

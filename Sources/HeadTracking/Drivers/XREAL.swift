@@ -23,8 +23,8 @@ struct XREAL: TrackerDriver {
 
   /// The head's axes in raw axes: front is -y, left is x, up is z.
   static let nativeAxes = AxisMap(columns: SIMD3(1, 0, 2), signs: SIMD3(-1, 1, 1))
-  /// The signs with which the calibration's biases are added to readings, in the sensor's frame (x
-  /// right, y up, z back).
+  /// The signs of the calibration's biases, in the axes of the calibration (x right, y up, z back).
+  /// `raw(_:)` then converts the biases to raw axes, in which they are added to the readings.
   private static let biasSigns = SIMD3<Double>(-1, 1, 1)
   private static let ultra: UInt16 = 0x0426
 

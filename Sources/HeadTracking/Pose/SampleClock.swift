@@ -5,15 +5,15 @@
 /// Arrivals jitter because of the scheduler and the bus; the tracker's own clock does not. A
 /// second-order loop follows that clock: it corrects phase and interval by a fraction of each
 /// residual (arrival minus predicted arrival). At first its gains are those of a growing memory
-/// (least squares over all samples so far), later those of a fading memory. Sources: F. Adriaensen,
-/// "Using a DLL to filter time", LAC 2005; E. Brookner, "Tracking and Kalman Filtering Made Easy",
-/// 1998, ch. 1.
+/// (least squares over all samples so far), later constant Benedict-Bordner gains. Sources: F.
+/// Adriaensen, "Using a DLL to filter time", LAC 2005; E. Brookner, "Tracking and Kalman Filtering
+/// Made Easy", 1998, ch. 1.
 ///
-/// A sample can be very late, but never earlier than the jitter allows. Therefore a sample that is
-/// late by up to half of an interval, or more if the jitter suggests it, counts as late and does
-/// not indicate a lost sample. A single late sample moves the loop little. The times follow the
-/// earliest arrivals, and a time is later than the arrival only if two samples arrive at the same
-/// time.
+/// A sample can be very late, but never earlier than the jitter allows. Therefore a sample that
+/// arrives up to about half an interval late (more if the jitter is very small or very large) is
+/// taken as delayed, not as a sign that a sample was lost. A single late sample moves the loop
+/// little. The times follow the earliest arrivals, and a time is later than the arrival only if two
+/// samples arrive at the same time.
 struct SampleClock: Sendable {
   /// The tracker's sampling interval in nanoseconds; 0 before the second sample.
   private(set) var interval = 0.0

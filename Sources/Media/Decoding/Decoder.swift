@@ -37,7 +37,7 @@ final class Decoder {
   enum Outcome {
     /// The frame was appended; some of its samples may have been muted.
     case sound(muted: DropoutFader.Muted)
-    /// The frame was rejected; `frames` is its length in frames.
+    /// The `AVFrame` was rejected; `frames` is the number of samples per channel that it held.
     case damage(frames: Int)
   }
 

@@ -142,7 +142,7 @@ final class PlayerReporter {
     case .underrun(let total): events.write("underrun", ["total": .integer(total)])
     case .queueChanged(let depth, let rewriting):
       if case .sinkReadsTooFarAhead(let ahead) = rewriting {
-        say("the output reads \(Int(ahead)) ms ahead; the queue is kept short and not rewritten")
+        say("the output reads \(Int(ahead)) ms ahead, so queued sound does not follow the head")
       }
       events.write(
         "queue-changed",
