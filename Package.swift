@@ -199,8 +199,9 @@ let tests: [Target] = [
   .testTarget(
     name: "CommandTests",
     dependencies: [
-      "Ambisonics", "CommandOptions", "Loudness", "Media", "TestSupport", "stillstage",
-      "stillstage-engine", "stillstage-bench", "stillstage-sofa",
+      "Ambisonics", "BluetoothTracking", "CommandOptions", "Geometry", "HeadTracking", "Loudness",
+      "Media", "TestSupport", "stillstage", "stillstage-engine", "stillstage-bench",
+      "stillstage-sofa",
     ]),
   .testTarget(
     name: "DemoTests",

@@ -32,12 +32,13 @@ package final class ReplayTracker: TrackerProvider {
   package func trackers(detailed: Bool) -> [TrackerDescription] {
     guard !isDone.load(ordering: .relaxed) else { return [] }
     let name = path.split(separator: "/").last.map(String.init) ?? path
-    return [
-      TrackerDescription(
-        path: Self.prefix + path, vendorID: 0, productID: 0, serial: "", manufacturer: "",
-        product: name, bus: .unknown, protocolDescription: file.kind.protocolName, kind: .head,
-        access: .ready, id: Self.prefix + path)
-    ]
+    var tracker = TrackerDescription(
+      path: Self.prefix + path, vendorID: 0, productID: 0, serial: "", manufacturer: "",
+      product: name, bus: .unknown, protocolDescription: file.kind.protocolName, kind: .head,
+      access: .ready, id: Self.prefix + path)
+    // A capture is calibrated like the earphones that it came from.
+    tracker.earphones = EarphoneDetails(isUntested: file.kind == .galaxyBuds)
+    return [tracker]
   }
 
   package func connect(

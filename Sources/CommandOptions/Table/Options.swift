@@ -321,7 +321,7 @@ public enum Options {
     "server", "SERVER", .words, default: .pulseaudio, shown: "pulseaudio",
     help: """
       Sound server to measure: a private PulseAudio or PipeWire with a null sink, or the current \
-      one.
+      one, which is the default with '--manual'.
       """)
   public static let benchTrackerRate = CommandOption<Double>(
     "tracker-rate", "HZ", .number(10...1000), default: 100, shown: "100",

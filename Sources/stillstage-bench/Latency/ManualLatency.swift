@@ -39,8 +39,9 @@ func manualLatencyCommand(
   if picture != nil {
     throw .usage("--chart draws only the turns of the virtual head; omit it with --manual")
   }
-  let server = try LatencyServer(
-    .init(command[Options.benchServer]), sink: command[Options.sink])
+  // Without `--server`, the user's own output is measured, as with `--source`.
+  let choice = command.isGiven(Options.benchServer) ? command[Options.benchServer] : .current
+  let server = try LatencyServer(.init(choice), sink: command[Options.sink])
   defer { server.stop() }
   let run = try ManualRun(id, command, on: server)
   let report = try run.measure(seconds: command[Options.benchSeconds])

@@ -11,7 +11,7 @@ import UserFiles
 
 /// Runs `stillstage calibrate ID [--dry-run] [--json]`.
 func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
-  var settings = try trackerSettings(command)
+  var settings = try trackerSettings(command, tracker: command[Arguments.trackerID])
   settings.isCalibrating = true
   let tracker = try foundTracker(command[Arguments.trackerID], settings)
   guard let folder = UserFolder.ofThisProcess else {
