@@ -45,5 +45,5 @@ fi
 check "nothing else was sent" '! grep "host:" /run/earphone.log | grep -vqE "host: (0000040001000200|040004004d00|040004000f00|04000400170000001000|fd0400c3|fd04007c)"'
 as_user timeout -s INT 20 "$program" trackers watch replay:/run/home/raw.txt > /run/replay.txt 2>> /run/notes.txt
 check "the capture replays" '[ $(wc -l < /run/replay.txt) -gt 20 ]'
-[ $failures = 0 ] || { tail -30 /run/earphone.log; cat /run/hold.log; grep -vi vcp /run/bluetoothd.log | tail; head -5 /run/watch.txt; tail -2 /run/home/raw.txt; }
+[ $failures = 0 ] || { tail -30 /run/earphone.log; head -5 /run/hold.log; grep -vi vcp /run/bluetoothd.log | tail; head -5 /run/watch.txt; tail -2 /run/home/raw.txt; }
 exit $failures
