@@ -70,6 +70,13 @@ import Testing
     #expect(!folder.names.contains("config"))
   }
 
+  @Test("A network tracker cannot be calibrated, and the error names a preset")
+  func networkTracker() throws {
+    let run = try ProgramRun.of(Stillstage.path, ["calibrate", "osc:9000"])
+    #expect(run.exitCode == 1)
+    #expect(run.errors.contains("choose a preset"))
+  }
+
   @Test func anUnknownTrackerIsRefusedAtOnce() throws {
     let run = try ProgramRun.of(
       tracker[0], tracker.dropFirst() + ["--absent", "--", Stillstage.path, "calibrate", "SN-1"])

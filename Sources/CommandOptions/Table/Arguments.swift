@@ -12,7 +12,15 @@ public enum Arguments {
     name: "URL", grammar: .file,
     help: "Address or path of an HLS playlist, or folder with one.")
   public static let trackerID = ArgumentSpecification(
-    name: "ID", grammar: .text, help: "ID of the tracker, as 'stillstage trackers' lists it.")
+    name: "ID", grammar: .text,
+    help: """
+      ID of the tracker, as 'stillstage trackers' lists it, or osc:PORT, opentrack:PORT, \
+      freepie:PORT or replay:FILE.
+      """)
+  /// The same argument as `trackerID`, but without network trackers.
+  public static let calibratedTracker = ArgumentSpecification(
+    name: trackerID.name, grammar: trackerID.grammar,
+    help: "ID of the tracker, as 'stillstage trackers' lists it, or replay:FILE.")
   public static let bridgeTarget = ArgumentSpecification(
     name: "URL", grammar: .text, help: "Address to send to, such as osc://localhost:9000.")
   public static let sofaFile = ArgumentSpecification(

@@ -254,7 +254,7 @@ public enum Program {
       result (the tracker's axes relative to the head, the gyroscope's bias and noise, the rate) \
       under the tracker's serial number in the user's folder. All commands use it from then on.
       """,
-    arguments: [Arguments.trackerID],
+    arguments: [Arguments.calibratedTracker],
     options: [Options.dryRun.specification, Options.json.specification])
 
   private static let completion = CommandSpecification(

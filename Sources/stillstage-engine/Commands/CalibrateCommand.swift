@@ -11,9 +11,13 @@ import UserFiles
 
 /// Runs `stillstage calibrate ID [--dry-run] [--json]`.
 func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
-  var settings = try trackerSettings(command, tracker: command[Arguments.trackerID])
+  var settings = try trackerSettings(command, tracker: command[Arguments.calibratedTracker])
   settings.isCalibrating = true
-  let tracker = try foundTracker(command[Arguments.trackerID], settings)
+  if try networkTracker(command[Arguments.calibratedTracker], command) != nil {
+    throw CommandFailure(
+      "a network tracker cannot be calibrated; choose a preset instead, such as osc:9000:sparta")
+  }
+  let tracker = try foundTracker(command[Arguments.calibratedTracker], settings)
   guard let folder = UserFolder.ofThisProcess else {
     throw CommandFailure("neither XDG_CONFIG_HOME nor HOME is an absolute path; set one of them")
   }

@@ -61,7 +61,8 @@ final class MotionRecorder: Sendable {
     guard time > state.last, let first = state.first else { return text }
     guard (measurement.inertial != nil) == state.isRaw else { return text }
     state.last = time
-    var numbers = [Double(time - first) * 1e-9]
+    // Microseconds suffice, and give short numbers.
+    var numbers = [(Double(time - first) * 1e-3).rounded() / 1e6]
     if let raw = measurement.inertial {
       numbers += parts(raw.angularVelocity) + parts(raw.specificForce)
       if state.hasField { numbers += parts(raw.magneticField ?? SIMD3(.nan, .nan, .nan)) }
