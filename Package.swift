@@ -95,8 +95,8 @@ let modules: [Target] = [
     name: "Playback",
     dependencies: [
       "SoundSources", "Rendering", "Geometry", "SignalProcessing", "Ambisonics", "Binaural",
-      "HeadTracking", "Surround", "Loudness", "Media", "PulseAudio", "UserFiles", "System",
-      "CRealtime",
+      "BluetoothTracking", "HeadTracking", "Surround", "Loudness", "Media", "PulseAudio",
+      "UserFiles", "System", "CRealtime",
     ]),
   .target(name: "CommandOptions"),
   .target(

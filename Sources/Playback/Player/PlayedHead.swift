@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+private import BluetoothTracking
 private import HeadTracking
 private import PulseAudio
 internal import Rendering
@@ -46,7 +47,7 @@ final class PlayedHead: Sendable {
     var wanted = TrackerSelection.automatic
     if case .tracker(let id) = options.head { wanted = .id(id) }
     let fronts = options.fronts
-    var settings = options.trackerSettings
+    var settings = trackerSettings(options)
     settings.outputAddress = { outputAddress(options) }
     return TrackerSession(
       wanted, feeding: source, settings: settings,
@@ -64,6 +65,16 @@ final class PlayedHead: Sendable {
       }, calibration: options.calibration)
   }
 
+  /// Returns the settings of a session, with the connected earphones as trackers unless the caller
+  /// has other providers.
+  private static func trackerSettings(_ options: PlayerOptions) -> TrackerSettings {
+    var settings = options.trackerSettings
+    if options.usesEarphones, settings.providers.isEmpty {
+      settings.providers = [EarphoneTrackers()]
+    }
+    return settings
+  }
+
   /// Returns the session of the tracker on the device relative to which the stage stands still.
   /// Returns nil if the options name no such tracker or if there are no live poses.
   private static func deviceSession(
@@ -71,7 +82,7 @@ final class PlayedHead: Sendable {
   ) -> TrackerSession? {
     guard let id = options.deviceTracker, let source else { return nil }
     return TrackerSession(
-      .id(id), feeding: DeviceSampleSink(for: source), settings: options.trackerSettings,
+      .id(id), feeding: DeviceSampleSink(for: source), settings: trackerSettings(options),
       onEvent: { events.add(.deviceTracker($0)) }, calibration: options.calibration)
   }
 

@@ -72,6 +72,9 @@ public struct PlayerOptions: Sendable {
   public var head = HeadChoice.automatic
   /// The axes of the tracker, and the profiles of simple trackers.
   public var trackerSettings = TrackerSettings()
+  /// Whether AirPods and Galaxy Buds that are connected over Bluetooth are trackers too. Default:
+  /// true.
+  public var usesEarphones = true
   /// Returns the user's calibration of a tracker, which applies in addition to any calibration that
   /// the tracker itself reports. Called on the tracker's thread when a tracker is opened. Default:
   /// none.
