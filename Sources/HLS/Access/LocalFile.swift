@@ -17,8 +17,8 @@ public final class LocalFile: Sendable {
   public let size: Int
   private let descriptor: Int32
 
-  /// Opens a file, and then checks the access rules for its real path. Because of this order, the
-  /// file cannot be replaced by a link after the check.
+  /// Opens a file, and then checks the access rules for its real path. Because of this order,
+  /// replacing the file with a link after the check has no effect.
   ///
   /// - Parameters:
   ///   - path: the absolute path.

@@ -55,7 +55,7 @@ public struct NetworkAddress: Sendable, Equatable {
   /// network or a reserved range (the special-purpose registries of RFC 6890).
   public var isPublic: Bool {
     if isMapped { return Self.isPublic(four: Array(bytes[12...])) }
-    // 64:ff9b::/96 maps to IPv4 addresses, and 2002::/16 contains one.
+    // An address in 64:ff9b::/96 (NAT64) or 2002::/16 (6to4) contains an IPv4 address.
     if bytes.starts(with: [0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) {
       return Self.isPublic(four: Array(bytes[12...]))
     }

@@ -24,8 +24,8 @@ public struct PresentationFolder: Sendable {
   private let depth: Int
   static let mostFiles = 100_000
 
-  /// Lists the files of a folder, without following symbolic links in it. Returns nil if the folder
-  /// cannot be listed.
+  /// Lists the files of a folder, but at most `mostFiles` of them, without following symbolic links
+  /// in it. Returns nil if the folder cannot be listed.
   ///
   /// - Parameter depth: how many levels of subfolders to search; 0 for none.
   public init?(_ path: String, depth: Int = Self.deepest) {

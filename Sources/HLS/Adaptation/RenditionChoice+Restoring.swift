@@ -65,8 +65,8 @@ extension RenditionChoice {
   }
 
   /// Returns the first queued stereo segment that can be replaced by multichannel in time; nil if
-  /// none should be replaced now. After a degradation, the first replacement is also a test: the
-  /// treatment changes only if that replacement arrives fast enough.
+  /// none should be replaced now. In stereo, the first replacement is also a test: if it does not
+  /// arrive fast enough, it is not played and the treatment stays stereo.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {

@@ -21,8 +21,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   var treatment = Treatment.undecided
   /// The rendition that was chosen last; nil before the first choice.
   var current: Int?
-  /// Start of the recovery, in s: the request time of the first of the latest consecutive downloads
-  /// with recovered throughput. Nil if the throughput has not recovered.
+  /// Start of the recovery, in s: the time of the request that began the current series of
+  /// downloads with recovered throughput. Nil if the throughput has not recovered.
   var recoveredSince: Double?
   /// Time for which the throughput must stay recovered, in s.
   var hold: Double

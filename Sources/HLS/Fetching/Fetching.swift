@@ -38,7 +38,7 @@ public struct FetchValidator: Sendable, Equatable {
 public struct FetchTiming: Sendable, Equatable {
   public var bytes = 0
   public var seconds = 0.0
-  /// Time of the first byte of the response; nil before it arrives.
+  /// Time of the first byte of the response; nil before it arrives, and for a file.
   public var firstByte: Double?
   /// Size of the body that the server announces, in bytes; nil if unknown.
   public var expected: Int?
@@ -79,7 +79,7 @@ public enum FetchError: Error, Sendable, Equatable {
   /// An access rule forbids the request. Repeating the request does not help.
   case refused(AccessRefusal)
   /// The server answered with an error status, such as 404. `retryAfter` is in s; nil if the server
-  /// does not state it.
+  /// states no number of seconds.
   case status(Int, retryAfter: Double?)
   /// The file does not exist or cannot be read. The text is the reason.
   case missing(String)

@@ -61,7 +61,7 @@ struct KeeperState {
   private var newest: (place: Int, number: Int)?
 
   /// Opens a folder, and creates it if it does not exist. The folder must be empty or contain what
-  /// was kept of the same source.
+  /// was kept from the same source.
   ///
   /// - Throws: the reason why nothing can be kept in the folder.
   init(_ path: String, source: String, now: @escaping @Sendable () -> Double) throws(KeepingError) {

@@ -39,7 +39,7 @@ extension KeptFiles {
 
   /// Writes the record, then the playlist. Then removes the obsolete files.
   ///
-  /// - Parameter first: the lowest segment number that is kept of any rendition.
+  /// - Parameter first: the lowest segment number that is kept in any rendition.
   /// - Throws: `.cannotWrite` if a file cannot be written.
   mutating func write(from first: Int) throws(KeepingError) {
     folder.sync()

@@ -6,7 +6,7 @@ private import System
 /// A folder whose files get their names only when they are complete.
 ///
 /// The folder is held open, and names are resolved relative to it. So nothing is written to another
-/// folder that is moved to the same path later, and no name leads outside.
+/// folder that is moved to the same path later.
 final class KeptFolder: Sendable {
   let path: String
   private let descriptor: Int32

@@ -22,8 +22,8 @@ public struct KeptRendition: Sendable, Equatable, Codable {
   public var codecs: [String] = []
   /// Width and height of the video in the same segments, in pixels; empty if there is none.
   public var resolution: [Int] = []
-  /// Bit rate that the presentation states, in bit/s; 0 if unknown. The kept playlists state the
-  /// measured bit rate instead.
+  /// Bit rate in bit/s, as the presentation states it, as guessed from the codec or as measured in
+  /// one segment; 0 if unknown. The kept playlists state the bit rate of the kept files instead.
   public var bitRate = 0.0
   public var score: Double?
 
@@ -41,7 +41,7 @@ extension KeptRendition {
 
   /// Returns descriptions of all sound of a presentation: its audio renditions that have playlists,
   /// and the variants without video whose own segments contain the sound. If there are neither,
-  /// returns the cheapest variant for each version of the sound.
+  /// returns the renditions of the presentation's `Ladder`, whose sound is in variants with video.
   public static func all(in playlist: MultivariantPlaylist) -> [KeptRendition] {
     var uris: [String] = []
     for uri in playlist.renditions.compactMap(\.uri) where !uris.contains(uri) { uris.append(uri) }

@@ -54,8 +54,8 @@ struct KeptTimeline {
     for segment in playlist.segments { told[segment.sequence] = KeptTime(segment) }
   }
 
-  /// Records the durations of gaps from the playlist that an earlier keeper wrote. Ignores an
-  /// invalid playlist.
+  /// Records the times of the gaps in the playlist that an earlier keeper wrote. Ignores an invalid
+  /// playlist.
   mutating func followGaps(ofWritten bytes: [UInt8]) {
     guard case .media(let playlist)? = try? Playlist(bytes) else { return }
     for segment in playlist.segments where segment.isGap {

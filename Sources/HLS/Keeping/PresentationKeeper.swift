@@ -76,8 +76,8 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Keeping segments
 
-  /// Records the segment durations in a rendition's playlist, so that gaps have the right length.
-  /// For a live playlist, call this method again with each newer copy.
+  /// Records the segment durations that a rendition's playlist states, so that gaps have the right
+  /// length. For a live playlist, call this method again with each newer copy.
   public func follow(_ playlist: MediaPlaylist, of rendition: KeptRendition) {
     _ = guarded(tells: false) { (state) throws(KeepingError) in
       let index = try state.open(rendition)
@@ -88,7 +88,7 @@ public final class PresentationKeeper: Sendable {
   /// Keeps a segment. A different segment that is kept under the same number is replaced.
   ///
   /// Ignores a segment that is incomplete, too large or not audio, or whose times are not valid. If
-  /// writing fails, the keeper stays usable and the next segment is tried again.
+  /// writing fails, the keeper stays usable, and the next call tries to write again.
   ///
   /// - Parameters:
   ///   - body: the complete decrypted segment, at most 64 MiB.

@@ -71,7 +71,7 @@ public struct MediaSegment: Sendable, Equatable {
 /// A range of bytes in a resource.
 public struct ByteRange: Sendable, Equatable {
   public var offset: Int
-  /// Number of bytes, at least 1.
+  /// Number of bytes; at least 1 if the range comes from a playlist.
   public var length: Int
 
   public var end: Int { offset + length }

@@ -70,8 +70,8 @@ extension ProgramDate {
       + ".\(padded(rest % 1000, 3))Z"
   }
 
-  /// Returns the date of a day since 1970-01-01, as the inverse of `days`. 400 years have 146,097
-  /// days.
+  /// Returns the date that is `day` days after 1970-01-01. This is the inverse of `days`. 400 years
+  /// have 146,097 days.
   private static func date(day: Int) -> (year: Int, month: Int, day: Int) {
     let (era, dayOfEra) = (day + 719_468).quotientAndFloor(by: 146_097)
     let leaps = dayOfEra / 1460 - dayOfEra / 36_524 + dayOfEra / 146_096

@@ -53,8 +53,8 @@ public struct PlaylistFollower: Sendable {
 
   /// Returns the expected time from one new segment to the next, in s: the duration of the last
   /// segment, but at most the target duration and at least 0.5 s. If segments are a little shorter
-  /// than the target duration, waits of the target duration would find each segment later than the
-  /// one before.
+  /// than the target duration, waiting for the target duration each time would find every segment
+  /// with a longer delay than the one before.
   private static func pause(_ playlist: MediaPlaylist) -> Double {
     let last = playlist.segments.last?.duration ?? playlist.targetDuration
     return max(min(playlist.targetDuration, last), 0.5)

@@ -4,8 +4,8 @@
 public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertible {
   case fetch(address: String, FetchError)
   case playlist(address: String, PlaylistError)
-  /// An address must not be used: an access rule forbids it, it is not valid, or playlists are
-  /// nested too deeply.
+  /// An address cannot be used: it is not valid, or playlists are nested too deeply. If an access
+  /// rule forbids it, the error is `fetch`.
   case refused(AccessRefusal)
   /// There is nothing to play. `reason` is the full reason.
   case nothing(address: String, reason: String)
@@ -75,7 +75,7 @@ public struct PlaylistLoader: Sendable {
     } catch { throw .playlist(address: address.description, error) }
   }
 
-  /// Resolves a URI of a playlist. A URI in a local playlist refers to the matching file in the
+  /// Resolves a URI in a playlist. A URI in a local playlist refers to the matching file in the
   /// folder, if there is one. Otherwise, the rules for relative addresses apply.
   ///
   /// - Throws: `.refused` if the URI is not valid.

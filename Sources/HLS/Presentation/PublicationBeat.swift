@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A prediction of when the next segment of a live playlist appears, as an interval. Each load
-/// narrows the interval, and each new segment moves the interval by a segment duration. All times
-/// are in s, on one monotonic clock.
+/// A prediction of when the next segment of a live playlist appears, as an interval. A load within
+/// the interval narrows it, and a new segment moves it by a segment duration. If a load at the end
+/// of the interval finds nothing, the end moves to a later time. All times are in s, on one
+/// monotonic clock.
 ///
 /// A segment that is found 1 s late leaves the buffer 1 s shorter for the rest of playback.
 struct PublicationBeat: Sendable {

@@ -99,8 +99,8 @@ public struct OpenPresentation: Sendable {
     }
   }
 
-  /// Whether the playlist of a rendition is available, which is always assumed of a server. A
-  /// downloaded presentation often contains only one rendition.
+  /// Whether the playlist of a rendition is available. For a presentation on a server, this is
+  /// always assumed. A downloaded presentation often contains only one rendition.
   private static func isThere(
     _ uri: String, _ playlist: ResourceAddress, _ loader: PlaylistLoader
   ) -> Bool {

@@ -233,7 +233,7 @@ extension [SegmentKey] {
   var problem: String {
     let names = map { key in
       switch key.method {
-      case .aes128: "AES-128 with keys of \(key.format.prefix(60))"
+      case .aes128: "AES-128 and keys in the format \(key.format.prefix(60))"
       case .other(let name): String(name.prefix(60))
       }
     }

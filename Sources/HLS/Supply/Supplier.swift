@@ -91,7 +91,7 @@ struct Supplier {
     }
     let still = timeline.follower.staleness(at: now)
     if still > conditions.patience, situation(isWaiting: true).buffer <= 0.01 {
-      queue.fail(reloadProblem ?? "the live playlist has not changed for \(Int(still)) s")
+      queue.fail(reloadProblem ?? "an update of the live playlist is \(Int(still)) s overdue")
     }
   }
 

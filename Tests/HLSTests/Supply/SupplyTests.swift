@@ -333,7 +333,7 @@ private final class SimulatedServer: ResourceFetcher {
     }
     let (items, queue) = try run(until: 300) { RenditionChoice(ladder: $0) }
     #expect(items.count == 2)
-    #expect(queue.failure?.contains("has not changed") == true)
+    #expect(queue.failure?.contains("overdue") == true)
     #expect(server.now < 60)
   }
 }
