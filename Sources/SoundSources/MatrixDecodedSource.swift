@@ -16,8 +16,9 @@ private import Surround
 ///     FL = Lt (1 - k (a + b) / sqrt 2)                  FR likewise from Rt
 ///
 /// so that FL + (FC + BL) / sqrt 2 is Lt again: the fold-down of ITU-R BS.775 restores the stereo,
-/// except for rounding. Adjacent channels are separated by 3 dB, as usual for passive matrices. The
-/// surrounds are in antiphase, and neither delayed nor low-passed.
+/// except for rounding. For Dolby Surround, adjacent channels are separated by 3 dB, as usual for
+/// passive matrices, and the surrounds are in antiphase. The surrounds are neither delayed nor
+/// low-passed.
 public final class MatrixDecodedSource: SoundSource {
   public let layout = ChannelLayout.speakers([
     .frontLeft, .frontRight, .frontCenter, .backLeft, .backRight,

@@ -79,10 +79,10 @@ import Testing
     unlink(folder.file("s2.ts"))
     let run = try render(folder.path, ["--events", made.file("events")])
     #expect(run.exitCode == 0)
-    #expect(run.errors.contains("from 0:03 on") && run.errors.contains("are missing"))
+    #expect(run.errors.contains("from 0:03 on") && run.errors.contains("is missing"))
     #expect(try frames() == whole)
     let events = try ProgramRun.of("cat", [made.file("events")]).output
-    #expect(events.contains(#""event":"warning""#) && events.contains("are missing"))
+    #expect(events.contains(#""event":"warning""#) && events.contains("is missing"))
     for name in 0..<5 { unlink(folder.file("s\(name).ts")) }
     fails(try render(folder.path), "s0.ts")
   }

@@ -296,7 +296,7 @@ import Testing
     let sound = try sound(of: source)
     #expect(sound[0].count == whole[0].count)
     #expect(source.warnings.count == 1)
-    #expect(source.warnings.first?.contains("1.92 s of sound are missing") == true)
+    #expect(source.warnings.first?.contains("1.92 s of sound is missing") == true)
     let after = (6 * 48000)..<(10 * 48000)
     for c in 0..<6 { #expect(difference(sound[c][after], whole[c][after]) < -40) }
     #expect(sound[0][(4 * 48000)..<(5 * 48000)].allSatisfy { $0 == 0 })

@@ -49,14 +49,14 @@ final class DemoAmbience {
     weights = AlignedFloats(count: 4 * chunkFrames)
     swell = AlignedFloats(count: chunkFrames)
     octaves = (1...6).map { number in
-      // The spectrum falls slightly faster than pink noise.
+      // The spectrum falls 1.5 dB per octave more steeply than that of pink noise.
       Octave(
         number: number, rate: 125 * Double(1 << number),
         level: Self.level * linearGain(decibels: -1.5 * Double(number)))
     }.filter { $0.rate < sampleRate }
   }
 
-  /// Returns the samples of a stream that the last call of `render` generated.
+  /// Returns the samples that the last call to `render` generated for a stream.
   func plane(_ stream: Int) -> UnsafeMutablePointer<Float> {
     streams.pointer + stream * chunkFrames
   }

@@ -7,8 +7,8 @@ import System
 struct DemoNoise {
   let seed: UInt64
 
-  /// Returns the random value at a grid point, -1 to 1. It is the mixing function of SplitMix64
-  /// (Steele, Lea, Flood, OOPSLA 2014), applied to the sum of the seed and the number of the point.
+  /// Returns the random value at a grid point, -1 to 1. It is derived from the number at position
+  /// `seed` + `point` in the sequence of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
   func value(_ point: Int) -> Float {
     let z = SeededGenerator.value(at: seed &+ UInt64(bitPattern: Int64(point)))
     return Float(Int64(z >> 40) - (1 << 23)) / Float(1 << 23)

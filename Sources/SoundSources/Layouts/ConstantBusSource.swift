@@ -56,7 +56,7 @@ public final class ConstantBusSource: SoundSource {
     }
   }
 
-  /// A run of the source, which has only one layout.
+  /// A run of the source. It has only one layout.
   private final class Run: SoundSource {
     let layout: ChannelLayout
     let sampleRate: Int

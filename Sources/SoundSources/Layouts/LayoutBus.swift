@@ -9,14 +9,15 @@ private import Surround
 ///
 /// A loudspeaker that the bus also has in the same place keeps its channel. A loudspeaker at ear
 /// height that the bus lacks is panned between its two neighbours by vector base amplitude panning
-/// in the plane (Pulkki, J. Audio Eng. Soc. 45(6), 1997). A loudspeaker above or below goes to the
-/// nearest loudspeaker of the bus, in equal shares if several are equally near. These gains
-/// preserve energy. For a mono or stereo bus, layouts with more channels are folded down by ITU-R
-/// BS.775-4, annex 4.
+/// in the plane (Pulkki, J. Audio Eng. Soc. 45(6), 1997). A loudspeaker above or below ear height,
+/// or without two neighbours less than 150 degrees apart, goes to the nearest loudspeaker of the
+/// bus, in equal shares if several are equally near. These gains preserve energy. For a mono or
+/// stereo bus, layouts with more channels are folded down by ITU-R BS.775-4, annex 4.
 enum LayoutBus {
   /// Returns the smallest bus for several layouts. If one of them is a soundfield, the bus is a
   /// soundfield of the highest order that occurs, with a head-locked pair if any layout has one.
-  /// Otherwise the bus has all loudspeakers that occur. Returns stereo if `layouts` is empty.
+  /// Otherwise the bus has all loudspeakers that occur; the side pair and the back pair count as
+  /// one unless a layout has both. Returns stereo if `layouts` is empty.
   static func bus(for layouts: [ChannelLayout]) -> ChannelLayout {
     guard let first = layouts.first else { return .stereo }
     if layouts.allSatisfy({ $0 == first }) { return first }
@@ -36,7 +37,8 @@ enum LayoutBus {
     var all = Set(layouts.joined())
     let sides: Set<Speaker> = [.sideLeft, .sideRight]
     let backs: Set<Speaker> = [.backLeft, .backRight]
-    // A single pair of surrounds may be named side or back. A bus with both pairs would move them.
+    // A single pair of surrounds may be named side or back. On a bus with both pairs, the surrounds
+    // would move when the name changes.
     let hasBoth = layouts.contains { !sides.isDisjoint(with: $0) && !backs.isDisjoint(with: $0) }
     if !hasBoth, !sides.isDisjoint(with: all), !backs.isDisjoint(with: all) {
       let isSide =

@@ -103,7 +103,7 @@ struct RunJoin {
     tailPosition += count
   }
 
-  /// Returns the value at a frame of a smooth ramp from 0 to 1 over `length` frames.
+  /// Returns the value of a smooth ramp from 0 to 1 over `length` frames at one of these frames.
   private func share(_ frame: Int, of length: Int) -> Float {
     let t = (Float(frame) + 0.5) / Float(length)
     return t * t * t * (10 - 15 * t + 6 * t * t)
@@ -133,7 +133,7 @@ struct RunJoin {
     }
   }
 
-  /// Returns the normalised correlation of all channels together, limited to 0 to 1.
+  /// Returns the normalised correlation of all channels together, clamped to 0 ... 1.
   private static func agreement(_ first: [[Float]], _ other: [[Float]]) -> Float {
     var (product, one, two): (Float, Float, Float) = (0, 1e-12, 1e-12)
     for (x, y) in zip(first, other) {

@@ -10,8 +10,8 @@ package import Synchronization
 ///
 /// Before the first sound, the gain is set from what is known about the loudness then. When more
 /// becomes known, the gain moves to the new value at 0.9 dB/s. The loudness is measured by a scan
-/// on a separate thread if the source can be opened twice, otherwise from the frames read so far. A
-/// seek does not change the gain.
+/// on a separate thread if the source can be opened twice. Without a scan, or until it has a
+/// result, the loudness is measured from the frames read so far. A seek does not change the gain.
 package final class LevelledSource: SoundSource {
   let layout: ChannelLayout
   let sampleRate: Int

@@ -105,8 +105,8 @@ package final class LoudnessScan: Sendable {
     return Self.spread(Self.pieces, of: piece, over: length)
   }
 
-  /// Returns pieces of `count` frames at the centres of `pieces` equal parts of a source, whose
-  /// length is in frames.
+  /// Returns pieces of `count` frames at the centres of `pieces` equal parts of a source that is
+  /// `length` frames long.
   static func spread(
     _ pieces: Int, of count: Int, over length: Int
   ) -> [(start: Int, count: Int)] {

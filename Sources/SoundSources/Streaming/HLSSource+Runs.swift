@@ -36,7 +36,7 @@ extension HLSSource {
   }
 
   /// Returns the layouts that the renditions are expected to have, each once: that of the first
-  /// segment, then those that follow from the channel counts in the playlist.
+  /// segment, then those that follow from the channel counts of the other renditions.
   static func expectedLayouts(
     _ presentation: OpenPresentation, _ first: RenditionReader, _ settings: RenderSettings
   ) -> [ChannelLayout] {
@@ -120,7 +120,8 @@ extension HLSSource {
     let before = place.position - reader.position
     if before > 0 {
       // After a start or a seek, drop everything before the position. Otherwise, drop the output of
-      // a decoder that has not converged only as far as the earlier run covers it.
+      // a decoder that has not converged, but only where the earlier run covers it, and leave an
+      // overlap of at most `longestOverlap` frames.
       let unclean = place.isCut ? before : min(reader.warmUpFrames, before)
       try reader.drop(max(unclean, before - longestOverlap))
     }

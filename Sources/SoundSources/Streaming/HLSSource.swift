@@ -49,7 +49,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
     var reason: String?
     /// The frame at which the run ends and its successor continues; nil if no change is planned.
     var end: Int?
-    /// Whether no segment follows, so that only the frames in the decoder are left to be read.
+    /// Whether no segment follows in this run, so that only the frames in the decoder are left to
+    /// be read.
     var isDraining = false
   }
 
@@ -146,7 +147,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   /// Continues the run with the next segment. Returns false if that segment is missing, is not
   /// available in the run's rendition or does not follow the sound so far. If the segment is
-  /// available in two renditions, a change between them happens within it.
+  /// available in two renditions, any change between them happens within it.
   private func goOn(_ reader: RenditionReader) throws(PlaybackError) -> Bool {
     guard let following = try feed.segment(place.segment + 1), following.rendition != nil,
       let supplied = following.supplied[reader.rendition],

@@ -33,7 +33,8 @@ struct SegmentClock {
   ///     not.
   ///   - discontinuity: the discontinuity number that the timestamp belongs to.
   ///   - expected: the time according to the playlist and the sound read so far, in seconds. It is
-  ///     returned if there is no timestamp or if the timestamp belongs to another clock.
+  ///     returned if there is no timestamp, if the timestamp is the first with its discontinuity
+  ///     number, or if it belongs to another clock.
   mutating func position(
     of time: Double?, cycle: Double?, discontinuity: Int, expected: Double
   ) -> Double {

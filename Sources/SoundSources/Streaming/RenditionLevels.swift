@@ -37,8 +37,9 @@ struct RenditionLevels {
   }
 
   /// Returns the level, in dB, for a rendition without low-frequency effects that follows one with
-  /// them. At this level, the loudness is the same as if the effects continued unchanged. Returns
-  /// nil if the two renditions were never compared, or if neither has any sound.
+  /// them. At this level, the loudness is the same as if the effects continued unchanged, unless
+  /// the level would exceed the average level by more than `mostExcess`. Returns nil if the two
+  /// renditions were never compared, or if there are neither coming sounds nor past effects.
   ///
   /// - Parameters:
   ///   - rendition: the rendition without effects.
@@ -70,8 +71,8 @@ struct RenditionLevels {
   /// Adds to the shift of a rendition.
   mutating func move(_ rendition: Int, by frames: Int) { shifts[rendition, default: 0] += frames }
 
-  /// Records that a rendition is played now. The first one becomes the reference, whose level is
-  /// 0 dB.
+  /// Records which rendition is being played. The first one becomes the reference, whose level is 0
+  /// dB.
   mutating func hears(_ rendition: Int) {
     whole.reference = whole.reference ?? rendition
     mains.reference = mains.reference ?? rendition
