@@ -59,8 +59,8 @@ final class ResamplingQueue {
   /// only frames at another rate.
   func finish() { resampler?.finish(into: output) }
 
-  /// Returns a queue for the frames that follow a change of the number of channels. The first of
-  /// these frames has the index `frame` at the decoder's rate.
+  /// Returns a queue for the frames that follow a change of the layout. The first of these frames
+  /// has the index `frame` at the decoder's rate.
   ///
   /// The output frames stay at the times that they would have if the entire stream were resampled.
   /// For that, the new resampler first receives silence from the start of the current period of its

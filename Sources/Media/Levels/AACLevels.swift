@@ -7,7 +7,7 @@ private import Glibc
 /// Fill elements before the channels are parsed in sequence. Fill elements after the channels
 /// follow entropy-coded spectra, so the search for them starts at the end mark: an element matches
 /// if it ends exactly at the end mark and its content has exactly the stated length. Random data
-/// matches in about one of ten thousand access units. Data after the channels is therefore used
+/// matches in about one in ten thousand access units. Data after the channels is therefore used
 /// only if two consecutive units match with the same reference level.
 struct AACLevels {
   /// The newest accepted data; nil until data has been accepted. A reference level remains valid

@@ -47,8 +47,8 @@ public final class AudioFileReader: @unchecked Sendable {
   ///   - interrupt: a flag that, once raised, makes the reader throw `MediaError.interrupted`
   ///     instead of reading or decoding more.
   ///   - onWarning: called for the first warning of each kind, on the thread that uses the reader.
-  /// - Throws: `MediaError` if the file or the track cannot be read at this rate. Its `description`
-  ///   is one line for the user.
+  /// - Throws: `MediaError` if the file or the track cannot be read, or if the rate is out of
+  ///   range. Its `description` is one line for the user.
   public convenience init(
     path: String, track: Int? = nil, sampleRate: Int? = nil, dynamicRange: DynamicRange = .line,
     interrupt: InterruptFlag? = nil, onWarning: ((MediaWarning) -> Void)? = nil

@@ -122,7 +122,7 @@ private enum BinauralMark {
   /// Whether a `BINAURAL` tag, or the word "binaural" in the track's title or handler name, marks
   /// the track as binaural. The tag may belong to the track or, in a file with one audio track, to
   /// the file. A tag with the value 0, no, false or off means that the track is not binaural,
-  /// whatever its title.
+  /// whatever the track's title.
   static func isSet(stream: UnsafeMutablePointer<AVStream>, in demuxer: Demuxer) -> Bool {
     if let tag = demuxer.tag("BINAURAL", of: stream) {
       return !["0", "no", "false", "off"].contains(tag.lowercased())

@@ -82,7 +82,7 @@ final class AtomicOutput {
     if let temporary { unlink(temporary) }
   }
 
-  /// Writes all of `bytes` by repeated calls of `step`. Returns false, with `errno` set, if a call
+  /// Writes all of `bytes` by repeated calls to `step`. Returns false, with `errno` set, if a call
   /// fails.
   private func write(
     _ bytes: UnsafeRawBufferPointer, _ step: (UnsafeRawBufferPointer) -> Int

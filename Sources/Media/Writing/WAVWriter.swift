@@ -5,7 +5,7 @@ public import Ambisonics
 /// Writes a float32 WAV file incrementally.
 ///
 /// The file appears under its name only when `close` has succeeded. Until then it is a hidden file
-/// in the same folder. After every call of `write`, the header of that file is less than one second
+/// in the same folder. After every call to `write`, the header of that file is less than one second
 /// behind the audio, so the file can be played if the process is killed. More than two channels are
 /// written as WAVE_FORMAT_EXTENSIBLE, with a loudspeaker mask if every channel has a bit in the
 /// mask and the channels are in the order of the bits. A file larger than 4 GiB is an RF64 file. If
@@ -16,7 +16,7 @@ public import Ambisonics
 /// ## Threading
 /// Use a writer from one thread at a time.
 public final class WAVWriter: @unchecked Sendable {
-  /// The largest number of channels of a file. An exported decoder of seventh order needs 128 (64
+  /// The largest number of channels in a file. An exported decoder of seventh order needs 128 (64
   /// filters per ear).
   public static let maximumChannels = 1024
 
