@@ -22,8 +22,8 @@ public struct GainPlanner: Sendable, Equatable {
     goal = gain
   }
 
-  /// Sets the goal, in dB, and before the first sound also the gain. Values that are not finite are
-  /// ignored.
+  /// Sets the goal, in dB. Before the first sound, sets the gain to the goal too. Values that are
+  /// not finite are ignored.
   public mutating func aim(at goal: Double) {
     guard goal.isFinite else { return }
     self.goal = goal

@@ -38,8 +38,8 @@ public struct LoudnessEvidence: Sendable, Equatable {
     }
   }
 
-  /// The largest difference, in LU, between a statement that needs agreement and the measured
-  /// loudness of the channels at which the statement still counts.
+  /// A statement that needs agreement counts only if it differs from the measured loudness of the
+  /// channels by at most this value, in LU.
   public static let agreement = 3.0
   /// The assumed loudness at the ears, in LUFS, as long as there is no evidence.
   public static let assumedLoudness = -14.0

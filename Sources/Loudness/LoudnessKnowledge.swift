@@ -37,8 +37,8 @@ public struct LoudnessTarget: Sendable, Equatable {
   public var minimumGain = -40.0
   /// The highest true peak of the output, in dBTP. The limiter enforces it.
   public var ceiling = -1.0
-  /// How far the highest peak may exceed `ceiling`, in dB; the limiter removes this excess. It
-  /// applies only to sources whose true peak is known.
+  /// The largest reduction of the highest peak, in dB, for which a positive gain may rely on the
+  /// limiter. This bound applies only to sources whose true peak is known.
   ///
   /// With 0, a single click would make an entire programme quiet. Without a bound, a programme with
   /// a wide dynamic range would be limited all the time.

@@ -83,7 +83,7 @@ public final class LoudnessMeter {
 
   /// Returns the ungated loudness of the last `seconds` seconds, in LUFS; nil for silence.
   ///
-  /// - Parameter seconds: the length of the window, clamped to 0 ... `longestWindow`.
+  /// - Parameter seconds: the length of the window; clamped to 0 ... `longestWindow`.
   public func loudness(ofLast seconds: Double) -> Double? {
     let milliseconds = UInt((1000 * min(Self.longestWindow, max(0, seconds))).rounded())
     return value { ebur128_loudness_window($0, milliseconds, $1) }
