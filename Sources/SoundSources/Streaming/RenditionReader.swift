@@ -65,7 +65,8 @@ final class RenditionReader {
   func coming(_ range: Range<Int>) -> [[Float]] {
     ahead.sound((range.lowerBound - position)..<(range.upperBound - position))
   }
-  /// The number of places in which sound could not be decoded or was missing.
+  /// The approximate number of places in which sound could not be decoded, was missing or was
+  /// muted.
   var damages: Int { decoder.damages }
   var isBinaural: Bool { decoder.track.isBinaural }
   /// The time of the first frame on the container's clock, in seconds; nil if the container has no
