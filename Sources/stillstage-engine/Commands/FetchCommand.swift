@@ -53,7 +53,7 @@ private func jobs(
 }
 
 /// Throws an error if the output folder is inside the source folder, because a later fetch would
-/// find the output as a part of the source.
+/// treat the output as part of the source.
 private func refuseNesting(
   of output: String, in place: PresentationPlace
 ) throws(CommandFailure) {

@@ -93,7 +93,7 @@ private func headChoice(
 }
 
 /// Returns the ID of the tracker that `--device-tracker` names, or nil without that option. Throws
-/// an error if the tracker is not connected.
+/// an error if the tracker is not connected or is a network tracker.
 private func deviceTracker(
   _ command: ParsedCommand, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String? {
@@ -110,7 +110,8 @@ private func deviceTracker(
 }
 
 /// Returns the ID of the head's tracker: the named tracker, or else the first one that is not the
-/// device's tracker. Throws an error if there is no such tracker.
+/// device's tracker. Throws an error if there is no such tracker, or if both options name the same
+/// one.
 private func tracker(
   _ id: String?, beside device: String?, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String {

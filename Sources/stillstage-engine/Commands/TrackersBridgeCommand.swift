@@ -40,6 +40,6 @@ private func bridge(
     guard source.status.freshness != .waiting else { return }
     let isSent = sender.send(preset.message(for: pose))
     failures = isSent ? 0 : failures + 1
-    if failures == 1 { printNote("the target is unreachable; the messages are still sent") }
+    if failures == 1 { printNote("the target is unreachable; the bridge keeps sending") }
   }
 }

@@ -16,7 +16,7 @@ func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
     return try printOutput(
       """
       No head tracker found.
-      Plug one in, or pair and connect one by Bluetooth. Network trackers are not listed:
+      Plug one in, or pair and connect one over Bluetooth. Network trackers are not listed:
       use one with --tracker osc:PORT, opentrack:PORT or freepie:PORT.
 
       """)
@@ -26,8 +26,8 @@ func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try printOutput(table([heading] + trackers.map(row)) + details + permissionAdvice(trackers))
 }
 
-/// Returns what earphones report about themselves, such as "AirPods Pro: worn, left bud, battery:
-/// left 80 %, right 90 %"; nil for other trackers.
+/// Returns a line with what earphones report about themselves, such as "AirPods Pro: worn; left bud
+/// leads; battery left 80 %, right 90 %"; nil for other trackers, and if nothing is known.
 private func earphoneLine(_ tracker: TrackerDescription) -> String? {
   guard let earphones = tracker.earphones else { return nil }
   var parts: [String] = []

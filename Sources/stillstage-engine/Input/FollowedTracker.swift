@@ -62,7 +62,7 @@ final class TrackerEvents: Sendable {
     case .discontinuity: "the tracker's reference frame jumped; the yaw is kept"
     case .recentered: "the tracker's button recentred the stage"
     case .worn(true): "the earphones are in"
-    case .worn(false): "the earphones are out; the pose holds"
+    case .worn(false): "the earphones are out; the pose is held"
     case .failed(let error): error.description
     }
   }

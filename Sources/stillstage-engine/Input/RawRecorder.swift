@@ -4,7 +4,7 @@ import BluetoothTracking
 import CommandSupport
 import Glibc
 
-/// Writes the packets of an earphone as a capture that `--tracker replay:FILE` plays.
+/// Writes the packets exchanged with earphones to a capture that `--tracker replay:FILE` plays.
 final class RawRecorder {
   let capture = FrameCapture()
   private let descriptor: Int32
@@ -22,7 +22,7 @@ final class RawRecorder {
 
   deinit { close(descriptor) }
 
-  /// Writes the packets since the last call.
+  /// Writes the packets that were captured since the last call.
   func flush() throws(CommandFailure) {
     guard let kind = capture.kind else { return }
     var text = hasHeading ? "" : FrameFile.heading(kind)

@@ -2,8 +2,8 @@
 
 import Binaural
 
-/// The output of `stillstage hrtf info --json`; docs/command-line.md explains the keys. Values that
-/// the file does not contain are absent.
+/// The output of `stillstage hrtf info --json`; docs/command-line.md explains the keys. Unknown
+/// values are absent.
 struct HRTFRecord: Encodable {
   let convention: String?
   let database: String?

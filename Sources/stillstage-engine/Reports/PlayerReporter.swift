@@ -18,9 +18,9 @@ final class PlayerReporter {
   private var mutedFrames = 0
   /// The last decision about the route; nil before the first one.
   private var told: RouteDecision?
-  /// The reason why the source could not be read to its end; nil if there was no error.
+  /// The first error of reading or seeking in the source, as text; nil if there was none.
   private(set) var failure: String?
-  /// The rendition that is playing; nil if the source has no renditions.
+  /// The rendition that is playing; nil before the first one and if the source has no renditions.
   private var rendition: RenditionNews?
   private let pausesOnRemoval: Bool
   /// Whether playback paused because the earphones were taken out.
@@ -82,7 +82,7 @@ final class PlayerReporter {
       events.write("layout", ["layout": .text(layout.name)])
     case .multichannelOffered(let offer):
       let how = offer.optionText
-      say("more channels are available than are played: \(how)")
+      say("more channels are available than are playing: \(how)")
       events.write("multichannel-offered", ["message": .text(how)])
     case .decoderChanged(let settings):
       say("decoder: \(settings.summary(isAmbisonic: player.isAmbisonic))")
@@ -184,7 +184,8 @@ final class PlayerReporter {
     }
   }
 
-  /// Pauses, or resumes if the listener has not done so, and did not pause before.
+  /// Pauses when the earphones are taken out. Resumes when one is put back, unless the listener had
+  /// paused before.
   private func pause(whileOut isOut: Bool) {
     if isOut, !player.isPaused {
       isPausedByRemoval = true
@@ -204,7 +205,7 @@ final class PlayerReporter {
       events.write(
         "device-tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])
     case .lost(let tracker):
-      say("the device tracker \(tracker.name) was disconnected; the stage is now fixed to the room")
+      say("the device tracker \(tracker.name) was disconnected; the stage stays still in the room")
       events.write("device-tracker-lost", ["id": .text(tracker.id)])
     case .discontinuity: events.write("device-tracker-jump")
     case .failed(let error):
@@ -240,8 +241,8 @@ extension LoudnessReport {
 }
 
 extension RenderSettings {
-  /// The HRTF set, the decoder design and, unless the sound is ambisonic, the order of the bus, in
-  /// a few words.
+  /// The HRTF set, the decoder design and, if the sound is encoded into a bus, the order of the
+  /// bus, in a few words.
   fileprivate func summary(isAmbisonic: Bool) -> String {
     let name = hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
     if isDirect { return "\(name), direct" }

@@ -5,12 +5,12 @@ import HeadTracking
 /// A tracker in `stillstage trackers --json`; docs/command-line.md explains the keys.
 struct TrackerRecord: Encodable {
   let access: String
-  /// Remaining charge of each part of earphones, in percent; absent if unknown.
+  /// Remaining charge of each part of the earphones, in percent; absent if unknown.
   let battery: [String: Int]?
-  /// The bud of earphones whose sensor is in use; absent if unknown.
+  /// The earbud whose sensor is in use; absent if unknown.
   let bud: String?
   let bus: String
-  /// The firmware of earphones; absent if unknown.
+  /// The version of the earphones' firmware; absent if unknown.
   let firmware: String?
   let id: String
   let kind: String
@@ -22,11 +22,11 @@ struct TrackerRecord: Encodable {
   let productID: Int
   let `protocol`: String
   let serial: String
-  /// Where earphones are; absent for other trackers.
+  /// Where the earphones are, or why their sensor cannot be used; absent for other trackers.
   let state: String?
   /// The udev rule that grants access; absent unless `access` is "permissionDenied".
   let udevRule: String?
-  /// Whether the decoding of this model of earphones is untested; absent for other trackers.
+  /// Whether decoding is untested for this model of earphones; absent for other trackers.
   let untested: Bool?
   let vendorID: Int
 
