@@ -39,7 +39,8 @@ public enum ManualPage {
 
 /// Text in man(7) macros.
 enum Roff {
-  /// Returns `text` with all roff special characters escaped.
+  /// Returns `text` with the characters escaped that roff would interpret: backslashes, hyphens,
+  /// and a full stop or apostrophe at the start.
   static func escaped(_ text: String) -> String {
     var result = ""
     for character in text {

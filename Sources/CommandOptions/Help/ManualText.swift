@@ -25,11 +25,11 @@ enum ManualText {
     runs on a terminal:
     \(Roff.lines(keys.map { Roff.definition($0.0, $0.1) }))
     .SH FILES
-    The program looks for the folders HRTF and Calibration in the folder of
-    .BR \\-\\-data ,
-    in the folder of
-    .BR STILLSTAGE_DATA ,
-    in ../share/stillstage beside the executable, and in the source tree.
+    The program looks for the folders HRTF and Calibration in the folder that
+    .B \\-\\-data
+    names, in the folder that
+    .B STILLSTAGE_DATA
+    names, in share/stillstage under the prefix of the installation, and in the source tree.
     It uses the first of these that applies.
     .PP
     $XDG_CONFIG_HOME/stillstage, or ~/.config/stillstage, contains config.json with the user's
@@ -61,7 +61,7 @@ enum ManualText {
     ("space, p", "Pause or resume."),
     ("left, right", "Skip ten seconds back or forward."),
     ("up, down", "Play louder or softer."),
-    ("c", "Recentre: make the direction in which the head looks the front."),
+    ("c", "Recentre: turn the front to the direction that the head faces."),
     ("t", "Select the next mode: a stage fixed in the room, one fixed to the head, plain stereo."),
     ("q", "Quit."),
   ]

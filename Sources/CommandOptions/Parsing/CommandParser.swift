@@ -64,8 +64,8 @@ public enum CommandParser {
     throw unknown(words)
   }
 
-  /// Returns the error for words that do not name a command. If the first of several words begins
-  /// two-word commands, the error is about the second word.
+  /// Returns the error for words that do not name a command. If two-word commands begin with the
+  /// first word, the error is about the second word.
   private static func unknown(_ words: [String]) -> UsageError {
     guard words.count > 1, !Program.group(words[0]).isEmpty else {
       return .unknownCommand(

@@ -2,9 +2,10 @@
 
 /// Finds the word that the user probably meant.
 enum NearMatch {
-  /// Returns the only candidate that starts with `word` (of at least two letters), or else the
-  /// candidate with the smallest `distance`. Returns nil if this distance exceeds both 1 and a
-  /// third of the candidate's length, or if all letters differ. Case is ignored.
+  /// Returns the candidate that starts with `word`, if there is only one and `word` has at least
+  /// two letters; otherwise the candidate with the smallest `distance`. Returns nil if this
+  /// distance exceeds both 1 and a third of the candidate's length, or if it is not less than that
+  /// length. Case is ignored.
   static func of(_ word: String, among candidates: [String]) -> String? {
     let typed = Array(word.lowercased())
     let begun = candidates.filter { $0.lowercased().starts(with: typed) }

@@ -2,8 +2,7 @@
 
 /// The user's defaults for the options of `play` and `render`, by option name.
 ///
-/// A default applies to a command if the command has the option and the command line does not give
-/// it.
+/// A default applies if the command has the option but the command line does not set it.
 public struct OptionDefaults: Sendable, Equatable {
   /// The reason why a default is invalid.
   public enum Problem: Error, Sendable, Equatable {

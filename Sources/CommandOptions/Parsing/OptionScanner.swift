@@ -59,7 +59,7 @@ struct OptionScanner {
 
   /// Takes the next argument as the option's value. Returns nil if there is no argument, or if the
   /// argument looks like another option. Only the value of a numeric option may begin with a minus
-  /// sign.
+  /// sign; "-" alone is always a value.
   private static func takeValue(
     of option: OptionSpecification, from rest: inout ArraySlice<String>
   ) -> String? {

@@ -48,8 +48,8 @@ extension ArgumentSpecification {
 }
 
 extension ValueGrammar {
-  /// Returns the accepted values in a few words. Returns nil for flags and free text, and if the
-  /// placeholder already shows the values.
+  /// Returns the accepted values in a few words. Returns nil for flags, text, axes, paths and bit
+  /// rates, and if the placeholder already shows the values.
   fileprivate func reference(beside placeholder: String) -> String? {
     switch self {
     case .flag, .text, .axes, .file, .folder, .bitRate: nil

@@ -106,9 +106,9 @@ public enum Options {
   public static let dynamicRange = CommandOption<DynamicRangeChoice>(
     "drc", "MODE", .words, default: .line, shown: "line",
     help: """
-      Use of the level metadata in AC-3 and E-AC-3: 'line' brings dialogue to -31 LUFS and reduces \
-      the dynamic range for a living room, 'rf' brings dialogue to -20 LUFS and reduces the range \
-      strongly, 'off' only brings dialogue to -31 LUFS.
+      Use of the level metadata in AC-3, E-AC-3 and AAC: 'line' brings dialogue to -31 LUFS and \
+      reduces the dynamic range for a living room, 'rf' brings dialogue to -20 LUFS and reduces \
+      the range strongly, 'off' only brings dialogue to -31 LUFS.
       """)
   public static let block = CommandOption<Int>(
     "block", "FRAMES", .integer(1...8192), default: 256, shown: "256",
@@ -141,13 +141,13 @@ public enum Options {
     default: .auto, shown: "auto",
     help: """
       Head tracker: the ID that 'stillstage trackers' lists, the port on which to listen for a \
-      tracker on the network, or a capture of earphones that 'trackers watch --raw' wrote.
+      tracker on the network, or a capture from earphones that 'trackers watch --raw' wrote.
       """)
   public static let takeOver = CommandOption<Bool>(
     flag: "take-over",
     help: """
-      Take AirPods over from a phone that uses them. Without this option, they may send no head \
-      motion while the phone is their active host.
+      Take AirPods over from a phone that is using them. Without this option, they may send no \
+      head motion while the phone is their active host.
       """)
   public static let pauseOnRemoval = CommandOption<Bool>(
     flag: "pause-on-removal",
@@ -158,9 +158,9 @@ public enum Options {
   public static let trackerPreset = CommandOption<String?>(
     "tracker-preset", "NAME", .text, shown: "ypr for OSC, otherwise right-up",
     help: """
-      Signs of a network tracker. OSC: ypr, quaternion, sparta, iem, iem-ypr. OpenTrack and \
-      FreePIE: the directions in which yaw and pitch are positive: right-up, right-down, left-up, \
-      left-down.
+      Convention of a network tracker. For OSC: ypr, quaternion, sparta, iem or iem-ypr. For \
+      OpenTrack and FreePIE, the directions in which yaw and pitch are positive: right-up, \
+      right-down, left-up or left-down.
       """)
   public static let bridgePreset = CommandOption<String>(
     "preset", "NAME", .suggested(["ypr", "quaternion", "sparta", "iem", "iem-ypr"]), default: "ypr",
@@ -170,12 +170,15 @@ public enum Options {
     help: "Messages per second.")
   public static let record = CommandOption<String?>(
     "record", "FILE.csv", .file,
-    help: "File to write every sample to: t,gx,gy,gz,ax,ay,az[,mx,my,mz],w,x,y,z in SI units (uT).")
+    help: """
+      File to write every sample to: t[,gx,gy,gz,ax,ay,az[,mx,my,mz]],w,x,y,z in s, rad/s, m/s2 \
+      and microtesla.
+      """)
   public static let raw = CommandOption<String?>(
     "raw", "FILE", .file,
     help: """
-      File to write the packets of AirPods or Galaxy Buds to, as hexadecimal lines with times. \
-      '--tracker replay:FILE' plays it.
+      File to write the packets from and to AirPods or Galaxy Buds to, as hexadecimal lines with \
+      times. '--tracker replay:FILE' plays it.
       """)
   public static let deviceTracker = CommandOption<String?>(
     "device-tracker", "ID", .text,
@@ -191,7 +194,7 @@ public enum Options {
       """)
   public static let keepFront = CommandOption<Bool>(
     flag: "keep-front",
-    help: "Keep each tracker's front for the next time. Useful for trackers with a stable north.")
+    help: "Save the tracker's front for the next session. Useful for trackers with a stable north.")
   public static let mode = CommandOption<StageModeChoice>(
     "mode", "MODE", .words, default: .tracked, shown: "tracked",
     help: """
@@ -218,14 +221,14 @@ public enum Options {
     "rewrite", "auto|on|off", .words, default: .auto, shown: "auto",
     help: """
       Rewriting of queued sound when the head moves, so that a turn is audible at once: 'auto' \
-      rewrites if the sound server supports it, 'on' always, 'off' never.
+      rewrites unless the output reads too far ahead, 'on' always, 'off' never.
       """)
   public static let renderTarget = CommandOption<RenderTarget>(
     "to", "FORMAT", .words, default: .binaural, shown: "binaural",
     help: """
       Format of the output: binaural for headphones, a fold-down to stereo, a loudspeaker layout, \
-      or a first-order soundfield in ACN order and SN3D scale. All formats except binaural ignore \
-      HRTF and decoder, and turn only with '--pose' or '--motion'.
+      or a first-order soundfield in ACN order and SN3D scale. Only binaural uses the HRTF set and \
+      the decoder. The other formats are rotated only with '--pose' or '--motion'.
       """)
   public static let rate = CommandOption<Int?>(
     "rate", "HZ", .integer(8000...384_000), shown: "the input's rate",
@@ -327,12 +330,12 @@ public enum Options {
     "tracker-rate", "HZ", .number(10...1000), default: 100, shown: "100",
     help: "Tracker reports per second.")
   public static let appended = CommandOption<Bool>(
-    flag: "appended", help: "Do not rewrite queued sound, even if the server supports it.")
+    flag: "appended", help: "Do not rewrite queued sound.")
   public static let injectDelay = CommandOption<Double?>(
     "inject-delay", "MS", .number(1...500),
     help: """
-      Delay of every second pair of turns in the tracker, in milliseconds, to check the \
-      measurement itself: the report includes the delay that it finds.
+      Delay that the tracker adds to every second pair of turns, in milliseconds, to check the \
+      measurement itself: the report includes the delay that was found.
       """)
   public static let compare = CommandOption<Bool>(
     flag: "compare",

@@ -75,8 +75,8 @@ public enum Program {
   private static let demo = CommandSpecification(
     name: .demo, summary: "Play a built-in scene; needs no file and no tracker.",
     discussion: """
-      Plays a scene that the program generates. Without a sound server, it renders the scene to \
-      demo.wav, with a chart of the pose and of the levels at both ears beside it.
+      Plays a scene that the program generates. Without a sound server or an output, it renders \
+      the scene to demo.wav, with a chart of the pose and of the levels at both ears beside it.
       """,
     arguments: [], options: [Options.demoOutput.specification, Options.data.specification])
 
@@ -104,7 +104,7 @@ public enum Program {
     ])
 
   private static let trackersBridge = CommandSpecification(
-    name: .trackersBridge, summary: "Send a tracker's pose to other programs by OSC.",
+    name: .trackersBridge, summary: "Send a tracker's pose to other programs over OSC.",
     discussion: """
       Sends the pose of a head tracker, relative to the front, to a program that rotates a \
       soundfield itself, until it is interrupted. The key c recentres.
@@ -220,7 +220,7 @@ public enum Program {
       Upmixes three mixes of a centre, panned sources and ambience to 5.1. Reports how exact the \
       fold-down is, how well centre and ambience are extracted, and the CPU time. FFmpeg's \
       'surround' filter is measured in the same run if the program ffmpeg is installed. Fails if a \
-      limit is missed.
+      result is outside its limits.
       """,
     arguments: [],
     options: [Options.json.specification, Options.chart.specification])
@@ -250,9 +250,10 @@ public enum Program {
   private static let calibrate = CommandSpecification(
     name: .calibrate, summary: "Calibrate a head tracker and save the result.",
     discussion: """
-      Asks the listener to put the tracker down, then to look ahead, up and to the left. Saves the \
-      result (the tracker's axes relative to the head, the gyroscope's bias and noise, the rate) \
-      under the tracker's serial number in the user's folder. All commands use it from then on.
+      Asks the listener to keep the tracker still, then to look ahead, up and to the left. Saves \
+      the result (the tracker's axes relative to the head, its rate and, for raw samples, the \
+      gyroscope's bias and the sensors' noise) in the user's folder, under the tracker's serial \
+      number. All commands that use the tracker apply it from then on.
       """,
     arguments: [Arguments.calibratedTracker],
     options: [Options.dryRun.specification, Options.json.specification])

@@ -71,7 +71,8 @@ public enum TrackerArgument: Sendable, Equatable {
   /// The first available tracker, including one that is connected later.
   case auto
   case none
-  /// The tracker with this ID from `stillstage trackers`, or a network tracker such as `osc:9000`.
+  /// The tracker with this ID from `stillstage trackers`, a network tracker such as `osc:9000`, or
+  /// a capture such as `replay:FILE`.
   case id(String)
 
   /// The ID; nil for the other cases.

@@ -31,7 +31,7 @@ public enum SpatializeChoice: String, Sendable, CaseIterable {
   case off
 }
 
-/// `--drc`: the use of the level metadata that broadcasters send with AC-3 and E-AC-3.
+/// `--drc`: the use of the level metadata in AC-3, E-AC-3 and AAC.
 public enum DynamicRangeChoice: String, Sendable, CaseIterable {
   /// Dialogue at -31 LUFS, with the dynamic range reduced for living rooms.
   case line
@@ -89,7 +89,7 @@ public enum StageModeChoice: String, Sendable, CaseIterable {
 
 /// `--rewrite`: whether queued sound is rendered again when the head moves.
 public enum RewriteChoice: String, Sendable, CaseIterable {
-  /// Rewrites if the sound server supports rewriting.
+  /// Rewrites unless the output reads too far ahead.
   case auto
   case on
   case off

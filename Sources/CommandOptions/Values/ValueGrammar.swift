@@ -18,7 +18,8 @@ public indirect enum ValueGrammar: Sendable, Equatable {
   case integer(ClosedRange<Int>)
   /// A finite decimal number in a range.
   case number(ClosedRange<Double>)
-  /// A rate in a range, in bit/s; the suffixes `k` and `M` mean thousands and millions.
+  /// A rate in a range, in bit/s; the suffixes `k` and `M`, in either case, mean thousands and
+  /// millions.
   case bitRate(ClosedRange<Double>)
   /// Values separated by commas; `count` limits their number.
   case list(of: ValueGrammar, count: ClosedRange<Int>)
