@@ -5,8 +5,8 @@ import Glibc
 /// Returns the source positions of all measurements in the listener's frame (x front, y left, z
 /// up), in metres.
 ///
-/// Positions are Cartesian or spherical (azimuth, elevation, radius; degrees or radians). They are
-/// moved and rotated by ListenerPosition, ListenerView and ListenerUp if the file has them
+/// Positions are Cartesian or spherical (azimuth, elevation, radius; degrees or radians).
+/// ListenerPosition, ListenerView and ListenerUp define the listener's frame if the file has them
 /// (AES69-2022, clause 5).
 func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) -> [SIMD3<Double>] {
   let m = file.measurements

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a file is not read.
+/// The reason why a file was not accepted.
 struct Refusal: Error {
   enum Kind: String {
     case cannotOpen = "cannot-open"

@@ -23,12 +23,12 @@ func oneLine(_ text: String) -> String {
   return String(scalars)
 }
 
-/// Writes the entire text, or ends the process if the reader is gone.
+/// Writes the entire text, or ends the process if writing fails.
 func writeText(_ text: String, to descriptor: Int32) {
   Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
 }
 
-/// Writes all bytes, or ends the process if the reader is gone.
+/// Writes all bytes, or ends the process if writing fails.
 func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
   var rest = bytes[...]
   while !rest.isEmpty {
