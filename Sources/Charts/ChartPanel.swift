@@ -40,7 +40,8 @@ public struct ChartSeries: Sendable, Equatable {
   public let name: String
   public let x: [Double]
   public let y: [Double]
-  /// Whether the line is dashed. Solid and dashed lines each use the colours from the first one on.
+  /// Whether the line is dashed. Solid lines and dashed lines are coloured independently, each kind
+  /// from the first colour on.
   public let isDashed: Bool
 
   /// Creates a line; `x` and `y` must have the same length.
