@@ -40,8 +40,8 @@ public struct ChartSeries: Sendable, Equatable {
   public let name: String
   public let x: [Double]
   public let y: [Double]
-  /// Whether the line is dashed. Solid lines and dashed lines are coloured independently, each kind
-  /// from the first colour on.
+  /// Whether the line is dashed. Dashed lines take the colours in the same order as solid lines,
+  /// starting again at the first.
   public let isDashed: Bool
 
   /// Creates a line; `x` and `y` must have the same length.
