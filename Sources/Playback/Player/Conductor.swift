@@ -125,8 +125,8 @@ final class Conductor: @unchecked Sendable {
     finished.store(false, ordering: .releasing)
     feed.ring.flush()
     feed.sourcePosition = frame
-    // Let the server request frames again, even if the end of the source has been played, or was
-    // lost with a server.
+    // Let the server request frames again, even if the source has been played to its end, or its
+    // end was lost with a server.
     if !isCorked { output.resume() }
   }
 

@@ -177,7 +177,7 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// Fades out and then pauses. No sound of the source is lost.
+  /// Fades out and then pauses. `resume` continues from the end of the fade.
   public func pause() { conductor.wish { $0.isPaused = true } }
 
   /// Resumes after `pause`, with a fade-in of 50 ms.
@@ -185,8 +185,8 @@ public final class Player: @unchecked Sendable {
 
   public var isPaused: Bool { conductor.wishes.withLock { $0.isPaused } }
 
-  /// Goes to a position in the source, in seconds, limited to the start and the end of the source.
-  /// Ignores a position that is not finite.
+  /// Goes to a position in the source, in seconds, clamped to 0 ... the duration. Ignores a
+  /// position that is not finite.
   public func seek(toSeconds seconds: Double) {
     let limited = max(0, min(seconds, duration ?? seconds))
     guard limited.isFinite else { return }
@@ -199,7 +199,7 @@ public final class Player: @unchecked Sendable {
     seek(toSeconds: (pending ?? position) + seconds)
   }
 
-  /// The linear gain of the playback, limited to 0 ... 10 (+20 dB). A change takes 50 ms.
+  /// The linear gain of the playback, clamped to 0 ... 10 (+20 dB). A change takes 50 ms.
   public var volume: Float {
     get { feed.volume }
     set { feed.volume = min(10, max(0, newValue)) }
@@ -214,7 +214,7 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// The target loudness at the ears, in LUFS, limited to -70 ... 0; nil if levelling was off from
+  /// The target loudness at the ears, in LUFS, clamped to -70 ... 0; nil if levelling was off from
   /// the start. The gain approaches the target at 0.9 dB/s. Setting nil has no effect.
   public var loudnessTarget: Double? {
     get { levelBoard?.content.withLock { $0.target } }

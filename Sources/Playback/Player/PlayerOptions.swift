@@ -41,8 +41,8 @@ public enum HeadChoice: Sendable {
 /// How far ahead the head pose is predicted.
 public enum HeadPrediction: Sendable, Equatable {
   /// Prediction up to the time at which the sound is audible, which is measured, but at most 200 ms
-  /// ahead. The limit is 120 ms over Bluetooth, whose latency is only estimated. On PipeWire, which
-  /// reports too long a latency, the limit is at most the depth of the queue.
+  /// ahead. The limit is 120 ms over Bluetooth, whose latency is only estimated. On PipeWire, whose
+  /// latency reports are inexact, the limit is at most the depth of the queue.
   case automatic
   case off
   /// A fixed number of milliseconds, regardless of the latency; at most 200.
@@ -51,7 +51,7 @@ public enum HeadPrediction: Sendable, Equatable {
   /// Returns the prediction for an output.
   ///
   /// - Parameters:
-  ///   - sink: the sound server's name of the output.
+  ///   - sink: the sound server's name for the output.
   ///   - queue: the depth of the queue in ms if the server's latency reports are inexact; otherwise
   ///     nil.
   func pose(for sink: String, queue: Double? = nil) -> PosePrediction {
@@ -70,7 +70,7 @@ public struct PlayerOptions: Sendable {
   public var render = RenderSettings()
   /// The origin of the head pose. Default: the first head tracker that appears.
   public var head = HeadChoice.automatic
-  /// The axes of the tracker, and the profiles of simple trackers.
+  /// Settings that the trackers do not report themselves, such as the tracker's axes.
   public var trackerSettings = TrackerSettings()
   /// Whether AirPods and Galaxy Buds that are connected over Bluetooth are trackers too. Default:
   /// true.
@@ -85,23 +85,24 @@ public struct PlayerOptions: Sendable {
   public var deviceTracker: String?
   /// How far ahead the head pose is predicted. Default: automatic.
   public var prediction = HeadPrediction.automatic
-  /// Fronts of earlier sessions, by tracker ID: the yaw in the tracker's own world, in radians.
+  /// Fronts from earlier sessions, by tracker ID: the yaw in the tracker's own world, in radians.
   /// Used only when the first tracker connects.
   public var fronts: [String: Double] = [:]
   /// How the stage relates to the head. Default: tracked.
   public var mode = StageMode.tracked
   /// The policy for the route. Its `spatialization` is replaced by that of `render`, and its
   /// `cancelsCrosstalk` is set if `render` plays over loudspeakers. Default: binaural sound on
-  /// headphones, plain stereo on loudspeakers.
+  /// headphones and unknown devices, plain stereo on loudspeakers.
   public var route = RoutePolicy()
-  /// The sound server's name of the output; nil for the server's default, whose changes the player
+  /// The sound server's name for the output; nil for the server's default, whose changes the player
   /// follows.
   public var sinkName: String?
   /// The latency to request from the sound server, in ms. Default: nil, which lets the output
   /// choose and adapt it.
   public var latencyMilliseconds: Double?
   /// Whether sound queued in the sound server is rendered again when the head moves, so that a turn
-  /// is audible immediately. Default: automatic, which means unless the sink reads too far ahead.
+  /// is audible immediately. Default: automatic, which rewrites unless the sink reads too far
+  /// ahead.
   public var rewriting = RewritingChoice.automatic
   /// The server's address in the syntax of `PULSE_SERVER`; nil for that variable or, if it is not
   /// set, libpulse's default.

@@ -64,8 +64,8 @@ public enum PlayerEvent: Sendable, Equatable {
   case decoderChanged(RenderSettings)
   /// The requested decoder cannot be used, and the old one remains.
   case decoderKept(RenderSettings, reason: PlaybackError)
-  /// The origin of the loudness value has changed, or the goal of the gain has changed by more than
-  /// 1 dB.
+  /// The source was read for the first time, the origin of the loudness value has changed, or the
+  /// goal of the gain has changed by more than 1 dB.
   case loudness(LoudnessReport)
   /// An event of a source that is fetched during playback.
   case news(SourceNews)
@@ -76,7 +76,7 @@ public enum PlayerEvent: Sendable, Equatable {
 }
 
 extension PlayerEvent {
-  /// The sound server's name of the sink that is used from now on; nil for events of other kinds.
+  /// The sound server's name for the sink that is used from now on; nil for events of other kinds.
   var newSink: String? {
     guard case .output(let output) = self else { return nil }
     return switch output.kind {

@@ -10,8 +10,10 @@ public enum RouteReason: String, Sendable, CaseIterable {
   /// them.
   case unknownDevice = "unknown-device"
   case loudspeakers
-  /// The listener has set the kind of device, for this sink or for all.
+  /// The listener has set the kind of device to headphones, for this sink or for all.
   case forcedHeadphones = "forced-headphones"
+  /// The listener has set the kind of device to loudspeakers, or has asked for crosstalk
+  /// cancellation while nothing indicates the kind of device.
   case forcedLoudspeakers = "forced-loudspeakers"
   case modeOff = "mode-off"
   case sinkOff = "sink-off"

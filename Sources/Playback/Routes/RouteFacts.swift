@@ -78,8 +78,8 @@ public struct RouteFacts: Sendable, Equatable {
     }
   }
 
-  /// Returns the kind of device that a name of a port or an icon indicates, as PulseAudio names
-  /// them; nil if the name indicates none.
+  /// Returns the kind of device that PulseAudio's name for a port or an icon indicates; nil if the
+  /// name indicates none.
   private static func device(named name: String) -> RouteDevice? {
     let name = name.lowercased()
     if name.contains("headphone") || name.contains("headset") { return .headphones }

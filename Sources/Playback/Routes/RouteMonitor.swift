@@ -102,7 +102,7 @@ public final class RouteMonitor: Sendable {
   ///
   /// - Parameters:
   ///   - policy: what the user allows; `RoutePolicy.ofUser()` reads it from `config.json`.
-  ///   - sink: the server's name of the sink that the program plays to; nil for the default sink.
+  ///   - sink: the server's name for the sink that the program plays to; nil for the default sink.
   ///   - serverAddress: an address in the syntax of `PULSE_SERVER`; nil for that variable or, if it
   ///     is not set, libpulse's default.
   ///   - onEvent: receives the initial routes and every change.

@@ -30,7 +30,8 @@ extension RoutePolicy {
       path: folder.configPath, reason: "the value '\(text)' of '\(name)' must be one of \(words)")
   }
 
-  /// Returns the settings for single sinks in `config.json`, by the sound server's names.
+  /// Returns the settings for individual sinks in `config.json`, by the sound server's names for
+  /// them.
   ///
   /// - Throws: an error that describes what is wrong with the file.
   public static func sinks(

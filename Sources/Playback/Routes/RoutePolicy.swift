@@ -52,7 +52,8 @@ public struct Programme: Sendable, Equatable {
 public struct RoutePolicy: Sendable, Equatable {
   /// The kind of device that all routes are assumed to have. Default: as the sound server reports.
   public var choice = RouteChoice.automatic
-  /// Settings for single sinks, by the sound server's names. Default: none.
+  /// Settings for individual sinks, by the sound server's names for them. They apply only if
+  /// `choice` is automatic. Default: none.
   public var sinks: [String: SinkPermission] = [:]
   /// Whether loudspeakers get crosstalk-cancelled sound instead of plain stereo. If true, devices
   /// of unknown kind count as loudspeakers. Default: false.
@@ -88,7 +89,8 @@ public struct RoutePolicy: Sendable, Equatable {
     return decided(.binaural, device == .headphones ? .headphones : .unknownDevice)
   }
 
-  /// Returns whether a route can be spatial, regardless of the programme and the listener's wishes.
+  /// Returns whether the device at the end of a route, as reported or as set by the listener,
+  /// allows spatial sound.
   public func canBeSpatial(_ facts: RouteFacts) -> Bool {
     device(facts).kind != .loudspeakers || cancelsCrosstalk
   }
