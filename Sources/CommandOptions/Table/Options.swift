@@ -95,7 +95,7 @@ public enum Options {
     "loudness", "LUFS|off", .loudness(-60...0), default: .target(-16), shown: "-16",
     help: """
       Target loudness of every source, in LUFS at the ears. The loudness of a source comes from \
-      its metadata or from a scan. The gain never changes by more than 1 dB per second.
+      its metadata or from a scan. During playback the gain changes by less than 1 dB per second.
       """)
   public static let renderLoudness = CommandOption<LoudnessChoice>(
     "loudness", "LUFS|off", .loudness(-60...0), default: .off, shown: "off",
