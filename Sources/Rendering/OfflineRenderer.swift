@@ -49,7 +49,7 @@ public final class OfflineRenderer: RenderedSound {
   private let blockFrames: Int
   private let input: PlanarScratch
   private let ears: PlanarScratch
-  /// Pointers into the channels of `input` at which the part that is rendered next begins.
+  /// Pointers to the start of the part that is rendered next, in each channel of `input`.
   private let part: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private var poses: [Quaternion] = []
   /// The number of frames that are still to be dropped at the start of the output; initially the

@@ -276,8 +276,8 @@ public final class Renderer: @unchecked Sendable {
     let isKept = history.isKept
     let isPlainHeard = plainGain.isAudible
     if isPlainHeard { plain.process(source.planes, into: side.planes, frames: count) }
-    // With a history, `ears` also carries the part that turns with the head alone (planes 2 and 3)
-    // and the gain applied to it (plane 4).
+    // With a history, `ears` also carries a copy of the part that turns with the head (planes 2
+    // and 3) and the gain applied to it (plane 4).
     let planes = isKept ? 5 : 2
     if isKept { for i in 0..<count { ears.planes[4][i] = 1 } }
     spatial.process(

@@ -39,7 +39,7 @@ public final class SampleRenderer: @unchecked Sendable {
   private let interpolator: PoseInterpolator
   private let input: PlanarScratch
   private let ears: PlanarScratch
-  /// Pointers to the samples of the caller's channels at which the current chunk begins.
+  /// Pointers to the start of the current chunk in each of the caller's channels.
   private let starts: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
 
   /// Creates a renderer: reads the HRTF set and designs the filters, which can take about a second.

@@ -8,17 +8,18 @@ public protocol StreamedSource: SoundSource {
   var isReady: Bool { get }
   /// The frame at which playback should start.
   var startFrame: Int { get }
-  /// Informs the source which frame is audible now.
+  /// Informs the source which frame is rendered next. That frame is audible after the queued sound.
   func isHeard(frame: Int)
   /// Returns the events that have not been returned yet. Notes are returned at once, changes of
-  /// rendition only up to the audible frame `frame`. Each kind is in order of time.
+  /// rendition only when `frame` has reached them. Each kind is in order of time.
   func takeNews(upTo frame: Int) -> [SourceNews]
   /// Makes the current call of `read` and all later ones throw `PlaybackError.interrupted` instead
   /// of waiting. Any thread may call this function.
   func abandon()
   /// A function that measures the loudness at the ears of a short sound, in LUFS; it returns nil
   /// for silence. Its arguments are the layout and the samples, channels x frames. The source uses
-  /// it to bring all renditions to the same loudness; if it is nil, their levels are not matched.
+  /// it to bring all renditions to the same loudness; without this function, their levels are not
+  /// matched.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)? { get set }
 }
 

@@ -121,7 +121,8 @@ package final class HeadToStageSource: @unchecked Sendable {
 
   // MARK: Rendering again
 
-  /// Whether newer samples can change a pose after it has been read: true only for a tracker.
+  /// Whether newer samples can change a pose after it has been read: true only for a
+  /// `HeadPoseSource`.
   package var becomesKnown: Bool {
     if case .source = place { true } else { false }
   }

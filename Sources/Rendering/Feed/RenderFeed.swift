@@ -10,7 +10,7 @@ private import Synchronization
 /// and renders.
 ///
 /// The sound fades out before it is held (for a pause, a seek or an empty ring) and fades in again
-/// afterwards. While it is held, no frame is taken from the source, so none is lost.
+/// afterwards. While it is held, no frame is taken from the source.
 ///
 /// ## Threading
 /// The audio thread calls `render`, which allocates nothing, takes no lock and never waits. Any

@@ -29,7 +29,7 @@ struct SpatialPath: ~Copyable {
   private let delay: StereoDelay
   private let still: PlanarScratch
   private let effects: PlanarScratch
-  /// A second decoder, which renders the part that turns with the head again for rewriting; nil if
+  /// A second decoder for rewriting, which renders again the part that turns with the head; nil if
   /// nothing is rewritten.
   private let again: UnsafeMutablePointer<RenderPath>?
   /// The headphone equaliser for the sum of both parts, if the decoder's filters do not include it.
@@ -172,8 +172,8 @@ struct SpatialPath: ~Copyable {
   @_noLocks
   func beginAgain(at frame: Int) { again?.pointee.beginAgain(at: frame, like: turning.pointee) }
 
-  /// Renders the part that turns with the head again, into 2 x frames. Otherwise this works like
-  /// `process`.
+  /// Renders again only the part that turns with the head, into 2 x frames. The parameters are
+  /// those of `process`.
   @_noLocks
   func processAgain(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,

@@ -50,8 +50,8 @@ struct RewritePlan {
     }
   }
 
-  /// The grid points whose poses may differ from those played before. Afterwards, the new poses
-  /// count as played.
+  /// The grid points after `turn` whose sound precedes the crossfade at the end of the window.
+  /// Their new poses count as played afterwards.
   var newPoints: Range<Int> {
     @_noLocks get {
       let grid = PoseGrid.cellFrames
@@ -65,10 +65,10 @@ struct RewritePlan {
 ///
 /// The filters are first filled with past input at the poses that were played, so that the new
 /// sound continues the old one exactly; only the poses differ from there on. The limiter continues
-/// from its state before the window. For about its first millisecond (half the limiter's delay) the
-/// window still contains old sums, and only the limiter's gain fades from old to new. At its end,
-/// the output returns to the queued sound in a short crossfade. The next rewrite should replace
-/// that crossfade before it plays.
+/// from its state before the window. For about the first millisecond of the window (half the
+/// limiter's delay), the output still consists of old sums, and only the limiter's gain fades from
+/// old to new. At the end of the window, the output returns to the queued sound in a short
+/// crossfade. The next rewrite should replace that crossfade before it plays.
 ///
 /// ## Threading
 /// Use it on the audio thread only. It does not allocate, lock or wait.
@@ -108,7 +108,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     longestRunUp = Int(policy.longestRunUpSeconds * sampleRate)
   }
 
-  /// Whether the filters can be filled with past input within the time that the policy allows.
+  /// Whether the filters need no more past input than the policy allows.
   @_noLocks
   func canFill(_ path: borrowing PathSwitch) -> Bool { runUp(path) <= longestRunUp }
 
