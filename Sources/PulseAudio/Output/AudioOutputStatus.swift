@@ -82,8 +82,8 @@ public struct AudioOutputStatus: Sendable, Equatable {
   /// The sink's share of the latency, in addition to the queue: its configured latency, or the
   /// reported one if that is greater, as with Bluetooth sinks.
   public internal(set) var sinkLatencyMilliseconds = 0.0
-  /// The latency from writing to hearing as last reported, limited to what the queue and the sink
-  /// can cause; nil before the first report.
+  /// The latency from writing to hearing as last reported, clamped to 0 ... 500 ms above the
+  /// granted latency of the queue and the sink; nil before the first report.
   public internal(set) var measuredLatencyMilliseconds: Double?
   /// Whether times may be off by one quantum, about 5 to 20 ms. This is true on PipeWire, which
   /// reports only complete quanta (its processing blocks).

@@ -71,7 +71,7 @@ final class OutputBoard: @unchecked Sendable {
   }
 }
 
-/// The counters that the loop's thread writes and any thread reads.
+/// The counters, written on the loop's thread or with the loop's lock held, and read on any thread.
 struct OutputCounters: ~Copyable {
   let framesWritten = Atomic<Int64>(0)
   /// The CLOCK_MONOTONIC time of the last write request or top-up [ns]; 0 before the first one.

@@ -40,7 +40,8 @@ struct Watchdog {
     asked = nil
   }
 
-  /// Checks both signs of life. Returns what has changed or what to do; nil if there is neither.
+  /// Checks both signs of life. Returns what has changed or what to do; nil if nothing has changed
+  /// and nothing is to be done.
   ///
   /// - Parameters:
   ///   - lastRequest: when audio was last requested.

@@ -34,7 +34,7 @@ struct StreamRenderer {
   /// The shortest queued duration at a write since the last tick, which resets it to `.max` [ns].
   var leastQueued = Int64.max
 
-  /// The largest excess of a reported latency over the granted one; larger reports are limited
+  /// The largest excess of a reported latency over the granted one; larger reports are clamped
   /// [ns].
   private static let implausibleExcess: Int64 = 500_000_000
 
@@ -134,8 +134,8 @@ struct StreamRenderer {
       now: monotonic_nanoseconds(), latency: latency)
   }
 
-  /// Returns the reported latency, limited to the range from 0 to 500 ms above the granted latency
-  /// [ns]. The result is negative before the first report.
+  /// Returns the reported latency, clamped to 0 ... the granted latency plus 500 ms [ns]. The
+  /// result is negative before the first report.
   @_noLocks
   private func reportedLatency(of stream: OpaquePointer) -> Int64 {
     var reported: Int64 = 0
