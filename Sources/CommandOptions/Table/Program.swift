@@ -240,9 +240,9 @@ public enum Program {
   private static let fuse = CommandSpecification(
     name: .fuse, summary: "Run the orientation filter over a recording.",
     discussion: """
-      Reads raw samples of a gyroscope and an accelerometer and writes the orientation from sensor \
-      to earth as t,w,x,y,z, one row per sample. z is up; the heading starts at 0, or with '--mag' \
-      x is east.
+      Reads raw samples from a gyroscope and an accelerometer and writes the orientation from \
+      sensor to earth as t,w,x,y,z, one row per sample. z is up; the heading starts at 0, or with \
+      '--mag' x is east.
       """,
     arguments: [Arguments.recording],
     options: [Options.fuseOutput.specification, Options.magnetometer.specification])
