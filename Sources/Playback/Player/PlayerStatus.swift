@@ -11,7 +11,7 @@ public struct PlayerStatus: Sendable {
   public enum State: String, Sendable {
     case playing
     case paused
-    /// The source does not deliver sound fast enough, and the player waits in silence.
+    /// The source is not delivering sound fast enough, and the player is waiting in silence.
     case buffering
     /// The output cannot play: it is still connecting, or its server or sink is missing, suspended
     /// or frozen. The player keeps trying.
@@ -50,7 +50,7 @@ public enum PlayerEvent: Sendable, Equatable {
   case deviceTracker(TrackerEvent)
   /// Something was wrong with the source, but playback continued.
   case warning(String)
-  /// Playback has stopped because the source does not deliver sound.
+  /// Playback has stopped because the source is not delivering sound.
   case buffering
   case resumed
   case modeChanged(StageMode)
