@@ -111,7 +111,7 @@ private final class CalibrationGuide: Sendable {
     let report = try rest()
     say(
       isEarphone
-        ? "Look straight ahead, upright, and hold."
+        ? "Hold your head upright, look straight ahead and keep still."
         : "The tracker was still. Put it on, look straight ahead and hold.")
     let ahead = try held(0...180, from: nil)
     say("Look up by about 30 degrees and hold.")
