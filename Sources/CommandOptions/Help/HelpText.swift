@@ -67,7 +67,8 @@ public enum HelpText {
 
 /// Breaks text into lines and columns.
 enum TextColumns {
-  /// Returns `text` in lines of at most `width` characters, broken only at spaces.
+  /// Returns `text` in lines of at most `width` characters, broken only at spaces. A longer word
+  /// gets a line of its own.
   static func wrapped(_ text: String, width: Int) -> [String] {
     var lines: [String] = []
     var line = ""
