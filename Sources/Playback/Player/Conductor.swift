@@ -211,7 +211,7 @@ final class Conductor: @unchecked Sendable {
 
   private func endIfExhausted() {
     guard feed.isExhausted else { return }
-    // If the server is lost at the moment, the sound that it lost is played again first.
+    // If the server has just been lost, the sound that was lost with it is played again first.
     guard output.drain(timeoutMilliseconds: 1000) else { return }
     finished.store(true, ordering: .releasing)
     tell(.finished)

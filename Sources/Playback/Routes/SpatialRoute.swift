@@ -13,8 +13,7 @@ public struct SpatialRoute: Sendable, Equatable {
   public let canBeSpatial: Bool
   /// Whether the user allows spatial sound on this route.
   public let isAllowed: Bool
-  /// The decision for a multichannel programme. It includes the reason if the treatment is plain
-  /// stereo.
+  /// The decision for a multichannel programme, with the reason for it.
   public let decision: RouteDecision
 
   /// Whether a multichannel programme is rendered spatially on this route.
