@@ -56,7 +56,7 @@ struct PresentationClock {
   }
 
   /// Takes a report as `observe` does, and returns when the frame at `position` is audible,
-  /// CLOCK_MONOTONIC [ns]. The result is never less than that of an earlier call.
+  /// CLOCK_MONOTONIC [ns]. The result is never less than that of an earlier call since `reset`.
   @_noLocks
   mutating func presentationTime(position: Int64, now: Int64, latency: Int64) -> Int64 {
     observe(position: position, now: now, latency: latency)
@@ -64,7 +64,7 @@ struct PresentationClock {
   }
 
   /// Returns when the frame at `position` is audible, CLOCK_MONOTONIC [ns], from the reports so
-  /// far. The result is never less than that of an earlier call.
+  /// far. The result is never less than that of an earlier call since `reset`.
   @_noLocks
   mutating func nextPresentationTime(position: Int64) -> Int64 {
     let time = presentationTime(of: position)
