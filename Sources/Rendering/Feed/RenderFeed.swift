@@ -100,8 +100,8 @@ package final class RenderFeed: @unchecked Sendable {
   package var isSilent: Bool {
     held.load(ordering: .acquiring) == wantedHold.load(ordering: .relaxed)
   }
-  /// Whether rendering waits for the ring to fill. It waits from when the ring contains less than
-  /// 80 ms of sound until the ring contains 240 ms or the source has ended.
+  /// Whether rendering is waiting for the ring to fill. The wait begins when the ring contains less
+  /// than 80 ms of sound, and ends when it contains 240 ms or the source has ended.
   package var isStarved: Bool { starved.load(ordering: .acquiring) }
   /// Whether the source and its tail have been rendered completely.
   package var isExhausted: Bool { exhausted.load(ordering: .acquiring) }
