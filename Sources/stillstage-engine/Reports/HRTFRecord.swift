@@ -29,7 +29,7 @@ struct HRTFRecord: Encodable {
   let trueChannelZero: String?
   let usable: Bool
 
-  /// The constant delay of every decoder, in addition to the delay of the responses.
+  /// The constant delay of the decoder's filters, in addition to the delay of the responses.
   static let decoderDelayMilliseconds = BinauralFilters.delaySeconds * 1000
 
   init(_ summary: HRTFSummary) {
