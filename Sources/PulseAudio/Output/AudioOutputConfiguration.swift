@@ -23,9 +23,9 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   public var sampleRate = 48_000
 
   /// The latency to request, from writing a frame to hearing it [ms]. Nil, the default, adapts the
-  /// latency: it begins at 150 ms if the queue can be rewritten or `latencyIsFree` is true,
-  /// otherwise at 50 ms. It doubles, up to 200 ms, when the queue runs low, and shrinks again after
-  /// quiet minutes.
+  /// latency: it begins at 150 ms if the queue is rewritten or `latencyIsFree` is true, otherwise
+  /// at 50 ms. It doubles, up to 200 ms, when the queue runs low, and shrinks again after quiet
+  /// minutes.
   public var latencyMilliseconds: Double?
 
   /// Whether latency has no cost because nothing can change the sound that is queued. The queue is
