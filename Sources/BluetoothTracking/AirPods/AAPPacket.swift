@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The packets of Apple's accessory protocol (AAP) that this project sends.
+/// The fixed packets of Apple's accessory protocol (AAP) that this project sends; `SensorFrame`
+/// makes the others.
 enum AAPPacket {
   /// The first packet on every channel.
   static let handshake: [UInt8] = [0, 0, 4, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -16,8 +17,8 @@ enum AAPPacket {
 enum AAPNotification: Equatable {
   /// Where each bud is; the first is the primary one.
   case ears(primary: BudPlace, secondary: BudPlace)
-  /// Remaining charge in percent, by the part's name, and the bud that leads: `left` or `right`;
-  /// nil for a headset.
+  /// Remaining charge in percent, by the part's name, and the leading bud: `left` or `right`; nil
+  /// if no bud is listed, as for a headset.
   case battery([String: Int], leading: String?)
   /// Name, model number, manufacturer, serial number, firmware and more.
   case information([String])
@@ -30,7 +31,7 @@ enum AAPNotification: Equatable {
     case inCase = 2
   }
 
-  /// Parses a packet; nil if it is no notification that is needed.
+  /// Parses a packet; nil if it is not one of these notifications.
   init?(_ packet: [UInt8]) {
     guard packet.count > 6, packet.starts(with: [4, 0, 4, 0]), packet[5] == 0 else { return nil }
     let payload = packet[6...]
@@ -64,7 +65,8 @@ enum AAPNotification: Equatable {
     return .battery(levels, leading: leading)
   }
 
-  /// Returns the texts of at least two printable ASCII characters, which NULs separate.
+  /// Splits the first 1024 bytes at each NUL and returns the parts that, after any leading
+  /// unprintable bytes, consist of two or more printable ASCII characters.
   private static func texts(_ payload: ArraySlice<UInt8>) -> [String] {
     payload.prefix(1024).split(separator: 0).compactMap { bytes in
       let printable = bytes.drop { !(0x20..<0x7F).contains($0) }

@@ -6,11 +6,12 @@ import HeadTracking
 
 /// Asks AirPods for what they report about themselves, without starting their sensor.
 struct AirPodsInquiry {
-  /// Returns what arrives until a time, in CLOCK_MONOTONIC nanoseconds, or until all is known.
+  /// Returns what the earphones report until `end`, in CLOCK_MONOTONIC nanoseconds. Returns earlier
+  /// if everything is known or the link fails.
   mutating func details(
     _ socket: EarphoneConnection.Socket, until end: Int64
   ) -> EarphoneDetails {
-    // Without a step of time the protocol never starts the sensor.
+    // The protocol starts the sensor only in `advance`, which is not called here.
     var session = AirPodsProtocol()
     for packet in session.open(now: monotonic_nanoseconds()).packets {
       _ = send(socket.descriptor, packet, packet.count, Int32(MSG_NOSIGNAL))

@@ -32,8 +32,8 @@ package struct AirPodsProtocol: EarphoneProtocol {
   private var openedAt: Int64 = 0
   private var isOpeningRepeated = false
 
-  /// The opening packets are sent again after this time, in nanoseconds: the first copy may come
-  /// too early for a description.
+  /// The opening packets are sent again after this time, in nanoseconds: the first copy may arrive
+  /// before the earphones can send a description.
   private static let repetition: Int64 = 200_000_000
 
   /// Creates the protocol for one link.
@@ -57,7 +57,7 @@ package struct AirPodsProtocol: EarphoneProtocol {
     known == EarphoneMemory() ? nil : known
   }
 
-  /// True without a calibration: the bud's seat in the ear differs from wearer to wearer.
+  /// True without a calibration: the bud's position in the ear differs from wearer to wearer.
   package var levelsOnRecenter: Bool { !isCalibrated }
 
   /// The rotation from the sensor's axes to those of the samples.
@@ -154,7 +154,7 @@ package struct AirPodsProtocol: EarphoneProtocol {
     switch notification {
     case .battery(let levels, let leading):
       details.battery.merge(levels) { $1 }
-      // The motion is that of the leading bud.
+      // The reports come from the leading bud.
       if let leading, let bud = details.bud, bud != leading { motion.beginDiscontinuity() }
       details.bud = leading ?? details.bud
     case .information(let texts): learn(texts)

@@ -3,8 +3,8 @@
 import Geometry
 import HeadTracking
 
-/// Makes head samples of motion reports: continuous orientations in the head's axes, with times by
-/// the sensor's clock.
+/// Converts motion reports to head samples: continuous orientations in the head's axes, with times
+/// from the sensor's clock.
 struct HeadMotion {
   /// The rotation from the sensor's axes to the head's.
   var sensorToHead = Quaternion.identity
@@ -18,26 +18,28 @@ struct HeadMotion {
   private var firstArrival: Int64?
   private var isSettled = false
 
-  /// The earphone's filter has settled when its orientation agrees with gravity to this angle, in
-  /// radians, or after this time, in nanoseconds.
+  /// The earphone's filter has settled when its orientation agrees with gravity to within this
+  /// angle, in radians, or after this time, in nanoseconds.
   private static let settledTilt = 5 * Double.pi / 180
   private static let settlingTime: Int64 = 1_000_000_000
   /// A change by more than this angle, in radians, that the angular velocity does not explain is a
   /// jump of the reference frame.
   private static let leap = 20 * Double.pi / 180
 
-  /// Marks the next sample as the first of another reference frame.
+  /// Marks the next sample as the first in another reference frame, unless it is the very first.
   mutating func beginDiscontinuity() {
     if last != nil { discontinuities += 1 }
   }
 
-  /// Leaves out the next reports until the earphone's filter has settled: the sensor was started.
+  /// Notes that the sensor was started: reports are left out until the earphone's filter has
+  /// settled.
   mutating func beginSettling() { (firstArrival, isSettled) = (nil, false) }
 
   /// Takes the reports of one packet, oldest first, and returns their samples; none while the
-  /// earphone's filter starts.
+  /// earphone's filter settles.
   ///
-  /// Only the newest report sets the clock: the others were late when they were sent.
+  /// Only the newest report sets the clock, because the others were already old when they were
+  /// sent.
   ///
   /// - Parameter arrival: when the packet arrived, in CLOCK_MONOTONIC nanoseconds.
   mutating func take(_ reports: [MotionReport], arrival: Int64) -> [HeadSample] {
@@ -69,7 +71,8 @@ struct HeadMotion {
     return sample
   }
 
-  /// Returns the last sample as if the head still held it; nil before the first.
+  /// Returns the last pose again as a new sample. Returns nil before the first sample, and until
+  /// the last one is 40 ms old.
   mutating func held(now: Int64) -> HeadSample? {
     guard var sample = last, now - sample.time >= 40_000_000 else { return nil }
     sample.time = now

@@ -15,19 +15,20 @@ struct MotionReport: Equatable {
   var microseconds: UInt64
   /// Number of the sample, at 199.2 Hz; 16 bits wide from version 4 on.
   var counter: UInt32
-  /// The form of the report, 3 to 6; captures exist only of version 3.
+  /// The form of the report, 3 to 6; captures exist only for version 3.
   var version: UInt8
   /// The vector part of the unit quaternion `sensorToWorld`, for which w is not negative. The z
   /// axis of this world points up, and its heading is arbitrary.
   var vector: SIMD3<Double>
   /// Angular velocity in the sensor's axes, in rad/s.
   var angularVelocity: SIMD3<Double>
-  /// The direction of gravity, down, in the sensor's axes, in g.
+  /// Gravity, which points down, in the sensor's axes, in g.
   var gravity: SIMD3<Double>
 
   /// Decodes a report.
   ///
-  /// Returns nil if it is too short, of an unknown version, marked invalid, or not a rotation.
+  /// Returns nil if it is too short, has another report id or an unknown version, is marked
+  /// invalid, or is not a rotation.
   init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.count >= 56, bytes.first == 1 else { return nil }
     let at = bytes.startIndex
@@ -49,7 +50,7 @@ struct MotionReport: Equatable {
     angularVelocity = vector(26, 512)
     gravity = vector(44, 1024)
     counter = UInt32(unsigned(54, version == 3 ? 4 : 2))
-    // Rounding of three components can exceed the unit norm by 1e-4.
+    // Because the three components are rounded, their norm can exceed 1 by 1e-4.
     guard !isInvalid, (self.vector * self.vector).sum() < 1.001 else { return nil }
   }
 
@@ -59,8 +60,8 @@ struct MotionReport: Equatable {
     return Quaternion(w: w, x: vector.x, y: vector.y, z: vector.z).normalized
   }
 
-  /// The angle between the direction of gravity in the orientation and that in the report's own
-  /// field, in radians. It is large while the earphone's filter starts.
+  /// The angle between `gravity` and the direction of gravity that the orientation implies, in
+  /// radians; pi if `gravity` is at most 0.1 g. It is large while the earphone's filter settles.
   var tiltError: Double {
     let down = orientation.conjugate.rotate(SIMD3(0, 0, -1))
     let along = (down * gravity).sum()

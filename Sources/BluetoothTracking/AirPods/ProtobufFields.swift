@@ -13,7 +13,7 @@ struct ProtobufFields: Sequence, IteratorProtocol {
   enum Value: Equatable {
     case varint(UInt64)
     case bytes(ArraySlice<UInt8>)
-    /// A fixed 32-bit or 64-bit value, which no message of this project needs.
+    /// A fixed 32-bit or 64-bit value. Its bits are dropped, because this project needs none.
     case fixed
   }
 
@@ -60,14 +60,15 @@ struct ProtobufFields: Sequence, IteratorProtocol {
 }
 
 extension Sequence<ProtobufFields.Field> {
-  /// The last number in a field; nil if there is none. As in protobuf, the last one counts.
+  /// The number in the last varint field with this field number; nil if there is none. In protobuf,
+  /// the last of several values counts.
   func number(_ field: UInt64) -> UInt64? {
     reduce(nil) { found, next in
       if next.number == field, case .varint(let number) = next.value { number } else { found }
     }
   }
 
-  /// The last bytes in a field; nil if there are none.
+  /// The bytes in the last field of bytes with this field number; nil if there is none.
   func bytes(_ field: UInt64) -> ArraySlice<UInt8>? {
     reduce(nil) { found, next in
       if next.number == field, case .bytes(let bytes) = next.value { bytes } else { found }

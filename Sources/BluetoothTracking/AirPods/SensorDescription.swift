@@ -30,7 +30,7 @@ enum SensorDescription {
   }
 
   /// Returns the rotation from the sensor's axes to the head's (x front, y left, z up) for a
-  /// mounting, whose axes are half a turn away.
+  /// mounting. Half a turn takes the headset's axes to the head's.
   static func sensorToHead(_ mounting: Quaternion) -> Quaternion {
     let half = 0.5.squareRoot()
     return (Quaternion(w: 0, x: half, y: -half, z: 0) * mounting).normalized
@@ -38,7 +38,7 @@ enum SensorDescription {
 }
 
 extension ArraySlice<UInt8> {
-  /// The index behind the first occurrence of a text; nil if there is none.
+  /// The index after the first occurrence of a text; nil if there is none.
   fileprivate func end(of text: String) -> Int? { end(of: Array(text.utf8)) }
 
   fileprivate func end(of pattern: [UInt8]) -> Int? {

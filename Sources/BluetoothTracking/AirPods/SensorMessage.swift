@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An item of a frame with opcode 0x17, in which AirPods tunnel their HID sensors as protobuf.
+/// An item of a frame with opcode 0x17, in which AirPods tunnel the data of their HID sensors as
+/// protobuf.
 enum SensorItem: Equatable {
   /// A report of a service.
   case report(service: UInt64, ArraySlice<UInt8>)
   /// A service's description of itself.
   case description(service: UInt64, ArraySlice<UInt8>)
-  /// The request to start or stop a service has arrived. Reports need not follow.
+  /// The earphone has received the request to start or stop a service. Reports need not follow.
   case acknowledged(service: UInt64)
   /// A service is ready to be started.
   case ready(service: UInt64)
@@ -29,7 +30,7 @@ enum SensorFrame {
   private static let headerLength = 12
   /// Packet header, opcode 0x17, and the descriptor of sensor data.
   private static let header: [UInt8] = [4, 0, 4, 0, 0x17, 0, 0, 0, 0x10, 0]
-  /// Most items that are taken from one packet; real packets hold at most nine.
+  /// The largest number of items taken from one packet; real packets hold at most nine.
   private static let mostItems = 64
 
   /// Returns the items in a packet, oldest first. A packet may hold several frames. Nil if it does
@@ -68,7 +69,7 @@ enum SensorFrame {
     }
   }
 
-  /// Returns the request that starts a service.
+  /// Returns the request that starts or stops a service.
   ///
   /// - Parameters:
   ///   - service: the service's id.

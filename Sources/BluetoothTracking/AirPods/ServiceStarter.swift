@@ -2,16 +2,16 @@
 
 /// Finds, starts and restarts the motion service of AirPods.
 ///
-/// The id of the service differs between models and firmwares. It is the described one, or the one
-/// that streamed before; else known ids are tried in turn. An acknowledgement does not mean that
-/// reports follow. All times are in nanoseconds.
+/// The id of the service differs between models and firmware versions. The first choice is the id
+/// that the earphone describes, then the one that is remembered, then the known ids in turn. An
+/// acknowledgement does not mean that reports follow. All times are in nanoseconds.
 struct ServiceStarter {
   private enum Phase: Equatable {
     /// Waits for a description until a time.
     case describing(until: Int64)
     /// Waits before the next start.
     case pausing(until: Int64)
-    /// A request is sent, and no report has arrived since.
+    /// A request has been sent, and no report has arrived since.
     case starting(at: Int64)
     case streaming
     /// All ids failed.
@@ -55,7 +55,7 @@ struct ServiceStarter {
   private var restarts = 0
   private var pace = Pace()
 
-  /// Measures the rate at which reports begin to arrive, by the sensor's clock.
+  /// Measures the rate of the first reports after a start, by the sensor's clock.
   private struct Pace {
     var last: UInt64?
     var slowSteps = 0
@@ -83,12 +83,12 @@ struct ServiceStarter {
     if case .describing = phase { phase = .pausing(until: 0) }
   }
 
-  /// Takes the news that a service is ready.
+  /// Notes that a service is ready. If it is the first choice, the wait for a description ends.
   mutating func ready(_ service: UInt64, now: Int64) {
     if case .describing = phase, service == candidates.first { phase = .pausing(until: now) }
   }
 
-  /// Notes a report of a service, with the sensor's time.
+  /// Notes a report from a service, with the time on the sensor's clock in `microseconds`.
   mutating func received(_ service: UInt64, _ microseconds: UInt64, now: Int64) {
     self.service = service
     reportedAt = now
@@ -115,8 +115,7 @@ struct ServiceStarter {
     }
   }
 
-  /// Returns the service whose start broke the link, if the link has just broken; nil if it was not
-  /// a start.
+  /// Returns the service whose start broke a link that has just broken; nil if no start broke it.
   func crashed(now: Int64) -> UInt64? {
     guard let startedAt, now - startedAt < Self.crash, (reportedAt ?? .min) < startedAt else {
       return nil

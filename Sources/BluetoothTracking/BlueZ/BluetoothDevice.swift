@@ -21,7 +21,8 @@ struct BluetoothDevice: Equatable {
   /// The product's number from the modalias; 0 if unknown.
   var productID: UInt16 { number(after: "p") }
 
-  /// The number in four hexadecimal digits behind a letter in the modalias.
+  /// Returns the number that follows a letter in the modalias as four hexadecimal digits; 0 if
+  /// there is none.
   private func number(after letter: Character) -> UInt16 {
     guard let colon = modalias.firstIndex(of: ":"),
       let at = modalias[colon...].firstIndex(of: letter)
@@ -35,8 +36,8 @@ extension SystemBus {
 
   /// Returns the Bluetooth devices that BlueZ knows.
   ///
-  /// - Throws: the bus's error; `org.freedesktop.DBus.Error.ServiceUnknown` if bluetoothd does not
-  ///   run.
+  /// - Throws: the bus's error, such as `org.freedesktop.DBus.Error.ServiceUnknown` if bluetoothd
+  ///   is not running.
   func bluetoothDevices() throws(BusError) -> [BluetoothDevice] {
     let reply = try call(
       Method(

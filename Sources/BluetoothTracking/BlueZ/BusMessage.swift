@@ -2,25 +2,25 @@
 
 import CSystemBus
 
-/// A value in a D-Bus message; other types are skipped.
+/// A value in a D-Bus message, of one of the types that the program needs.
 enum BusValue: Equatable {
   case text(String)
   case flag(Bool)
   case texts([String])
 }
 
-/// A D-Bus message: reading from its current position, and appending.
+/// A D-Bus message, which can be read from its current position or appended to.
 final class BusMessage {
   let pointer: OpaquePointer
 
-  /// Takes over a reference.
+  /// Takes over the caller's reference to a message.
   init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
   deinit { system_bus_release(pointer) }
 
   // MARK: Reading
 
-  /// Reads a text, an object path or a signature; nil if the next value is another.
+  /// Reads a string, an object path or a signature; nil if the next value is not of this type.
   func text(_ type: Character = "s") -> String? {
     var value: UnsafePointer<CChar>?
     guard system_bus_message_read_basic(pointer, Self.code(type), &value) > 0, let value else {
@@ -29,7 +29,7 @@ final class BusMessage {
     return String(cString: value)
   }
 
-  /// Reads a file descriptor, which the message keeps; nil if the next value is another.
+  /// Reads a file descriptor, which still belongs to the message; nil if the next value is not one.
   func descriptor() -> Int32? {
     var value: Int32 = -1
     return system_bus_message_read_basic(pointer, Self.code("h"), &value) > 0 ? value : nil
@@ -45,7 +45,7 @@ final class BusMessage {
     leave()
   }
 
-  /// Reads a variant; nil if its type is not one of `BusValue`.
+  /// Reads a variant. If `BusValue` cannot hold its type, skips it and returns nil.
   func variant() -> BusValue? {
     var contents: UnsafePointer<CChar>?
     var type: CChar = 0
@@ -73,7 +73,7 @@ final class BusMessage {
     }
   }
 
-  /// Skips a value of a type.
+  /// Skips a value of the given type.
   func skip(_ type: String) { _ = system_bus_message_skip(pointer, type) }
 
   private func enter(_ type: Character, _ contents: String) -> Bool {
@@ -98,7 +98,7 @@ final class BusMessage {
     _ = system_bus_message_append_basic(pointer, Self.code("h"), &value)
   }
 
-  /// Appends a container with what `fill` appends.
+  /// Appends a container, whose contents `fill` appends.
   func container(_ type: Character, _ contents: String, _ fill: () -> Void) {
     _ = system_bus_message_open_container(pointer, Self.code(type), contents)
     fill()

@@ -6,7 +6,7 @@ import Glibc
 
 /// Opens L2CAP channels to Bluetooth devices (classic, SOCK_SEQPACKET).
 enum L2CAPSocket {
-  // Constants of the kernel's net/bluetooth/bluetooth.h and l2cap.h.
+  // Constants from the kernel's net/bluetooth/bluetooth.h and l2cap.h.
   private static let bluetoothLevel: Int32 = 274
   private static let securityOption: Int32 = 4
   private static let l2capLevel: Int32 = 6
@@ -89,7 +89,7 @@ enum L2CAPSocket {
     address.psm = psm.littleEndian
     let bytes = text.split(separator: ":").compactMap { UInt8($0, radix: 16) }
     if bytes.count == 6 {
-      // The kernel stores the last byte of the usual text first.
+      // The kernel stores the bytes in the reverse of the order in the text.
       address.address = (bytes[5], bytes[4], bytes[3], bytes[2], bytes[1], bytes[0])
     }
     return address
@@ -101,7 +101,7 @@ struct SocketError: Error, Equatable {
   /// The system's error number.
   var number: Int32
 
-  /// One line for people: what failed, and what to do.
+  /// The reason for an error message, on one line; for the usual errors, also what to do.
   var text: String {
     switch number {
     case EAFNOSUPPORT:

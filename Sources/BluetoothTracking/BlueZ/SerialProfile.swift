@@ -7,8 +7,8 @@ import Glibc
 /// A serial port (RFCOMM) on a Bluetooth device, which BlueZ opens and hands over.
 ///
 /// The program registers itself as the handler of the port's service (org.bluez.ProfileManager1).
-/// BlueZ then finds the port's number, connects, and calls `NewConnection` with a descriptor. Each
-/// service has one handler on a system, so a second program gets an error.
+/// On `ConnectProfile`, BlueZ finds the port's number, connects, and calls `NewConnection` with a
+/// descriptor. Only one program at a time can handle a service, so a second program gets an error.
 final class SerialProfile {
   private let bus: SystemBus
   private var slot: OpaquePointer?
@@ -48,8 +48,7 @@ final class SerialProfile {
         ])
       }
     } catch {
-      // The object's deinit does not run for a failed initialiser of a class with all its
-      // properties set; release here what it would.
+      // The deinit runs too, because all properties are set; it must not release the slot again.
       system_bus_cancel(slot)
       slot = nil
       throw error
@@ -126,7 +125,7 @@ final class SerialProfile {
     return 1
   }
 
-  /// Notes the error of `ConnectProfile`.
+  /// Records the error if the reply to `ConnectProfile` is one.
   private static let finish: system_bus_handler = { message, context, _ in
     guard let message, let state = context?.assumingMemoryBound(to: State.self) else { return 0 }
     if let failure = system_bus_message_error(message) {

@@ -10,7 +10,7 @@ import Glibc
 final class SystemBus {
   let bus: OpaquePointer
 
-  /// A method of an object of a service.
+  /// The address of a method: the service, the object's path, the interface and the name.
   struct Method {
     var service: String
     var path: String
@@ -20,7 +20,7 @@ final class SystemBus {
 
   /// Connects to the bus.
   ///
-  /// - Parameter address: the bus's D-Bus address; nil for the system's.
+  /// - Parameter address: the bus's D-Bus address; nil for the usual one.
   /// - Throws: the reason: libsystemd or the bus is missing, or access is denied.
   init(address: String? = nil) throws(BusError) {
     var bus: OpaquePointer?

@@ -13,13 +13,13 @@ struct EarphoneConnection: TrackerConnection {
   private var remembered: EarphoneMemory?
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  /// Packets that one call reads at most.
+  /// The largest number of packets that one call of `listen` reads.
   private static let mostPackets = 64
 
-  /// The time in which the last packets leave the queue of the socket.
+  /// How long `close` waits for the last packets to leave the socket's queue, in microseconds.
   private static let flushMicroseconds: UInt32 = 60_000
 
-  /// A descriptor that is closed with its last reference.
+  /// A socket's descriptor, which is closed when the last reference to this object is released.
   final class Socket {
     let descriptor: Int32
     private let owner: AnyObject?
@@ -35,9 +35,9 @@ struct EarphoneConnection: TrackerConnection {
 
   /// Functions that are called on the connection's thread.
   struct Observer: Sendable {
-    /// Called when what is worth remembering changes.
+    /// Called when the protocol's `memory` changes.
     var remember: @Sendable (EarphoneMemory) -> Void = { _ in }
-    /// Called when the link is lost, but not by `close()`.
+    /// Called when the link is lost or must be reopened; `close()` does not call it.
     var lost: @Sendable () -> Void = {}
   }
 
@@ -47,7 +47,7 @@ struct EarphoneConnection: TrackerConnection {
   ///   - socket: a connected, non-blocking socket.
   ///   - session: the protocol.
   ///   - capture: receives every packet; nil for none.
-  ///   - observer: receives the changes.
+  ///   - observer: called when the memory changes or the link is lost.
   init(
     _ socket: Socket, _ session: any EarphoneProtocol, capture: FrameCapture? = nil,
     observer: Observer = Observer()
@@ -64,7 +64,7 @@ struct EarphoneConnection: TrackerConnection {
   /// What the earphone has reported about itself.
   var details: EarphoneDetails { session.details }
 
-  /// Always true: an earphone computes its orientation on its own battery, and a change of its
+  /// Always true: an earphone computes its orientation on battery power, and a change of its
   /// reference frame shows as a discontinuity.
   var keepsReference: Bool { true }
   var levelsOnRecenter: Bool { session.levelsOnRecenter }
@@ -98,7 +98,8 @@ struct EarphoneConnection: TrackerConnection {
     return .readings(output.readings, rejected: output.rejectedCount)
   }
 
-  /// Reads what has arrived; false if the link is lost.
+  /// Waits for packets and reads those that have arrived; false if the link is lost or must be
+  /// reopened.
   private mutating func receive(_ output: inout EarphoneOutput, waitMilliseconds: Int) -> Bool {
     var request = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&request, 1, Int32(waitMilliseconds)) > 0 else { return true }
@@ -123,7 +124,7 @@ struct EarphoneConnection: TrackerConnection {
   private func send(_ packets: [[UInt8]]) -> Bool {
     for packet in packets {
       capture?.add(packet, .sent, time: monotonic_nanoseconds())
-      // A full queue drops the packet: the protocols repeat what matters.
+      // If the queue is full, the packet is dropped; the protocols repeat what matters.
       let sent = Glibc.send(
         socket.descriptor, packet, packet.count, Int32(MSG_NOSIGNAL))
       if sent < 0, errno != EAGAIN, errno != EINTR { return false }

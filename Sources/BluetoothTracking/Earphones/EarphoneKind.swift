@@ -6,7 +6,7 @@ package enum EarphoneKind: String, Sendable, CaseIterable {
   case airPods = "airpods"
   case galaxyBuds = "galaxy-buds"
 
-  /// The protocol's name for people.
+  /// The protocol's name for display.
   var protocolName: String {
     switch self {
     case .airPods: "AAP"
@@ -28,14 +28,15 @@ struct EarphoneModel: Equatable {
   private static let serialPort = "00001101-0000-1000-8000-00805f9b34fb"
   private static let apple: UInt16 = 0x004C
 
-  /// Products of Apple with captures: both forms of the Pro 2, and the Pro 3.
+  /// Product numbers of the Apple models with captures: both versions of the AirPods Pro 2, and the
+  /// AirPods Pro 3.
   private static let testedProducts: Set<UInt16> = [0x2014, 0x2024, 0x2027]
-  /// Models without a spatial sensor.
+  /// Names of models without a motion sensor.
   private static let withoutSensor = ["Buds FE", "Buds3 FE", "Buds Core", "Buds+"]
-  /// Models that use the general serial port.
+  /// Names of models that use the general serial port.
   private static let onSerialPort = ["Buds Pro", "Buds Live"]
 
-  /// Finds the model of a device; nil if it has no known motion sensor.
+  /// Finds the model of a device; nil if it is not a known model with a motion sensor.
   init?(_ device: BluetoothDevice) {
     if device.services.contains(Self.appleService) {
       kind = .airPods

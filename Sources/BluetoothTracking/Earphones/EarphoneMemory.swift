@@ -2,18 +2,19 @@
 
 package import Geometry
 
-/// What is worth remembering of an earphone between sessions.
+/// What is worth remembering about an earphone between sessions.
 ///
 /// AirPods describe their sensors once per Bluetooth link, so a program that opens the channel
 /// later never sees the description.
 package struct EarphoneMemory: Sendable, Equatable {
-  /// The rotation of the property `H2HTransformation`: from the sensor's axes to those of the
+  /// The rotation in the property `H2HTransformation`, from the sensor's axes to those of the
   /// headset (x right, y back, z down); nil if the earphone never sent one.
   package var mounting: Quaternion?
-  /// The id of the service that streamed; nil if none has.
+  /// The id of the motion service that the earphone last described or streamed; nil if there was
+  /// none.
   package var service: UInt64?
-  /// Services during whose start the link broke. They are not started again in this process, and
-  /// not stored.
+  /// Services whose start broke the link. They are not started again in this process, and are not
+  /// stored.
   package var avoided: Set<UInt64> = []
   /// The firmware's version when this was learned; empty if unknown.
   package var firmware: String

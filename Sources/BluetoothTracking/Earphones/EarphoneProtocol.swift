@@ -2,25 +2,27 @@
 
 package import HeadTracking
 
-/// One side of an earphone's protocol, without its transport: times and bytes in, bytes to send and
-/// readings out. It runs on a Bluetooth socket, on a simulated earphone and on a capture.
+/// The host's side of an earphone's protocol, without its transport: times and bytes in, bytes to
+/// send and readings out. The other side can be a Bluetooth socket, a simulated earphone or a
+/// capture.
 ///
-/// All times are CLOCK_MONOTONIC, in nanoseconds, and never decrease. Any bytes are accepted.
+/// All times are CLOCK_MONOTONIC, in nanoseconds, and do not decrease, except slightly in a replay.
+/// Any bytes are accepted.
 package protocol EarphoneProtocol: Sendable {
   /// Begins on a new link.
   mutating func open(now: Int64) -> EarphoneOutput
   /// Takes bytes from the earphone: one packet of a packet link, or any part of a byte stream.
   mutating func receive(_ bytes: [UInt8], now: Int64) -> EarphoneOutput
-  /// Lets time pass; called at least every 50 ms.
+  /// Does what is due at this time; called at least about every 50 ms.
   mutating func advance(now: Int64) -> EarphoneOutput
-  /// Notes that the link broke.
+  /// Notes that the link broke or is about to be reopened.
   mutating func lost(now: Int64)
   /// Returns the packets that stop the sensor.
   mutating func close(now: Int64) -> [[UInt8]]
 
   /// What the earphone has reported about itself.
   var details: EarphoneDetails { get }
-  /// The mounting and service to remember for this device; nil if nothing is known.
+  /// What to remember about this device; nil if there is nothing.
   var memory: EarphoneMemory? { get }
   /// Whether the mounting on the head is known only roughly.
   var levelsOnRecenter: Bool { get }
@@ -34,7 +36,7 @@ package struct EarphoneOutput: Sendable, Equatable {
   package var readings: [TrackerReading]
   /// The number of reports or frames that were invalid.
   package var rejectedCount: Int
-  /// Whether the link is of no more use, so that it has to be closed and opened again.
+  /// Whether the link has become unusable and must be closed and opened again.
   package var needsReopening: Bool
 
   package init(

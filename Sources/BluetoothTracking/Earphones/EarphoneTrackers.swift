@@ -6,19 +6,19 @@ package import HeadTracking
 import Synchronization
 import System
 
-/// The earphones with a motion sensor that are connected over Bluetooth.
+/// Provides the earphones with a motion sensor that are connected over Bluetooth.
 ///
-/// It only uses what is connected already: it pairs nothing, connects no audio and changes no
-/// setting. Without D-Bus, BlueZ or Bluetooth there are no such trackers.
+/// It uses only devices that are already connected: it does not pair devices, connect audio or
+/// change Bluetooth settings. Without D-Bus, BlueZ or Bluetooth there are no such trackers.
 package final class EarphoneTrackers: TrackerProvider {
-  /// What the listener allows and where to keep what is learnt.
+  /// What the listener allows, and where to keep what is learnt about earphones.
   package struct Settings: Sendable {
     package var airPods = AirPodsProtocol.Settings()
     /// Receives every packet of the earphone that a session opens; nil for none.
     package var capture: FrameCapture?
-    /// Returns what is remembered of the earphone with an address.
+    /// Returns what is remembered about the earphone with an address.
     package var recall: @Sendable (String) -> EarphoneMemory? = { _ in nil }
-    /// Stores what was learnt of the earphone with an address.
+    /// Stores what was learnt about the earphone with an address.
     package var remember: @Sendable (String, EarphoneMemory) -> Void = { _, _ in }
 
     /// The address of the D-Bus system bus; nil for the usual one.
@@ -36,17 +36,17 @@ package final class EarphoneTrackers: TrackerProvider {
     var model: EarphoneModel
   }
 
-  /// The delay after failed or lost links of an earphone.
+  /// When an earphone may be opened again after its link was lost or could not be opened.
   private struct Retry {
     var failures = 0
     /// When the current link was opened.
     var opened: Int64 = 0
     /// When the earphone may be opened again.
     var next: Int64 = 0
-    /// Why it could not be opened; nil if its link was lost.
+    /// Why the earphone could not be opened; nil if its link was lost.
     var error: HeadTrackingError?
 
-    /// Whether the earphone is left alone at a time after its link was lost.
+    /// Whether the list omits the earphone at this time, because its link was lost.
     func isHidden(_ now: Int64) -> Bool { error == nil && now < next }
   }
 
@@ -62,22 +62,23 @@ package final class EarphoneTrackers: TrackerProvider {
 
   /// Prefix of an earphone's path; its Bluetooth address follows.
   private static let pathPrefix = "bluetooth:"
-  /// The list is asked for again after this time, in nanoseconds; later if there is no BlueZ.
+  /// BlueZ is asked for its devices again after this time, in nanoseconds; after `absentFreshness`
+  /// if the last request failed.
   private static let freshness: Int64 = 1_000_000_000
   private static let absentFreshness: Int64 = 10_000_000_000
-  /// Longest time for which a detailed list asks an earphone, in nanoseconds.
+  /// Longest wait for an earphone's answers in a detailed list, in nanoseconds.
   private static let detailTime: Int64 = 1_500_000_000
   private static let channel: UInt16 = 0x1001
   private static let mtu: UInt16 = 1691
   private static let connectMilliseconds = 6000
-  /// A link that lasts this long, in nanoseconds, was no failure.
+  /// Once a link has lasted longer than this, in nanoseconds, earlier failures no longer count.
   private static let steadyLink: Int64 = 20_000_000_000
 
   package init(_ settings: Settings = Settings()) { self.settings = settings }
 
   // MARK: List
 
-  /// Why no earphones can be found when they were last looked for; nil if they can.
+  /// Why no earphones could be found when BlueZ was last asked; nil if it answered.
   package var problem: String? { state.withLock { $0.problem } }
 
   package func trackers(detailed: Bool) -> [TrackerDescription] {
@@ -112,7 +113,7 @@ package final class EarphoneTrackers: TrackerProvider {
     }
   }
 
-  /// Returns one line on why BlueZ does not answer.
+  /// Returns one line that says why no earphones can be found.
   private static func problemText(_ error: BusError) -> String {
     let reason =
       switch error.name {
@@ -120,7 +121,7 @@ package final class EarphoneTrackers: TrackerProvider {
       case "org.freedesktop.DBus.Error.ServiceUnknown",
         "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.systemd1.NoSuchUnit",
         "org.freedesktop.DBus.Error.Spawn.ServiceNotFound":
-        "the Bluetooth service does not run; start it with 'systemctl start bluetooth'"
+        "the Bluetooth service is not running; start it with 'systemctl start bluetooth'"
       case "org.freedesktop.DBus.Error.AccessDenied": "access to the Bluetooth service is denied"
       default: error.text
       }
@@ -139,7 +140,8 @@ package final class EarphoneTrackers: TrackerProvider {
     return tracker
   }
 
-  /// Asks an earphone for its battery level, firmware and place, if nobody else uses its channel.
+  /// Asks AirPods for their battery levels, firmware and place. If the channel cannot be opened,
+  /// another program is assumed to hold it.
   private func ask(_ found: Found, _ tracker: inout TrackerDescription) {
     guard found.model.kind == .airPods else { return }
     do throws(HeadTrackingError) {
@@ -162,7 +164,8 @@ package final class EarphoneTrackers: TrackerProvider {
     let address = tracker.serial
     let retry = state.withLock { $0.retries[address] }
     if let retry, let error = retry.error, monotonic_nanoseconds() < retry.next { throw error }
-    // The list may be a second old, and opening a channel would connect an absent device.
+    // The list may be a second old, and opening a channel would reconnect a device that has since
+    // been disconnected.
     let found = state.withLock { state in
       list(&state)
       return state.found.first { $0.device.address == address }
@@ -200,8 +203,8 @@ package final class EarphoneTrackers: TrackerProvider {
     settings.remember(address, memory)
   }
 
-  /// Leaves an earphone alone whose link was lost or could not be opened: for 1 s, then 2, 4 and 8
-  /// s.
+  /// Blocks an earphone after its link was lost or could not be opened: for 1 s at first, then for
+  /// 2, 4 and at most 8 s.
   private func postpone(_ address: String, _ error: HeadTrackingError?) {
     let now = monotonic_nanoseconds()
     state.withLock { state in

@@ -38,7 +38,7 @@ package struct FrameFile: Sendable, Equatable {
   package init(_ text: String, path: String) throws(HeadTrackingError) {
     var kind: EarphoneKind?
     frames = []
-    // Bytes instead of characters: a capture of an hour has 30 MB.
+    // Split bytes instead of characters, which is faster: a capture of one hour has 30 MB.
     let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, line) in lines.enumerated() {
       func invalid(_ reason: String) -> HeadTrackingError {

@@ -2,14 +2,14 @@
 
 import System
 
-/// Other programs that use the channel of the earphones.
+/// Other programs that use the earphones' channel.
 enum OtherClients {
-  /// Beginnings of the programs' names, as the kernel cuts them to 15 characters.
+  /// Beginnings of the programs' names, which the kernel cuts to 15 characters.
   private static let names = [
     "GalaxyBudsClien", "librepods", "magicpods", "MagicPods", "kAirPods", "airpods_",
   ]
 
-  /// The names of those that run now.
+  /// The names of those programs that are running now.
   static var running: [String] {
     (SystemFile.names(in: "/proc") ?? []).compactMap { folder in
       guard Int(folder) != nil,

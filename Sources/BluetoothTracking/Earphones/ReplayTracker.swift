@@ -18,8 +18,8 @@ package final class ReplayTracker: TrackerProvider {
   /// Reads the capture.
   ///
   /// - Parameters:
-  ///   - path: the file; `.gz` is read too.
-  ///   - memory: the mounting and service that the capture may not contain.
+  ///   - path: the file, plain or compressed with gzip.
+  ///   - memory: the mounting and service, for a capture that does not contain them.
   /// - Throws: `cannotReadMotion` or `badMotionRow`.
   package init(
     _ path: String, memory: EarphoneMemory = EarphoneMemory()
@@ -84,7 +84,7 @@ package final class ReplayTracker: TrackerProvider {
       let wait = min(due(next) - monotonic_nanoseconds(), Int64(timeoutMilliseconds) * 1_000_000)
       if wait > 0 { usleep(UInt32(wait / 1000)) }
       let now = monotonic_nanoseconds()
-      // What the protocol would send goes nowhere; its timers still hold a pose.
+      // The packets that the protocol would send are dropped. Its readings include a held pose.
       var output = session.advance(now: now)
       while let frame = rest.first, due(frame) <= now {
         rest = rest.dropFirst()

@@ -5,9 +5,9 @@ package import HeadTracking
 
 /// The host's side of head tracking with Galaxy Buds, on a serial port over Bluetooth (RFCOMM).
 ///
-/// It switches the sensor on, attaches to it, and sends a sign of life every two seconds. The axes
-/// of the sensor differ between models and sides, so the samples are in the sensor's axes and need
-/// a calibration.
+/// It switches the sensor on, attaches to it, and sends a keep-alive message every two seconds. The
+/// axes of the sensor differ between models and sides, so the samples are in the sensor's axes and
+/// need a calibration.
 package struct GalaxyBudsProtocol: EarphoneProtocol {
   package private(set) var details = EarphoneDetails(isUntested: true)
   package let memory: EarphoneMemory? = nil
@@ -137,7 +137,7 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
   private mutating func setWorn(_ isWorn: Bool, _ now: Int64, _ output: inout EarphoneOutput) {
     let state = isWorn ? EarphoneDetails.State.worn : .removed
     guard state != details.state else { return }
-    // The first report that they are worn is no news.
+    // If the first report is that the earphones are worn, it is not news.
     let isNews = details.state != .unknown || !isWorn
     if isWorn, details.state == .removed { discontinuities += 1 }
     details.state = state
@@ -153,7 +153,8 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
     return sample
   }
 
-  /// Returns the last sample as if the head still held it; nil before the first.
+  /// Returns the last pose again as a new sample. Returns nil before the first sample, and until
+  /// the last one is 40 ms old.
   private mutating func held(_ now: Int64) -> HeadSample? {
     guard let last, now - last.time >= 40_000_000 else { return nil }
     heardAt = now

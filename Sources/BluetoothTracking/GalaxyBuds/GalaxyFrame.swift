@@ -34,7 +34,7 @@ struct GalaxyFrame: Equatable {
 struct GalaxyFramer {
   private var buffer: [UInt8] = []
 
-  /// The longest frame: ten bits of length.
+  /// The longest frame, in bytes: the length has ten bits.
   private static let longest = 0x3FF + GalaxyFrame.overhead
 
   /// Takes bytes of the stream.
