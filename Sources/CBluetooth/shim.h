@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-// The kernel's Bluetooth sockets, as in net/bluetooth/bluetooth.h and l2cap.h, which glibc does not
-// declare.
+// Structures for the kernel's Bluetooth sockets, as in net/bluetooth/bluetooth.h and l2cap.h. glibc
+// does not declare them.
 
 /// The address of an L2CAP channel. `psm` is little-endian, `address` least significant byte first.
 struct bluetooth_l2cap_address {
