@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// sd-bus of libsystemd, loaded when it is first needed, so that a program starts without it. The
-// functions are named as in sd-bus(3), with the prefix `system_bus` instead of `sd_bus`; they
-// return -ENOSYS if the library is missing.
+// sd-bus of libsystemd, loaded when it is first needed, so that a program also starts without it.
+// The functions that `SYSTEM_BUS` defines are named as in sd-bus(3), with the prefix `system_bus`
+// instead of `sd_bus`; they return -ENOSYS if the library or the function is missing.
 
 typedef struct sd_bus sd_bus;
 typedef struct sd_bus_message sd_bus_message;
@@ -76,7 +76,7 @@ SYSTEM_BUS(message_is_method_call,
            (sd_bus_message *message, const char *interface, const char *member),
            (message, interface, member))
 
-/// Sets the error that a handler returns.
+/// Sets the error that a handler returns. Returns -ENOSYS if libsystemd is missing.
 static inline int system_bus_error_set(system_bus_error *error, const char *name,
                                        const char *message) {
   int (*function)(system_bus_error *, const char *, const char *) =
@@ -96,7 +96,7 @@ static inline const char *system_bus_message_path(sd_bus_message *message) {
   return function ? function(message) : NULL;
 }
 
-/// Closes a connection and releases it.
+/// Sends the queued messages, closes the connection and releases it.
 static inline void system_bus_close(sd_bus *bus) {
   sd_bus *(*function)(sd_bus *) = system_bus_function("sd_bus_flush_close_unref");
   if (function) function(bus);
@@ -120,7 +120,7 @@ static inline void system_bus_error_free(system_bus_error *error) {
   if (function) function(error);
 }
 
-/// Returns the error of a reply; NULL if it is none.
+/// Returns the error of a reply; NULL if the reply is not an error.
 static inline const system_bus_error *system_bus_message_error(sd_bus_message *message) {
   const system_bus_error *(*function)(sd_bus_message *) =
       system_bus_function("sd_bus_message_get_error");
