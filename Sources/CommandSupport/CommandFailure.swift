@@ -48,7 +48,7 @@ package enum ExitCode: Int32 {
   case terminated = 143
 }
 
-/// The reason for which a command ends early: an exit code and an optional line for stderr.
+/// The reason why a command ends early: an exit code and an optional line for stderr.
 package struct CommandFailure: Error {
   package let message: String?
   let code: ExitCode

@@ -5,14 +5,14 @@ package import CommandOptions
 package import HeadTracking
 import UserFiles
 
-/// Returns the providers of earphones: those that Bluetooth connects, and the capture that the
-/// tracker's ID names.
+/// Returns the providers of earphones: one for those connected over Bluetooth and, if the tracker's
+/// ID names a capture, one for that capture.
 ///
 /// - Parameters:
-///   - command: the command line, which may allow to take the earphones over.
+///   - command: the command line, which may allow taking the earphones over.
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
 ///   - capture: receives the packets of the earphone that is opened; nil for none.
-/// - Throws: a failure if the capture or `config.json` is invalid.
+/// - Throws: a failure if the capture is invalid or, for `play`, if `config.json` is.
 package func earphoneProviders(
   _ command: ParsedCommand, tracker: String?, capture: FrameCapture? = nil
 ) throws(CommandFailure) -> [any TrackerProvider] {

@@ -33,7 +33,8 @@ final class EarphoneStore: Sendable {
     return memory
   }
 
-  /// Stores what was learnt. Errors are ignored: the earphones describe themselves again.
+  /// Stores what was learnt. Errors are ignored, because the earphones describe themselves again
+  /// later.
   func remember(_ address: String, _ memory: EarphoneMemory) {
     guard let path else { return }
     writing.withLock { _ in

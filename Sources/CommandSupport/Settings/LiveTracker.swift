@@ -6,13 +6,14 @@ import Glibc
 package import HeadTracking
 package import NetworkTracking
 
-/// Returns the tracker settings from the command line and the data folder.
+/// Returns the tracker settings from the command line, `config.json` and the data folder.
 ///
 /// - Parameters:
 ///   - command: the command line.
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
 ///   - capture: receives the packets of the earphone that is opened; nil for none.
-/// - Throws: a usage error if `--tracker-axes` is invalid; a failure if a file is.
+/// - Throws: a usage error if `--tracker-axes` is invalid; a failure if the capture is invalid or,
+///   for `play`, if `config.json` is. Invalid tracker profiles are skipped with a note.
 package func trackerSettings(
   _ command: ParsedCommand, tracker: String? = nil, capture: FrameCapture? = nil
 ) throws(CommandFailure) -> TrackerSettings {
@@ -34,7 +35,8 @@ package func trackerSettings(
 
 /// Returns the network tracker with this ID; nil if the ID does not name a network tracker.
 ///
-/// - Throws: a usage error if the ID or the preset is invalid, or with `--tracker-axes`.
+/// - Throws: a usage error if the ID or the preset is invalid, or if `--tracker-axes` is given for
+///   a network tracker.
 package func networkTracker(
   _ id: String, _ command: ParsedCommand
 ) throws(CommandFailure) -> NetworkTracker? {
