@@ -2,7 +2,8 @@
 
 public import Geometry
 
-/// One sample of a tracker, in the project's axes: x front, y left, z up.
+/// One sample from a tracker, in the project's axes (x front, y left, z up), unless a calibration
+/// has yet to convert it.
 public struct HeadSample: Sendable, Equatable {
   /// The time of the sample, in CLOCK_MONOTONIC nanoseconds: when it was taken, if the tracker has
   /// its own clock, otherwise when it arrived.

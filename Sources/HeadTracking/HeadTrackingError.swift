@@ -12,18 +12,19 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case ambiguousTracker(String, matches: [String])
   /// The user may not open the device node. The udev rule would grant access.
   case permissionDenied(path: String, udevRule: String)
-  /// The device or its report descriptor could not be opened.
+  /// The device or its report descriptor could not be opened, or the device is gone.
   case cannotOpen(path: String, reason: String)
   /// The device cannot be used as a head tracker: no driver supports it, it lacks something that
   /// its driver or profile requires, or the profile is invalid.
   case notAHeadTracker(path: String, reason: String)
-  /// A feature or output report could not be read or written, or the tracker did not reply.
+  /// A feature or output report could not be read or written, the tracker did not reply, or it
+  /// lacks a setting that its driver needs.
   case featureFailed(report: Int, reason: String)
   /// The text does not name three axes that form a right-handed set.
   case badAxisMap(String)
-  /// The recording could not be read.
+  /// The recording or capture could not be read.
   case cannotReadMotion(path: String, reason: String)
-  /// A line of the recording is invalid.
+  /// A line of the recording or capture is invalid.
   case badMotionRow(path: String, line: Int, reason: String)
 }
 

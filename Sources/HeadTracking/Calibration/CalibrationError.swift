@@ -12,7 +12,8 @@ public enum CalibrationError: Error, Sendable, Equatable {
   case implausibleBias(degreesPerSecond: Double)
   /// The head turned by only `degrees` from looking ahead to this pose, which is too little.
   case turnTooSmall(CalibrationPose, degrees: Double)
-  /// The turn to the left by 90 degrees measured this many degrees, which is not 70 to 110.
+  /// The turn to the left by 90 degrees measured this many degrees, which is outside the range 70
+  /// to 110.
   case notAQuarter(degrees: Double)
   /// The axes of the turns up and to the left were `degrees` apart, too far from a right angle.
   case turnsAlike(degrees: Double)

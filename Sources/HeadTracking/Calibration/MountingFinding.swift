@@ -6,12 +6,14 @@ import Glibc
 /// Finds the mounting and the conventions of a tracker that levels its own world, such as an
 /// earphone, from three poses of the head.
 ///
-/// Gravity gives the head's upward axis in the pose that looks ahead. The rotation to the pose that
-/// looks up gives its axis to the right. The rotation to the left checks the result: about the
-/// upward axis, by 70 to 110 degrees. Of all conventions, the one whose axes fit best is taken.
+/// Gravity in the first pose, looking ahead, gives the head's upward axis. The rotation to the
+/// second, looking up, gives its axis to the right. The rotation to the third, looking left, checks
+/// the result: it must be about the upward axis, by 70 to 110 degrees. Of all conventions, the one
+/// whose axes fit best is taken.
 public struct MountingFinding: Sendable, Equatable {
   public let mounting: TrackerMounting
-  /// The angle between the measured axes and perpendicular ones, in degrees.
+  /// The larger of two angles, in degrees: that between the axis of the turn up and the horizontal,
+  /// and that between the axis of the turn left and the vertical.
   public let misalignmentDegrees: Double
   /// The rotation to the left as measured, in degrees.
   public let leftTurnDegrees: Double
@@ -23,8 +25,8 @@ public struct MountingFinding: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - ahead: the orientation that the tracker delivered while the head looked ahead, upright.
-  ///   - up: the same with the head bent back.
-  ///   - left: the same with the head turned to the left by 90 degrees.
+  ///   - up: the orientation with the head bent back.
+  ///   - left: the orientation with the head turned to the left by 90 degrees.
   ///
   /// - Throws: `turnTooSmall`, `notAQuarter` or `otherPoses` if no convention fits.
   public init(
@@ -39,7 +41,7 @@ public struct MountingFinding: Sendable, Equatable {
           isUpsideDown: isUpsideDown)
         let poses = [ahead, up, left].map(conventions.trackerToWorld)
         guard let fit = Fit(conventions, poses) else { continue }
-        // Equal fits keep the first, which is the likelier convention.
+        // Of equally good fits, keep the first, because its convention is likelier.
         if fit.misalignment < (best?.misalignment ?? .infinity) - 0.01 { best = fit }
       }
     }
@@ -49,14 +51,14 @@ public struct MountingFinding: Sendable, Equatable {
     leftTurnDegrees = best.leftTurn * 180 / .pi
   }
 
-  /// A convention with which the poses are those that were asked for.
+  /// A convention under which the poses are the requested ones.
   private struct Fit {
     var mounting: TrackerMounting
     /// In radians.
     var misalignment: Double
     var leftTurn: Double
 
-    /// Returns nil if the poses are others.
+    /// Returns nil if the poses are not the requested ones.
     ///
     /// - Parameter poses: the tracker's orientations ahead, up and left.
     init?(_ conventions: TrackerMounting, _ poses: [Quaternion]) {
@@ -93,7 +95,7 @@ public struct MountingFinding: Sendable, Equatable {
     }
   }
 
-  /// Returns why no convention fits, as the driver's own convention shows it.
+  /// Returns the reason why no convention fits, judged by the driver's own convention.
   private static func reason(
     _ ahead: Quaternion, _ up: Quaternion, _ left: Quaternion
   ) -> CalibrationError {

@@ -39,7 +39,7 @@ struct DualSense: TrackerDriver {
     {
       start = 1
     } else {
-      // The short form and other kinds of report are valid but contain no motion data.
+      // Shorter reports with these ids are valid but contain no motion data.
       return [0x01, 0x31].contains(report.first) && report.count != 78 && report.count < 64
         ? [] : nil
     }

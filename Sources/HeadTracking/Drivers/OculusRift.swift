@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Oculus Rift DK1 (2833:0001), DK2 (2833:0021, 2021) and CV1 (2833:0031): nine-axis sensors at 1
-/// kHz, with two or three readings per report.
+/// kHz, with up to three readings (DK1) or two (DK2, CV1) per report.
 ///
 /// The headset stops sending unless it receives a feature report every few seconds. Axes: x right,
 /// y up, z back. Source: OpenHMD/OpenHMD, src/drv_oculus_rift (Boost licence).

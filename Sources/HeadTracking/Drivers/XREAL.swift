@@ -95,7 +95,7 @@ extension XREAL {
 
   /// Builds the frame of a command: a start byte, a checksum of all that follows it, a length, the
   /// message and the data. The length counts itself, the message and the data. The frame is padded
-  /// to 64 bytes, which the checksum does not cover.
+  /// to 64 bytes; the checksum does not cover the padding.
   static func frame(_ message: UInt8, _ data: [UInt8]) -> [UInt8] {
     let body = [UInt8].bytes(UInt16(3 + data.count)) + [message] + data
     let frame = [0xAA] + [UInt8].bytes(CRC32.of(body)) + body

@@ -8,8 +8,8 @@ struct MagneticHeading: Sendable {
   /// The angle of the rotation about z from the levelled almost-inertial frame to the earth's frame
   /// (x east, y north), in radians.
   private(set) var angle: Double
-  /// Whether the field differs from the reference field now. It is true until there is a reference
-  /// field.
+  /// Whether the field differs from the reference field, or has matched it again for less than
+  /// `FusionSettings.magneticUndisturbedTime`. It is true until there is a reference field.
   private(set) var isDisturbed: Bool
 
   private var field: VectorLowPass

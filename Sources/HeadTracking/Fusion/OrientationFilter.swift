@@ -93,8 +93,8 @@ public struct OrientationFilter: Sendable {
     @_noLocks get { rest.isAtRest }
   }
 
-  /// Whether the magnetic field differs from the reference field. It is true until there is a
-  /// reference field.
+  /// Whether the magnetic field differs from the reference field, or has matched it again for less
+  /// than `FusionSettings.magneticUndisturbedTime`. It is true until there is a reference field.
   public var isMagneticallyDisturbed: Bool {
     @_noLocks get { magnetic.isDisturbed }
   }

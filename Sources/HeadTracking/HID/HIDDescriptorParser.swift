@@ -199,7 +199,7 @@ struct HIDDescriptorParser {
   }
 
   /// Decodes a unit exponent. The standard defines a two's complement nibble; the larger signed
-  /// numbers that some devices write are limited to -16 to 16.
+  /// numbers that some devices write are clamped to -16 ... 16.
   private static func exponent(_ datum: Datum) -> Int {
     if datum.bits < 16 { return Int(datum.bits) - (datum.bits > 7 ? 16 : 0) }
     return Int(max(-16, min(16, datum.signed)))

@@ -3,7 +3,7 @@
 import Glibc
 import System
 
-/// The trackers on HID, over USB or Bluetooth.
+/// The HID trackers, on USB, Bluetooth or another bus.
 struct HIDTrackers: TrackerProvider {
   let settings: TrackerSettings
 

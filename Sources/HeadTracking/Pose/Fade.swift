@@ -45,9 +45,9 @@ struct Fade: Sendable {
     return Quaternion(rotationVector: turn * share)
   }
 
-  /// Returns the minimum-jerk curve 10 s^3 - 15 s^4 + 6 s^5 at s = `fraction`, limited to 0 to 1.
-  /// The curve rises from 0 to 1 with zero velocity and acceleration at both ends (Flash and Hogan,
-  /// J. Neurosci. 1985).
+  /// Returns the minimum-jerk curve 10 s^3 - 15 s^4 + 6 s^5 at s = `fraction`, which is clamped to
+  /// 0 ... 1. The curve rises from 0 to 1 with zero velocity and acceleration at both ends (Flash
+  /// and Hogan, J. Neurosci. 1985).
   @_noLocks
   static func minimumJerk(_ fraction: Double) -> Double {
     let s = min(1, max(0, fraction))

@@ -7,18 +7,19 @@ import System
 
 /// Passes the head pose from the tracker's thread to the renderer.
 ///
-/// The pose is relative to the front of the stage. The front is the direction that the head faces
-/// when the tracker's reference frame begins, unless `keepFront(_:)` sets another, and at each
-/// `recenter()`. The front has only a yaw; pitch and roll are relative to gravity. If a second
-/// tracker feeds a `DeviceSampleSink`, the stage stands still relative to the object that carries
-/// that tracker, such as a screen or a seat. `HeadToStageConditioner` makes poses from samples, and
-/// `HeadToStageTimeline` interpolates and extrapolates them.
+/// The pose is relative to the front of the stage. When the tracker's reference frame begins, and
+/// at each `recenter()`, the front becomes the direction that the head faces; for a new reference
+/// frame, `keepFront(_:)` can set another front. The front has only a yaw; pitch and roll are
+/// relative to gravity. If a second tracker feeds a `DeviceSampleSink`, the stage stands still
+/// relative to the object that carries that tracker, such as a screen or a seat.
+/// `HeadToStageConditioner` makes poses from samples, and `HeadToStageTimeline` interpolates and
+/// extrapolates them.
 ///
 /// ## Threading
 /// Only the audio thread may call `pose(at:)`, `pose(at:now:)` and the functions of a pass
-/// (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`), because there is one reader. They allocate
-/// nothing, take no lock and never wait. Call everything else from any thread; `push` and the
-/// `reference` functions are usually called from the tracker's thread.
+/// (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`), because there is only one reader. They
+/// allocate nothing, take no lock and never wait. Call everything else from any thread; `push` and
+/// the `reference` functions are usually called from the tracker's thread.
 public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   private struct Producer {
     var stage = HeadToStageConditioner()

@@ -28,8 +28,8 @@ public struct HeadPoseStatus: Sendable, Equatable {
   public var ageMilliseconds: Double?
   /// The number of accepted samples.
   public var acceptedCount: Int
-  /// The number of rejected reports: those that contain no sample, and samples that are not a
-  /// rotation or are not newer than the previous one.
+  /// The number of rejected reports: invalid ones, network messages without a pose, and samples
+  /// that are not a rotation or are not newer than the previous one.
   public var rejectedCount: Int
   /// The number of jumps of the tracker's reference frame.
   public var discontinuityCount: Int

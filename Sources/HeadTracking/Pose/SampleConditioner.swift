@@ -33,8 +33,8 @@ package struct SampleConditioner: Sendable {
   /// Assumes that the head is upright at this sample: rotates this and all later samples by the
   /// smallest rotation that makes it so.
   ///
-  /// - Returns: false if the sample is tilted by more than 45 degrees, which is no error of the
-  ///   mounting; nothing changes then.
+  /// - Returns: false if the sample is tilted by more than 45 degrees, which cannot be an error of
+  ///   the mounting; nothing changes then.
   mutating func level(by sample: HeadSample) -> Bool {
     let up = SIMD3<Double>(0, 0, 1)
     let upInTracker = sample.headToWorld.normalized.conjugate.rotate(up)
@@ -73,7 +73,7 @@ package struct SampleConditioner: Sendable {
   /// The yaw that has been added to the tracker's orientations because of jumps, in radians.
   var frameYaw: Double { 2 * realtime_atan2(frame.z, frame.w) }
 
-  /// The tracker's sampling interval, in nanoseconds, limited to 0.25 to 500 ms; 20 ms until it is
+  /// The tracker's sampling interval, in nanoseconds, clamped to 0.25 ... 500 ms; 20 ms until it is
   /// known.
   private var interval: Int64 {
     clock.interval > 0 ? Int64(max(250_000, min(clock.interval, 500_000_000))) : 20_000_000

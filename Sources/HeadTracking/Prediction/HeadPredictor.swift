@@ -150,7 +150,8 @@ extension HeadPredictor {
       farthest = max(farthest, realtime_sqrt((moved * moved).sum()))
     }
     entry.features.isComplete = reached == 4
-    // If the history is too short, assume that the head had its earliest known velocity before.
+    // If the history is too short, assume that the head moved at its earliest known velocity before
+    // that.
     let known = entry.features.values[reached]
     for index in reached..<4 { entry.features.values[index + 1] = known }
     var motion = Self.smooth(farthest, from: noise.still, to: 1.6 * noise.still)

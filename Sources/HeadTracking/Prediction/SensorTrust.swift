@@ -16,8 +16,8 @@ struct PoseNoise: Sendable {
   /// Initial estimate of the noise, in radians: 0.1 degrees.
   private static let initial = 0.00175
 
-  /// The largest movement within 200 ms of a head that may be at rest, in radians, between 0.0035
-  /// and 0.05. With a margin, it exceeds the largest of four distances that are noise only.
+  /// The largest movement within 200 ms, in radians, with which a head may still be at rest; 0.0035
+  /// to 0.05. With a margin, it exceeds the largest of four distances that are noise only.
   var still: Double { min(0.05, max(0.0035, 6.5 * realtime_sqrt(square))) }
 
   mutating func restart() { count = 0 }

@@ -5,18 +5,18 @@ import CRealtime
 /// Corrects yaw drift by moving the front of the stage to where the head rests, inaudibly slowly.
 ///
 /// Trackers without a compass drift in yaw. Their pitch and roll come from gravity and do not
-/// drift. A head that rests within `near` of the front is assumed to look straight ahead; the
+/// drift. A head that rests within `near` of the front is assumed to be looking straight ahead; the
 /// remaining angle between the two is drift. Because drift moves the front away from the head,
 /// `near` must exceed the drift that accumulates while the head does not rest. A head that rests
-/// beyond `near` is assumed to look at something else, and the front does not move, however long
-/// the head rests there. Only yaw counts as motion: a head that nods, or is bent to read, counts as
-/// resting.
+/// beyond `near` is assumed to be looking at something else, and the front does not move, however
+/// long the head rests there. Only yaw counts as motion: a head that nods, or is bent to read,
+/// counts as resting.
 ///
-/// The front moves at one eighth of the angle between front and head per second, at most at 0.8
-/// degrees/s. It takes 1.6 s to reach that speed. Motion of the stage below 1 degree/s is
+/// The front moves at one eighth of the angle between front and head per second, but at no more
+/// than 0.8 degrees/s. It takes 1.6 s to reach that speed. Motion of the stage below 1 degree/s is
 /// inaudible.
 struct Recentring: Sendable {
-  /// Largest yaw from the front at which a resting head is assumed to look ahead, in radians.
+  /// Largest yaw from the front at which a resting head is assumed to be looking ahead, in radians.
   static let near = 15.0 * .pi / 180
   /// Largest deviation of the yaw from its running mean that still counts as rest, in radians. The
   /// time constant of the mean is one second.

@@ -8,7 +8,8 @@ public struct EarphoneDetails: Sendable, Equatable {
     /// Out of the ears, but not in the case.
     case removed
     case inCase = "in the case"
-    /// Another program on this computer uses the sensor.
+    /// Another program on this computer is assumed to be using the sensor, because its channel
+    /// cannot be opened.
     case heldByAnotherProgram = "held by another program"
     case unknown
   }
@@ -20,7 +21,7 @@ public struct EarphoneDetails: Sendable, Equatable {
   /// The bud whose sensor is in use: `left` or `right`; nil if unknown or for a headset.
   public var bud: String?
   public var state: State
-  /// Whether no capture of this model's reports is known, so that its decoding is untested.
+  /// Whether the decoding of this model's reports is untested, because no capture of them is known.
   public var isUntested: Bool
 
   public init(

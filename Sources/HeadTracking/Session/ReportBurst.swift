@@ -44,8 +44,8 @@ struct ReportBurst {
   }
 
   /// Returns the readings to use. Several reports at once follow a stall of this thread. Then only
-  /// the newest orientation is useful, and none if the queue was full. All other readings are kept;
-  /// raw ones have their own times.
+  /// the newest orientation is useful, and none if the queue was full. Readings of other kinds are
+  /// all kept; raw ones have their own times.
   private static func useful(_ readings: [TrackerReading], _ count: Int) -> [TrackerReading] {
     guard count > 1 else { return readings }
     let last = readings.lastIndex { if case .head = $0 { true } else { false } }

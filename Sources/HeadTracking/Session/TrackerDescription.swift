@@ -10,8 +10,9 @@ public struct TrackerDescription: Sendable, Equatable {
     case failed(String)
   }
 
-  /// The device node, such as `/dev/hidraw3`, or the folder of an industrial I/O device. The path
-  /// may change with every connection.
+  /// The device node, such as `/dev/hidraw3`, or the folder of an industrial I/O device; for
+  /// earphones `bluetooth:` and the address, for a capture `replay:` and the file. The path of a
+  /// device may change with every connection.
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16

@@ -15,7 +15,7 @@ public struct TrackerList: Sendable {
   /// - Parameters:
   ///   - settings: the providers and their settings.
   ///   - detailed: whether to ask the devices for what only they know, such as the battery level.
-  ///     That can take two seconds.
+  ///     That can take several seconds.
   public static func current(
     _ settings: TrackerSettings = TrackerSettings(), detailed: Bool = false
   ) -> TrackerList {

@@ -10,7 +10,7 @@ package protocol TrackerProvider: Sendable {
   /// A session calls this every 400 ms while it looks for a tracker.
   ///
   /// - Parameter detailed: whether to ask the devices for what only they know, such as the battery
-  ///   level. That can take two seconds.
+  ///   level. That can take several seconds.
   func trackers(detailed: Bool) -> [TrackerDescription]
 
   /// Why this provider can find no trackers at all, and what to do, on one line; nil if it can.
@@ -20,8 +20,8 @@ package protocol TrackerProvider: Sendable {
   ///
   /// - Parameters:
   ///   - tracker: a tracker that `trackers` returned.
-  ///   - isCalibrated: whether a calibration maps the samples to the head's axes. The samples are
-  ///     then in the axes of the sensor, even if the tracker reports its mounting.
+  ///   - isCalibrated: whether a calibration maps the samples to the head's axes. If so, the
+  ///     samples of a tracker that reports its mounting stay in the axes of its sensor.
   /// - Throws: the error of the device or its driver.
   func connect(
     _ tracker: TrackerDescription, isCalibrated: Bool
@@ -45,7 +45,7 @@ package protocol TrackerConnection {
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews
   /// Starts the tracker again after it has stopped sending.
   mutating func restart()
-  /// Stops the tracker's reports and closes the connection.
+  /// Stops the tracker's reports. The connection closes when it is released.
   mutating func close()
 }
 
@@ -58,7 +58,7 @@ extension TrackerConnection {
 package enum TrackerNews {
   case gone
   case nothing
-  /// Reports arrived: the readings in them, and the number of reports without any.
+  /// Reports arrived: the readings in them, and the number of invalid reports.
   case readings([TrackerReading], rejected: Int)
 }
 

@@ -62,7 +62,8 @@ public final class TrackerSession: Sendable {
 
 /// The choice of a session's tracker.
 public enum TrackerSelection: Sendable, Equatable {
-  /// The first head tracker that appears.
+  /// The first head tracker that appears. If there are several, the one in the Bluetooth headphones
+  /// that play the sound is preferred.
   case automatic
   /// The tracker that `TrackerList.match` returns for the identifier, now or when it appears.
   case id(String)

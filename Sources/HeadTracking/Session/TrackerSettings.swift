@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The settings of a session that the trackers do not report themselves.
+/// The settings of a session: everything that the trackers do not report themselves.
 public struct TrackerSettings: Sendable {
   /// The mounting of the tracker on the head; nil to use the mounting that the driver or the
   /// profile states.
@@ -13,10 +13,10 @@ public struct TrackerSettings: Sendable {
   public var fusion: FusionSettings
   /// Providers in addition to HID and industrial I/O.
   package var providers: [any TrackerProvider] = []
-  /// The Bluetooth address of the current output, in any case; nil if the output is another.
-  /// An automatic selection prefers the tracker in the output's own headphones.
+  /// The Bluetooth address of the current output, in upper or lower case; nil if the output is not
+  /// a Bluetooth device. An automatic selection prefers the tracker in the output's own headphones.
   package var outputAddress: @Sendable () -> String? = { nil }
-  /// Whether to deliver every tracker's samples in the axes of its sensor, for a calibration.
+  /// Whether to open trackers as if they were calibrated, because a calibration is being measured.
   package var isCalibrating = false
 
   public init(
