@@ -4,7 +4,7 @@ import Geometry
 
 /// Decodes the datagrams of OpenTrack and of FreePIE's phone application. Arbitrary bytes are safe.
 enum AngleDatagram {
-  /// Decodes an OpenTrack datagram; returns nil if the datagram contains no pose.
+  /// Decodes an OpenTrack datagram; returns nil if the datagram contains no valid pose.
   ///
   /// The datagram has six little-endian doubles: x, y, z in cm, then yaw, pitch, roll in degrees.
   /// Some senders append a frame number.
@@ -14,7 +14,7 @@ enum AngleDatagram {
     return head(angles, signs)
   }
 
-  /// Decodes a FreePIE datagram; returns nil if the datagram contains no pose.
+  /// Decodes a FreePIE datagram; returns nil if the datagram contains no valid pose.
   ///
   /// The datagram has a device number (1 byte), flags (1 byte; bit 0: raw values, bit 1:
   /// orientation) and little-endian floats: nine raw values if present, then the orientation in

@@ -67,8 +67,8 @@ public struct OSCHead: Sendable {
 
   public init(_ preset: OSCPreset) { self.preset = preset }
 
-  /// Returns the head pose after a message. Returns nil if the message contains no part of a pose,
-  /// if the pose is incomplete, or if a quaternion's norm is far from 1.
+  /// Returns the head pose after a message. Returns nil if the message contains no part of a pose
+  /// or an implausible number, if the pose is incomplete, or if a quaternion's norm is far from 1.
   ///
   /// Every preset accepts the angles and, except `sparta`, the quaternion of its family.
   public mutating func take(_ message: OSCMessage) -> Quaternion? {

@@ -35,7 +35,8 @@ final class OSCServer {
   }
 
   /// Waits for a message, at most for the timeout, and returns it with all others that have
-  /// arrived, oldest first. Returns an empty array if none arrives.
+  /// arrived, oldest first; stops reading once there are 256. Returns an empty array if none
+  /// arrives.
   func messages(timeoutMilliseconds: Int) -> [OSCMessage] {
     inbox.pointee.removeAll(keepingCapacity: true)
     var wait = timeoutMilliseconds
