@@ -2,13 +2,14 @@
 
 import FoundationEssentials
 
-/// Reads `config.json`: the user's defaults for the options of `play` and `render`, and the kind of
-/// each output.
+/// Reads `config.json`: the user's defaults for the options of `play` and `render`, the kind of
+/// each output, and the effect of a press of an AirPod's stem.
 ///
-/// The file is one JSON object. Its keys are option names without dashes. Its values are text, a
-/// number, `true` or `false` (for on or off), or a list of numbers for an option with
-/// comma-separated numbers. The value of the additional key `sinks` is an object. Its keys are the
-/// sound server's names of sinks, and its values are one word each.
+/// The file is one JSON object. Its keys are option names without the two dashes in front. Its
+/// values are text, a number, `true` or `false` (for on or off), or a list of numbers for an option
+/// with comma-separated numbers. The values of the additional keys `sinks` and `airpods` are
+/// objects. In `sinks`, the keys are the sound server's names of sinks, and the values are one word
+/// each. In `airpods`, the only key that is read is `stem`.
 public enum ConfigFile {
   /// Returns the word for each sink in a folder's `config.json`, by the name of the sink; empty if
   /// there is no such file or no key `sinks`.
@@ -35,10 +36,12 @@ public enum ConfigFile {
     let sinks: [String: String]?
   }
 
-  /// Returns what a press of an AirPod's stem does, as a folder's `config.json` says under `stem`
-  /// in the object `airpods`: `recentre` or `none`. Without an entry it is `none`.
+  /// Returns what a press of an AirPod's stem does: `recentre` or `none`. This is the value of
+  /// `stem` in the object `airpods` of a folder's `config.json`; `none` if there is no such file or
+  /// value.
   ///
-  /// - Throws: the file and the error in it.
+  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if the value is another
+  ///   word.
   public static func stem(in folder: UserFolder) throws(UserFileError) -> String {
     let path = folder.configPath
     guard let bytes = try UserFolder.read(path) else { return "none" }
@@ -77,7 +80,8 @@ public enum ConfigFile {
     where !objects.contains(name) {
       guard let text = value.text else {
         throw UserFileError(
-          path: path, reason: "the value of '\(name)' must be text, a number, true or false")
+          path: path,
+          reason: "the value of '\(name)' must be text, a number, true, false or a list of numbers")
       }
       texts[name] = text
     }

@@ -37,7 +37,8 @@ public enum HeadphoneFile {
   ///   - word: a path (if the word contains a slash or is the name of an existing file), or the
   ///     name of a profile, with or without the extension; upper and lower case are equivalent.
   ///   - folders: the folders to search, in this order; missing folders are skipped.
-  /// - Throws: `UserFileError` if no profile has this name; the reason suggests similar names.
+  /// - Throws: `UserFileError` if no profile has this name; the reason suggests similar names or,
+  ///   if there are none, what else to do.
   public static func find(
     _ word: String, in folders: [String]
   ) throws(UserFileError) -> String {

@@ -3,7 +3,8 @@
 /// Finds the names of headphones that are similar to a given name.
 enum ParametricNames {
   /// Returns at most three of `names`: those that contain every word of `word` or, if there are
-  /// none, those that share the most pairs of adjacent letters with it.
+  /// none, those whose pairs of adjacent letters and digits are most like the pairs in `word`, with
+  /// a score of at least 0.5.
   static func near(_ word: String, _ names: [String]) -> [String] {
     let words = word.lowercased().split { !$0.isLetter && !$0.isNumber }
     let holding = names.filter { name in

@@ -69,7 +69,7 @@ public struct UserFolder: Sendable, Equatable {
   }
 }
 
-/// The error that is thrown if a file of the user cannot be used.
+/// The error that is thrown if one of the user's files cannot be used.
 public struct UserFileError: Error, Sendable, Equatable, CustomStringConvertible {
   public let path: String
   /// What is wrong and, for some errors, how to fix it.

@@ -65,8 +65,14 @@ import Testing
     ),
     (#"{"limiter": 1}"#, "the value '1' of 'limiter' must be one of on, off"),
     (#"{"output": "a"}"#, "'output' cannot have a default; give it on the command line"),
-    (#"{"order": null}"#, "the value of 'order' must be text, a number, true or false"),
-    (#"{"order": {"a": 1}}"#, "the value of 'order' must be text, a number, true or false"),
+    (
+      #"{"order": null}"#,
+      "the value of 'order' must be text, a number, true, false or a list of numbers"
+    ),
+    (
+      #"{"order": {"a": 1}}"#,
+      "the value of 'order' must be text, a number, true, false or a list of numbers"
+    ),
     (#"["order"]"#, "it is not a JSON object"), (#"{"order": "#, "it is not valid JSON"),
     ("", "it is not valid JSON"),
   ])
