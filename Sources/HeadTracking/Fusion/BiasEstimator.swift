@@ -56,8 +56,9 @@ struct BiasEstimator: Sendable {
     }
   }
 
-  /// Starts from a known bias and its standard deviation, both in rad/s. The bias is limited to
-  /// `FusionSettings.biasLimit`, and the standard deviation to `biasSigmaInitial`.
+  /// Starts from a known bias and its standard deviation, both in rad/s. Each component of the bias
+  /// is clamped to plus or minus `FusionSettings.biasLimit`; the standard deviation is at most
+  /// `biasSigmaInitial`.
   @_noLocks
   mutating func seed(_ bias: SIMD3<Double>, sigma: Double) {
     self.bias = Self.clipped(bias, limit)

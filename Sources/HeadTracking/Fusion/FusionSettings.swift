@@ -28,11 +28,11 @@ public struct FusionSettings: Sendable, Equatable {
   public var biasForgettingTime = 100.0
   /// Largest bias per axis, in degrees/s; a larger mean rate counts as motion.
   public var biasLimit = 2.0
-  /// Standard deviation at which the bias settles while the sensor moves, in degrees/s; 0 disables
-  /// the estimation in motion.
+  /// Standard deviation to which the estimate of the bias settles while the sensor moves, in
+  /// degrees/s; 0 disables the estimation in motion.
   public var biasSigmaMotion = 0.1
-  /// Standard deviation at which the bias settles while the sensor rests, in degrees/s; 0.03 in
-  /// [1].
+  /// Standard deviation to which the estimate of the bias settles while the sensor rests, in
+  /// degrees/s; 0.03 in [1].
   public var biasSigmaRest = 0.01
   /// Weight with which the vertical component of the bias is pulled towards zero in motion,
   /// relative to the horizontal measurements, 0 to 1. It prevents this unobservable component from
@@ -73,8 +73,8 @@ public struct FusionSettings: Sendable, Equatable {
   /// slowly.
   public var magneticRejectionTime = 60.0
   /// Factor by which the heading follows a field more slowly if the field is still disturbed after
-  /// `magneticRejectionTime`. Also the number of seconds of that time that each second of an
-  /// undisturbed field restores.
+  /// `magneticRejectionTime`. In addition, each second of an undisturbed field restores this many
+  /// seconds of `magneticRejectionTime`.
   public var magneticRejectionFactor = 2.0
 
   /// The gyroscope's measuring range, in degrees/s. A sample at the limit counts as saturated.

@@ -9,8 +9,8 @@ public struct TrackerList: Sendable {
   /// The provider of each tracker.
   private var providers: [any TrackerProvider] = []
 
-  /// Lists the trackers. It inspects every HID device and opens those that may be head trackers,
-  /// which takes a few milliseconds.
+  /// Lists the trackers. It inspects every HID device and opens those that may be trackers, which
+  /// takes a few milliseconds. Other providers can take longer.
   ///
   /// - Parameters:
   ///   - settings: the providers and their settings.
