@@ -80,7 +80,7 @@ final class SerialProfile {
         service: "org.bluez", path: device, interface: "org.bluez.Device1", name: "ConnectProfile"))
     call.append(service)
     var pending: OpaquePointer?
-    // A plain call would block the reply to NewConnection, for which BlueZ waits.
+    // A blocking call would prevent the reply to NewConnection, which BlueZ waits for.
     let result = system_bus_call_async(
       bus.bus, &pending, call.pointer, Self.finish, state, Self.connectMicroseconds)
     guard result >= 0 else { throw BusError(number: -result) }
