@@ -18,7 +18,7 @@ public enum CalibrationError: Error, Sendable, Equatable {
   /// The axes of the turns up and to the left were `degrees` apart, too far from a right angle.
   case turnsAlike(degrees: Double)
   /// The last turn was not to the left: the head was held in the poses in another order, or turned
-  /// to the right.
+  /// to the right. For a tracker that levels its own world: no convention fits the poses.
   case otherPoses
   /// An axis is too far off, by this angle: either the tracker's axes are not aligned with the
   /// head's, or the axis of the turn to the left is not aligned with an axis of the tracker's

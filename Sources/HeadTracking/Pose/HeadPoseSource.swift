@@ -92,7 +92,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     observers.withLock { $0.removeAll { !$0() } }
   }
 
-  /// Counts a report without a sample as rejected.
+  /// Counts a rejected report: one from which no sample can be made.
   public func reject() {
     producer.withLock { $0.rejected += 1 }
   }

@@ -8,7 +8,7 @@ public protocol HeadSampleSink: AnyObject, Sendable {
   @discardableResult
   func push(_ sample: HeadSample) -> Bool
 
-  /// Counts a report without a sample as rejected.
+  /// Counts a rejected report: one from which no sample can be made.
   func reject()
 
   /// Announces that the next sample comes from a tracker that has just been switched on.
