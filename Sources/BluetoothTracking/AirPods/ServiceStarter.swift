@@ -36,7 +36,7 @@ struct ServiceStarter {
   private static let silentStream: Int64 = 3_000_000_000
   private static let longSilence: Int64 = 8_000_000_000
   private static let deadLink: Int64 = 12_000_000_000
-  /// A link that breaks this soon after a start was broken by the start.
+  /// A link that breaks this soon after a start, and before any report, was broken by the start.
   private static let crash: Int64 = 5_000_000_000
   private static let slowPause: Int64 = 400_000_000
   private static let silentPause: Int64 = 300_000_000
