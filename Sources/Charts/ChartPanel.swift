@@ -35,7 +35,7 @@ public enum ChartScale: Sendable, Equatable {
   case logarithmic(base: Int)
 }
 
-/// A named line. Points that are not finite are skipped: the line connects the points around them.
+/// A named line. Points that are not finite are gaps.
 public struct ChartSeries: Sendable, Equatable {
   public let name: String
   public let x: [Double]

@@ -15,7 +15,6 @@ struct ChartScript {
       "set encoding utf8",
       "set terminal \(terminal)",
       "set multiplot layout \(max(1, chart.panels.count)),1 title \(Self.quoted(chart.title))",
-      "set datafile missing 'NaN'",
       "set grid linetype 1 linewidth 0.7 linecolor rgb '#d0d0d0'",
       "set lmargin 11",
       "set rmargin 18",

@@ -14,6 +14,8 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case permissionDenied(path: String, udevRule: String)
   /// The device or its report descriptor could not be opened, or the device is gone.
   case cannotOpen(path: String, reason: String)
+  /// The link to wireless earphones could not be opened. The reason says what to do.
+  case cannotConnect(name: String, reason: String)
   /// The device cannot be used as a head tracker: no driver supports it, it lacks something that
   /// its driver or profile requires, or the profile is invalid.
   case notAHeadTracker(path: String, reason: String)
@@ -45,6 +47,8 @@ extension HeadTrackingError: CustomStringConvertible {
         + " to /etc/udev/rules.d/70-stillstage.rules and reconnect the tracker"
     case .cannotOpen(let path, let reason):
       "cannot open \(path): \(reason); reconnect the tracker"
+    case .cannotConnect(let name, let reason):
+      "cannot use the head tracking of \(name): \(reason)"
     case .notAHeadTracker(let path, let reason):
       "cannot use \(path) as a head tracker: \(reason)"
     case .featureFailed(let report, let reason):

@@ -157,6 +157,32 @@ import Testing
     #expect(zip(exchange.samples.dropFirst(), exchange.samples).allSatisfy { $0.time > $1.time })
   }
 
+  @Test("A stream that pauses out of the ears keeps its link, and starts again when they are worn")
+  func pausedOut() {
+    var exchange = Exchange()
+    exchange.run(seconds: 4)
+    exchange.notify(SimulatedAirPods.ears(2, 2))
+    exchange.airPods.isPaused = true
+    exchange.run(seconds: 60)
+    #expect(!exchange.needsReopening)
+    let starts = exchange.airPods.startTimes.count
+    exchange.airPods.isPaused = false
+    exchange.notify(SimulatedAirPods.ears(0, 0))
+    let count = exchange.samples.count
+    exchange.run(seconds: 6)
+    #expect(exchange.samples.count > count + 50)
+    #expect(exchange.airPods.startTimes.count <= starts + 1)
+  }
+
+  @Test("A service that broke the link is not remembered as the motion service")
+  func avoidedService() {
+    var memory = EarphoneMemory()
+    memory.avoided = [16]
+    var exchange = Exchange(.init(service: 16), host: AirPodsProtocol(memory: memory))
+    exchange.run(seconds: 3)
+    #expect(exchange.host.memory?.service != 16)
+  }
+
   @Test("A jump of the reference frame and a step back of the clock are discontinuities")
   func jumps() {
     var exchange = Exchange()

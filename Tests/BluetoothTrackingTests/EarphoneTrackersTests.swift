@@ -95,7 +95,7 @@ import Testing
     #expect {
       try provider.connect(tracker, isCalibrated: false)
     } throws: {
-      "\($0)".contains("is using the earphones' sensor; close it")
+      "\($0)".hasSuffix("is using the earphones' sensor; close it")
     }
     var away = galaxy
     away.isConnected = false

@@ -43,13 +43,13 @@ final class FakeBlueZ: Sendable {
     address = "unix:path=\(socket)"
     daemon = try RunningProgram(
       ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile"])
-    guard waitUntil(seconds: 5, { access(socket, F_OK) == 0 }) else { throw Failure() }
+    guard waitUntil(seconds: 20, { access(socket, F_OK) == 0 }) else { throw Failure() }
     let service = Service()
     service.devices.withLock { $0 = devices }
     self.service = service
     let (address, worker) = (address, worker)
     worker.start { service.serve(address, worker) }
-    guard waitUntil(seconds: 5, { (try? SystemBus(address: address).bluetoothDevices()) != nil })
+    guard waitUntil(seconds: 20, { (try? SystemBus(address: address).bluetoothDevices()) != nil })
     else { throw Failure() }
   }
 

@@ -143,6 +143,16 @@ import Testing
     #expect(after.first?.discontinuityCount == before[0].discontinuityCount + 1)
   }
 
+  @Test("Buds that are taken off before the first sample keep their link")
+  func takenOffAtFirst() {
+    var buds = GalaxyBudsProtocol()
+    _ = buds.open(now: 0)
+    _ = buds.receive(GalaxyFrame(id: 0xC2, payload: [34, 1]).bytes, now: second)
+    for step in 1...1200 {
+      #expect(!buds.advance(now: second + Int64(step) * 50_000_000).needsReopening)
+    }
+  }
+
   @Test("After 3 s of silence it attaches again; after 12 s it asks for a new link")
   func silence() {
     var buds = GalaxyBudsProtocol()

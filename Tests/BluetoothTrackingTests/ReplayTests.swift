@@ -69,6 +69,7 @@ import Testing
       ("stillstage-frames 1 airpods\n0 < 0\n", 2), ("stillstage-frames 1 airpods\n0 * 00\n", 2),
       ("stillstage-frames 1 airpods\n1 < 00\n0 < 00\n", 3),
       ("stillstage-frames 1 airpods\nnan < 00\n", 2),
+      ("stillstage-frames 1 airpods\n1e300 < 00\n", 2),
     ])
   func invalid(text: String, line: Int) {
     #expect { try FrameFile(text, path: "x") } throws: {

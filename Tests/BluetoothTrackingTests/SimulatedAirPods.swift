@@ -41,6 +41,8 @@ struct SimulatedAirPods {
   var world = Quaternion.identity
   /// Added to the sensor's clock, in microseconds.
   var clockOffset: Int64 = 5_000_000
+  /// Whether the stream rests, as it may out of the ears.
+  var isPaused = false
   private(set) var isBroken = false
   private(set) var received: [[UInt8]] = []
   private(set) var startTimes: [Int64] = []
@@ -111,6 +113,7 @@ struct SimulatedAirPods {
     while let next = due, next <= now {
       let isSlow = starts <= behaviour.silentStarts + behaviour.slowStarts
       due = next + (isSlow ? 625_000_000 : interval)
+      if isPaused { continue }
       pending.append(report(at: next))
       reportsSinceStart += 1
       let count = behaviour.batches[packetCount % behaviour.batches.count]

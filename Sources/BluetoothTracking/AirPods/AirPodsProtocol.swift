@@ -90,7 +90,7 @@ package struct AirPodsProtocol: EarphoneProtocol {
       isOpeningRepeated = true
       output.packets = [AAPPacket.handshake, AAPPacket.features, AAPPacket.notifications]
     }
-    let step = starter.advance(now: now)
+    let step = starter.advance(now: now, isWorn: isWorn)
     output.packets += step.packets
     if step.isStart { motion.beginSettling() }
     output.needsReopening = step.needsReopening
@@ -135,7 +135,7 @@ package struct AirPodsProtocol: EarphoneProtocol {
   private mutating func describe(_ service: UInt64, _ properties: ArraySlice<UInt8>) {
     guard SensorDescription.isMotion(properties) else { return }
     starter.describe(service)
-    known.service = service
+    if !known.avoided.contains(service) { known.service = service }
     guard let mounting = SensorDescription.mounting(properties), mounting != known.mounting else {
       return
     }

@@ -100,7 +100,14 @@ struct ServiceStarter {
     pace.last = microseconds
   }
 
-  mutating func advance(now: Int64) -> Step {
+  /// Returns the next step.
+  ///
+  /// - Parameters:
+  ///   - now: the time.
+  ///   - isWorn: whether a bud is in an ear; outside, the stream may pause, so silence has no
+  ///     meaning.
+  mutating func advance(now: Int64, isWorn: Bool) -> Step {
+    if !isWorn { excuseSilence(now) }
     if now - max(reportedAt ?? openedAt, openedAt) > Self.deadLink {
       return Step(packets: stop(), needsReopening: true)
     }
@@ -113,6 +120,12 @@ struct ServiceStarter {
     case .streaming: return watch(now)
     case .exhausted: return Step()
     }
+  }
+
+  private mutating func excuseSilence(_ now: Int64) {
+    openedAt = now
+    if reportedAt != nil { reportedAt = now }
+    if case .starting = phase { phase = .starting(at: now) }
   }
 
   /// Returns the service whose start broke a link that has just broken; nil if no start broke it.

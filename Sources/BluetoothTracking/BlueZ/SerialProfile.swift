@@ -12,6 +12,7 @@ import Glibc
 final class SerialProfile {
   private let bus: SystemBus
   private var slot: OpaquePointer?
+  private var isRegistered = false
   private let state: UnsafeMutablePointer<State>
 
   /// The state that the callbacks change.
@@ -37,26 +38,23 @@ final class SerialProfile {
     state = .allocate(capacity: 1)
     state.initialize(to: State())
     let result = system_bus_add_object(bus.bus, &slot, Self.path, Self.handle, state)
-    do throws(BusError) {
-      guard result >= 0 else { throw BusError(number: -result) }
-      try bus.call(Self.method("RegisterProfile")) { message in
-        message.append(Self.path, as: "o")
-        message.append(service)
-        message.append([
-          ("Role", .text("client")), ("AutoConnect", .flag(false)),
-          ("RequireAuthentication", .flag(false)), ("Name", .text("Stillstage")),
-        ])
-      }
-    } catch {
-      // The deinit runs too, because all properties are set; it must not release the slot again.
-      system_bus_cancel(slot)
-      slot = nil
-      throw error
+    // If this throws, the deinit still releases everything, because all properties are set.
+    guard result >= 0 else { throw BusError(number: -result) }
+    try bus.call(Self.method("RegisterProfile")) { message in
+      message.append(Self.path, as: "o")
+      message.append(service)
+      message.append([
+        ("Role", .text("client")), ("AutoConnect", .flag(false)),
+        ("RequireAuthentication", .flag(false)), ("Name", .text("Stillstage")),
+      ])
     }
+    isRegistered = true
   }
 
   deinit {
-    _ = try? bus.call(Self.method("UnregisterProfile")) { $0.append(Self.path, as: "o") }
+    if isRegistered {
+      _ = try? bus.call(Self.method("UnregisterProfile")) { $0.append(Self.path, as: "o") }
+    }
     system_bus_cancel(slot)
     if state.pointee.descriptor >= 0 { close(state.pointee.descriptor) }
     state.deinitialize(count: 1)

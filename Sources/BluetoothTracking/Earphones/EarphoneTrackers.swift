@@ -170,12 +170,15 @@ package final class EarphoneTrackers: TrackerProvider {
       list(&state)
       return state.found.first { $0.device.address == address }
     }
-    guard let found else { throw .cannotOpen(path: tracker.name, reason: "it is not connected") }
+    guard let found else {
+      throw .cannotConnect(
+        name: tracker.name, reason: "it is not connected; connect it in the Bluetooth settings")
+    }
     do throws(HeadTrackingError) {
       let memory = memory(of: address)
       guard !ServiceStarter.knownServices.allSatisfy(memory.avoided.contains) else {
-        throw .cannotOpen(
-          path: tracker.name,
+        throw .cannotConnect(
+          name: tracker.name,
           reason: "it disconnects when its motion sensor is started; update its firmware")
       }
       let socket = try open(found)
@@ -236,14 +239,14 @@ package final class EarphoneTrackers: TrackerProvider {
           try L2CAPSocket.open(
             device.address, adapter: device.adapter, psm: Self.channel, mtu: Self.mtu,
             timeoutMilliseconds: Self.connectMilliseconds))
-      } catch { throw .cannotOpen(path: device.name, reason: error.text) }
+      } catch { throw .cannotConnect(name: device.name, reason: error.text) }
     case .galaxyBuds:
       do throws(BusError) {
         let bus = try SystemBus(address: settings.busAddress)
         let profile = try SerialProfile(found.model.service, on: bus)
         let descriptor = try profile.connect(device.path, service: found.model.service)
         return EarphoneConnection.Socket(descriptor, owner: profile)
-      } catch { throw .cannotOpen(path: device.name, reason: Self.reason(error)) }
+      } catch { throw .cannotConnect(name: device.name, reason: Self.reason(error)) }
     }
   }
 

@@ -13,6 +13,8 @@ package struct FrameFile: Sendable, Equatable {
   package var frames: [FrameCapture.Frame]
 
   package static let magic = "stillstage-frames 1"
+  /// The latest time of a packet, in seconds.
+  private static let longest = 1e6
 
   /// Returns the first line for a protocol.
   package static func heading(_ kind: EarphoneKind) -> String { "\(magic) \(kind.rawValue)\n" }
@@ -53,7 +55,8 @@ package struct FrameFile: Sendable, Equatable {
         kind = found
         continue
       }
-      guard words.count == 3, let time = Double(Substring(first)), time.isFinite, time >= 0,
+      guard words.count == 3, let time = Double(Substring(first)),
+        (0...Self.longest).contains(time),
         words[1].count == 1, let mark = Substring(words[1]).first,
         let direction = FrameCapture.Direction(rawValue: mark), let bytes = Self.bytes(words[2])
       else { throw invalid("it is not a time, '<' or '>', and hexadecimal bytes") }

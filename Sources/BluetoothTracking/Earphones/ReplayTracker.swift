@@ -84,12 +84,13 @@ package final class ReplayTracker: TrackerProvider {
       let wait = min(due(next) - monotonic_nanoseconds(), Int64(timeoutMilliseconds) * 1_000_000)
       if wait > 0 { usleep(UInt32(wait / 1000)) }
       let now = monotonic_nanoseconds()
-      // The packets that the protocol would send are dropped. Its readings include a held pose.
-      var output = session.advance(now: now)
+      var output = EarphoneOutput()
       while let frame = rest.first, due(frame) <= now {
         rest = rest.dropFirst()
         output += session.receive(frame.bytes, now: max(due(frame), start))
       }
+      // The packets that the protocol would send are dropped. Its readings include a held pose.
+      output += session.advance(now: now)
       guard !output.readings.isEmpty || output.rejectedCount > 0 else { return .nothing }
       return .readings(output.readings, rejected: output.rejectedCount)
     }

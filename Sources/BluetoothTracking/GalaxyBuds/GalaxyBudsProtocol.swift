@@ -68,6 +68,8 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
 
   package mutating func advance(now: Int64) -> EarphoneOutput {
     var output = EarphoneOutput()
+    // Out of the ears, the buds send nothing.
+    if details.state == .removed { heardAt = now }
     if now - heardAt > Self.deadLink {
       output.needsReopening = true
       return output
@@ -157,7 +159,6 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
   /// the last one is 40 ms old.
   private mutating func held(_ now: Int64) -> HeadSample? {
     guard let last, now - last.time >= 40_000_000 else { return nil }
-    heardAt = now
     return sample(last.headToWorld, now)
   }
 }

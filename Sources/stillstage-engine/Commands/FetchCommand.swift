@@ -92,7 +92,7 @@ private func report(
   let names = jobs.map(\.rendition.shownName.withoutControls).joined(separator: ", ")
   let size = decimal(Double(outcome.bytes) / 1e6, 1)
   try printOutput(
-    "\(names): \(count) segments are complete, "
+    "\(names): \(count) segment\(count == 1 ? " is" : "s are") complete, "
       + "\(outcome.fetched) of them fetched now (\(size) MB)\n")
 }
 
