@@ -15,7 +15,7 @@ let systemLibraries: [Target] = [
   .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
   .systemLibrary(name: "CRealtime"),
   .systemLibrary(name: "CSpawn"),
-  .systemLibrary(name: "CSystemBus"),
+  .systemLibrary(name: "CDBus"),
   .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
 ]
 
@@ -62,12 +62,15 @@ let modules: [Target] = [
   .target(
     name: "HeadTracking",
     dependencies: ["Geometry", "System", "CHIDAPI", "CRealtime", "CZlib"]),
+  .target(name: "DBus", dependencies: ["System", "CDBus"]),
   .target(
     name: "NetworkTracking",
     dependencies: ["HeadTracking", "Geometry", "System", "CLiblo", "CRealtime"]),
   .target(
     name: "BluetoothTracking",
-    dependencies: ["HeadTracking", "Geometry", "System", "CBluetooth", "CSystemBus", "CRealtime"]),
+    dependencies: [
+      "HeadTracking", "Geometry", "DBus", "System", "CBluetooth", "CDBus", "CRealtime",
+    ]),
   .target(
     name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime"]),
   .target(name: "Loudness", dependencies: ["Ambisonics", "Geometry", "CEBUR128"]),
@@ -144,10 +147,11 @@ let tests: [Target] = [
   .testTarget(
     name: "NetworkTrackingTests",
     dependencies: ["NetworkTracking", "HeadTracking", "Geometry", "TestSupport"]),
+  .testTarget(name: "DBusTests", dependencies: ["DBus", "System", "TestSupport"]),
   .testTarget(
     name: "BluetoothTrackingTests",
     dependencies: [
-      "BluetoothTracking", "HeadTracking", "Geometry", "System", "CSystemBus", "CRealtime",
+      "BluetoothTracking", "HeadTracking", "Geometry", "DBus", "System", "CDBus", "CRealtime",
       "CAllocationCounter", "TestSupport",
     ]),
   .testTarget(

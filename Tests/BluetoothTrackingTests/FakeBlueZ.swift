@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CSystemBus
+import CDBus
+import DBus
 import Glibc
 import Synchronization
 import System
@@ -25,7 +26,7 @@ final class FakeBlueZ: Sendable {
     let ports = Mutex<[Int32]>([])
     /// The D-Bus error that `RegisterProfile` returns; nil for success.
     let refusal = Mutex<String?>(nil)
-    fileprivate var bus: SystemBus?
+    fileprivate var bus: Bus?
     fileprivate var handler: (service: String, path: String)?
   }
 
@@ -49,7 +50,7 @@ final class FakeBlueZ: Sendable {
     self.service = service
     let (address, worker) = (address, worker)
     worker.start { service.serve(address, worker) }
-    guard waitUntil(seconds: 20, { (try? SystemBus(address: address).bluetoothDevices()) != nil })
+    guard waitUntil(seconds: 20, { (try? Bus(address: address).bluetoothDevices()) != nil })
     else { throw Failure() }
   }
 
@@ -65,56 +66,56 @@ final class FakeBlueZ: Sendable {
 
 extension FakeBlueZ.Service {
   fileprivate func serve(_ address: String, _ worker: Worker) {
-    guard let bus = try? SystemBus(address: address) else { return }
+    guard let bus = try? Bus(address: address) else { return }
     self.bus = bus
     let context = Unmanaged.passUnretained(self).toOpaque()
     var slots: [OpaquePointer?] = [nil, nil]
-    system_bus_add_object(bus.bus, &slots[0], "/", Self.handle, context)
-    system_bus_add_object(bus.bus, &slots[1], "/org/bluez", Self.handle, context)
+    bus_add_object(bus.bus, &slots[0], "/", Self.handle, context)
+    bus_add_object(bus.bus, &slots[1], "/org/bluez", Self.handle, context)
     var deviceSlots: [OpaquePointer?] = []
     for device in devices.withLock({ $0 }) {
       var slot: OpaquePointer?
-      system_bus_add_object(bus.bus, &slot, device.path, Self.handle, context)
+      bus_add_object(bus.bus, &slot, device.path, Self.handle, context)
       deviceSlots.append(slot)
     }
-    system_bus_request_name(bus.bus, "org.bluez", 0)
+    bus_request_name(bus.bus, "org.bluez", 0)
     while !worker.isStopped {
-      if system_bus_process(bus.bus, nil) == 0 { system_bus_wait(bus.bus, 20_000) }
+      if bus_process(bus.bus, nil) == 0 { bus_wait(bus.bus, 20_000) }
     }
-    for slot in slots + deviceSlots { system_bus_cancel(slot) }
+    for slot in slots + deviceSlots { bus_cancel(slot) }
     self.bus = nil
     for port in ports.withLock({ $0 }) { close(port) }
   }
 
-  private static let handle: system_bus_handler = { message, context, failure in
+  private static let handle: bus_handler = { message, context, failure in
     guard let message, let context else { return 0 }
     let service = Unmanaged<FakeBlueZ.Service>.fromOpaque(context).takeUnretainedValue()
     func isCall(_ interface: String, _ name: String) -> Bool {
-      system_bus_message_is_method_call(message, interface, name) > 0
+      bus_message_is_method_call(message, interface, name) > 0
     }
     var error: String?
     var reply: OpaquePointer?
     if isCall("org.freedesktop.DBus.ObjectManager", "GetManagedObjects") {
-      system_bus_message_new_method_return(message, &reply)
+      bus_message_new_method_return(message, &reply)
       guard let reply else { return 0 }
       service.describe(BusMessage(reply))
       return 1
     } else if isCall("org.bluez.ProfileManager1", "RegisterProfile") {
       error = service.refusal.withLock { $0 }
-      let sender = system_bus_message_sender(message).map { String(cString: $0) } ?? ""
+      let sender = bus_message_sender(message).map { String(cString: $0) } ?? ""
       var path: UnsafePointer<CChar>?
-      system_bus_message_read_basic(message, CChar(UInt8(ascii: "o")), &path)
+      bus_message_read_basic(message, CChar(UInt8(ascii: "o")), &path)
       service.handler = (sender, path.map { String(cString: $0) } ?? "")
     } else if isCall("org.bluez.Device1", "ConnectProfile") {
-      service.hand(over: String(cString: system_bus_message_path(message)))
+      service.hand(over: String(cString: bus_message_path(message)))
     } else if !isCall("org.bluez.ProfileManager1", "UnregisterProfile") {
       return 0
     }
-    if let error { return system_bus_error_set(failure, error, "refused for the test") }
-    system_bus_message_new_method_return(message, &reply)
+    if let error { return bus_error_set(failure, error, "refused for the test") }
+    bus_message_new_method_return(message, &reply)
     guard let reply else { return 0 }
-    system_bus_send(nil, reply, nil)
-    system_bus_release(reply)
+    bus_send(nil, reply, nil)
+    bus_release(reply)
     return 1
   }
 
@@ -136,7 +137,7 @@ extension FakeBlueZ.Service {
         }
       }
     }
-    system_bus_send(nil, reply.pointer, nil)
+    bus_send(nil, reply.pointer, nil)
   }
 
   /// Opens a serial port and gives its near end to the registered handler.
@@ -146,14 +147,14 @@ extension FakeBlueZ.Service {
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return }
     ports.withLock { $0.append(ends[1]) }
     let call = try? bus.newCall(
-      SystemBus.Method(
+      Bus.Method(
         service: handler.service, path: handler.path, interface: "org.bluez.Profile1",
         name: "NewConnection"))
     guard let call else { return }
     call.append(device, as: "o")
     call.append(descriptor: ends[0])
     call.append([])
-    system_bus_send(bus.bus, call.pointer, nil)
+    bus_send(bus.bus, call.pointer, nil)
     close(ends[0])
   }
 }

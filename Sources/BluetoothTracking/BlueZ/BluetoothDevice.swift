@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DBus
+
 /// A Bluetooth device as BlueZ describes it (org.bluez.Device1).
 struct BluetoothDevice: Equatable {
   /// The object's path, such as `/org/bluez/hci0/dev_AA_BB_CC_DD_EE_FF`.
@@ -31,7 +33,7 @@ struct BluetoothDevice: Equatable {
   }
 }
 
-extension SystemBus {
+extension Bus {
   private static let bluez = "org.bluez"
 
   /// Returns the Bluetooth devices that BlueZ knows.

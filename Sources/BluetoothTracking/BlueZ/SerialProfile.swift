@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CDBus
 import CRealtime
-import CSystemBus
+import DBus
 import Glibc
 
 /// A serial port (RFCOMM) on a Bluetooth device, which BlueZ opens and hands over.
@@ -10,7 +11,7 @@ import Glibc
 /// On `ConnectProfile`, BlueZ finds the port's number, connects, and calls `NewConnection` with a
 /// descriptor. Only one program at a time can handle a service, so a second program gets an error.
 final class SerialProfile {
-  private let bus: SystemBus
+  private let bus: Bus
   private var slot: OpaquePointer?
   private var isRegistered = false
   private let state: UnsafeMutablePointer<State>
@@ -33,11 +34,11 @@ final class SerialProfile {
   ///   - bus: the system bus.
   /// - Throws: the bus's error; `org.bluez.Error.AlreadyExists` or `NotPermitted` if another
   ///   program handles the service.
-  init(_ service: String, on bus: SystemBus) throws(BusError) {
+  init(_ service: String, on bus: Bus) throws(BusError) {
     self.bus = bus
     state = .allocate(capacity: 1)
     state.initialize(to: State())
-    let result = system_bus_add_object(bus.bus, &slot, Self.path, Self.handle, state)
+    let result = bus_add_object(bus.bus, &slot, Self.path, Self.handle, state)
     // If this throws, the deinit still releases everything, because all properties are set.
     guard result >= 0 else { throw BusError(number: -result) }
     try bus.call(Self.method("RegisterProfile")) { message in
@@ -55,14 +56,14 @@ final class SerialProfile {
     if isRegistered {
       _ = try? bus.call(Self.method("UnregisterProfile")) { $0.append(Self.path, as: "o") }
     }
-    system_bus_cancel(slot)
+    bus_cancel(slot)
     if state.pointee.descriptor >= 0 { close(state.pointee.descriptor) }
     state.deinitialize(count: 1)
     state.deallocate()
   }
 
-  private static func method(_ name: String) -> SystemBus.Method {
-    SystemBus.Method(
+  private static func method(_ name: String) -> Bus.Method {
+    Bus.Method(
       service: "org.bluez", path: "/org/bluez", interface: manager, name: name)
   }
 
@@ -74,21 +75,21 @@ final class SerialProfile {
   /// - Returns: a non-blocking descriptor, which the caller closes.
   func connect(_ device: String, service: String) throws(BusError) -> Int32 {
     let call = try bus.newCall(
-      SystemBus.Method(
+      Bus.Method(
         service: "org.bluez", path: device, interface: "org.bluez.Device1", name: "ConnectProfile"))
     call.append(service)
     var pending: OpaquePointer?
     // A blocking call would prevent the reply to NewConnection, which BlueZ waits for.
-    let result = system_bus_call_async(
+    let result = bus_call_async(
       bus.bus, &pending, call.pointer, Self.finish, state, Self.connectMicroseconds)
     guard result >= 0 else { throw BusError(number: -result) }
-    defer { system_bus_cancel(pending) }
+    defer { bus_cancel(pending) }
     let end = monotonic_nanoseconds() + Int64(Self.connectMicroseconds) * 1000
     while monotonic_nanoseconds() < end, state.pointee.failure == nil {
       if state.pointee.descriptor >= 0 { return take() }
-      let progress = system_bus_process(bus.bus, nil)
+      let progress = bus_process(bus.bus, nil)
       guard progress >= 0 else { throw BusError(number: -progress) }
-      if progress == 0 { _ = system_bus_wait(bus.bus, 100_000) }
+      if progress == 0 { _ = bus_wait(bus.bus, 100_000) }
     }
     throw state.pointee.failure ?? BusError(number: ETIMEDOUT)
   }
@@ -101,32 +102,32 @@ final class SerialProfile {
   }
 
   /// Handles method calls from BlueZ.
-  private static let handle: system_bus_handler = { message, context, _ in
+  private static let handle: bus_handler = { message, context, _ in
     guard let message, let state = context?.assumingMemoryBound(to: State.self) else { return 0 }
     let interface = "org.bluez.Profile1"
-    if system_bus_message_is_method_call(message, interface, "NewConnection") > 0 {
+    if bus_message_is_method_call(message, interface, "NewConnection") > 0 {
       var (path, descriptor): (UnsafePointer<CChar>?, Int32) = (nil, -1)
-      guard system_bus_message_read_basic(message, CChar(UInt8(ascii: "o")), &path) > 0,
-        system_bus_message_read_basic(message, CChar(UInt8(ascii: "h")), &descriptor) > 0
+      guard bus_message_read_basic(message, CChar(UInt8(ascii: "o")), &path) > 0,
+        bus_message_read_basic(message, CChar(UInt8(ascii: "h")), &descriptor) > 0
       else { return 0 }
       // The message closes its own descriptor.
       state.pointee.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-    } else if system_bus_message_is_method_call(message, interface, "Release") > 0 {
+    } else if bus_message_is_method_call(message, interface, "Release") > 0 {
       state.pointee.isReleased = true
-    } else if system_bus_message_is_method_call(message, interface, "RequestDisconnection") <= 0 {
+    } else if bus_message_is_method_call(message, interface, "RequestDisconnection") <= 0 {
       return 0
     }
     var reply: OpaquePointer?
-    guard system_bus_message_new_method_return(message, &reply) >= 0, let reply else { return 0 }
-    defer { system_bus_release(reply) }
-    _ = system_bus_send(nil, reply, nil)
+    guard bus_message_new_method_return(message, &reply) >= 0, let reply else { return 0 }
+    defer { bus_release(reply) }
+    _ = bus_send(nil, reply, nil)
     return 1
   }
 
   /// Records the error if the reply to `ConnectProfile` is one.
-  private static let finish: system_bus_handler = { message, context, _ in
+  private static let finish: bus_handler = { message, context, _ in
     guard let message, let state = context?.assumingMemoryBound(to: State.self) else { return 0 }
-    if let failure = system_bus_message_error(message) {
+    if let failure = bus_message_error(message) {
       state.pointee.failure = BusError(failure.pointee, number: EIO)
     }
     return 1

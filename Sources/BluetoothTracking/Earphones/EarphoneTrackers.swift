@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CRealtime
+import DBus
 import Glibc
 package import HeadTracking
 import Synchronization
@@ -101,7 +102,7 @@ package final class EarphoneTrackers: TrackerProvider {
   private func list(_ state: inout State) {
     state.found = []
     do throws(BusError) {
-      let devices = try SystemBus(address: settings.busAddress).bluetoothDevices()
+      let devices = try Bus(address: settings.busAddress).bluetoothDevices()
       state.found = devices.compactMap { device in
         guard device.isConnected, let model = EarphoneModel(device) else { return nil }
         return Found(device: device, model: model)
@@ -242,7 +243,7 @@ package final class EarphoneTrackers: TrackerProvider {
       } catch { throw .cannotConnect(name: device.name, reason: error.text) }
     case .galaxyBuds:
       do throws(BusError) {
-        let bus = try SystemBus(address: settings.busAddress)
+        let bus = try Bus(address: settings.busAddress)
         let profile = try SerialProfile(found.model.service, on: bus)
         let descriptor = try profile.connect(device.path, service: found.model.service)
         return EarphoneConnection.Socket(descriptor, owner: profile)

@@ -1,42 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CSystemBus
+import CDBus
 
 /// A value in a D-Bus message, of one of the types that the program needs.
-enum BusValue: Equatable {
+package enum BusValue: Equatable, Sendable {
+  /// A string (`s`).
   case text(String)
+  /// A boolean (`b`).
   case flag(Bool)
+  /// An array of strings (`as`).
   case texts([String])
+  /// A floating-point number (`d`).
+  case number(Double)
+  /// A signed 64-bit integer (`x`).
+  case integer(Int64)
+  /// An empty dictionary (`a{sv}`).
+  case nothing
 }
 
 /// A D-Bus message, which can be read from its current position or appended to.
-final class BusMessage {
-  let pointer: OpaquePointer
+package final class BusMessage {
+  package let pointer: OpaquePointer
 
   /// Takes over the caller's reference to a message.
-  init(_ pointer: OpaquePointer) { self.pointer = pointer }
+  package init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
-  deinit { system_bus_release(pointer) }
+  /// Shares a message that the caller keeps.
+  package init(retaining pointer: OpaquePointer) {
+    self.pointer = pointer
+    bus_retain(pointer)
+  }
+
+  deinit { bus_release(pointer) }
 
   // MARK: Reading
 
   /// Reads a string, an object path or a signature; nil if the next value is not of this type.
-  func text(_ type: Character = "s") -> String? {
+  package func text(_ type: Character = "s") -> String? {
     var value: UnsafePointer<CChar>?
-    guard system_bus_message_read_basic(pointer, Self.code(type), &value) > 0, let value else {
+    guard bus_message_read_basic(pointer, Self.code(type), &value) > 0, let value else {
       return nil
     }
     return String(cString: value)
   }
 
   /// Reads a file descriptor, which still belongs to the message; nil if the next value is not one.
-  func descriptor() -> Int32? {
+  package func descriptor() -> Int32? {
     var value: Int32 = -1
-    return system_bus_message_read_basic(pointer, Self.code("h"), &value) > 0 ? value : nil
+    return bus_message_read_basic(pointer, Self.code("h"), &value) > 0 ? value : nil
   }
 
   /// Reads an array of dictionary entries: calls `read` for the contents of each.
-  func entries(_ contents: String, _ read: () -> Void) {
+  package func entries(_ contents: String, _ read: () -> Void) {
     guard enter("a", "{\(contents)}") else { return }
     while enter("e", contents) {
       read()
@@ -46,15 +61,15 @@ final class BusMessage {
   }
 
   /// Reads a variant. If `BusValue` cannot hold its type, skips it and returns nil.
-  func variant() -> BusValue? {
+  package func variant() -> BusValue? {
     var contents: UnsafePointer<CChar>?
     var type: CChar = 0
-    guard system_bus_message_peek_type(pointer, &type, &contents) > 0, let contents else {
+    guard bus_message_peek_type(pointer, &type, &contents) > 0, let contents else {
       return nil
     }
     let signature = String(cString: contents)
     guard ["s", "b", "as"].contains(signature), enter("v", signature) else {
-      _ = system_bus_message_skip(pointer, "v")
+      _ = bus_message_skip(pointer, "v")
       return nil
     }
     defer { leave() }
@@ -62,7 +77,7 @@ final class BusMessage {
     case "s": return text().map(BusValue.text)
     case "b":
       var value: Int32 = 0
-      let result = system_bus_message_read_basic(pointer, Self.code("b"), &value)
+      let result = bus_message_read_basic(pointer, Self.code("b"), &value)
       return result > 0 ? .flag(value != 0) : nil
     default:
       var texts: [String] = []
@@ -74,39 +89,39 @@ final class BusMessage {
   }
 
   /// Skips a value of the given type.
-  func skip(_ type: String) { _ = system_bus_message_skip(pointer, type) }
+  package func skip(_ type: String) { _ = bus_message_skip(pointer, type) }
 
   private func enter(_ type: Character, _ contents: String) -> Bool {
-    system_bus_message_enter_container(pointer, Self.code(type), contents) > 0
+    bus_message_enter_container(pointer, Self.code(type), contents) > 0
   }
 
-  private func leave() { _ = system_bus_message_exit_container(pointer) }
+  private func leave() { _ = bus_message_exit_container(pointer) }
 
   // MARK: Appending
 
-  func append(_ text: String, as type: Character = "s") {
-    _ = text.withCString { system_bus_message_append_basic(pointer, Self.code(type), $0) }
+  package func append(_ text: String, as type: Character = "s") {
+    _ = text.withCString { bus_message_append_basic(pointer, Self.code(type), $0) }
   }
 
-  func append(_ flag: Bool) {
+  package func append(_ flag: Bool) {
     var value: Int32 = flag ? 1 : 0
-    _ = system_bus_message_append_basic(pointer, Self.code("b"), &value)
+    _ = bus_message_append_basic(pointer, Self.code("b"), &value)
   }
 
-  func append(descriptor: Int32) {
+  package func append(descriptor: Int32) {
     var value = descriptor
-    _ = system_bus_message_append_basic(pointer, Self.code("h"), &value)
+    _ = bus_message_append_basic(pointer, Self.code("h"), &value)
   }
 
   /// Appends a container, whose contents `fill` appends.
-  func container(_ type: Character, _ contents: String, _ fill: () -> Void) {
-    _ = system_bus_message_open_container(pointer, Self.code(type), contents)
+  package func container(_ type: Character, _ contents: String, _ fill: () -> Void) {
+    _ = bus_message_open_container(pointer, Self.code(type), contents)
     fill()
-    _ = system_bus_message_close_container(pointer)
+    _ = bus_message_close_container(pointer)
   }
 
   /// Appends a dictionary of names and values, of type `a{sv}`.
-  func append(_ values: [(String, BusValue)]) {
+  package func append(_ values: [(String, BusValue)]) {
     container("a", "{sv}") {
       for (name, value) in values {
         container("e", "sv") {
@@ -117,12 +132,18 @@ final class BusMessage {
     }
   }
 
-  private func append(_ value: BusValue) {
+  /// Appends a variant.
+  package func append(_ value: BusValue) {
     switch value {
     case .text(let text): container("v", "s") { append(text) }
     case .flag(let flag): container("v", "b") { append(flag) }
     case .texts(let texts):
       container("v", "as") { container("a", "s") { for text in texts { append(text) } } }
+    case .number(var number):
+      container("v", "d") { _ = bus_message_append_basic(pointer, Self.code("d"), &number) }
+    case .integer(var number):
+      container("v", "x") { _ = bus_message_append_basic(pointer, Self.code("x"), &number) }
+    case .nothing: container("v", "a{sv}") { container("a", "{sv}") {} }
     }
   }
 
