@@ -40,12 +40,7 @@ struct ChartScript {
       lines += zip(series.x, series.y).map { "\(plain($0)) \(plain($1))" }
       lines.append("END")
     }
-    lines.append("set xlabel \(quoted(panel.xLabel))")
-    lines.append("set ylabel \(quoted(panel.yLabel))")
-    lines += [scale("x", panel.xScale), scale("y", panel.yScale)]
-    let hasPoints = panel.series.contains(where: \.hasPoints)
-    lines.append(hasPoints ? "set xrange [*:*]" : "set xrange [0:1]")
-    lines.append("set yrange \(range(panel.yRange, hasPoints: hasPoints))")
+    lines += panel.isPolar ? polarAxes : axes(of: panel)
     let plots = panel.series.enumerated().map { number, series in
       let source = series.hasPoints ? "$data\(index)_\(number) using 1:2" : "NaN"
       let place = panel.series[..<number].count { $0.isDashed == series.isDashed }
@@ -54,8 +49,33 @@ struct ChartScript {
         + "linecolor rgb '\(colour)' title \(quoted(series.name))"
     }
     lines.append("plot \(plots.isEmpty ? "NaN notitle" : plots.joined(separator: ", "))")
+    if panel.isPolar { lines += afterPolarAxes }
     return lines
   }
+
+  private static func axes(of panel: ChartPanel) -> [String] {
+    let hasPoints = panel.series.contains(where: \.hasPoints)
+    return [
+      "set xlabel \(quoted(panel.xLabel))", "set ylabel \(quoted(panel.yLabel))",
+      scale("x", panel.xScale), scale("y", panel.yScale),
+      hasPoints ? "set xrange [*:*]" : "set xrange [0:1]",
+      "set yrange \(range(panel.yRange, hasPoints: hasPoints))",
+    ]
+  }
+
+  /// A circle with a ray every 30 degrees.
+  private static let polarAxes = [
+    "unset xlabel", "unset ylabel", "unset logscale", "set polar", "set angles degrees",
+    "set theta top counterclockwise", "set rrange [0:*]", "set xrange [*:*]", "set yrange [*:*]",
+    "set size ratio 1", "unset border", "unset xtics", "unset ytics", "unset rtics",
+    "set ttics 0,30", "set grid polar 30 linetype 1 linewidth 0.7 linecolor rgb '#d0d0d0'",
+  ]
+
+  /// Restores the settings for panels with straight axes.
+  private static let afterPolarAxes = [
+    "unset polar", "set angles radians", "set size noratio", "set border", "set xtics", "set ytics",
+    "unset ttics", "set grid linetype 1 linewidth 0.7 linecolor rgb '#d0d0d0'",
+  ]
 
   private static func scale(_ axis: String, _ scale: ChartScale) -> String {
     switch scale {

@@ -47,6 +47,22 @@ import Testing
     #expect(abs(slopes[1] / slopes[0] - 2) < 0.01)
   }
 
+  @Test("A polar plot shows 0 degrees at the top, 90 degrees at the left, and then straight axes")
+  func polar() throws {
+    let ends = try [0.0, 90].map { angle in
+      let ray = ChartSeries(name: "ray", x: [angle, angle], y: [0, 1])
+      let straight = ChartPanel(xLabel: "x", yLabel: "y", series: [])
+      let chart = Chart(title: "t", panels: [.polar(series: [ray]), straight])
+      let script = ChartScript(chart: chart, format: .svg).text
+      let svg = String(decoding: try Gnuplot.draw(script).bytes, as: UTF8.self)
+      let line = try #require(Self.line(colour: "0, 114, 178)", in: svg))
+      return (x: line.end.x - line.start.x, y: line.end.y - line.start.y)
+    }
+    // In SVG, y grows downwards.
+    #expect(abs(ends[0].x) < 1 && ends[0].y < -50)
+    #expect(ends[1].x < -50 && abs(ends[1].y) < 1)
+  }
+
   /// On logarithmic axes equal ratios have equal distances, so a power is a straight line.
   @Test func exponentIsTheDrawnSlopeOnLogarithmicAxes() throws {
     let x = [1.0, 10, 100]
