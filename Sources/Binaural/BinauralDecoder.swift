@@ -3,13 +3,13 @@
 public import Ambisonics
 public import SignalProcessing
 
-/// Decodes a soundfield or a bed of loudspeakers to two ears, rotated by the inverse of the head's
-/// rotation.
+/// Rotates a soundfield or a bed of loudspeakers by the inverse of the head's rotation and decodes
+/// it to two ears.
 ///
 /// The first stage follows the head and computes the inputs of filters that never change. A
 /// soundfield is rotated. Loudspeakers are either encoded at their directions relative to the head
-/// or mixed into the inputs of a `DirectionalBank`. The former costs less than encoding on the
-/// stage and then rotating, and the results differ by less than -120 dB.
+/// or mixed into the inputs of a `DirectionalBank`. Encoding relative to the head costs less than
+/// encoding on the stage and then rotating, and the results differ by less than -120 dB.
 ///
 /// An impulse at input frame n appears at output frame n plus the delay of the filters, regardless
 /// of the number of frames per call. This number affects the output only by rounding errors (below
@@ -112,7 +112,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// Decodes the next frames.
   ///
   /// - Parameters:
-  ///   - input: channels x frames; a soundfield in ACN order and SN3D scale.
+  ///   - input: channels x frames: a soundfield in ACN order and SN3D scale, or loudspeakers.
   ///   - frames: the number of frames to decode; any number.
   ///   - poses: the head poses for these frames.
   ///   - left: receives `frames` samples.

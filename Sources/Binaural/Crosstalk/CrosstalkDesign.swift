@@ -3,8 +3,8 @@
 private import CRealtime
 private import SignalProcessing
 
-/// Designs filters for two loudspeakers in front of the listener that cancel the sound of each at
-/// the ear on the opposite side.
+/// Designs crosstalk cancellation for two loudspeakers in front of the listener: the filters cancel
+/// the sound of each loudspeaker at the ear on the opposite side.
 ///
 /// The head's responses to both loudspeakers are assumed to be symmetric. They are decomposed into
 /// a sum and a difference, which are inverted separately (Cooper and Bauck, J. Audio Eng. Soc. 37,
@@ -18,10 +18,11 @@ private import SignalProcessing
 /// and with it the bass, is preserved. (For the cost of such an inversion see Takeuchi and Nelson,
 /// J. Acoust. Soc. Am. 112, 2786, 2002.)
 public struct CrosstalkDesign: Sendable, Equatable {
-  /// The angle from the front to either loudspeaker, in radians; equivalent to 3 to 60 degrees.
+  /// The angle from the front to either loudspeaker, in radians (3 to 60 degrees).
   public var angle: Double
-  /// The largest amplification by the inverse filters, in dB: the additional level that the
-  /// loudspeakers may need for the same level at the ears.
+  /// The largest amplification by the inverse filters, in dB, apart from the equalisation of the
+  /// common colour: the additional level that the loudspeakers may need for the same level at the
+  /// ears.
   public var largestBoost = 12.0
 
   /// The delay of the filters, in seconds. It replaces the delay of the decoder and does not add to

@@ -57,7 +57,7 @@ public struct DecoderDesign: Sendable {
   ///
   /// - Parameter isCancelled: polled during the design, also on other threads; if it returns true,
   ///   the design ends.
-  /// - Throws: `HRTFError.refused` if there are too few directions for the order;
+  /// - Throws: `HRTFError.refused` if the projection onto the harmonics cannot be computed;
   ///   `HRTFError.interrupted` if `isCancelled` returned true.
   public func filters(
     for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }

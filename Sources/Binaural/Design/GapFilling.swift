@@ -45,7 +45,7 @@ enum GapFilling {
     return path * headRadius / speedOfSound
   }
 
-  /// The latest possible arrival time, in seconds: that of sound from the side opposite to the ear.
+  /// The latest possible arrival time, in seconds: that of sound from the side opposite the ear.
   static var latestArrival: Double { .pi / 2 * headRadius / speedOfSound }
 
   /// Returns the responses, followed by computed responses for the directions in gaps. If any are

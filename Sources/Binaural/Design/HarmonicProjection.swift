@@ -81,11 +81,11 @@ final class HarmonicProjection: @unchecked Sendable {
     project(responses, bin, ear, following: nil)
   }
 
-  /// The phases that the magnitudes of a bin are given: those of the responses that the
-  /// coefficients of the previous bin represent, rotated by `advance`.
+  /// The phases for the magnitudes of a bin. They are computed from the coefficients of the bin
+  /// below it (`previous`) and rotated by `advance`.
   ///
-  /// If `share` is below 1, the result is mixed with the bin's own complex responses: `share` is
-  /// the fraction of the values with the new phases.
+  /// If `share` is below 1, the values with these phases are mixed with the bin's own complex
+  /// responses; `share` is the weight of the values with these phases.
   struct Phases {
     var previous: [Complex]
     var advance: Complex

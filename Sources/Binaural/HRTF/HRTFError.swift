@@ -12,7 +12,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   case refused(path: String, check: String)
   /// The reader was stopped because it took too long; `seconds` is the permitted time.
   case timedOut(path: String, seconds: Double)
-  /// A signal killed the reader while it read the file.
+  /// A signal killed the reader while it was reading the file.
   case crashed(path: String, signal: Int32)
   /// There is no executable `stillstage-sofa` at any of these paths.
   case readerNotFound(places: [String])
@@ -41,7 +41,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
           + "install it there, or set STILLSTAGE_SOFA to its path"
       case .readerFailed(let path, let reason):
         "the SOFA reader failed on '\(path)': \(reason); "
-          + "install stillstage-sofa of the same version as this program"
+          + "install the stillstage-sofa that belongs to this version of the program"
       case .interrupted:
         "interrupted"
       }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// The fraction of the sphere that each direction represents; the fractions sum to 1. Unmeasured
-  /// caps are limited as in `areaWeights(limitingCaps:)`.
+  /// The fraction of the sphere that each direction represents; the fractions sum to 1. Large areas
+  /// are limited as in `areaWeights(limitingCaps:)`.
   public var areaWeights: [Double] { areaWeights(limitingCaps: true) }
 
   /// Returns the areas of the directions' Voronoi cells on the sphere, scaled to sum to 1.

@@ -4,8 +4,9 @@ extension HRTFSet {
   /// Whether the set is its own mirror image in the median plane, as are sets that were measured at
   /// one ear only.
   ///
-  /// Every direction must have a mirror image at which the right ear has the same response as the
-  /// left ear at the direction itself (to -100 dB), and the same delay (to 0.001 samples).
+  /// Every direction must have a mirror image. The left ear's response to the direction must equal
+  /// the right ear's response to the image (to -100 dB), and their delays must be equal (to 0.001
+  /// samples).
   public var isMirrored: Bool {
     guard let images = mirrorImages else { return false }
     for (direction, image) in images.enumerated() {

@@ -8,11 +8,12 @@ extension HRTFSet {
   /// twice the rate has half the sample values. `taps` grows to hold the longest delay and the
   /// resampler's tail. Resampling and fractional delays use a Kaiser-windowed sinc (beta 12, 32
   /// zero crossings on each side). The passband extends to 0.88 of the lower of the two Nyquist
-  /// frequencies, and images are below -100 dB from 1.12 of it on. Ringing before t = 0 is cut off.
+  /// frequencies, and images are below -100 dB from 1.12 times this frequency on. Ringing before
+  /// t = 0 is cut off.
   ///
   /// - Parameter newRate: the playback rate, in Hz; 8000 to 384000.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {
-    precondition((8_000...384_000).contains(newRate), "a playing rate of \(newRate) Hz")
+    precondition((8_000...384_000).contains(newRate), "\(newRate) Hz is not 8 to 384 kHz")
     let wholeDelays = delays.allSatisfy { $0 >= 0 && $0 == $0.rounded() }
     if newRate == sampleRate && wholeDelays { return shifted() }
     let ratio = newRate / sampleRate

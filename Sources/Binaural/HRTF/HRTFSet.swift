@@ -2,7 +2,7 @@
 
 /// The head-related impulse responses of one listener: left and right ear for measured directions.
 public struct HRTFSet: Sendable {
-  /// The name of the set, to be displayed.
+  /// The name of the set, for display.
   public var name: String
   /// The file from which the set was read; nil for a computed set.
   public var path: String?

@@ -27,7 +27,7 @@ public struct HRTFSummary: Sendable, Equatable {
   public var reasons: [String]
 
   public struct Content: Sendable, Equatable {
-    /// The number of directions used, which all have one source distance.
+    /// The number of directions used, all at one source distance.
     public var directions: Int
     /// The lowest and the highest elevation, in degrees.
     public var elevations: ClosedRange<Double>
@@ -39,7 +39,8 @@ public struct HRTFSummary: Sendable, Equatable {
     /// is not stated.
     public var declaredChannelZero: String?
     /// The ear to which channel 0 is assigned: "left" or "right". The levels of lateral sources
-    /// decide; if they do not distinguish the ears, the declaration decides, else it is "left".
+    /// decide. If they do not distinguish the ears, it is the declared ear, or "left" if none is
+    /// declared.
     public var trueChannelZero: String
     /// The ratio of the largest to the smallest energy of an impulse response.
     public var energyRatio: Double

@@ -72,9 +72,9 @@ extension HRTFSet {
   ///
   /// The responses of each ear are shifted by half of the change. Up to 600 Hz, the change is that
   /// of the measured delay (`InterauralDelays`). From 2 kHz on it is smaller, in the same ratio as
-  /// the delays of a sphere of radius a (Kuhn 1977: 3 a / c sin(angle) at low frequencies;
-  /// Woodworth 1938: a / c (angle + sin(angle)) at high frequencies). Between 600 Hz and 2 kHz
-  /// there is a smooth transition.
+  /// the delays of a sphere of radius a: at high frequencies, a / c (angle + sin(angle)) (Woodworth
+  /// 1938); in the band in which delays are measured, `slope(radius:)` times sin(angle). Between
+  /// 600 Hz and 2 kHz there is a smooth transition.
   ///
   /// - Parameter factor: greater than 0.
   public func withInterauralDelays(scaledBy factor: Double) -> HRTFSet {

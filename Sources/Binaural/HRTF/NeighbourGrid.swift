@@ -12,7 +12,7 @@ struct NeighbourGrid {
   private let order: [Int]
 
   init(_ directions: [SIMD3<Double>]) {
-    // A cube that the sphere passes through contains about four directions.
+    // A cube that the sphere passes through contains about three directions.
     let cubes = max(1, min(100, Int(Double(directions.count).squareRoot() / 3.5)))
     self.cubes = cubes
     side = 2 / Double(cubes)

@@ -51,8 +51,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let poses: UnsafeMutablePointer<Quaternion>
   private let poseCount: Int
   private let state: UnsafeMutablePointer<State>
-  /// The stored covariances. Slot 0 has those to resume with. The other slots are a ring with those
-  /// after each of the latest analysis frames.
+  /// The stored covariances. Slot 0 holds those with which the decoder resumes. The other slots are
+  /// a ring: each holds the covariances after one of the latest analysis frames.
   private let memories: UnsafeMutablePointer<SIMD4<Float>>
   private let memoryCount: Int
 
