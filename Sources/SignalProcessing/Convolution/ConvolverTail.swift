@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves the input with a later part of the filters of a `PartitionedConvolver`, in longer
-/// partitions than the earlier parts.
+/// Convolves the input with a later part of the filters of a `PartitionedConvolver`, in partitions
+/// that are longer than those of the earlier parts.
 ///
 /// A full block is processed at once or, if the partition is long, in steps that are spread evenly
 /// over the next block.

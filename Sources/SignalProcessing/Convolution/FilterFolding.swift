@@ -6,7 +6,7 @@
 ///   - filters: any number of filters x taps.
 ///   - fir: the taps of the other filter; if there are none, `filters` is returned unchanged.
 /// - Returns: the same number of filters x (taps + fir.count - 1), where taps is the length of the
-///   longest filter.
+///   longest filter. If `fir` has only one tap, every filter keeps its own length.
 public func folded(_ filters: [[Float]], with fir: [Float]) -> [[Float]] {
   let taps = (filters.map(\.count).max() ?? 0) + fir.count - 1
   guard taps > 0, !fir.isEmpty else { return filters }

@@ -47,7 +47,7 @@ public enum StereoFilter: ~Copyable, Sendable {
     switch self {
     case .none: break
     case .taps(let convolver):
-      // In-place use is safe: the convolver reads all of a piece before it writes any of it.
+      // In-place use is safe: the convolver reads all input of a call before it writes any output.
       let stride = right - left
       var done = 0
       while done < frames {

@@ -28,7 +28,7 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
   private let foldTwiddles: AlignedFloats
 
   public init(size: Int, batch: Int = 1) {
-    precondition(size >= 4 && size & (size - 1) == 0, "the size is a power of two from 4")
+    precondition(size >= 4 && size & (size - 1) == 0, "the size must be a power of two >= 4")
     precondition(batch >= 1)
     self.size = size
     self.batch = batch

@@ -20,7 +20,7 @@ struct RightAngleTransform: ~Copyable, @unchecked Sendable {
   private let set: InstructionSet
 
   init(size: Int, set: InstructionSet = .current) {
-    precondition(size >= 16 && size & (size - 1) == 0, "the size is a power of two from 16")
+    precondition(size >= 16 && size & (size - 1) == 0, "the size must be a power of two >= 16")
     self.size = size
     self.set = set
     var angles = [[Double]]()
