@@ -71,8 +71,8 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Computes the curvature of each gain's parabola, which replaces the gains in `middle`. `end`
-  /// and `middle` must be set.
+  /// Replaces the gains in `middle` by the curvatures of the parabolas. `end` and `middle` must be
+  /// set.
   @_noLocks
   public func setCurves() {
     for i in 0..<count {
