@@ -6,7 +6,8 @@ private import Geometry
 /// Gains that convert one layout to another for a listener who faces the front.
 ///
 /// If the target is a set of loudspeakers, a loudspeaker that both layouts have passes at gain 1,
-/// and a loudspeaker that only the source has is panned (`AmplitudePanner`). Low-frequency effects
+/// and a loudspeaker that only the source has is panned (`AmplitudePanner`). Side and back
+/// surrounds count as the same loudspeaker if they have the same position. Low-frequency effects
 /// pass at gain 1 if the target has a channel for them. A soundfield is decoded
 /// (`FieldSpeakerDecoder`). If the target is stereo, `Treatment(plain:)` supplies the gains. If the
 /// target is the first-order soundfield, loudspeakers are encoded at their positions, low-frequency

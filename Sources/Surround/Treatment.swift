@@ -29,7 +29,7 @@ public struct Treatment: Sendable, Equatable {
   /// Gains of low-frequency effects to the ears, 2 x inputs. These effects are low-passed and are
   /// not rotated when the head turns.
   public var lowFrequency: [[Double]]
-  /// The loudspeakers encoded in `field`; empty if the source has none.
+  /// The loudspeakers encoded in `field`; empty if there are none.
   public var speakers: [PlacedSpeaker] = []
 
   public var inputs: Int { field.first?.count ?? 0 }

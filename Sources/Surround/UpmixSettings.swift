@@ -29,7 +29,7 @@ public struct UpmixSettings: Sendable, Equatable {
   /// Range of the share of ambience in a channel. The extraction of the surrounds begins at the
   /// lower bound and is complete at the upper bound.
   public var ambienceShare: ClosedRange<Float> = 0.2...0.45
-  /// Amplitude that moves from a purely ambient channel to the surround, as a factor of the
+  /// Amplitude that moves from a purely ambient channel to the surround, as a multiple of the
   /// amplitude of the channel. At 2/3, front and surround together have the energy of the channel;
   /// above 2/3, they have more.
   public var ambienceAmount: Float = 1.12
