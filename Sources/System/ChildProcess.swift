@@ -26,12 +26,12 @@ public enum ProgramEnding: Sendable, Equatable {
 
 /// A program that this process has started.
 ///
-/// Copies refer to the same process. After the process has ended and its status was collected, the
-/// system may give its ID to another process.
+/// Copies refer to the same process. After the process has ended and its status has been collected,
+/// the system may give its ID to another process.
 public struct ChildProcess: Sendable {
   public let id: Int32
 
-  /// Returns how the process ended; nil while it runs. The first result that is not nil collects
+  /// Returns how the process ended; nil while it is running. The first call after its end collects
   /// the status; later calls return `unknown`.
   public func ending() -> ProgramEnding? {
     var status: Int32 = 0
@@ -80,7 +80,7 @@ public final class ProcessGuardian: Sendable {
   private let shell: ChildProcess
   private let pipe: SystemPipe
 
-  /// Starts to watch this process.
+  /// Starts watching this process.
   ///
   /// - Parameter target: the ID of the process to kill, or the negated ID of a process group.
   /// - Throws: the system's error if the watching process cannot be started.

@@ -26,7 +26,7 @@ public final class Worker: Sendable {
     }
   }
 
-  /// Asks the thread to end and waits for its end, unless called on that thread.
+  /// Signals the thread to end and, unless called on that thread, waits for its end.
   public func stop() {
     isStopping.store(true, ordering: .relaxed)
     sendToken()
