@@ -2,8 +2,8 @@
 
 /// Rotates one degree of a soundfield over one grid cell: the 16 frames between two grid points.
 ///
-/// Every output is a sum of all inputs of the degree. The gain at frame n of the cell is `gains` +
-/// n `slopes` + (n / 16) (1 - n / 16) `curves`.
+/// Every output is a weighted sum of all inputs of the degree. The gain at frame n of the cell is
+/// `gains` + n `slopes` + (n / 16) (1 - n / 16) `curves`.
 ///
 /// - Parameters:
 ///   - input: `size` aligned signals, `stride` floats apart; readable up to the next multiple of 16

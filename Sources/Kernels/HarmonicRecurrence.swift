@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes the rotation matrix of one degree from the matrix of the degree below (Ivanic and
-/// Ruedenberg 1996, equation 8.1).
+/// Computes the rotation matrix of one degree from the matrices of degree 1 and of the degree below
+/// (Ivanic and Ruedenberg 1996, equation 8.1).
 ///
 /// A row has 16 values: column n is at index 8 + n, and values outside the matrix are zero. In row
 /// m, column n is b(n) times a sum of at most five terms c T_i(k). T_i(k) combines row i of degree
