@@ -30,8 +30,8 @@ static inline int pulse_seek_and_write(pa_stream *stream, const void *data, size
   return pa_stream_write(stream, data, bytes, NULL, offset, PA_SEEK_RELATIVE);
 }
 
-/// Reads the latency, which may be negative for a record stream. Returns a negative value if
-/// unknown.
+/// Writes the latency in nanoseconds to `latency`; it may be negative for a record stream. Returns
+/// a negative error code if the latency is unknown.
 static inline int pulse_latency_nanoseconds(pa_stream *stream, int64_t *latency) PULSE_WRITE_PATH;
 static inline int pulse_latency_nanoseconds(pa_stream *stream, int64_t *latency) {
   pa_usec_t microseconds = 0;

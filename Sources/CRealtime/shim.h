@@ -21,7 +21,7 @@ struct realtime_totals {
 // Present only in programs that link the counters of Tests/CountedSections.
 extern void stillstage_count_realtime(struct realtime_totals *totals) __attribute__((weak));
 
-/// Reads the counts; returns false if nothing is counted.
+/// Reads the counts; returns false if the counters are not linked.
 static inline bool realtime_totals_read(struct realtime_totals *totals) {
   if (!stillstage_count_realtime) return false;
   stillstage_count_realtime(totals);
