@@ -79,7 +79,7 @@ package struct CrosstalkTrial: Sendable {
     var colour = own
     for k in 0..<plant.bins {
       for ear in 0...1 {
-        // `here` is the sound for this ear at this ear, `there` is the same sound at the other ear.
+        // `here` is the sound for this ear at this ear; `there` is the same sound at the other ear.
         let (near, far) = (feeds[ear][ear][k], feeds[ear][1 - ear][k])
         let here = near * plant.values[ear][ear][k] + far * plant.values[1 - ear][ear][k]
         let there = near * plant.values[ear][1 - ear][k] + far * plant.values[1 - ear][1 - ear][k]

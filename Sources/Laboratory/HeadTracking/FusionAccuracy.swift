@@ -6,9 +6,9 @@ package import HeadTracking
 
 /// The error of an estimated orientation against the truth.
 ///
-/// The error is computed in the earth frame as the quaternion estimate * conjugate(truth). From its
-/// components w and z follow the inclination, 2 acos sqrt(w^2 + z^2), and the heading, 2 atan(z /
-/// w) (D. Laidig, M. Caruso, A. Cereatti, T. Seel, "BROAD - A benchmark for robust inertial
+/// The error is computed in the earth frame as the quaternion estimate * conjugate(truth). Its
+/// components w and z give the inclination, 2 acos sqrt(w^2 + z^2), and the heading, 2 atan(z / w)
+/// (D. Laidig, M. Caruso, A. Cereatti, T. Seel, "BROAD - A benchmark for robust inertial
 /// orientation estimation", Data 6(7):72, 2021, section 3.3).
 package struct FusionAccuracy: Sendable, Equatable {
   /// Root mean square of the inclination error, in degrees.

@@ -16,7 +16,7 @@ public final class PrivatePipeWireServer {
   private var processes: [PrivatePulseProcess] = []
   private var socketPath: String { directory.path + "/pulse/native" }
 
-  /// The first Debian package that is missing, or nil if such a server can be started.
+  /// The first missing Debian package that the server needs; nil if none is missing.
   public static var missingPackage: String? {
     let needed = [
       ("pipewire", "pipewire"), ("wireplumber", "wireplumber"),
@@ -140,6 +140,6 @@ public final class PrivatePipeWireServer {
       }
     }
     stop()
-    throw problem ?? PrivatePulseError.notStarted("pipewire", log: "its sink does not appear")
+    throw problem ?? PrivatePulseError.notStarted("pipewire", log: "its sink did not appear")
   }
 }

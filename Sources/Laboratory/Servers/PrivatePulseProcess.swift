@@ -43,8 +43,8 @@ final class PrivatePulseProcess {
     if !hasEnded { kill(pid, signal) }
   }
 
-  /// Sends `signal`, then SIGKILL if the process still runs after 1 s, and reaps the process. Has
-  /// no effect if the process was ended before.
+  /// Sends `signal`, then SIGKILL if the process is still running after 1 s, and reaps the process.
+  /// Has no effect if this function has been called before.
   func end(signal: Int32) {
     guard !hasEnded else { return }
     hasEnded = true
@@ -54,7 +54,7 @@ final class PrivatePulseProcess {
     guardian = nil
   }
 
-  /// Runs a command of at most 5 s and returns its standard output and error.
+  /// Runs a command for at most 5 s and returns its standard output and error.
   ///
   /// - Throws: `PrivatePulseError` if the command cannot start, fails or takes longer.
   @discardableResult

@@ -20,7 +20,7 @@ public final class PrivatePulseServer {
   private var process: PrivatePulseProcess?
   private var socketPath: String { directory.path + "/native" }
 
-  /// The first Debian package that is missing, or nil if such a server can be started.
+  /// The first missing Debian package that the server needs; nil if none is missing.
   public static var missingPackage: String? {
     let needed = [("pulseaudio", "pulseaudio"), ("pactl", "pulseaudio-utils")]
     return needed.first { PrivatePulseDirectory.find($0.0) == nil }?.1

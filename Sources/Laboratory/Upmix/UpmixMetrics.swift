@@ -7,11 +7,14 @@ package struct UpmixMetrics: Codable {
   /// Error of the fold-down FL + 0.7071 FC + 0.7071 SL (and likewise on the right) relative to the
   /// input, in dB.
   package var foldDownError: Double
-  /// Level of the centre sound in all channels except the LFE, relative to the input, in dB.
+  /// Level of the centre sound in all channels except the LFE, relative to its level in the input,
+  /// in dB.
   package var centreEnergy: Double
-  /// Level of the panned sounds in all channels except the LFE, relative to the input, in dB.
+  /// Level of the panned sounds in all channels except the LFE, relative to their level in the
+  /// input, in dB.
   package var pannedEnergy: Double
-  /// Level of the ambience in all channels except the LFE, relative to the input, in dB.
+  /// Level of the ambience in all channels except the LFE, relative to its level in the input, in
+  /// dB.
   package var ambienceEnergy: Double
   /// Level of the centre sound above the panned sounds and the ambience in FC, in dB.
   package var centreToOthers: Double

@@ -27,7 +27,7 @@ package struct UpmixMix {
     return [plain(frames), dense(frames), sparse(frames)]
   }
 
-  /// A voice, a pluck on each side, and surrounding noise that swells.
+  /// A voice, plucked notes on either side, and surrounding noise that swells and fades.
   private static func plain(_ frames: Int) -> UpmixMix {
     var make = UpmixInstruments(frames: frames, seed: 7)
     let voice = make.voice(pitch: 120, pause: 0.25)

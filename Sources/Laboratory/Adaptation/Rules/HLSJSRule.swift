@@ -8,8 +8,8 @@ import HLS
 /// kbit/s before the first download. The rule uses 0.7 of the estimate to start or to switch up,
 /// and 0.95 otherwise. After the first segment, a segment must arrive before the buffer is empty;
 /// if no rendition is fast enough, 4 s more are allowed. With less than two segments buffered, and
-/// after half a segment duration, the rule abandons a download that would arrive too late if a
-/// cheaper rendition would arrive sooner.
+/// after half a segment duration, the rule abandons a download that would arrive after the buffer
+/// is empty, provided that a cheaper rendition would arrive sooner.
 struct HLSJSRule: AdaptationRule {
   private let ladder: Ladder
   private var fast = HalfLifeMean(halfLife: 3)

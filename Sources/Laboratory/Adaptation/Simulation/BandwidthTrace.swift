@@ -16,7 +16,7 @@ package struct BandwidthTrace: Sendable, Equatable {
   ///
   /// - Parameter kilobitsPerSecond: the rates, one per second.
   init(name: String, kilobitsPerSecond: [Double]) {
-    precondition(!kilobitsPerSecond.isEmpty, "a trace has at least one second")
+    precondition(!kilobitsPerSecond.isEmpty, "a trace needs at least one rate")
     self.name = name
     times = kilobitsPerSecond.indices.map(Double.init)
     rates = kilobitsPerSecond.map { $0 * 1000 }

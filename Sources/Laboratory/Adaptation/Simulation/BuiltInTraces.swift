@@ -47,7 +47,7 @@ extension BandwidthTrace {
       kilobitsPerSecond: (0..<builtInSeconds).map { (40..<85).contains($0 % 150) ? 110 : 800 })
   }
 
-  /// A rate that alternates between above and below the multichannel rate.
+  /// A rate that is alternately above and below that of the multichannel renditions.
   static func alternating(seed: UInt64 = 4) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     return BandwidthTrace(

@@ -38,7 +38,7 @@ struct Simulator<Rule: AdaptationRule> {
     trace: BandwidthTrace, ladder: Ladder, rule: Rule,
     conditions: SimulationConditions = .init()
   ) {
-    precondition(!ladder.isEmpty, "there is something to fetch")
+    precondition(!ladder.isEmpty, "the ladder must not be empty")
     self.trace = trace
     self.ladder = ladder
     self.rule = rule
