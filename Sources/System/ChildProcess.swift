@@ -24,6 +24,20 @@ public enum ProgramEnding: Sendable, Equatable {
   }
 }
 
+extension ProgramEnding: CustomStringConvertible {
+  /// How the program ended, as part of a sentence.
+  public var description: String {
+    switch self {
+    case .exited(let code): "exit code \(code)"
+    case .signalled(let signal): "signal \(signal)"
+    case .timedOut: "it took too long"
+    case .tooMuchOutput: "it printed too much"
+    case .cancelled: "it was cancelled"
+    case .unknown: "its exit code is unknown"
+    }
+  }
+}
+
 /// A program that this process has started.
 ///
 /// Copies refer to the same process. After the process has ended and its status has been collected,
