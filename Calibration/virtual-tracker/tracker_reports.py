@@ -41,7 +41,7 @@ def right_front_up(v):
 
 
 def item(prefix, value, size=None):
-    """A short item: prefix is tag and type, the size is the smallest that holds the value."""
+    """Returns a short item. `prefix` contains tag and type; the default size is the smallest."""
     if size is None:
         size = 1 if -128 <= value < 128 else 2 if -32768 <= value < 32768 else 4
     code = {1: 1, 2: 2, 4: 3}[size]
@@ -72,7 +72,8 @@ PI8 = 314159265
 
 
 def layout(variant, version):
-    """(kind, report id) to fields, in the order of the bits; None as usage is padding."""
+    """Returns the description text, and the fields of each (kind, report ID) in bit order. A field
+    without a usage is padding."""
     text = "#AndroidHeadTracker#1.0" if version == 1 else "#AndroidHeadTracker#2.0#3"
     letters = number(DESCRIPTION, 8, len(text), 0, 255)
     who = number(IDENTITY, 8, 16, 0, 255)
@@ -112,7 +113,7 @@ def descriptor(reports):
     for (kind, number_), fields in reports.items():
         out += item(REPORT_ID, number_)
         for f in fields:
-            # Published descriptors write 255 in one byte; readers must take it as unsigned.
+            # Published descriptors write 255 in one byte; readers must interpret it as unsigned.
             out += item(LMIN, f.low) + item(LMAX, f.high, 1 if f.high == 255 else None)
             out += item(PMIN, f.physical[0]) + item(PMAX, f.physical[1])
             out += item(EXPONENT, f.exponent & 15, 1) + item(SIZE, f.bits) + item(COUNT, f.count)

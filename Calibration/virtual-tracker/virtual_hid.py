@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hidraw node of umockdev's: what virtual trackers stand on. One read gives one report."""
+"""A simulated hidraw node, made with umockdev: the base of virtual trackers."""
 import collections
 import os
 import struct
@@ -13,7 +13,7 @@ gi.require_version("UMockdev", "1.0")
 from gi.repository import UMockdev  # noqa: E402
 
 PRINT_LOCK = threading.Lock()
-# Whoever else hears what is said: functions of a line.
+# Functions that receive each printed line.
 LISTENERS = []
 QUIET = [False]
 
@@ -29,7 +29,7 @@ def say(text):
 
 
 class Handler(UMockdev.IoctlBase):
-    """The hidraw node: features, one report a read."""
+    """Answers the system calls on a hidraw node: feature reports, and one report per read."""
 
     def __init__(self, tracker):
         super().__init__()
@@ -44,7 +44,7 @@ class Handler(UMockdev.IoctlBase):
         elif (request >> 8) & 0xFF != ord("H"):
             client.complete(-1, 25)
         elif number_ == 1:
-            # Asked after every opening. Each opening has a queue of its own, and begins empty.
+            # Sent once after every opening. Each opening has its own queue, at first empty.
             with t.lock:
                 t.queue.clear()
             argument.resolve(0, 4).update(0, struct.pack("<I", len(t.descriptor)))
@@ -78,7 +78,7 @@ class Handler(UMockdev.IoctlBase):
         return True
 
     def do_handle_read(self, client):
-        # One token byte lies in the terminal for each report so that poll() wakes.
+        # The pseudo-terminal contains one byte (a token) for each report, so that poll() returns.
         count, error = client.execute()
         if count <= 0:
             client.complete(count, error)
@@ -108,7 +108,7 @@ class Handler(UMockdev.IoctlBase):
 
 
 class Node:
-    """A device on a testbed. Who inherits sets vendor, model, descriptor and answers features."""
+    """A device on a testbed. A subclass calls `identify` and answers the feature reports."""
 
     interface = 3
     driver = "hid-generic"
@@ -134,17 +134,17 @@ class Node:
         self.top = self.parent if usb else self.parent + "/" + self.name
 
     def reset(self):
-        """A device that has just been switched on."""
+        """Puts the device into the state in which it is just after it has been switched on."""
 
     def get_feature(self, number_):
         return None
 
     def set_feature(self, data):
-        """0 or an errno."""
+        """Takes a feature report; returns 0 or an errno."""
         return 32
 
     def output(self, data):
-        """Whether the device takes the output report."""
+        """Takes an output report; returns whether the device accepts it."""
         return False
 
     def records(self):
@@ -178,7 +178,7 @@ class Node:
         self.reset()
         self.queue.clear()
         self.tokens = 0
-        # umockdev has no way to use a node's name twice.
+        # umockdev cannot use the name of a node twice.
         self.minor += self.options.count
         self.node = "hidraw%d" % self.minor
         self.testbed.add_from_string(self.records())
@@ -200,7 +200,8 @@ class Node:
             os.close(self.fd)
         self.testbed.detach_ioctl("/dev/" + self.node)
         self.testbed.remove_device("/sys" + self.top)
-        # umockdev leaves links to the device behind, and refuses to add it again over them.
+        # umockdev leaves links to the device behind, and does not add the device again while they
+        # exist.
         root = self.testbed.get_root_dir()
         dev = os.path.join(root, "dev")
         terminal = os.readlink(os.path.join(dev, self.node)).replace("/", "_")
@@ -212,7 +213,7 @@ class Node:
                     os.unlink(entry.path)
 
     def wake(self):
-        """As many tokens as reports wait: those of a stall come with the first after it."""
+        """Writes the missing tokens: one per waiting report, also for reports during a stall."""
         missing = len(self.queue) - self.tokens
         if missing > 0 and not self.gone:
             os.write(self.fd, b"T" * missing)
@@ -222,7 +223,7 @@ class Node:
         with self.lock:
             if self.gone:
                 return False
-            # The kernel keeps 63 reports and drops what comes after them.
+            # The kernel keeps 63 reports, and drops later ones while its queue is full.
             if len(self.queue) < 63:
                 self.queue.append(report)
             if time.monotonic() >= self.stalled_until:

@@ -4,37 +4,50 @@
 
 usage: umockdev-wrapper /usr/bin/python3 virtual_tracker.py [options] -- PROGRAM [ARGS...]
 
-PROGRAM sees a head tracker (/dev/hidraw0; another number after each `plug`) that is silent until it
-is started through its features.
-Its id is printed as `mock: program PID`. When it ends, so does this, with the same exit status and
-the log of feature writes.
+Runs PROGRAM with a simulated head tracker: /dev/hidraw0, or another number after each `plug`. The
+tracker sends nothing until PROGRAM starts it through its feature reports. The process ID of PROGRAM
+is printed as `mock: program PID`. When PROGRAM ends, the script prints the log of the feature
+reports that were written, and ends with the exit status of PROGRAM.
 
-  --rate HZ              reports a second (default 100)
-  --version 1|2          protocol version (default 1)
-  --variant example|wide report layout: as published, or other ids, order and widths
-  --bus usb|bluetooth    how it seems to be connected (default usb)
-  --serial TEXT          default SN-0001; --product TEXT, default Virtual Head Tracker
-  --count N              so many trackers (serials end in 1, 2, ...; commands go to the first)
-  --decoy                also a keyboard, which must not be taken for a tracker
-  --broken-description   the description feature holds another text
-  --deny                 the device node cannot be opened by other users
-  --absent               begins unplugged
-  --stdin                commands from standard input (PROGRAM then gets an empty one)
-  --control PATH         commands from connections to a unix socket made at PATH
-  --quiet                prints nothing: standard output is PROGRAM's alone
+  --rate HZ              reports per second (default 100)
+  --version 1|2          version of the protocol (default 1)
+  --variant example|wide layout of the reports: as in the published example, or with other IDs,
+                         order and widths (default example)
+  --bus usb|bluetooth    bus to which the tracker seems to be connected (default usb)
+  --serial TEXT          serial number (default SN-0001)
+  --product TEXT         name of the product (default Virtual Head Tracker)
+  --count N              number of trackers (default 1); the last characters of the serial numbers
+                         become 1, 2, ..., and commands apply to the first tracker
+  --decoy                adds a keyboard, which must not be taken for a tracker
+  --broken-description   writes a text of another protocol into the description feature
+  --deny                 lets only root open the device node
+  --absent               begins with the tracker unplugged
+  --stdin                reads commands from standard input; PROGRAM then gets an empty one
+  --control PATH         creates a Unix socket at PATH and reads commands from its connections
+  --quiet                prints nothing, so that standard output contains only that of PROGRAM
 
-Commands, one a line; each is answered by `mock: NAME... at NANOSECONDS` (CLOCK_MONOTONIC), and the
-first report after it by `mock: sent NAME... at NANOSECONDS`, the moment just before it is handed over:
-  rate HZ | pose YAW PITCH ROLL | turn YAW SECONDS | unplug | plug | stall MS | noise N
-  jump DEGREES | zerogyro on|off | mute on|off | log | quit
-  hold MS     from now on each `pose` shows in the reports so much later than it is told of: a sensor
-              that is late; `sent` still names the report that would have been the first
-  follow      this connection hears all that is said
+Each line of input is one command. The answer is `mock: COMMAND at NANOSECONDS`, in the time of
+CLOCK_MONOTONIC. After `pose`, `turn` and `jump`, a line `mock: sent COMMAND at NANOSECONDS`
+follows, with the time just before the next report was sent.
 
-SIGINT and SIGTERM are handed on to PROGRAM.
+  rate HZ                sets the number of reports per second
+  pose YAW PITCH ROLL    sets the pose
+  turn YAW SECONDS       turns smoothly to a yaw
+  unplug, plug           removes the tracker, adds it again
+  stall MS               keeps the reports of this time back, and then delivers them together
+  noise N                sends N reports of random bytes
+  jump DEGREES           turns the tracker's reference frame, and reports the discontinuity
+  zerogyro on|off        reports an angular velocity of zero, or the true one
+  mute on|off            stops the reports, or continues them
+  hold MS                delays the effect of each later `pose`, like a slow sensor; `sent` still
+                         states the time of the first report after the command
+  log                    prints the feature reports that have been written
+  follow                 sends all later output of the script to this connection too
+  quit                   ends PROGRAM
 
-Angles are degrees: yaw positive to the left, pitch positive up, roll positive lowers the right ear.
-apt: umockdev gir1.2-umockdev-1.0 python3-gi (Debian's own /usr/bin/python3).
+SIGINT and SIGTERM are passed on to PROGRAM. Angles are in degrees: yaw is positive to the left,
+pitch is positive upwards, and roll is positive with the right ear down. The script needs Debian's
+/usr/bin/python3 and its packages umockdev, gir1.2-umockdev-1.0 and python3-gi.
 """
 import argparse
 import os
@@ -56,7 +69,7 @@ gi.require_version("UMockdev", "1.0")
 from gi.repository import GLib, UMockdev  # noqa: E402
 
 class Motion:
-    """Where the head looks at a moment: a pose, and perhaps a turn under way (minimum jerk)."""
+    """The pose of the head as a function of time: constant, or a turn with minimum jerk."""
 
     def __init__(self):
         self.start, self.goal, self.begin, self.seconds = (0.0, 0.0, 0.0), None, 0.0, 1.0
@@ -334,7 +347,7 @@ def main():
             t.plug()
         threading.Thread(target=t.feed, daemon=True).start()
     loop = GLib.MainLoop()
-    # Without --stdin the program keeps the terminal.
+    # Without --stdin, the program keeps its standard input.
     keys = subprocess.DEVNULL if options.stdin else None
     try:
         program = subprocess.Popen(options.program, stdin=keys)
