@@ -12,7 +12,7 @@ import time
 import dbus
 
 address = sys.argv[1]
-bus = dbus.Bus()
+bus = dbus.SystemBus()
 path = '/org/bluez/hci0/dev_' + address.replace(':', '_')
 objects = dbus.Interface(bus.get_object('org.bluez', '/'), 'org.freedesktop.DBus.ObjectManager')
 adapter = dbus.Interface(bus.get_object('org.bluez', '/org/bluez/hci0'), 'org.bluez.Adapter1')

@@ -61,7 +61,7 @@ public struct TrackerDescription: Sendable, Equatable {
 
   /// The udev rule that gives access to the user who is logged in locally.
   public var udevRule: String {
-    let number = bus == .bluetooth ? "0005" : "0003"
+    let number = bus.kernelNumber
     let device = "\(number):\(hex(vendorID)):\(hex(productID)).*".uppercased()
     return "KERNEL==\"hidraw*\", KERNELS==\"\(device)\", TAG+=\"uaccess\""
   }
@@ -110,5 +110,16 @@ public enum TrackerBus: String, Sendable, Equatable {
       case 0x1C: .spi
       default: .unknown
       }
+  }
+
+  /// The kernel's number in four hexadecimal digits, as in the names of HID devices; that of USB
+  /// for a bus without HID devices.
+  var kernelNumber: String {
+    switch self {
+    case .bluetooth: "0005"
+    case .i2c: "0018"
+    case .spi: "001C"
+    case .usb, .iio, .unknown: "0003"
+    }
   }
 }

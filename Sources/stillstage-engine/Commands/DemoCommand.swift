@@ -17,22 +17,25 @@ let demoFile = "demo.wav"
 /// - Parameter play: plays the scene; called if no output file is given and a sound server with an
 ///   output device is available.
 func demoCommand(
-  _ command: ParsedCommand, play: () throws(CommandFailure) -> Void
+  _ command: ParsedCommand, play: (ParsedCommand) throws(CommandFailure) -> Void
 ) throws(CommandFailure) {
   if let path = command[Options.demoOutput] { return try renderDemo(to: path) }
   if let obstacle = obstacleToPlaying() {
     printNote("\(obstacle); the scene is rendered to \(demoFile) instead")
     return try renderDemo(to: demoFile)
   }
-  try play()
+  try play(command)
 }
 
 /// Plays the built-in scene. The head pose comes from a tracker if one is connected, otherwise from
 /// the built-in head motion.
-func playDemo() throws(CommandFailure) {
+func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
   var options = PlayerOptions()
   options.calibration = userCalibration
-  if TrackerList.current().trackers.isEmpty {
+  options.trackerSettings = try trackerSettings(command)
+  // An automatic choice takes neither a controller nor a sensor of the computer.
+  let trackers = TrackerList.current(options.trackerSettings).trackers
+  if !trackers.contains(where: { $0.kind == .head && $0.accessError == nil }) {
     options.head = .recorded(DemoScene.head)
     printNote("no head tracker is connected; a built-in head motion is used instead")
   }

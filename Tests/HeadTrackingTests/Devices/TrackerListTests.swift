@@ -60,7 +60,9 @@ import Testing
     #expect(device.udevRule.contains("KERNELS==\"0003:1D6B:0104.*\""))
     let text = device.accessError.map { "\($0)" } ?? ""
     #expect(text.contains("/dev/hidraw0") && text.contains("uaccess") && !text.contains("\n"))
-    device.bus = .bluetooth
-    #expect(device.udevRule.contains("KERNELS==\"0005:1D6B:0104.*\""))
+    for (bus, number) in [(TrackerBus.bluetooth, "0005"), (.i2c, "0018"), (.spi, "001C")] {
+      device.bus = bus
+      #expect(device.udevRule.contains("KERNELS==\"\(number):1D6B:0104.*\""))
+    }
   }
 }
