@@ -126,7 +126,7 @@ public final class SegmentQueue: Sendable {
   public var start: Double { state.withLock { $0.start } }
 
   /// Requests segments from another time, in s of presentation time, and removes all queued
-  /// segments.
+  /// segments. After a failure, segments are fetched again.
   ///
   /// - Returns: the queue number that the first segment from that time will have.
   public func seek(to time: Double) -> Int {
@@ -134,6 +134,7 @@ public final class SegmentQueue: Sendable {
       state.seek = time
       state.segments = []
       state.hasEnded = false
+      state.failure = nil
       state.mayStart = false
       (state.read, state.toldHeard) = (time, nil)
       return state.nextNumber
