@@ -3,7 +3,7 @@
 private import CEBUR128
 private import Glibc
 
-/// Measures loudness by ITU-R BS.1770-5 and EBU Tech 3341, with libebur128.
+/// Measures loudness according to ITU-R BS.1770-5 and EBU Tech 3341, with libebur128.
 ///
 /// Samples that are not finite, or at or above +80 dBFS, count as silence, because a single one
 /// would corrupt the state of the filters permanently.

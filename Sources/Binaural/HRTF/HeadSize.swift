@@ -70,11 +70,12 @@ extension HRTFSet {
   /// Returns the set for a head of another size: all interaural delays are scaled by `factor`, and
   /// all magnitudes are unchanged.
   ///
-  /// The responses of each ear are shifted by half of the change. Up to 600 Hz, the change is that
-  /// of the measured delay (`InterauralDelays`). From 2 kHz on it is smaller, in the same ratio as
-  /// the delays of a sphere of radius a: at high frequencies, a / c (angle + sin(angle)) (Woodworth
-  /// 1938); in the band in which delays are measured, `slope(radius:)` times sin(angle). Between
-  /// 600 Hz and 2 kHz there is a smooth transition.
+  /// The responses of each ear are shifted by half the change. Up to 600 Hz, the change is that of
+  /// the measured delay (`InterauralDelays`). From 2 kHz on it is smaller: it is multiplied by the
+  /// ratio of two delays of a rigid sphere of radius a. These are the delay at high frequencies,
+  /// a / c (angle + sin(angle)) (Woodworth 1938), and the delay in the band in which delays are
+  /// measured, `slope(radius:)` sin(angle). Here, c is the speed of sound and angle is the angle
+  /// from the median plane. Between 600 Hz and 2 kHz, the transition is smooth.
   ///
   /// - Parameter factor: greater than 0.
   public func withInterauralDelays(scaledBy factor: Double) -> HRTFSet {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An option of the table and the type of its value: `parsed[Options.order]` is an `Int`.
+/// An option in the table of `Program`. `Value` is the type of its value: for example,
+/// `parsed[Options.order]` is an `Int`.
 public struct CommandOption<Value: Sendable>: Sendable {
   public let specification: OptionSpecification
   let defaultValue: Value?

@@ -7,8 +7,8 @@ public struct KeptRendition: Sendable, Equatable, Codable {
   /// Address of the media playlist as written in the presentation.
   public var uri: String
   public var name: String
-  /// The audio group; nil if there is none. Renditions of one group with the same codecs stay
-  /// together.
+  /// The audio group in the presentation; nil if there is none. Renditions with the same audio
+  /// group and the same codecs also form one group in the kept multivariant playlist.
   public var group: String?
   /// A language tag (RFC 5646); nil if it is not stated.
   public var language: String?

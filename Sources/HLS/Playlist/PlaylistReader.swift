@@ -9,9 +9,9 @@ struct PlaylistReader {
   private var multivariant = MultivariantPlaylist()
   /// The variant whose URI is expected on the next line; nil if none is expected.
   private var variant: Variant?
-  /// The first tag that only media playlists contain; nil if there was none.
+  /// The first tag that only media playlists contain; nil if there has been none so far.
   private var mediaTag: String?
-  /// The first tag that only multivariant playlists contain; nil if there was none.
+  /// The first tag that only multivariant playlists contain; nil if there has been none so far.
   private var multivariantTag: String?
 
   init(imported: PlaylistVariables, query: [String: String]) {

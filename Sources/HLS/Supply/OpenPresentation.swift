@@ -115,7 +115,7 @@ public struct OpenPresentation: Sendable {
     throw .nothing(
       address: address.description,
       reason: wishes.maximumBitRate.isFinite
-        ? "all its renditions exceed the maximum bit rate"
+        ? "none of its renditions can be decoded within the maximum bit rate"
         : "it has no sound that can be decoded")
   }
 

@@ -34,7 +34,7 @@ public final class SegmentSupply: Sendable {
 
   /// A function that returns monotonic time, in s.
   public typealias Clock = @Sendable () -> Double
-  /// A function that waits for `seconds`, or for a shorter time if there is something to do.
+  /// A function that waits for `seconds`; it may return earlier.
   public typealias Pause = @Sendable (_ seconds: Double) -> Void
   /// A function that is called on the thread of `run` for each segment that has arrived.
   public typealias Observer = @Sendable (Arrival) -> Void

@@ -4,10 +4,12 @@
 public enum CalibrationError: Error, Sendable, Equatable {
   /// Too few samples arrived. The value is their number.
   case tooFewSamples(Int)
-  /// The tracker moved although it should have been still. The value is its angle from the mean
-  /// pose, in degrees, or, if the angular velocity revealed the motion, the standard deviation of
-  /// that velocity, in degrees/s.
+  /// The tracker moved although it should have been still: its angle from the mean pose, in
+  /// degrees.
   case moved(degrees: Double)
+  /// The tracker turned although it should have been still: the standard deviation of its angular
+  /// velocity, in degrees/s.
+  case turned(degreesPerSecond: Double)
   /// The gyroscope's mean rate at rest is too large for a bias, in degrees/s.
   case implausibleBias(degreesPerSecond: Double)
   /// The head turned by only `degrees` from looking ahead to this pose, which is too little.
@@ -46,8 +48,10 @@ extension CalibrationError: CustomStringConvertible {
     case .tooFewSamples(let count):
       "only \(count) samples arrived; check the tracker's battery and connection"
     case .moved(let degrees):
-      "it moved, by \(Self.tenths(degrees)) degrees or at \(Self.tenths(degrees)) degrees/s; "
-        + "keep it still while it is measured"
+      "it moved by \(Self.tenths(degrees)) degrees; keep it still while it is measured"
+    case .turned(let spread):
+      "it moved: its angular velocity varied by \(Self.tenths(spread)) degrees/s; keep it still "
+        + "while it is measured"
     case .implausibleBias(let rate):
       "the gyroscope reads \(Self.tenths(rate)) degrees/s at rest, too much for a bias; "
         + "keep the tracker still, or have it repaired"

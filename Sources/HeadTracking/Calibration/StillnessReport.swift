@@ -64,7 +64,7 @@ public struct StillnessReport: Sendable, Equatable {
     let bias = (gyroBias ?? .zero).length * 180 / .pi
     guard bias <= Self.largestBias else { throw .implausibleBias(degreesPerSecond: bias) }
     let spread = (gyroNoise ?? .zero).length * 180 / .pi
-    guard spread <= Self.largestBias else { throw .moved(degrees: spread) }
+    guard spread <= Self.largestBias else { throw .turned(degreesPerSecond: spread) }
   }
 
   /// Returns the root mean square deviation of the poses from their mean, in radians, and the drift

@@ -45,8 +45,8 @@ public struct TrackerProfile: Sendable, Equatable {
     /// The number is at a byte offset in the report as read, which begins with the report id if
     /// there is one.
     case byte(Int, NumberType)
-    /// The number is the raw value of an element of a field, before any physical scale. The element
-    /// is counted from the one with this usage.
+    /// The number is the raw value of an element of the field that has this usage, before any
+    /// physical scale. `element` is the offset from the element with this usage, which is 0.
     case usage(HIDUsage, element: Int)
   }
 

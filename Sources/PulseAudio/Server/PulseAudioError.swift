@@ -26,7 +26,7 @@ public enum PulseAudioError: Error, Equatable {
     switch self {
     case .noServer(let address, let reason):
       "no sound server at \(address): \(reason); start pulseaudio or pipewire-pulse, "
-        + "or set PULSE_SERVER to a running one"
+        + "or set PULSE_SERVER to the address of a running server"
     case .serverSilent(let address, let milliseconds):
       "the sound server at \(address) did not answer within \(milliseconds) ms; it may be frozen; "
         + "restart it, or set PULSE_SERVER to another"

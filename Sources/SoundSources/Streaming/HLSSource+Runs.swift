@@ -112,8 +112,9 @@ extension HLSSource {
     return reader
   }
 
-  /// Returns a run that begins where the last one ended, or that overlaps the last one as far as
-  /// the reader allows.
+  /// Returns a run that continues from the reading position. After a start or a seek, it does not
+  /// begin before that position. Otherwise, it overlaps the previous run by at most
+  /// `longestOverlap` frames. If sound is missing, it begins later, and its `joint` is negative.
   private func meeting(
     _ reader: RenditionReader, reason: String?
   ) throws(PlaybackError) -> Run {

@@ -10,7 +10,7 @@ struct ChainFigures: Codable {
   var steps: Int
   /// The number of steps that are not found in the recording, for example because sound was lost.
   var unreadableSteps: Int
-  /// Time from the tracker report to the half of the turn in the recording, over the steps without
+  /// Time from the tracker report to the midpoint of the turn in the recording, over the steps without
   /// an injected delay: the latency.
   var latency: Distribution?
   /// Time from the tracker report to the first tenth of the turn.
@@ -69,7 +69,7 @@ struct StageFigures: Codable {
   /// From the time for which the pose is requested to the beginning of the turn in the recording:
   /// the error of the announcement, and the start of the pose's motion.
   var begin: Distribution?
-  /// From the beginning to the half of the turn in the recording: a sudden turn is spread over time
+  /// From the beginning to the midpoint of the turn in the recording: a sudden turn is spread over time
   /// so that it does not click.
   var turn: Distribution?
 
@@ -77,7 +77,7 @@ struct StageFigures: Codable {
   var rows: [(name: String, values: Distribution?)] {
     [
       ("report read", report), ("fusion", fusion), ("wait for audio thread", wait),
-      ("queue and sink", queue), ("start of turn", begin), ("half of turn", turn),
+      ("queue and sink", queue), ("start of turn", begin), ("midpoint of turn", turn),
     ]
   }
 }

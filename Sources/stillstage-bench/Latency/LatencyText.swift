@@ -66,7 +66,7 @@ extension ChainFigures {
     text += "\n"
     let heading = ["", "p50", "p95", "p99", "max", "min", "turns"]
     let times: [(String, Distribution?)] = [
-      ("start of the turn", begin), ("latency (half of the turn)", latency),
+      ("start of the turn", begin), ("latency (midpoint of the turn)", latency),
       ("settled", settled), ("queue and sink, as reported", queue), ("queue alone", queued),
     ]
     text += table([heading] + times.map(Self.cells))
@@ -117,7 +117,7 @@ extension LatencyReport {
       xLabel: "latency (ms)", yLabel: "turns (%)",
       series: chains.map { chain in
         Histogram(chain.latencies).series(
-          chains.count == 1 ? "half of the turn" : chain.setting.shortTitle,
+          chains.count == 1 ? "midpoint of the turn" : chain.setting.shortTitle,
           isDashed: chain.setting.output == .appended && chains.count > 1)
       })
     var panels = [histogram]

@@ -15,7 +15,7 @@ struct RendererFigures: Codable {
   var blockFrames: Int
   /// Frames from the first frame with the new poses to the beginning of the turn in the output.
   var beginFrames: Double
-  /// Frames from the first frame with the new poses to the half of the turn in the output.
+  /// Frames from the first frame with the new poses to the midpoint of the turn in the output.
   var halfFrames: Double
   /// Frames from the first frame with the new poses until the turn is within a tenth of complete.
   var settledFrames: Double

@@ -27,7 +27,7 @@ func demoCommand(
   try play(command)
 }
 
-/// Plays the built-in scene. The head pose comes from a tracker if one is connected, otherwise from
+/// Plays the built-in scene. The head pose comes from a tracker if a usable one is connected, otherwise from
 /// the built-in head motion.
 func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
   var options = PlayerOptions()
@@ -37,7 +37,7 @@ func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
   let trackers = TrackerList.current(options.trackerSettings).trackers
   if !trackers.contains(where: { $0.kind == .head && $0.accessError == nil }) {
     options.head = .recorded(DemoScene.head)
-    printNote("no head tracker is connected; a built-in head motion is used instead")
+    printNote("no usable head tracker is connected; a built-in head motion is used instead")
   }
   try play(options, events: EventLog(path: nil)) { rate throws(PlaybackError) in
     let rates = DemoScene.sampleRates

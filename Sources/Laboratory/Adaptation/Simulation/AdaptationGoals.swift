@@ -28,10 +28,12 @@ extension AdaptationFigures {
     if restoreSeconds ?? 0 > 12 { missed.append("restoring multichannel takes more than 12 s") }
     for rule in ComparedRule.allCases {
       guard let other = others[rule] else { continue }
-      if other.isBetter(than: self) { missed.append("\(rule.rawValue) is better in all figures") }
+      if other.isBetter(than: self) {
+        missed.append("\(rule.rawValue) is better in stalls, flips, multichannel and restoring")
+      }
     }
     if let rival = others[.gstreamer], flipsPerMinute >= rival.flipsPerMinute {
-      missed.append("GStreamer's rule does not flip more often")
+      missed.append("flips are not below those of GStreamer's rule")
     }
     return missed
   }
