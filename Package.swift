@@ -81,6 +81,7 @@ let modules: [Target] = [
   .target(
     name: "UserFiles",
     dependencies: ["HeadTracking", "Geometry", "Binaural", "SignalProcessing", "System"]),
+  .target(name: "Capture", dependencies: ["Media", "Ambisonics", "System", "CFFmpeg"]),
   .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
   .target(
     name: "Rendering",
@@ -175,6 +176,15 @@ let tests: [Target] = [
   .testTarget(
     name: "HTTPFetchingTests", dependencies: ["HTTPFetching", "HLS", "TestSupport"]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
+  .executableTarget(
+    name: "recording-writer",
+    dependencies: ["Capture", "Ambisonics", "TestSupport", "CRealtime"],
+    path: "Tests/RecordingWriter"),
+  .testTarget(
+    name: "CaptureTests",
+    dependencies: [
+      "Capture", "Media", "Ambisonics", "System", "TestSupport", "recording-writer",
+    ]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "Laboratory", "TestSupport"]),
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),

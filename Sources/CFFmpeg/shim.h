@@ -14,6 +14,7 @@ static const int FF_ERROR_EOF = AVERROR_EOF;
 static const int FF_ERROR_EXIT = AVERROR_EXIT;
 static const int FF_ERROR_INVALID_DATA = AVERROR_INVALIDDATA;
 static const int FF_ERROR_DEMUXER_NOT_FOUND = AVERROR_DEMUXER_NOT_FOUND;
+static const int FF_ERROR_ENCODER_NOT_FOUND = AVERROR_ENCODER_NOT_FOUND;
 static const int64_t FF_NO_TIMESTAMP = AV_NOPTS_VALUE;
 
 /// Returns FFmpeg's error code for an `errno` value.

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CFFmpeg
+import Glibc
+
+/// A Matroska file with PCM, written by libavformat. Each segment is a cluster.
+///
+/// libavformat writes into memory. A segment goes from there to the file in one piece, and the
+/// changes at the end of the recording follow only when what they refer to is in the file.
+final class MatroskaBody: RecordingBody {
+  let segmentSeconds = 0.5
+  private(set) var storedFrames: Int64 = 0
+  private let format: RecordingFormat
+  private let path: String
+  private let staged: StagedOutput
+  private let context: UnsafeMutablePointer<AVFormatContext>
+  private let packet: UnsafeMutablePointer<AVPacket>
+
+  /// - Throws: `RecordingError.encodingFailed` if FFmpeg cannot write Matroska.
+  init(_ format: RecordingFormat, path: String) throws(RecordingError) {
+    av_log_set_level(AV_LOG_QUIET)
+    self.format = format
+    self.path = path
+    var allocated: UnsafeMutablePointer<AVFormatContext>?
+    let code = avformat_alloc_output_context2(&allocated, nil, "matroska", nil)
+    guard code >= 0, let context = allocated, let packet = av_packet_alloc(),
+      let staged = StagedOutput(), let stream = avformat_new_stream(context, nil)
+    else { throw .encodingFailed(path: path, reason: AudioEncoder.text(min(code, -1))) }
+    (self.context, self.packet, self.staged) = (context, packet, staged)
+    context.pointee.pb = staged.context
+    context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+    let parameters = stream.pointee.codecpar!
+    let isInteger = format.codec == .pcm24
+    parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
+    parameters.pointee.codec_id = isInteger ? AV_CODEC_ID_PCM_S24LE : AV_CODEC_ID_PCM_F32LE
+    parameters.pointee.sample_rate = Int32(format.sampleRate)
+    parameters.pointee.bits_per_coded_sample = isInteger ? 24 : 32
+    parameters.pointee.block_align = Int32(format.bytesPerFrame)
+    // The codec identifiers of Matroska state no loudspeakers.
+    parameters.pointee.ch_layout.order = AV_CHANNEL_ORDER_UNSPEC
+    parameters.pointee.ch_layout.nb_channels = Int32(format.channels)
+    stream.pointee.time_base = AVRational(num: 1, den: Int32(format.sampleRate))
+  }
+
+  deinit {
+    var packet: UnsafeMutablePointer<AVPacket>? = packet
+    av_packet_free(&packet)
+    avformat_free_context(context)
+  }
+
+  func begin(_ output: RecordingOutput) throws(RecordingError) {
+    try require(avformat_write_header(context, nil))
+    try staged.apply(to: output)
+  }
+
+  func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError) {
+    let bytes = segment.bytes(format.codec)
+    // Timestamps are whole milliseconds, which blocks of a tenth of a second reach at most rates.
+    let step = max(1, format.sampleRate / 10)
+    var done = 0
+    while done < segment.frames {
+      let count = min(step, segment.frames - done)
+      let range = done * format.bytesPerFrame..<(done + count) * format.bytesPerFrame
+      try writeBlock(bytes[range], at: storedFrames + Int64(done), frames: count)
+      done += count
+    }
+    // Writing nothing ends the cluster.
+    try require(av_write_frame(context, nil))
+    try staged.apply(to: output)
+    storedFrames += Int64(segment.frames)
+  }
+
+  func finish(
+    _ output: RecordingOutput, tuning: String, isWhole: Bool
+  ) throws(RecordingError) {
+    // The index of libavformat has the clusters that are missing after an error.
+    guard isWhole else { return }
+    try require(av_write_trailer(context))
+    try staged.apply(to: output)
+  }
+
+  private func writeBlock(
+    _ bytes: ArraySlice<UInt8>, at frame: Int64, frames: Int
+  ) throws(RecordingError) {
+    try require(av_new_packet(packet, Int32(bytes.count)))
+    defer { av_packet_unref(packet) }
+    bytes.withUnsafeBytes { packet.pointee.data.update(from: $0.baseAddress!.assumingMemoryBound(to: UInt8.self), count: $0.count) }
+    let stream = context.pointee.streams[0]!.pointee
+    let base = AVRational(num: 1, den: Int32(format.sampleRate))
+    packet.pointee.pts = av_rescale_q(frame, base, stream.time_base)
+    packet.pointee.dts = packet.pointee.pts
+    packet.pointee.duration = av_rescale_q(Int64(frames), base, stream.time_base)
+    packet.pointee.flags |= AV_PKT_FLAG_KEY
+    try require(av_write_frame(context, packet))
+  }
+
+  private func require(_ code: Int32) throws(RecordingError) {
+    guard code >= 0 else {
+      throw .encodingFailed(path: path, reason: AudioEncoder.text(code))
+    }
+  }
+}
+
+/// Output of a multiplexer of libavformat, kept in memory until `apply`.
+private final class StagedOutput {
+  private(set) var context: UnsafeMutablePointer<AVIOContext>?
+  /// The bytes behind the end of the file.
+  private var tail: [UInt8] = []
+  /// The size of the file at the latest `apply`.
+  private var fileSize = 0
+  private var patches: [(offset: Int, bytes: [UInt8])] = []
+  private var position = 0
+
+  private static let bufferSize = 65536
+
+  /// Returns nil if memory runs out.
+  init?() {
+    let buffer = av_malloc(Self.bufferSize)?.assumingMemoryBound(to: UInt8.self)
+    context = avio_alloc_context(
+      buffer, Int32(Self.bufferSize), 1, Unmanaged.passUnretained(self).toOpaque(), nil,
+      { opaque, bytes, count in StagedOutput.from(opaque).write(bytes, count) },
+      { opaque, offset, whence in StagedOutput.from(opaque).seek(offset, whence) })
+    guard context != nil else {
+      av_free(buffer)
+      return nil
+    }
+    context!.pointee.seekable = AVIO_SEEKABLE_NORMAL
+  }
+
+  deinit {
+    if context != nil { av_freep(&context!.pointee.buffer) }
+    avio_context_free(&context)
+  }
+
+  /// Appends the new bytes to the file, and then changes earlier ones.
+  func apply(to output: RecordingOutput) throws(RecordingError) {
+    avio_flush(context)
+    try output.append(tail)
+    fileSize += tail.count
+    tail = []
+    for patch in patches { try output.patch(patch.bytes, at: Int64(patch.offset)) }
+    patches = []
+  }
+
+  private static func from(_ opaque: UnsafeMutableRawPointer?) -> StagedOutput {
+    Unmanaged<StagedOutput>.fromOpaque(opaque!).takeUnretainedValue()
+  }
+
+  private func write(_ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int32) -> Int32 {
+    let new = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
+    let early = min(new.count, max(0, fileSize - position))
+    if early > 0 { patches.append((position, Array(new[..<early]))) }
+    let start = position + early - fileSize
+    if early < new.count {
+      if tail.count < start { tail += [UInt8](repeating: 0, count: start - tail.count) }
+      let replaced = min(tail.count - start, new.count - early)
+      tail.replaceSubrange(start..<start + replaced, with: new[early...])
+    }
+    position += new.count
+    return count
+  }
+
+  private func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
+    switch whence & ~AVSEEK_FORCE {
+    case AVSEEK_SIZE: return Int64(fileSize + tail.count)
+    case SEEK_SET: position = Int(offset)
+    case SEEK_CUR: position += Int(offset)
+    case SEEK_END: position = fileSize + tail.count + Int(offset)
+    default: return Int64(ff_error(EINVAL))
+    }
+    return Int64(position)
+  }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Media
+
+/// A QuickTime movie that survives the end of its writer (Apple, QuickTime File Format; fragments:
+/// ISO 14496-12, section 8.8).
+///
+/// While the recording runs, the file is a fragmented movie: an empty `moov` box, then a `moof` and
+/// an `mdat` box for every segment. At the end, a plain `moov` box is appended, and 16 bytes at the
+/// start turn everything between the type and that box into one `mdat` box. The file is whole
+/// before and after those 16 bytes.
+///
+/// A first-order soundfield has three tracks: AAC in stereo, PCM, and metadata. Other sound has one
+/// PCM track.
+final class MovieBody: RecordingBody {
+  let segmentSeconds = 1.0
+  private(set) var storedFrames: Int64 = 0
+  private let format: RecordingFormat
+  private let path: String
+  private let stereo: StereoTrack?
+  private let date: UInt32
+  /// The offset of the 16 bytes that are replaced at the end.
+  private var markOffset: Int64 = 0
+  private var sequence: UInt32 = 0
+  private var sound: MovieTrack
+  private var aac: MovieTrack?
+  private var metadata: MovieTrack?
+
+  /// The sample rates of first-order recordings, in Hz.
+  static let stereoRates = StereoTrack.sampleRates
+
+  /// - Throws: `RecordingError.encodingFailed` if FFmpeg has no AAC encoder.
+  init(_ format: RecordingFormat, path: String) throws(RecordingError) {
+    self.format = format
+    self.path = path
+    // QuickTime counts seconds from 1904.
+    date = UInt32(clamping: time(nil) + 2_082_844_800)
+    guard format.isFirstOrder else {
+      stereo = nil
+      sound = MovieTrack(1, .pcm(format))
+      return
+    }
+    let stereo: StereoTrack
+    do { stereo = try StereoTrack(format) } catch {
+      throw .encodingFailed(path: path, reason: error.reason)
+    }
+    self.stereo = stereo
+    var aac = MovieTrack(
+      1, .aac(header: stereo.header, sampleRate: format.sampleRate, bitRate: stereo.bitRate))
+    aac.alternateGroup = 1
+    aac.delay = Int64(StereoTrack.delay)
+    self.aac = aac
+    // Players that do not know the group play all enabled tracks, so only one of the pair is.
+    sound = MovieTrack(2, .pcm(format))
+    sound.isEnabled = false
+    sound.alternateGroup = 1
+    sound.reference = ("fall", 1)
+    var metadata = MovieTrack(3, .metadata)
+    metadata.reference = ("cdsc", 2)
+    self.metadata = metadata
+  }
+
+  private var tracks: [MovieTrack] { [aac, sound, metadata].compactMap(\.self) }
+
+  func begin(_ output: RecordingOutput) throws(RecordingError) {
+    var start = BoxBytes()
+    start.box("ftyp") { type in
+      type.put("qt  ")
+      type.put(UInt32(0x2005_0300))
+      type.put("qt  ")
+    }
+    markOffset = Int64(start.bytes.count)
+    start.box("wide") { _ in }
+    start.box("free") { $0.zeros(8) }
+    start.put(movie(isFragmented: true))
+    try output.append(start.bytes)
+  }
+
+  func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError) {
+    var fragment = MovieFragment()
+    fragment.sound = segment.bytes(format.codec)
+    fragment.frames = segment.frames
+    if let stereo {
+      fragment.packets = try attempt { () throws(AudioEncoder.Failure) in
+        try stereo.encode(segment.samples)
+      }
+      let json = MetadataSample.json(
+        segment, second: storedFrames / Int64(format.sampleRate), channels: format.channels)
+      fragment.metadata = [(MetadataSample.bytes(json), segment.frames)]
+    }
+    try store(fragment, in: output)
+  }
+
+  func finish(
+    _ output: RecordingOutput, tuning: String, isWhole: Bool
+  ) throws(RecordingError) {
+    if isWhole, let stereo, storedFrames > 0 {
+      var fragment = MovieFragment()
+      fragment.packets = try attempt { () throws(AudioEncoder.Failure) in try stereo.finish() }
+      let missing = packetCount - (aac?.sizes.count ?? 0)
+      fragment.packets = Array(fragment.packets.prefix(max(0, missing)))
+      metadata?.shortenLast(by: 1)
+      fragment.metadata = [(MetadataSample.bytes(tuning), 1)]
+      try store(fragment, in: output)
+    }
+    // The tables have 32 bits for the number of frames. A longer movie stays fragmented.
+    guard storedFrames <= UInt32.max else { return }
+    if let length = aac?.length {
+      aac?.shortenLast(by: length - storedFrames - Int64(StereoTrack.delay))
+    }
+    let end = output.size
+    try output.append(movie(isFragmented: false))
+    do {
+      try output.synchronise()
+      let mark = BoxBytes.of { mark in
+        mark.put(UInt32(1))
+        mark.put("mdat")
+        mark.put(UInt64(end - markOffset))
+      }
+      try output.patch(mark, at: markOffset)
+    } catch {
+      output.cut(to: end)
+      throw error
+    }
+  }
+
+  /// The number of AAC packets that contain the stored frames.
+  private var packetCount: Int {
+    (Int(storedFrames) + StereoTrack.delay - 1) / StereoTrack.packetFrames + 1
+  }
+
+  private func store(
+    _ fragment: MovieFragment, in output: RecordingOutput
+  ) throws(RecordingError) {
+    sequence += 1
+    let start = output.size
+    let (bytes, offsets) = fragment.bytes(
+      sequence: sequence, frame: storedFrames, packet: Int64(aac?.sizes.count ?? 0),
+      soundTrack: sound.identifier)
+    try output.append(bytes)
+    aac?.add(
+      offset: start + Int64(offsets.packets), sizes: fragment.packets.map(\.count),
+      ticks: fragment.packets.map { _ in StereoTrack.packetFrames })
+    sound.add(offset: start + Int64(offsets.sound), frames: fragment.frames)
+    metadata?.add(
+      offset: start + Int64(offsets.metadata), sizes: fragment.metadata.map(\.bytes.count),
+      ticks: fragment.metadata.map(\.ticks))
+    storedFrames += Int64(fragment.frames)
+  }
+
+  /// Returns the `moov` box: without samples and with `mvex`, or with all samples.
+  private func movie(isFragmented: Bool) -> [UInt8] {
+    let frames = isFragmented ? 0 : storedFrames
+    return BoxBytes.of { boxes in
+      boxes.box("moov") { movie in
+        movie.box("mvhd", flags: 0) { header in
+          header.put(date)
+          header.put(date)
+          header.put(UInt32(format.sampleRate))
+          header.put(UInt32(clamping: frames))
+          header.put(UInt32(0x10000))
+          header.put(UInt16(0x100))
+          header.zeros(10)
+          header.putMatrix()
+          header.zeros(24)
+          header.put(UInt32(tracks.count + 1))
+        }
+        for track in tracks {
+          track.write(to: &movie, rate: format.sampleRate, frames: frames, date: date)
+        }
+        if isFragmented {
+          movie.box("mvex") { extends in
+            for track in tracks {
+              extends.box("trex", flags: 0) { defaults in
+                // Track, description, duration, size, flags.
+                for value in [track.identifier, 1, track.defaultTicks, 0, 0] { defaults.put(value) }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func attempt<Result>(
+    _ body: () throws(AudioEncoder.Failure) -> Result
+  ) throws(RecordingError) -> Result {
+    do { return try body() } catch { throw .encodingFailed(path: path, reason: error.reason) }
+  }
+}
+
+extension MovieTrack {
+  /// The duration of a sample in a fragment, unless the fragment states another.
+  fileprivate var defaultTicks: UInt32 {
+    if case .aac = media { UInt32(StereoTrack.packetFrames) } else { 1 }
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A `moof` box and its `mdat` box: AAC packets, PCM frames and metadata of one segment.
+struct MovieFragment {
+  var packets: [[UInt8]] = []
+  /// PCM, frames x channels.
+  var sound: [UInt8] = []
+  var frames = 0
+  /// Metadata samples, with their durations in ticks of the sample rate.
+  var metadata: [(bytes: [UInt8], ticks: Int)] = []
+
+  /// Offsets of the three kinds of samples from the start of the fragment.
+  struct Offsets {
+    var packets: Int
+    var sound: Int
+    var metadata: Int
+  }
+
+  /// Returns the boxes.
+  ///
+  /// - Parameters:
+  ///   - sequence: the number of the fragment, from 1.
+  ///   - frame: the index of the first frame.
+  ///   - packet: the index of the first AAC packet.
+  ///   - soundTrack: the number of the PCM track.
+  func bytes(
+    sequence: UInt32, frame: Int64, packet: Int64, soundTrack: UInt32
+  ) -> (bytes: [UInt8], offsets: Offsets) {
+    func header(_ offsets: Offsets) -> [UInt8] {
+      BoxBytes.of { boxes in
+        boxes.box("moof") { moof in
+          moof.box("mfhd", flags: 0) { $0.put(sequence) }
+          writePackets(to: &moof, at: packet, offset: offsets.packets)
+          writeSound(to: &moof, track: soundTrack, at: frame, offset: offsets.sound)
+          writeMetadata(to: &moof, at: frame, offset: offsets.metadata)
+        }
+      }
+    }
+    // The length of the header does not depend on the offsets.
+    let start = header(Offsets(packets: 0, sound: 0, metadata: 0)).count + 8
+    let packetBytes = packets.reduce(0) { $0 + $1.count }
+    let offsets = Offsets(
+      packets: start, sound: start + packetBytes, metadata: start + packetBytes + sound.count)
+    var result = BoxBytes()
+    result.put(header(offsets))
+    result.box("mdat") { data in
+      for packet in packets { data.put(packet) }
+      data.put(sound)
+      for sample in metadata { data.put(sample.bytes) }
+    }
+    return (result.bytes, offsets)
+  }
+
+  private func writePackets(to moof: inout BoxBytes, at packet: Int64, offset: Int) {
+    guard !packets.isEmpty else { return }
+    // Each sample has a size. The duration is the default.
+    let time = packet * Int64(StereoTrack.packetFrames)
+    writeRun(to: &moof, track: 1, time: time, flags: 0x200, count: packets.count, offset: offset) {
+      for packet in packets { $0.put(UInt32(packet.count)) }
+    }
+  }
+
+  /// All frames are one sample: readers need far less memory and time than for one sample a frame.
+  private func writeSound(to moof: inout BoxBytes, track: UInt32, at frame: Int64, offset: Int) {
+    guard frames > 0 else { return }
+    writeRun(to: &moof, track: track, time: frame, flags: 0x300, count: 1, offset: offset) {
+      $0.put(UInt32(frames))
+      $0.put(UInt32(sound.count))
+    }
+  }
+
+  private func writeMetadata(to moof: inout BoxBytes, at frame: Int64, offset: Int) {
+    guard !metadata.isEmpty else { return }
+    let count = metadata.count
+    writeRun(to: &moof, track: 3, time: frame, flags: 0x300, count: count, offset: offset) {
+      for sample in metadata {
+        $0.put(UInt32(sample.ticks))
+        $0.put(UInt32(sample.bytes.count))
+      }
+    }
+  }
+
+  private func writeRun(
+    to moof: inout BoxBytes, track: UInt32, time: Int64, flags: UInt32, count: Int, offset: Int,
+    samples: (inout BoxBytes) -> Void
+  ) {
+    moof.box("traf") { run in
+      // Offsets count from the start of the moof box.
+      run.box("tfhd", flags: 0x20000) { $0.put(track) }
+      run.box("tfdt", version: 1, flags: 0) { $0.put(UInt64(time)) }
+      run.box("trun", flags: flags | 1) { table in
+        table.put(UInt32(count))
+        table.put(UInt32(offset))
+        samples(&table)
+      }
+    }
+  }
+}
+
+/// Samples of the metadata track.
+enum MetadataSample {
+  /// Returns a sample with one value: its length, the local identifier of the key, and the value.
+  static func bytes(_ json: String) -> [UInt8] {
+    BoxBytes.of { $0.box("\0\0\0\u{1}") { $0.put(json) } }
+  }
+
+  /// Returns a JSON object with the second, the peak level of each channel in dB relative to full
+  /// scale, and the note.
+  static func json(_ segment: RecordingSegment, second: Int64, channels: Int) -> String {
+    let peaks = (0..<channels).map { channel in
+      var peak: Float = 0
+      for index in stride(from: channel, to: segment.samples.count, by: channels) {
+        peak = max(peak, abs(segment.samples[index]))
+      }
+      return tenths(max(-200, Decibels.of(peak)))
+    }
+    var members = [#""second":\#(second)"#, #""peak":[\#(peaks.joined(separator: ","))]"#]
+    if let azimuth = segment.note.azimuthDegrees { members.append(#""azimuth":\#(tenths(azimuth))"#) }
+    if let elevation = segment.note.elevationDegrees {
+      members.append(#""elevation":\#(tenths(elevation))"#)
+    }
+    members.append(#""lost":\#(segment.note.lostFrames)"#)
+    return "{" + members.joined(separator: ",") + "}"
+  }
+
+  /// Returns a number with one decimal; 0.0 for a number that is not finite.
+  private static func tenths(_ value: Double) -> String {
+    guard value.isFinite, abs(value) < 1e9 else { return "0.0" }
+    return String((value * 10).rounded() / 10)
+  }
+}

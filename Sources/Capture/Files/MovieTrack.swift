@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One track of a movie, with the index of its samples (Apple, QuickTime File Format).
+struct MovieTrack {
+  let identifier: UInt32
+  let media: MovieMedia
+  var isEnabled = true
+  /// Tracks with the same number other than 0 are alternatives.
+  var alternateGroup: Int16 = 0
+  /// The type of a reference to another track, and the number of that track.
+  var reference: (type: String, track: UInt32)?
+  /// The number of samples before the first one that is presented: the delay of the encoder.
+  var delay: Int64 = 0
+
+  /// Offset and number of samples of each chunk.
+  private(set) var chunks: [(offset: Int64, samples: UInt32)] = []
+  /// The size of each sample in bytes; empty if all have the same.
+  private(set) var sizes: [UInt32] = []
+  /// Runs of samples with the same duration.
+  private(set) var durations: [(count: UInt32, ticks: UInt32)] = []
+  /// The total duration of the samples, in ticks of the sample rate.
+  private(set) var length: Int64 = 0
+
+  init(_ identifier: UInt32, _ media: MovieMedia) {
+    self.identifier = identifier
+    self.media = media
+  }
+
+  /// Adds a chunk of samples with sizes of their own.
+  mutating func add(offset: Int64, sizes new: [Int], ticks: [Int]) {
+    guard !new.isEmpty else { return }
+    chunks.append((offset, UInt32(new.count)))
+    sizes += new.map { UInt32($0) }
+    for ticks in ticks { add(count: 1, ticks: ticks) }
+  }
+
+  /// Adds a chunk of samples of one tick and of the track's size.
+  mutating func add(offset: Int64, frames: Int) {
+    guard frames > 0 else { return }
+    chunks.append((offset, UInt32(frames)))
+    add(count: frames, ticks: 1)
+  }
+
+  /// Makes the last sample shorter by `excess` ticks, if it is longer than that.
+  mutating func shortenLast(by excess: Int64) {
+    guard excess > 0, let last = durations.last, Int64(last.ticks) > excess else { return }
+    durations.removeLast()
+    length -= Int64(last.count) * Int64(last.ticks)
+    if last.count > 1 { add(count: Int(last.count) - 1, ticks: Int(last.ticks)) }
+    add(count: 1, ticks: Int(Int64(last.ticks) - excess))
+  }
+
+  private mutating func add(count: Int, ticks: Int) {
+    length += Int64(count) * Int64(ticks)
+    if let last = durations.last, last.ticks == UInt32(ticks),
+      Int(last.count) + count <= Int(UInt32.max)
+    {
+      durations[durations.count - 1].count += UInt32(count)
+    } else {
+      durations.append((UInt32(count), UInt32(ticks)))
+    }
+  }
+}
+
+extension MovieTrack {
+  /// Adds the `trak` box.
+  ///
+  /// - Parameters:
+  ///   - rate: ticks per second of the movie and the track.
+  ///   - frames: the length of the movie in ticks.
+  ///   - date: seconds since 1904.
+  func write(to boxes: inout BoxBytes, rate: Int, frames: Int64, date: UInt32) {
+    boxes.box("trak") { track in
+      // Flags: enabled, in the movie, in the preview.
+      track.box("tkhd", flags: isEnabled ? 7 : 6) { header in
+        header.put(date)
+        header.put(date)
+        header.put(identifier)
+        header.zeros(4)
+        header.put(UInt32(clamping: frames))
+        header.zeros(10)
+        header.put(alternateGroup)
+        header.put(media.isSound ? UInt16(0x100) : 0)
+        header.zeros(2)
+        header.putMatrix()
+        header.zeros(8)
+      }
+      if delay > 0 {
+        // A duration of 0 stands for the whole track as long as it is in fragments.
+        track.box("edts") { edits in
+          edits.box("elst", flags: 0) { list in
+            list.put(UInt32(1))
+            list.put(UInt32(clamping: frames))
+            list.put(Int32(delay))
+            list.put(UInt32(0x10000))
+          }
+        }
+      }
+      if let reference {
+        track.box("tref") { $0.box(reference.type) { $0.put(reference.track) } }
+      }
+      track.box("mdia") { writeMedia(to: &$0, rate: rate, date: date) }
+    }
+  }
+
+  private func writeMedia(to boxes: inout BoxBytes, rate: Int, date: UInt32) {
+    boxes.box("mdhd", flags: 0) { header in
+      header.put(date)
+      header.put(date)
+      header.put(UInt32(rate))
+      header.put(UInt32(clamping: length))
+      // The language is undetermined ("und").
+      header.put(UInt16(0x55C4))
+      header.zeros(2)
+    }
+    boxes.writeHandler("mhlr", media.isSound ? "soun" : "meta")
+    boxes.box("minf") { information in
+      if media.isSound {
+        information.box("smhd", flags: 0) { $0.zeros(4) }
+      } else {
+        information.box("gmhd") { header in
+          header.box("gmin", flags: 0) { general in
+            // Graphics mode dither copy with grey, as QuickTime writes it.
+            for value in [0x40, 0x8000, 0x8000, 0x8000, 0, 0] { general.put(UInt16(value)) }
+          }
+        }
+      }
+      information.writeHandler("dhlr", "alis")
+      information.box("dinf") { data in
+        data.box("dref", flags: 0) { references in
+          references.put(UInt32(1))
+          // The samples are in this file.
+          references.box("alis", flags: 1) { _ in }
+        }
+      }
+      information.box("stbl") { writeIndex(to: &$0) }
+    }
+  }
+
+  private func writeIndex(to boxes: inout BoxBytes) {
+    boxes.box("stsd", flags: 0) { descriptions in
+      descriptions.put(UInt32(1))
+      media.writeDescription(to: &descriptions)
+    }
+    boxes.box("stts", flags: 0) { table in
+      table.put(UInt32(durations.count))
+      for run in durations {
+        table.put(run.count)
+        table.put(run.ticks)
+      }
+    }
+    boxes.box("stsc", flags: 0) { table in
+      let starts = chunks.indices.filter { $0 == 0 || chunks[$0].samples != chunks[$0 - 1].samples }
+      table.put(UInt32(starts.count))
+      for start in starts {
+        table.put(UInt32(start + 1))
+        table.put(chunks[start].samples)
+        table.put(UInt32(1))
+      }
+    }
+    boxes.box("stsz", flags: 0) { table in
+      table.put(UInt32(chunks.isEmpty ? 0 : media.sampleSize))
+      let samples = chunks.reduce(0) { $0 + Int64($1.samples) }
+      table.put(UInt32(clamping: samples))
+      for size in sizes { table.put(size) }
+    }
+    boxes.box("co64", flags: 0) { table in
+      table.put(UInt32(chunks.count))
+      for chunk in chunks { table.put(UInt64(chunk.offset)) }
+    }
+  }
+}
+
+extension BoxBytes {
+  /// Adds the identity matrix of a movie or a track.
+  mutating func putMatrix() {
+    for value in [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x4000_0000] { put(UInt32(value)) }
+  }
+
+  fileprivate mutating func writeHandler(_ type: String, _ subtype: String) {
+    box("hdlr", flags: 0) { handler in
+      handler.put(type)
+      handler.put(subtype)
+      // Manufacturer, flags, mask, and an empty name.
+      handler.zeros(13)
+    }
+  }
+}

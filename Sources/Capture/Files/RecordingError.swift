@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The reason why a recording cannot be written. `description` is one line that says what failed,
+/// why, and what to do.
+public enum RecordingError: Error, Sendable, Equatable {
+  /// The file exists and overwriting was not asked for.
+  case exists(path: String)
+  case isDirectory(path: String)
+  case notRegularFile(path: String)
+  case cannotCreate(path: String, reason: String)
+  /// No space is left on the disk, or the user's quota is used up.
+  case diskFull(path: String)
+  /// The file system or a limit of the process allows no larger file.
+  case fileTooLarge(path: String)
+  case writeFailed(path: String, reason: String)
+  /// The end of the file name selects no container.
+  case unknownContainer(path: String)
+  /// The container cannot store the format, for the reason given, with advice.
+  case unsupported(path: String, reason: String)
+  /// An encoder or a multiplexer of FFmpeg failed.
+  case encodingFailed(path: String, reason: String)
+}
+
+extension RecordingError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .exists(let path):
+      "\(printable(path)): exists already; choose another name or ask for it to be overwritten"
+    case .isDirectory(let path):
+      "\(printable(path)): is a directory; choose the name of a file in it"
+    case .notRegularFile(let path):
+      "\(printable(path)): is not a regular file and cannot hold a recording; choose another name"
+    case .cannotCreate(let path, let reason):
+      "\(printable(path)): cannot be created (\(printable(reason))); choose another folder"
+    case .diskFull(let path):
+      "\(printable(path)): no space is left on the disk, so the recording has stopped; "
+        + "the file plays to this point; free some space"
+    case .fileTooLarge(let path):
+      "\(printable(path)): the file system allows no larger file, so the recording has stopped; "
+        + "the file plays to this point; use another disk"
+    case .writeFailed(let path, let reason):
+      "\(printable(path)): cannot be written (\(printable(reason))), so the recording has stopped; "
+        + "check the disk"
+    case .unknownContainer(let path):
+      "\(printable(path)): the name selects no file format; end it with "
+        + RecordingContainer.suffixes.dropLast().joined(separator: ", ") + " or "
+        + (RecordingContainer.suffixes.last ?? "")
+    case .unsupported(let path, let reason): "\(printable(path)): \(reason)"
+    case .encodingFailed(let path, let reason):
+      "\(printable(path)): the sound cannot be encoded (\(printable(reason))); "
+        + "choose another file format"
+    }
+  }
+}
+
+/// Returns `text` with U+FFFD in place of control characters, so that it prints as one line.
+private func printable(_ text: String) -> String {
+  let scalars = text.unicodeScalars.map { scalar in
+    scalar.properties.generalCategory == .control || [0x2028, 0x2029].contains(scalar.value)
+      ? "\u{FFFD}" : scalar
+  }
+  return String(String.UnicodeScalarView(scalars))
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The file of a recording while it grows.
+///
+/// The file has its final name from the start, and it can be read at any time: if the program is
+/// killed, at most the last second is missing. Blocks are interleaved, because sound servers
+/// deliver them so and every container stores them so.
+///
+/// Samples that are not finite become silence. For `pcm24`, a sample becomes the nearest multiple
+/// of 2^-23 in the range from -1 to 1 - 2^-23. `counts` has the number of samples that this
+/// changed.
+///
+/// ## Errors
+/// The first error ends the recording: the file is cut back to its last whole segment, and every
+/// later `append` and `flush` throws the same error. `finish` still completes the file.
+///
+/// ## Threading
+/// Use a file from one thread at a time. The calls write to the disk, so they may block.
+public protocol RecordingFile: AnyObject {
+  var format: RecordingFormat { get }
+  var counts: RecordingCounts { get }
+  /// Facts about the second that is recorded now. They are stored with that second and then
+  /// cleared. Containers other than a movie with a soundfield ignore them.
+  var note: RecordingNote { get set }
+  /// The parameters of the Audio Mix, a JSON object. A movie with a soundfield stores it as the
+  /// last metadata sample.
+  var tuning: String { get set }
+  /// Bytes that one second needs. For FLAC, this is the mean so far.
+  var bytesPerSecond: Double { get }
+  /// Bytes that are free for this user on the disk of the file; nil if that is unknown.
+  var freeBytes: Int64? { get }
+
+  /// Appends a block.
+  ///
+  /// - Parameter samples: frames x channels, full scale 1. The count must be a multiple of the
+  ///   number of channels.
+  /// - Throws: `RecordingError.diskFull`, `.fileTooLarge`, `.writeFailed` or `.encodingFailed`.
+  func append(_ samples: UnsafeBufferPointer<Float>) throws(RecordingError)
+
+  /// Writes all whole frames that are still in memory, for instance at a pause. FLAC keeps up to
+  /// one encoder frame (about 0.1 s).
+  ///
+  /// - Throws: the errors of `append`.
+  func flush() throws(RecordingError)
+
+  /// Writes the rest, completes the file and closes it. Further calls do nothing.
+  ///
+  /// - Throws: the errors of `append`. The file is closed and can be read all the same.
+  func finish() throws(RecordingError)
+}
+
+extension RecordingFile {
+  /// Appends a block, frames x channels.
+  public func append(_ samples: [Float]) throws(RecordingError) {
+    try samples.withUnsafeBufferPointer { block throws(RecordingError) in try append(block) }
+  }
+
+  /// The time for which the free space lasts, in seconds; nil if that is unknown.
+  public var secondsLeft: Double? {
+    guard let freeBytes, bytesPerSecond > 0 else { return nil }
+    return Double(freeBytes) / bytesPerSecond
+  }
+}
+
+extension RecordingContainer {
+  /// Creates the file of a recording; the end of its name selects the container.
+  ///
+  /// - Parameters:
+  ///   - path: the name of the file, which the file has from now on.
+  ///   - format: the format of the blocks and of the file.
+  ///   - overwriting: whether to replace an existing file. It is kept under another name
+  ///     (`NAME.XXXXXXXX.old`) until sound of the new recording is in the new file. If none
+  ///     arrives, it gets its name back.
+  /// - Throws: `RecordingError` if the format is unsupported or the file cannot be created.
+  public static func open(
+    path: String, format: RecordingFormat, overwriting: Bool = false
+  ) throws(RecordingError) -> any RecordingFile {
+    guard let container = RecordingContainer(path: path) else {
+      throw .unknownContainer(path: path)
+    }
+    try container.requireSupport(of: format, path: path)
+    // The encoders are opened first, so that their errors leave no file behind.
+    let body: any RecordingBody =
+      switch container {
+      case .movie: try MovieBody(format, path: path)
+      case .wave: WaveBody(format)
+      case .flac: try FLACBody(format, path: path)
+      case .matroska: try MatroskaBody(format, path: path)
+      }
+    let output = try RecordingOutput(path: path, overwriting: overwriting)
+    return try SegmentedRecording(format: format, body: body, output: output)
+  }
+
+  /// - Throws: `RecordingError.unsupported` if the container cannot store `format`.
+  private func requireSupport(
+    of format: RecordingFormat, path: String
+  ) throws(RecordingError) {
+    func refuse(_ reason: String) -> RecordingError { .unsupported(path: path, reason: reason) }
+    guard (1...Self.maximumChannels).contains(format.channels) else {
+      throw refuse(
+        "\(format.channels) channels cannot be recorded; choose 1 to \(Self.maximumChannels)")
+    }
+    guard Self.sampleRates.contains(format.sampleRate) else {
+      throw refuse(
+        "\(format.sampleRate) Hz cannot be recorded; choose \(Self.sampleRates.lowerBound) to "
+          + "\(Self.sampleRates.upperBound) Hz")
+    }
+    switch self {
+    case .flac where format.codec == .float:
+      throw refuse("FLAC stores no floating point; choose pcm24 or another file format")
+    case .flac where format.channels > 8:
+      throw refuse(
+        "FLAC stores at most 8 channels, not \(format.channels); choose another file format")
+    case .movie where format.isFirstOrder && !MovieBody.stereoRates.contains(format.sampleRate):
+      throw refuse(
+        "the stereo track of a movie cannot have \(format.sampleRate) Hz; "
+          + "choose 48000 or 96000 Hz, or another file format")
+    default: break
+    }
+  }
+}

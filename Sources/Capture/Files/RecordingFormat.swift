@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ambisonics
+
+/// The sound of a recording and its form in the file. It does not change during the recording.
+public struct RecordingFormat: Sendable, Equatable {
+  /// The form of each sample in the file.
+  public enum Codec: Sendable, Equatable {
+    /// Signed integers of 24 bits. Full scale is 2^23, so sound that was 16 or 24 bits wide before
+    /// it became Float32 keeps its values.
+    case pcm24
+    /// 32-bit floating point, bit for bit.
+    case float
+  }
+
+  /// The stereo track of a movie with a first-order soundfield.
+  public enum Stereo: Sendable, Equatable {
+    /// Left is (W + Y) / 2 and right is (W - Y) / 2: two cardioids to the left and to the right.
+    case wy
+    /// Two cardioids at 55 degrees to the left and to the right.
+    case xy
+  }
+
+  public var layout: ChannelLayout
+  /// Frames per second, in Hz.
+  public var sampleRate: Int
+  public var codec: Codec
+  public var stereo: Stereo
+
+  public init(
+    layout: ChannelLayout, sampleRate: Int, codec: Codec = .pcm24, stereo: Stereo = .wy
+  ) {
+    self.layout = layout
+    self.sampleRate = sampleRate
+    self.codec = codec
+    self.stereo = stereo
+  }
+
+  public var channels: Int { layout.channelCount }
+
+  /// Bytes of one uncompressed frame.
+  var bytesPerFrame: Int { channels * (codec == .pcm24 ? 3 : 4) }
+
+  /// Whether the sound is a first-order soundfield in ACN order and SN3D scale.
+  var isFirstOrder: Bool {
+    layout == .ambisonics(order: 1, convention: .ambiX, headLocked: false)
+  }
+}
+
+/// The kind of a recording's file, which the end of its name selects.
+public enum RecordingContainer: Sendable, Equatable, CaseIterable {
+  /// A QuickTime movie (`.mov`, `.qta`).
+  case movie
+  /// RIFF/WAVE, which becomes RF64 beyond 4 GiB (`.wav`).
+  case wave
+  /// FLAC with 24 bits (`.flac`).
+  case flac
+  /// Matroska with PCM (`.mka`).
+  case matroska
+
+  /// Returns the container of a file name; nil if the end of the name selects none.
+  public init?(path: String) {
+    let name = path.split(separator: "/").last ?? ""
+    guard let dot = name.lastIndex(of: ".") else { return nil }
+    switch name[name.index(after: dot)...].lowercased() {
+    case "mov", "qta": self = .movie
+    case "wav": self = .wave
+    case "flac": self = .flac
+    case "mka": self = .matroska
+    default: return nil
+    }
+  }
+
+  /// The ends of file names, for messages.
+  public static let suffixes = [".mov", ".qta", ".wav", ".flac", ".mka"]
+
+  /// The sample rates that every container can store, in Hz.
+  public static let sampleRates = 8000...384_000
+  /// The largest number of channels of a recording.
+  public static let maximumChannels = 66
+}
+
+/// Facts about one second of a recording, which a movie keeps in its metadata track.
+public struct RecordingNote: Sendable, Equatable {
+  /// Direction of arrival in degrees, azimuth positive to the left; nil if it is unknown.
+  public var azimuthDegrees: Double?
+  /// Elevation of the direction of arrival in degrees, positive upwards; nil if it is unknown.
+  public var elevationDegrees: Double?
+  /// The number of frames that were lost and filled with silence.
+  public var lostFrames = 0
+
+  public init(
+    azimuthDegrees: Double? = nil, elevationDegrees: Double? = nil, lostFrames: Int = 0
+  ) {
+    self.azimuthDegrees = azimuthDegrees
+    self.elevationDegrees = elevationDegrees
+    self.lostFrames = lostFrames
+  }
+}
+
+/// Counts of a recording so far.
+public struct RecordingCounts: Sendable, Equatable {
+  /// The number of frames that were appended.
+  public var frames: Int64 = 0
+  /// The number of frames that are in the file and can be read from it.
+  public var storedFrames: Int64 = 0
+  /// The number of samples that were not finite and became silence.
+  public var invalidSamples: Int64 = 0
+  /// The number of samples outside the range of `pcm24`, which became the nearest value in it.
+  public var clippedSamples: Int64 = 0
+}

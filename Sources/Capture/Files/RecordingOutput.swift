@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import System
+
+/// The descriptor of a recording's file. A failed append leaves the file as it was before.
+final class RecordingOutput {
+  let path: String
+  /// The size of the file in bytes, without a failed append.
+  private(set) var size: Int64 = 0
+  private let descriptor: Int32
+  private var isOpen = true
+  /// The names of the new file and of the file that it replaces; nil if nothing must be restored.
+  private var replaced: (name: String, aside: String)?
+
+  /// Creates the file under its final name.
+  ///
+  /// - Throws: `.exists`, `.isDirectory`, `.notRegularFile`, `.diskFull` or `.cannotCreate`.
+  init(path: String, overwriting: Bool) throws(RecordingError) {
+    self.path = path
+    var descriptor = Self.create(path, mode: 0o666)
+    if descriptor < 0, errno == EEXIST {
+      var status = stat()
+      // A symbolic link that leads nowhere exists too.
+      let kind = stat(path, &status) == 0 ? status.st_mode & S_IFMT : S_IFLNK
+      if kind == S_IFDIR { throw .isDirectory(path: path) }
+      if kind == S_IFREG, !overwriting { throw .exists(path: path) }
+      guard kind == S_IFREG, let name = SystemFile.resolved(path) else {
+        throw .notRegularFile(path: path)
+      }
+      let aside = name + "." + Self.mark() + ".old"
+      guard rename(name, aside) == 0 else { throw Self.creationError(path) }
+      descriptor = Self.create(name, mode: status.st_mode & 0o7777)
+      if descriptor < 0 {
+        let error = Self.creationError(path)
+        rename(aside, name)
+        throw error
+      }
+      replaced = (name, aside)
+    }
+    guard descriptor >= 0 else { throw Self.creationError(path) }
+    self.descriptor = descriptor
+  }
+
+  deinit { close() }
+
+  /// Appends all of `bytes`, or nothing if that fails.
+  func append(_ bytes: [UInt8]) throws(RecordingError) {
+    guard !bytes.isEmpty else { return }
+    guard write(bytes, at: size) else {
+      let error = failure()
+      // The space of an incomplete segment returns to the disk.
+      ftruncate(descriptor, off_t(size))
+      throw error
+    }
+    size += Int64(bytes.count)
+  }
+
+  /// Replaces bytes that the file already has.
+  func patch(_ bytes: [UInt8], at offset: Int64) throws(RecordingError) {
+    guard write(bytes, at: offset) else { throw failure() }
+  }
+
+  /// Removes all bytes from `end` on.
+  func cut(to end: Int64) {
+    guard end < size, ftruncate(descriptor, off_t(end)) == 0 else { return }
+    size = end
+  }
+
+  /// Waits until the disk has all bytes.
+  func synchronise() throws(RecordingError) {
+    // Some file systems do not support this; they report EINVAL.
+    guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure() }
+  }
+
+  /// Removes the file that this one replaces: from now on, this one has sound.
+  func discardReplaced() {
+    if let replaced { unlink(replaced.aside) }
+    replaced = nil
+  }
+
+  /// Closes the file. If it has no sound and has replaced a file, that file gets its name back.
+  func close() {
+    guard isOpen else { return }
+    isOpen = false
+    Glibc.close(descriptor)
+    if let replaced { rename(replaced.aside, replaced.name) }
+    replaced = nil
+  }
+
+  /// Closes and removes the file. If it has replaced a file, that file gets its name back.
+  func remove() {
+    if isOpen { unlink(replaced?.name ?? path) }
+    close()
+  }
+
+  /// Bytes that are free for this user; nil if the file system does not tell.
+  var freeBytes: Int64? {
+    var status = statvfs()
+    guard isOpen, fstatvfs(descriptor, &status) == 0 else { return nil }
+    return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
+  }
+
+  /// Writes all of `bytes`. Returns false, with `errno` set, if a call fails.
+  private func write(_ bytes: [UInt8], at offset: Int64) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      var done = 0
+      while done < bytes.count {
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+        let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + done)
+        if count > 0 {
+          done += count
+        } else if count == 0 || errno != EINTR {
+          return false
+        }
+      }
+      return true
+    }
+  }
+
+  private func failure() -> RecordingError {
+    switch errno {
+    case ENOSPC, EDQUOT: .diskFull(path: path)
+    case EFBIG: .fileTooLarge(path: path)
+    default: .writeFailed(path: path, reason: SystemError.latest.description)
+    }
+  }
+
+  private static func creationError(_ path: String) -> RecordingError {
+    switch errno {
+    case ENOSPC, EDQUOT: .diskFull(path: path)
+    default: .cannotCreate(path: path, reason: SystemError.latest.description)
+    }
+  }
+
+  private static func create(_ path: String, mode: mode_t) -> Int32 {
+    open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+  }
+
+  private static func mark() -> String {
+    let text = String(UInt64.random(in: 0 ... .max), radix: 36)
+    return String(repeating: "0", count: max(0, 8 - text.count)) + text.suffix(8)
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Consecutive frames that a container stores together.
+struct RecordingSegment {
+  /// Frames x channels. All samples are finite; for `pcm24`, they are multiples of 2^-23.
+  let samples: UnsafeBufferPointer<Float>
+  let frames: Int
+  let note: RecordingNote
+}
+
+/// The part of a recording that depends on the container.
+protocol RecordingBody: AnyObject {
+  /// The length of a segment in seconds; at most 1.
+  var segmentSeconds: Double { get }
+  /// Frames that are in the file and can be read from it.
+  var storedFrames: Int64 { get }
+
+  /// Writes what precedes the first segment.
+  func begin(_ output: RecordingOutput) throws(RecordingError)
+  /// Writes a segment, so that it can be read even if the program is killed afterwards.
+  func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError)
+  /// Completes the file.
+  ///
+  /// - Parameters:
+  ///   - tuning: the parameters of the Audio Mix, a JSON object.
+  ///   - isWhole: whether every segment was written. Otherwise, the file has those before the error.
+  func finish(
+    _ output: RecordingOutput, tuning: String, isWhole: Bool
+  ) throws(RecordingError)
+}
+
+/// A recording that collects blocks into segments and leaves their form to the container.
+final class SegmentedRecording: RecordingFile {
+  let format: RecordingFormat
+  private(set) var counts = RecordingCounts()
+  var note = RecordingNote()
+  var tuning = #"{"version":1}"#
+  private let body: any RecordingBody
+  private let output: RecordingOutput
+  /// The frames that no segment has yet, frames x channels.
+  private let pending: UnsafeMutableBufferPointer<Float>
+  private var pendingSamples = 0
+  private var failure: RecordingError?
+  private var isFinished = false
+
+  /// Writes the start of the file.
+  ///
+  /// - Throws: the errors of `append`. A file without sound is then removed.
+  init(
+    format: RecordingFormat, body: any RecordingBody, output: RecordingOutput
+  ) throws(RecordingError) {
+    self.format = format
+    self.body = body
+    self.output = output
+    let frames = max(1, Int(body.segmentSeconds * Double(format.sampleRate)))
+    pending = .allocate(capacity: frames * format.channels)
+    pending.initialize(repeating: 0)
+    do { try body.begin(output) } catch {
+      output.remove()
+      throw error
+    }
+  }
+
+  deinit {
+    output.close()
+    pending.deallocate()
+  }
+
+  var freeBytes: Int64? { output.freeBytes }
+
+  var bytesPerSecond: Double {
+    let rate = Double(format.sampleRate)
+    guard body.storedFrames > 0 else { return rate * Double(format.bytesPerFrame) }
+    return Double(output.size) * rate / Double(body.storedFrames)
+  }
+
+  func append(_ samples: UnsafeBufferPointer<Float>) throws(RecordingError) {
+    precondition(
+      samples.count.isMultiple(of: format.channels),
+      "\(samples.count) samples do not fill frames of \(format.channels) channels")
+    if let failure { throw failure }
+    guard !isFinished else { return }
+    var done = 0
+    while done < samples.count {
+      let count = min(samples.count - done, pending.count - pendingSamples)
+      take(UnsafeBufferPointer(rebasing: samples[done..<done + count]))
+      done += count
+      counts.frames += Int64(count / format.channels)
+      if pendingSamples == pending.count { try flush() }
+    }
+  }
+
+  func flush() throws(RecordingError) {
+    if let failure { throw failure }
+    guard pendingSamples > 0 else { return }
+    let segment = RecordingSegment(
+      samples: UnsafeBufferPointer(rebasing: pending[..<pendingSamples]),
+      frames: pendingSamples / format.channels, note: note)
+    do { try body.write(segment, to: output) } catch {
+      failure = error
+      throw error
+    }
+    pendingSamples = 0
+    note = RecordingNote()
+    counts.storedFrames = body.storedFrames
+    if counts.storedFrames > 0 { output.discardReplaced() }
+  }
+
+  func finish() throws(RecordingError) {
+    guard !isFinished else { return }
+    isFinished = true
+    let wasWhole = failure == nil
+    var latest: RecordingError?
+    if wasWhole {
+      do { try flush() } catch { latest = error }
+    }
+    do {
+      try body.finish(output, tuning: tuning, isWhole: failure == nil)
+      try output.synchronise()
+    } catch { latest = latest ?? error }
+    counts.storedFrames = body.storedFrames
+    if counts.storedFrames > 0 { output.discardReplaced() }
+    output.close()
+    if wasWhole, let latest { throw latest }
+  }
+
+  /// Adds samples to the segment. They must fit into it.
+  private func take(_ samples: UnsafeBufferPointer<Float>) {
+    let place = UnsafeMutableBufferPointer(rebasing: pending[pendingSamples...])
+    for index in samples.indices {
+      var sample = samples[index]
+      if !sample.isFinite {
+        counts.invalidSamples += 1
+        sample = 0
+      }
+      if format.codec == .pcm24 {
+        let value = (sample * 0x1p23).rounded(.toNearestOrEven)
+        let nearest = min(max(value, -0x1p23), 0x1p23 - 1)
+        if nearest != value { counts.clippedSamples += 1 }
+        sample = nearest * 0x1p-23
+      }
+      place[index] = sample
+    }
+    pendingSamples += samples.count
+  }
+}
