@@ -177,13 +177,13 @@ let tests: [Target] = [
     name: "HTTPFetchingTests", dependencies: ["HTTPFetching", "HLS", "TestSupport"]),
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .executableTarget(
-    name: "recording-writer",
-    dependencies: ["Capture", "Ambisonics", "TestSupport", "CRealtime"],
-    path: "Tests/RecordingWriter"),
+    name: "recording-probe",
+    dependencies: ["Capture", "Media", "Ambisonics", "TestSupport", "CRealtime"],
+    path: "Tests/RecordingProbe"),
   .testTarget(
     name: "CaptureTests",
     dependencies: [
-      "Capture", "Media", "Ambisonics", "System", "TestSupport", "recording-writer",
+      "Capture", "Media", "Ambisonics", "System", "TestSupport", "recording-probe",
     ]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "Laboratory", "TestSupport"]),
   .testTarget(

@@ -108,4 +108,6 @@ public struct RecordingCounts: Sendable, Equatable {
   public var invalidSamples: Int64 = 0
   /// The number of samples outside the range of `pcm24`, which became the nearest value in it.
   public var clippedSamples: Int64 = 0
+
+  public init() {}
 }

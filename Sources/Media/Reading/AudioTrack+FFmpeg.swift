@@ -53,7 +53,8 @@ extension AudioTrack {
     statedFrames = labels.statedFrames(parameters)
     layout =
       labels.layout(stream: stream, channels: channels)
-      ?? ChannelLayout(parameters.pointee.ch_layout)
+      ?? (channels > 2 && Self.hasEmptyMask(stream, in: demuxer)
+        ? .unknown(channels: channels) : ChannelLayout(parameters.pointee.ch_layout))
     problem = Self.problem(parameters, codec: codec, channels: channels, rate: sampleRate)
     isBinaural =
       channels == 2
@@ -76,6 +77,16 @@ extension AudioTrack {
     if layout.channelCount != channels { track.layout = layout }
     track.problem = Self.formatProblem(channels: track.channels, rate: track.sampleRate)
     return track
+  }
+
+  /// Whether a FLAC file states that its channels are no loudspeakers. The comment has a mask of 0
+  /// then (RFC 9639, section 8.6.2), which libavformat ignores.
+  private static func hasEmptyMask(
+    _ stream: UnsafeMutablePointer<AVStream>, in demuxer: Demuxer
+  ) -> Bool {
+    let text = demuxer.tag("WAVEFORMATEXTENSIBLE_CHANNEL_MASK", of: stream)?.lowercased()
+    guard let text, text.hasPrefix("0x") else { return text == "0" }
+    return UInt64(text.dropFirst(2), radix: 16) == 0
   }
 
   private static func problem(
