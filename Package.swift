@@ -178,7 +178,7 @@ let tests: [Target] = [
   .testTarget(name: "MediaTests", dependencies: ["Media", "Ambisonics", "TestSupport"]),
   .executableTarget(
     name: "recording-probe",
-    dependencies: ["Capture", "Media", "Ambisonics", "TestSupport", "CRealtime"],
+    dependencies: ["Capture", "Media", "Ambisonics", "System", "TestSupport", "CRealtime"],
     path: "Tests/RecordingProbe"),
   .testTarget(
     name: "CaptureTests",

@@ -3,6 +3,7 @@
 import CRealtime
 import Glibc
 import Media
+import System
 
 /// Reads a file to its end and prints `opened MILLISECONDS`, `frames N`, `last VALUE` (the last
 /// sample of the first channel times 2^23) and `memory KIB` (the largest amount used). Returns the
@@ -25,12 +26,19 @@ func read(_ path: String) -> Int32 {
     }
     print("frames \(frames)")
     print("last \(Int(last * 0x1p23))")
-    var usage = rusage()
-    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    print("memory \(usage.ru_maxrss)")
+    print("memory \(peakMemory())")
     return 0
   } catch {
     print("failed \(error)")
     return 1
   }
+}
+
+/// Returns the largest amount of memory that this program has used, in KiB. `getrusage` would
+/// include the program that started this one.
+private func peakMemory() -> Int {
+  let status = (try? SystemFile.contents("/proc/self/status", limit: 8192)) ?? []
+  let line = String(decoding: status, as: UTF8.self).split(separator: "\n")
+    .first { $0.hasPrefix("VmHWM:") }
+  return line.flatMap { Int($0.split(separator: " ").dropFirst().first ?? "") } ?? 0
 }

@@ -64,7 +64,9 @@ final class MatroskaBody: RecordingBody {
       try writeBlock(bytes[range], at: storedFrames + Int64(done), frames: count)
       done += count
     }
-    // Writing nothing ends the cluster.
+    // The multiplexer holds the last block back until another one follows, even if that is empty.
+    // Writing no packet ends the cluster.
+    try writeBlock([], at: storedFrames + Int64(segment.frames), frames: 0)
     try require(av_write_frame(context, nil))
     try staged.apply(to: output)
     storedFrames += Int64(segment.frames)
@@ -84,7 +86,10 @@ final class MatroskaBody: RecordingBody {
   ) throws(RecordingError) {
     try require(av_new_packet(packet, Int32(bytes.count)))
     defer { av_packet_unref(packet) }
-    bytes.withUnsafeBytes { packet.pointee.data.update(from: $0.baseAddress!.assumingMemoryBound(to: UInt8.self), count: $0.count) }
+    bytes.withUnsafeBytes { source in
+      UnsafeMutableRawBufferPointer(start: packet.pointee.data, count: source.count)
+        .copyMemory(from: source)
+    }
     let stream = context.pointee.streams[0]!.pointee
     let base = AVRational(num: 1, den: Int32(format.sampleRate))
     packet.pointee.pts = av_rescale_q(frame, base, stream.time_base)

@@ -130,15 +130,23 @@ final class MovieBody: RecordingBody {
     (Int(storedFrames) + StereoTrack.delay - 1) / StereoTrack.packetFrames + 1
   }
 
-  private func store(
+  func store(
     _ fragment: MovieFragment, in output: RecordingOutput
   ) throws(RecordingError) {
     sequence += 1
     let start = output.size
-    let (bytes, offsets) = fragment.bytes(
+    var (bytes, offsets) = fragment.bytes(
       sequence: sequence, frame: storedFrames, packet: Int64(aac?.sizes.count ?? 0),
       soundTrack: sound.identifier)
+    // FFmpeg rejects a file that ends within a moof box. If this process is killed while it writes,
+    // the file ends with a free box instead, which readers skip.
+    let header = Array(bytes[..<8])
+    bytes.replaceSubrange(..<8, with: BoxBytes.of { box in
+      box.put(UInt32(bytes.count))
+      box.put("free")
+    })
     try output.append(bytes)
+    try output.patch(header, at: start)
     aac?.add(
       offset: start + Int64(offsets.packets), sizes: fragment.packets.map(\.count),
       ticks: fragment.packets.map { _ in StereoTrack.packetFrames })

@@ -41,13 +41,16 @@ struct MovieTrack {
     add(count: frames, ticks: 1)
   }
 
-  /// Makes the last sample shorter by `excess` ticks, if it is longer than that.
+  /// Shortens the last sample that is longer than `excess` ticks by `excess`.
   mutating func shortenLast(by excess: Int64) {
-    guard excess > 0, let last = durations.last, Int64(last.ticks) > excess else { return }
-    durations.removeLast()
-    length -= Int64(last.count) * Int64(last.ticks)
-    if last.count > 1 { add(count: Int(last.count) - 1, ticks: Int(last.ticks)) }
-    add(count: 1, ticks: Int(Int64(last.ticks) - excess))
+    guard excess > 0, let index = durations.lastIndex(where: { Int64($0.ticks) > excess }) else {
+      return
+    }
+    let run = durations[index]
+    let shorter = (count: UInt32(1), ticks: run.ticks - UInt32(excess))
+    let rest = run.count > 1 ? [(count: run.count - 1, ticks: run.ticks)] : []
+    durations.replaceSubrange(index...index, with: rest + [shorter])
+    length -= excess
   }
 
   private mutating func add(count: Int, ticks: Int) {

@@ -8,6 +8,9 @@ final class RecordingOutput {
   let path: String
   /// The size of the file in bytes, without a failed append.
   private(set) var size: Int64 = 0
+  /// Whether pieces of zeros become holes, which take no space on the disk. A recording never has
+  /// holes, so that its space is certain; tests use them for long files.
+  var leavesHoles = false
   private let descriptor: Int32
   private var isOpen = true
   /// The names of the new file and of the file that it replaces; nil if nothing must be restored.
@@ -106,7 +109,16 @@ final class RecordingOutput {
     bytes.withUnsafeBytes { bytes in
       var done = 0
       while done < bytes.count {
-        let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+        var rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+        if leavesHoles {
+          rest = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.holeLength))
+          if rest.count == Self.holeLength, rest[0] == 0,
+            memcmp(rest.baseAddress!, rest.baseAddress! + 1, rest.count - 1) == 0
+          {
+            done += rest.count
+            continue
+          }
+        }
         let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + done)
         if count > 0 {
           done += count
@@ -117,6 +129,8 @@ final class RecordingOutput {
       return true
     }
   }
+
+  private static let holeLength = 65536
 
   private func failure() -> RecordingError {
     switch errno {

@@ -12,6 +12,7 @@ struct Box {
 /// file may state any values.
 struct BoxReader {
   private static let maximumBoxes = 4096
+  private static let maximumFragments = 1 << 18
   private static let maximumPayload: Int64 = 65536
   private let source: any ByteSource
 
@@ -42,10 +43,18 @@ struct BoxReader {
     return source.bytes(at: box.start, count: Int(count))
   }
 
-  private func boxes(from start: Int64, to end: Int64) -> [Box] {
+  /// The end of the last whole box at the top level; 0 if there is none. A recording has two boxes
+  /// per second.
+  var topEnd: Int64 {
+    boxes(from: 0, to: source.byteCount ?? 0, limit: Self.maximumFragments).last?.end ?? 0
+  }
+
+  private func boxes(
+    from start: Int64, to end: Int64, limit: Int = maximumBoxes
+  ) -> [Box] {
     var found: [Box] = []
     var offset = start
-    while offset <= end - 8, found.count < Self.maximumBoxes,
+    while offset <= end - 8, found.count < limit,
       let bytes = source.bytes(at: offset, count: Int(min(16, end - offset)))
     {
       let header = HeaderBytes(bytes)

@@ -57,6 +57,24 @@ final class Demuxer {
     guard result >= 0 || context.pointee.nb_streams > 0 else { throw Self.openError(result, io) }
   }
 
+  /// Opens the container in `source`, without an incomplete fragment at the end of a movie.
+  ///
+  /// A file that is truncated within the header of a fragment (a `moof` box) is rejected as a whole
+  /// by libavformat, although the fragments before it can be played.
+  ///
+  /// - Throws: the errors of `init(source:interrupt:)`.
+  static func opening(
+    _ source: any ByteSource, interrupt: InterruptFlag?
+  ) throws(MediaError) -> Demuxer {
+    do { return try Demuxer(source: source, interrupt: interrupt) } catch {
+      guard error.isOfContent, let length = MovieBoxes(source).wholeLength else {
+        throw error
+      }
+      return try Demuxer(
+        source: ShortenedByteSource(source, length: length), interrupt: interrupt)
+    }
+  }
+
   /// Opens the source of `other` again from its start.
   convenience init(reopening other: Demuxer) throws(MediaError) {
     try self.init(source: other.io.source, interrupt: other.io.interrupt)
@@ -192,6 +210,16 @@ final class Demuxer {
     }
     if code == FF_ERROR_DEMUXER_NOT_FOUND { return .unrecognised(path: name) }
     return .openFailed(path: name, reason: ffmpegText(code))
+  }
+}
+
+extension MediaError {
+  /// Whether libavformat rejects the bytes, in contrast to a source that cannot be read.
+  fileprivate var isOfContent: Bool {
+    switch self {
+    case .unrecognised, .openFailed: true
+    default: false
+    }
   }
 }
 

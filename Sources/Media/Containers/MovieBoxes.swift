@@ -8,8 +8,10 @@ import Ambisonics
 struct MovieBoxes {
   private let reader: BoxReader
   private let top: [Box]
+  private let size: Int64?
 
   init(_ source: any ByteSource) {
+    size = source.byteCount
     reader = BoxReader(source)
     top = reader.top
   }
@@ -17,6 +19,14 @@ struct MovieBoxes {
   /// Whether the file is a truncated QuickTime or MP4 file: it has an `ftyp` box but lacks the
   /// index (the `moov` box).
   var isCutShort: Bool { top.contains { $0.type == "ftyp" } && movie == nil }
+
+  /// The length of the file without an incomplete box at its end. Returns nil if no box is
+  /// incomplete, or if the movie box or everything after it is missing.
+  var wholeLength: Int64? {
+    guard let movie, let size else { return nil }
+    let end = reader.topEnd
+    return end > movie.end && end < size ? end : nil
+  }
 
   /// Returns the layouts of the tracks that are labelled as ambisonic, by track identifier.
   func ambisonicLayouts() -> [Int: ChannelLayout] {

@@ -65,7 +65,7 @@ public final class AudioFileReader: @unchecked Sendable {
     onWarning: ((MediaWarning) -> Void)? = nil
   ) throws(MediaError) {
     try ResamplingQueue.requireRate(sampleRate)
-    let opened = try Demuxer(source: source, interrupt: interrupt)
+    let opened = try Demuxer.opening(source, interrupt: interrupt)
     tracks = AudioTrack.all(in: opened, source: source)
     let named = tracks.first { $0.number == number }
     if let number, named == nil, !tracks.isEmpty {

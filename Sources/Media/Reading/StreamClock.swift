@@ -34,6 +34,17 @@ struct StreamClock {
     isSampleExact = Int64(base.den) >= Int64(base.num) * Int64(sampleRate)
   }
 
+  /// Places the first frame before frame 0 if its timestamp is negative, by at most one second. Does
+  /// nothing once frames have passed.
+  mutating func startEarly(at timestamp: Int64) {
+    guard isTrusted, isSampleExact, position == 0, timestamp != FF_NO_TIMESTAMP, timestamp < 0
+    else { return }
+    let early = frames(ticks: timestamp)
+    guard early >= -Int64(sampleRate) else { return }
+    origin = 0
+    position = early
+  }
+
   /// Records a packet of `duration` ticks (0 if unknown) that did not decode.
   mutating func lose(duration: Int64) {
     // Some demuxers let the duration of the last packet wrap around.

@@ -78,6 +78,9 @@ final class TrackDecoder {
   func prime() throws(MediaError) -> AudioTrack {
     try decodeFrame()
     guard decoder.state == .frame else { return track }
+    // In a movie made of fragments, libavformat subtracts the encoder delay from the timestamps but
+    // leaves the delay in the sound. `firstWanted` is 0, so the frames before 0 are dropped.
+    if demuxer.format == .quickTime { clock.startEarly(at: decoder.frame.pointee.pts) }
     runs.begin(with: ChannelLayout(decoder.frame.pointee.ch_layout))
     return track.corrected(by: decoder.frame)
   }

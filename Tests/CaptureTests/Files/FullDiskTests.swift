@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Capture
+import Glibc
+import TestSupport
+import Testing
+
+/// A recording that the disk cannot hold ends with an error, and its file plays.
+struct FullDiskTests {
+  private let rate = 48000
+  private let probe = ProgramRun.builtProducts + "/recording-probe"
+
+  /// Checks what the probe has printed, and the file.
+  private func check(
+    _ run: ProgramRun, path: String, isInteger: Bool, message: String
+  ) throws {
+    #expect(run.exitCode == 1)
+    let lines = run.output.split(separator: "\n")
+    let failure = try #require(lines.first { $0.hasPrefix("failed ") })
+    #expect(failure.contains(message))
+    let stored = try #require(lines.last.flatMap { Int($0.dropFirst("stored ".count)) })
+    let appended = lines.compactMap { $0.hasPrefix("frames ") ? Int($0.dropFirst(7)) : nil }.max()
+    let (_, signal) = try readTrack(path)
+    let exact = equalFrames(signal, RecordedNoise(channels: 4, isInteger: isInteger))
+    #expect(exact == stored && signal[0].count == stored)
+    #expect(stored >= (appended ?? 0) - rate * 11 / 10)
+    #expect(stored > 0)
+  }
+
+  /// The limit of a process on the size of its files.
+  @Test(arguments: RoundTripTests.cases)
+  func aLimitOnTheFileSizeEndsTheRecording(_ test: RoundTripTests.Case) throws {
+    var random = SeededGenerator.forTest()
+    let folder = TemporaryFolder()
+    for attempt in 0..<3 {
+      let path = folder.file("\(attempt).\(test.container.suffix)")
+      let limit = Int.random(in: 1_500_000...4_000_000, using: &random)
+      let codec = test.codec == .pcm24 ? "pcm24" : "float"
+      let run = try ProgramRun.of(
+        probe, ["write", path, codec, "foa", "\(rate)", "20", "0", "\(limit)"])
+      try check(
+        run, path: path, isInteger: test.codec == .pcm24, message: "allows no larger file")
+    }
+  }
+
+  /// A small file system, in a mount namespace of its own.
+  @Test(.enabled(if: canMount, "file systems cannot be mounted"), arguments: RoundTripTests.cases)
+  func aFullDiskEndsTheRecording(_ test: RoundTripTests.Case) throws {
+    let folder = TemporaryFolder()
+    let name = "a.\(test.container.suffix)"
+    let codec = test.codec == .pcm24 ? "pcm24" : "float"
+    mkdir(folder.file("disk"), 0o755)
+    let script = """
+      mount -t tmpfs -o size=3m none "$1/disk" || exit 9
+      "$2" write "$1/disk/\(name)" \(codec) foa \(rate) 20 0
+      code=$?
+      cp "$1/disk/\(name)" "$1/\(name)"
+      exit $code
+      """
+    let run = try ProgramRun.of(
+      "unshare", ["-m", "sh", "-c", script, "sh", folder.path, probe])
+    try check(
+      run, path: folder.file(name), isInteger: test.codec == .pcm24,
+      message: "no space is left on the disk")
+  }
+
+  static let canMount: Bool = {
+    let folder = TemporaryFolder()
+    let run = try? ProgramRun.of(
+      "unshare", ["-m", "mount", "-t", "tmpfs", "-o", "size=1m", "none", folder.path])
+    return run?.exitCode == 0
+  }()
+
+  @Test func callsAfterTheEndDoNothing() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("a.wav")
+    let file = try RecordingContainer.open(
+      path: path, format: RecordingFormat(layout: .mono, sampleRate: 8000))
+    try file.append([Float](repeating: 0.25, count: 8000))
+    try file.finish()
+    try file.finish()
+    try file.append([0.5])
+    #expect(try readTrack(path).1[0].count == 8000)
+  }
+}

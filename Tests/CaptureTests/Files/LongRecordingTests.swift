@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import System
+import TestSupport
+import Testing
+
+@testable import Capture
+
+/// Long recordings open quickly and in little memory, and are read to the last frame. Their silence
+/// takes no space on the disk.
+@Suite(.serialized)
+struct LongRecordingTests {
+  /// Reads a file in a process of its own.
+  private func expectRead(_ path: String, frames: Int, last: Int) throws {
+    var slow = ""
+    for _ in 0..<3 {
+      let run = try ProgramRun.of(
+        ProgramRun.builtProducts + "/recording-probe", ["read", path], timeoutSeconds: 120)
+      var values: [String: Int] = [:]
+      for line in run.output.split(separator: "\n") {
+        let words = line.split(separator: " ")
+        if words.count == 2 { values[String(words[0])] = Int(words[1]) }
+      }
+      #expect(values["frames"] == frames, "\(run.output)")
+      #expect(values["last"] == last)
+      let memory = try #require(values["memory"])
+      #expect(memory < 100 << 10, "\(memory) KiB")
+      let opened = try #require(values["opened"])
+      print("\(path): opened in \(opened) ms, \(memory) KiB")
+      if opened < 1000 { return }
+      slow = "opened in \(opened) ms"
+      recordRetry(slow)
+    }
+    Issue.record("\(slow)")
+  }
+
+  /// A segment of silence whose last frame is 0.5 in every channel if `isLast`.
+  private func withSegment(
+    channels: Int, frames: Int, isLast: Bool, _ body: (RecordingSegment) throws -> Void
+  ) rethrows {
+    var samples = [Float](repeating: 0, count: channels * frames)
+    if isLast { for channel in 1...channels { samples[samples.count - channel] = 0.5 } }
+    try samples.withUnsafeBufferPointer {
+      try body(RecordingSegment(samples: $0, frames: frames, note: RecordingNote()))
+    }
+  }
+
+  @Test func aWaveFileBeyond4GiBIsReadToItsEnd() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("a.wav")
+    let format = RecordingFormat(
+      layout: .unknown(channels: 16), sampleRate: 384_000, codec: .float)
+    let body = WaveBody(format)
+    let output = try RecordingOutput(path: path, overwriting: false)
+    output.leavesHoles = true
+    try body.begin(output)
+    let count = 180
+    try withSegment(channels: 16, frames: 384_000, isLast: false) { segment in
+      for _ in 1..<count { try body.write(segment, to: output) }
+    }
+    try withSegment(channels: 16, frames: 384_000, isLast: true) { try body.write($0, to: output) }
+    #expect(output.size > 1 << 32)
+    #expect(try SystemFile.contents(path, limit: 4) == Array("RF64".utf8))
+    try body.finish(output, tuning: "{}", isWhole: true)
+    output.close()
+    try expectRead(path, frames: count * 384_000, last: 1 << 22)
+  }
+
+  @Test func aMovieOfAnHourIsReadToItsEnd() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("a.mov")
+    let rate = 48000
+    let format = RecordingFormat(layout: .firstOrder, sampleRate: rate)
+    let body = try MovieBody(format, path: path)
+    let output = try RecordingOutput(path: path, overwriting: false)
+    output.leavesHoles = true
+    try body.begin(output)
+    // Packets of AAC that are encoded once and stored again and again.
+    let stereo = try StereoTrack(format)
+    let silence = [Float](repeating: 0, count: 4 * rate)
+    let packets = try silence.withUnsafeBufferPointer { try stereo.encode($0) }
+    for second in 0..<3600 {
+      var fragment = MovieFragment()
+      // Packets of 1024 frames fit into 128 seconds a whole number of times.
+      let due = (second + 1) * rate / 1024 - second * rate / 1024
+      fragment.packets = (0..<due).map { packets[min($0, packets.count - 1)] }
+      withSegment(channels: 4, frames: rate, isLast: second == 3599) { segment in
+        fragment.sound = segment.bytes(.pcm24)
+        fragment.frames = segment.frames
+        let json = MetadataSample.json(segment, second: Int64(second), channels: 4)
+        fragment.metadata = [(MetadataSample.bytes(json), rate)]
+      }
+      try body.store(fragment, in: output)
+    }
+    #expect(body.storedFrames == Int64(3600 * rate))
+    try expectRead(path, frames: 3600 * rate, last: 1 << 22)
+    try body.finish(output, tuning: #"{"version":1}"#, isWhole: true)
+    output.close()
+    try expectRead(path, frames: 3600 * rate, last: 1 << 22)
+  }
+}
