@@ -9,9 +9,9 @@ import TestSupport
 /// Writes `RecordedNoise` to a recording, and prints `frames N` after each block of 50 ms and
 /// `stored N` at the end. Returns the exit code.
 ///
-/// - Parameter words: path, codec, number of channels or `foa`, rate in Hz, length in seconds, speed
-///   relative to real time (0 for the fastest), and optionally the largest size of the file in
-///   bytes.
+/// - Parameter words: path, codec, number of channels or `foa`, rate in Hz, length in seconds,
+///   speed relative to real time (0 for the fastest), and optionally the largest size of the file
+///   in bytes.
 func write(_ words: [String]) -> Int32 {
   guard let rate = Int(words[3]), let seconds = Double(words[4]), let speed = Double(words[5])
   else { return 2 }

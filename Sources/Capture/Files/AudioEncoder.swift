@@ -53,11 +53,17 @@ final class AudioEncoder {
     context.pointee.time_base = AVRational(num: 1, den: Int32(sampleRate))
     context.pointee.thread_count = 1
     context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
+    var options: OpaquePointer?
+    defer { av_dict_free(&options) }
     switch kind {
-    case .aac(let bitRate): context.pointee.bit_rate = Int64(bitRate)
+    case .aac(let bitRate):
+      context.pointee.bit_rate = Int64(bitRate)
+      // Noise substitution and intensity stereo would change the relation of the two channels.
+      av_dict_set(&options, "aac_pns", "0", 0)
+      av_dict_set(&options, "aac_is", "0", 0)
     case .flac: context.pointee.bits_per_raw_sample = 24
     }
-    var code = avcodec_open2(context, encoder, nil)
+    var code = avcodec_open2(context, encoder, &options)
     guard code >= 0 else { throw refuse(code) }
     packetFrames = Int(context.pointee.frame_size)
     frame.pointee.nb_samples = context.pointee.frame_size

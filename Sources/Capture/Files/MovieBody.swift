@@ -104,8 +104,8 @@ final class MovieBody: RecordingBody {
       fragment.metadata = [(MetadataSample.bytes(tuning), 1)]
       try store(fragment, in: output)
     }
-    // The tables have 32 bits for the number of frames. A longer movie stays fragmented.
-    guard storedFrames <= UInt32.max else { return }
+    // The tables have 32 bits for numbers of frames. A longer movie stays fragmented.
+    guard storedFrames + Int64(StereoTrack.delay) <= UInt32.max else { return }
     if let length = aac?.length {
       aac?.shortenLast(by: length - storedFrames - Int64(StereoTrack.delay))
     }
@@ -141,10 +141,11 @@ final class MovieBody: RecordingBody {
     // FFmpeg rejects a file that ends within a moof box. If this process is killed while it writes,
     // the file ends with a free box instead, which readers skip.
     let header = Array(bytes[..<8])
-    bytes.replaceSubrange(..<8, with: BoxBytes.of { box in
+    let cover = BoxBytes.of { box in
       box.put(UInt32(bytes.count))
       box.put("free")
-    })
+    }
+    bytes.replaceSubrange(..<8, with: cover)
     try output.append(bytes)
     try output.patch(header, at: start)
     aac?.add(

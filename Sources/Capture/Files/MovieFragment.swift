@@ -115,7 +115,9 @@ enum MetadataSample {
       return tenths(max(-200, Decibels.of(peak)))
     }
     var members = [#""second":\#(second)"#, #""peak":[\#(peaks.joined(separator: ","))]"#]
-    if let azimuth = segment.note.azimuthDegrees { members.append(#""azimuth":\#(tenths(azimuth))"#) }
+    if let azimuth = segment.note.azimuthDegrees {
+      members.append(#""azimuth":\#(tenths(azimuth))"#)
+    }
     if let elevation = segment.note.elevationDegrees {
       members.append(#""elevation":\#(tenths(elevation))"#)
     }

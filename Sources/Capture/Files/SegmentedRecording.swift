@@ -23,7 +23,8 @@ protocol RecordingBody: AnyObject {
   ///
   /// - Parameters:
   ///   - tuning: the parameters of the Audio Mix, a JSON object.
-  ///   - isWhole: whether every segment was written. Otherwise, the file has those before the error.
+  ///   - isWhole: whether every segment was written. Otherwise, the file has those before the
+  ///     error.
   func finish(
     _ output: RecordingOutput, tuning: String, isWhole: Bool
   ) throws(RecordingError)

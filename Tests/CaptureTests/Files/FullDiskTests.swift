@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Ambisonics
-import Capture
 import Glibc
 import TestSupport
 import Testing
+
+@testable import Capture
 
 /// A recording that the disk cannot hold ends with an error, and its file plays.
 struct FullDiskTests {
@@ -71,6 +72,45 @@ struct FullDiskTests {
       "unshare", ["-m", "mount", "-t", "tmpfs", "-o", "size=1m", "none", folder.path])
     return run?.exitCode == 0
   }()
+
+  /// After the first error, every call throws it again, and the end still completes the file.
+  @Test func anErrorStays() throws {
+    final class Failing: RecordingBody {
+      let segmentSeconds = 0.5
+      var storedFrames: Int64 = 0
+      var isWhole: Bool?
+
+      func begin(_ output: RecordingOutput) throws(RecordingError) {}
+
+      func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError) {
+        guard storedFrames == 0 else { throw .diskFull(path: "") }
+        storedFrames = Int64(segment.frames)
+      }
+
+      func finish(
+        _ output: RecordingOutput, tuning: String, isWhole: Bool
+      ) throws(RecordingError) {
+        self.isWhole = isWhole
+        throw .writeFailed(path: "", reason: "")
+      }
+    }
+    let folder = TemporaryFolder()
+    let body = Failing()
+    let file = try SegmentedRecording(
+      format: RecordingFormat(layout: .mono, sampleRate: 8000), body: body,
+      output: try RecordingOutput(path: folder.file("a.wav"), overwriting: false))
+    let block = [Float](repeating: 0, count: 3000)
+    try file.append(block)
+    try file.append(block)
+    for _ in 0..<3 {
+      #expect(throws: RecordingError.diskFull(path: "")) { try file.append(block) }
+      #expect(throws: RecordingError.diskFull(path: "")) { try file.flush() }
+    }
+    // The error is known already.
+    try file.finish()
+    #expect(body.isWhole == false)
+    #expect(file.counts.storedFrames == 4000)
+  }
 
   @Test func callsAfterTheEndDoNothing() throws {
     let folder = TemporaryFolder()
