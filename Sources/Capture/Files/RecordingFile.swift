@@ -15,8 +15,9 @@
 /// later `append` and `flush` throws the same error. `finish` still completes the file.
 ///
 /// ## Threading
-/// Use a file from one thread at a time. The calls write to the disk, so they may block.
-public protocol RecordingFile: AnyObject {
+/// Use a file from one thread at a time; the thread may change between calls. The calls write to
+/// the disk, so they may block. A file that is released without `finish` stays as after a crash.
+public protocol RecordingFile: AnyObject, Sendable {
   var format: RecordingFormat { get }
   var counts: RecordingCounts { get }
   /// Facts about the second that is recorded now. They are stored with that second and then

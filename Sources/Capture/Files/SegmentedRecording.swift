@@ -31,7 +31,7 @@ protocol RecordingBody: AnyObject {
 }
 
 /// A recording that collects blocks into segments and leaves their form to the container.
-final class SegmentedRecording: RecordingFile {
+final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   let format: RecordingFormat
   private(set) var counts = RecordingCounts()
   var note = RecordingNote()
