@@ -39,6 +39,25 @@ struct InterruptionTests {
     }
   }
 
+  /// libavformat rejects a file that ends at many of these places.
+  @Test func aMovieThatEndsWithinAFragmentHeaderKeepsTheFragmentsBefore() throws {
+    var random = SeededGenerator.forTest()
+    let folder = TemporaryFolder()
+    let format = RecordingFormat(layout: .firstOrder, sampleRate: 8000)
+    let path = folder.file("a.mov")
+    let file = try RecordingContainer.open(path: path, format: format)
+    try record(24000, to: file, random: &random)
+    let bytes = try readFile(path)
+    withExtendedLifetime(file) {}
+    let header = try #require(MovieFile(bytes).top.last { $0.type == "moof" })
+    for size in header.start - 8...header.end + 8 {
+      let cut = try folder.write(Array(bytes[..<size]), to: "cut.mov")
+      let (track, signal) = try readTrack(cut)
+      #expect(track.layout == .firstOrder)
+      #expect(equalFrames(signal, format.noise) == 16000, "cut to \(size)")
+    }
+  }
+
   /// Whatever byte the end of a finished file misses, the rest plays.
   @Test func aTruncatedFinishedWaveFilePlays() throws {
     var random = SeededGenerator.forTest()
