@@ -134,7 +134,7 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
   return ratio
 }
 
-/// Advice for huge numbers. Their likely cause is that libmysofa misreads arrays that are compressed
-/// without the shuffle filter.
+/// Advice for huge numbers. Their likely cause is that libmysofa misreads arrays that are
+/// compressed without the shuffle filter.
 private let repackHint =
   "; if other programs can read the file, repack it: h5repack -f SHUF -f GZIP=4 IN OUT"

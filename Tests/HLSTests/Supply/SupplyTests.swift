@@ -81,7 +81,7 @@ private final class SimulatedServer: ResourceFetcher {
 }
 
 @Suite struct SupplyTests {
-  private let server = SimulatedServer()
+  let server = SimulatedServer()
   private static let seconds = SimulatedServer.segmentSeconds
 
   /// Transport packets with this bit rate, in bit/s, for one segment.
@@ -92,7 +92,7 @@ private final class SimulatedServer: ResourceFetcher {
 
   /// Publishes two renditions of `count` segments: `low` with 64 kbit/s stereo, and `high` with 256
   /// kbit/s 5.1.
-  private func publish(_ count: Int) {
+  func publish(_ count: Int) {
     server.set(
       "m.m3u8",
       """
@@ -114,7 +114,7 @@ private final class SimulatedServer: ResourceFetcher {
     }
   }
 
-  private func opened() throws -> OpenPresentation {
+  func opened() throws -> OpenPresentation {
     let loader = PlaylistLoader(server, folder: nil)
     return try OpenPresentation(
       loader.open(.network("http://h/m.m3u8")), loader: loader, fetcher: server,
@@ -122,7 +122,7 @@ private final class SimulatedServer: ResourceFetcher {
   }
 
   /// Fetches until the end or for `until` s. Playback starts as soon as the rule allows it.
-  private func run(
+  func run(
     until end: Double = 1000, rule: @escaping @Sendable (Ladder) -> any AdaptationRule,
     meanwhile: @escaping @Sendable (SegmentQueue, Double) -> Void = { _, _ in }
   ) throws -> (items: [QueuedSegment], queue: SegmentQueue) {
@@ -280,47 +280,6 @@ private final class SimulatedServer: ResourceFetcher {
           + "#EXTINF:4,\n0.ts\n#EXT-X-ENDLIST\n")
     }
     #expect(try run { _ in FixedRendition(1) }.queue.failure?.contains("bytes, not 16") == true)
-  }
-
-  @Test func seekDiscardsTheQueuedSegments() throws {
-    publish(30)
-    let hasSought = Mutex(false)
-    let (items, _) = try run(
-      rule: { _ in FixedRendition(1) },
-      meanwhile: { queue, played in
-        guard played > 5, !hasSought.withLock({ $0 }) else { return }
-        hasSought.withLock { $0 = true }
-        _ = queue.seek(to: 81)
-      })
-    #expect(items.first?.start == 80 && items.last?.start == 116)
-    #expect(items.first.map { $0.number > 0 } == true)
-  }
-
-  @Test("A seek after a failure fetches again, because the server may have returned")
-  func seekAfterAFailure() throws {
-    publish(40)
-    let lost = ["low", "high"].flatMap { name in (5..<40).map { "\(name)/\($0).ts" } }
-    for path in lost { server.fail(path, [], always: .connection("nobody answers")) }
-    let server = server
-    let queue = Mutex<SegmentQueue?>(nil)
-    let supply = SegmentSupply(
-      try opened(), clock: { server.now },
-      pause: { seconds in
-        server.wait(seconds)
-        // Whatever is fetched is played at once.
-        guard let queue = queue.withLock({ $0 }), let end = queue.snapshot.end else { return }
-        queue.advance(read: end, heard: end)
-      }, rule: { FixedRendition(1) })
-    queue.withLock { $0 = supply.queue }
-    supply.run { supply.queue.hasEnded || server.now > 300 }
-    #expect(supply.queue.failure != nil)
-    for path in lost { server.fail(path, []) }
-    var number = supply.queue.seek(to: 121)
-    supply.run { supply.queue.hasEnded || server.now > 600 }
-    #expect(supply.queue.failure == nil && supply.queue.hasEnded)
-    #expect(supply.queue.segment(number)?.start == 120)
-    while supply.queue.segment(number + 1) != nil { number += 1 }
-    #expect(supply.queue.segment(number)?.start == 156)
   }
 
   @Test func livePresentationHasNoGapsAndAlignedRenditions() throws {
