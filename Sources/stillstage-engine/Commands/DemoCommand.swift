@@ -27,8 +27,8 @@ func demoCommand(
   try play(command)
 }
 
-/// Plays the built-in scene. The head pose comes from a tracker if a usable one is connected, otherwise from
-/// the built-in head motion.
+/// Plays the built-in scene. The head pose comes from a tracker if a usable one is connected,
+/// otherwise from the built-in head motion.
 func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
   var options = PlayerOptions()
   options.calibration = userCalibration

@@ -6,7 +6,7 @@ import Testing
 @testable import HLS
 
 /// A simulated server, listener and clock.
-private final class SimulatedServer: ResourceFetcher {
+final class SimulatedServer: ResourceFetcher {
   struct State {
     var now = 0.0
     var bodies: [String: [UInt8]] = [:]
