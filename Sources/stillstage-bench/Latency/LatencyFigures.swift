@@ -10,8 +10,8 @@ struct ChainFigures: Codable {
   var steps: Int
   /// The number of steps that are not found in the recording, for example because sound was lost.
   var unreadableSteps: Int
-  /// Time from the tracker report to the midpoint of the turn in the recording, over the steps without
-  /// an injected delay: the latency.
+  /// Time from the tracker report to the midpoint of the turn in the recording, over the steps
+  /// without an injected delay: the latency.
   var latency: Distribution?
   /// Time from the tracker report to the first tenth of the turn.
   var begin: Distribution?
@@ -69,8 +69,8 @@ struct StageFigures: Codable {
   /// From the time for which the pose is requested to the beginning of the turn in the recording:
   /// the error of the announcement, and the start of the pose's motion.
   var begin: Distribution?
-  /// From the beginning to the midpoint of the turn in the recording: a sudden turn is spread over time
-  /// so that it does not click.
+  /// From the beginning to the midpoint of the turn in the recording: a sudden turn is spread over
+  /// time so that it does not click.
   var turn: Distribution?
 
   /// The stages with their names, in the order of the table.
