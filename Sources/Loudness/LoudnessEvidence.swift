@@ -5,8 +5,8 @@ public struct LoudnessMeasurement: Sendable, Equatable {
   /// Loudness at the ears, in LUFS. The head faces the front, except in offline rendering with head
   /// motion.
   public var ears: Double
-  /// Loudness of the source's channels according to BS.1770-5, in LUFS; nil for a soundfield, or if it was
-  /// not measured.
+  /// Loudness of the source's channels according to BS.1770-5, in LUFS; nil for a soundfield, or if
+  /// it was not measured.
   public var source: Double?
   /// True peak at the ears, in dBTP; nil if it was not measured.
   public var truePeak: Double?
