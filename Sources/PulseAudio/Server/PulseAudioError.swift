@@ -12,6 +12,8 @@ public enum PulseAudioError: Error, Equatable {
   case unknownSink(name: String, available: [String])
   /// The server has no sinks.
   case noSink(address: String)
+  /// No source has the requested name.
+  case unknownSource(name: String, available: [String])
   /// The sample rate is outside the server's range of 1 Hz to 384 kHz.
   case unsupportedSampleRate(Int)
   /// The server refused to open the stream.
@@ -36,6 +38,10 @@ public enum PulseAudioError: Error, Equatable {
         : "no sink is named '\(name)'; choose from: \(available.joined(separator: ", "))"
     case .noSink(let address):
       "the sound server at \(address) has no sink; connect a device or load one with pactl"
+    case .unknownSource(let name, let available):
+      available.isEmpty
+        ? "no source is named '\(name)': the server has no sources; connect a microphone"
+        : "no source is named '\(name)'; choose from: \(available.joined(separator: ", "))"
     case .unsupportedSampleRate(let rate):
       "the sound server does not support \(rate) Hz; choose a rate from 1 to 384000 Hz"
     case .streamRefused(let reason):

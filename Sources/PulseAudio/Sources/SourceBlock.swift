@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The form in which a source is recorded.
+public struct SourceFormat: Sendable, Equatable {
+  public let sampleRate: Int
+  /// The server's name for each channel.
+  public let channelMap: [String]
+  /// The form of the samples between the server and this process.
+  public let encoding: SampleEncoding
+  public var channelCount: Int { channelMap.count }
+
+  public init(sampleRate: Int, channelMap: [String], encoding: SampleEncoding) {
+    (self.sampleRate, self.channelMap, self.encoding) = (sampleRate, channelMap, encoding)
+  }
+}
+
+/// Recorded frames, valid during the call that delivers them.
+public struct SourceBlock {
+  /// The samples with full scale 1, interleaved: frames x channels. Nil for a hole: frames that the
+  /// server lost.
+  public let samples: UnsafePointer<Float>?
+  public let frameCount: Int
+  public let channelCount: Int
+  /// When the frames arrived, CLOCK_MONOTONIC [ns].
+  public let arrivalTimeNanoseconds: Int64
+  /// When the source recorded the first frame according to the server, CLOCK_MONOTONIC [ns]; nil
+  /// before the server's first report.
+  public let captureTimeNanoseconds: Int64?
+}
+
+/// A change in the state of a `SourceCapture`.
+public enum SourceCaptureEvent: Sendable, Equatable {
+  /// A stream is open: the first one, or one that was opened again after a loss. The blocks that
+  /// follow have this format.
+  case opened(SourceFormat)
+  /// The source was removed, or the server ended the stream.
+  case sourceLost(reason: String)
+  /// The server ended the connection.
+  case serverLost(reason: String)
+  /// The server is connected but does not answer.
+  case serverFrozen
+  /// The server answers again after `serverFrozen`.
+  case serverThawed
+  case suspended
+  case unsuspended
+  /// The server moved the stream to another source. It is closed and opened again on the original
+  /// source.
+  case moved(source: String)
+  /// The rate or the channels of the source changed. The stream is closed and opened again.
+  case formatChanged
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import CRealtime
+import Synchronization
+
+/// Records one source with its own rate, channels and sample encoding, even across losses of the
+/// source and of the server.
+///
+/// The server converts nothing, so the samples are those of the source. The stream is never moved
+/// to another source. After a loss, the capture tries to open the source again every 100 ms.
+///
+/// ## Threading
+/// The receiver is called on a thread that the capture owns, one call at a time, in the order of
+/// the events. It must neither block nor stop the capture. `start` and `stop` may be called from
+/// any other thread.
+public final class SourceCapture: CallbackTarget, @unchecked Sendable {
+  /// Receives blocks and events. The calls for blocks do not allocate.
+  public protocol Receiver: AnyObject, Sendable {
+    func receive(_ block: SourceBlock)
+    func receive(_ event: SourceCaptureEvent, timeNanoseconds: Int64)
+  }
+
+  enum Phase {
+    case idle, connecting, listing, opening, running, waiting, failed
+  }
+
+  static let retryInterval: Int64 = 95_000_000
+  static let scratchSamples = 1 << 15
+
+  let loop: ThreadedLoop
+  let address: String?
+  let sourceName: String
+  let fragmentMilliseconds: Double
+  let timeoutMilliseconds: Int
+  let receiver: any Receiver
+  private let isStopped = Mutex(false)
+
+  // The rest is used on the loop's thread or with its lock held.
+  let collector: SourceCollector
+  var phase = Phase.idle
+  var context: OpaquePointer?
+  var stream: OpaquePointer?
+  var format: SourceFormat?
+  var failure: PulseAudioError?
+  var hasRecorded = false
+  var isLossReported = false
+  var isSuspended = false
+  var isSourceStale = false
+  var isMoved = false
+  var deadline: Int64 = 0
+  var retryTime: Int64 = 0
+  var lastBlock: Int64 = 0
+  var watchdog = Watchdog(now: 0)
+  private var hasRaisedPriority = false
+  let scratch = UnsafeMutablePointer<Float>.allocate(capacity: scratchSamples)
+
+  /// Creates a capture; `start` begins to record.
+  ///
+  /// - Parameters:
+  ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
+  ///   - sourceName: the server's name for the source.
+  ///   - fragmentMilliseconds: the interval at which audio is delivered.
+  ///   - timeoutMilliseconds: the time that the server has to answer.
+  /// - Throws: `systemFailure`.
+  public init(
+    serverAddress: String? = nil, sourceName: String, fragmentMilliseconds: Double = 10,
+    timeoutMilliseconds: Int = 2000, receiver: any Receiver
+  ) throws(PulseAudioError) {
+    loop = try ThreadedLoop(name: "source-capture")
+    collector = SourceCollector(onComplete: loop.kick)
+    address = serverAddress
+    self.sourceName = sourceName
+    self.fragmentMilliseconds = fragmentMilliseconds
+    self.timeoutMilliseconds = timeoutMilliseconds
+    self.receiver = receiver
+    let this = Unmanaged.passUnretained(self)
+    loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
+    try loop.start()
+  }
+
+  deinit {
+    stop()
+    scratch.deallocate()
+  }
+
+  /// Opens the source and begins to record. Returns when the stream is open.
+  ///
+  /// - Throws: `noServer`, `serverSilent`, `unknownSource`, `streamRefused` or `stopped`.
+  public func start() throws(PulseAudioError) {
+    if isStopped.withLock({ $0 }) { throw .stopped }
+    try loop.locked { () throws(PulseAudioError) in
+      guard phase == .idle else { return }
+      connect()
+      let limit = monotonic_nanoseconds() + Int64(timeoutMilliseconds + 300) * 1_000_000
+      _ = loop.wait(untilNanoseconds: limit) { phase == .running || phase == .failed }
+      if let failure { throw failure }
+      if phase != .running {
+        throw .serverSilent(
+          address: describeServerAddress(address), milliseconds: timeoutMilliseconds)
+      }
+    }
+  }
+
+  /// Begins to record as soon as the source is there. Does not wait for the server.
+  public func startWaiting() {
+    loop.locked {
+      guard phase == .idle else { return }
+      hasRecorded = true
+      isLossReported = true
+      connect()
+    }
+  }
+
+  /// Ends the capture without waiting for the server. The receiver is not called after `stop`
+  /// returns.
+  public func stop() {
+    let isFirst = isStopped.withLock { isStopped in
+      defer { isStopped = true }
+      return !isStopped
+    }
+    guard isFirst else { return }
+    loop.stop()
+    closeStream()
+    dropContext()
+  }
+
+  // MARK: Steps
+
+  func connect() {
+    phase = .connecting
+    deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
+    context = openContext(loop: loop, applicationName: "Stillstage", address: address) {
+      pa_context_set_state_callback($0, { SourceCapture.with($1) { $0.loop.kick() } }, userdata)
+      pa_context_set_subscribe_callback(
+        $0, { SourceCapture.with($3) { $0.objectChanged() } }, userdata)
+    }
+    loop.kick()
+  }
+
+  private func attend() {
+    if !hasRaisedPriority { AudioThread.raisePriority() }
+    hasRaisedPriority = true
+    let now = monotonic_nanoseconds()
+    switch phase {
+    case .idle, .failed: return
+    case .waiting: if now >= retryTime { retry() }
+    case .connecting, .listing, .opening: attendOpening(now)
+    case .running: attendRunning(now)
+    }
+  }
+
+  private func attendOpening(_ now: Int64) {
+    guard let context, isGood(context) else { return loseServer() }
+    if let stream, !isGood(stream: stream) {
+      return loseSource(reason: lastError(of: context))
+    }
+    if phase == .connecting, pa_context_get_state(context) == PA_CONTEXT_READY {
+      subscribeToSources(context)
+      list()
+    }
+    if phase == .listing, collector.isComplete { choose() }
+    if phase == .opening, let stream, pa_stream_get_state(stream) == PA_STREAM_READY { begin(now) }
+    if phase != .running, phase != .waiting, phase != .failed, now > deadline {
+      loseServer(reason: "no answer", isSilent: true)
+    }
+  }
+
+  func list() {
+    guard let context else { return }
+    phase = .listing
+    collector.request(from: context)
+  }
+
+  private func choose() {
+    guard let source = collector.sources.first(where: { $0.name == sourceName }) else {
+      let names = collector.sources.map(\.name)
+      return loseSource(
+        reason: "no source is named '\(sourceName)'",
+        failure: .unknownSource(name: sourceName, available: names))
+    }
+    phase = .opening
+    guard open(source) else { return loseSource(reason: lastError(of: context)) }
+    loop.kick()
+  }
+
+  private func begin(_ now: Int64) {
+    phase = .running
+    (hasRecorded, isLossReported, isSuspended, isSourceStale, isMoved) = (
+      true, false, false, false, false
+    )
+    failure = nil
+    lastBlock = now
+    watchdog = Watchdog(now: now)
+    if let format { report(.opened(format)) }
+    loop.signal()
+  }
+
+  private func retry() {
+    if let context, isGood(context) {
+      deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
+      list()
+      loop.kick()
+    } else {
+      dropContext()
+      connect()
+    }
+  }
+
+  private func attendRunning(_ now: Int64) {
+    guard let context, isGood(context) else { return loseServer() }
+    guard let stream, isGood(stream: stream) else {
+      return loseSource(reason: lastError(of: context))
+    }
+    if isMoved, let name = pa_stream_get_device_name(stream).map({ String(cString: $0) }) {
+      isMoved = false
+      if name != sourceName { return reopen(.moved(source: name)) }
+    }
+    let suspended = pa_stream_is_suspended(stream) == 1
+    if suspended != isSuspended { report(suspended ? .suspended : .unsuspended) }
+    isSuspended = suspended
+    if isSourceStale { askSource() }
+    switch watchdog.check(
+      now: now, lastRequest: lastBlock, isRequestDue: false, queueDuration: 0)
+    {
+    case .ask: askServer()
+    case .frozen: report(.serverFrozen)
+    case .thawed: report(.serverThawed)
+    case nil: break
+    }
+  }
+}
