@@ -38,7 +38,7 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
   "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "PulseAudio",
-  "Geometry", "Ambisonics",
+  "Capture", "Loudness", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "Charts", "System", "CRealtime", "HLS", "HTTPFetching",
 ]
 
@@ -83,6 +83,11 @@ let modules: [Target] = [
     dependencies: ["HeadTracking", "Geometry", "Binaural", "SignalProcessing", "System"]),
   .target(name: "Capture", dependencies: ["Media", "Ambisonics", "System", "CFFmpeg"]),
   .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
+  .target(
+    name: "Capture",
+    dependencies: [
+      "PulseAudio", "Media", "Ambisonics", "Geometry", "SignalProcessing", "System", "CRealtime",
+    ]),
   .target(
     name: "Rendering",
     dependencies: [
@@ -186,6 +191,12 @@ let tests: [Target] = [
       "Capture", "Media", "Ambisonics", "System", "TestSupport", "recording-probe",
     ]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "Laboratory", "TestSupport"]),
+  .testTarget(
+    name: "CaptureTests",
+    dependencies: [
+      "Capture", "PulseAudio", "Media", "Ambisonics", "Laboratory", "System", "CRealtime",
+      "TestSupport",
+    ]),
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
   .testTarget(

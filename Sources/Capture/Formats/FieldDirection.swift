@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Glibc
+
+/// The direction of arrival of a first-order soundfield.
+public struct FieldDirection: Sendable, Equatable {
+  /// Positive to the left [rad].
+  public let azimuth: Double
+  /// Positive upwards [rad].
+  public let elevation: Double
+  /// 1 for a diffuse field, 0 for a single plane wave.
+  public let diffuseness: Double
+}
+
+/// Estimates the direction of arrival from the active intensity: the mean product of W with X, Y
+/// and Z (Merimaa and Pulkki, "Spatial impulse response rendering I", JAES 53, 2005).
+///
+/// The channels are differentiated first, so that low-frequency noise does not dominate.
+struct DirectionEstimator {
+  private var intensity = SIMD3<Double>.zero
+  private var energy = 0.0
+  private var last = SIMD4<Float>.zero
+
+  /// Takes frames of a soundfield in ACN order and SN3D scale.
+  mutating func add(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
+    for i in 0..<frames {
+      let now = SIMD4(planes[0][i], planes[3][i], planes[1][i], planes[2][i])
+      let change = now - last
+      last = now
+      let w = Double(change[0])
+      let velocity = SIMD3(Double(change[1]), Double(change[2]), Double(change[3]))
+      intensity += velocity * w
+      energy += (w * w + (velocity * velocity).sum()) / 2
+    }
+  }
+
+  /// Returns the direction of what was added since the last call; nil for silence.
+  mutating func take() -> FieldDirection? {
+    defer { (intensity, energy) = (.zero, 0) }
+    let length = (intensity * intensity).sum().squareRoot()
+    guard energy > 1e-14, length > 0 else { return nil }
+    return FieldDirection(
+      azimuth: atan2(intensity.y, intensity.x), elevation: asin(intensity.z / length),
+      diffuseness: max(0, 1 - length / energy))
+  }
+}
+
+/// Measures the peak and the rms of any number of channels.
+struct ChannelMeter {
+  private var peaks: [Float]
+  private var energies: [Double]
+  private var frames = 0
+
+  init(channels: Int) {
+    peaks = Array(repeating: 0, count: channels)
+    energies = Array(repeating: 0, count: channels)
+  }
+
+  mutating func add(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames count: Int) {
+    for channel in peaks.indices {
+      let plane = planes[channel]
+      var (peak, energy): (Float, Float) = (0, 0)
+      for i in 0..<count {
+        peak = max(peak, abs(plane[i]))
+        energy += plane[i] * plane[i]
+      }
+      peaks[channel] = max(peaks[channel], peak)
+      energies[channel] += Double(energy)
+    }
+    frames += count
+  }
+
+  /// Returns the linear levels since the last call, one per channel.
+  mutating func take() -> (peaks: [Float], rms: [Float]) {
+    defer {
+      for channel in peaks.indices { (peaks[channel], energies[channel]) = (0, 0) }
+      frames = 0
+    }
+    return (peaks, energies.map { frames > 0 ? Float(($0 / Double(frames)).squareRoot()) : 0 })
+  }
+}

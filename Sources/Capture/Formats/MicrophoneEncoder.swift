@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Ambisonics
+
+/// Converts the channels of a microphone to those of the recording.
+///
+/// The output has no delay: the encoder holds back the frames that its filters need, and `finish`
+/// returns them.
+final class MicrophoneEncoder {
+  private enum Method {
+    case copy
+    /// For each output channel, the input channel and its gain.
+    case pick([(channel: Int, gain: Float)])
+    case tetrahedral(TetrahedralFilter)
+  }
+
+  private let method: Method
+
+  init(_ format: MicrophoneFormat, sampleRate: Int) {
+    switch format {
+    case .mono, .stereo, .ambiX, .plain: method = .copy
+    case .fuMa:
+      var picks = [(channel: Int, gain: Float)](repeating: (0, 0), count: 4)
+      for (index, target) in AmbisonicConvention.fuMa.conversion(order: 1).enumerated() {
+        picks[target.channel] = (index, Float(target.gain))
+      }
+      method = .pick(picks)
+    case .aFormat(let microphone):
+      method = .tetrahedral(TetrahedralFilter(microphone, sampleRate: sampleRate))
+    }
+  }
+
+  /// The number of frames that the encoder holds back.
+  var delay: Int {
+    if case .tetrahedral(let filter) = method { filter.delay } else { 0 }
+  }
+
+  /// Converts frames. `planes` and the result have one plane per channel.
+  func process(_ planes: PlanarBlock) -> PlanarBlock {
+    switch method {
+    case .copy: return planes
+    case .pick(let picks):
+      let result = PlanarBlock(channels: picks.count, frames: planes.frames)
+      for (channel, pick) in picks.enumerated() {
+        for i in 0..<planes.frames { result[channel][i] = planes[pick.channel][i] * pick.gain }
+      }
+      return result
+    case .tetrahedral(let filter): return filter.process(planes)
+    }
+  }
+
+  /// Returns the frames that were held back. Nothing may follow.
+  func finish() -> PlanarBlock? {
+    guard case .tetrahedral(let filter) = method else { return nil }
+    return filter.process(PlanarBlock(channels: 4, frames: filter.delay))
+  }
+}
+
+/// Frames in one plane per channel, for one step of the recorder.
+final class PlanarBlock {
+  let channels: Int
+  private(set) var frames: Int
+  let planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+  private let memory: UnsafeMutablePointer<Float>
+
+  /// Creates a block of silence.
+  init(channels: Int, frames: Int) {
+    (self.channels, self.frames) = (channels, frames)
+    memory = .allocate(capacity: max(1, channels * frames))
+    memory.initialize(repeating: 0, count: channels * frames)
+    planes = .allocate(capacity: channels)
+    for channel in 0..<channels {
+      (planes + channel).initialize(to: memory + channel * frames)
+    }
+  }
+
+  deinit {
+    memory.deallocate()
+    planes.deallocate()
+  }
+
+  subscript(channel: Int) -> UnsafeMutablePointer<Float> { planes[channel] }
+
+  /// Drops frames at the end, so that at most `count` are left.
+  func truncate(to count: Int) { frames = min(frames, max(0, count)) }
+
+  /// Drops the first `count` frames.
+  func dropFirst(_ count: Int) {
+    let count = min(count, frames)
+    for channel in 0..<channels { planes[channel] += count }
+    frames -= count
+  }
+}
+
+/// The matrix and the equaliser of a tetrahedral microphone.
+final class TetrahedralFilter {
+  let delay: Int
+  private let matrix: [[Float]]
+  private let filters: [[Float]]
+  /// The last input of each filter: matrixed signals.
+  private var history: [[Float]]
+  /// The number of output frames that are still to be dropped, because they precede the input.
+  private var toDrop: Int
+
+  init(_ microphone: TetrahedralMicrophone, sampleRate: Int) {
+    let equalizer = TetrahedralEqualizer(microphone, sampleRate: Double(sampleRate))
+    matrix = Self.matrix(microphone)
+    let direct = equalizer.directional
+    filters = [equalizer.omnidirectional, direct, direct, direct]
+    delay = equalizer.omnidirectional.count / 2
+    history = Array(repeating: Array(repeating: 0, count: 2 * delay), count: 4)
+    toDrop = delay
+  }
+
+  /// Returns the gains from the capsules (columns) to W, Y, Z and X (rows).
+  ///
+  /// For cardioids at one point, W = 1/2 of the sum, and the others are sqrt(3)/2 of the signed
+  /// sums (Gerzon, 1975).
+  static func matrix(_ microphone: TetrahedralMicrophone) -> [[Float]] {
+    let a = microphone.omnidirectionalPart
+    let rows: [(Capsule) -> Double] = [
+      { _ in 1 / (4 * a) },
+      { 0.75 / (1 - a) * $0.direction.y },
+      { 0.75 / (1 - a) * $0.direction.z },
+      { 0.75 / (1 - a) * $0.direction.x },
+    ]
+    return rows.map { row in
+      zip(microphone.capsules, microphone.gains).map { Float(row($0) * $1) }
+    }
+  }
+
+  func process(_ planes: PlanarBlock) -> PlanarBlock {
+    let result = PlanarBlock(channels: 4, frames: planes.frames)
+    let frames = planes.frames
+    for channel in 0..<4 {
+      var input = history[channel]
+      input.reserveCapacity(input.count + frames)
+      let row = matrix[channel]
+      for i in 0..<frames {
+        input.append(
+          row[0] * planes[0][i] + row[1] * planes[1][i] + row[2] * planes[2][i]
+            + row[3] * planes[3][i])
+      }
+      convolve(input, with: filters[channel], into: result[channel], frames)
+      history[channel] = Array(input.suffix(2 * delay))
+    }
+    let early = min(toDrop, frames)
+    toDrop -= early
+    result.dropFirst(early)
+    return result
+  }
+
+  /// Convolves in blocks of taps, which the compiler can turn into vector instructions.
+  private func convolve(
+    _ input: [Float], with filter: [Float], into output: UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
+    input.withUnsafeBufferPointer { input in
+      filter.withUnsafeBufferPointer { filter in
+        let last = filter.count - 1
+        for tap in 0...last {
+          let gain = filter[last - tap]
+          for i in 0..<frames { output[i] += gain * input[i + tap] }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Synchronization
+
+/// A queue of recorded blocks and events between the thread of a capture and the writing thread.
+///
+/// ## Threading
+/// One thread at a time may write, and another may read. Both sides are wait-free: no locks, no
+/// retries, no allocation after `init`. Any thread may read `fill`.
+final class BlockRing: @unchecked Sendable {
+  /// What precedes the samples of a record.
+  struct Header {
+    enum Kind: Int32 { case block, hole, event }
+
+    var kind = Kind.block
+    var channels: Int32 = 0
+    var frames: Int32 = 0
+    /// The number of an event in its list.
+    var event: Int32 = 0
+    /// The number of frames that were dropped before this record, because the ring was full.
+    var droppedFrames: Int64 = 0
+    /// CLOCK_MONOTONIC [ns].
+    var arrival: Int64 = 0
+
+    fileprivate var payload: Int { kind == .block ? Int(frames) * Int(channels) * 4 : 0 }
+    /// The size of the record in bytes, a multiple of 8.
+    fileprivate var size: Int { MemoryLayout<Header>.stride + (payload + 7) & ~7 }
+  }
+
+  private let capacity: Int
+  private let memory: UnsafeMutableRawPointer
+  private let written = Atomic(0)
+  private let taken = Atomic(0)
+  /// The room that only events may use, so that none is lost when the ring is full.
+  private let eventReserve: Int
+  /// Only the producer uses it.
+  private var dropped: Int64 = 0
+
+  /// Creates an empty ring.
+  ///
+  /// - Parameter bytes: the capacity, rounded up to a multiple of 8 bytes.
+  init(bytes: Int) {
+    capacity = (max(bytes, 1024) + 7) & ~7
+    eventReserve = min(capacity / 4, 1 << 14)
+    memory = .allocate(byteCount: capacity, alignment: 8)
+    // Touch every page now, so that the capture thread does not wait for memory.
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: capacity)
+  }
+
+  deinit { memory.deallocate() }
+
+  /// The used part of the ring, 0 to 1.
+  var fill: Double {
+    Double(written.load(ordering: .relaxed) - taken.load(ordering: .relaxed)) / Double(capacity)
+  }
+
+  /// Appends a record, or counts its frames as dropped if it does not fit.
+  ///
+  /// - Parameters:
+  ///   - samples: frames x channels, interleaved; only for blocks.
+  /// - Returns: false if the record was dropped.
+  @discardableResult
+  func write(_ header: Header, _ samples: UnsafePointer<Float>? = nil) -> Bool {
+    var header = header
+    let end = written.load(ordering: .relaxed)
+    let room = capacity - (end - taken.load(ordering: .acquiring))
+    guard header.size <= (header.kind == .event ? room : room - eventReserve) else {
+      dropped += Int64(header.frames)
+      return false
+    }
+    header.droppedFrames = dropped
+    dropped = 0
+    withUnsafeBytes(of: header) {
+      if let base = $0.baseAddress { copyIn(base, at: end, count: MemoryLayout<Header>.size) }
+    }
+    if let samples, header.payload > 0 {
+      copyIn(samples, at: end + MemoryLayout<Header>.stride, count: header.payload)
+    }
+    written.store(end + header.size, ordering: .releasing)
+    return true
+  }
+
+  /// Takes the oldest record, and puts its samples at the start of `samples`, which grows if it is
+  /// too short. Returns nil if the ring is empty.
+  func read(into samples: inout [Float]) -> Header? {
+    let begin = taken.load(ordering: .relaxed)
+    guard written.load(ordering: .acquiring) > begin else { return nil }
+    var header = Header()
+    withUnsafeMutableBytes(of: &header) {
+      if let base = $0.baseAddress { copyOut(base, at: begin, count: MemoryLayout<Header>.size) }
+    }
+    if header.payload > 0 {
+      let count = header.payload / 4
+      if samples.count < count { samples = [Float](repeating: 0, count: count) }
+      samples.withUnsafeMutableBytes {
+        if let base = $0.baseAddress {
+          copyOut(base, at: begin + MemoryLayout<Header>.stride, count: header.payload)
+        }
+      }
+    }
+    taken.store(begin + header.size, ordering: .releasing)
+    return header
+  }
+
+  private func copyIn(_ source: UnsafeRawPointer, at position: Int, count: Int) {
+    let first = position % capacity
+    let untilWrap = min(count, capacity - first)
+    (memory + first).copyMemory(from: source, byteCount: untilWrap)
+    memory.copyMemory(from: source + untilWrap, byteCount: count - untilWrap)
+  }
+
+  private func copyOut(_ target: UnsafeMutableRawPointer, at position: Int, count: Int) {
+    let first = position % capacity
+    let untilWrap = min(count, capacity - first)
+    target.copyMemory(from: memory + first, byteCount: untilWrap)
+    (target + untilWrap).copyMemory(from: memory, byteCount: count - untilWrap)
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PulseAudio
+private import Synchronization
+
+/// Carries blocks and events from the thread of a capture to the writing thread.
+final class CaptureFeed: SourceCapture.Receiver {
+  private let ring: BlockRing
+  private let events = Mutex<[SourceCaptureEvent]>([])
+
+  /// - Parameter bytes: the capacity of the buffer.
+  init(bytes: Int) { ring = BlockRing(bytes: bytes) }
+
+  /// The used part of the buffer, 0 to 1.
+  var fill: Double { ring.fill }
+
+  func receive(_ block: SourceBlock) {
+    var header = BlockRing.Header()
+    header.kind = block.samples == nil ? .hole : .block
+    header.channels = Int32(block.channelCount)
+    header.frames = Int32(block.frameCount)
+    header.arrival = block.arrivalTimeNanoseconds
+    ring.write(header, block.samples)
+  }
+
+  func receive(_ event: SourceCaptureEvent, timeNanoseconds: Int64) {
+    var header = BlockRing.Header()
+    header.kind = .event
+    header.arrival = timeNanoseconds
+    header.event = Int32(
+      events.withLock { events in
+        events.append(event)
+        return events.count - 1
+      })
+    ring.write(header)
+  }
+
+  /// Takes the oldest record, with its event if it is one; nil if there is none.
+  func read(
+    into samples: inout [Float]
+  ) -> (header: BlockRing.Header, event: SourceCaptureEvent?)? {
+    guard let header = ring.read(into: &samples) else { return nil }
+    guard header.kind == .event else { return (header, nil) }
+    return (header, events.withLock { $0[Int(header.event)] })
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Glibc
+
+/// Estimates the drift of a source's clock against CLOCK_MONOTONIC from the times at which its
+/// frames arrive.
+///
+/// A frame can arrive late but never early, so the estimator takes the earliest arrival of each
+/// second, relative to the frame count, and fits a line by least squares. Every uninterrupted piece
+/// of sound has its own offset, and all pieces share one slope.
+struct DriftEstimator {
+  /// The start of a piece that is left out, because buffers fill then [s].
+  private static let settlingSeconds = 2.0
+  /// The least time for an estimate [s].
+  private static let leastSeconds = 10.0
+
+  // Sums over the finished pieces, about the mean of each piece.
+  private var sumXX = 0.0
+  private var sumXY = 0.0
+  private var piece = Piece()
+
+  private struct Piece {
+    var count = 0.0
+    var meanX = 0.0
+    var meanY = 0.0
+    var sumXX = 0.0
+    var sumXY = 0.0
+    var bucket = -1
+    var bucketX = 0.0
+    var bucketY = 0.0
+    var start: Double?
+
+    mutating func close() {
+      guard bucket >= 0 else { return }
+      count += 1
+      let dx = bucketX - meanX
+      meanX += dx / count
+      meanY += (bucketY - meanY) / count
+      sumXX += dx * (bucketX - meanX)
+      sumXY += dx * (bucketY - meanY)
+      bucket = -1
+    }
+  }
+
+  /// Notes that a new piece begins.
+  mutating func breakOff() {
+    piece.close()
+    sumXX += piece.sumXX
+    sumXY += piece.sumXY
+    piece = Piece()
+  }
+
+  /// Notes an arrival.
+  ///
+  /// - Parameters:
+  ///   - seconds: the position in the source's sound: frames divided by the nominal rate [s].
+  ///   - lateness: the arrival time minus `seconds` [s].
+  mutating func add(seconds: Double, lateness: Double) {
+    let start = piece.start ?? seconds
+    piece.start = start
+    guard seconds - start >= Self.settlingSeconds else { return }
+    let bucket = Int(seconds - start)
+    if bucket != piece.bucket {
+      piece.close()
+      piece.bucket = bucket
+      (piece.bucketX, piece.bucketY) = (seconds, lateness)
+    } else if lateness < piece.bucketY {
+      (piece.bucketX, piece.bucketY) = (seconds, lateness)
+    }
+  }
+
+  /// The drift in parts per million, positive if the source's clock is fast; nil before there are
+  /// at least 10 s of sound.
+  var partsPerMillion: Double? {
+    var all = self
+    all.breakOff()
+    // n points, one second apart, have a sum of squares of n^3 / 12.
+    guard all.sumXX >= pow(Self.leastSeconds - Self.settlingSeconds, 3) / 12 else { return nil }
+    return -all.sumXY / all.sumXX * 1e6
+  }
+}

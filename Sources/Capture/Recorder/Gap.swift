@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A part of a recording that is silent because its sound was lost.
+public struct Gap: Sendable, Equatable {
+  public enum Cause: String, Sendable, Equatable {
+    /// The source delivered nothing, or fewer frames than its rate promises.
+    case device
+    /// The server reported that it had lost frames.
+    case dropped
+    /// The frames did not fit into the buffer, because the disk or this process was too slow.
+    case overrun
+    case suspended
+    case inputLost
+    case inputMoved
+    case serverLost
+    case serverFrozen
+    /// The rate or the channels of the source changed.
+    case formatChanged
+    /// The user chose another input.
+    case inputChanged
+  }
+
+  public let cause: Cause
+  /// The position in the recording [frames].
+  public let position: Int64
+  /// The length of the silence [s]; 0 if nothing is missing.
+  public let seconds: Double
+}
+
+/// Receives what a `Timeline` puts in order.
+protocol TimelineOutput: AnyObject {
+  /// Appends frames of the source: interleaved, frames x channels.
+  func append(_ samples: UnsafePointer<Float>, frames: Int) throws
+  /// Appends silence.
+  func appendSilence(seconds: Double) throws
+  /// Notes a gap, after its silence has been appended.
+  func note(_ cause: Gap.Cause, seconds: Double)
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+private import Synchronization
+private import System
+
+/// Records a source of the sound server to a sink, without losing sound and without changing the
+/// time.
+///
+/// The capture thread puts the sound into a buffer of some seconds. The writing thread takes it
+/// from there, so a slow disk loses nothing. Gaps are filled with silence (`Timeline`), and every
+/// gap is an event.
+///
+/// ## Threading
+/// The methods may be called from any thread. The sink and the closures are called on the writing
+/// thread, and must not call `stop`.
+public final class Recorder: @unchecked Sendable {
+  /// Creates the sink when the form of the recording is known.
+  public typealias SinkMaker = (RecordingFormat) throws -> any RecordingSink
+  /// Receives the frames while they are written.
+  public typealias BlockReceiver = @Sendable (RecordedBlock) -> Void
+  public typealias EventReceiver = @Sendable (RecorderEvent) -> Void
+
+  private let configuration: RecorderConfiguration
+  private let onBlock: BlockReceiver?
+  private let onEvent: EventReceiver
+  private let board: RecorderBoard
+  private let worker = Worker()
+  private let writing = Mutex<RecordingLoop?>(nil)
+
+  /// Creates a recorder; `start` begins to record.
+  ///
+  /// - Parameters:
+  ///   - onBlock: receives every recorded frame.
+  ///   - onEvent: receives the events, in the order of the recording.
+  public init(
+    _ configuration: RecorderConfiguration, onBlock: BlockReceiver? = nil,
+    onEvent: @escaping EventReceiver = { _ in }
+  ) {
+    self.configuration = configuration
+    self.onBlock = onBlock
+    self.onEvent = onEvent
+    board = RecorderBoard(gain: configuration.gain)
+  }
+
+  deinit { stop() }
+
+  /// Opens the source, creates the sink and begins to record.
+  ///
+  /// - Parameter makeSink: creates the sink.
+  /// - Throws: `PulseAudioError`, `RecorderError`, or an error of `makeSink`.
+  public func start(makeSink: SinkMaker) throws {
+    let loop = RecordingLoop(configuration, board: board, onEvent: onEvent)
+    do {
+      try loop.open(onBlock: onBlock, makeSink: makeSink)
+    } catch {
+      loop.close()
+      throw error
+    }
+    let box = UncheckedBox(loop)
+    writing.withLock { $0 = box.value }
+    worker.start { [worker] in box.value.run(on: worker) }
+  }
+
+  public var status: RecorderStatus { board.status }
+
+  /// Returns the levels since the last call.
+  public func takeLevels() -> RecorderLevels { board.takeLevels() }
+
+  /// Whether the recording has ended: by `stop`, at its limit, or because of an error.
+  public var isFinished: Bool {
+    switch status.state {
+    case .finished, .failed: true
+    case .recording, .paused, .waiting: false
+    }
+  }
+
+  /// The linear gain.
+  public var gain: Float {
+    get { board.requests.gain }
+    set { board.request { $0.gain = newValue } }
+  }
+
+  /// Whether sound is left out of the recording. A pause leaves no gap.
+  public var isPaused: Bool {
+    get { board.requests.isPaused }
+    set {
+      board.request { $0.isPaused = newValue }
+      worker.wake()
+    }
+  }
+
+  /// Records another source from now on. The form of the recording stays.
+  public func change(to sourceName: String) {
+    board.request { $0.input = sourceName }
+    worker.wake()
+  }
+
+  /// Ends the recording, completes the sink, and returns the final state.
+  @discardableResult
+  public func stop() -> RecorderStatus {
+    let now = Double(monotonic_nanoseconds()) * 1e-9
+    board.request { $0.stopTime = $0.stopTime ?? now }
+    let loop = writing.withLock { loop in
+      defer { loop = nil }
+      return loop
+    }
+    if let loop {
+      worker.wake()
+      loop.awaitEnd()
+      worker.stop()
+      loop.close()
+    }
+    return board.status
+  }
+}
+
+/// Passes a value to another thread, which uses it alone from then on.
+private struct UncheckedBox<Value>: @unchecked Sendable {
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}

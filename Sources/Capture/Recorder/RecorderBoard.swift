@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Synchronization
+
+/// The requests to a recording and its published state.
+///
+/// ## Threading
+/// Any thread may use it.
+final class RecorderBoard: Sendable {
+  struct Requests {
+    var isPaused = false
+    var gain: Float = 1
+    /// When the recording shall end, CLOCK_MONOTONIC [s].
+    var stopTime: Double?
+    /// The name of another source to record.
+    var input: String?
+  }
+
+  private struct Content {
+    var requests = Requests()
+    var status = RecorderStatus()
+    var peaks: [Float] = []
+    var squares: [Float] = []
+    var readings: Float = 0
+    var direction: FieldDirection?
+  }
+
+  private let content: Mutex<Content>
+
+  init(gain: Float) {
+    var first = Content()
+    first.requests.gain = gain
+    content = Mutex(first)
+  }
+
+  var requests: Requests { content.withLock { $0.requests } }
+  func request(_ change: @Sendable (inout Requests) -> Void) {
+    content.withLock { change(&$0.requests) }
+  }
+
+  /// Returns the name of the source that was requested since the last call.
+  func takeInput() -> String? {
+    content.withLock { content in
+      defer { content.requests.input = nil }
+      return content.requests.input
+    }
+  }
+
+  var status: RecorderStatus { content.withLock { $0.status } }
+  func publish(_ change: (inout RecorderStatus) -> Void) {
+    content.withLock { change(&$0.status) }
+  }
+
+  func add(_ levels: (peaks: [Float], rms: [Float]), _ direction: FieldDirection?) {
+    content.withLock { content in
+      if content.peaks.count != levels.peaks.count {
+        content.peaks = levels.peaks
+        content.squares = levels.rms.map { $0 * $0 }
+        content.readings = 1
+      } else {
+        for i in content.peaks.indices {
+          content.peaks[i] = max(content.peaks[i], levels.peaks[i])
+          content.squares[i] += levels.rms[i] * levels.rms[i]
+        }
+        content.readings += 1
+      }
+      content.direction = direction ?? content.direction
+    }
+  }
+
+  func takeLevels() -> RecorderLevels {
+    content.withLock { content in
+      defer {
+        (content.peaks, content.squares, content.readings) = ([], [], 0)
+        content.direction = nil
+      }
+      let count = max(1, content.readings)
+      return RecorderLevels(
+        peaks: content.peaks, rms: content.squares.map { ($0 / count).squareRoot() },
+        direction: content.direction)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a `Recorder` records, and how.
+public struct RecorderConfiguration: Sendable {
+  /// See `AudioOutputConfiguration.serverAddress`.
+  public var serverAddress: String?
+  /// The server's name for the source.
+  public var sourceName: String
+  /// The meaning of the channels; nil for mono or stereo, by the number of channels.
+  public var microphone: MicrophoneFormat?
+  /// The channels of the source to record, counted from 0; nil for all.
+  public var selection: [Int]?
+  /// The sample rate of the recording [Hz]; nil for the source's own rate, which is bit-exact.
+  public var sampleRate: Int?
+  /// The linear gain; 1 is bit-exact.
+  public var gain: Float = 1
+  /// The length after which the recording ends by itself [s]; nil for no limit.
+  public var seconds: Double?
+  /// Whether the recording ends when the source or the server is lost. Otherwise, silence is
+  /// recorded until the sound returns.
+  public var stopsOnLoss = false
+  /// The sound that the buffer holds while the sink is slow [s].
+  public var bufferSeconds = 10.0
+
+  public init(sourceName: String) { self.sourceName = sourceName }
+}
+
+/// Why a recording could not begin.
+public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The source has a number of channels whose meaning is not known.
+  case unclearChannels(count: Int)
+  /// The source has fewer channels than the microphone format.
+  case channelMismatch(expected: Int, found: Int)
+  /// A selected channel, counted from 0, does not exist.
+  case noSuchChannel(Int, count: Int)
+
+  public var description: String {
+    switch self {
+    case .unclearChannels(let count):
+      "the input has \(count) channels, whose meaning the sound server does not know; name the "
+        + "microphone's format"
+    case .channelMismatch(let expected, let found):
+      "the microphone's format has \(expected) channels, but \(found) channels are recorded; "
+        + "choose \(expected) channels or another format"
+    case .noSuchChannel(let channel, let count):
+      "the input has no channel \(channel + 1); choose from 1 to \(count)"
+    }
+  }
+}
+
+/// An event of a recording, with its time.
+public struct RecorderEvent: Sendable, Equatable {
+  public enum Kind: Sendable, Equatable {
+    case started(input: String, sampleRate: Int, channelMap: [String])
+    /// Sound was lost; posted once for each loss, when its length is known.
+    case gap(Gap)
+    /// The source or the server is lost; silence is recorded until `returned`.
+    case waiting(Gap.Cause, reason: String)
+    /// The source delivers sound again after `waiting`.
+    case returned(input: String)
+    /// The user chose another input.
+    case inputChanged(input: String)
+    /// The source has another rate or other channels, which are converted to those of the
+    /// recording.
+    case formatChanged(sampleRate: Int, channelMap: [String])
+    case paused
+    case resumed
+    /// The sink reported an error, which ended the recording.
+    case failed(reason: String)
+  }
+
+  public let kind: Kind
+  /// The time of the event, on CLOCK_MONOTONIC [ns].
+  public let timeNanoseconds: Int64
+  /// The position in the recording [frames].
+  public let position: Int64
+}
+
+/// The state of a recording at one time.
+public struct RecorderStatus: Sendable, Equatable {
+  public enum State: Sendable, Equatable {
+    case recording
+    case paused
+    /// The source or the server is lost, or delivers nothing.
+    case waiting
+    case finished
+    case failed(reason: String)
+  }
+
+  public var state = State.recording
+  /// The name of the source.
+  public var input = ""
+  public var frames: Int64 = 0
+  public var sampleRate = 1
+  public var seconds: Double { Double(frames) / Double(sampleRate) }
+  public var gaps = 0
+  public var gapSeconds = 0.0
+  /// The drift of the source's clock against the system's in parts per million, positive if it is
+  /// fast; nil before it is known.
+  public var driftPartsPerMillion: Double?
+  /// The highest sample so far, with full scale 1.
+  public var peak: Float = 0
+  /// The number of samples that were NaN or infinite and became silence.
+  public var invalidSamples = 0
+  public var clippedSamples = 0
+  /// The used part of the buffer between the source and the sink, 0 to 1.
+  public var bufferFill = 0.0
+}
+
+/// The levels since the last reading, with full scale 1.
+public struct RecorderLevels: Sendable, Equatable {
+  /// The highest magnitude of each channel.
+  public var peaks: [Float]
+  public var rms: [Float]
+  /// The direction of arrival of a first-order soundfield; nil for other sound and for silence.
+  public var direction: FieldDirection?
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Frames that were recorded, valid during the call that delivers them.
+public struct RecordedBlock {
+  /// One plane per channel of the recording.
+  public let planes: UnsafePointer<UnsafeMutablePointer<Float>>
+  public let frames: Int
+  /// The position of the first frame in the recording.
+  public let position: Int64
+}
+
+/// The steps of a recorded frame from the timeline to the file.
+///
+/// ## Threading
+/// The writing thread uses it.
+final class RecordingPipeline: TimelineOutput {
+  let format: RecordingFormat
+  private let microphone: MicrophoneFormat
+  private let selection: [Int]?
+  private let sink: any RecordingSink
+  private let onBlock: ((RecordedBlock) -> Void)?
+  private let onGap: (Gap) -> Void
+  private let encoder: MicrophoneEncoder
+  private var converter: SourceConverter?
+
+  /// The number of frames that the sink has received.
+  private(set) var frames: Int64 = 0
+  /// The length of the silence that is due but is shorter than a frame [frames].
+  private var silenceRest = 0.0
+  /// The largest number of frames; nil for no limit.
+  var limit: Int64?
+
+  private(set) var invalidSamples = 0
+  private(set) var clippedSamples = 0
+  private(set) var peak: Float = 0
+  private(set) var meter: ChannelMeter
+  private(set) var direction = DirectionEstimator()
+
+  /// The wanted linear gain, and the gain that the last frame had.
+  var gain: Float
+  private var currentGain: Float
+
+  /// The level from which a sample counts as clipped: full scale of 16 bits.
+  private static let clippingLevel = 1 - Float(0x1p-15)
+  private static let silenceFrames = 4096
+
+  init(
+    format: RecordingFormat, microphone: MicrophoneFormat, selection: [Int]?, gain: Float,
+    sink: any RecordingSink, onBlock: ((RecordedBlock) -> Void)?, onGap: @escaping (Gap) -> Void
+  ) {
+    (self.format, self.microphone, self.selection) = (format, microphone, selection)
+    (self.gain, currentGain) = (gain, gain)
+    (self.sink, self.onBlock, self.onGap) = (sink, onBlock, onGap)
+    encoder = MicrophoneEncoder(microphone, sampleRate: format.sampleRate)
+    meter = ChannelMeter(channels: format.channelCount)
+  }
+
+  /// The position of the next frame from the timeline in the recording [frames].
+  var position: Int64 { frames + Int64(encoder.delay) }
+  var isFull: Bool { limit.map { frames >= $0 } ?? false }
+
+  func takeLevels() -> (peaks: [Float], rms: [Float]) { meter.take() }
+  func takeDirection() -> FieldDirection? { direction.take() }
+
+  /// Prepares for frames of another form.
+  func open(channels: Int, sampleRate: Int) throws {
+    try flushConverter()
+    converter = SourceConverter(
+      source: (channels, sampleRate), recording: (microphone.channelCount, format.sampleRate),
+      selection: selection, isField: microphone.isSoundfield)
+  }
+
+  func append(_ samples: UnsafePointer<Float>, frames: Int) throws {
+    guard let converter else { return }
+    let block = try converter.process(samples, frames: frames, invalid: &invalidSamples)
+    try encode(block)
+  }
+
+  func appendSilence(seconds: Double) throws {
+    try flushConverter()
+    let exact = seconds * Double(format.sampleRate) + silenceRest
+    var left = Int(exact)
+    silenceRest = exact - Double(left)
+    while left > 0 {
+      let count = min(left, Self.silenceFrames)
+      try encode(PlanarBlock(channels: microphone.channelCount, frames: count))
+      left -= count
+    }
+  }
+
+  func note(_ cause: Gap.Cause, seconds: Double) {
+    let length = Int64((seconds * Double(format.sampleRate)).rounded())
+    onGap(Gap(cause: cause, position: max(0, position - length), seconds: seconds))
+  }
+
+  /// Writes what the filters hold back, and completes the sink.
+  func finish() throws {
+    try flushConverter()
+    if let rest = encoder.finish() { try write(rest) }
+    try sink.finish()
+  }
+
+  private func flushConverter() throws {
+    if let rest = converter?.flush() { try encode(rest) }
+  }
+
+  private func encode(_ block: PlanarBlock) throws {
+    guard block.frames > 0 else { return }
+    for channel in 0..<block.channels { countClipping(block[channel], block.frames) }
+    try write(encoder.process(block))
+  }
+
+  private func write(_ block: PlanarBlock) throws {
+    if let limit { block.truncate(to: Int(min(limit - frames, Int64(block.frames)))) }
+    guard block.frames > 0 else { return }
+    applyGain(block)
+    meter.add(block.planes, frames: block.frames)
+    if microphone.isSoundfield { direction.add(block.planes, frames: block.frames) }
+    for channel in 0..<block.channels {
+      for i in 0..<block.frames { peak = max(peak, abs(block[channel][i])) }
+    }
+    try sink.append(block.planes, frames: block.frames)
+    onBlock?(RecordedBlock(planes: block.planes, frames: block.frames, position: frames))
+    frames += Int64(block.frames)
+  }
+
+  /// Multiplies by the gain, which changes along a line within a block. A gain of 1 changes no bit.
+  private func applyGain(_ block: PlanarBlock) {
+    guard gain != 1 || currentGain != 1 else { return }
+    let step = (gain - currentGain) / Float(block.frames)
+    for channel in 0..<block.channels {
+      let plane = block[channel]
+      for i in 0..<block.frames {
+        let before = plane[i]
+        plane[i] *= currentGain + step * Float(i + 1)
+        if abs(plane[i]) >= 1, abs(before) < Self.clippingLevel { clippedSamples += 1 }
+      }
+    }
+    currentGain = gain
+  }
+
+  private func countClipping(_ plane: UnsafePointer<Float>, _ count: Int) {
+    var clipped = 0
+    for i in 0..<count where abs(plane[i]) >= Self.clippingLevel { clipped += 1 }
+    clippedSamples += clipped
+  }
+}

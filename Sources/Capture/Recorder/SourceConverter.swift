@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Media
+
+/// Brings the frames of a source to the rate and the number of channels of a recording.
+final class SourceConverter {
+  private let channels: Int
+  private let sourceChannels: Int
+  /// For each channel of the recording, the channel of the source; nil for silence.
+  private let map: [Int?]
+  private let rates: (source: Int, recording: Int)
+  private var resampler: StreamResampler?
+
+  /// Creates a converter.
+  ///
+  /// - Parameters:
+  ///   - source: the number of channels and the rate of the source [Hz].
+  ///   - recording: the number of microphone channels and the rate of the recording [Hz].
+  ///   - selection: the channels of the source to record, counted from 0; nil for all.
+  ///   - isField: whether the channels of the recording are a soundfield.
+  init(
+    source: (channels: Int, rate: Int), recording: (channels: Int, rate: Int),
+    selection: [Int]?, isField: Bool
+  ) {
+    channels = recording.channels
+    sourceChannels = source.channels
+    rates = (source.rate, recording.rate)
+    let available = selection ?? Array(0..<source.channels)
+    map = (0..<recording.channels).map { channel in
+      if channel < available.count {
+        return available[channel] < source.channels ? available[channel] : nil
+      }
+      // One channel of sound belongs to all loudspeakers, but only to W of a soundfield.
+      return available.count == 1 && !isField ? available[0] : nil
+    }
+  }
+
+  var isResampling: Bool { rates.source != rates.recording }
+
+  /// Converts interleaved frames of the source. Samples that are not finite become 0.
+  ///
+  /// - Parameter invalid: counts the samples that were not finite.
+  func process(
+    _ samples: UnsafePointer<Float>, frames: Int, invalid: inout Int
+  ) throws -> PlanarBlock {
+    let block = PlanarBlock(channels: channels, frames: frames)
+    for (channel, from) in map.enumerated() {
+      guard let from else { continue }
+      let plane = block[channel]
+      for i in 0..<frames {
+        let sample = samples[i * sourceChannels + from]
+        if sample.isFinite { plane[i] = sample } else { invalid += 1 }
+      }
+    }
+    guard isResampling else { return block }
+    let resampler = try running()
+    return taken(resampler, resampler.process(block.planes, frames: frames))
+  }
+
+  /// Returns the frames that the resampler has held back, and begins anew.
+  func flush() -> PlanarBlock? {
+    guard let resampler else { return nil }
+    self.resampler = nil
+    return taken(resampler, resampler.finish())
+  }
+
+  private func running() throws -> StreamResampler {
+    if let resampler { return resampler }
+    let made = try StreamResampler(channels: channels, from: rates.source, to: rates.recording)
+    resampler = made
+    return made
+  }
+
+  private func taken(_ resampler: StreamResampler, _ count: Int) -> PlanarBlock {
+    let result = PlanarBlock(channels: channels, frames: count)
+    for channel in 0..<channels where count > 0 {
+      result[channel].update(from: resampler.plane(channel), count: count)
+    }
+    return result
+  }
+}

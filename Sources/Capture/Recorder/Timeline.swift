@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Puts the blocks of a recording in order, so that the length of the recording equals the time
+/// that passes.
+///
+/// A frame can arrive late but never early. The least lateness over a few seconds (the arrival time
+/// minus the frame count divided by the rate) is therefore the *base*, which changes only by the
+/// drift of the source's clock. If all blocks of `holdSeconds` are later than the base by more than
+/// `threshold`, frames are missing: the timeline fills the gap with silence. Until that is decided,
+/// it holds the late blocks back. Blocks that are merely late are followed by blocks that are not,
+/// so they cause no gap.
+///
+/// Each uninterrupted stream of a source is a *segment*. The first blocks of a segment are held
+/// back too, until its base is known.
+///
+/// All times are in seconds of CLOCK_MONOTONIC.
+struct Timeline {
+  /// The lateness that counts as a gap [s].
+  static let threshold = 0.015
+  /// How long blocks are held back until a gap is certain [s].
+  static let holdSeconds = 0.3
+  /// How long a segment that has not ended may deliver nothing before silence is written [s]. Sound
+  /// that is only late may still come.
+  static let patience = 4.0
+  /// How far the silence during a loss stays behind the present [s].
+  static let margin = 0.5
+
+  private unowned let output: any TimelineOutput
+  private(set) var drift = DriftEstimator()
+
+  private var rate = 1.0
+  private var channels = 1
+  /// The number of frames of the segment that have arrived, and of those that were passed on.
+  private var arrived: Int64 = 0
+  private var base = SlidingMinimum()
+  private var isOpen = false
+  /// Whether the base of the segment is still unknown.
+  private var isFresh = false
+  private var lastArrival = 0.0
+  /// The time at which everything that was passed on ends, apart from `filled`; nil at first.
+  private var end: Double?
+  /// The silence that was written since `end` [s].
+  private var filled = 0.0
+  /// Frames to leave out, because silence was written in their place.
+  private var surplus = 0
+  /// The reason for the loss that is not yet over.
+  private(set) var cause: Gap.Cause?
+  private(set) var isPaused = false
+
+  private var held: [Float] = []
+  private var heldLateness = Double.infinity
+  private var heldSince: Double?
+
+  init(output: any TimelineOutput) { self.output = output }
+
+  /// Whether nothing arrives at present although the recording runs.
+  func isWaiting(at now: Double) -> Bool {
+    !isPaused && (!isOpen || now - lastArrival > 0.5)
+  }
+
+  // MARK: Segments
+
+  /// Begins a segment. The one before it must have ended.
+  mutating func begin(sampleRate: Int, channels: Int, at time: Double) {
+    (rate, self.channels) = (Double(sampleRate), channels)
+    arrived = 0
+    base = SlidingMinimum()
+    drift.breakOff()
+    (isOpen, isFresh) = (true, true)
+    lastArrival = time
+    if end == nil { end = time }
+  }
+
+  /// Ends the segment because of a loss.
+  mutating func lose(_ cause: Gap.Cause) throws {
+    try settle()
+    isOpen = false
+    // The first reason explains what follows from it.
+    self.cause = self.cause ?? cause
+  }
+
+  /// Notes the reason that a gap has if one is found within this segment.
+  mutating func suspect(_ cause: Gap.Cause) { self.cause = self.cause ?? cause }
+
+  /// Notes that the reason for a suspected gap is over. It still explains a gap that is found soon.
+  mutating func clearSuspicion(at time: Double) { suspicionEnds = time + 1 }
+  private var suspicionEnds = Double.infinity
+
+  // MARK: Blocks
+
+  /// Takes frames that arrived at `time`.
+  mutating func add(_ samples: UnsafePointer<Float>, frames: Int, at time: Double) throws {
+    guard isOpen else { return }
+    arrived += Int64(frames)
+    lastArrival = time
+    guard !isPaused else { return }
+    let seconds = Double(arrived) / rate
+    let lateness = time - seconds
+    if isFresh || heldSince != nil {
+      hold(samples, frames, lateness, time)
+      if !isFresh, lateness <= base.value + Self.threshold {
+        try release()
+      } else if time - (heldSince ?? time) >= Self.holdSeconds {
+        try decide()
+      }
+    } else if lateness > base.value + Self.threshold {
+      hold(samples, frames, lateness, time)
+    } else {
+      note(lateness, seconds, time)
+      try pass(samples, frames)
+    }
+  }
+
+  /// Takes a hole of `frames` frames: the source recorded them, but they were lost on the way.
+  mutating func addHole(frames: Int, cause: Gap.Cause, at time: Double) throws {
+    guard isOpen, frames > 0 else { return }
+    try settle()
+    arrived += Int64(frames)
+    lastArrival = time
+    guard !isPaused else { return }
+    let seconds = Double(frames) / rate
+    try output.appendSilence(seconds: seconds)
+    output.note(cause, seconds: seconds)
+    if let last = end { end = last + seconds }
+  }
+
+  /// Writes silence during a loss. Call it several times a second.
+  mutating func tick(at now: Double) throws {
+    guard !isPaused, let end, heldSince == nil else { return }
+    if cause != nil, now > suspicionEnds, isOpen, !isFresh {
+      cause = nil
+      suspicionEnds = .infinity
+    }
+    let isLost = !isOpen || now - lastArrival > Self.patience
+    let missing = now - Self.margin - end - filled
+    guard isLost, missing > 0.1 else { return }
+    try output.appendSilence(seconds: missing)
+    filled += missing
+  }
+
+  /// Ends the recording at the time `now`.
+  mutating func finish(at now: Double) throws {
+    try settle()
+    guard !isPaused, let end else { return }
+    let missing = now - end - filled
+    if !isOpen || now - lastArrival > 0.2, missing > 0 {
+      try output.appendSilence(seconds: missing)
+      filled += missing
+    }
+    if filled > 0 { output.note(cause ?? .device, seconds: filled) }
+    filled = 0
+  }
+
+  // MARK: Pause
+
+  /// Stops taking frames; the time until `resume` is left out of the recording.
+  mutating func pause() throws {
+    guard !isPaused else { return }
+    try settle()
+    if filled > 0 { output.note(cause ?? .device, seconds: filled) }
+    (filled, surplus) = (0, 0)
+    isPaused = true
+  }
+
+  /// Continues after `pause`.
+  mutating func resume(at now: Double) {
+    guard isPaused else { return }
+    isPaused = false
+    end = now
+    if isOpen {
+      // The frames that arrived during the pause keep the count, so the base stays valid.
+      cause = nil
+      isFresh = true
+      resumed = true
+    }
+  }
+  private var resumed = false
+
+  // MARK: Held blocks
+
+  private mutating func hold(
+    _ samples: UnsafePointer<Float>, _ frames: Int, _ lateness: Double, _ time: Double
+  ) {
+    if heldSince == nil {
+      heldSince = time
+      heldLateness = .infinity
+    }
+    held += UnsafeBufferPointer(start: samples, count: frames * channels)
+    heldLateness = min(heldLateness, lateness)
+  }
+
+  /// Decides about held blocks at once, as if no more followed.
+  private mutating func settle() throws {
+    if heldSince != nil { try decide() }
+  }
+
+  /// Passes on the held blocks, after silence in place of what is missing before them.
+  private mutating func decide() throws {
+    let frames = held.count / channels
+    let first = Double(arrived - Int64(frames)) / rate + heldLateness
+    var gap = first - (end ?? first)
+    if end == nil || resumed { gap = 0 }
+    // The recording begins with its first frame: a source may take some time to start.
+    if isFresh, cause == nil, filled == 0 { gap = 0 }
+    let missing = gap - filled
+    if missing > 0 {
+      try output.appendSilence(seconds: missing)
+    } else if missing < 0 {
+      surplus += Int((-missing * rate).rounded())
+    }
+    if cause != nil || gap > 0 || filled > 0 {
+      output.note(cause ?? .device, seconds: max(0, gap))
+    }
+    (filled, cause, isFresh, resumed) = (0, nil, false, false)
+    suspicionEnds = .infinity
+    drift.breakOff()
+    base = SlidingMinimum()
+    base.add(heldLateness, at: lastArrival)
+    try passHeld()
+  }
+
+  /// Passes on held blocks that were only late.
+  private mutating func release() throws {
+    base.add(heldLateness, at: lastArrival)
+    try passHeld()
+  }
+
+  private mutating func passHeld() throws {
+    let samples = held
+    held.removeAll(keepingCapacity: true)
+    heldSince = nil
+    end = base.value + Double(arrived) / rate
+    try samples.withUnsafeBufferPointer {
+      if let start = $0.baseAddress { try pass(start, samples.count / channels) }
+    }
+  }
+
+  private mutating func note(_ lateness: Double, _ seconds: Double, _ time: Double) {
+    base.add(lateness, at: time)
+    drift.add(seconds: seconds, lateness: lateness)
+    end = base.value + seconds
+  }
+
+  private mutating func pass(_ samples: UnsafePointer<Float>, _ frames: Int) throws {
+    let left = min(surplus, frames)
+    surplus -= left
+    guard frames > left else { return }
+    try output.append(samples + left * channels, frames: frames - left)
+  }
+}
+
+/// The least value of the last few seconds.
+struct SlidingMinimum {
+  private static let buckets = 6
+  private static let bucketSeconds = 0.5
+
+  private var minima: [(bucket: Int, value: Double)] = []
+
+  /// The minimum; infinite before the first value.
+  var value: Double { minima.reduce(.infinity) { min($0, $1.value) } }
+
+  mutating func add(_ value: Double, at time: Double) {
+    let bucket = Int(time / Self.bucketSeconds)
+    if let last = minima.indices.last, minima[last].bucket == bucket {
+      minima[last].value = min(minima[last].value, value)
+    } else {
+      minima.append((bucket, value))
+      if minima.count > Self.buckets { minima.removeFirst() }
+    }
+  }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import System
+import Testing
+
+@testable import Capture
+
+/// A timeline with a simulated source and a simulated time.
+struct TimelineTests {
+  @Test func soundWithoutLossPassesUnchanged() throws {
+    var source = SimulatedSource(jitter: 0.008)
+    source.begin()
+    try source.play(20)
+    try source.timeline.finish(at: source.now)
+    #expect(source.output.frames == (1...source.sent).map { Float($0) })
+    #expect(source.output.gaps.isEmpty)
+  }
+
+  @Test func lateSoundIsNoGap() throws {
+    var source = SimulatedSource()
+    source.begin()
+    try source.play(5)
+    try source.play(0.8, isLate: true)
+    try source.play(3)
+    try source.timeline.finish(at: source.now)
+    #expect(source.output.frames == (1...source.sent).map { Float($0) })
+    #expect(source.output.gaps.isEmpty)
+  }
+
+  @Test(arguments: [0.03, 0.5, 2.0, 7.0]) func missingSoundBecomesSilence(_ gap: Double) throws {
+    var source = SimulatedSource()
+    source.begin()
+    try source.play(4)
+    let before = source.sent
+    try source.wait(gap)
+    try source.play(4)
+    try source.timeline.finish(at: source.now)
+    let output = source.output
+    #expect(output.gaps.count == 1)
+    #expect(output.gaps.first?.cause == .device)
+    #expect(abs((output.gaps.first?.seconds ?? 0) - gap) < 0.01)
+    #expect(abs(output.seconds - (8 + gap)) < 0.01)
+    #expect(Array(output.frames[..<before]) == (1...before).map { Float($0) })
+    #expect(output.heard == (1...source.sent).map { Float($0) })
+  }
+
+  @Test func aLossIsOneGapWithItsCause() throws {
+    var source = SimulatedSource()
+    source.begin()
+    try source.play(3)
+    try source.timeline.lose(.inputLost)
+    try source.wait(2)
+    source.begin()
+    try source.play(3)
+    try source.timeline.lose(.serverLost)
+    try source.timeline.lose(.inputLost)
+    try source.wait(6)
+    source.begin()
+    try source.play(3)
+    try source.timeline.finish(at: source.now)
+    let output = source.output
+    #expect(output.gaps.map(\.cause) == [.inputLost, .serverLost])
+    #expect(abs(output.seconds - 17) < 0.02)
+    #expect(output.heard.count == source.sent)
+  }
+
+  @Test func aFrozenServerNamesItsGap() throws {
+    var source = SimulatedSource()
+    source.begin()
+    try source.play(3)
+    try source.wait(0.6)
+    source.timeline.suspect(.serverFrozen)
+    try source.wait(1.4)
+    source.timeline.clearSuspicion(at: source.now)
+    try source.play(3)
+    try source.wait(2)
+    try source.play(3)
+    try source.timeline.finish(at: source.now)
+    #expect(source.output.gaps.map(\.cause) == [.serverFrozen, .device])
+    #expect(abs(source.output.seconds - 13) < 0.02)
+  }
+
+  @Test func aLossThatLastsIsSilenceUntilTheEnd() throws {
+    var source = SimulatedSource()
+    source.begin()
+    try source.play(3)
+    try source.timeline.lose(.serverLost)
+    try source.wait(5)
+    #expect(source.output.seconds > 7.3)
+    try source.timeline.finish(at: source.now)
+    #expect(source.output.gaps.count == 1)
+    #expect(abs(source.output.seconds - 8) < 0.02)
+  }
+
+  @Test func aPauseIsLeftOut() throws {
+    var source = SimulatedSource()
+    source.begin()
+    try source.play(3)
+    let before = source.sent
+    try source.timeline.pause()
+    try source.play(5)
+    let after = source.sent
+    source.timeline.resume(at: source.now)
+    try source.play(3)
+    try source.timeline.finish(at: source.now)
+    #expect(source.output.gaps.isEmpty)
+    #expect(
+      source.output.frames == (1...before).map { Float($0) }
+        + (after + 1...source.sent).map { Float($0) })
+  }
+
+  @Test func aHoleIsSilence() throws {
+    var source = SimulatedSource()
+    source.begin()
+    try source.play(3)
+    try source.wait(0.1)
+    try source.timeline.addHole(frames: 4800, cause: .dropped, at: source.now)
+    try source.play(3)
+    try source.timeline.finish(at: source.now)
+    #expect(source.output.gaps.map(\.cause) == [.dropped])
+    #expect(abs(source.output.seconds - 6.1) < 1e-9)
+  }
+
+  @Test(arguments: [-200.0, 0, 200]) func driftIsMeasured(_ drift: Double) throws {
+    var source = SimulatedSource(driftPartsPerMillion: drift, jitter: 0.012, seed: 7)
+    source.begin()
+    try source.play(600)
+    let measured = try #require(source.timeline.drift.partsPerMillion)
+    try source.timeline.finish(at: source.now)
+    #expect(abs(measured - drift) < 2)
+    #expect(source.output.gaps.isEmpty)
+    #expect(source.output.frames.count == source.sent)
+  }
+
+  @Test func gapsDoNotDisturbTheDrift() throws {
+    var source = SimulatedSource(driftPartsPerMillion: 150, seed: 3)
+    source.begin()
+    for _ in 0..<10 {
+      try source.play(40)
+      try source.wait(0.3)
+    }
+    let measured = try #require(source.timeline.drift.partsPerMillion)
+    #expect(abs(measured - 150) < 15)
+    #expect(source.output.gaps.count == 9)
+  }
+
+  /// Any sequence of faults keeps the time and every frame that arrived.
+  @Test(arguments: 1...20) func theLengthEqualsTheTime(_ seed: Int) throws {
+    var random = SeededGenerator(UInt64(seed))
+    var source = SimulatedSource(jitter: 0.005, seed: UInt64(seed))
+    let start = source.now
+    source.begin()
+    try source.play(3)
+    var faults = 0
+    for _ in 0..<8 {
+      let length = Double.random(in: 0.05...6, using: &random)
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0: try source.wait(length)
+      case 1:
+        try source.timeline.lose(.inputLost)
+        try source.wait(length)
+        source.begin()
+      default:
+        try source.play(min(length, 3), isLate: true)
+        faults -= 1
+      }
+      faults += 1
+      try source.play(Double.random(in: 1...5, using: &random))
+    }
+    try source.timeline.finish(at: source.now)
+    #expect(abs(source.output.seconds - (source.now - start)) < 0.02)
+    #expect(source.output.gaps.count == faults)
+    #expect(source.output.heard.count == source.sent)
+  }
+}
