@@ -17,6 +17,10 @@ func perform(_ command: ParsedCommand) throws(CommandFailure) {
   case .hrtfExport: try hrtfExportCommand(command)
   case .calibrate: try calibrateCommand(command)
   case .fuse: try fuseCommand(command)
+  case .inputs: try inputsCommand(command)
+  case .inputsWatch: try inputsWatchCommand(command)
+  case .inputsChoose: try inputsChooseCommand(command)
+  case .record: try recordCommand(command)
   case .demo: try demoCommand(command, play: playDemo)
   default: throw .usage("unknown command; see 'stillstage --help'")
   }

@@ -7,7 +7,7 @@ public struct CommandExample: Sendable, Equatable {
   /// One sentence that says what the line does.
   public let help: String
 
-  fileprivate init(_ line: String, _ help: String) {
+  init(_ line: String, _ help: String) {
     self.line = "\(Program.name) \(line)"
     self.help = help
   }
@@ -92,6 +92,7 @@ extension CommandSpecification {
           "hrtf export mine.sofa -o decoder.wav --order 5 --rate 44100",
           "Write a decoder of order 5 for sound at 44.1 kHz."),
       ]
+    case .inputs, .inputsWatch, .inputsChoose, .record: recordingExamples
     case .fuse:
       [
         CommandExample(

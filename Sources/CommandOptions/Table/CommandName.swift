@@ -12,6 +12,10 @@ public enum CommandName: String, Sendable, CaseIterable {
   case trackersBridge = "trackers bridge"
   case hrtfInfo = "hrtf info"
   case hrtfExport = "hrtf export"
+  case inputs
+  case inputsWatch = "inputs watch"
+  case inputsChoose = "inputs choose"
+  case record
   case fuse
   case calibrate
   case benchRender = "bench render"
@@ -28,7 +32,8 @@ public enum CommandName: String, Sendable, CaseIterable {
   public var executable: String {
     switch self {
     case .play, .render, .fetch, .demo, .routes, .trackers, .trackersWatch, .trackersBridge,
-      .hrtfInfo, .hrtfExport, .fuse, .calibrate, .completion:
+      .hrtfInfo, .hrtfExport, .inputs, .inputsWatch, .inputsChoose, .record, .fuse, .calibrate,
+      .completion:
       "stillstage-engine"
     case .benchRender, .benchFusion, .benchPrediction, .benchLatency, .benchTrackingError,
       .benchSpeakers, .benchUpmix, .benchAdaptation:

@@ -9,7 +9,8 @@ public enum Program {
   /// All commands, in the order of the help list.
   public static let commands: [CommandSpecification] = [
     play, render, fetch, demo, routes, trackers, trackersWatch, trackersBridge, hrtfInfo,
-    hrtfExport, fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency,
+    hrtfExport, inputs, inputsWatch, inputsChoose, record, fuse, calibrate, benchRender,
+    benchFusion, benchPrediction, benchLatency,
     benchTrackingError, benchSpeakers, benchUpmix, benchAdaptation, completion,
   ]
 

@@ -22,7 +22,7 @@ private func hrtfFolder(_ command: ParsedCommand) -> String? {
   dataFolder(command).map { "\($0)/HRTF" }
 }
 
-private func dataFolder(_ command: ParsedCommand) -> String? {
+func dataFolder(_ command: ParsedCommand) -> String? {
   let environment = getenv("STILLSTAGE_DATA").map { String(cString: $0) }
   return ProgramFiles.ofThisProcess?.dataFolder(
     option: command[Options.data], environment: environment)

@@ -19,6 +19,11 @@ package final class Console {
     /// Sets the ambisonic order of the bus for loudspeaker sources.
     case order(Int)
     case quit
+    /// Changes to the next input of a recording.
+    case next
+    case plus
+    case minus
+    case enter
   }
 
   /// Whether stdout is a terminal. The status line is shown only then.
@@ -76,6 +81,10 @@ package final class Console {
       case UInt8(ascii: "1")...UInt8(ascii: "7"):
         keys.append(.order(Int(byte - UInt8(ascii: "0"))))
       case UInt8(ascii: "q"): keys.append(.quit)
+      case UInt8(ascii: "n"): keys.append(.next)
+      case UInt8(ascii: "+"), UInt8(ascii: "="): keys.append(.plus)
+      case UInt8(ascii: "-"): keys.append(.minus)
+      case UInt8(ascii: "\r"), UInt8(ascii: "\n"): keys.append(.enter)
       case 0x1B:
         // An arrow key sends ESC, then [ or O, then a letter.
         guard let lead = rest.popFirst(), lead == UInt8(ascii: "[") || lead == UInt8(ascii: "O"),

@@ -194,6 +194,7 @@ extension Player {
     case .hrtf: decodeOtherwise { $0.hrtfPath = sets.next(after: $0.hrtfPath) }
     case .order(let order): if !isAmbisonic { decodeOtherwise { $0.busOrder = order } }
     case .quit: return true
+    case .next, .plus, .minus, .enter: break
     }
     return false
   }

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import FoundationEssentials
+private import Glibc
+private import System
+
+/// The error that is thrown if a microphone's file cannot be used.
+public struct MicrophoneFileError: Error, Sendable, Equatable, CustomStringConvertible {
+  public let path: String
+  public let reason: String
+
+  /// Returns the error for a file that describes another kind of microphone.
+  public static func notTetrahedral(_ path: String) -> MicrophoneFileError {
+    MicrophoneFileError(
+      path: path, reason: "it does not describe a tetrahedral microphone; choose its own format")
+  }
+
+  /// The path and the reason, on one line.
+  public var description: String { "\(path): \(reason)" }
+}
+
+/// A description of a microphone: `Calibration/microphone.schema.json` describes the file.
+public struct MicrophoneFile: Sendable, Equatable {
+  public let name: String
+  public let format: MicrophoneFormat
+
+  private struct Content: Decodable {
+    let schema: Int
+    let name: String
+    let format: String
+    let capsules: [String]?
+    let radius: Double?
+    let omnidirectionalPart: Double?
+    let gains: [Double]?
+  }
+
+  /// Reads a file.
+  ///
+  /// - Throws: `MicrophoneFileError` with the reason.
+  public init(path: String) throws(MicrophoneFileError) {
+    func failure(_ reason: String) -> MicrophoneFileError {
+      MicrophoneFileError(path: path, reason: reason)
+    }
+    let bytes: [UInt8]
+    do throws(SystemError) { bytes = try SystemFile.contents(path, limit: 1 << 20) } catch {
+      throw failure("\(error); check the path")
+    }
+    let content: Content
+    do { content = try JSONDecoder().decode(Content.self, from: Data(bytes)) } catch {
+      throw failure("it is not a microphone's description; compare it with the schema")
+    }
+    guard content.schema == 1 else {
+      throw failure("it has schema \(content.schema), but this program reads schema 1")
+    }
+    name = content.name
+    switch content.format {
+    case "mono": format = .mono
+    case "stereo": format = .stereo
+    case "ambix": format = .ambiX
+    case "fuma": format = .fuMa
+    case "a-format":
+      let capsules = (content.capsules ?? Capsule.usualOrder.map(\.rawValue)).compactMap {
+        Capsule(rawValue: $0)
+      }
+      guard Capsule.areTetrahedron(capsules) else {
+        throw failure("'capsules' must be four corners of a tetrahedron, such as flu,frd,bld,bru")
+      }
+      var microphone = TetrahedralMicrophone(capsules: capsules)
+      if let radius = content.radius { microphone.radius = radius / 1000 }
+      if let part = content.omnidirectionalPart { microphone.omnidirectionalPart = part }
+      if let gains = content.gains { microphone.gains = gains.map { amplitude($0) } }
+      guard (0.001...0.1).contains(microphone.radius),
+        (0.05...0.95).contains(microphone.omnidirectionalPart), microphone.gains.count == 4,
+        microphone.gains.allSatisfy({ (0.01...100).contains($0) })
+      else {
+        throw failure(
+          "'radius' must be 1 to 100 mm, 'omnidirectionalPart' 0.05 to 0.95, and 'gains' four "
+            + "numbers from -40 to 40 dB")
+      }
+      format = .aFormat(microphone)
+    default:
+      throw failure("'format' must be one of mono, stereo, ambix, fuma, a-format")
+    }
+  }
+}
+
+/// Returns the amplitude of a level in decibels.
+private func amplitude(_ decibels: Double) -> Double { pow(10, decibels / 20) }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import PulseAudio
+
+/// The input that a recording uses.
+public enum InputChoice: Sendable, Equatable {
+  /// The remembered input, or the server's default if it is missing. Never a monitor.
+  case automatic(remembered: String?)
+  /// The input with this name, which may be a monitor.
+  case named(String)
+
+  /// What a choice leads to at one time.
+  public enum Outcome: Sendable, Equatable {
+    case found(Input)
+    /// The remembered input is missing; another is used until it is back.
+    case substitute(Input, missing: String)
+    /// The server has no input that can be used.
+    case none
+    /// No input has the name.
+    case unknown(available: [String])
+  }
+
+  /// Returns the input to use.
+  public func outcome(among inputs: [Input]) -> Outcome {
+    switch self {
+    case .named(let name):
+      if let input = inputs.first(where: { $0.name == name }) { return .found(input) }
+      return .unknown(available: inputs.map(\.name))
+    case .automatic(let remembered):
+      if let remembered, let input = inputs.first(where: { $0.name == remembered }) {
+        return .found(input)
+      }
+      let real = inputs.filter { !$0.isMonitor }
+      guard let other = real.first(where: \.isDefault) ?? real.first else { return .none }
+      return remembered.map { .substitute(other, missing: $0) } ?? .found(other)
+    }
+  }
+}

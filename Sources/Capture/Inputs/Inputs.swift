@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import PulseAudio
+private import Synchronization
+
+/// An input of the sound server: a microphone, a line input, or the monitor of an output.
+public typealias Input = Source
+
+/// The inputs of a sound server, their changes and their levels.
+///
+/// ## Threading
+/// It may be used from any thread.
+public final class Inputs: Sendable {
+  /// The inputs whose levels are measured.
+  public enum Metering: Sendable, Equatable {
+    case none
+    /// All inputs except monitors.
+    case inputs
+    case inputsAndMonitors
+    /// The input with this name.
+    case one(String)
+
+    /// Returns whether the levels of an input are measured.
+    public func includes(_ input: Input) -> Bool {
+      switch self {
+      case .none: false
+      case .inputs: !input.isMonitor
+      case .inputsAndMonitors: true
+      case .one(let name): input.name == name
+      }
+    }
+  }
+
+  private let monitor: SourceMonitor
+  private let listeners: Listeners
+
+  /// Returns the inputs of a server, in the server's order.
+  ///
+  /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
+  public static func list(serverAddress: String? = nil) throws(PulseAudioError) -> [Input] {
+    try SourceList.read(serverAddress: serverAddress)
+  }
+
+  /// Starts to observe the inputs.
+  ///
+  /// - Throws: `systemFailure`.
+  public init(
+    serverAddress: String? = nil, metering: Metering = .none
+  ) throws(PulseAudioError) {
+    let listeners = Listeners()
+    self.listeners = listeners
+    monitor = try SourceMonitor(
+      serverAddress: serverAddress, measures: { metering.includes($0) },
+      onChange: { listeners.tell($0) })
+  }
+
+  deinit {
+    monitor.stop()
+    listeners.end()
+  }
+
+  /// The inputs as last reported; empty if there is no server.
+  public var current: [Input] { monitor.sources }
+
+  /// The inputs now, and again whenever one of them or the default changes.
+  public var changes: AsyncStream<[Input]> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: [Input].self, bufferingPolicy: .bufferingNewest(1))
+    listeners.add(continuation, first: monitor.sources)
+    return stream
+  }
+
+  /// Returns the peak of each channel since the last call with full scale 1, by the input's name.
+  public func takePeaks() -> [String: [Float]] { monitor.takePeaks() }
+}
+
+/// The streams that receive changes.
+private final class Listeners: Sendable {
+  private let all = Mutex<[AsyncStream<[Input]>.Continuation]>([])
+
+  func add(_ listener: AsyncStream<[Input]>.Continuation, first: [Input]) {
+    all.withLock { $0.append(listener) }
+    if !first.isEmpty { listener.yield(first) }
+  }
+
+  func tell(_ inputs: [Input]) {
+    all.withLock { all in
+      all.removeAll { listener in
+        if case .terminated = listener.yield(inputs) { true } else { false }
+      }
+    }
+  }
+
+  func end() { all.withLock { $0.forEach { $0.finish() } } }
+}

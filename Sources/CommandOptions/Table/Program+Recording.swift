@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The commands that list and record inputs.
+extension Program {
+  static let inputs = CommandSpecification(
+    name: .inputs, summary: "List the inputs that can be recorded.",
+    discussion: """
+      Lists the sound server's inputs with their channels, rates and ports. On a terminal, shows \
+      their levels: the arrow keys choose an input, Enter remembers it for recordings, and q ends \
+      the command.
+      """,
+    arguments: [], options: [Options.json.specification, Options.monitors.specification])
+
+  static let inputsWatch = CommandSpecification(
+    name: .inputsWatch, summary: "Show the levels of inputs.",
+    discussion: """
+      Shows the peak level of each channel in dBFS, of one input or of all inputs at once, until \
+      it is interrupted.
+      """,
+    arguments: [Arguments.optionalInputID],
+    options: [
+      Options.watchSeconds.specification, Options.json.specification,
+      Options.monitors.specification,
+    ])
+
+  static let inputsChoose = CommandSpecification(
+    name: .inputsChoose, summary: "Remember an input for recordings.",
+    discussion: "Remembers an input for later recordings, or forgets it.",
+    arguments: [Arguments.chosenInputID], options: [])
+
+  static let record = CommandSpecification(
+    name: .record, summary: "Record an input without losing sound.",
+    discussion: """
+      Records an input of the sound server. Gaps are filled with silence and reported, so that the \
+      length of the recording equals the time. Keys: q stops, space pauses, n changes to the next \
+      input, + and - change the gain.
+      """,
+    arguments: [],
+    options: [
+      Options.recordOutput.specification, Options.input.specification,
+      Options.microphoneFormat.specification, Options.microphoneRadius.specification,
+      Options.channels.specification, Options.recordGain.specification,
+      Options.recordRate.specification, Options.codec.specification,
+      Options.stereoPair.specification, Options.recordSeconds.specification,
+      Options.onLoss.specification, Options.armed.specification, Options.events.specification,
+      Options.overwrite.specification, Options.data.specification,
+    ])
+}
+
+extension Arguments {
+  public static let optionalInputID = ArgumentSpecification(
+    name: "ID", grammar: .text, help: "ID of the input, as 'stillstage inputs' lists it.",
+    isOptional: true)
+  public static let chosenInputID = ArgumentSpecification(
+    name: "ID", grammar: .either(["none"], .text),
+    help: "ID of the input, as 'stillstage inputs' lists it, or 'none' to forget it.")
+}
+
+extension CommandSpecification {
+  /// The examples of the commands in this file.
+  var recordingExamples: [CommandExample] {
+    switch name {
+    case .inputs:
+      [
+        CommandExample("inputs", "List the inputs, or choose one on a terminal."),
+        CommandExample("inputs --json", "List the inputs as JSON, for a script."),
+      ]
+    case .inputsWatch:
+      [
+        CommandExample("inputs watch", "Show the levels of all inputs."),
+        CommandExample(
+          "inputs watch ID --seconds 5 --json", "Write the levels of one input as JSON."),
+      ]
+    case .inputsChoose:
+      [
+        CommandExample("inputs choose ID", "Record the input ID from now on."),
+        CommandExample("inputs choose none", "Record the default input from now on."),
+      ]
+    default:
+      [
+        CommandExample("record -o voice.wav", "Record the remembered or the default input."),
+        CommandExample(
+          "record -o field.wav --mic-format ambix --input ID",
+          "Record a first-order microphone."),
+        CommandExample(
+          "record -o field.wav --channels 3-6 --mic-format a-format --mic-radius 14.7",
+          "Record a tetrahedral microphone on four channels of an interface."),
+      ]
+    }
+  }
+}

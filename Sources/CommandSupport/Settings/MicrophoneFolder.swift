@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import CommandOptions
+import System
+
+/// Returns the data folder's `Calibration/microphones`; nil if there is no data folder.
+package func microphoneFolder(_ command: ParsedCommand) -> String? {
+  dataFolder(command).map { "\($0)/Calibration/microphones" }
+}
+
+/// Returns the names of the microphones in a folder, without endings.
+package func microphoneNames(in folder: String) -> [String] {
+  (SystemFile.names(in: folder) ?? []).sorted().filter { $0.hasSuffix(".json") }
+    .map { String($0.dropLast(".json".count)) }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Capture
+import CommandOptions
+import CommandSupport
+import Glibc
+import PulseAudio
+import Rendering
+
+/// Runs `stillstage inputs watch [ID]`.
+func inputsWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  let id = command.all(Arguments.optionalInputID).first
+  var metering = Inputs.Metering.inputs
+  if command[Options.monitors] { metering = .inputsAndMonitors }
+  if let id { metering = .one(try namedInput(id, among: try currentInputs()).name) }
+  let inputs: Inputs
+  do throws(PulseAudioError) {
+    _ = try Inputs.list()
+    inputs = try Inputs(metering: metering)
+  } catch { throw CommandFailure(error.message) }
+  let console = Console()
+  defer {
+    console.clear()
+    console.restore()
+  }
+  let display = LevelDisplay(isJSON: command[Options.json], console: console)
+  let start = monotonic_nanoseconds()
+  let end = command[Options.watchSeconds].map { start + Int64($0 * 1e9) } ?? .max
+  var next = start
+  while monotonic_nanoseconds() < end {
+    next += LevelDisplay.interval
+    let wait = max(1, min(100, (min(next, end) - monotonic_nanoseconds()) / 1_000_000))
+    if console.keys(waitMilliseconds: Int32(wait)).contains(.quit) { return }
+    if Signals.received != nil { throw .interrupted }
+    guard monotonic_nanoseconds() >= next else { continue }
+    let known = inputs.current.filter { metering.includes($0) }
+    try display.show(
+      known, inputs.takePeaks(), seconds: Double(monotonic_nanoseconds() - start) * 1e-9)
+  }
+}
+
+/// Prints the levels of several inputs.
+private struct LevelDisplay {
+  /// The time between two lines of an input [ns].
+  static let interval: Int64 = 100_000_000
+
+  let isJSON: Bool
+  let console: Console
+
+  func show(
+    _ inputs: [Input], _ peaks: [String: [Float]], seconds: Double
+  ) throws(CommandFailure) {
+    if isJSON || !console.isInteractive {
+      for input in inputs {
+        guard let levels = peaks[input.name] else { continue }
+        try printOutput(line(input, levels, seconds) + "\n")
+      }
+      return
+    }
+    let texts = inputs.map { input in
+      let levels = peaks[input.name] ?? []
+      return input.description.prefix(24) + " " + LevelBar.numbers(levels)
+    }
+    console.show(texts.joined(separator: " | ").withoutControls)
+  }
+
+  private func line(_ input: Input, _ levels: [Float], _ seconds: Double) -> String {
+    guard isJSON else {
+      return "\(decimal(seconds, 2)) \(input.name) \(LevelBar.numbers(levels))".withoutControls
+    }
+    let values = levels.map { level in
+      level > 0 ? "\(decimal(Double(decibels(level)), 2))" : "null"
+    }
+    return "{\"id\":\(quoted(input.name)),\"peaks\":[\(values.joined(separator: ","))],"
+      + "\"t\":\(decimal(seconds, 3))}"
+  }
+
+  private func quoted(_ text: String) -> String {
+    let plain = text.withoutControls.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+    return "\"\(plain)\""
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Capture
+import CommandSupport
+import Glibc
+import PulseAudio
+
+/// Lets the user choose an input on a terminal, with moving meters.
+struct InputPicker {
+  private static let barWidth = 24
+
+  let showsMonitors: Bool
+  private let store = InputStore()
+  private var selected: String?
+  private var holds: [String: PeakHold] = [:]
+  private var peaks: [String: [Float]] = [:]
+  private var shownLines = 0
+
+  init(showsMonitors: Bool) { self.showsMonitors = showsMonitors }
+
+  /// Runs until the user remembers an input, or ends the command with `q` or a signal.
+  func run() throws(CommandFailure) {
+    var picker = self
+    try picker.pick()
+  }
+
+  private mutating func pick() throws(CommandFailure) {
+    let inputs: Inputs
+    do throws(PulseAudioError) {
+      inputs = try Inputs(metering: showsMonitors ? .inputsAndMonitors : .inputs)
+    } catch { throw CommandFailure(error.message) }
+    let console = Console()
+    defer { console.restore() }
+    selected = store.read()
+    while true {
+      let shown = inputs.current.filter { showsMonitors || !$0.isMonitor }
+      for key in console.keys(waitMilliseconds: 60) {
+        switch key {
+        case .louder: move(-1, among: shown)
+        case .softer: move(1, among: shown)
+        case .enter:
+          guard let name = current(among: shown)?.name else { continue }
+          try store.remember(name)
+          return try printOutput("\(name.withoutControls) is remembered for recordings.\n")
+        case .quit: return
+        default: break
+        }
+      }
+      if Signals.received != nil { throw .interrupted }
+      measure(inputs.takePeaks())
+      show(shown)
+    }
+  }
+
+  private func current(among inputs: [Input]) -> Input? {
+    inputs.first { $0.name == selected } ?? inputs.first(where: \.isDefault) ?? inputs.first
+  }
+
+  private mutating func move(_ step: Int, among inputs: [Input]) {
+    guard let now = inputs.firstIndex(where: { $0.name == current(among: inputs)?.name }) else {
+      return
+    }
+    selected = inputs[max(0, min(inputs.count - 1, now + step))].name
+  }
+
+  private mutating func measure(_ new: [String: [Float]]) {
+    let now = Double(monotonic_nanoseconds()) * 1e-9
+    for (name, levels) in new {
+      peaks[name] = levels
+      holds[name, default: PeakHold()].add(levels, at: now)
+    }
+  }
+
+  private mutating func show(_ inputs: [Input]) {
+    let remembered = store.read()
+    let chosen = current(among: inputs)?.name
+    var lines = ["Up and down choose, Enter remembers, q ends."]
+    for input in inputs {
+      var marks: [String] = []
+      if input.isDefault { marks.append("default") }
+      if input.name == remembered { marks.append("remembered") }
+      if input.isMonitor { marks.append("monitor") }
+      let note = marks.isEmpty ? "" : " (\(marks.joined(separator: ", ")))"
+      lines.append(
+        (input.name == chosen ? "> " : "  ") + input.description.withoutControls + note
+          + ", \(input.channelCount) ch, \(input.sampleRate) Hz")
+      let levels = peaks[input.name] ?? [Float](repeating: 0, count: input.channelCount)
+      let held = holds[input.name]?.levels ?? levels
+      let bars = zip(levels, held).prefix(4).map {
+        LevelBar.bar($0, hold: $1, width: max(6, Self.barWidth * 2 / max(2, levels.count)))
+      }
+      lines.append("    " + bars.joined(separator: " "))
+    }
+    if let remembered, !inputs.contains(where: { $0.name == remembered }) {
+      lines.append("The remembered input \(remembered.withoutControls) is missing.")
+    }
+    if inputs.isEmpty { lines.append("The sound server has no inputs; connect a microphone.") }
+    draw(lines)
+  }
+
+  /// Draws the lines over those of the last call.
+  private mutating func draw(_ lines: [String]) {
+    var size = winsize()
+    let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    let width = isKnown ? Int(size.ws_col) : 80
+    let height = isKnown ? Int(size.ws_row) : 24
+    let visible = lines.prefix(max(2, height - 1))
+    var text = shownLines > 0 ? "\u{1B}[\(shownLines)A\r\u{1B}[J" : ""
+    for line in visible { text += line.prefix(width - 1) + "\n" }
+    shownLines = visible.count
+    writeText(text, to: STDOUT_FILENO)
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandSupport
+import FoundationEssentials
+import UserFiles
+
+/// Remembers the input for recordings in the user's state folder, in `input.json`: a JSON object
+/// with the key `input`, the server's name for the source.
+struct InputStore {
+  private struct Content: Codable {
+    var input: String
+  }
+
+  private let path = StateFolder.path.map { $0 + "/input.json" }
+
+  /// Returns the name of the remembered input; nil if none is remembered or the file is invalid.
+  func read() -> String? {
+    guard let path, let data = try? Data(contentsOf: URL(filePath: path)) else { return nil }
+    return (try? JSONDecoder().decode(Content.self, from: data))?.input
+  }
+
+  /// Remembers an input, or forgets it if `name` is nil.
+  func remember(_ name: String?) throws(CommandFailure) {
+    guard let path else {
+      throw CommandFailure(
+        "cannot remember an input: neither XDG_STATE_HOME nor HOME is set; set one of them")
+    }
+    let url = URL(filePath: path)
+    do {
+      guard let name else {
+        if FileManager.default.fileExists(atPath: path) {
+          try FileManager.default.removeItem(at: url)
+        }
+        return
+      }
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      try encoder.encode(Content(input: name)).write(to: url, options: .atomic)
+    } catch {
+      throw CommandFailure("cannot write \(path): \(error)")
+    }
+  }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Capture
+import CommandOptions
+import CommandSupport
+import Glibc
+import PulseAudio
+
+/// What the options of `record` ask for.
+struct RecordSettings {
+  let output: String
+  let remembered: String?
+  let choice: InputChoice
+  /// nil for `auto`.
+  let microphone: MicrophoneFormat?
+  let selection: [Int]?
+  let isFloat: Bool
+
+  init(_ command: ParsedCommand) throws(CommandFailure) {
+    output = command[Options.recordOutput]
+    isFloat = command[Options.codec] == .float
+    let ending = RecordingFile.ending(output)
+    guard let ending, RecordingFile.endings.contains(ending) else {
+      let known = RecordingFile.endings.map { "." + $0 }.joined(separator: ", ")
+      throw .usage("'\(output)' has no known ending; choose a name that ends in \(known)")
+    }
+    if ending == "flac", isFloat {
+      throw .usage("FLAC files hold no float samples; choose '--codec pcm24' or another ending")
+    }
+    var status = stat()
+    if stat(output, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      !command[Options.overwrite]
+    {
+      throw CommandFailure("'\(output)' exists; choose another name, or add --overwrite")
+    }
+    let remembered = InputStore().read()
+    self.remembered = remembered
+    choice =
+      switch command[Options.input] {
+      case .auto: .automatic(remembered: remembered)
+      case .id(let id): .named(id)
+      }
+    selection = try command[Options.channels].map(Self.channels)
+    microphone = try Self.microphone(command)
+  }
+
+  /// Returns the input to record, and checks that the meaning of its channels is known.
+  func input(among inputs: [Input]) throws(CommandFailure) -> Input {
+    let input = try chosen(among: inputs)
+    if let wrong = selection?.first(where: { $0 >= input.channelCount }) {
+      throw .usage(
+        "the input '\(input.name)' has no channel \(wrong + 1); choose '--channels' from 1 to "
+          + "\(input.channelCount)")
+    }
+    let count = selection?.count ?? input.channelCount
+    guard let microphone else {
+      guard count > 2 else { return input }
+      throw .usage(
+        count == 4
+          ? "the input '\(input.name)' has four channels; say what they are with '--mic-format' "
+            + "ambix, fuma or a-format, or choose others with '--channels'"
+          : "the input '\(input.name)' has \(count) channels; choose those of the microphone with "
+            + "'--channels', and their meaning with '--mic-format'")
+    }
+    guard microphone.channelCount == count else {
+      throw .usage(
+        "'--mic-format \(name(of: microphone))' has \(microphone.channelCount) channels, but "
+          + "\(count) are recorded from '\(input.name)'; choose with '--channels'")
+    }
+    return input
+  }
+
+  private func chosen(among inputs: [Input]) throws(CommandFailure) -> Input {
+    switch choice.outcome(among: inputs) {
+    case .found(let input): return input
+    case .substitute(let input, let missing):
+      printNote(
+        "the remembered input '\(missing)' is missing; '\(input.name)' is recorded until it is back"
+          .withoutControls)
+      return input
+    case .none: throw CommandFailure("the sound server has no inputs; connect a microphone")
+    case .unknown(let available):
+      guard case .named(let id) = choice else { throw CommandFailure("no input") }
+      throw CommandFailure(
+        PulseAudioError.unknownSource(name: id, available: available).message.withoutControls)
+    }
+  }
+
+  private func name(of format: MicrophoneFormat) -> String {
+    switch format {
+    case .mono: "mono"
+    case .stereo: "stereo"
+    case .ambiX: "ambix"
+    case .fuMa: "fuma"
+    case .aFormat: "a-format"
+    case .plain: "plain"
+    }
+  }
+
+  // MARK: Values of options
+
+  /// Returns the channels of a list such as "3-6" or "1,2,5", counted from 0.
+  static func channels(_ text: String) throws(CommandFailure) -> [Int] {
+    var all: [Int] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+      guard let first = ends.first ?? nil, let last = ends.last ?? nil, ends.count <= 2,
+        1 <= first, first <= last, last <= 256
+      else {
+        throw .usage(
+          Options.channels.refusal(
+            of: text, expectation: "channels from 1 to 256, such as 3-6 or 1,2,5", among: []
+          ).description)
+      }
+      all += (first - 1...last - 1)
+    }
+    guard Set(all).count == all.count else {
+      throw .usage("'--channels \(text)' names a channel twice; name each once")
+    }
+    return all
+  }
+
+  private static func microphone(_ command: ParsedCommand) throws(CommandFailure)
+    -> MicrophoneFormat?
+  {
+    let text = command[Options.microphoneFormat]
+    let radius = command[Options.microphoneRadius].map { $0 / 1000 }
+    if radius != nil, !text.hasPrefix("a-format") {
+      throw .usage("'--mic-radius' works only with '--mic-format a-format'")
+    }
+    switch text {
+    case "auto": return nil
+    case "mono": return .mono
+    case "stereo": return .stereo
+    case "ambix": return .ambiX
+    case "fuma": return .fuMa
+    default: break
+    }
+    guard text == "a-format" || text.hasPrefix("a-format:") else {
+      let words = ["auto", "mono", "stereo", "ambix", "fuma", "a-format"]
+      throw .usage(
+        Options.microphoneFormat.refusal(
+          of: text, expectation: "one of \(words.joined(separator: ", "))", among: words
+        ).description)
+    }
+    var microphone = try tetrahedral(String(text.dropFirst("a-format:".count)), command)
+    if let radius { microphone.radius = radius }
+    return .aFormat(microphone)
+  }
+
+  /// Returns the microphone that follows "a-format:": an order of capsules, or a file.
+  private static func tetrahedral(
+    _ text: String, _ command: ParsedCommand
+  ) throws(CommandFailure) -> TetrahedralMicrophone {
+    guard !text.isEmpty else { return TetrahedralMicrophone() }
+    let words = text.lowercased().split(separator: ",").map(String.init)
+    let capsules = words.compactMap { Capsule(rawValue: $0) }
+    if words.count == 4, capsules.count == 4 {
+      guard Capsule.areTetrahedron(capsules) else {
+        throw .usage(
+          "the capsules \(text) are not the corners of a tetrahedron; name four of them, such as "
+            + "flu,frd,bld,bru")
+      }
+      return TetrahedralMicrophone(capsules: capsules)
+    }
+    let path = try microphonePath(text, command)
+    do throws(MicrophoneFileError) {
+      guard case .aFormat(let microphone) = try MicrophoneFile(path: path).format else {
+        throw MicrophoneFileError.notTetrahedral(path)
+      }
+      return microphone
+    } catch { throw CommandFailure(error.description.withoutControls) }
+  }
+}
+
+/// Returns the path of a microphone's file from its name or path.
+private func microphonePath(
+  _ word: String, _ command: ParsedCommand
+) throws(CommandFailure) -> String {
+  if word.contains("/") || access(word, F_OK) == 0 { return word }
+  guard let folder = microphoneFolder(command) else {
+    throw CommandFailure("no microphone is named '\(word)'; give the path of its file")
+  }
+  let names = microphoneNames(in: folder)
+  guard let name = names.first(where: { $0.lowercased() == word.lowercased() }) else {
+    throw CommandFailure(
+      "no microphone is named '\(word)'; choose from \(names.joined(separator: ", ")), give the "
+        + "path of a file, or name the order of the capsules, such as flu,frd,bld,bru")
+  }
+  return "\(folder)/\(name).json"
+}
