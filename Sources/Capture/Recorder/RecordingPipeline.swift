@@ -27,6 +27,8 @@ final class RecordingPipeline: TimelineOutput {
   private(set) var frames: Int64 = 0
   /// The length of the silence that is due but is shorter than a frame [frames].
   private var silenceRest = 0.0
+  /// The position at which the silence that has no `note` yet begins.
+  private var silenceStart: Int64?
   /// The largest number of frames; nil for no limit.
   var limit: Int64?
 
@@ -78,6 +80,7 @@ final class RecordingPipeline: TimelineOutput {
 
   func appendSilence(seconds: Double) throws {
     try flushConverter()
+    silenceStart = silenceStart ?? position
     let exact = seconds * Double(format.sampleRate) + silenceRest
     var left = Int(exact)
     silenceRest = exact - Double(left)
@@ -89,8 +92,10 @@ final class RecordingPipeline: TimelineOutput {
   }
 
   func note(_ cause: Gap.Cause, seconds: Double) {
-    let length = Int64((seconds * Double(format.sampleRate)).rounded())
-    onGap(Gap(cause: cause, position: max(0, position - length), seconds: seconds))
+    let start = silenceStart ?? position
+    silenceStart = nil
+    let rest = limit.map { Double(max(0, $0 - start)) / Double(format.sampleRate) } ?? seconds
+    onGap(Gap(cause: cause, position: start, seconds: min(seconds, rest)))
   }
 
   /// Writes what the filters hold back, and completes the sink.
