@@ -6,9 +6,9 @@
 /// A frame can arrive late but never early. The least lateness over a few seconds (the arrival time
 /// minus the frame count divided by the rate) is therefore the *base*, which changes only by the
 /// drift of the source's clock. If all blocks of `holdSeconds` are later than the base by more than
-/// `threshold`, frames are missing: the timeline fills the gap with silence. Until that is decided,
-/// it holds the late blocks back. Blocks that are merely late are followed by blocks that are not,
-/// so they cause no gap.
+/// `threshold`, or all blocks of `fineHoldSeconds` by more than `fineThreshold`, frames are missing:
+/// the timeline fills the gap with silence. Until that is decided, it holds the late blocks back.
+/// Blocks that are merely late are followed by blocks that are not, so they cause no gap.
 ///
 /// Each uninterrupted stream of a source is a *segment*. The first blocks of a segment are held
 /// back too, until its base is known.
@@ -17,8 +17,13 @@
 struct Timeline {
   /// The lateness that counts as a gap [s].
   static let threshold = 0.015
-  /// How long blocks are held back until a gap is certain [s].
+  /// How long blocks are held back until such a gap is certain [s].
   static let holdSeconds = 0.3
+  /// The lateness that counts as a gap if it lasts longer [s].
+  static let fineThreshold = 0.004
+  static let fineHoldSeconds = 1.0
+  /// The pause between blocks at which sound may be missing [s].
+  static let stall = 0.05
   /// How long a segment that has not ended may deliver nothing before silence is written [s]. Sound
   /// that is only late may still come.
   static let patience = 4.0
@@ -91,22 +96,30 @@ struct Timeline {
   /// Takes frames that arrived at `time`.
   mutating func add(_ samples: UnsafePointer<Float>, frames: Int, at time: Double) throws {
     guard isOpen else { return }
+    let lateness = time - Double(arrived + Int64(frames)) / rate
+    if heldSince != nil, !isFresh, time - lastArrival > Self.stall,
+      lateness > heldLateness + Self.threshold
+    {
+      // What is missing lies between the held blocks and this one.
+      try release()
+    }
     arrived += Int64(frames)
     lastArrival = time
     guard !isPaused else { return }
-    let seconds = Double(arrived) / rate
-    let lateness = time - seconds
     if isFresh || heldSince != nil {
       hold(samples, frames, lateness, time)
-      if !isFresh, lateness <= base.value + Self.threshold {
+      let isCertain = isFresh || heldLateness > base.value + Self.threshold
+      if !isFresh, lateness <= base.value + Self.fineThreshold {
         try release()
-      } else if time - (heldSince ?? time) >= Self.holdSeconds {
+      } else if time - (heldSince ?? time)
+        >= (isCertain ? Self.holdSeconds : Self.fineHoldSeconds)
+      {
         try decide()
       }
-    } else if lateness > base.value + Self.threshold {
+    } else if lateness > base.value + Self.fineThreshold {
       hold(samples, frames, lateness, time)
     } else {
-      note(lateness, seconds, time)
+      note(lateness, time)
       try pass(samples, frames)
     }
   }
@@ -189,9 +202,11 @@ struct Timeline {
     heldLateness = min(heldLateness, lateness)
   }
 
-  /// Decides about held blocks at once, as if no more followed.
+  /// Decides about held blocks at once, because no more follow.
   private mutating func settle() throws {
-    if heldSince != nil { try decide() }
+    guard heldSince != nil else { return }
+    let isCertain = isFresh || heldLateness > base.value + Self.threshold
+    if isCertain { try decide() } else { try release() }
   }
 
   /// Passes on the held blocks, after silence in place of what is missing before them.
@@ -235,7 +250,8 @@ struct Timeline {
     }
   }
 
-  private mutating func note(_ lateness: Double, _ seconds: Double, _ time: Double) {
+  private mutating func note(_ lateness: Double, _ time: Double) {
+    let seconds = Double(arrived) / rate
     base.add(lateness, at: time)
     drift.add(seconds: seconds, lateness: lateness)
     end = base.value + seconds
