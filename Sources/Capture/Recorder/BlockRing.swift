@@ -64,6 +64,11 @@ final class BlockRing: @unchecked Sendable {
     var header = header
     let end = written.load(ordering: .relaxed)
     let room = capacity - (end - taken.load(ordering: .acquiring))
+    // Once a block was dropped, wait until a quarter is free: one long gap is better than many.
+    if dropped > 0, header.kind != .event, room < capacity / 4 {
+      dropped += Int64(header.frames)
+      return false
+    }
     guard header.size <= (header.kind == .event ? room : room - eventReserve) else {
       dropped += Int64(header.frames)
       return false

@@ -27,7 +27,9 @@ struct TimelineTests {
     #expect(source.output.gaps.isEmpty)
   }
 
-  @Test(arguments: [0.006, 0.03, 0.5, 2.0, 7.0]) func missingSoundBecomesSilence(_ gap: Double) throws {
+  @Test(arguments: [0.006, 0.03, 0.5, 2.0, 7.0]) func missingSoundBecomesSilence(_ gap: Double)
+    throws
+  {
     var source = SimulatedSource()
     source.begin()
     try source.play(4)
