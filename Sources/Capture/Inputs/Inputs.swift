@@ -91,5 +91,9 @@ private final class Listeners: Sendable {
     }
   }
 
-  func end() { all.withLock { $0.forEach { $0.finish() } } }
+  func end() {
+    all.withLock { all in
+      for listener in all { listener.finish() }
+    }
+  }
 }

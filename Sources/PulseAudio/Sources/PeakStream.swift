@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPulse
+import CRealtime
+import Glibc
 import Synchronization
 
 /// The newest peaks of several sources.
@@ -8,37 +10,64 @@ import Synchronization
 /// ## Threading
 /// Any thread may use it.
 final class PeakBoard: Sendable {
-  private struct Content {
-    var peaks: [String: [Float]] = [:]
-    var count = 0
-  }
+  /// The newest peaks of one source.
+  final class Cell: Sendable {
+    private let peaks: Mutex<[Float]>
+    private let received = Atomic(0)
 
-  private let content = Mutex(Content())
+    init(channels: Int) { peaks = Mutex(Array(repeating: -1, count: channels)) }
 
-  var count: Int { content.withLock { $0.count } }
+    var count: Int { received.load(ordering: .relaxed) }
 
-  /// Notes peaks: frames x channels.
-  func note(_ name: String, _ samples: UnsafeBufferPointer<Float>, channels: Int) {
-    content.withLock { content in
-      var peaks = content.peaks[name] ?? [Float](repeating: 0, count: channels)
-      for (i, sample) in samples.enumerated() {
-        // A NaN fails the comparison and is left out.
-        let channel = i % channels
-        if abs(sample) > peaks[channel] { peaks[channel] = abs(sample) }
+    /// Notes peaks: frames x channels.
+    func note(_ samples: UnsafeBufferPointer<Float>) {
+      peaks.withLock { peaks in
+        var channel = 0
+        for sample in samples {
+          // A NaN fails the comparison and is left out.
+          if abs(sample) > peaks[channel] { peaks[channel] = abs(sample) }
+          channel = channel + 1 == peaks.count ? 0 : channel + 1
+        }
+        received.add(samples.count / peaks.count, ordering: .relaxed)
       }
-      content.peaks[name] = peaks
-      content.count += samples.count / channels
+    }
+
+    /// Returns the highest magnitude of each channel since the last call; nil if none has arrived.
+    func take() -> [Float]? {
+      peaks.withLock { peaks in
+        guard peaks.contains(where: { $0 >= 0 }) else { return nil }
+        defer { for i in peaks.indices { peaks[i] = -1 } }
+        return peaks.map { max(0, $0) }
+      }
     }
   }
 
-  func forget(_ name: String) { content.withLock { $0.peaks[name] = nil } }
+  /// The time for which packets are collected [ns].
+  private static let collectionTime: Int64 = 15_000_000
+  private let collected = Atomic<Int64>(0)
 
-  func take() -> [String: [Float]] {
-    content.withLock { content in
-      defer { content.peaks = [:] }
-      return content.peaks
-    }
+  /// Lets packets of other meters arrive before they are all read. Most of the cost of a meter is
+  /// that its packet wakes this thread. Call it only on the loop's thread.
+  func collect() {
+    let now = monotonic_nanoseconds()
+    guard now - collected.load(ordering: .relaxed) > Self.collectionTime else { return }
+    usleep(UInt32(Self.collectionTime / 1000))
+    collected.store(monotonic_nanoseconds(), ordering: .relaxed)
   }
+
+  private let cells = Mutex<[String: Cell]>([:])
+
+  var count: Int { cells.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
+  func add(_ name: String, channels: Int) -> Cell {
+    let cell = Cell(channels: channels)
+    cells.withLock { $0[name] = cell }
+    return cell
+  }
+
+  func forget(_ name: String) { cells.withLock { $0[name] = nil } }
+
+  func take() -> [String: [Float]] { cells.withLock { $0.compactMapValues { $0.take() } } }
 }
 
 /// A stream of the peaks of one source at 25 Hz, with the source's own channels.
@@ -53,11 +82,13 @@ final class PeakStream: CallbackTarget {
 
   private let source: Source
   private let board: PeakBoard
+  private let cell: PeakBoard.Cell
   private var stream: OpaquePointer?
 
   init(of source: Source, in context: OpaquePointer, board: PeakBoard) {
     self.source = source
     self.board = board
+    cell = board.add(source.name, channels: source.channelCount)
     var format = pa_sample_spec(
       format: PA_SAMPLE_FLOAT32LE, rate: Self.rate, channels: UInt8(source.channelCount))
     var map = channelMap(source.channelMap)
@@ -92,15 +123,14 @@ final class PeakStream: CallbackTarget {
 
   private func receive() {
     guard let stream else { return }
+    board.collect()
     while pa_stream_readable_size(stream) > 0 {
       var memory: UnsafeRawPointer?
       var size = 0
       guard pa_stream_peek(stream, &memory, &size) >= 0, size > 0 else { return }
       if let memory {
         let samples = memory.assumingMemoryBound(to: Float.self)
-        board.note(
-          source.name, UnsafeBufferPointer(start: samples, count: size / 4),
-          channels: source.channelCount)
+        cell.note(UnsafeBufferPointer(start: samples, count: size / 4))
       }
       pa_stream_drop(stream)
     }

@@ -52,11 +52,12 @@ private struct LevelDisplay {
     _ inputs: [Input], _ peaks: [String: [Float]], seconds: Double
   ) throws(CommandFailure) {
     if isJSON || !console.isInteractive {
+      var text = ""
       for input in inputs {
         guard let levels = peaks[input.name] else { continue }
-        try printOutput(line(input, levels, seconds) + "\n")
+        text += line(input, levels, seconds) + "\n"
       }
-      return
+      return try printOutput(text)
     }
     let texts = inputs.map { input in
       let levels = peaks[input.name] ?? []

@@ -72,7 +72,7 @@ extension CaptureServerTests {
           forms.append(form)
         }
         let microphones = try forms.map { try VirtualMicrophone(server, $0) }
-        defer { microphones.forEach { $0.stop() } }
+        defer { for microphone in microphones { microphone.stop() } }
         let inputs = try Inputs(serverAddress: server.address, metering: .inputs)
         #expect(isTrue(within: 5000) { inputs.takePeaks().count == 3 })
         sleepMilliseconds(300)

@@ -8,8 +8,8 @@ import TestSupport
 
 /// A source of a private server that delivers numbered frames in real time, through a FIFO.
 ///
-/// Channel c of frame n has the value `Numbering.value(n, c)`. PulseAudio 16 reads the FIFO in pages
-/// and crashes if a page is no whole number of frames, so a frame has 4, 8, 16 or 32 bytes.
+/// Channel c of frame n has the value `Numbering.value(n, c)`. PulseAudio 16 reads the FIFO in
+/// pages and crashes if a page is no whole number of frames, so a frame has 4, 8, 16 or 32 bytes.
 final class VirtualMicrophone: Sendable {
   struct Form: Sendable {
     var name = "mic"
@@ -57,7 +57,7 @@ final class VirtualMicrophone: Sendable {
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     // A deep pipe, so that a busy machine loses nothing.
-    _ = fcntl(descriptor, F_SETPIPE_SZ, 1 << 18)
+    _ = fcntl(descriptor, setPipeSize, 1 << 18)
     var next = monotonicNow()
     var frame = form.first
     while !worker.isStopped {
@@ -95,7 +95,8 @@ final class VirtualMicrophone: Sendable {
   }
 }
 
-private let F_SETPIPE_SZ: Int32 = 1031
+/// Linux's F_SETPIPE_SZ.
+private let setPipeSize: Int32 = 1031
 
 /// Frames whose values tell their numbers.
 enum Numbering {
