@@ -195,7 +195,7 @@ let tests: [Target] = [
     name: "CaptureTests",
     dependencies: [
       "Capture", "PulseAudio", "Media", "Ambisonics", "Laboratory", "System", "CRealtime",
-      "TestSupport",
+      "TestSupport", "stillstage", "stillstage-engine",
     ]),
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),

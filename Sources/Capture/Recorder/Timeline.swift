@@ -6,9 +6,10 @@
 /// A frame can arrive late but never early. The least lateness over a few seconds (the arrival time
 /// minus the frame count divided by the rate) is therefore the *base*, which changes only by the
 /// drift of the source's clock. If all blocks of `holdSeconds` are later than the base by more than
-/// `threshold`, or all blocks of `fineHoldSeconds` by more than `fineThreshold`, frames are missing.
-/// The timeline then fills the gap with silence. Until that is decided, it holds the late blocks
-/// back. Blocks that are merely late are followed by blocks that are not, so they cause no gap.
+/// `threshold`, or all blocks of `fineHoldSeconds` by more than `fineThreshold`, frames are
+/// missing. The timeline then fills the gap with silence. Until that is decided, it holds the late
+/// blocks back. Blocks that are merely late are followed by blocks that are not, so they cause no
+/// gap.
 ///
 /// Each uninterrupted stream of a source is a *segment*. The first blocks of a segment are held
 /// back too, until its base is known.

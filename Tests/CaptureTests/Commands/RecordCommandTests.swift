@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Laboratory
+import TestSupport
+import Testing
+
+extension CaptureServerTests {
+  @Suite(.serialized) struct CommandTests {
+    private static let program = "\(ProgramRun.builtProducts)/stillstage"
+
+    /// A server with a microphone of four channels, and a folder for files and state.
+    private struct Place {
+      let server: PrivatePulseServer
+      let microphone: VirtualMicrophone
+      let folder = TemporaryFolder()
+
+      init(_ change: (inout VirtualMicrophone.Form) -> Void = { _ in }) throws {
+        server = try PrivatePulseServer()
+        var form = VirtualMicrophone.Form()
+        change(&form)
+        microphone = try VirtualMicrophone(server, form)
+        try server.pactl(["set-default-source", "mic"])
+      }
+
+      var environment: [String: String?] {
+        ["PULSE_SERVER": server.address, "XDG_STATE_HOME": folder.file("state")]
+      }
+
+      func run(_ arguments: [String]) throws -> ProgramRun {
+        try ProgramRun.of(program, arguments, environment: environment)
+      }
+
+      func start(_ arguments: [String], hasTerminal: Bool = false) throws -> RunningProgram {
+        try RunningProgram(
+          [program] + arguments, environment: environment, hasTerminal: hasTerminal)
+      }
+
+      func end() {
+        microphone.stop()
+        server.stop()
+      }
+    }
+
+    @Test func fourChannelsNeedAFormat() throws {
+      let place = try Place()
+      defer { place.end() }
+      let run = try place.run(["record", "-o", place.folder.file("a.wav")])
+      #expect(run.exitCode == 2)
+      for word in ["four channels", "ambix", "fuma", "a-format"] {
+        #expect(run.errors.contains(word))
+      }
+      #expect(run.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: [
+      (["-o", "a.flac", "--codec", "float"], "FLAC"),
+      (["-o", "a.mp3"], "ending"),
+      (["-o", "a.wav", "--mic-radius", "20"], "a-format"),
+      (["-o", "a.wav", "--mic-format", "ambx"], "ambix"),
+      (["-o", "a.wav", "--mic-format", "a-format:flu,flu,bld,bru"], "tetrahedron"),
+      (["-o", "a.wav", "--channels", "3-1"], "channels"),
+      (["-o", "a.wav", "--channels", "1,1"], "twice"),
+      (["-o", "a.wav", "--channels", "5"], "no channel 5"),
+      (["-o", "a.wav", "--mic-format", "stereo"], "2 channels"),
+    ])
+    func wrongUsageIsExplained(_ arguments: [String], _ word: String) throws {
+      let place = try Place()
+      defer { place.end() }
+      let run = try place.run(["record"] + arguments)
+      #expect(run.exitCode == 2, "\(run.errors)")
+      #expect(run.errors.contains(word), "\(run.errors)")
+      #expect(run.output == "")
+    }
+
+    @Test func anExistingFileIsKept() throws {
+      let place = try Place()
+      defer { place.end() }
+      let path = try place.folder.write("old", to: "a.wav")
+      let arguments = ["record", "-o", path, "--mic-format", "ambix", "--seconds", "0.5"]
+      let refused = try place.run(arguments)
+      #expect(refused.exitCode == 1)
+      #expect(refused.errors.contains("--overwrite"))
+      #expect(try place.run(arguments + ["--overwrite"]).exitCode == 0)
+    }
+
+    @Test func aRecordingIsExactAndReported() throws {
+      let place = try Place()
+      defer { place.end() }
+      let path = place.folder.file("a.wav")
+      let run = try place.run([
+        "record", "-o", path, "--mic-format", "ambix", "--seconds", "1.5", "--events",
+        place.folder.file("events.jsonl"),
+      ])
+      #expect(run.exitCode == 0, "\(run.errors)")
+      #expect(run.output.contains("1.500 s, 0 gaps (0.000 s)"))
+      #expect(run.output.contains("LUFS"))
+      let planes = try FloatWAV(reading: path).channels
+      #expect(planes.count == 4 && planes[0].count == 72_000)
+      expectEqualChannels(planes)
+      #expect(Numbering.breaks(planes[0]).filter { $0 > staleFrames }.isEmpty)
+      let log = try SystemFile.contents(place.folder.file("events.jsonl"))
+      let events = String(decoding: log, as: UTF8.self)
+      #expect(events.contains(#""event":"start""#) && events.contains(#""event":"end""#))
+    }
+
+    @Test(arguments: zip([SIGINT, SIGTERM], [Int32(130), 143]))
+    func aSignalEndsARecording(_ signal: Int32, _ code: Int32) throws {
+      let place = try Place()
+      defer { place.end() }
+      let path = place.folder.file("a.wav")
+      let program = try place.start(["record", "-o", path, "--mic-format", "ambix"])
+      sleepMilliseconds(1500)
+      kill(program.pid, signal)
+      #expect(program.wait(seconds: 3) == code)
+      #expect(try FloatWAV(reading: path).channels[0].count > 24_000)
+    }
+
+    @Test func anInputIsRememberedAndForgotten() throws {
+      let place = try Place { $0.channels = 2 }
+      defer { place.end() }
+      #expect(try place.run(["inputs", "choose", "absent"]).exitCode == 1)
+      #expect(try place.run(["inputs", "choose", "mic"]).exitCode == 0)
+      let list = try place.run(["inputs", "--json"])
+      #expect(list.output.contains(#""isRemembered" : true"#))
+      #expect(try place.run(["inputs"]).output.contains("remembered"))
+      try place.server.unload(module: place.microphone.module)
+      var form = VirtualMicrophone.Form()
+      (form.name, form.channels) = ("other", 1)
+      let other = try VirtualMicrophone(place.server, form)
+      defer { other.stop() }
+      let run = try place.run([
+        "record", "-o", place.folder.file("b.wav"), "--seconds", "0.3",
+      ])
+      #expect(run.exitCode == 0, "\(run.errors)")
+      #expect(run.errors.contains("remembered input 'mic' is missing"))
+      #expect(try place.run(["inputs", "choose", "none"]).exitCode == 0)
+      #expect(try !place.run(["inputs", "--json"]).output.contains(#""isRemembered" : true"#))
+    }
+
+    @Test func thePickerRemembersTheChosenInput() throws {
+      let place = try Place()
+      defer { place.end() }
+      var form = VirtualMicrophone.Form()
+      (form.name, form.channels) = ("second", 2)
+      let second = try VirtualMicrophone(place.server, form)
+      defer { second.stop() }
+      let program = try place.start(["inputs"], hasTerminal: true)
+      sleepMilliseconds(800)
+      program.type("\u{1B}[B")
+      sleepMilliseconds(300)
+      program.type("\n")
+      #expect(program.wait(seconds: 3) == 0)
+      #expect(program.lines.contains { $0.text.contains("second is remembered") })
+      #expect(program.lines.contains { $0.text.contains("#") })
+      let list = try place.run(["inputs"]).output
+      #expect(list.contains("second (remembered)"))
+    }
+
+    @Test func keysPauseAndStopARecording() throws {
+      let place = try Place()
+      defer { place.end() }
+      let path = place.folder.file("a.wav")
+      let program = try place.start(
+        ["record", "-o", path, "--mic-format", "ambix"], hasTerminal: true)
+      sleepMilliseconds(1200)
+      program.type(" ")
+      sleepMilliseconds(1000)
+      program.type(" ")
+      sleepMilliseconds(800)
+      program.type("q")
+      #expect(program.wait(seconds: 3) == 0)
+      let seconds = Double(try FloatWAV(reading: path).channels[0].count) / 48_000
+      #expect(seconds > 1.2 && seconds < 2.6)
+      #expect(program.lines.contains { $0.text.contains("0 gaps (0.000 s)") })
+      #expect(program.lines.contains { $0.text.contains("paused") })
+    }
+
+    @Test func levelsOfAllInputsAreWatched() throws {
+      let place = try Place { $0.values = { _, channel in channel == 1 ? 0.5 : 0 } }
+      defer { place.end() }
+      let run = try place.run(["inputs", "watch", "--seconds", "1.5", "--json"])
+      #expect(run.exitCode == 0)
+      let last = try #require(run.output.split(separator: "\n").last)
+      #expect(last.contains(#""id":"mic","peaks":[null,-6.02,null,null]"#), "\(last)")
+    }
+  }
+}
