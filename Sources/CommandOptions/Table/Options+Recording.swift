@@ -27,14 +27,14 @@ extension Options {
     "rate", "HZ", .integer(8000...384_000), shown: "the input's rate",
     help: "Sample rate of the recording. At the input's own rate, samples are recorded unchanged.")
   public static let microphoneFormat = CommandOption<String>(
-    "mic-format", "auto|mono|stereo|ambix|fuma|a-format[:FLU,FRD,BLD,BRU|:NAME|:FILE]",
+    "mic-format", "auto|mono|stereo|ambix|fuma|a-format[:MIC]",
     .suggested(["auto", "mono", "stereo", "ambix", "fuma", "a-format"]), default: "auto",
     shown: "auto",
     help: """
       Meaning of the microphone's channels. 'auto' accepts one or two channels. 'ambix' is \
       first-order sound in ACN order and SN3D scale. 'a-format' is the four capsules of a \
-      tetrahedral microphone, in this order or another, or as a file of Calibration/microphones \
-      describes them.
+      tetrahedral microphone. MIC is their order (default: flu,frd,bld,bru), or the name or path \
+      of a file in the form of Calibration/microphones.
       """)
   public static let microphoneRadius = CommandOption<Double?>(
     "mic-radius", "MM", .number(1...100), shown: "that of the microphone's file, or 14.7",

@@ -83,7 +83,7 @@ extension CommandSpecification {
           "record -o field.wav --mic-format ambix --input ID",
           "Record a first-order microphone."),
         CommandExample(
-          "record -o field.wav --channels 3-6 --mic-format a-format --mic-radius 14.7",
+          "record -o field.wav --channels 3-6 --mic-format a-format",
           "Record a tetrahedral microphone on four channels of an interface."),
       ]
     }
