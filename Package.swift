@@ -81,12 +81,12 @@ let modules: [Target] = [
   .target(
     name: "UserFiles",
     dependencies: ["HeadTracking", "Geometry", "Binaural", "SignalProcessing", "System"]),
-  .target(name: "Capture", dependencies: ["Media", "Ambisonics", "System", "CFFmpeg"]),
   .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
   .target(
     name: "Capture",
     dependencies: [
-      "PulseAudio", "Media", "Ambisonics", "Geometry", "SignalProcessing", "System", "CRealtime",
+      "PulseAudio", "Media", "Ambisonics", "Geometry", "SignalProcessing", "System", "CFFmpeg",
+      "CRealtime",
     ]),
   .target(
     name: "Rendering",
@@ -185,17 +185,12 @@ let tests: [Target] = [
     name: "recording-probe",
     dependencies: ["Capture", "Media", "Ambisonics", "System", "TestSupport", "CRealtime"],
     path: "Tests/RecordingProbe"),
-  .testTarget(
-    name: "CaptureTests",
-    dependencies: [
-      "Capture", "Media", "Ambisonics", "System", "TestSupport", "recording-probe",
-    ]),
   .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "Laboratory", "TestSupport"]),
   .testTarget(
     name: "CaptureTests",
     dependencies: [
       "Capture", "PulseAudio", "Media", "Ambisonics", "Laboratory", "System", "CRealtime",
-      "TestSupport", "stillstage", "stillstage-engine",
+      "TestSupport", "stillstage", "stillstage-engine", "recording-probe",
     ]),
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),

@@ -16,7 +16,7 @@ private import System
 /// thread, and must not call `stop`.
 public final class Recorder: @unchecked Sendable {
   /// Creates the sink when the form of the recording is known.
-  public typealias SinkMaker = (RecordingFormat) throws -> any RecordingSink
+  public typealias SinkMaker = (RecorderFormat) throws -> any RecordingSink
   /// Receives the frames while they are written.
   public typealias BlockReceiver = @Sendable (RecordedBlock) -> Void
   public typealias EventReceiver = @Sendable (RecorderEvent) -> Void

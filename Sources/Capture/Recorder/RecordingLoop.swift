@@ -58,7 +58,7 @@ final class RecordingLoop {
       throw PulseAudioError.streamRefused(reason: "the stream has no format")
     }
     let microphone = try chosenFormat(source.channelCount)
-    let format = RecordingFormat(
+    let format = RecorderFormat(
       sampleRate: configuration.sampleRate ?? source.sampleRate, layout: microphone.layout)
     let pipeline = RecordingPipeline(
       format: format, microphone: microphone, selection: configuration.selection,

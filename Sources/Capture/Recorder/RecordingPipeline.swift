@@ -14,7 +14,7 @@ public struct RecordedBlock {
 /// ## Threading
 /// The writing thread uses it.
 final class RecordingPipeline: TimelineOutput {
-  let format: RecordingFormat
+  let format: RecorderFormat
   private let microphone: MicrophoneFormat
   private let selection: [Int]?
   private let sink: any RecordingSink
@@ -37,6 +37,7 @@ final class RecordingPipeline: TimelineOutput {
   private(set) var peak: Float = 0
   private(set) var meter: ChannelMeter
   private(set) var direction = DirectionEstimator()
+  private var annotation: Annotation
 
   /// The wanted linear gain, and the gain that the last frame had.
   var gain: Float
@@ -47,7 +48,7 @@ final class RecordingPipeline: TimelineOutput {
   private static let silenceFrames = 4096
 
   init(
-    format: RecordingFormat, microphone: MicrophoneFormat, selection: [Int]?, gain: Float,
+    format: RecorderFormat, microphone: MicrophoneFormat, selection: [Int]?, gain: Float,
     sink: any RecordingSink, onBlock: ((RecordedBlock) -> Void)?, onGap: @escaping (Gap) -> Void
   ) {
     (self.format, self.microphone, self.selection) = (format, microphone, selection)
@@ -55,6 +56,7 @@ final class RecordingPipeline: TimelineOutput {
     (self.sink, self.onBlock, self.onGap) = (sink, onBlock, onGap)
     encoder = MicrophoneEncoder(microphone, sampleRate: format.sampleRate)
     meter = ChannelMeter(channels: format.channelCount)
+    annotation = Annotation(sampleRate: format.sampleRate)
   }
 
   /// The position of the next frame from the timeline in the recording [frames].
@@ -95,14 +97,19 @@ final class RecordingPipeline: TimelineOutput {
     let start = silenceStart ?? position
     silenceStart = nil
     let rest = limit.map { Double(max(0, $0 - start)) / Double(format.sampleRate) } ?? seconds
-    onGap(Gap(cause: cause, position: start, seconds: min(seconds, rest)))
+    let gap = Gap(cause: cause, position: start, seconds: min(seconds, rest))
+    annotation.lostFrames += Int(gap.seconds * Double(format.sampleRate))
+    onGap(gap)
   }
 
-  /// Writes what the filters hold back, and completes the sink.
+  /// Writes what the filters hold back, and completes the sink, even if the write fails.
   func finish() throws {
-    try flushConverter()
-    if let rest = encoder.finish() { try write(rest) }
+    let rest = Result {
+      try flushConverter()
+      if let rest = encoder.finish() { try write(rest) }
+    }
     try sink.finish()
+    try rest.get()
   }
 
   private func flushConverter() throws {
@@ -120,7 +127,11 @@ final class RecordingPipeline: TimelineOutput {
     guard block.frames > 0 else { return }
     applyGain(block)
     meter.add(block.planes, frames: block.frames)
-    if microphone.isSoundfield { direction.add(block.planes, frames: block.frames) }
+    if microphone.isSoundfield {
+      direction.add(block.planes, frames: block.frames)
+      annotation.direction.add(block.planes, frames: block.frames)
+    }
+    if let note = annotation.next(frames: block.frames) { sink.annotate(note) }
     for channel in 0..<block.channels {
       for i in 0..<block.frames { peak = max(peak, abs(block[channel][i])) }
     }

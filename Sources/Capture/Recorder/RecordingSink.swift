@@ -2,8 +2,9 @@
 
 public import Ambisonics
 
-/// The form of a recording, which stays the same from its start to its end.
-public struct RecordingFormat: Sendable, Equatable {
+/// The rate and the channels that a recorder delivers, which stay the same from the start of a
+/// recording to its end.
+public struct RecorderFormat: Sendable, Equatable {
   /// The sample rate [Hz].
   public let sampleRate: Int
   public let layout: ChannelLayout
@@ -29,6 +30,14 @@ public protocol RecordingSink: AnyObject {
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws
 
-  /// Completes the recording. Nothing is appended afterwards.
+  /// Takes facts about the second of sound that is being appended.
+  func annotate(_ note: RecordingNote)
+
+  /// Completes the recording. Nothing is appended afterwards. It is also called after `append` has
+  /// thrown an error.
   func finish() throws
+}
+
+extension RecordingSink {
+  public func annotate(_ note: RecordingNote) {}
 }

@@ -75,12 +75,11 @@ final class RecordSession {
   }
 
   private func start() throws(CommandFailure) {
-    let (path, isFloat) = (settings.output, settings.isFloat)
     do {
       try recorder.start { format in
         loudness.prepare(format)
-        bytesPerSecond = Double(format.sampleRate * format.channelCount * (isFloat ? 4 : 3))
-        return try RecordingFile.make(path, format)
+        bytesPerSecond = Double(format.sampleRate * format.channelCount * (settings.isFloat ? 4 : 3))
+        return try settings.sink(format, command)
       }
     } catch let error as PulseAudioError {
       throw CommandFailure(error.message.withoutControls)
@@ -183,7 +182,7 @@ final class RecordSession {
 
   private func finish(_ status: RecorderStatus) throws(CommandFailure) {
     if case .failed(let reason) = status.state {
-      throw CommandFailure("the recording ended: \(reason)".withoutControls)
+      throw CommandFailure(reason.withoutControls)
     }
     let summary = RecordSummary(status, loudness: loudness.integrated)
     log.write("end", summary.values)
@@ -223,7 +222,7 @@ final class RecordingLoudness: @unchecked Sendable {
   private let lock = Mutex(())
   private var meter: LoudnessMeter?
 
-  func prepare(_ format: RecordingFormat) {
+  func prepare(_ format: RecorderFormat) {
     let weights = ChannelWeight.all(format.layout) ?? [.main]
     lock.withLock { _ in
       meter = LoudnessMeter(weights: weights, sampleRate: format.sampleRate)

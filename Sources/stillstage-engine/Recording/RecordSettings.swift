@@ -19,12 +19,11 @@ struct RecordSettings {
   init(_ command: ParsedCommand) throws(CommandFailure) {
     output = command[Options.recordOutput]
     isFloat = command[Options.codec] == .float
-    let ending = RecordingFile.ending(output)
-    guard let ending, RecordingFile.endings.contains(ending) else {
-      let known = RecordingFile.endings.map { "." + $0 }.joined(separator: ", ")
+    guard let container = RecordingContainer(path: output) else {
+      let known = RecordingContainer.suffixes.joined(separator: ", ")
       throw .usage("'\(output)' has no known ending; choose a name that ends in \(known)")
     }
-    if ending == "flac", isFloat {
+    if container == .flac, isFloat {
       throw .usage("FLAC files hold no float samples; choose '--codec pcm24' or another ending")
     }
     var status = stat()
@@ -42,6 +41,17 @@ struct RecordSettings {
       }
     selection = try command[Options.channels].map(Self.channels)
     microphone = try Self.microphone(command)
+  }
+
+  /// Creates the file of the recording.
+  func sink(_ format: RecorderFormat, _ command: ParsedCommand) throws(RecordingError) -> FileSink {
+    FileSink(
+      try RecordingContainer.open(
+        path: output,
+        format: RecordingFormat(
+          layout: format.layout, sampleRate: format.sampleRate, codec: isFloat ? .float : .pcm24,
+          stereo: command[Options.stereoPair] == .wy ? .wy : .xy),
+        overwriting: command[Options.overwrite]))
   }
 
   /// Returns the input to record, and checks that the meaning of its channels is known.

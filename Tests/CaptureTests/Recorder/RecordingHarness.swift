@@ -44,7 +44,7 @@ final class MemorySink: RecordingSink, @unchecked Sendable {
 
   func finish() throws { lock.withLock { _ in ended = true } }
 
-  func prepare(_ format: RecordingFormat) -> MemorySink {
+  func prepare(_ format: RecorderFormat) -> MemorySink {
     lock.withLock { _ in kept = Array(repeating: [], count: format.channelCount) }
     return self
   }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Collects the facts about each second of a recording.
+struct Annotation {
+  var direction = DirectionEstimator()
+  /// Frames that were lost and filled with silence since the last note.
+  var lostFrames = 0
+  private let sampleRate: Int
+  private var frames = 0
+
+  init(sampleRate: Int) { self.sampleRate = sampleRate }
+
+  /// Returns the note of a second when these frames complete it; otherwise nil.
+  mutating func next(frames count: Int) -> RecordingNote? {
+    frames += count
+    guard frames >= sampleRate else { return nil }
+    frames -= sampleRate
+    defer { lostFrames = 0 }
+    let arrival = direction.take()
+    return RecordingNote(
+      azimuthDegrees: arrival.map { $0.azimuth * 180 / .pi },
+      elevationDegrees: arrival.map { $0.elevation * 180 / .pi }, lostFrames: lostFrames)
+  }
+}
