@@ -38,7 +38,7 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
   "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "PulseAudio",
-  "Capture", "Loudness", "Geometry", "Ambisonics",
+  "Capture", "DBus", "Loudness", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "Charts", "System", "CRealtime", "HLS", "HTTPFetching",
 ]
 

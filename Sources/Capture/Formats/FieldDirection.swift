@@ -16,13 +16,17 @@ public struct FieldDirection: Sendable, Equatable {
 /// and Z (Merimaa and Pulkki, "Spatial impulse response rendering I", JAES 53, 2005).
 ///
 /// The channels are differentiated first, so that low-frequency noise does not dominate.
-struct DirectionEstimator {
+package struct DirectionEstimator {
   private var intensity = SIMD3<Double>.zero
   private var energy = 0.0
   private var last = SIMD4<Float>.zero
 
+  package init() {}
+
   /// Takes frames of a soundfield in ACN order and SN3D scale.
-  mutating func add(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
+  package mutating func add(
+    _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) {
     for i in 0..<frames {
       let now = SIMD4(planes[0][i], planes[3][i], planes[1][i], planes[2][i])
       let change = now - last
@@ -35,7 +39,7 @@ struct DirectionEstimator {
   }
 
   /// Returns the direction of what was added since the last call; nil for silence.
-  mutating func take() -> FieldDirection? {
+  package mutating func take() -> FieldDirection? {
     defer { (intensity, energy) = (.zero, 0) }
     let length = (intensity * intensity).sum().squareRoot()
     guard energy > 1e-14, length > 0 else { return nil }

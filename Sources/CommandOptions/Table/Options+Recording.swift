@@ -63,7 +63,7 @@ extension Options {
       back, 'stop' ends the recording.
       """)
   public static let armed = CommandOption<Bool>(
-    flag: "armed", help: "Wait for the key space before recording.")
+    flag: "armed", help: "Wait for the key space or the play key before recording.")
   public static let overwrite = CommandOption<Bool>(
     flag: "overwrite", help: "Replace an existing file.")
 }

@@ -33,7 +33,7 @@ extension Program {
     discussion: """
       Records an input of the sound server. Gaps are filled with silence and reported, so that the \
       length of the recording equals the time. Keys: q stops, space pauses, n changes to the next \
-      input, + and - change the gain.
+      input, + and - change the gain. Media keys and headset buttons also pause and stop.
       """,
     arguments: [],
     options: [
@@ -43,7 +43,7 @@ extension Program {
       Options.recordRate.specification, Options.codec.specification,
       Options.stereoPair.specification, Options.recordSeconds.specification,
       Options.onLoss.specification, Options.armed.specification, Options.events.specification,
-      Options.overwrite.specification, Options.data.specification,
+      Options.chart.specification, Options.overwrite.specification, Options.data.specification,
     ])
 }
 

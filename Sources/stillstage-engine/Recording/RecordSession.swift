@@ -3,8 +3,10 @@
 import Ambisonics
 import CRealtime
 import Capture
+import Charts
 import CommandOptions
 import CommandSupport
+import DBus
 import Glibc
 import Loudness
 import PulseAudio
@@ -24,6 +26,8 @@ final class RecordSession {
   private let recorder: Recorder
   private let queue = EventQueue()
   private let loudness = RecordingLoudness()
+  private let picture: RecordPicture?
+  private let keys = MediaKeys()
   private let inputs: Inputs?
   private var line = RecordLine()
   private var gainDecibels: Double
@@ -48,9 +52,15 @@ final class RecordSession {
     configuration.gain = Self.amplitude(gainDecibels)
     configuration.seconds = command[Options.recordSeconds]
     configuration.stopsOnLoss = command[Options.onLoss] == .stop
+    let picture = command[Options.chart] != nil ? RecordPicture() : nil
+    self.picture = picture
     let (queue, loudness) = (queue, loudness)
     recorder = Recorder(
-      configuration, onBlock: { loudness.add($0) }, onEvent: { queue.add($0) })
+      configuration,
+      onBlock: { block in
+        loudness.add(block)
+        picture?.add(block)
+      }, onEvent: { queue.add($0) })
     if command[Options.armed] { recorder.isPaused = true }
     inputs = try? Inputs()
   }
@@ -65,8 +75,10 @@ final class RecordSession {
     var isEnding = false
     while !isEnding, !recorder.isFinished, Signals.received == nil {
       for key in console.keys(waitMilliseconds: 50) where obey(key) { isEnding = true }
+      for command in keys.take() where obey(command) { isEnding = true }
       report()
     }
+    keys.stop()
     let final = recorder.stop()
     report()
     console.clear()
@@ -75,10 +87,17 @@ final class RecordSession {
   }
 
   private func start() throws(CommandFailure) {
+    if command[Options.armed], !console.isInteractive, !keys.areAvailable {
+      throw CommandFailure(
+        "nothing can start the recording: there is neither a terminal nor a session bus for media "
+          + "keys; omit --armed")
+    }
     do {
       try recorder.start { format in
         loudness.prepare(format)
-        bytesPerSecond = Double(format.sampleRate * format.channelCount * (settings.isFloat ? 4 : 3))
+        picture?.prepare(format)
+        bytesPerSecond = Double(
+          format.sampleRate * format.channelCount * (settings.isFloat ? 4 : 3))
         return try settings.sink(format, command)
       }
     } catch let error as PulseAudioError {
@@ -99,6 +118,19 @@ final class RecordSession {
     case .minus, .softer: changeGain(by: -Self.gainStep)
     case .quit: return true
     default: break
+    }
+    return false
+  }
+
+  /// Performs the command of a media key. Returns true if it ends the recording.
+  private func obey(_ command: MediaControls.Command) -> Bool {
+    switch command {
+    case .playPause: recorder.isPaused.toggle()
+    case .play: recorder.isPaused = false
+    case .pause: recorder.isPaused = true
+    case .next: changeInput()
+    case .stop: return true
+    case .previous: break
     }
     return false
   }
@@ -130,6 +162,7 @@ final class RecordSession {
     for event in queue.take() { tell(event) }
     returnToRemembered()
     let status = recorder.status
+    keys.set(recorder.isPaused ? .paused : .playing)
     let levels = recorder.takeLevels()
     let free = freeSeconds()
     if let free, free < Self.warningSeconds, !hasWarned {
@@ -182,8 +215,10 @@ final class RecordSession {
 
   private func finish(_ status: RecorderStatus) throws(CommandFailure) {
     if case .failed(let reason) = status.state {
+      try? drawPicture()
       throw CommandFailure(reason.withoutControls)
     }
+    try drawPicture()
     let summary = RecordSummary(status, loudness: loudness.integrated)
     log.write("end", summary.values)
     try printOutput("\(settings.output): \(summary.text)".withoutControls + "\n")
@@ -192,47 +227,11 @@ final class RecordSession {
       throw CommandFailure("the input was lost; the recording ends there")
     }
   }
-}
 
-/// The events of a recorder, passed from its thread to the main thread.
-final class EventQueue: Sendable {
-  private let events = Mutex<(waiting: [RecorderEvent], hasLost: Bool)>(([], false))
-
-  func add(_ event: RecorderEvent) {
-    events.withLock {
-      $0.waiting.append(event)
-      if case .waiting(let cause, _) = event.kind, cause == .inputLost || cause == .serverLost {
-        $0.hasLost = true
-      }
-    }
+  private func drawPicture() throws(CommandFailure) {
+    guard let picture, let path = command[Options.chart] else { return }
+    do throws(ChartError) {
+      try picture.chart(title: settings.output.withoutControls).write(to: path)
+    } catch { throw CommandFailure(error.description) }
   }
-
-  var hasLost: Bool { events.withLock { $0.hasLost } }
-
-  func take() -> [RecorderEvent] {
-    events.withLock { events in
-      defer { events.waiting = [] }
-      return events.waiting
-    }
-  }
-}
-
-/// The loudness of a recording: of all channels of mono and stereo, or of W of a soundfield.
-final class RecordingLoudness: @unchecked Sendable {
-  private let lock = Mutex(())
-  private var meter: LoudnessMeter?
-
-  func prepare(_ format: RecorderFormat) {
-    let weights = ChannelWeight.all(format.layout) ?? [.main]
-    lock.withLock { _ in
-      meter = LoudnessMeter(weights: weights, sampleRate: format.sampleRate)
-    }
-  }
-
-  func add(_ block: RecordedBlock) {
-    lock.withLock { _ in meter?.add(block.planes, frames: block.frames) }
-  }
-
-  /// LUFS; nil for silence.
-  var integrated: Double? { lock.withLock { _ in meter?.integrated } }
 }

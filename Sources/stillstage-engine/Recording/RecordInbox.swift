@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Capture
+import DBus
+import Loudness
+import Synchronization
+
+/// The events of a recorder, passed from its thread to the main thread.
+final class EventQueue: Sendable {
+  private let events = Mutex<(waiting: [RecorderEvent], hasLost: Bool)>(([], false))
+
+  func add(_ event: RecorderEvent) {
+    events.withLock {
+      $0.waiting.append(event)
+      if case .waiting(let cause, _) = event.kind, cause == .inputLost || cause == .serverLost {
+        $0.hasLost = true
+      }
+    }
+  }
+
+  var hasLost: Bool { events.withLock { $0.hasLost } }
+
+  func take() -> [RecorderEvent] {
+    events.withLock { events in
+      defer { events.waiting = [] }
+      return events.waiting
+    }
+  }
+}
+
+/// The loudness of a recording: of all channels of mono and stereo, or of W of a soundfield.
+final class RecordingLoudness: @unchecked Sendable {
+  private let lock = Mutex(())
+  private var meter: LoudnessMeter?
+
+  func prepare(_ format: RecorderFormat) {
+    let weights = ChannelWeight.all(format.layout) ?? [.main]
+    lock.withLock { _ in
+      meter = LoudnessMeter(weights: weights, sampleRate: format.sampleRate)
+    }
+  }
+
+  func add(_ block: RecordedBlock) {
+    lock.withLock { _ in meter?.add(block.planes, frames: block.frames) }
+  }
+
+  /// LUFS; nil for silence.
+  var integrated: Double? { lock.withLock { _ in meter?.integrated } }
+}
+
+/// The media keys during a recording. Without a session bus there are none.
+///
+/// ## Threading
+/// The bus's thread adds commands; the main thread takes them.
+final class MediaKeys: Sendable {
+  private let waiting: Commands
+  private let controls: MediaControls?
+
+  private final class Commands: Sendable {
+    let all = Mutex<[MediaControls.Command]>([])
+  }
+
+  init() {
+    let waiting = Commands()
+    self.waiting = waiting
+    controls = try? MediaControls(
+      name: "stillstage", identity: "Stillstage",
+      onCommand: { command in waiting.all.withLock { $0.append(command) } })
+  }
+
+  var areAvailable: Bool { controls != nil }
+
+  func set(_ status: MediaControls.Status) { controls?.set(status) }
+
+  /// Returns the commands since the last call, oldest first.
+  func take() -> [MediaControls.Command] {
+    waiting.all.withLock { all in
+      defer { all = [] }
+      return all
+    }
+  }
+
+  func stop() { controls?.stop() }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Capture
+import Charts
+import Rendering
+import Synchronization
+
+/// The chart of a recording: level and direction of arrival over time, and the directions around
+/// the microphone.
+///
+/// ## Threading
+/// The recorder's writing thread adds frames. The chart is made when the recording has ended.
+final class RecordPicture: Sendable {
+  /// The duration of the windows whose levels are drawn, in seconds.
+  private static let windowSeconds = 0.1
+  /// The level at which silence is drawn, in dBFS.
+  private static let floor = -100.0
+  /// A window with more diffuse sound than this has no direction.
+  private static let mostDiffuse = 0.6
+
+  private let state = Mutex(State())
+
+  private struct State {
+    var windowFrames = 1
+    var channels = 0
+    var isField = false
+    var frames = 0
+    var peak: Float = 0
+    var energy = 0.0
+    var direction = DirectionEstimator()
+    var windows: [Window] = []
+  }
+
+  private struct Window {
+    var peak: Double
+    var level: Double
+    var direction: FieldDirection?
+  }
+
+  func prepare(_ format: RecorderFormat) {
+    state.withLock { state in
+      state.windowFrames = max(1, Int(Self.windowSeconds * Double(format.sampleRate)))
+      state.channels = format.channelCount
+      state.isField =
+        format.layout
+        == .ambisonics(
+          order: 1, convention: .ambiX, headLocked: false)
+    }
+  }
+
+  func add(_ block: RecordedBlock) {
+    state.withLock { state in
+      for channel in 0..<state.channels {
+        for frame in 0..<block.frames {
+          let sample = block.planes[channel][frame]
+          state.peak = max(state.peak, abs(sample))
+          if channel == 0 { state.energy += Double(sample * sample) }
+        }
+      }
+      if state.isField { state.direction.add(block.planes, frames: block.frames) }
+      state.frames += block.frames
+      guard state.frames >= state.windowFrames else { return }
+      state.windows.append(
+        Window(
+          peak: Self.decibels(Double(state.peak)),
+          level: Self.decibels((state.energy / Double(state.frames)).squareRoot()),
+          direction: state.isField ? state.direction.take() : nil))
+      (state.frames, state.peak, state.energy) = (0, 0, 0)
+    }
+  }
+
+  private static func decibels(_ amplitude: Double) -> Double {
+    max(floor, Rendering.decibels(Float(amplitude)))
+  }
+
+  func chart(title: String) -> Chart {
+    let (windows, isField) = state.withLock { ($0.windows, $0.isField) }
+    let times = windows.indices.map { (Double($0) + 0.5) * Self.windowSeconds }
+    let levels = ChartPanel(
+      xLabel: "time (s)", yLabel: "level (dBFS)", yRange: Self.floor...0,
+      series: [
+        ChartSeries(name: "peak", x: times, y: windows.map(\.peak)),
+        ChartSeries(name: isField ? "rms of W" : "rms", x: times, y: windows.map(\.level)),
+      ])
+    guard isField else { return Chart(title: title, panels: [levels]) }
+    let degrees = 180 / Double.pi
+    let clear = windows.map { window in
+      window.direction.flatMap { $0.diffuseness < Self.mostDiffuse ? $0 : nil }
+    }
+    let directions = ChartPanel(
+      xLabel: "time (s)", yLabel: "direction (degrees)", yRange: -180...180,
+      series: [
+        ChartSeries(
+          name: "azimuth (left +)", x: times, y: clear.map { ($0?.azimuth ?? .nan) * degrees }),
+        ChartSeries(
+          name: "elevation (up +)", x: times, y: clear.map { ($0?.elevation ?? .nan) * degrees }),
+      ])
+    return Chart(
+      title: title, panels: [levels, directions, .polar(series: [rose(windows)])],
+      size: ChartSize(width: 900, height: 1100))
+  }
+
+  /// Returns the share of the energy from each direction, in sectors of 10 degrees.
+  private func rose(_ windows: [Window]) -> ChartSeries {
+    var energies = [Double](repeating: 0, count: 36)
+    for window in windows {
+      guard let direction = window.direction, direction.diffuseness < Self.mostDiffuse else {
+        continue
+      }
+      let sector = Int((direction.azimuth * 18 / .pi).rounded(.down))
+      energies[(sector % 36 + 36) % 36] += Self.power(window.level)
+    }
+    let largest = max(energies.max() ?? 0, .leastNormalMagnitude)
+    // Each sector is an arc at the radius of its share, and the last one meets the first.
+    let points = (0...36).flatMap { sector -> [(Double, Double)] in
+      let radius = energies[sector % 36] / largest
+      let start = Double(sector) * 10
+      return sector < 36 ? [(start, radius), (start + 10, radius)] : [(start, radius)]
+    }
+    return ChartSeries(
+      name: "energy by azimuth", x: points.map(\.0), y: points.map(\.1))
+  }
+
+  private static func power(_ decibels: Double) -> Double {
+    decibels <= floor ? 0 : Double(linearGain(decibels: 2 * decibels))
+  }
+}
