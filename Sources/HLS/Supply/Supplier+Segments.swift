@@ -76,7 +76,7 @@ extension Supplier {
     }
     if start > cursor + 0.25 {
       if timeline.playlist.hasEnded {
-        skip(to: start, "the server no longer has it")
+        skip(to: start, "the playlist does not list it")
       } else {
         leaveOut(start - cursor)
       }
@@ -117,7 +117,7 @@ extension Supplier {
 
   /// Returns the reason for a change of rendition, as shown to the listener.
   private func reason(_ failures: [Int: Int], from before: Int, to rendition: Int) -> String {
-    guard failures.isEmpty else { return "a segment could not be fetched" }
+    guard failures.isEmpty else { return "a segment could not be loaded" }
     let ladder = presentation.ladder
     if ladder[before].isMultichannel != ladder[rendition].isMultichannel,
       let change = rule.lastChange
@@ -132,8 +132,8 @@ extension Supplier {
   /// Reports why another rendition is requested, if the presentation comes from a server.
   private func tell(_ problem: LoadProblem) {
     guard presentation.isRemote else { return }
-    let place = cursor.map { " at \(clockText($0))" } ?? ""
-    queue.note("the segment\(place) cannot be fetched in this rendition: \(problem)")
+    let segment = cursor.map { "the segment at \(clockText($0))" } ?? "the first segment"
+    queue.note("\(segment) will be requested in another rendition: \(problem)")
   }
 
   /// Returns the rendition to request next; nil if none is left.
@@ -165,7 +165,7 @@ extension Supplier {
     if problem.isOfTheLine {
       // Only this segment may be affected: fail at the second one if none is fetched in between.
       guard lineFailures == 0 else {
-        return queue.fail("the server no longer answers: \(problem)")
+        return queue.fail("the connection to the server failed: \(problem)")
       }
       lineFailures += 1
     }
@@ -177,7 +177,8 @@ extension Supplier {
     skip(to: start + segment.duration, "\(problem)")
     if gaps.count >= conditions.mostGaps {
       queue.fail(
-        "\(gaps.count) consecutive segments could not be fetched; the last one: \(problem)")
+        "\(gaps.count) consecutive segments are missing; the last one could not be loaded: "
+          + "\(problem)")
     }
   }
 

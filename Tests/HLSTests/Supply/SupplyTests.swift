@@ -198,7 +198,7 @@ final class SimulatedServer: ResourceFetcher {
     server.fail("high/3.ts", [], always: .status(404, retryAfter: nil))
     let (items, queue) = try run { _ in FixedRendition(1) }
     #expect(items.map(\.rendition) == [1, 1, 1, 0, 1, 1])
-    #expect(items[3].reason == "a segment could not be fetched")
+    #expect(items[3].reason == "a segment could not be loaded")
     #expect(queue.takeNotes().contains { $0.contains("404") })
     // Requested once in its turn, and once to fade from the other rendition.
     #expect(server.requests.filter { $0 == "high/3.ts" }.count == 2)
@@ -230,7 +230,7 @@ final class SimulatedServer: ResourceFetcher {
     }
     let (items, queue) = try run { RenditionChoice(ladder: $0) }
     #expect(items.count == 5)
-    #expect(queue.failure?.contains("no longer answers") == true)
+    #expect(queue.failure?.contains("connection to the server failed") == true)
     #expect(server.now > 15 && server.now < 60)
   }
 
