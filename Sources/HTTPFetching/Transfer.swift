@@ -165,11 +165,13 @@ final class Transfer: Sendable {
     switch error.code {
     case .timedOut: return .timedOut(seconds: Double(monotonic_nanoseconds() - state.latest) * 1e-9)
     case .networkConnectionLost, .badServerResponse: return .connection("the connection was lost")
-    case .cannotConnectToHost: return .connection("no server answers at that address and port")
+    case .cannotConnectToHost:
+      return .connection("the host refuses the connection or cannot be reached")
     case .cannotFindHost, .dnsLookupFailed: return .connection("the host is unknown")
     case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
       .serverCertificateHasUnknownRoot:
-      return .connection("no secure connection is possible: the certificate is not trusted")
+      return .connection(
+        "no secure connection is possible, for example because the certificate is not trusted")
     default: return .connection(error.localizedDescription)
     }
   }

@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test func unreachableServerIsAConnectionError() {
-    #expect(throws: FetchError.connection("no server answers at that address and port")) {
+    #expect(throws: FetchError.connection("the host refuses the connection or cannot be reached")) {
       try HTTPFetcher(AccessRules(.server(host: "127.0.0.1"))).fetch(
         FetchRequest(.network("http://127.0.0.1:1/x"), limit: 10), goesOn: { _ in true })
     }

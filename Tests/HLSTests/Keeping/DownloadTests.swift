@@ -107,7 +107,8 @@ private final class MemoryServer: ResourceFetcher {
     let server = server(200)
     for number in 20..<200 {
       server.set(
-        "s\(number).ts", .failure(.connection("no server answers at that address and port")))
+        "s\(number).ts",
+        .failure(.connection("the host refuses the connection or cannot be reached")))
     }
     let outcome = try fetch(server)
     #expect(outcome.fetched == 20 && outcome.missing.count == 180)
