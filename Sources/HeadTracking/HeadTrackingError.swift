@@ -35,7 +35,8 @@ extension HeadTrackingError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .noTracker:
-      "no head tracker is connected; plug in or pair one, then list the trackers with 'trackers'"
+      "no head tracker is connected; plug in or pair one, then list the trackers with "
+        + "'stillstage trackers'"
     case .unknownTracker(let id, let available):
       available.isEmpty
         ? "no head tracker matches '\(id)': none is connected; plug in or pair one"
@@ -52,7 +53,7 @@ extension HeadTrackingError: CustomStringConvertible {
     case .notAHeadTracker(let path, let reason):
       "cannot use \(path) as a head tracker: \(reason)"
     case .featureFailed(let report, let reason):
-      "the head tracker's feature report \(report) failed: \(reason); reconnect the tracker"
+      "the head tracker's report \(report) failed: \(reason); reconnect the tracker"
     case .badAxisMap(let text):
       "'\(text)' is not a right-handed axis map; give three signed axes such as y,-x,z"
     case .cannotReadMotion(let path, let reason):

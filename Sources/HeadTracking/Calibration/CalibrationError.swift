@@ -59,15 +59,16 @@ extension CalibrationError: CustomStringConvertible {
       "looking \(pose.rawValue) turned the tracker by only \(Self.tenths(degrees)) degrees; "
         + "turn the head further"
     case .notAQuarter(let degrees):
-      "the turn to the left by 90 degrees measured \(Self.tenths(degrees)) degrees; turn until you "
-        + "face left, with your whole body"
+      "the turn to the left measured \(Self.tenths(degrees)) degrees instead of 90; turn your "
+        + "whole body until it faces left"
     case .turnsAlike(let degrees):
       "looking up and to the left turned it about axes \(Self.tenths(degrees)) degrees apart "
         + "instead of 90; turn only the head, once up and once to the left"
     case .otherPoses:
-      "the last turn was not to the left; look up first, then ahead, then to the left"
+      "the poses do not fit the instructions; look up first, then ahead, then to the left"
     case .askew(let degrees):
-      "its axes are \(Self.tenths(degrees)) degrees off those of the head; mount it straighter"
+      "its axes, or the axis of the turn to the left, are \(Self.tenths(degrees)) degrees off; "
+        + "mount it straighter, and keep your head upright while you turn it"
     case .wrongVersion(let version, let expected):
       version < expected
         ? "it has version \(version), but this program reads version \(expected); calibrate again"

@@ -124,7 +124,7 @@ public struct TrackerProfile: Sendable, Equatable {
       }
     }
     guard tickSeconds > 1e-10, tickSeconds < 1, (8...64).contains(clockBits) else {
-      return "the clock's tick must be between 1e-10 and 1 s, and its width 8 to 64 bits"
+      return "the clock's tick must be between 1e-10 and 1 s, and the clock's width 8 to 64 bits"
     }
     return nil
   }

@@ -53,7 +53,7 @@ package struct ColumnTable {
       rest = end == rest.endIndex ? [] : rest[(end + 1)...]
     }
     guard !lines.isEmpty else {
-      let reason = columns.isEmpty ? "it is empty" : "it has a header but no rows"
+      let reason = columns.isEmpty ? "it is empty or blank" : "it has a header but no rows"
       throw .cannotReadMotion(path: name, reason: reason)
     }
   }

@@ -27,7 +27,9 @@ package enum TextFile {
     var part = [UInt8](repeating: 0, count: 1 << 17)
     while true {
       let count = Int(gzread(file, &part, UInt32(part.count)))
-      guard count >= 0 else { throw failure(path, "its compressed data are damaged") }
+      guard count >= 0 else {
+        throw failure(path, "it cannot be read, or its compressed data are damaged")
+      }
       if count == 0 { break }
       bytes += part[..<count]
       guard bytes.count <= maximumBytes else { throw failure(path, "it is larger than 256 MB") }

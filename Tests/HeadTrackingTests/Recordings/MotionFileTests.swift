@@ -21,8 +21,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "cannot read the motion file m.csv: it is empty"),
-    ("\n\n", "cannot read the motion file m.csv: it is empty"),
+    ("", "cannot read the motion file m.csv: it is empty or blank"),
+    ("\n\n", "cannot read the motion file m.csv: it is empty or blank"),
     ("t,w,x,y,z\n", "cannot read the motion file m.csv: it has a header but no rows"),
     ("t,w,x,y\n", "m.csv, line 1: the header has no column 'z'; it must name t,w,x,y,z"),
     ("t,w,x,y,z,w\n", "m.csv, line 1: the header has more than one column 'w'"),
