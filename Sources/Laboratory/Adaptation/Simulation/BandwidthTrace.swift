@@ -44,7 +44,10 @@ package struct BandwidthTrace: Sendable, Equatable {
       }
       guard cells.count >= 2, let time = Double(first), let rate = Double(cells[1]), time.isFinite,
         rate.isFinite, rate >= 0, rate < 1e9
-      else { throw BandwidthTraceError(line: index + 1, "it is not a row t,kbps") }
+      else {
+        throw BandwidthTraceError(
+          line: index + 1, "it is not a row t,kbps with a rate from 0 to 1e9 kbit/s")
+      }
       guard rows.isEmpty ? time == 0 : time > rows[rows.count - 1].time else {
         throw BandwidthTraceError(line: index + 1, "times must ascend from 0")
       }
