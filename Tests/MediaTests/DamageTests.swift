@@ -94,7 +94,7 @@ import Testing
     }
     #expect(
       reader.warnings.map(\.description)
-        == ["1 corrupt packet near \(gap > 20000 ? "0.4" : "0.3") s was replaced by silence"])
+        == ["1 damaged place near \(gap > 20000 ? "0.4" : "0.3") s was replaced by silence"])
   }
 
   @Test(arguments: [

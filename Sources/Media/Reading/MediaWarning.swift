@@ -36,8 +36,8 @@ extension MediaWarning: CustomStringConvertible {
     return switch kind {
     case .corruptPackets:
       count == 1
-        ? "1 corrupt packet \(place) was replaced by silence"
-        : "\(count) corrupt packets, the first \(place), were replaced by silence"
+        ? "1 damaged place \(place) was replaced by silence"
+        : "\(count) damaged places, the first \(place), were replaced by silence"
     case .missingAudio:
       count == 1
         ? "audio is missing \(place) and was replaced by silence"
