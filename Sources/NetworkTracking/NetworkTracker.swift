@@ -87,7 +87,7 @@ extension NetworkTrackerError: CustomStringConvertible {
       "unknown preset '\(name)'; choose from: \(known.joined(separator: ", "))"
     case .cannotListen(let port, let reason):
       "cannot listen on UDP port \(port): \(reason); quit the program that is using the port, or "
-        + "choose another one"
+        + "choose another port"
     case .badTarget(let text):
       "'\(text)' is not an OSC target; give osc://HOST:PORT, such as osc://localhost:9000"
     case .unknownHost(let host):
