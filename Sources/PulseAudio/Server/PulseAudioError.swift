@@ -27,11 +27,11 @@ public enum PulseAudioError: Error, Equatable {
   public var message: String {
     switch self {
     case .noServer(let address, let reason):
-      "no sound server at \(address): \(reason); start pulseaudio or pipewire-pulse, "
-        + "or set PULSE_SERVER to the address of a running server"
+      "no connection to a sound server at \(address): \(reason); start pulseaudio or "
+        + "pipewire-pulse, or set PULSE_SERVER to the address of a running server"
     case .serverSilent(let address, let milliseconds):
       "the sound server at \(address) did not answer within \(milliseconds) ms; it may be frozen; "
-        + "restart it, or set PULSE_SERVER to another"
+        + "restart it, or set PULSE_SERVER to the address of another server"
     case .unknownSink(let name, let available):
       available.isEmpty
         ? "no sink is named '\(name)': the server has no sinks; connect a device"
