@@ -102,7 +102,7 @@ public enum MultichannelOffer: Sendable, Equatable, CustomStringConvertible {
     case .track(let number, let layout):
       "track \(number) of the file is \(layout.name); choose it with \(name(.track)) \(number)"
     case .fewerRestrictions:
-      "remove the settings that restrict it to stereo "
+      "remove the settings that restrict the presentation to stereo "
         + "(\(name(.preference)), \(name(.maximumBitRate)))"
     case .other(let text): text
     }

@@ -33,7 +33,7 @@ public enum RouteReason: String, Sendable, CaseIterable {
     case .modeOff: "the mode is off"
     case .sinkOff: "this output is set to off"
     case .alreadyBinaural: "the source is already binaural"
-    case .notSpatialized: "such sources are not spatialized"
+    case .notSpatialized: "sources of this kind are not spatialized"
     }
   }
 }
