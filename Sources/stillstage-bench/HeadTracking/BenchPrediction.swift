@@ -49,7 +49,7 @@ private func predictionRows(_ path: String) throws(CommandFailure) -> [Predictio
   let results = PredictionTrial.run(motion)
   guard results.allSatisfy({ !$0.errors.isEmpty }) else {
     throw CommandFailure(
-      "cannot use \(path): none of its usable rows has a known pose 0.2 s later")
+      "cannot use \(path): none of its scored rows has a known pose 0.2 s later")
   }
   return results.map {
     PredictionRow(

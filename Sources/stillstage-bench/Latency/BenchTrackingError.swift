@@ -74,7 +74,8 @@ private func row(
 ) throws(CommandFailure) -> TrackingErrorRow {
   let errors = model.errors(over: motion).map { $0 * degreesPerRadian }
   guard let spread = Distribution(errors) else {
-    throw CommandFailure("cannot use \(name): none of its usable rows has a pose")
+    throw CommandFailure(
+      "cannot use \(name): it has no scored row with a pose after the first 0.5 s")
   }
   return TrackingErrorRow(
     motion: name, pathMilliseconds: model.path * 1e3, method: method.rawValue,
@@ -104,7 +105,7 @@ private func text(_ rows: [TrackingErrorRow], _ command: ParsedCommand) -> Strin
         + [own[0], own[1]].map { decimal(both / max(1e-9, $0.p95Degrees), 2) })
   }
   return """
-    angle between head and stage while the head moves, in degrees, p50 / p95; \
+    angle between the pose of the head and the rendered pose, in degrees, p50 / p95; \
     \(decimal(command[Options.errorQueue], 0)) ms in the queue, tracker at \
     \(decimal(command[Options.benchTrackerRate], 0)) Hz; the ratios are of p95
 
@@ -125,6 +126,6 @@ private func chart(_ rows: [TrackingErrorRow]) -> Chart {
       })
   }
   return Chart(
-    title: "Tracking error while the head moves", panels: panels,
+    title: "Tracking error", panels: panels,
     size: ChartSize(width: 900, height: 100 + 250 * panels.count))
 }

@@ -62,7 +62,7 @@ extension ChainFigures {
 
   fileprivate var text: String {
     var text = "chain: \(setting.title); \(steps) turns of 90 degrees"
-    if unreadableSteps > 0 { text += ", \(unreadableSteps) of them unreadable (sound was lost)" }
+    if unreadableSteps > 0 { text += ", \(unreadableSteps) of them unreadable in the recording" }
     text += "\n"
     let heading = ["", "p50", "p95", "p99", "max", "min", "turns"]
     let times: [(String, Distribution?)] = [
@@ -82,8 +82,8 @@ extension ChainFigures {
     text += "underruns: \(underruns); queue granted: \(decimal(grantedQueueMilliseconds, 1))\n"
     if setting.output == .rewritten {
       text += """
-        rewriting \(rewriting): \(rewrites) rewrites, \(lateRewrites) of them too late, \
-        \(lostRewriteHeads) with a lost head; \
+        rewriting \(rewriting): \(rewrites) rewrites, \(lostRewriteHeads) of them too late for \
+        their beginning, and \(lateRewrites) more too late to be written; \
         margin at the end: \(decimal(rewriteMarginMilliseconds, 1))
 
         """

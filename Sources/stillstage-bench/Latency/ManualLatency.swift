@@ -54,7 +54,7 @@ func manualLatencyCommand(
       (+- \(decimal(report.uncertaintyMilliseconds, 1))) over a range of \
       \(decimal(report.reachDegrees, 0)) degrees; \
       the residual is \(decimal(report.residualDegrees, 1)) degrees rms
-      queue: \(decimal(report.queue?.p50 ?? 0, 1)) ms; recording: frames appear \
+      queue and sink: \(decimal(report.queue?.p50 ?? 0, 1)) ms; recording: frames appear \
       \(decimal(report.capture.differenceMilliseconds, 2)) ms after their announced times, \
       95 % of them within +-\(decimal(report.capture.spreadMilliseconds, 2)) ms of that
 
