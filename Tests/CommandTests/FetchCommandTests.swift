@@ -75,7 +75,7 @@ import Testing
     let copy = made.file("copy")
     let last = try Stillstage.succeed(["fetch", output, "-o", copy, "--renditions", "all"])
     #expect(last.output.contains("6 of them fetched now"))
-    try fails(["fetch", output, "-o", "\(output)/copy"], "is inside the folder to fetch")
+    try fails(["fetch", output, "-o", "\(output)/copy"], "is the folder to fetch or is inside it")
   }
 
   @Test func optionsChooseTheRenditions() throws {

@@ -200,7 +200,8 @@ private final class CalibrationGuide: Sendable {
       guard monotonic_nanoseconds() - last < Self.silence else { throw silent }
     }
     throw CommandFailure(
-      "no pose was held within a minute; calibrate again, and hold each pose for a second")
+      "the requested pose was not held within a minute; calibrate again, and hold each pose for a "
+        + "second")
   }
 
   /// Waits for 20 ms and returns the samples that have arrived since the previous call.

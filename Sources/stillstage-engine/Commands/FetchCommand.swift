@@ -66,7 +66,8 @@ private func refuseNesting(
     guard let real = realpath(candidate, nil) else { continue }
     defer { free(real) }
     if (String(cString: real) + "/").hasPrefix(folder.path + "/") {
-      throw CommandFailure("'\(output)' is inside the folder to fetch; choose another folder")
+      throw CommandFailure(
+        "'\(output)' is the folder to fetch or is inside it; choose another folder")
     }
     return
   }

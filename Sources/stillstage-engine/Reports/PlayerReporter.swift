@@ -125,7 +125,7 @@ final class PlayerReporter {
       say("the connection to the sound server was lost (\(reason)); reconnecting")
       events.write("server-lost", ["reason": .text(reason), "framesLost": .integer(frames)])
     case .sinkLost(let reason, let frames):
-      say("the output device was lost (\(reason)); waiting for another one")
+      say("the output device was lost (\(reason)); waiting for an output device")
       events.write("sink-lost", ["reason": .text(reason), "framesLost": .integer(frames)])
     case .serverFrozen:
       say("the sound server is not responding; waiting for it")
@@ -175,7 +175,7 @@ final class PlayerReporter {
     case .discontinuity: events.write("tracker-jump")
     case .recentered: events.write("tracker-recentre")
     case .worn(let isWorn):
-      say(isWorn ? "the earphones are in" : "the earphones are out; the stage holds its pose")
+      say(isWorn ? "the earphones are worn" : "the earphones are out; the stage holds its pose")
       events.write(isWorn ? "tracker-worn" : "tracker-removed")
       if pausesOnRemoval { pause(whileOut: !isWorn) }
     case .failed(let error):
