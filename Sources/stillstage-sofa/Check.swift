@@ -70,7 +70,7 @@ private func checkedRate(_ file: SofaFile) throws(Refusal) -> Double {
   let rates = file.samplingRates
   try require(
     rates.count == 1 || rates.count == file.measurements,
-    "Data.SamplingRate has \(rates.count) elements; 1 is expected")
+    "Data.SamplingRate has \(rates.count) elements; 1 or M = \(file.measurements) are expected")
   let rate = rates[0]
   try require(
     rate.isFinite && Limit.sampleRate.contains(rate),

@@ -24,7 +24,7 @@ struct SofaFile {
   private static func reason(_ status: Int32) -> String {
     switch Int(status) {
     case Int(MYSOFA_UNSUPPORTED_FORMAT):
-      "it uses a form of HDF5 that libmysofa cannot read (numbers must be 64-bit floats)"
+      "it uses a form of HDF5 that libmysofa cannot read, such as 32-bit floats"
     case Int(MYSOFA_NO_MEMORY), Int(ENOMEM):
       "it needs more than 1 GB of memory"
     case Int(MYSOFA_READ_ERROR): "it is truncated or cannot be read"
