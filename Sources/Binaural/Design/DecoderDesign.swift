@@ -76,8 +76,8 @@ public struct DecoderDesign: Sendable {
     else {
       throw .refused(
         path: set.path ?? set.name,
-        check: "it has \(set.directions.count) directions, too few for order \(order); "
-          + "choose a lower order")
+        check: "a decoder of order \(order) cannot be computed from its "
+          + "\(set.directions.count) directions; choose a lower order")
     }
     var coefficients = solve(responses, projection, isCancelled)
     if isCancelled() { throw .interrupted }

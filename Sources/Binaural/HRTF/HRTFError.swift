@@ -14,7 +14,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   case timedOut(path: String, seconds: Double)
   /// A signal killed the reader while it was reading the file.
   case crashed(path: String, signal: Int32)
-  /// There is no executable `stillstage-sofa` at any of these paths.
+  /// There is no executable `stillstage-sofa` at any of these paths, or it cannot be started.
   case readerNotFound(places: [String])
   /// The reader ran but did not give a valid answer.
   case readerFailed(path: String, reason: String)
@@ -32,13 +32,14 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
         "the HRTF set '\(path)' cannot be used: \(check)"
       case .timedOut(let path, let seconds):
         "reading the HRTF set '\(path)' took longer than \(seconds) s and was stopped; "
-          + "it may be damaged or malicious, so choose another file"
+          + "the file may be damaged or malicious, so choose another one"
       case .crashed(let path, let signal):
         "the file '\(path)' crashed the SOFA reader (signal \(signal)); "
           + "it may be damaged or malicious, so choose another file"
       case .readerNotFound(let places):
-        "cannot find the SOFA reader stillstage-sofa at \(places.joined(separator: ", ")); "
-          + "install it there, or set STILLSTAGE_SOFA to its path"
+        "cannot find or start the SOFA reader stillstage-sofa at "
+          + "\(places.joined(separator: ", ")); "
+          + "install it there with its libraries, or set STILLSTAGE_SOFA to its path"
       case .readerFailed(let path, let reason):
         "the SOFA reader failed on '\(path)': \(reason); "
           + "install the stillstage-sofa that belongs to this version of the program"
