@@ -95,7 +95,7 @@ import Testing
     #expect {
       try provider.connect(tracker, isCalibrated: false)
     } throws: {
-      "\($0)".hasSuffix("is using the earphones' sensor; close it")
+      "\($0)".hasSuffix("using the earphones' sensor; close that program")
     }
     var away = galaxy
     away.isConnected = false

@@ -108,7 +108,8 @@ struct SocketError: Error, Equatable {
       "this system or sandbox has no Bluetooth sockets; outside a sandbox, load the kernel module "
         + "'bluetooth'"
     case EPERM, EACCES:
-      "no permission for Bluetooth sockets; run the program outside its sandbox"
+      "no permission for the Bluetooth connection; run the program outside a sandbox, or pair the "
+        + "earphones again"
     case ECONNREFUSED, EBUSY:
       "another program may hold the earphones; close it"
     case EHOSTDOWN, ETIMEDOUT: "the earphones do not answer; take them out of the case"

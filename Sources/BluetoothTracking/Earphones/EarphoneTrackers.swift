@@ -254,8 +254,10 @@ package final class EarphoneTrackers: TrackerProvider {
   private static func reason(_ error: BusError) -> String {
     switch error.name {
     case "org.bluez.Error.AlreadyExists", "org.bluez.Error.NotPermitted":
-      OtherClients.running.first.map { "\($0) is using the earphones' sensor; close it" }
-        ?? "another program is using the earphones' sensor; close it"
+      OtherClients.running.first.map {
+        "\($0) may be using the earphones' sensor; close that program"
+      }
+        ?? "another program is using the earphones' sensor; close that program"
     case "org.freedesktop.DBus.Error.AccessDenied":
       "access to the Bluetooth service is denied"
     default: error.text
