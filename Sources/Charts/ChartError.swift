@@ -16,7 +16,8 @@ extension ChartError: CustomStringConvertible {
     case .gnuplotMissing:
       "cannot draw the chart: gnuplot is not installed; install gnuplot-nox"
     case .gnuplotFailed(let reason):
-      "cannot draw the chart: gnuplot failed (\(reason)); try another version of gnuplot"
+      "cannot draw the chart with gnuplot (\(reason)); make room in /tmp, or try another version "
+        + "of gnuplot"
     case .gnuplotTooSlow(let seconds):
       "cannot draw the chart: gnuplot took longer than \(seconds) s; try again"
     case .unknownFormat(let path):
