@@ -81,7 +81,8 @@ import Testing
     ),
     (
       "play x --hrtf=",
-      "the value '' is invalid for '--hrtf <FILE>': it must be a path or URL"
+      "the value '' is invalid for '--hrtf <FILE>': "
+        + "it must be a path, or a URL if the command accepts one"
     ),
     (
       "completion tcsh",

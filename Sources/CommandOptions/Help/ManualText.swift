@@ -22,7 +22,9 @@ enum ManualText {
     .SH KEYS
     While
     .B stillstage play
-    runs on a terminal:
+    or
+    .B stillstage demo
+    plays on a terminal:
     \(Roff.lines(keys.map { Roff.definition($0.0, $0.1) }))
     .SH FILES
     The program looks for the folders HRTF and Calibration in the folder that
@@ -33,7 +35,8 @@ enum ManualText {
     It uses the first of these that applies.
     .PP
     $XDG_CONFIG_HOME/stillstage, or ~/.config/stillstage, contains config.json with the user's
-    defaults for the options of play and render, and the folder trackers with the calibrations that
+    defaults for the options of play and render, the folder headphones with the user's headphone
+    profiles, and the folder trackers with the calibrations that
     .B stillstage calibrate
     saves.
     .SH ENVIRONMENT
@@ -63,6 +66,9 @@ enum ManualText {
     ("up, down", "Play louder or softer."),
     ("c", "Recentre: turn the front to the direction that the head faces."),
     ("t", "Select the next mode: a stage fixed in the room, one fixed to the head, plain stereo."),
+    ("d", "Select the next decoder design."),
+    ("h", "Select the next HRTF set."),
+    ("1 to 7", "Set the order of the ambisonic bus, unless the source is ambisonic."),
     ("q", "Quit."),
   ]
 

@@ -29,7 +29,7 @@ extension UsageError: CustomStringConvertible {
     case .optionOfOthers(let option, let owners, let command):
       """
       unknown option \(Self.quoted(option)): it belongs to \
-      \(owners.map { "'stillstage \($0)'" }.joined(separator: " and ")); \(Self.see(command))
+      \(owners.map { "'stillstage \($0)'" }.joined(separator: ", ")); \(Self.see(command))
       """
     case .missingValue(let option, let placeholder, let command):
       "missing value for '\(option) <\(placeholder)>'; \(Self.see(command))"

@@ -6,7 +6,7 @@ public enum Arguments {
     name: "INPUT", grammar: .file,
     help: """
       Audio file in any format that FFmpeg reads; address or path of an HLS playlist; or folder \
-      with a downloaded presentation.
+      with a downloaded presentation or a single audio file.
       """)
   public static let presentation = ArgumentSpecification(
     name: "URL", grammar: .file,
@@ -34,14 +34,14 @@ public enum Arguments {
   public static let recordings = ArgumentSpecification(
     name: "FILE", grammar: .file,
     help: """
-      Recording with the columns that 'fuse' reads and the true orientation in qw,qx,qy,qz; only \
-      rows whose movement is 1 count.
+      Recording with the columns that 'fuse' reads and the true orientation in qw,qx,qy,qz. If \
+      there is a column 'movement', errors are computed only for the rows in which it is 1.
       """, isRepeated: true)
   public static let motions = ArgumentSpecification(
     name: "FILE", grammar: .file,
     help: """
-      Recorded motion with t and w,x,y,z (or qw,qx,qy,qz), and gx,gy,gz if it has a gyroscope; \
-      only rows whose movement is 1 count, or all rows if there is no such column.
+      Recorded motion with t and w,x,y,z (or qw,qx,qy,qz), and gx,gy,gz if it has a gyroscope. \
+      If there is a column 'movement', errors are computed only for the rows in which it is 1.
       """, isRepeated: true)
   /// The same argument as `motions`, but optional.
   public static let optionalMotions = ArgumentSpecification(

@@ -67,7 +67,7 @@ extension CommandSpecification {
           "Show the pose that OpenTrack sends to port 4242."),
         CommandExample(
           "trackers watch ID --record head.csv",
-          "Record the samples of the tracker ID for '--motion' or 'fuse'."),
+          "Record the samples of the tracker ID, for example for '--motion'."),
       ]
     case .trackersBridge:
       [
@@ -76,7 +76,7 @@ extension CommandSpecification {
           "Send the pose to a program on this computer."),
         CommandExample(
           "trackers bridge opentrack:4242 osc://localhost:7000 --preset iem",
-          "Send the pose that OpenTrack reports to the IEM plug-ins."),
+          "Send the IEM plug-ins the pose that OpenTrack reports."),
       ]
     case .hrtfInfo:
       [
@@ -110,7 +110,7 @@ extension CommandSpecification {
       ]
     case .benchRender:
       [
-        CommandExample("bench render --quick", "Measure the main rows."),
+        CommandExample("bench render --quick", "Measure only the main rows of the table."),
         CommandExample(
           "bench render --orders 3,5 --blocks 128,256 --chart cost.svg",
           "Measure two orders and two block sizes, and draw a chart."),

@@ -29,8 +29,8 @@ public enum Options {
     "upmix", "on|off", .words, default: .on, shown: "on",
     help: """
       Treatment of stereo that is rendered spatially: 'on' converts it to 5.1, with its centre in \
-      front and its ambience around the listener; 'off' keeps it a plain pair in front; \
-      'low-latency' converts it with half the analysis window.
+      front and its ambience around the listener; 'off' keeps it as a plain pair in front; \
+      'low-latency' converts it with an analysis window of half the length.
       """)
   public static let order = CommandOption<Int>(
     "order", "N", .integer(1...7), default: 5, shown: "5",
@@ -94,14 +94,16 @@ public enum Options {
   public static let playLoudness = CommandOption<LoudnessChoice>(
     "loudness", "LUFS|off", .loudness(-60...0), default: .target(-16), shown: "-16",
     help: """
-      Target loudness of every source, in LUFS at the ears. The loudness of a source comes from \
-      its metadata or from a scan. During playback the gain changes by less than 1 dB per second.
+      Target loudness of every source, in LUFS at the ears. The loudness of a source is assumed \
+      until it is known from metadata or a measurement. Once sound has played, the gain changes by \
+      less than 1 dB per second.
       """)
   public static let renderLoudness = CommandOption<LoudnessChoice>(
     "loudness", "LUFS|off", .loudness(-60...0), default: .off, shown: "off",
     help: """
-      Target loudness of the output, in LUFS (integrated). The complete sound is measured first; \
-      the gain is constant throughout.
+      Target loudness of the binaural sound, in LUFS (integrated); the same gain applies to the \
+      other formats of '--to'. The complete sound is measured first, and the gain is constant \
+      throughout.
       """)
   public static let dynamicRange = CommandOption<DynamicRangeChoice>(
     "drc", "MODE", .words, default: .line, shown: "line",
@@ -127,8 +129,8 @@ public enum Options {
   public static let pose = CommandOption<PoseAngles?>(
     "pose", "YAW,PITCH,ROLL", .pose(-360...360),
     help: """
-      Head pose in degrees: yaw positive to the left, pitch positive up, roll positive right ear \
-      down.
+      Head pose in degrees: yaw positive to the left, pitch positive up, roll positive with the \
+      right ear down.
       """)
   public static let motion = CommandOption<String?>(
     "motion", "FILE.csv", .file,
@@ -177,8 +179,8 @@ public enum Options {
   public static let raw = CommandOption<String?>(
     "raw", "FILE", .file,
     help: """
-      File to write the packets from and to AirPods or Galaxy Buds to, as hexadecimal lines with \
-      times. '--tracker replay:FILE' plays it.
+      File for the packets that are exchanged with AirPods or Galaxy Buds, as hexadecimal lines \
+      with times. '--tracker replay:FILE' plays it.
       """)
   public static let deviceTracker = CommandOption<String?>(
     "device-tracker", "ID", .text,
@@ -189,12 +191,15 @@ public enum Options {
   public static let predict = CommandOption<PredictChoice>(
     "predict", "auto|off|MS", .prediction(0...200), default: .auto, shown: "auto",
     help: """
-      Prediction of the head pose: 'auto' predicts it by the measured latency, 'off' does not \
-      predict it, and a number predicts it by a fixed time in milliseconds.
+      Prediction of the head pose: 'auto' looks ahead by the measured latency, within limits; a \
+      number looks ahead by that many milliseconds; 'off' does not predict.
       """)
   public static let keepFront = CommandOption<Bool>(
     flag: "keep-front",
-    help: "Save the tracker's front for the next session. Useful for trackers with a stable north.")
+    help: """
+      Save the tracker's front for the next session, except that of a network tracker. Useful for \
+      trackers with a stable north.
+      """)
   public static let mode = CommandOption<StageModeChoice>(
     "mode", "MODE", .words, default: .tracked, shown: "tracked",
     help: """
@@ -210,9 +215,9 @@ public enum Options {
   public static let route = CommandOption<RouteOption>(
     "route", "auto|headphones|speakers", .words, default: .auto, shown: "auto",
     help: """
-      Type of the output. Headphones and outputs of an unknown type get binaural sound; \
-      loudspeakers get plain stereo. 'auto' uses the port type and form factor that the sound \
-      server reports.
+      Type of the output. Without '--speakers', headphones and outputs of an unknown type get \
+      binaural sound, and loudspeakers get plain stereo. 'auto' uses what the sound server \
+      reports, such as the port type and the form factor.
       """)
   public static let latency = CommandOption<LatencyChoice>(
     "latency", "auto|MS", .latency(5...2000), default: .auto, shown: "auto",
@@ -227,15 +232,16 @@ public enum Options {
     "to", "FORMAT", .words, default: .binaural, shown: "binaural",
     help: """
       Format of the output: binaural for headphones, a fold-down to stereo, a loudspeaker layout, \
-      or a first-order soundfield in ACN order and SN3D scale. Only binaural uses the HRTF set and \
-      the decoder. The other formats are rotated only with '--pose' or '--motion'.
+      or a first-order soundfield in ACN order and SN3D scale. The HRTF set and the decoder are \
+      used only for binaural, and by '--loudness'. The other formats are rotated only with \
+      '--pose' or '--motion'.
       """)
   public static let rate = CommandOption<Int?>(
     "rate", "HZ", .integer(8000...384_000), shown: "the input's rate",
     help: "Sample rate of the output.")
   public static let limiter = CommandOption<Bool>(
     "limiter", "on|off", .onOff, default: false, shown: "off",
-    help: "True-peak limiter at -1 dBTP. Without it, a render is linear.")
+    help: "True-peak limiter at -1 dBTP, only for binaural. Without it, peaks may exceed 0 dBFS.")
   public static let renderOutput = CommandOption<String>(
     required: "output", short: "o", "OUT.wav", .file, help: "32-bit float WAV file to write.")
   public static let demoOutput = CommandOption<String?>(
@@ -310,7 +316,7 @@ public enum Options {
     shown: "32,64,128,256,512,1024",
     help: "Block sizes to measure in frames, separated by commas.")
   public static let quick = CommandOption<Bool>(
-    flag: "quick", help: "Measure only the main rows, and for a shorter time.")
+    flag: "quick", help: "Measure only the main rows of the table, with fewer repetitions.")
 
   // MARK: Latency
 
@@ -339,7 +345,7 @@ public enum Options {
       """)
   public static let compare = CommandOption<Bool>(
     flag: "compare",
-    help: "Compare PulseAudio and PipeWire, appended and rewritten, at all of '--depths'.")
+    help: "Compare PulseAudio and PipeWire, with and without rewriting, at all of '--depths'.")
   public static let benchDepths = CommandOption<[Int]>(
     "depths", "LIST", .integers(5...2000), default: [20, 50, 100, 200, 400],
     shown: "20,50,100,200,400",

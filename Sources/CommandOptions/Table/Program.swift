@@ -4,7 +4,7 @@
 public enum Program {
   public static let name = "stillstage"
   public static let version = "0.1.0"
-  public static let summary = "spatial audio for headphones that stands still while the head moves"
+  public static let summary = "spatial headphone audio that stands still while the head moves"
 
   /// All commands, in the order of the help list.
   public static let commands: [CommandSpecification] = [
@@ -47,9 +47,8 @@ public enum Program {
   private static let render = CommandSpecification(
     name: .render, summary: "Render to a WAV file with the same engine.",
     discussion: """
-      Writes the sound that 'play' would play to a 32-bit float WAV file: with the same engine, \
-      offline, for a head that keeps still or moves as recorded. The same input gives the same \
-      bytes.
+      Renders with the engine of 'play' to a 32-bit float WAV file, offline, for a head that keeps \
+      still or moves as recorded. The same input and options give the same bytes.
       """,
     arguments: [Arguments.input],
     options: [
@@ -77,7 +76,8 @@ public enum Program {
     name: .demo, summary: "Play a built-in scene; needs no file and no tracker.",
     discussion: """
       Plays a scene that the program generates. Without a sound server or an output, it renders \
-      the scene to demo.wav, with a chart of the pose and of the levels at both ears beside it.
+      the scene to demo.wav. Beside a rendered scene, it saves a chart of the pose and of the \
+      levels at both ears if gnuplot is installed.
       """,
     arguments: [], options: [Options.demoOutput.specification, Options.data.specification])
 
@@ -90,13 +90,18 @@ public enum Program {
     arguments: [], options: [Options.json.specification])
 
   private static let trackers = CommandSpecification(
-    name: .trackers, summary: "List the head trackers.",
-    discussion: "Lists the head trackers that are connected and whether each can be opened.",
+    name: .trackers, summary: "List the connected trackers.",
+    discussion: """
+      Lists the connected trackers, including game controllers and the computer's own sensors, and \
+      shows whether each can be opened.
+      """,
     arguments: [], options: [Options.json.specification, Options.data.specification])
 
   private static let trackersWatch = CommandSpecification(
     name: .trackersWatch, summary: "Show a tracker's live pose.",
-    discussion: "Shows the pose that a head tracker reports, until it is interrupted.",
+    discussion: """
+      Shows the pose that a tracker reports. The key c recentres, and q ends the command.
+      """,
     arguments: [Arguments.trackerID],
     options: [
       Options.record.specification, Options.raw.specification,
@@ -108,7 +113,7 @@ public enum Program {
     name: .trackersBridge, summary: "Send a tracker's pose to other programs over OSC.",
     discussion: """
       Sends the pose of a head tracker, relative to the front, to a program that rotates a \
-      soundfield itself, until it is interrupted. The key c recentres.
+      soundfield itself. The key c recentres, and q ends the command.
       """,
     arguments: [Arguments.trackerID, Arguments.bridgeTarget],
     options: [
@@ -125,8 +130,8 @@ public enum Program {
   private static let hrtfExport = CommandSpecification(
     name: .hrtfExport, summary: "Write the binaural decoder of a SOFA file to a WAV file.",
     discussion: """
-      Writes the decoder's filters to a WAV file with 2 (N+1)^2 channels: the left ear's in ACN \
-      order, then the right ear's, for SN3D input.
+      Writes the decoder's filters to a WAV file with 2 (N+1)^2 channels for order N: the left \
+      ear's in ACN order, then the right ear's, for SN3D input.
       """,
     arguments: [Arguments.sofaFile],
     options: [
@@ -171,7 +176,7 @@ public enum Program {
     name: .benchLatency,
     summary: "Measure the time from a turn of the head to a turn of the sound.",
     discussion: """
-      Plays through a private sound server, records its sink and turns a virtual head tracker \
+      Plays through a sound server, records its sink and turns a virtual head tracker \
       (apt: umockdev gir1.2-umockdev-1.0 python3-gi). Finds the time at which the sound follows \
       by comparing the recording with two renderings, as in 3GPP TS 26.260, 4.2.3. Reports the \
       latency, its stages and the renderer's share. '--source' and '--manual' measure real \
@@ -253,8 +258,9 @@ public enum Program {
     discussion: """
       Asks the listener to keep the tracker still, then to look ahead, up and to the left. Saves \
       the result (the tracker's axes relative to the head, its rate and, for raw samples, the \
-      gyroscope's bias and the sensors' noise) in the user's folder, under the tracker's serial \
-      number. All commands that use the tracker apply it from then on.
+      gyroscope's bias and the sensors' noise) in the user's folder, under the tracker's \
+      vendor ID, product ID and serial number. Commands that use the tracker apply the result from \
+      then on.
       """,
     arguments: [Arguments.calibratedTracker],
     options: [Options.dryRun.specification, Options.json.specification])

@@ -113,7 +113,7 @@ extension ValueGrammar {
     case .flag: "given without a value"
     case .text: "text that is not empty"
     case .axes: "x, y and z once each, with or without a minus sign, such as y,-x,z"
-    case .file: "a path or URL"
+    case .file: "a path, or a URL if the command accepts one"
     case .folder: "the path of a folder"
     case .words(let words): "one of \(words.joined(separator: ", "))"
     case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
