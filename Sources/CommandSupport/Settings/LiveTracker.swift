@@ -47,7 +47,7 @@ package func networkTracker(
   if tracker != nil, command.isGiven(Options.trackerAxes) {
     throw .usage(
       "--tracker-axes works only with connected trackers; "
-        + "set the signs of a network tracker with --tracker-preset")
+        + "set the convention of a network tracker with --tracker-preset")
   }
   return tracker
 }

@@ -61,7 +61,7 @@ package struct TrackerProfileFile: Decodable {
     case .keyNotFound(let key, _): "'\(key.stringValue)' is missing"
     case .typeMismatch(_, let place), .valueNotFound(_, let place):
       "'\(place.codingPath.map(\.stringValue).joined(separator: "."))' has the wrong type"
-    default: "it is not valid JSON"
+    default: "it is not valid JSON, or one of its numbers is out of range or not whole"
     }
   }
 
