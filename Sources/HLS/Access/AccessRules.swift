@@ -47,16 +47,19 @@ public struct AccessRules: Sendable {
     resolve: (String) -> [NetworkAddress] = NetworkAddress.resolve
   ) throws(AccessRefusal) {
     guard scheme == "http" || scheme == "https" else {
-      throw AccessRefusal(address, "only http and https are supported, not '\(scheme.prefix(20))'")
+      throw AccessRefusal(address, "only http and https are supported")
     }
     guard !host.isEmpty else { throw AccessRefusal(address, "it has no host") }
     if case .server(let named) = origin, Self.isSame(named, host) { return }
     let addresses = resolve(host)
-    guard !addresses.isEmpty else { throw AccessRefusal(address, "its host has no IP address") }
+    guard !addresses.isEmpty else {
+      throw AccessRefusal(address, "no IP address was found for its host")
+    }
     guard addresses.allSatisfy(\.isPublic) else {
       throw AccessRefusal(
         address,
-        "playlists may refer to private or loopback addresses only on the host that you named")
+        "playlists may refer to private, loopback or reserved addresses only on the host that you "
+          + "named")
     }
   }
 

@@ -18,7 +18,7 @@ public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
     case .isInUse(let path):
       "'\(path)' is in use by another process; wait for it to end, or choose another folder"
     case .isForeign(let path):
-      "'\(path)' is not empty and was not created by Stillstage; choose another folder"
+      "'\(path)' is not empty and has no valid record of a kept presentation; choose another folder"
     case .holdsAnother(let path, let source):
       "'\(path)' contains another presentation, from '\(source.prefix(200))'; choose another folder"
     }

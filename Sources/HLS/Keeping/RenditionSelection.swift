@@ -51,7 +51,7 @@ public struct RenditionSelection: Sendable {
     }
     chosen.removeAll { $0.bitRate > wishes.maximumBitRate }
     guard !chosen.isEmpty else {
-      throw .nothing("no rendition that can be decoded fits the options")
+      throw .nothing("every requested rendition exceeds the maximum bit rate or cannot be decoded")
     }
     return chosen
   }

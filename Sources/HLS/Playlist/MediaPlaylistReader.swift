@@ -97,7 +97,7 @@ struct MediaPlaylistReader {
   mutating func take(uri: String) throws(PlaylistError) {
     guard let duration else { throw PlaylistError("'\(uri.prefix(60))' has no EXTINF") }
     guard playlist.segments.count < PlaylistLimits.segments else {
-      throw PlaylistError("it has more than \(PlaylistLimits.segments) segments")
+      throw PlaylistError("the playlist has more than \(PlaylistLimits.segments) segments")
     }
     // Sequence and discontinuity numbers count from 0 here; `finished` adds the playlist's offsets.
     var segment = MediaSegment(uri: uri, duration: duration, sequence: playlist.segments.count)
@@ -167,11 +167,11 @@ struct MediaPlaylistReader {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
       .map(PlaylistNumber.integer)
     guard parts.count <= 2, let length = parts[0], length > 0, length < 1 << 40 else {
-      throw PlaylistError("'\(text.prefix(40))' is not a byte range such as 1000@0")
+      throw PlaylistError("'\(text.prefix(40))' is not a valid byte range such as 1000@0")
     }
     if parts.count == 1 { return (length, nil) }
     guard let offset = parts[1], offset < 1 << 50 else {
-      throw PlaylistError("'\(text.prefix(40))' is not a byte range such as 1000@0")
+      throw PlaylistError("'\(text.prefix(40))' is not a valid byte range such as 1000@0")
     }
     return (length, offset)
   }

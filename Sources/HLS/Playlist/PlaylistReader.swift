@@ -32,7 +32,7 @@ struct PlaylistReader {
     let uri = try variables.substituted(text)
     if var variant {
       guard multivariant.variants.count < PlaylistLimits.variants else {
-        throw PlaylistError("it has more than \(PlaylistLimits.variants) variants")
+        throw PlaylistError("the playlist has more than \(PlaylistLimits.variants) variants")
       }
       variant.uri = uri
       multivariant.variants.append(variant)
@@ -47,7 +47,7 @@ struct PlaylistReader {
     case "EXTM3U": return
     case "EXT-X-VERSION":
       guard let version = PlaylistNumber.integer(value) else {
-        throw PlaylistError("the version is not a number")
+        throw PlaylistError("EXT-X-VERSION is not a whole number")
       }
       media.playlist.version = version
       multivariant.version = version
@@ -57,7 +57,7 @@ struct PlaylistReader {
     case "EXT-X-START":
       let attributes = try AttributeList(value, variables)
       guard let offset = try attributes.number("TIME-OFFSET") else {
-        throw PlaylistError("EXT-X-START lacks TIME-OFFSET")
+        throw PlaylistError("EXT-X-START lacks TIME-OFFSET without quotes")
       }
       let start = PlaylistStart(offset: offset, isPrecise: attributes.flag("PRECISE"))
       media.playlist.start = start
@@ -80,7 +80,8 @@ struct PlaylistReader {
     let attributes = try AttributeList(value, variables)
     guard attributes.word("TYPE") == "AUDIO" else { return }
     guard multivariant.renditions.count < PlaylistLimits.renditions else {
-      throw PlaylistError("it has more than \(PlaylistLimits.renditions) renditions")
+      throw PlaylistError(
+        "the playlist has more than \(PlaylistLimits.renditions) audio renditions")
     }
     multivariant.renditions.append(try RenditionEntry(attributes))
   }
@@ -107,7 +108,7 @@ struct PlaylistReader {
 extension Variant {
   init(_ attributes: AttributeList) throws(PlaylistError) {
     guard let bandwidth = try attributes.integer("BANDWIDTH") else {
-      throw PlaylistError("EXT-X-STREAM-INF lacks BANDWIDTH")
+      throw PlaylistError("EXT-X-STREAM-INF lacks BANDWIDTH without quotes")
     }
     self.init(uri: "", bandwidth: bandwidth)
     averageBandwidth = try attributes.integer("AVERAGE-BANDWIDTH")
@@ -134,7 +135,8 @@ extension RenditionEntry {
     isAutoselected = isDefault || attributes.flag("AUTOSELECT")
     if let text = attributes.text("CHANNELS") {
       guard let channels = AudioChannels(text) else {
-        throw PlaylistError("CHANNELS is '\(text.prefix(40))', which does not begin with a count")
+        throw PlaylistError(
+          "CHANNELS is '\(text.prefix(40))', which does not begin with a count from 1 to 1024")
       }
       self.channels = channels
     }

@@ -30,7 +30,7 @@ public struct PlaylistVariables: Sendable, Equatable {
       }
       try set(name, value)
     } else {
-      throw PlaylistError("EXT-X-DEFINE has no NAME, IMPORT or QUERYPARAM")
+      throw PlaylistError("EXT-X-DEFINE has no NAME, IMPORT or QUERYPARAM in quotes")
     }
   }
 
@@ -43,7 +43,7 @@ public struct PlaylistVariables: Sendable, Equatable {
       throw PlaylistError("the variable '\(name)' is defined twice")
     }
     guard values.count < PlaylistLimits.variables else {
-      throw PlaylistError("it defines more than \(PlaylistLimits.variables) variables")
+      throw PlaylistError("the playlist defines more than \(PlaylistLimits.variables) variables")
     }
     values[name] = value
   }
@@ -77,7 +77,7 @@ public struct PlaylistVariables: Sendable, Equatable {
       }
       result += value
       guard result.utf8.count <= PlaylistLimits.lineCharacters else {
-        throw PlaylistError("a line is too long after its variables are replaced")
+        throw PlaylistError("the text is too long after its variables are replaced")
       }
       rest = rest[end...].dropFirst()
     }

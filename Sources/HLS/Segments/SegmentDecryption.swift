@@ -13,7 +13,7 @@ enum SegmentDecryption {
     var description: String {
       switch self {
       case .keyLength(let count): "its key has \(count) bytes, not 16"
-      case .length(let count): "it has \(count) bytes, not a multiple of 16"
+      case .length(let count): "it has \(count) bytes, not a positive multiple of 16"
       case .padding:
         "it is damaged, or its key or initialisation vector is wrong"
       }

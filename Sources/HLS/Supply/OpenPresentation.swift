@@ -115,7 +115,7 @@ public struct OpenPresentation: Sendable {
     throw .nothing(
       address: address.description,
       reason: wishes.maximumBitRate.isFinite
-        ? "none of its renditions can be decoded within the maximum bit rate"
+        ? "each of its renditions exceeds the maximum bit rate or cannot be decoded"
         : "it has no sound that can be decoded")
   }
 
@@ -149,7 +149,7 @@ public struct OpenPresentation: Sendable {
     guard found.isEmpty else { return found }
     throw .nothing(
       address: all.first?.address.description ?? "",
-      reason: problem?.description ?? "none of its segments contains sound that can be decoded")
+      reason: problem?.description ?? "its first segments contain no sound that can be decoded")
   }
 }
 

@@ -115,7 +115,7 @@ import Testing
     ("#EXTM3U\n#EXTINF:x,\na.ts", "line 2: 'x' is not a duration from 0 to 86400 seconds"),
     ("#EXTM3U\n#EXTINF:1e9,\na.ts", "line 2: '1e9' is not a duration from 0 to 86400 seconds"),
     ("#EXTM3U\n#EXTINF:-1,\na.ts", "line 2: '-1' is not a duration from 0 to 86400 seconds"),
-    ("#EXTM3U\n#EXT-X-BYTERANGE:0", "line 2: '0' is not a byte range such as 1000@0"),
+    ("#EXTM3U\n#EXT-X-BYTERANGE:0", "line 2: '0' is not a valid byte range such as 1000@0"),
     (
       "#EXTM3U\n#EXT-X-BYTERANGE:9\n#EXTINF:1,\na.ts",
       "line 4: EXT-X-BYTERANGE has no offset and does not follow a range of 'a.ts'"

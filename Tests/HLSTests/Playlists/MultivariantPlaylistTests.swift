@@ -59,17 +59,20 @@ import Testing
     #expect {
       try multivariant(many)
     } throws: {
-      "\($0)" == "line 131: it has more than 64 variants"
+      "\($0)" == "line 131: the playlist has more than 64 variants"
     }
   }
 
   @Test(arguments: [
-    ("#EXTM3U\n#EXT-X-STREAM-INF:AUDIO=\"a\"\nb", "line 2: EXT-X-STREAM-INF lacks BANDWIDTH"),
+    (
+      "#EXTM3U\n#EXT-X-STREAM-INF:AUDIO=\"a\"\nb",
+      "line 2: EXT-X-STREAM-INF lacks BANDWIDTH without quotes"
+    ),
     ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=-1\nb", "line 2: BANDWIDTH is '-1', not a whole number"),
     ("#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,NAME=\"a\"", "line 2: it lacks GROUP-ID"),
     (
       "#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"a\",NAME=\"a\",CHANNELS=\"x\"",
-      "line 2: CHANNELS is 'x', which does not begin with a count"
+      "line 2: CHANNELS is 'x', which does not begin with a count from 1 to 1024"
     ),
     ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH", "line 2: the attribute 'BANDWIDTH' has no value"),
     ("#EXTM3U\n#EXT-X-SESSION-DATA:X=1", "it has neither variants nor audio renditions"),
