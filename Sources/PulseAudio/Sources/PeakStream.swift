@@ -43,14 +43,16 @@ final class PeakBoard: Sendable {
   }
 
   /// The time for which packets are collected [ns].
-  private static let collectionTime: Int64 = 15_000_000
+  private static let collectionTime: Int64 = 18_000_000
+  /// The time that is enough to read them [ns].
+  private static let readingTime: Int64 = 2_000_000
   private let collected = Atomic<Int64>(0)
 
   /// Lets packets of other meters arrive before they are all read. Most of the cost of a meter is
   /// that its packet wakes this thread. Call it only on the loop's thread.
   func collect() {
     let now = monotonic_nanoseconds()
-    guard now - collected.load(ordering: .relaxed) > Self.collectionTime else { return }
+    guard now - collected.load(ordering: .relaxed) > Self.readingTime else { return }
     usleep(UInt32(Self.collectionTime / 1000))
     collected.store(monotonic_nanoseconds(), ordering: .relaxed)
   }

@@ -27,13 +27,13 @@ func inputsWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let display = LevelDisplay(isJSON: command[Options.json], console: console)
   let start = monotonic_nanoseconds()
   let end = command[Options.watchSeconds].map { start + Int64($0 * 1e9) } ?? .max
-  var next = start
+  var next = start + LevelDisplay.interval
   while monotonic_nanoseconds() < end {
-    next += LevelDisplay.interval
     let wait = max(1, min(100, (min(next, end) - monotonic_nanoseconds()) / 1_000_000))
     if console.keys(waitMilliseconds: Int32(wait)).contains(.quit) { return }
     if Signals.received != nil { throw .interrupted }
     guard monotonic_nanoseconds() >= next else { continue }
+    next += LevelDisplay.interval
     let known = inputs.current.filter { metering.includes($0) }
     try display.show(
       known, inputs.takePeaks(), seconds: Double(monotonic_nanoseconds() - start) * 1e-9)
@@ -41,12 +41,16 @@ func inputsWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
 }
 
 /// Prints the levels of several inputs.
-private struct LevelDisplay {
+private final class LevelDisplay {
   /// The time between two lines of an input [ns].
   static let interval: Int64 = 100_000_000
 
-  let isJSON: Bool
-  let console: Console
+  private let isJSON: Bool
+  private let console: Console
+  /// The names of inputs as they are printed.
+  private var printed: [String: String] = [:]
+
+  init(isJSON: Bool, console: Console) { (self.isJSON, self.console) = (isJSON, console) }
 
   func show(
     _ inputs: [Input], _ peaks: [String: [Float]], seconds: Double
@@ -78,7 +82,9 @@ private struct LevelDisplay {
   }
 
   private func quoted(_ text: String) -> String {
+    if let known = printed[text] { return known }
     let plain = text.withoutControls.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+    printed[text] = "\"\(plain)\""
     return "\"\(plain)\""
   }
 }

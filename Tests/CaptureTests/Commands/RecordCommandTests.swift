@@ -181,6 +181,7 @@ extension CaptureServerTests {
       defer { place.end() }
       let run = try place.run(["inputs", "watch", "--seconds", "1.5", "--json"])
       #expect(run.exitCode == 0)
+      #expect(run.output.split(separator: "\n").count > 6)
       let last = try #require(run.output.split(separator: "\n").last)
       #expect(last.contains(#""id":"mic","peaks":[null,-6.02,null,null]"#), "\(last)")
     }
