@@ -190,7 +190,7 @@ let tests: [Target] = [
     name: "CaptureTests",
     dependencies: [
       "Capture", "PulseAudio", "Media", "Ambisonics", "Laboratory", "System", "CRealtime",
-      "TestSupport", "stillstage", "stillstage-engine", "recording-probe",
+      "CAllocationCounter", "TestSupport", "stillstage", "stillstage-engine",
     ]),
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),

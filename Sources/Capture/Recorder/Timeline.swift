@@ -20,6 +20,8 @@ struct Timeline {
   static let threshold = 0.015
   /// How long blocks are held back until such a gap is certain [s].
   static let holdSeconds = 0.3
+  /// The same after a loss, when buffers may have to fill first [s].
+  static let returnHoldSeconds = 0.5
   /// The lateness that counts as a gap if it lasts longer [s].
   static let fineThreshold = 0.004
   static let fineHoldSeconds = 1.0
@@ -109,12 +111,9 @@ struct Timeline {
     guard !isPaused else { return }
     if isFresh || heldSince != nil {
       hold(samples, frames, lateness, time)
-      let isCertain = isFresh || heldLateness > base.value + Self.threshold
       if !isFresh, lateness <= base.value + Self.fineThreshold {
         try release()
-      } else if time - (heldSince ?? time)
-        >= (isCertain ? Self.holdSeconds : Self.fineHoldSeconds)
-      {
+      } else if time - (heldSince ?? time) >= holdTime {
         try decide()
       }
     } else if lateness > base.value + Self.fineThreshold {
@@ -191,6 +190,13 @@ struct Timeline {
   private var resumed = false
 
   // MARK: Held blocks
+
+  /// How long the blocks that are held now are held at most.
+  private var holdTime: Double {
+    if isFresh { return cause == nil ? Self.holdSeconds : Self.returnHoldSeconds }
+    let isCertain = heldLateness > base.value + Self.threshold
+    return isCertain ? Self.holdSeconds : Self.fineHoldSeconds
+  }
 
   private mutating func hold(
     _ samples: UnsafePointer<Float>, _ frames: Int, _ lateness: Double, _ time: Double

@@ -26,6 +26,17 @@ public struct SourceBlock {
   /// When the source recorded the first frame according to the server, CLOCK_MONOTONIC [ns]; nil
   /// before the server's first report.
   public let captureTimeNanoseconds: Int64?
+
+  public init(
+    samples: UnsafePointer<Float>?, frameCount: Int, channelCount: Int,
+    arrivalTimeNanoseconds: Int64, captureTimeNanoseconds: Int64?
+  ) {
+    self.samples = samples
+    self.frameCount = frameCount
+    self.channelCount = channelCount
+    self.arrivalTimeNanoseconds = arrivalTimeNanoseconds
+    self.captureTimeNanoseconds = captureTimeNanoseconds
+  }
 }
 
 /// A change in the state of a `SourceCapture`.
