@@ -38,7 +38,7 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
   "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "PulseAudio",
-  "Capture", "DBus", "Loudness", "Geometry", "Ambisonics",
+  "SoundServer", "Capture", "DBus", "Loudness", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "Charts", "System", "CRealtime", "HLS", "HTTPFetching",
 ]
 
@@ -81,12 +81,13 @@ let modules: [Target] = [
   .target(
     name: "UserFiles",
     dependencies: ["HeadTracking", "Geometry", "Binaural", "SignalProcessing", "System"]),
-  .target(name: "PulseAudio", dependencies: ["CPulse", "CRealtime"]),
+  .target(name: "SoundServer", dependencies: ["CRealtime"]),
+  .target(name: "PulseAudio", dependencies: ["SoundServer", "CPulse", "CRealtime"]),
   .target(
     name: "Capture",
     dependencies: [
-      "PulseAudio", "Media", "Ambisonics", "Geometry", "SignalProcessing", "System", "CFFmpeg",
-      "CRealtime",
+      "PulseAudio", "SoundServer", "Media", "Ambisonics", "Geometry", "SignalProcessing", "System",
+      "CFFmpeg", "CRealtime",
     ]),
   .target(
     name: "Rendering",
@@ -105,7 +106,7 @@ let modules: [Target] = [
     dependencies: [
       "SoundSources", "Rendering", "Geometry", "SignalProcessing", "Ambisonics", "Binaural",
       "BluetoothTracking", "HeadTracking", "Surround", "Loudness", "Media", "PulseAudio",
-      "UserFiles", "System", "CRealtime",
+      "SoundServer", "UserFiles", "System", "CRealtime",
     ]),
   .target(name: "CommandOptions"),
   .target(
@@ -185,12 +186,15 @@ let tests: [Target] = [
     name: "recording-probe",
     dependencies: ["Capture", "Media", "Ambisonics", "System", "TestSupport", "CRealtime"],
     path: "Tests/RecordingProbe"),
-  .testTarget(name: "PulseAudioTests", dependencies: ["PulseAudio", "Laboratory", "TestSupport"]),
+  .testTarget(
+    name: "PulseAudioTests",
+    dependencies: ["PulseAudio", "SoundServer", "Laboratory", "TestSupport"]),
   .testTarget(
     name: "CaptureTests",
     dependencies: [
-      "Capture", "PulseAudio", "Media", "Ambisonics", "Laboratory", "System", "CRealtime",
-      "CAllocationCounter", "TestSupport", "stillstage", "stillstage-engine",
+      "Capture", "PulseAudio", "SoundServer", "Media", "Ambisonics", "Laboratory", "System",
+      "CRealtime", "CAllocationCounter", "TestSupport", "stillstage", "stillstage-engine",
+      "recording-probe",
     ]),
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
@@ -199,7 +203,8 @@ let tests: [Target] = [
     dependencies: [
       "Playback", "SoundSources", "Rendering", "Ambisonics", "Binaural", "Geometry", "HeadTracking",
       "Loudness", "Media",
-      "PulseAudio", "SignalProcessing", "Surround", "UserFiles", "CommandSupport", "Laboratory",
+      "PulseAudio", "SoundServer", "SignalProcessing", "Surround", "UserFiles", "CommandSupport",
+      "Laboratory",
       "TestSupport",
     ]),
   .testTarget(
@@ -241,7 +246,8 @@ let tests: [Target] = [
   .testTarget(
     name: "EndToEndTests",
     dependencies: [
-      "PulseAudio", "SignalProcessing", "Laboratory", "CRealtime", "TestSupport", "stillstage",
+      "PulseAudio", "SoundServer", "SignalProcessing", "Laboratory", "CRealtime", "TestSupport",
+      "stillstage",
       "stillstage-engine", "stillstage-bench", "stillstage-sofa",
     ]),
   .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),

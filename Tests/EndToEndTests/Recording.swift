@@ -3,6 +3,7 @@
 import CRealtime
 import Glibc
 import PulseAudio
+import SoundServer
 
 /// The output of a sink, with the time of every frame.
 struct Recording {

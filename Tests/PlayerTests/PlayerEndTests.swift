@@ -5,6 +5,7 @@ import Binaural
 import Glibc
 import PulseAudio
 import SignalProcessing
+import SoundServer
 import Synchronization
 import TestSupport
 import Testing
@@ -62,7 +63,7 @@ import Testing
 /// The parts of a player that produce sound, with the simplest filters.
 private final class SoundChain: Sendable {
   let feed: RenderFeed
-  let output: AudioOutput
+  let output: any AudioOutput
   let conductor: Conductor
   private let events: EventLog
 
@@ -81,7 +82,7 @@ private final class SoundChain: Sendable {
     configuration.serverAddress = server.address
     configuration.sampleRate = 48_000
     configuration.latencyMilliseconds = latency
-    output = try AudioOutput(configuration, render: feed.callback)
+    output = try PulseOutput(configuration, render: feed.callback)
     let log = EventLog()
     events = log
     conductor = Conductor(source: source, feed: feed, output: output) { event in

@@ -2,6 +2,7 @@
 
 import Glibc
 import PulseAudio
+import SoundServer
 import Synchronization
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 
 import Ambisonics
 import PulseAudio
+import SoundServer
 import Testing
 
 @testable import Playback

@@ -4,6 +4,7 @@ import Ambisonics
 import Binaural
 import Geometry
 import PulseAudio
+import SoundServer
 import TestSupport
 import Testing
 

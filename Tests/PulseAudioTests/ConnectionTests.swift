@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PulseAudio
+import SoundServer
 import Synchronization
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ extension ServerTests {
     @Test func missingServerFailsQuickly() throws {
       let address = "unix:/tmp/no-such-sound-server"
       let start = monotonicNow()
-      let error = #expect(throws: PulseAudioError.self) { try Playing(configuration(address)) }
+      let error = #expect(throws: SoundServerError.self) { try Playing(configuration(address)) }
       let took = Double(monotonicNow() - start) / 1e6
       print("no server: error after \(took) ms: \(error?.message ?? "")")
       #expect(took < 2500)
@@ -26,25 +27,25 @@ extension ServerTests {
       try PrivatePulseServer.withServer { server in
         server.freeze()
         let start = monotonicNow()
-        let error = #expect(throws: PulseAudioError.self) {
+        let error = #expect(throws: SoundServerError.self) {
           try Playing(configuration(server.address))
         }
         let took = Double(monotonicNow() - start) / 1e6
         print("frozen server: error after \(took) ms: \(error?.message ?? "")")
         #expect(took < 2500)
         #expect(error == .serverSilent(address: server.address, milliseconds: 2000))
-        #expect(throws: PulseAudioError.serverSilent(address: server.address, milliseconds: 300)) {
-          try SinkList.read(serverAddress: server.address, timeoutMilliseconds: 300)
+        #expect(throws: SoundServerError.serverSilent(address: server.address, milliseconds: 300)) {
+          try PulseSinkList.read(serverAddress: server.address, timeoutMilliseconds: 300)
         }
         // Once the server has recovered, an output can be started.
         let source = CountingSource()
-        let output = try AudioOutput(configuration(server.address), render: source.callback)
+        let output = try PulseOutput(configuration(server.address), render: source.callback)
         server.thaw()
         try output.start()
         #expect(output.status.state == .playing)
         output.stop()
         output.stop()
-        #expect(throws: PulseAudioError.stopped) { try output.start() }
+        #expect(throws: SoundServerError.stopped) { try output.start() }
       }
     }
 
@@ -52,7 +53,7 @@ extension ServerTests {
       try PrivatePulseServer.withServer { server in
         server.freeze()
         let source = CountingSource()
-        let output = try AudioOutput(configuration(server.address), render: source.callback)
+        let output = try PulseOutput(configuration(server.address), render: source.callback)
         let hasThrown = Mutex(false)
         let waiter = TestThread { _ in
           do { try output.start() } catch { hasThrown.withLock { $0 = true } }
@@ -73,7 +74,7 @@ extension ServerTests {
         _ = try server.loadSink("other")
         var asked = configuration(server.address)
         asked.sinkName = "eras"
-        let expected = PulseAudioError.unknownSink(name: "eras", available: ["ears", "other"])
+        let expected = SoundServerError.unknownSink(name: "eras", available: ["ears", "other"])
         #expect(throws: expected) { try Playing(asked) }
         #expect(expected.message.contains("ears, other"))
         #expect(throws: expected) {
@@ -89,7 +90,7 @@ extension ServerTests {
     @Test func missingSinkIsReported() throws {
       let server = try PrivatePulseServer(hasDefaultSink: false)
       defer { server.stop() }
-      #expect(throws: PulseAudioError.noSink(address: server.address)) {
+      #expect(throws: SoundServerError.noSink(address: server.address)) {
         try Playing(configuration(server.address))
       }
     }
@@ -97,7 +98,7 @@ extension ServerTests {
     @Test func sinksAreListed() throws {
       try PrivatePulseServer.withServer { server in
         _ = try server.loadSink("other", rate: 44_100)
-        let sinks = try SinkList.read(serverAddress: server.address)
+        let sinks = try PulseSinkList.read(serverAddress: server.address)
         #expect(sinks.map(\.name) == ["ears", "other"])
         #expect(sinks.map(\.sampleRate) == [48_000, 44_100])
         #expect(sinks.map(\.channelCount) == [2, 2])

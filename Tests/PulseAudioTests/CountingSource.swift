@@ -2,6 +2,7 @@
 
 import Glibc
 import PulseAudio
+import SoundServer
 import Synchronization
 
 /// Renders a sine on the left and the frame's own number on the right, so that a recording shows

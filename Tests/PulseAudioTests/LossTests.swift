@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PulseAudio
+import SoundServer
 import Synchronization
 import TestSupport
 import Testing
@@ -155,7 +156,7 @@ extension ServerTests {
         sleepMilliseconds(300)
         #expect(playing.output.status.sinkName == "other")
         // PulseAudio may change an idle sink's rate to that of the stream.
-        let sinks = try SinkList.read(serverAddress: server.address)
+        let sinks = try PulseSinkList.read(serverAddress: server.address)
         #expect(sinks.first { $0.name == "other" }?.isDefault == true)
         #expect(
           playing.output.status.sinkSampleRate

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PulseAudio
+import SoundServer
 import Synchronization
 import TestSupport
 import Testing
@@ -46,7 +47,8 @@ extension ServerTests {
         #expect(status.serverName.contains("PipeWire"))
         #expect(status.sinkName == "ears")
         #expect(status.state == .playing)
-        #expect(try SinkList.read(serverAddress: server.address).contains { $0.name == "ears" })
+        #expect(
+          try PulseSinkList.read(serverAddress: server.address).contains { $0.name == "ears" })
         try checkFlushAndDrain(playing, server)
         try checkMove(playing, server)
         try checkFreeze(playing, server)

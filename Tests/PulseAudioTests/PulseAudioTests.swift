@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PulseAudio
+import SoundServer
 import TestSupport
 import Testing
 
@@ -21,12 +22,12 @@ func configuration(
 /// A playing output on a private server.
 struct Playing {
   let source: CountingSource
-  let output: AudioOutput
+  let output: any AudioOutput
   let log: EventLog
 
   init(_ configuration: AudioOutputConfiguration) throws {
     source = CountingSource(sampleRate: configuration.sampleRate)
-    output = try AudioOutput(configuration, render: source.callback)
+    output = try PulseOutput(configuration, render: source.callback)
     log = EventLog(output)
     try output.start()
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SoundServer
 import Synchronization
 import TestSupport
 import Testing
@@ -23,7 +24,7 @@ extension ServerTests {
           let asked = adaptive(server.address)
           let deep = VersionedSource()
           let short = CountingSource()
-          let output = try AudioOutput(asked, render: canRewrite ? deep.callback : short.callback)
+          let output = try PulseOutput(asked, render: canRewrite ? deep.callback : short.callback)
           defer { output.stop() }
           try output.start()
           sleepMilliseconds(700)
@@ -46,7 +47,7 @@ extension ServerTests {
       try PrivatePulseServer.withServer { server in
         var asked = adaptive(server.address)
         asked.latencyIsFree = true
-        let output = try AudioOutput(asked, render: CountingSource().callback)
+        let output = try PulseOutput(asked, render: CountingSource().callback)
         defer { output.stop() }
         try output.start()
         sleepMilliseconds(700)
@@ -61,7 +62,7 @@ extension ServerTests {
     @Test func queueIsRefilledBeforeTheServerAsks() throws {
       try PrivatePulseServer.withServer { server in
         let source = VersionedSource()
-        let output = try AudioOutput(adaptive(server.address), render: source.callback)
+        let output = try PulseOutput(adaptive(server.address), render: source.callback)
         defer { output.stop() }
         try output.start()
         // A null sink takes two seconds to start.
@@ -88,7 +89,7 @@ extension ServerTests {
       try PrivatePulseServer.withServer { server in
         for asked in [40.0, 100, 200, 300] {
           let source = VersionedSource()
-          let output = try AudioOutput(
+          let output = try PulseOutput(
             configuration(server.address, latency: asked), render: source.callback)
           defer { output.stop() }
           try output.start()
@@ -112,7 +113,7 @@ extension ServerTests {
       try PrivatePulseServer.withServer { server in
         let (audio, capture) = try capture(server.address)
         let source = CountingSource()
-        let output = try AudioOutput(adaptive(server.address), render: source.callback)
+        let output = try PulseOutput(adaptive(server.address), render: source.callback)
         let log = EventLog(output)
         defer { output.stop() }
         try output.start()
@@ -152,7 +153,7 @@ extension ServerTests {
         asked.queueRules.appended = 100
         asked.queueRules.quietNanoseconds = 60_000_000_000
         let source = CountingSource()
-        let output = try AudioOutput(asked, render: source.callback)
+        let output = try PulseOutput(asked, render: source.callback)
         let log = EventLog(output)
         defer { output.stop() }
         try output.start()

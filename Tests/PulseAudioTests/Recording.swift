@@ -2,6 +2,7 @@
 
 import Glibc
 import PulseAudio
+import SoundServer
 
 /// A recording of a `CountingSource`, and its analysis.
 struct Recording {
@@ -102,10 +103,10 @@ func millisecondsUntil(limit: Int, _ condition: () -> Bool) -> Double? {
 
 /// Collects all events of an output.
 final class EventLog {
-  private let output: AudioOutput
+  private let output: any AudioOutput
   private(set) var events: [AudioOutputEvent] = []
 
-  init(_ output: AudioOutput) { self.output = output }
+  init(_ output: any AudioOutput) { self.output = output }
 
   func first(
     after time: Int64 = 0, where matches: (AudioOutputEvent.Kind) -> Bool

@@ -2,6 +2,7 @@
 
 import Glibc
 import PulseAudio
+import SoundServer
 import Synchronization
 import TestSupport
 import Testing
@@ -51,11 +52,11 @@ struct RewriteRun {
   init(
     _ configuration: AudioOutputConfiguration, _ settings: Settings = Settings(),
     source: VersionedSource = VersionedSource(),
-    during: (AudioOutput, Double) throws -> Void = { _, _ in }
+    during: (any AudioOutput, Double) throws -> Void = { _, _ in }
   ) throws {
     let (audio, capture) = try capture(
       configuration.serverAddress ?? "", sink: settings.monitor, fragment: settings.fragment)
-    let output = try AudioOutput(configuration, render: source.callback)
+    let output = try PulseOutput(configuration, render: source.callback)
     defer { output.stop() }
     try output.start()
     sleepMilliseconds(settings.settle)

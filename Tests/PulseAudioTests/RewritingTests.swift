@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SoundServer
 import Synchronization
 import TestSupport
 import Testing
@@ -148,7 +149,7 @@ extension ServerTests {
       try PrivatePulseServer.withServer { server in
         _ = try server.loadSink("other")
         let source = VersionedSource()
-        let output = try AudioOutput(configuration(server.address), render: source.callback)
+        let output = try PulseOutput(configuration(server.address), render: source.callback)
         let log = EventLog(output)
         defer { output.stop() }
         try output.start()
@@ -203,7 +204,7 @@ extension ServerTests {
       try PrivatePulseServer.withServer { server in
         for _ in 0..<5 {
           let source = VersionedSource()
-          let output = try AudioOutput(configuration(server.address), render: source.callback)
+          let output = try PulseOutput(configuration(server.address), render: source.callback)
           // Turn the head as fast as possible.
           let refresher = TestThread { thread in
             while !thread.isStopped {

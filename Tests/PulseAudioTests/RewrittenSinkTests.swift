@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SoundServer
 import TestSupport
 import Testing
 
@@ -81,7 +82,7 @@ extension ServerTests {
         asked.rewriting = choice
         asked.largestMarginMilliseconds = 60
         let source = VersionedSource()
-        let output = try AudioOutput(asked, render: source.callback)
+        let output = try PulseOutput(asked, render: source.callback)
         let log = EventLog(output)
         defer { output.stop() }
         try output.start()

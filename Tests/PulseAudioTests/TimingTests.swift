@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SoundServer
 import Synchronization
 import TestSupport
 import Testing
@@ -93,7 +94,7 @@ extension ServerTests {
         // A second stream keeps the sink from changing its rate to that of the first.
         var held = configuration(server.address, latency: 100, rate: sinkRate)
         held.sinkName = "place"
-        let holder = try AudioOutput(held, render: SilentSource().callback)
+        let holder = try PulseOutput(held, render: SilentSource().callback)
         defer { holder.stop() }
         try holder.start()
         sleepMilliseconds(300)
@@ -107,7 +108,7 @@ extension ServerTests {
           let source = ClickingSource()
           var asked = configuration(server.address, latency: 200)
           asked.sinkName = "place"
-          let output = try AudioOutput(asked, render: source.callback)
+          let output = try PulseOutput(asked, render: source.callback)
           defer { output.stop() }
           try output.start()
           sleepMilliseconds(4000)
@@ -131,7 +132,7 @@ extension ServerTests {
           if best.isFinite { recordRetry("off by \(best) ms") }
           let (audio, capture) = try capture(server.address, fragment: 5)
           let source = ClickingSource()
-          let output = try AudioOutput(
+          let output = try PulseOutput(
             configuration(server.address, latency: 100), render: source.callback)
           defer { output.stop() }
           try output.start()

@@ -2,6 +2,7 @@
 
 import Glibc
 import PulseAudio
+import SoundServer
 import Synchronization
 
 /// Renders a frame's number on the left and the version of its rendering on the right, so that a

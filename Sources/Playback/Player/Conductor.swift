@@ -2,9 +2,9 @@
 
 private import Ambisonics
 private import CRealtime
-internal import PulseAudio
 internal import Rendering
 private import SignalProcessing
+internal import SoundServer
 internal import SoundSources
 internal import Synchronization
 internal import System
@@ -27,7 +27,7 @@ final class Conductor: @unchecked Sendable {
   /// The stream that the source reads from, if its sound arrives during playback; otherwise nil.
   private let streamed: (any StreamedSource)?
   private let feed: RenderFeed
-  private let output: AudioOutput
+  private let output: any AudioOutput
   private let tell: @Sendable (PlayerEvent) -> Void
   private let planes: PlanarScratch
   private let finished = Atomic(false)
@@ -46,7 +46,7 @@ final class Conductor: @unchecked Sendable {
 
   init(
     source: any SoundSource, feed: RenderFeed,
-    output: AudioOutput, tell: @escaping @Sendable (PlayerEvent) -> Void
+    output: any AudioOutput, tell: @escaping @Sendable (PlayerEvent) -> Void
   ) {
     self.source = source
     streamed = source.stream

@@ -2,8 +2,8 @@
 
 private import BluetoothTracking
 private import HeadTracking
-private import PulseAudio
 internal import Rendering
+private import SoundServer
 internal import SoundSources
 private import Synchronization
 

@@ -9,6 +9,7 @@ private import Media
 private import PulseAudio
 internal import Rendering
 public import SignalProcessing
+private import SoundServer
 internal import SoundSources
 private import Synchronization
 
@@ -37,7 +38,7 @@ public final class Player: @unchecked Sendable {
   private let route: RouteFollower
   private let duration: Double?
   private let feed: RenderFeed
-  private let output: AudioOutput
+  private let output: any AudioOutput
   private let conductor: Conductor
   private let head: PlayedHead
   private let events: EventQueue
@@ -169,7 +170,7 @@ public final class Player: @unchecked Sendable {
   public func start() throws(PlaybackError) {
     head.start()
     conductor.start()
-    do throws(PulseAudioError) {
+    do throws(SoundServerError) {
       try output.start()
     } catch {
       stop()
@@ -324,7 +325,7 @@ public final class Player: @unchecked Sendable {
   /// - Throws: `PlaybackError.output` if the server does not answer or has no sink of the requested
   ///   name.
   private static func sink(_ options: PlayerOptions) throws(PlaybackError) -> Sink? {
-    do throws(PulseAudioError) {
+    do throws(SoundServerError) {
       let sinks = try SinkList.read(serverAddress: options.serverAddress)
       if let name = options.sinkName {
         guard let sink = sinks.first(where: { $0.name == name }) else {
@@ -350,7 +351,7 @@ public final class Player: @unchecked Sendable {
 
   private static func makeOutput(
     _ options: PlayerOptions, _ rate: Int, _ feed: RenderFeed, isHeadKnown: Bool
-  ) throws(PlaybackError) -> AudioOutput {
+  ) throws(PlaybackError) -> any AudioOutput {
     var configuration = AudioOutputConfiguration()
     configuration.serverAddress = options.serverAddress
     configuration.sinkName = options.sinkName
@@ -358,9 +359,9 @@ public final class Player: @unchecked Sendable {
     configuration.latencyMilliseconds = options.latencyMilliseconds
     configuration.rewriting = options.rewriting
     configuration.latencyIsFree = isHeadKnown
-    do throws(PulseAudioError) {
+    do throws(SoundServerError) {
       let canRewrite = feed.renderer.isRewritable
-      return try AudioOutput(
+      return try PulseOutput(
         configuration, render: canRewrite ? feed.rewritingCallback : feed.callback)
     } catch { throw .output(error.description) }
   }

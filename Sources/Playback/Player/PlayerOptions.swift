@@ -2,8 +2,8 @@
 
 public import HeadTracking
 public import Media
-public import PulseAudio
 internal import Rendering
+public import SoundServer
 internal import SoundSources
 
 /// How the stage relates to the head.

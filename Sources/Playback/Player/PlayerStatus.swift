@@ -2,8 +2,8 @@
 
 public import Ambisonics
 public import HeadTracking
-public import PulseAudio
 internal import Rendering
+public import SoundServer
 internal import SoundSources
 
 /// The state of a player at one moment.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import PulseAudio
 internal import Rendering
+public import SoundServer
 internal import SoundSources
 
 /// The kind of device at the end of a route, as far as it is known.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PulseAudio
 internal import Rendering
+internal import SoundServer
 internal import SoundSources
 private import Synchronization
 

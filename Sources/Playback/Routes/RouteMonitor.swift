@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PulseAudio
+private import PulseAudio
 internal import Rendering
+internal import SoundServer
 internal import SoundSources
 private import Synchronization
 
@@ -96,7 +97,7 @@ public final class RouteMonitor: Sendable {
   }
 
   private let board: Board
-  private let sinks: SinkMonitor
+  private let sinks: PulseSinkMonitor
 
   /// Starts to observe the sound server, now or as soon as there is one.
   ///
@@ -113,8 +114,8 @@ public final class RouteMonitor: Sendable {
   ) throws(PlaybackError) {
     let board = Board(policy, sink, onEvent)
     self.board = board
-    do throws(PulseAudioError) {
-      sinks = try SinkMonitor(serverAddress: serverAddress) { sinks in
+    do throws(SoundServerError) {
+      sinks = try PulseSinkMonitor(serverAddress: serverAddress) { sinks in
         board.update { $0.sinks = sinks }
       }
     } catch { throw .output(error.description) }

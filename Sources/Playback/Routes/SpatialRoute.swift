@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import PulseAudio
 internal import Rendering
+public import SoundServer
 internal import SoundSources
 
 /// A sink as a route for spatial sound: whether it can be spatial, whether the user allows it, and

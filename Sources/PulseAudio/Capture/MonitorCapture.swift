@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+public import SoundServer
 
 /// Records a sink (through its monitor source) or another source as stereo float32.
 ///
@@ -47,7 +48,7 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
     serverAddress: String? = nil, sinkName: String? = nil, sourceName: String? = nil,
     sampleRate: Int = 48_000, fragmentMilliseconds: Double = 10, timeoutMilliseconds: Int = 2000,
     receiver: @escaping Receiver
-  ) throws(PulseAudioError) {
+  ) throws(SoundServerError) {
     guard (1...384_000).contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
     self.receiver = receiver
     connection = try ClientConnection(
@@ -55,7 +56,7 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
       timeoutMilliseconds: timeoutMilliseconds)
     let fragment = UInt32(max(1, fragmentMilliseconds * Double(sampleRate) / 1000))
     do {
-      try connection.loop.locked { () throws(PulseAudioError) in
+      try connection.loop.locked { () throws(SoundServerError) in
         let source = if let sourceName { sourceName } else { try monitor(of: sinkName) }
         try open(source, sampleRate: UInt32(sampleRate), fragmentFrames: fragment)
       }
@@ -88,7 +89,7 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
     connection.close()
   }
 
-  private func monitor(of sinkName: String?) throws(PulseAudioError) -> String {
+  private func monitor(of sinkName: String?) throws(SoundServerError) -> String {
     let sinks = try connection.sinks()
     if let sinkName {
       guard sinks.contains(where: { $0.name == sinkName }) else {
@@ -104,7 +105,7 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
 
   private func open(
     _ source: String, sampleRate: UInt32, fragmentFrames: UInt32
-  ) throws(PulseAudioError) {
+  ) throws(SoundServerError) {
     var format = pa_sample_spec(format: PA_SAMPLE_FLOAT32LE, rate: sampleRate, channels: 2)
     var map = pa_channel_map()
     pa_channel_map_init_stereo(&map)

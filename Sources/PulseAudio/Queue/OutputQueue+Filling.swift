@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+import SoundServer
 
 extension OutputQueue {
   /// Fraction of the usual minimum top-up that suffices if the thread is already awake.

@@ -3,6 +3,7 @@
 import CPulse
 import CRealtime
 import Glibc
+import SoundServer
 import Synchronization
 
 extension OutputQueue {
@@ -16,7 +17,7 @@ extension OutputQueue {
     var time: Int64 = 0
   }
 
-  /// Handles a call of `AudioOutput.refresh`.
+  /// Handles a call of `PulseOutput.refresh`.
   func refreshWanted() {
     schedule.ask()
     attendRewriting()

@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+import SoundServer
 import Synchronization
 
 /// Fills a stream's queue, adapts the queue's depth, and rewrites the queue if the source can

@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+import SoundServer
 
 /// Replaces queued sound in the server with pieces that the source renders again.
 ///

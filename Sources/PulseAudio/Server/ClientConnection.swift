@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+import SoundServer
 
 /// A blocking connection to the server for one task. All steps share one deadline.
 final class ClientConnection {
@@ -17,14 +18,14 @@ final class ClientConnection {
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   init(
     serverAddress: String?, applicationName: String, timeoutMilliseconds: Int
-  ) throws(PulseAudioError) {
+  ) throws(SoundServerError) {
     loop = try ThreadedLoop(name: "pulse-client")
     address = serverAddress
     self.timeoutMilliseconds = timeoutMilliseconds
     deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
     try loop.start()
     do {
-      try loop.locked { () throws(PulseAudioError) in try connect(applicationName) }
+      try loop.locked { () throws(SoundServerError) in try connect(applicationName) }
     } catch {
       close()
       throw error
@@ -37,7 +38,7 @@ final class ClientConnection {
   ///
   /// - Throws: `noServer` if the connection is lost, `serverSilent` if the deadline passes first,
   ///   `systemFailure` if there is no context.
-  func wait(for condition: (OpaquePointer) -> Bool) throws(PulseAudioError) {
+  func wait(for condition: (OpaquePointer) -> Bool) throws(SoundServerError) {
     let place = describeServerAddress(address)
     guard let context else { throw .systemFailure(reason: "cannot create a context") }
     let inTime = loop.wait(untilNanoseconds: deadline) { condition(context) || !isGood(context) }
@@ -54,7 +55,7 @@ final class ClientConnection {
     dropContext()
   }
 
-  private func connect(_ applicationName: String) throws(PulseAudioError) {
+  private func connect(_ applicationName: String) throws(SoundServerError) {
     context = openContext(loop: loop, applicationName: applicationName, address: address) {
       pa_context_set_state_callback($0, { ThreadedLoop.with($1) { $0.signal() } }, loop.userdata)
     }

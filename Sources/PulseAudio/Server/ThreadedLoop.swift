@@ -3,6 +3,7 @@
 import CPulse
 import CRealtime
 import Glibc
+import SoundServer
 import Synchronization
 
 /// Runs libpulse's main loop on its own thread, with a tick every 50 ms. At each tick, a caller
@@ -28,12 +29,12 @@ final class ThreadedLoop: CallbackTarget {
   private var events: [OpaquePointer?] = []
   private var isRunning = false
 
-  init(name: String) throws(PulseAudioError) {
+  init(name: String) throws(SoundServerError) {
     timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
     alarm = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
     bell = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
     let descriptors = [timer, alarm, bell]
-    func failure(_ reason: String) -> PulseAudioError {
+    func failure(_ reason: String) -> SoundServerError {
       for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
       return .systemFailure(reason: reason)
     }
@@ -53,7 +54,7 @@ final class ThreadedLoop: CallbackTarget {
     for descriptor in [timer, alarm, bell] { close(descriptor) }
   }
 
-  func start() throws(PulseAudioError) {
+  func start() throws(SoundServerError) {
     let descriptors: [(Int32, pa_io_event_cb_t)] = [
       (timer, { ThreadedLoop.with($4) { $0.tick() } }),
       (bell, { ThreadedLoop.with($4) { $0.answerBell() } }),

@@ -2,10 +2,11 @@
 
 import CPulse
 import CRealtime
+import SoundServer
 
-/// The controls of `AudioOutput`. The caller holds the loop's lock.
+/// The controls of `PulseOutput`. The caller holds the loop's lock.
 extension OutputSession {
-  func start() throws(PulseAudioError) {
+  func start() throws(SoundServerError) {
     if phase == .stopped { throw .stopped }
     guard phase == .idle || phase == .failed else { return }
     attempts.failure = nil

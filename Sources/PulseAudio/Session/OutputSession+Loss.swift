@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+import SoundServer
 import Synchronization
 
 /// Losses of the server or the sink, and the output's public state.
@@ -45,7 +46,7 @@ extension OutputSession {
 
   private func firstFailure(
     _ kind: Loss, reason: String, wasSilent: Bool
-  ) -> PulseAudioError {
+  ) -> SoundServerError {
     let address = describeServerAddress(configuration.serverAddress)
     if kind == .server {
       return wasSilent

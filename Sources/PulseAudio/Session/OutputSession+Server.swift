@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+import SoundServer
 import Synchronization
 
 /// Events and descriptions from the server.

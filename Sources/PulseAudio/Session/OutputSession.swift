@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+import SoundServer
 import Synchronization
 
 /// Manages the connection of one output, including losses and reconnections.
@@ -36,7 +37,7 @@ final class OutputSession: CallbackTarget {
     /// What was lost; nil until the first loss and after each reconnection.
     var loss: Loss?
     /// Why the first connection failed; nil if it has not failed.
-    var failure: PulseAudioError?
+    var failure: SoundServerError?
   }
 
   let loop: ThreadedLoop
@@ -54,7 +55,7 @@ final class OutputSession: CallbackTarget {
 
   init(
     configuration: AudioOutputConfiguration, callback: AudioRenderCallback
-  ) throws(PulseAudioError) {
+  ) throws(SoundServerError) {
     loop = try ThreadedLoop(name: "audio-output")
     stream = OutputStream(configuration: configuration, callback: callback)
     queue = OutputQueue(of: stream, loop: loop)

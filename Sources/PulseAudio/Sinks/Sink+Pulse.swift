@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPulse
+import SoundServer
 
 extension Sink {
   init(_ info: pa_sink_info) {
+    self.init()
     name = String(cString: info.name)
     description = info.description.map { String(cString: $0) } ?? name
     sampleRate = Int(info.sample_spec.rate)
@@ -31,6 +33,7 @@ extension Sink {
 
 extension Sink.Port {
   init(_ info: pa_sink_port_info, isActive: Bool) {
+    self.init()
     name = String(cString: info.name)
     description = info.description.map { String(cString: $0) } ?? name
     type = Sink.PortType(info.type)

@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+import SoundServer
 
 /// The requested and the granted buffer.
 extension OutputStream {

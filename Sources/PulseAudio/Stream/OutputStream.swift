@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+import SoundServer
 import Synchronization
 
 /// An output's stream on the server. The session opens it again after every loss.

@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+import SoundServer
 import Synchronization
 
 /// The render path, which answers the server's write requests.

@@ -5,6 +5,7 @@ import CommandSupport
 import Glibc
 import Laboratory
 import PulseAudio
+import SoundServer
 
 /// A recording of a sink's output, with the time of every frame.
 final class TimedCapture {
@@ -28,7 +29,7 @@ final class TimedCapture {
   ) throws(CommandFailure) {
     self.timing = timing
     self.sampleRate = sampleRate
-    do throws(PulseAudioError) {
+    do throws(SoundServerError) {
       // The fragments are longer than the sink's own blocks, so that the recording does not shorten
       // the blocks.
       capture = try MonitorCapture(
@@ -84,12 +85,12 @@ struct CaptureCheck: Codable {
     configuration.sinkName = sink
     configuration.sampleRate = sampleRate
     configuration.latencyMilliseconds = queueMilliseconds
-    do throws(PulseAudioError) {
+    do throws(SoundServerError) {
       let output = try AudioOutput(configuration, render: feed.callback)
       try output.start()
       let isThrough = sleep(3)
       output.stop()
-      if !isThrough { throw PulseAudioError.systemFailure(reason: "interrupted") }
+      if !isThrough { throw SoundServerError.systemFailure(reason: "interrupted") }
     } catch {
       if Signals.received != nil { throw .interrupted }
       throw CommandFailure(error.description)

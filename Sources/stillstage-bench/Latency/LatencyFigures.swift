@@ -2,7 +2,7 @@
 
 import HeadTracking
 import Laboratory
-import PulseAudio
+import SoundServer
 
 /// The results of `bench latency` for one setting; all times are in milliseconds.
 struct ChainFigures: Codable {

@@ -7,8 +7,8 @@ import Glibc
 import HeadTracking
 import Laboratory
 import Playback
-import PulseAudio
 import Rendering
+import SoundServer
 import SoundSources
 import Synchronization
 

@@ -5,8 +5,8 @@ import CommandOptions
 import CommandSupport
 import HeadTracking
 import Playback
-import PulseAudio
 import Rendering
+import SoundServer
 import SoundSources
 
 /// The file that is written if nothing can be played.
@@ -71,7 +71,7 @@ func renderDemo(to path: String) throws(CommandFailure) {
 
 /// Returns the reason why sound cannot be played; nil if it can.
 private func obstacleToPlaying() -> String? {
-  do throws(PulseAudioError) {
+  do throws(SoundServerError) {
     return try SinkList.read().isEmpty ? "the sound server has no output device" : nil
   } catch { return error.message }
 }

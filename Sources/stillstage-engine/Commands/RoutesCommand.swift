@@ -3,8 +3,8 @@
 import CommandOptions
 import CommandSupport
 import Playback
-import PulseAudio
 import Rendering
+import SoundServer
 import SoundSources
 import UserFiles
 
@@ -15,7 +15,7 @@ func routesCommand(_ command: ParsedCommand) throws(CommandFailure) {
     throw CommandFailure(error.description)
   }
   let sinks: [Sink]
-  do throws(PulseAudioError) { sinks = try SinkList.read() } catch {
+  do throws(SoundServerError) { sinks = try SinkList.read() } catch {
     throw CommandFailure(error.message)
   }
   if command[Options.json] {

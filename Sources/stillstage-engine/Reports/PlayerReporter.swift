@@ -5,8 +5,8 @@ import CommandSupport
 import Geometry
 import HeadTracking
 import Playback
-import PulseAudio
 import Rendering
+import SoundServer
 import SoundSources
 
 /// Reports the events of a player to the listener and the event log.

@@ -4,9 +4,9 @@ import Geometry
 import HLS
 import HeadTracking
 import Playback
-import PulseAudio
 import Rendering
 import SignalProcessing
+import SoundServer
 import SoundSources
 
 /// The status line that `play` shows on the terminal.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPulse
+public import SoundServer
 
 /// Reads the sinks of a server.
-public enum SinkList {
+public enum PulseSinkList {
   /// Returns the server's sinks, in the server's order. Blocks for at most `timeoutMilliseconds`.
   ///
   /// - Parameters:
@@ -12,12 +13,12 @@ public enum SinkList {
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   public static func read(
     serverAddress: String? = nil, timeoutMilliseconds: Int = 2000
-  ) throws(PulseAudioError) -> [Sink] {
+  ) throws(SoundServerError) -> [Sink] {
     let connection = try ClientConnection(
       serverAddress: serverAddress, applicationName: "Stillstage",
       timeoutMilliseconds: timeoutMilliseconds)
     defer { connection.close() }
-    return try connection.loop.locked { () throws(PulseAudioError) in try connection.sinks() }
+    return try connection.loop.locked { () throws(SoundServerError) in try connection.sinks() }
   }
 }
 
@@ -25,7 +26,7 @@ extension ClientConnection {
   /// Returns the server's sinks. Call it with the loop's lock held.
   ///
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
-  func sinks() throws(PulseAudioError) -> [Sink] {
+  func sinks() throws(SoundServerError) -> [Sink] {
     guard let context else { throw .systemFailure(reason: "cannot create a context") }
     let collector = SinkCollector(onComplete: loop.signal)
     collector.requestWithDefault(from: context)

@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+public import SoundServer
 import Synchronization
 
 /// Observes a server's sinks, their ports and the default sink, even across restarts of the server.
@@ -9,7 +10,7 @@ import Synchronization
 /// ## Threading
 /// It may be used from any thread. `onChange` is called on the monitor's own thread, one call at a
 /// time, and must not stop the monitor.
-public final class SinkMonitor: CallbackTarget, @unchecked Sendable {
+public final class PulseSinkMonitor: CallbackTarget, @unchecked Sendable {
   private static let retryInterval: Int64 = 500_000_000
 
   private let loop: ThreadedLoop
@@ -36,7 +37,7 @@ public final class SinkMonitor: CallbackTarget, @unchecked Sendable {
   /// - Throws: `systemFailure`.
   public init(
     serverAddress: String? = nil, onChange: @escaping @Sendable ([Sink]) -> Void
-  ) throws(PulseAudioError) {
+  ) throws(SoundServerError) {
     loop = try ThreadedLoop(name: "sink-monitor")
     collector = SinkCollector(onComplete: loop.kick)
     address = serverAddress
@@ -88,9 +89,9 @@ public final class SinkMonitor: CallbackTarget, @unchecked Sendable {
   private func connect() {
     retryTime = monotonic_nanoseconds() + Self.retryInterval
     context = openContext(loop: loop, applicationName: "Stillstage", address: address) {
-      pa_context_set_state_callback($0, { SinkMonitor.with($1) { $0.loop.kick() } }, userdata)
+      pa_context_set_state_callback($0, { PulseSinkMonitor.with($1) { $0.loop.kick() } }, userdata)
       pa_context_set_subscribe_callback(
-        $0, { SinkMonitor.with($3) { $0.objectChanged() } }, userdata)
+        $0, { PulseSinkMonitor.with($3) { $0.objectChanged() } }, userdata)
     }
   }
 

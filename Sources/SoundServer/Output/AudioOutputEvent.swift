@@ -33,4 +33,8 @@ public struct AudioOutputEvent: Sendable, Equatable {
   public let kind: Kind
   /// The time of the event, on CLOCK_MONOTONIC [ns].
   public let timeNanoseconds: Int64
+
+  package init(kind: Kind, timeNanoseconds: Int64) {
+    (self.kind, self.timeNanoseconds) = (kind, timeNanoseconds)
+  }
 }

@@ -11,8 +11,8 @@ public enum RewritingChoice: String, Sendable, Equatable, CaseIterable {
 
 /// The settings of an output.
 public struct AudioOutputConfiguration: Sendable, Equatable {
-  /// The server's address in the syntax of `PULSE_SERVER`. Nil uses that variable or, if it is not
-  /// set, libpulse's default.
+  /// The server's address, in the syntax of the server's own library. Nil uses that library's
+  /// default; the library reads variables such as `PULSE_SERVER`.
   public var serverAddress: String?
 
   /// The sink's name. Nil selects the default sink, and the stream follows changes of the default.
@@ -56,10 +56,10 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   public var raisesPriority = true
 
   /// The rules of an adaptive queue. Tests use shorter times.
-  var queueRules = QueueDepth.Rules()
+  package var queueRules = QueueDepth.Rules()
 
   /// The largest rewrite margin [ms]. Automatic rewriting stops on a sink that reads further ahead.
-  var largestMarginMilliseconds = 150.0
+  package var largestMarginMilliseconds = 150.0
 
   public init() {}
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-
 /// Why the sound server could not be used.
-public enum PulseAudioError: Error, Equatable {
+public enum SoundServerError: Error, Equatable {
   /// Nothing listens at the address, or the server rejected or ended the connection.
   case noServer(address: String, reason: String)
   /// A connection was made or begun, but the server did not answer within the timeout.
@@ -54,17 +52,6 @@ public enum PulseAudioError: Error, Equatable {
   }
 }
 
-extension PulseAudioError: CustomStringConvertible {
+extension SoundServerError: CustomStringConvertible {
   public var description: String { message }
-}
-
-/// Returns a description of a server's address for error messages. If `address` is nil, describes
-/// the address that libpulse uses by default.
-func describeServerAddress(_ address: String?) -> String {
-  if let address { return address }
-  if let named = getenv("PULSE_SERVER") { return "PULSE_SERVER=\(String(cString: named))" }
-  if let directory = getenv("XDG_RUNTIME_DIR") {
-    return "\(String(cString: directory))/pulse/native (PULSE_SERVER is not set)"
-  }
-  return "the user's default address (neither PULSE_SERVER nor XDG_RUNTIME_DIR is set)"
 }

@@ -7,7 +7,7 @@
 /// filter with that memory. If `reportsAreEarly`, the filter follows later times faster than
 /// earlier ones. A report more than 30 ms off is ignored as an outlier, but the third one in
 /// succession restarts the estimate.
-struct PresentationClock {
+package struct PresentationClock {
   /// The largest error of a report that counts as jitter [ns].
   private static let toleranceNanoseconds = 30e6
   private static let reportsToBelieveAJump = 3
@@ -17,7 +17,7 @@ struct PresentationClock {
   /// Whether reports are early by up to one request, as PipeWire's are. PipeWire's read position
   /// includes all frames of the last request, although most of them have not been played yet. The
   /// reports that give the latest times are therefore right.
-  var reportsAreEarly = false
+  package var reportsAreEarly = false
   private static let riseOfLatest = 0.3
   private static let fallOfLatest = 0.01
 
@@ -30,20 +30,20 @@ struct PresentationClock {
   private var hasOffset = false
   private var latest = Int64.min
 
-  init(sampleRate: Int) {
+  package init(sampleRate: Int) {
     nanosecondsPerFrame = 1e9 / Double(sampleRate)
   }
 
   /// Accepts the next report unconditionally. Called after a pause, an underrun, a move or a
   /// suspension, and when playback starts.
   @_noLocks
-  mutating func relock() {
+  package mutating func relock() {
     weight = 0
   }
 
   /// Like `relock`, but also permits earlier presentation times. Called after a flush and on a new
   /// stream.
-  mutating func reset() {
+  package mutating func reset() {
     weight = 0
     hasOffset = false
     latest = .min
@@ -51,14 +51,14 @@ struct PresentationClock {
 
   /// Whether the next report will be accepted unconditionally, as before the first report and after
   /// `relock` or `reset`.
-  var isLost: Bool {
+  package var isLost: Bool {
     @_noLocks get { weight == 0 }
   }
 
   /// Takes a report as `observe` does, and returns when the frame at `position` is audible,
   /// CLOCK_MONOTONIC [ns]. The result is never less than that of an earlier call since `reset`.
   @_noLocks
-  mutating func presentationTime(position: Int64, now: Int64, latency: Int64) -> Int64 {
+  package mutating func presentationTime(position: Int64, now: Int64, latency: Int64) -> Int64 {
     observe(position: position, now: now, latency: latency)
     return nextPresentationTime(position: position)
   }
@@ -66,7 +66,7 @@ struct PresentationClock {
   /// Returns when the frame at `position` is audible, CLOCK_MONOTONIC [ns], from the reports so
   /// far. The result is never less than that of an earlier call since `reset`.
   @_noLocks
-  mutating func nextPresentationTime(position: Int64) -> Int64 {
+  package mutating func nextPresentationTime(position: Int64) -> Int64 {
     let time = presentationTime(of: position)
     latest = latest > time ? latest : time
     return latest
@@ -75,7 +75,7 @@ struct PresentationClock {
   /// Updates the estimate with a report: the frame at stream position `position`, if written at
   /// `now`, is audible `latency` nanoseconds later.
   @_noLocks
-  mutating func observe(position: Int64, now: Int64, latency: Int64) {
+  package mutating func observe(position: Int64, now: Int64, latency: Int64) {
     let measured = Double(now &+ latency) - Double(position) * nanosecondsPerFrame
     let error = measured - offsetNanoseconds
     if weight == 0 {
@@ -93,14 +93,14 @@ struct PresentationClock {
   /// Returns when the frame at `position` is audible, CLOCK_MONOTONIC [ns], from the reports so
   /// far. Unlike `nextPresentationTime`, results can decrease.
   @_noLocks
-  func presentationTime(of position: Int64) -> Int64 {
+  package func presentationTime(of position: Int64) -> Int64 {
     Int64(offsetNanoseconds + Double(position) * nanosecondsPerFrame)
   }
 
   /// Returns the stream position that is audible at `time`, at most `written`; nil before the first
   /// report.
   @_noLocks
-  func positionHeard(at time: Int64, written: Int64) -> Int64? {
+  package func positionHeard(at time: Int64, written: Int64) -> Int64? {
     guard hasOffset else { return nil }
     let position = (Double(time) - offsetNanoseconds) / nanosecondsPerFrame
     return Int64(position) < written ? Int64(position) : written

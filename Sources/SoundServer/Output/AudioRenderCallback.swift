@@ -53,9 +53,9 @@ public struct AudioRenderCallback: @unchecked Sendable {
       _ presentationTimeNanoseconds: Int64
     ) -> Int
 
-  let function: Function
-  let rewrite: RewriteFunction?
-  let context: UnsafeMutableRawPointer
+  package let function: Function
+  package let rewrite: RewriteFunction?
+  package let context: UnsafeMutableRawPointer
   private let owner: AnyObject?
 
   /// Makes a callback whose `context` the caller keeps valid until the output is stopped.

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CRealtime
-import Synchronization
+package import Synchronization
 
 /// The status, events and counters that an output shares with other threads.
 ///
 /// ## Threading
 /// The loop's thread is also the audio thread. It therefore never waits for a lock: if a lock is
 /// held, `publish` tries again at the next tick. Readers hold a lock only while they copy.
-final class OutputBoard: @unchecked Sendable {
-  static let eventLimit = 256
+package final class OutputBoard: @unchecked Sendable {
+  package static let eventLimit = 256
 
-  let counters: UnsafeMutablePointer<OutputCounters>
+  package let counters: UnsafeMutablePointer<OutputCounters>
   /// The loop's own copy of the status, which `publish` passes to the readers.
-  var draft = AudioOutputStatus()
+  package var draft = AudioOutputStatus()
   private var newEvents: [AudioOutputEvent] = []
   private let status = Mutex(AudioOutputStatus())
   private let events = Mutex<[AudioOutputEvent]>([])
 
-  init() {
+  package init() {
     counters = .allocate(capacity: 1)
     counters.initialize(to: OutputCounters())
   }
@@ -30,11 +30,11 @@ final class OutputBoard: @unchecked Sendable {
 
   // MARK: The loop's side
 
-  func post(_ kind: AudioOutputEvent.Kind) {
+  package func post(_ kind: AudioOutputEvent.Kind) {
     newEvents.append(AudioOutputEvent(kind: kind, timeNanoseconds: monotonic_nanoseconds()))
   }
 
-  func publish() {
+  package func publish() {
     let draft = draft
     status.withLockIfAvailable { $0 = draft }
     guard !newEvents.isEmpty else { return }
@@ -48,7 +48,7 @@ final class OutputBoard: @unchecked Sendable {
 
   // MARK: The readers' side
 
-  func takeEvents() -> [AudioOutputEvent] {
+  package func takeEvents() -> [AudioOutputEvent] {
     events.withLock {
       let taken = $0
       $0 = []
@@ -56,7 +56,7 @@ final class OutputBoard: @unchecked Sendable {
     }
   }
 
-  func snapshot() -> AudioOutputStatus {
+  package func snapshot() -> AudioOutputStatus {
     var snapshot = status.withLock { $0 }
     let state = counters.pointee.state.load(ordering: .acquiring)
     snapshot.state = AudioOutputState(rawValue: state) ?? .idle
@@ -72,15 +72,15 @@ final class OutputBoard: @unchecked Sendable {
 }
 
 /// The counters, written on the loop's thread or with the loop's lock held, and read on any thread.
-struct OutputCounters: ~Copyable {
-  let framesWritten = Atomic<Int64>(0)
+package struct OutputCounters: ~Copyable {
+  package let framesWritten = Atomic<Int64>(0)
   /// The CLOCK_MONOTONIC time of the last write request or top-up [ns]; 0 before the first one.
-  let lastWrite = Atomic<Int64>(0)
+  package let lastWrite = Atomic<Int64>(0)
   /// The reported latency [ns]; negative before the first report.
-  let latency = Atomic<Int64>(-1)
-  let underruns = Atomic<Int>(0)
-  let rewrites = Atomic<Int>(0)
-  let lateRewrites = Atomic<Int>(0)
-  let lostRewriteHeads = Atomic<Int>(0)
-  let state = Atomic<UInt8>(AudioOutputState.idle.rawValue)
+  package let latency = Atomic<Int64>(-1)
+  package let underruns = Atomic<Int>(0)
+  package let rewrites = Atomic<Int>(0)
+  package let lateRewrites = Atomic<Int>(0)
+  package let lostRewriteHeads = Atomic<Int>(0)
+  package let state = Atomic<UInt8>(AudioOutputState.idle.rawValue)
 }

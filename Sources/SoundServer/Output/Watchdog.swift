@@ -5,8 +5,8 @@
 /// A frozen server sends no sign that it is frozen. The watchdog therefore watches two signs of
 /// life: requests for audio, and answers to a question that is asked after 200 ms without either.
 /// Times are CLOCK_MONOTONIC nanoseconds.
-struct Watchdog {
-  enum Finding: Equatable {
+package struct Watchdog {
+  package enum Finding: Equatable {
     /// Send the server a question, and call `answered` when it answers.
     case ask
     case frozen
@@ -19,23 +19,23 @@ struct Watchdog {
   /// Time allowed for the first request, because a null sink may take two seconds [ns].
   private static let patienceAtStart: Int64 = 2_500_000_000
 
-  private(set) var frozenSince: Int64?
+  package private(set) var frozenSince: Int64?
   /// When the server last answered; at first, when the stream began.
-  private(set) var lastAnswer: Int64
+  package private(set) var lastAnswer: Int64
   private var asked: Int64?
   private var requestsDueFrom: Int64
 
-  init(now: Int64) {
+  package init(now: Int64) {
     lastAnswer = now
     requestsDueFrom = now + Self.patienceAtStart
   }
 
   /// Notes that playback is starting or restarting: the next request may take longer.
-  mutating func restart(now: Int64) {
+  package mutating func restart(now: Int64) {
     requestsDueFrom = now + Self.patienceAtStart
   }
 
-  mutating func answered(now: Int64) {
+  package mutating func answered(now: Int64) {
     lastAnswer = now
     asked = nil
   }
@@ -47,7 +47,7 @@ struct Watchdog {
   ///   - lastRequest: when audio was last requested.
   ///   - isRequestDue: false while the stream is paused, suspended, draining or drained.
   ///   - queueDuration: how long the server can play without a request.
-  mutating func check(
+  package mutating func check(
     now: Int64, lastRequest: Int64, isRequestDue: Bool, queueDuration: Int64
   ) -> Finding? {
     if let since = frozenSince {

@@ -52,60 +52,62 @@ public enum QueueRewriting: Sendable, Equatable {
 
 /// A snapshot of an output. All durations are in milliseconds.
 public struct AudioOutputStatus: Sendable, Equatable {
-  public internal(set) var state = AudioOutputState.idle
+  package init() {}
+
+  public package(set) var state = AudioOutputState.idle
 
   /// The stream's sample rate [Hz].
-  public internal(set) var sampleRate = 0
+  public package(set) var sampleRate = 0
 
   /// The name of the sink that the stream plays to; empty before the first connection.
-  public internal(set) var sinkName = ""
-  public internal(set) var sinkDescription = ""
+  public package(set) var sinkName = ""
+  public package(set) var sinkDescription = ""
   /// The server's last description of the sink, with its ports; nil before the first one.
-  public internal(set) var sink: Sink?
+  public package(set) var sink: Sink?
   /// The sink's own sample rate [Hz]; the server resamples if it differs. 0 if unknown.
-  public internal(set) var sinkSampleRate = 0
+  public package(set) var sinkSampleRate = 0
 
-  public internal(set) var serverName = ""
-  public internal(set) var serverVersion = ""
-  public internal(set) var defaultSinkName = ""
+  public package(set) var serverName = ""
+  public package(set) var serverVersion = ""
+  public package(set) var defaultSinkName = ""
 
   /// The latency that is requested now: the configured one, or the one that the adaptive queue
   /// chose.
-  public internal(set) var requestedLatencyMilliseconds = 0.0
+  public package(set) var requestedLatencyMilliseconds = 0.0
   /// The depth that the server granted to the stream's queue (`tlength`).
-  public internal(set) var queueMilliseconds = 0.0
+  public package(set) var queueMilliseconds = 0.0
   /// The smallest amount that the server asks for (`minreq`).
-  public internal(set) var minimumRequestMilliseconds = 0.0
+  public package(set) var minimumRequestMilliseconds = 0.0
   /// The length of the stream's queue in the server at the last report; nil before the first
   /// report. This part of the latency can be rewritten.
-  public internal(set) var queuedMilliseconds: Double?
+  public package(set) var queuedMilliseconds: Double?
   /// The sink's share of the latency, in addition to the queue: its configured latency, or the
   /// reported one if that is greater, as with Bluetooth sinks.
-  public internal(set) var sinkLatencyMilliseconds = 0.0
+  public package(set) var sinkLatencyMilliseconds = 0.0
   /// The latency from writing to hearing as last reported, clamped to 0 ... 500 ms above the
   /// granted latency of the queue and the sink; nil before the first report.
-  public internal(set) var measuredLatencyMilliseconds: Double?
+  public package(set) var measuredLatencyMilliseconds: Double?
   /// Whether times may be off by one quantum, about 5 to 20 ms. This is true on PipeWire, which
   /// reports only complete quanta (its processing blocks).
-  public internal(set) var isLatencyApproximate = false
+  public package(set) var isLatencyApproximate = false
 
-  public internal(set) var rewriting = QueueRewriting.unsupportedBySource
+  public package(set) var rewriting = QueueRewriting.unsupportedBySource
   /// How far ahead of the audible frame the queue is rewritten, as learned from the server.
-  public internal(set) var rewriteMarginMilliseconds = 0.0
+  public package(set) var rewriteMarginMilliseconds = 0.0
   /// The number of pieces that replaced queued sound since the start.
-  public internal(set) var rewrites = 0
+  public package(set) var rewrites = 0
   /// The number of pieces that were rendered too late to be written.
-  public internal(set) var lateRewrites = 0
+  public package(set) var lateRewrites = 0
   /// The number of pieces whose head the sink had already read when they arrived. Only pieces that
   /// a timing request followed are counted.
-  public internal(set) var lostRewriteHeads = 0
+  public package(set) var lostRewriteHeads = 0
 
   /// The number of times that the queue ran dry while the output was playing.
-  public internal(set) var underruns = 0
+  public package(set) var underruns = 0
   /// The number of frames that the render callback has supplied since the start.
-  public internal(set) var framesWritten: Int64 = 0
+  public package(set) var framesWritten: Int64 = 0
   /// The number of times that the server or the sink was lost.
-  public internal(set) var losses = 0
+  public package(set) var losses = 0
   /// The number of frames that were written but not yet heard at the last such loss.
-  public internal(set) var framesQueuedAtLoss = 0
+  public package(set) var framesQueuedAtLoss = 0
 }

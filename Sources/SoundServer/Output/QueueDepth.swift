@@ -5,22 +5,24 @@
 /// An adaptive depth doubles when the queue runs dry or nearly so, and shrinks by a fifth in every
 /// quiet minute, but stays within the limits of `Rules`. Depths are in milliseconds, times are
 /// CLOCK_MONOTONIC nanoseconds.
-struct QueueDepth: Equatable {
-  struct Rules: Equatable {
-    var shallowest = 40.0
-    var deepest = 200.0
+package struct QueueDepth: Equatable {
+  package struct Rules: Equatable {
+    package var shallowest = 40.0
+    package var deepest = 200.0
     /// Initial and smallest depth of a rewritten queue, whose depth adds no latency.
-    var rewritten = 150.0
+    package var rewritten = 150.0
     /// Initial depth of a queue that is not rewritten, whose depth adds to the latency.
-    var appended = 50.0
-    var quietNanoseconds: Int64 = 60_000_000_000
+    package var appended = 50.0
+    package var quietNanoseconds: Int64 = 60_000_000_000
     /// Time after a change for which a low queue does not change the depth again, because one stall
     /// causes several reports.
-    var settlingNanoseconds: Int64 = 500_000_000
+    package var settlingNanoseconds: Int64 = 500_000_000
+
+    package init() {}
 
     /// The rules for a queue that is not rewritten but whose depth has no cost. Such a queue is as
     /// deep as a rewritten one.
-    var deep: Rules {
+    package var deep: Rules {
       var rules = self
       (rules.appended, rules.shallowest) = (rewritten, rewritten)
       return rules
@@ -29,17 +31,17 @@ struct QueueDepth: Equatable {
 
   private static let decay = 0.8
 
-  let rules: Rules
-  private(set) var milliseconds: Double
+  package let rules: Rules
+  package private(set) var milliseconds: Double
   private let isAdaptive: Bool
-  private(set) var isRewritten: Bool
+  package private(set) var isRewritten: Bool
   private var changed: Int64 = .min / 2
   /// The time at which the queue last ran low; before that, the time of the first call of `pass`,
   /// if any.
   private var troubled: Int64?
 
   /// - Parameter fixed: a constant depth; nil for an adaptive depth.
-  init(fixed: Double?, isRewritten: Bool, rules: Rules = Rules()) {
+  package init(fixed: Double?, isRewritten: Bool, rules: Rules = Rules()) {
     self.rules = rules
     self.isRewritten = isRewritten
     isAdaptive = fixed == nil
@@ -50,7 +52,7 @@ struct QueueDepth: Equatable {
 
   /// Sets whether the queue is rewritten, and adapts an adaptive depth. Returns whether the depth
   /// changed.
-  mutating func setRewritten(_ rewritten: Bool, now: Int64) -> Bool {
+  package mutating func setRewritten(_ rewritten: Bool, now: Int64) -> Bool {
     guard rewritten != isRewritten else { return false }
     isRewritten = rewritten
     guard isAdaptive else { return false }
@@ -58,7 +60,7 @@ struct QueueDepth: Equatable {
   }
 
   /// Deepens an adaptive queue that ran dry or nearly so. Returns whether the depth changed.
-  mutating func ranLow(now: Int64) -> Bool {
+  package mutating func ranLow(now: Int64) -> Bool {
     let isSettled = now - changed >= rules.settlingNanoseconds
     troubled = now
     guard isAdaptive, isSettled else { return false }
@@ -67,7 +69,7 @@ struct QueueDepth: Equatable {
 
   /// Shrinks an adaptive depth if the last quiet time was long enough. Returns whether the depth
   /// changed.
-  mutating func pass(now: Int64) -> Bool {
+  package mutating func pass(now: Int64) -> Bool {
     let quietFrom = max(changed, troubled ?? now)
     troubled = troubled ?? now
     guard isAdaptive, now - quietFrom >= rules.quietNanoseconds else { return false }

@@ -30,48 +30,52 @@ public struct Sink: Sendable, Equatable {
   /// One of the sink's connections, such as a headphone jack.
   public struct Port: Sendable, Equatable {
     /// The server's name for the port, as used by `pactl set-sink-port`.
-    public internal(set) var name = ""
+    public package(set) var name = ""
     /// The human-readable name of the port.
-    public internal(set) var description = ""
-    public internal(set) var type = PortType.other
+    public package(set) var description = ""
+    public package(set) var type = PortType.other
     /// Whether something is plugged in; nil if the server does not know.
-    public internal(set) var isAvailable: Bool?
-    public internal(set) var isActive = false
+    public package(set) var isAvailable: Bool?
+    public package(set) var isActive = false
+
+    package init() {}
   }
 
   /// The server's name for the sink, as used in `AudioOutputConfiguration.sinkName`.
-  public internal(set) var name = ""
+  public package(set) var name = ""
   /// The human-readable name of the sink.
-  public internal(set) var description = ""
+  public package(set) var description = ""
   /// The sink's sample rate [Hz].
-  public internal(set) var sampleRate = 0
-  public internal(set) var channelCount = 0
-  public internal(set) var state = State.unknown
+  public package(set) var sampleRate = 0
+  public package(set) var channelCount = 0
+  public package(set) var state = State.unknown
   /// The human-readable name of the active port; nil if no port is active.
-  public internal(set) var portDescription: String?
-  public internal(set) var portType: PortType?
+  public package(set) var portDescription: String?
+  public package(set) var portType: PortType?
   /// The server's name for the active port; nil if no port is active.
   public var portName: String? { ports.first(where: \.isActive)?.name }
   /// The device's `device.form_factor`: "headphone", "headset", "internal", "speaker", ...; nil if
   /// unknown.
-  public internal(set) var formFactor: String?
+  public package(set) var formFactor: String?
   /// The ports, in the server's order.
-  public internal(set) var ports: [Port] = []
+  public package(set) var ports: [Port] = []
   /// The profile of a Bluetooth device: "a2dp_sink", "headset_head_unit", ...; nil for other
   /// devices.
-  public internal(set) var bluetoothProfile: String?
+  public package(set) var bluetoothProfile: String?
   /// The address of a Bluetooth device, such as `AA:BB:CC:DD:EE:FF`; nil for other devices.
-  public internal(set) var bluetoothAddress: String?
+  public package(set) var bluetoothAddress: String?
   /// The device's `device.icon_name`: "audio-headphones-bluetooth", "audio-card-pci", ...; nil if
   /// unknown.
-  public internal(set) var iconName: String?
-  public internal(set) var isDefault = false
+  public package(set) var iconName: String?
+  public package(set) var isDefault = false
+
+  package init() {}
 }
 
 extension Sink {
   /// Returns whether both sinks have the same name, description, ports, form factor, Bluetooth
   /// profile and icon. Other properties may differ. Returns false if `other` is nil.
-  func leadsWhere(_ other: Sink?) -> Bool {
+  package func leadsWhere(_ other: Sink?) -> Bool {
     guard let other else { return false }
     return name == other.name && ports == other.ports && formFactor == other.formFactor
       && bluetoothProfile == other.bluetoothProfile && iconName == other.iconName
