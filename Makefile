@@ -10,7 +10,8 @@ GENERATED := man/man1/stillstage.1 bash-completion/completions/stillstage \
   zsh/site-functions/_stillstage fish/vendor_completions.d/stillstage.fish
 
 BUILD_PACKAGES := libmysofa-dev libpulse-dev libhidapi-dev libavformat-dev libavcodec-dev \
-  libavutil-dev libswresample-dev liblo-dev libebur128-dev libcurl4-openssl-dev pkg-config zlib1g-dev
+  libavutil-dev libswresample-dev liblo-dev libebur128-dev libcurl4-openssl-dev pkg-config zlib1g-dev \
+  libpipewire-0.3-dev
 RUNTIME_PACKAGES := libmysofa1 liblo7 libebur128-1 libcurl4 gnuplot-nox
 TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish

@@ -12,11 +12,18 @@ let systemLibraries: [Target] = [
     name: "CHIDAPI", pkgConfig: "hidapi-hidraw", providers: [.apt(["libhidapi-dev"])]),
   .systemLibrary(name: "CLiblo", pkgConfig: "liblo", providers: [.apt(["liblo-dev"])]),
   .systemLibrary(name: "CMysofa", pkgConfig: "libmysofa", providers: [.apt(["libmysofa-dev"])]),
+  .systemLibrary(name: "CPipeWire", providers: [.apt(["libpipewire-0.3-dev"])]),
   .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
   .systemLibrary(name: "CRealtime"),
   .systemLibrary(name: "CSpawn"),
   .systemLibrary(name: "CDBus"),
   .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+]
+
+/// The settings of a target that imports CPipeWire. They replace `pkgConfig`, whose flags cause a
+/// warning.
+let pipeWireHeaders: [SwiftSetting] = [
+  .unsafeFlags(["pipewire-0.3", "spa-0.2"].flatMap { ["-Xcc", "-I/usr/include/\($0)"] })
 ]
 
 /// Returns the settings of a wider variant of Kernels.
@@ -83,6 +90,9 @@ let modules: [Target] = [
     dependencies: ["HeadTracking", "Geometry", "Binaural", "SignalProcessing", "System"]),
   .target(name: "SoundServer", dependencies: ["CRealtime"]),
   .target(name: "PulseAudio", dependencies: ["SoundServer", "CPulse", "CRealtime"]),
+  .target(
+    name: "PipeWire", dependencies: ["SoundServer", "CPipeWire", "CRealtime"],
+    swiftSettings: pipeWireHeaders),
   .target(
     name: "Capture",
     dependencies: [
@@ -189,6 +199,12 @@ let tests: [Target] = [
   .testTarget(
     name: "PulseAudioTests",
     dependencies: ["PulseAudio", "SoundServer", "Laboratory", "TestSupport"]),
+  .testTarget(
+    name: "PipeWireTests",
+    dependencies: [
+      "PipeWire", "PulseAudio", "SoundServer", "Laboratory", "CAllocationCounter", "TestSupport",
+    ],
+    swiftSettings: pipeWireHeaders),
   .testTarget(
     name: "CaptureTests",
     dependencies: [

@@ -4,6 +4,8 @@
 public enum SoundServerError: Error, Equatable {
   /// Nothing listens at the address, or the server rejected or ended the connection.
   case noServer(address: String, reason: String)
+  /// There is no PipeWire server, or libpipewire is missing.
+  case noPipeWire(reason: String)
   /// A connection was made or begun, but the server did not answer within the timeout.
   case serverSilent(address: String, milliseconds: Int)
   /// No sink has the requested name.
@@ -27,6 +29,9 @@ public enum SoundServerError: Error, Equatable {
     case .noServer(let address, let reason):
       "no connection to a sound server at \(address): \(reason); start pulseaudio or "
         + "pipewire-pulse, or set PULSE_SERVER to the address of a running server"
+    case .noPipeWire(let reason):
+      "cannot play through PipeWire: \(reason); start or install pipewire, or play through "
+        + "PulseAudio"
     case .serverSilent(let address, let milliseconds):
       "the sound server at \(address) did not answer within \(milliseconds) ms; it may be frozen; "
         + "restart it, or set PULSE_SERVER to the address of another server"

@@ -11,10 +11,13 @@ public final class PrivatePipeWireServer {
   /// The server's address, for the variable `PULSE_SERVER` or a parameter `serverAddress`.
   public let address: String
 
+  /// The path of the server's own socket.
+  public var socketPath: String { directory.path + "/pipewire-0" }
+  /// The environment in which programs find this server.
+  public private(set) var environment: [String: String]
+
   private let directory: PrivatePulseDirectory
-  private var environment: [String: String]
   private var processes: [PrivatePulseProcess] = []
-  private var socketPath: String { directory.path + "/pulse/native" }
 
   /// The first missing Debian package that the server needs; nil if none is missing.
   public static var missingPackage: String? {
@@ -95,14 +98,37 @@ public final class PrivatePipeWireServer {
       directory: directory.path)
   }
 
+  /// Loads a null sink and returns the index of its module, for `unload`.
+  ///
+  /// - Parameter properties: properties of the sink, such as `device.form_factor=headphone`.
+  public func loadSink(_ name: String, rate: Int = 48_000, properties: String = "") throws -> Int {
+    let answer = try pactl([
+      "load-module", "module-null-sink", "sink_name=\(name)", "rate=\(rate)", "channels=2",
+      "channel_map=front-left,front-right", "sink_properties=\(properties)",
+    ])
+    return Int(answer.prefix { $0.isNumber }) ?? -1
+  }
+
+  public func unload(module: Int) throws { try pactl(["unload-module", "\(module)"]) }
+
+  /// Unloads all null sinks.
+  public func unloadAllSinks() throws { try pactl(["unload-module", "module-null-sink"]) }
+
+  /// Sets a value of the server's metadata `settings`, such as `clock.force-quantum`.
+  public func set(_ key: String, to value: Int) throws {
+    try PrivatePulseProcess.run(
+      ["pw-metadata", "-n", "settings", "0", key, "\(value)"], environment: environment,
+      directory: directory.path)
+  }
+
   private func start() throws {
     let bus = "unix:path=" + directory.path + "/bus"
     try begin(
       ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--address=" + bus],
       socket: directory.path + "/bus")
-    try begin(["pipewire"], socket: directory.path + "/pipewire-0")
+    try begin(["pipewire"], socket: socketPath)
     try begin(["wireplumber"], socket: nil)
-    try begin(["pipewire-pulse"], socket: socketPath)
+    try begin(["pipewire-pulse"], socket: directory.path + "/pulse/native")
     try loadEars()
   }
 

@@ -10,7 +10,7 @@ import Synchronization
 /// ## Threading
 /// It may be used from any thread. `onChange` is called on the monitor's own thread, one call at a
 /// time, and must not stop the monitor.
-public final class PulseSinkMonitor: CallbackTarget, @unchecked Sendable {
+public final class PulseSinkMonitor: SinkMonitor, CallbackTarget, @unchecked Sendable {
   private static let retryInterval: Int64 = 500_000_000
 
   private let loop: ThreadedLoop

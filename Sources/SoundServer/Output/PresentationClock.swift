@@ -43,6 +43,7 @@ package struct PresentationClock {
 
   /// Like `relock`, but also permits earlier presentation times. Called after a flush and on a new
   /// stream.
+  @_noLocks
   package mutating func reset() {
     weight = 0
     hasOffset = false

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include <pipewire/pipewire.h>
+// Needs the one above.
+#include <pipewire/extensions/metadata.h>
+#include <spa/param/audio/format-utils.h>
+#include <spa/param/audio/raw.h>
+#include <spa/param/route.h>
+#include <spa/pod/builder.h>
+#include <spa/pod/iter.h>
+#include <spa/pod/parser.h>
+#include <spa/utils/result.h>
+
+// libpipewire, loaded when it is first needed, so that a program starts without it. Only its
+// headers are needed to build.
+
+#define PIPEWIRE_FUNCTIONS(X)                                                              \
+  X(pw_init) X(pw_get_library_version)                                                     \
+  X(pw_thread_loop_new) X(pw_thread_loop_destroy) X(pw_thread_loop_start)                  \
+  X(pw_thread_loop_stop) X(pw_thread_loop_lock) X(pw_thread_loop_unlock)                   \
+  X(pw_thread_loop_signal) X(pw_thread_loop_get_time) X(pw_thread_loop_timed_wait_full)    \
+  X(pw_thread_loop_in_thread) X(pw_thread_loop_get_loop)                                   \
+  X(pw_context_new) X(pw_context_connect) X(pw_context_destroy)                            \
+  X(pw_core_disconnect)                                                                    \
+  X(pw_properties_new_dict) X(pw_properties_set)                                           \
+  X(pw_proxy_destroy)                                                                      \
+  X(pw_stream_new) X(pw_stream_add_listener) X(pw_stream_connect) X(pw_stream_destroy)     \
+  X(pw_stream_dequeue_buffer) X(pw_stream_queue_buffer) X(pw_stream_set_active)            \
+  X(pw_stream_get_node_id) X(pw_stream_update_properties) X(pw_stream_get_time_n)
+
+struct pipewire_library {
+#define PIPEWIRE_MEMBER(name) __typeof__(name) *name;
+  PIPEWIRE_FUNCTIONS(PIPEWIRE_MEMBER)
+#undef PIPEWIRE_MEMBER
+};
+
+/// Loads libpipewire, at least version 0.3.50. Returns NULL, or the name of what is missing.
+static inline const char *pipewire_load(struct pipewire_library *library) {
+  void *handle = dlopen("libpipewire-0.3.so.0", RTLD_NOW | RTLD_LOCAL);
+  if (!handle) return "libpipewire-0.3.so.0";
+#define PIPEWIRE_LOAD(name)                                                    \
+  library->name = (__typeof__(library->name))dlsym(handle, #name);             \
+  if (!library->name) return #name;
+  PIPEWIRE_FUNCTIONS(PIPEWIRE_LOAD)
+#undef PIPEWIRE_LOAD
+  return NULL;
+}
+
+// MARK: The data thread
+
+// The calls that the data thread makes. They use only lock-free rings and shared memory, as
+// PW_STREAM_FLAG_RT_PROCESS requires. The attribute promises that to Swift.
+#define PIPEWIRE_DATA_PATH __attribute__((swift_attr("@_noLocks")))
+
+/// A buffer to fill, and the state of the graph.
+struct pipewire_cycle {
+  struct pw_buffer *buffer;
+  float *samples;
+  /// The number of stereo frames to render.
+  int64_t frames;
+  /// The time of the cycle, CLOCK_MONOTONIC [ns].
+  int64_t now;
+  /// The time from `now` until the first frame is heard [ns].
+  int64_t delay;
+  /// The graph's own count of frames, and its frames per second; 0 if unknown.
+  int64_t ticks;
+  int64_t rate;
+};
+
+/// Dequeues a buffer of interleaved stereo. Returns false if there is none.
+static inline bool pipewire_begin(const struct pipewire_library *library, struct pw_stream *stream,
+                                  int64_t sample_rate, struct pipewire_cycle *cycle)
+    PIPEWIRE_DATA_PATH;
+static inline bool pipewire_begin(const struct pipewire_library *library, struct pw_stream *stream,
+                                  int64_t sample_rate, struct pipewire_cycle *cycle) {
+  struct pw_time time;
+  memset(&time, 0, sizeof time);
+  int known = library->pw_stream_get_time_n(stream, &time, sizeof time);
+  struct pw_buffer *buffer = library->pw_stream_dequeue_buffer(stream);
+  if (!buffer) return false;
+  struct spa_data *data = &buffer->buffer->datas[0];
+  if (!data->data || buffer->buffer->n_datas < 1) {
+    library->pw_stream_queue_buffer(stream, buffer);
+    return false;
+  }
+  cycle->buffer = buffer;
+  cycle->samples = (float *)data->data;
+  cycle->frames = data->maxsize / (2 * sizeof(float));
+  if (buffer->requested && (int64_t)buffer->requested < cycle->frames)
+    cycle->frames = (int64_t)buffer->requested;
+  cycle->now = time.now;
+  cycle->ticks = (int64_t)time.ticks;
+  cycle->rate = 0;
+  cycle->delay = 0;
+  if (known < 0 || !time.rate.denom || !time.rate.num) return true;
+  cycle->rate = time.rate.denom / time.rate.num;
+  cycle->delay = time.delay * 1000000000 / cycle->rate +
+                 (int64_t)(time.queued + time.buffered) * 1000000000 / sample_rate;
+  return true;
+}
+
+/// Sends the buffer with its first `frames` frames.
+static inline void pipewire_end(const struct pipewire_library *library, struct pw_stream *stream,
+                                struct pipewire_cycle *cycle, int64_t frames) PIPEWIRE_DATA_PATH;
+static inline void pipewire_end(const struct pipewire_library *library, struct pw_stream *stream,
+                                struct pipewire_cycle *cycle, int64_t frames) {
+  struct spa_chunk *chunk = cycle->buffer->buffer->datas[0].chunk;
+  chunk->offset = 0;
+  chunk->stride = 2 * sizeof(float);
+  chunk->size = (uint32_t)frames * 2 * sizeof(float);
+  cycle->buffer->size = (uint64_t)frames;
+  library->pw_stream_queue_buffer(stream, cycle->buffer);
+}
+
+// MARK: Methods, which are macros
+
+static inline struct spa_source *pipewire_add_timer(struct pw_loop *loop,
+                                                    spa_source_timer_func_t function, void *data) {
+  return pw_loop_add_timer(loop, function, data);
+}
+/// Makes a timer fire after `first` nanoseconds (at least 1), and then every `interval` ns.
+static inline void pipewire_set_timer(struct pw_loop *loop, struct spa_source *timer, int64_t first,
+                                      int64_t interval) {
+  struct timespec value = {first / 1000000000, first % 1000000000};
+  struct timespec repeat = {interval / 1000000000, interval % 1000000000};
+  pw_loop_update_timer(loop, timer, &value, &repeat, false);
+}
+static inline void pipewire_remove_source(struct pw_loop *loop, struct spa_source *source) {
+  pw_loop_destroy_source(loop, source);
+}
+
+static inline struct pw_registry *pipewire_registry(struct pw_core *core) {
+  return pw_core_get_registry(core, PW_VERSION_REGISTRY, 0);
+}
+static inline int pipewire_sync(struct pw_core *core, int sequence) {
+  return pw_core_sync(core, PW_ID_CORE, sequence);
+}
+static inline void pipewire_listen_core(struct pw_core *core, struct spa_hook *hook,
+                                        const struct pw_core_events *events, void *data) {
+  pw_core_add_listener(core, hook, events, data);
+}
+static inline void pipewire_listen_registry(struct pw_registry *registry, struct spa_hook *hook,
+                                            const struct pw_registry_events *events, void *data) {
+  pw_registry_add_listener(registry, hook, events, data);
+}
+static inline void *pipewire_bind(struct pw_registry *registry, uint32_t id, const char *type,
+                                  uint32_t version) {
+  return pw_registry_bind(registry, id, type, version, 0);
+}
+static inline void pipewire_listen_node(void *node, struct spa_hook *hook,
+                                        const struct pw_node_events *events, void *data) {
+  pw_node_add_listener((struct pw_node *)node, hook, events, data);
+}
+static inline void pipewire_listen_device(void *device, struct spa_hook *hook,
+                                          const struct pw_device_events *events, void *data) {
+  pw_device_add_listener((struct pw_device *)device, hook, events, data);
+}
+static inline void pipewire_listen_metadata(void *metadata, struct spa_hook *hook,
+                                            const struct pw_metadata_events *events, void *data) {
+  pw_metadata_add_listener((struct pw_metadata *)metadata, hook, events, data);
+}
+/// Asks for all values of a parameter.
+static inline void pipewire_enum_node(void *node, int sequence, uint32_t parameter) {
+  pw_node_enum_params((struct pw_node *)node, sequence, parameter, 0, UINT32_MAX, NULL);
+}
+static inline void pipewire_enum_device(void *device, int sequence, uint32_t parameter) {
+  pw_device_enum_params((struct pw_device *)device, sequence, parameter, 0, UINT32_MAX, NULL);
+}
+static inline void pipewire_remove_hook(struct spa_hook *hook) {
+  if (hook->link.next) spa_hook_remove(hook);
+  memset(hook, 0, sizeof *hook);
+}
+
+/// Returns the value of a key; NULL if there is none.
+static inline const char *pipewire_value(const struct spa_dict *properties, const char *key) {
+  return properties ? spa_dict_lookup(properties, key) : NULL;
+}
+
+// MARK: Parameters
+
+/// Writes the format of interleaved stereo to `memory` and returns it.
+static inline const struct spa_pod *pipewire_stereo(uint8_t *memory, uint32_t bytes,
+                                                    uint32_t rate) {
+  struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, bytes);
+  struct spa_audio_info_raw info;
+  memset(&info, 0, sizeof info);
+  info.format = SPA_AUDIO_FORMAT_F32;
+  info.rate = rate;
+  info.channels = 2;
+  info.position[0] = SPA_AUDIO_CHANNEL_FL;
+  info.position[1] = SPA_AUDIO_CHANNEL_FR;
+  return spa_format_audio_raw_build(&builder, SPA_PARAM_EnumFormat, &info);
+}
+
+/// Reads the rate and the number of channels of a format. A choice gives its default; a member that
+/// the format does not state is 0.
+static inline void pipewire_read_format(const struct spa_pod *format, int32_t *rate,
+                                        int32_t *channels) {
+  *rate = 0;
+  *channels = 0;
+  const struct spa_pod_prop *property;
+  if (!spa_pod_is_object(format)) return;
+  SPA_POD_OBJECT_FOREACH((const struct spa_pod_object *)format, property) {
+    uint32_t count, choice;
+    const struct spa_pod *value = spa_pod_get_values(&property->value, &count, &choice);
+    if (!count || value->type != SPA_TYPE_Int) continue;
+    int32_t first = *(const int32_t *)SPA_POD_BODY_CONST(value);
+    if (property->key == SPA_FORMAT_AUDIO_rate) *rate = first;
+    if (property->key == SPA_FORMAT_AUDIO_channels) *channels = first;
+  }
+}
+
+/// A route of a device: a port of its sinks or sources.
+struct pipewire_route {
+  int32_t index;
+  uint32_t direction;
+  /// The device number within the card of an active route; -1 in an enumeration.
+  int32_t device;
+  const char *name;
+  const char *description;
+  uint32_t available;
+  /// The value of "port.type"; NULL if unknown.
+  const char *type;
+  /// The numbers of devices within the card that the route belongs to.
+  const int32_t *devices;
+  uint32_t device_count;
+};
+
+/// Reads a route. The texts belong to the pod. Returns false if it is not a route.
+static inline bool pipewire_read_route(const struct spa_pod *pod, struct pipewire_route *route) {
+  memset(route, 0, sizeof *route);
+  route->device = -1;
+  struct spa_pod *info = NULL, *devices = NULL;
+  if (spa_pod_parse_object(
+          pod, SPA_TYPE_OBJECT_ParamRoute, NULL,
+          SPA_PARAM_ROUTE_index, SPA_POD_Int(&route->index),
+          SPA_PARAM_ROUTE_direction, SPA_POD_Id(&route->direction),
+          SPA_PARAM_ROUTE_device, SPA_POD_OPT_Int(&route->device),
+          SPA_PARAM_ROUTE_name, SPA_POD_String(&route->name),
+          SPA_PARAM_ROUTE_description, SPA_POD_OPT_String(&route->description),
+          SPA_PARAM_ROUTE_available, SPA_POD_OPT_Id(&route->available),
+          SPA_PARAM_ROUTE_info, SPA_POD_OPT_Pod(&info),
+          SPA_PARAM_ROUTE_devices, SPA_POD_OPT_Pod(&devices)) < 0)
+    return false;
+  if (devices) {
+    uint32_t count = 0;
+    const void *values = spa_pod_get_array(devices, &count);
+    if (values && SPA_POD_ARRAY_VALUE_TYPE(devices) == SPA_TYPE_Int) {
+      route->devices = (const int32_t *)values;
+      route->device_count = count;
+    }
+  }
+  if (info) {
+    struct spa_pod_parser parser;
+    struct spa_pod_frame frame;
+    int32_t count = 0;
+    spa_pod_parser_pod(&parser, info);
+    if (spa_pod_parser_push_struct(&parser, &frame) >= 0 &&
+        spa_pod_parser_get_int(&parser, &count) >= 0) {
+      for (int32_t i = 0; i < count; i++) {
+        const char *key, *value;
+        if (spa_pod_parser_get_string(&parser, &key) < 0 ||
+            spa_pod_parser_get_string(&parser, &value) < 0)
+          break;
+        if (!strcmp(key, "port.type")) route->type = value;
+      }
+    }
+  }
+  return true;
+}

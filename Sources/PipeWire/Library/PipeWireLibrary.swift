@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPipeWire
+internal import SoundServer
+
+/// The functions of libpipewire, which is loaded when it is first needed.
+struct PipeWireLibrary: @unchecked Sendable {
+  /// The functions. They are never unloaded.
+  let functions: UnsafePointer<pipewire_library>
+
+  private static let loaded: Result<PipeWireLibrary, SoundServerError> = {
+    let functions = UnsafeMutablePointer<pipewire_library>.allocate(capacity: 1)
+    functions.initialize(to: pipewire_library())
+    if let missing = pipewire_load(functions) {
+      let name = String(cString: missing)
+      return .failure(
+        .noPipeWire(
+          reason: name.hasSuffix(".so.0")
+            ? "\(name) is not installed" : "the installed libpipewire has no function \(name)"))
+    }
+    functions.pointee.pw_init(nil, nil)
+    return .success(PipeWireLibrary(functions: UnsafePointer(functions)))
+  }()
+
+  /// Returns the library.
+  ///
+  /// - Throws: `noPipeWire` if it is not installed, or older than version 0.3.50.
+  static func load() throws(SoundServerError) -> PipeWireLibrary { try loaded.get() }
+
+  /// Returns new properties, which the caller passes on to libpipewire.
+  func properties(_ values: KeyValuePairs<String, String?>) -> OpaquePointer? {
+    var none = spa_dict()
+    guard let properties = functions.pointee.pw_properties_new_dict(&none) else { return nil }
+    for case (let key, let value?) in values {
+      _ = functions.pointee.pw_properties_set(properties, key, value)
+    }
+    return OpaquePointer(properties)
+  }
+}
+
+/// An object that libpipewire passes to its callbacks. The object's owner keeps it alive.
+///
+/// The callbacks are closures in nonisolated functions: an isolated closure would trap on
+/// libpipewire's thread.
+protocol CallbackTarget: AnyObject {}
+
+extension CallbackTarget {
+  var userdata: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+  /// Calls `body` with the object, without retaining it.
+  static func with(_ userdata: UnsafeMutableRawPointer?, _ body: (Self) -> Void) {
+    guard let userdata else { return }
+    Unmanaged<Self>.fromOpaque(userdata)._withUnsafeGuaranteedRef(body)
+  }
+}
+
+/// A callback table of libpipewire and its hook, which must not move.
+final class Listener<Events> {
+  let events: UnsafeMutablePointer<Events>
+  let hook: UnsafeMutablePointer<spa_hook>
+
+  init(_ table: Events) {
+    events = .allocate(capacity: 1)
+    events.initialize(to: table)
+    hook = .allocate(capacity: 1)
+    hook.initialize(to: spa_hook())
+  }
+
+  /// Stops the callbacks. Call it before the object that calls them is destroyed.
+  func remove() { pipewire_remove_hook(hook) }
+
+  deinit {
+    events.deallocate()
+    hook.deallocate()
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPipeWire
+import CRealtime
+import Glibc
+internal import SoundServer
+
+/// A connection to a PipeWire server, and the objects that the server describes on it.
+///
+/// ## Threading
+/// Use it on the loop's thread or with the loop's lock held. The callbacks only store what they are
+/// told and kick the loop.
+final class Connection: CallbackTarget {
+  let loop: ThreadedLoop
+  let address: String?
+  private(set) var core: OpaquePointer?
+  private(set) var graph: Graph?
+  /// Why the connection was lost; nil while it is intact.
+  private(set) var failure: String?
+  private(set) var version = ""
+  /// The time of the server's last answer, CLOCK_MONOTONIC [ns]; 0 before the first one.
+  private(set) var lastAnswer: Int64 = 0
+  /// Whether the server has described all objects that it announced.
+  private(set) var isSettled = false
+
+  private var context: OpaquePointer?
+  private let applicationName: String
+  private let isRealtime: Bool
+  private var coreListener: Listener<pw_core_events>?
+  private var question: Int32 = 0
+  private var answer: Int32 = 0
+  /// The number of requests to the server when the last question was asked.
+  private var requestsAtQuestion = 0
+
+  private var pw: UnsafePointer<pipewire_library> { loop.library.functions }
+
+  /// - Parameters:
+  ///   - address: the name or the path of the server's socket; nil for the user's own server.
+  ///   - isRealtime: whether the data thread asks for real-time scheduling.
+  init(loop: ThreadedLoop, address: String?, applicationName: String, isRealtime: Bool) {
+    (self.loop, self.address, self.applicationName) = (loop, address, applicationName)
+    self.isRealtime = isRealtime
+  }
+
+  /// Whether there is a connection that has not been lost.
+  var isGood: Bool { core != nil && failure == nil }
+
+  /// Begins to connect. Returns false and sets `failure` if nothing listens at the address.
+  func open() -> Bool {
+    close()
+    failure = nil
+    isSettled = false
+    if context == nil { context = makeContext() }
+    guard let context else {
+      failure = "cannot create a context (\(String(cString: strerror(errno))))"
+      return false
+    }
+    let properties = loop.library.properties([
+      PW_KEY_REMOTE_NAME: address, PW_KEY_APP_NAME: applicationName,
+    ])
+    guard let core = pw.pointee.pw_context_connect(context, properties.raw(), 0) else {
+      failure = String(cString: strerror(errno))
+      return false
+    }
+    self.core = core
+    var events = pw_core_events()
+    events.version = UInt32(PW_VERSION_CORE_EVENTS)
+    events.info = { this, info in
+      Connection.with(this) { connection in info.map { connection.take($0.pointee) } }
+    }
+    events.done = { this, _, sequence in Connection.with(this) { $0.answered(sequence) } }
+    events.error = { this, id, _, result, text in
+      Connection.with(this) { $0.failed(id, result, text.map { String(cString: $0) }) }
+    }
+    let listener = Listener(events)
+    coreListener = listener
+    pipewire_listen_core(core, listener.hook, listener.events, userdata)
+    graph = Graph(core: core, library: loop.library, onChange: { [unowned self] in changed() })
+    ask()
+    return true
+  }
+
+  /// Ends the connection without waiting for the server.
+  func close() {
+    graph?.close()
+    graph = nil
+    coreListener?.remove()
+    coreListener = nil
+    if let core { _ = pw.pointee.pw_core_disconnect(core) }
+    core = nil
+    lastAnswer = 0
+  }
+
+  /// Ends the connection and the data thread.
+  func destroy() {
+    close()
+    if let context { pw.pointee.pw_context_destroy(context) }
+    context = nil
+  }
+
+  /// Asks the server for an answer, which it sends after everything that was requested before.
+  func ask() {
+    guard let core, let graph else { return }
+    requestsAtQuestion = graph.requests
+    question = pipewire_sync(core, question)
+  }
+
+  private func makeContext() -> OpaquePointer? {
+    // This configuration lets the data thread have real-time scheduling.
+    if isRealtime,
+      let context = pw.pointee.pw_context_new(
+        loop.loop, loop.library.properties([PW_KEY_CONFIG_NAME: "client-rt.conf"]).raw(), 0)
+    {
+      return context
+    }
+    return pw.pointee.pw_context_new(loop.loop, nil, 0)
+  }
+
+  // MARK: Callbacks
+
+  private func take(_ info: pw_core_info) {
+    version = info.version.map { String(cString: $0) } ?? ""
+    let rate = pipewire_value(info.props, "default.clock.rate").flatMap { Int(String(cString: $0)) }
+    if let rate { graph?.defaultRate = rate }
+    changed()
+  }
+
+  private func answered(_ sequence: Int32) {
+    lastAnswer = monotonic_nanoseconds()
+    answer = sequence
+    guard sequence == question, let graph else { return loop.kick() }
+    if graph.requests == requestsAtQuestion { isSettled = true } else { ask() }
+    loop.kick()
+  }
+
+  private func failed(_ id: UInt32, _ result: Int32, _ text: String?) {
+    // Errors of other objects, such as one that was removed meanwhile, do not end the connection.
+    guard id == PW_ID_CORE, result == -EPIPE else { return }
+    failure = "Connection terminated"
+    loop.kick()
+  }
+
+  /// Has the server describe what has changed: the graph is settled again when it has answered.
+  private func changed() {
+    guard let graph else { return }
+    if graph.requests != requestsAtQuestion {
+      isSettled = false
+      if answer == question { ask() }
+    }
+    loop.kick()
+  }
+}
+
+extension OpaquePointer? {
+  /// Returns the pointer as the type that a function of libpipewire takes.
+  func raw<Value>() -> UnsafeMutablePointer<Value>? { map { UnsafeMutablePointer($0) } }
+}

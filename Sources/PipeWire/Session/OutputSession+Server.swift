@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPipeWire
+import CRealtime
+internal import SoundServer
+import Synchronization
+
+/// What the running session learns from the server and from the data thread.
+extension OutputSession {
+  /// Time without a cycle after which a sink's suspended state is believed [ns].
+  private static let quietOfSuspension: Int64 = 300_000_000
+
+  /// Reads the default sink and the stream's sink from the graph, once it is settled.
+  func readGraph(isFirst: Bool) {
+    guard let graph = connection.graph, connection.isSettled || isFirst else { return }
+    board.draft.serverName = "PipeWire"
+    board.draft.serverVersion = connection.version
+    noteDefaultSink(graph.defaultSinkName, isFirst: isFirst)
+    let linked = stream.nodeID.flatMap { graph.sinkID(linkedFrom: $0) }
+    if let linked, let sink = graph.sink(id: linked) {
+      let hasMoved = linked != sinkID && !isFirst
+      sinkID = linked
+      unlinkedSince = nil
+      take(sink, isFirst: isFirst, hasMoved: hasMoved)
+    } else if unlinkedSince == nil {
+      unlinkedSince = monotonic_nanoseconds()
+    }
+  }
+
+  private func noteDefaultSink(_ name: String?, isFirst: Bool) {
+    guard let name, name != board.draft.defaultSinkName else { return }
+    if !isFirst { board.post(.defaultSinkChanged(sink: name)) }
+    board.draft.defaultSinkName = name
+  }
+
+  private func take(_ sink: Sink, isFirst: Bool, hasMoved: Bool) {
+    let isNews = !sink.leadsWhere(board.draft.sink)
+    let rateChanged = board.draft.sinkSampleRate != sink.sampleRate
+    board.draft.sink = sink
+    board.draft.sinkName = sink.name
+    board.draft.sinkDescription = sink.description
+    board.draft.sinkSampleRate = sink.sampleRate
+    if hasMoved { board.post(.moved(sink: sink.name)) }
+    if hasMoved || (rateChanged && !isFirst) { noteBeginning() }
+    if isNews, !isFirst { board.post(.routed(sink)) }
+  }
+
+  /// Returns whether the stream can play, and calls `lose` if it has no sink.
+  func checkLink(_ now: Int64) -> Bool {
+    guard let since = unlinkedSince, connection.isSettled, watchdog.frozenSince == nil else {
+      return true
+    }
+    // The session manager links the stream to another sink, if there is one.
+    if connection.graph?.sinks.isEmpty == true {
+      lose(.sink, reason: "the server has no sink")
+    } else if now - since > Self.patienceForLink {
+      lose(.sink, reason: "the stream is not connected to a sink")
+    } else {
+      return true
+    }
+    return false
+  }
+
+  /// Reads the reports of the data thread, and adapts the quantum to gaps.
+  func readReports(_ now: Int64) {
+    let control = stream.control
+    let rate = Double(configuration.sampleRate)
+    let quantum = Double(control.pointee.quantum.load(ordering: .relaxed)) * 1000 / rate
+    board.draft.queueMilliseconds = quantum
+    board.draft.minimumRequestMilliseconds = quantum
+    board.draft.queuedMilliseconds = stream.lastWrite > 0 ? quantum : nil
+    board.draft.sinkLatencyMilliseconds =
+      Double(control.pointee.delay.load(ordering: .relaxed)) / 1e6
+    let misses = control.pointee.misses.load(ordering: .relaxed)
+    let isNew = misses != missesSeen
+    missesSeen = misses
+    guard isNew, now >= missesCountFrom, stream.flow.isRequestDue else { return }
+    let total = stream.counters.pointee.underruns.add(1, ordering: .relaxed).newValue
+    board.post(.underrun(total: total))
+    stream.adaptDepth { $0.ranLow(now: now) }
+  }
+
+  /// Follows the state of the sink. A suspended sink's graph does not run.
+  func noteSuspension(_ now: Int64) {
+    let isQuiet = now - stream.lastWrite > Self.quietOfSuspension
+    let isSuspended =
+      !stream.flow.wantsPause && board.draft.sink?.state == .suspended && isQuiet
+    guard isSuspended != stream.flow.isSuspended else { return }
+    stream.flow.isSuspended = isSuspended
+    board.post(isSuspended ? .suspended : .unsuspended)
+    noteBeginning()
+  }
+
+  /// Ends `drain` when the last frame has been heard.
+  func noteDrained(_ now: Int64) {
+    guard stream.flow.isDraining else { return }
+    let end = stream.control.pointee.end.load(ordering: .relaxed)
+    let isHeld = stream.control.pointee.heldCycles.load(ordering: .relaxed) > 0
+    // A graph that does not run plays nothing more.
+    let isStopped = now - stream.lastWrite > Self.quietOfSuspension
+    guard isHeld || isStopped else { return loop.tick(after: 2_000_000) }
+    guard now >= end || isStopped else { return loop.tick(after: end - now) }
+    stream.flow.isDraining = false
+    stream.flow.isDrained = true
+    stream.setActive(false)
+    board.post(.drained)
+    loop.signal()
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+public import SoundServer
+
+/// Reads the sinks of a PipeWire server.
+public enum PipeWireSinkList {
+  /// Returns the server's sinks, in the order in which it created them. Blocks for at most
+  /// `timeoutMilliseconds`.
+  ///
+  /// - Parameters:
+  ///   - serverAddress: the name or the path of the server's socket; nil for the user's own server.
+  ///   - timeoutMilliseconds: the time that the server has to answer.
+  /// - Throws: `noPipeWire`, `serverSilent` or `systemFailure`.
+  public static func read(
+    serverAddress: String? = nil, timeoutMilliseconds: Int = 2000
+  ) throws(SoundServerError) -> [Sink] {
+    let loop = try ThreadedLoop(name: "pipewire-client")
+    let connection = Connection(
+      loop: loop, address: serverAddress, applicationName: "Stillstage", isRealtime: false)
+    defer {
+      loop.stop()
+      connection.destroy()
+    }
+    try loop.start()
+    return try loop.locked { () throws(SoundServerError) in
+      let address = describeServerAddress(serverAddress)
+      let deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
+      let isOpen = connection.open()
+      let isInTime =
+        isOpen
+        && loop.wait(untilNanoseconds: deadline) { connection.isSettled || !connection.isGood }
+      if let failure = connection.failure {
+        throw .noPipeWire(reason: "nothing answers at \(address) (\(failure))")
+      }
+      guard isInTime else {
+        throw .serverSilent(address: address, milliseconds: timeoutMilliseconds)
+      }
+      return connection.graph?.sinks ?? []
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SoundServer
+
+/// The lengths of the graph's cycles to request.
+///
+/// The server runs all its nodes with the shortest cycle that one of them requests, within its own
+/// limits. It rounds the length down to a power of two frames.
+enum Quantum {
+  /// The length for sound that nothing changes while it plays: longer cycles take less processor
+  /// time [ms].
+  static let relaxedMilliseconds = 42.7
+
+  /// Returns the rules of an adaptive quantum. Underruns double it, and quiet minutes shorten it.
+  static func rules(_ configuration: AudioOutputConfiguration) -> QueueDepth.Rules {
+    var rules = QueueDepth.Rules()
+    (rules.appended, rules.shallowest, rules.deepest) = (2.7, 2.7, 42.7)
+    rules.quietNanoseconds = configuration.queueRules.quietNanoseconds
+    rules.settlingNanoseconds = configuration.queueRules.settlingNanoseconds
+    return rules
+  }
+
+  /// Returns the value of `node.latency` for a length.
+  static func request(milliseconds: Double, rate: Int) -> String {
+    let frames = Int((milliseconds * Double(rate) / 1000).rounded(.down))
+    return "\(max(16, frames))/\(rate)"
+  }
+}

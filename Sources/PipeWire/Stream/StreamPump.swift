@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPipeWire
+import CRealtime
+internal import SoundServer
+import Synchronization
+
+/// The requests and reports that the data thread shares with the loop's thread.
+struct PumpControl: ~Copyable {
+  /// Whether silence is sent instead of rendered sound, because `drain` was called.
+  let isHeld = Atomic(false)
+  /// Whether rendering is forbidden for a moment, because the source is being changed.
+  let isBlocked = Atomic(false)
+  /// Whether the render callback may be running.
+  let isRendering = Atomic(false)
+  /// Whether the next report of the time is accepted unconditionally.
+  let isRelockDue = Atomic(false)
+  /// Whether the presentation times may go back.
+  let isResetDue = Atomic(false)
+  /// The time at which the end of the rendered sound is heard, CLOCK_MONOTONIC [ns].
+  let end = Atomic<Int64>(0)
+  /// The number of frames in the last cycle; 0 before the first one.
+  let quantum = Atomic<Int64>(0)
+  /// The last cycle's time from its beginning until its first frame is heard [ns].
+  let delay = Atomic<Int64>(0)
+  /// The number of cycles in which silence was sent since `isHeld` was set.
+  let heldCycles = Atomic<Int64>(0)
+  /// The number of times that the graph left out at least one cycle.
+  let misses = Atomic<Int64>(0)
+}
+
+/// The render path, which fills one buffer in each cycle of the graph.
+///
+/// ## Threading
+/// While a stream exists, only the data thread uses this value, except `control` and `counters`.
+struct StreamPump {
+  static var channelCount: Int {
+    @_noLocks get { 2 }
+  }
+  /// The largest plausible delay; longer reports are limited [ns].
+  private static var longestDelay: Int64 {
+    @_noLocks get { 4_000_000_000 }
+  }
+  /// The longest gap between two cycles that counts as an underrun; in longer ones, the stream was
+  /// stopped [ns].
+  private static var longestMiss: Int64 {
+    @_noLocks get { 500_000_000 }
+  }
+
+  let functions: UnsafePointer<pipewire_library>
+  let function: AudioRenderCallback.Function
+  let context: UnsafeMutableRawPointer
+  let counters: UnsafeMutablePointer<OutputCounters>
+  let control: UnsafeMutablePointer<PumpControl>
+  let sampleRate: Int64
+  var stream: OpaquePointer?
+  var clock: PresentationClock
+  private var last = pipewire_cycle()
+  private var lastFrames: Int64 = 0
+
+  init(
+    library: PipeWireLibrary, callback: AudioRenderCallback,
+    counters: UnsafeMutablePointer<OutputCounters>, control: UnsafeMutablePointer<PumpControl>,
+    sampleRate: Int
+  ) {
+    functions = library.functions
+    function = callback.function
+    context = callback.context
+    (self.counters, self.control) = (counters, control)
+    self.sampleRate = Int64(sampleRate)
+    clock = PresentationClock(sampleRate: sampleRate)
+  }
+
+  /// Prepares for a new stream: its first frame is the next one to be heard.
+  mutating func begin(_ stream: OpaquePointer) {
+    self.stream = stream
+    clock.reset()
+    last = pipewire_cycle()
+    lastFrames = 0
+  }
+
+  /// Renders one buffer.
+  @_noLocks
+  mutating func run() {
+    var cycle = pipewire_cycle()
+    guard let stream, pipewire_begin(functions, stream, sampleRate, &cycle) else { return }
+    let now = monotonic_nanoseconds()
+    if cycle.now == 0 { cycle.now = now }
+    counters.pointee.lastWrite.store(now, ordering: .relaxed)
+    observe(&cycle)
+    // The two flags are ordered so that either this thread sees the block, or the thread that sets
+    // it sees this one render.
+    control.pointee.isRendering.store(true, ordering: .sequentiallyConsistent)
+    let isBlocked = control.pointee.isBlocked.load(ordering: .sequentiallyConsistent)
+    if isBlocked || control.pointee.isHeld.load(ordering: .relaxed) {
+      control.pointee.isRendering.store(false, ordering: .releasing)
+      sendSilence(&cycle, stream)
+    } else {
+      render(&cycle, now: now)
+      control.pointee.isRendering.store(false, ordering: .releasing)
+      pipewire_end(functions, stream, &cycle, cycle.frames)
+    }
+    control.pointee.quantum.store(cycle.frames, ordering: .relaxed)
+  }
+
+  @_noLocks
+  private mutating func render(_ cycle: inout pipewire_cycle, now: Int64) {
+    let position = counters.pointee.framesWritten.load(ordering: .relaxed)
+    clock.observe(position: position, now: cycle.now, latency: cycle.delay)
+    let time = clock.nextPresentationTime(position: position)
+    let latency = time &- now
+    counters.pointee.latency.store(latency < 0 ? 0 : latency, ordering: .relaxed)
+    let (samples, frames) = (cycle.samples, Int(cycle.frames))
+    guard let samples else { return }
+    realtime_enter()
+    _unsafePerformance { function(context, samples, frames, time) }
+    realtime_exit()
+    counters.pointee.framesWritten.store(position &+ cycle.frames, ordering: .relaxed)
+    let length = cycle.frames &* 1_000_000_000 / sampleRate
+    control.pointee.end.store(time &+ length, ordering: .relaxed)
+  }
+
+  @_noLocks
+  private mutating func sendSilence(_ cycle: inout pipewire_cycle, _ stream: OpaquePointer) {
+    if let samples = cycle.samples {
+      for index in 0..<Int(cycle.frames) * Self.channelCount { samples[index] = 0 }
+    }
+    // The position stands still, so its time moves.
+    clock.relock()
+    control.pointee.heldCycles.add(1, ordering: .relaxed)
+    pipewire_end(functions, stream, &cycle, cycle.frames)
+  }
+
+  /// Limits the reported delay, carries out requests for the clock, and counts a gap in the graph's
+  /// cycles.
+  @_noLocks
+  private mutating func observe(_ cycle: inout pipewire_cycle) {
+    cycle.delay = cycle.delay < 0 ? 0 : cycle.delay
+    cycle.delay = cycle.delay > Self.longestDelay ? Self.longestDelay : cycle.delay
+    control.pointee.delay.store(cycle.delay, ordering: .relaxed)
+    let isReset = control.pointee.isResetDue.exchange(false, ordering: .acquiring)
+    let isRelocked = control.pointee.isRelockDue.exchange(false, ordering: .acquiring)
+    if isReset { clock.reset() }
+    if isRelocked { clock.relock() }
+    let elapsed = cycle.now &- last.now
+    if lastFrames > 0, !isReset, !isRelocked, cycle.rate > 0, elapsed < Self.longestMiss {
+      let length = lastFrames &* 1_000_000_000 / sampleRate
+      // The graph's own count shows that frames are missing, and not only that the clock is late.
+      let counted = (cycle.ticks &- last.ticks) &* 1_000_000_000 / cycle.rate
+      if counted > length &+ length / 2, elapsed > length &+ length / 2 {
+        control.pointee.misses.add(1, ordering: .relaxed)
+        clock.relock()
+      }
+    }
+    last = cycle
+    lastFrames = cycle.frames
+  }
+
+  /// Returns the number of frames that have been rendered but are not yet audible at `time`.
+  func framesQueued(at time: Int64) -> Int {
+    let written = counters.pointee.framesWritten.load(ordering: .relaxed)
+    guard let heard = clock.positionHeard(at: time, written: written) else { return 0 }
+    return Int(min(written - max(0, heard), written))
+  }
+}

@@ -1,0 +1,1 @@
+../PulseAudioTests/Recording.swift
