@@ -24,6 +24,13 @@ extension PipeWireServerTests {
         print(
           "run \(recording.longestRun.count), residual \(residual) dB, jumps \(recording.jumps)")
         #expect(residual < -130)
+        #expect(status.state == .playing)
+        #expect(status.sinkName == "ears")
+        #expect(status.sinkSampleRate == 48_000)
+        #expect(status.underruns == 0)
+        #expect(!status.isLatencyApproximate)
+        #expect(playing.source.decreases.load(ordering: .relaxed) == 0)
+        #expect(playing.log.first { $0 == .connected(sink: "ears") } != nil)
         #expect(recording.longestRun.count > 48_000)
       }
     }

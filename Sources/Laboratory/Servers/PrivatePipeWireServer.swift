@@ -77,6 +77,12 @@ public final class PrivatePipeWireServer {
     while let process = processes.popLast() { process.end(signal: SIGKILL) }
   }
 
+  /// Ends one program of the server: `wireplumber`, which links streams to sinks, or
+  /// `pipewire-pulse`, which owns the null sinks.
+  public func end(_ program: String) {
+    processes.first { $0.name == program }?.end(signal: SIGTERM)
+  }
+
   public func freeze() { for process in processes { process.send(SIGSTOP) } }
 
   public func thaw() { for process in processes { process.send(SIGCONT) } }

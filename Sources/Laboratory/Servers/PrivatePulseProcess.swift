@@ -22,6 +22,8 @@ public enum PrivatePulseError: Error, CustomStringConvertible {
 
 /// A child process that ends when this object is released, and also if this process dies.
 final class PrivatePulseProcess {
+  /// The name of the program.
+  let name: String
   private let process: ChildProcess
   private var guardian: ProcessGuardian?
   private var hasEnded = false
@@ -29,6 +31,7 @@ final class PrivatePulseProcess {
   /// Starts `arguments[0]`, found in PATH, and appends its standard output and error to the file
   /// `log`.
   init(_ arguments: [String], environment: [String: String], log: String) throws {
+    name = arguments[0]
     process = try Self.start(arguments, environment: environment, log: log)
     guardian = try ProcessGuardian(killing: process.id)
   }

@@ -50,14 +50,12 @@ extension OutputSession {
     guard let since = unlinkedSince, connection.isSettled, watchdog.frozenSince == nil else {
       return true
     }
-    // The session manager links the stream to another sink, if there is one.
-    if connection.graph?.sinks.isEmpty == true {
-      lose(.sink, reason: "the server has no sink")
-    } else if now - since > Self.patienceForLink {
-      lose(.sink, reason: "the stream is not connected to a sink")
-    } else {
-      return true
-    }
+    // The session manager links the stream to another sink. If there is none, it may make one.
+    guard now - since > Self.patienceForLink else { return true }
+    lose(
+      .sink,
+      reason: connection.graph?.sinks.isEmpty == true
+        ? "the server has no sink" : "the stream is not connected to a sink")
     return false
   }
 

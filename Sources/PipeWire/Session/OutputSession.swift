@@ -37,7 +37,7 @@ final class OutputSession {
   }
 
   /// Time without a link to a sink after which the sink counts as lost [ns].
-  static let patienceForLink: Int64 = 1_000_000_000
+  static let patienceForLink: Int64 = 700_000_000
 
   let loop: ThreadedLoop
   let connection: Connection
