@@ -3,6 +3,11 @@
 
 import PackageDescription
 
+/// Returns a `pkgConfig` for a file in Sources, without `.pc`. SwiftPM appends it to its search paths.
+func packageConfiguration(_ path: String) -> String {
+  String(repeating: "../", count: 16) + Context.packageDirectory.dropFirst() + "/Sources/" + path
+}
+
 /// The C libraries of Debian. A `pkgConfig` whose flags only cause warnings is omitted.
 let systemLibraries: [Target] = [
   .systemLibrary(name: "CBluetooth"),
@@ -12,18 +17,14 @@ let systemLibraries: [Target] = [
     name: "CHIDAPI", pkgConfig: "hidapi-hidraw", providers: [.apt(["libhidapi-dev"])]),
   .systemLibrary(name: "CLiblo", pkgConfig: "liblo", providers: [.apt(["liblo-dev"])]),
   .systemLibrary(name: "CMysofa", pkgConfig: "libmysofa", providers: [.apt(["libmysofa-dev"])]),
-  .systemLibrary(name: "CPipeWire", providers: [.apt(["libpipewire-0.3-dev"])]),
+  .systemLibrary(
+    name: "CPipeWire", pkgConfig: packageConfiguration("CPipeWire/headers"),
+    providers: [.apt(["libpipewire-0.3-dev"])]),
   .systemLibrary(name: "CPulse", providers: [.apt(["libpulse-dev"])]),
   .systemLibrary(name: "CRealtime"),
   .systemLibrary(name: "CSpawn"),
   .systemLibrary(name: "CDBus"),
   .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
-]
-
-/// The settings of a target that imports CPipeWire. They replace `pkgConfig`, whose flags cause a
-/// warning.
-let pipeWireHeaders: [SwiftSetting] = [
-  .unsafeFlags(["pipewire-0.3", "spa-0.2"].flatMap { ["-Xcc", "-I/usr/include/\($0)"] })
 ]
 
 /// Returns the settings of a wider variant of Kernels.
@@ -45,7 +46,7 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
   "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "PulseAudio",
-  "SoundServer", "Capture", "DBus", "Loudness", "Geometry", "Ambisonics",
+  "PipeWire", "SoundServer", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "Charts", "System", "CRealtime", "HLS", "HTTPFetching",
 ]
 
@@ -91,8 +92,7 @@ let modules: [Target] = [
   .target(name: "SoundServer", dependencies: ["CRealtime"]),
   .target(name: "PulseAudio", dependencies: ["SoundServer", "CPulse", "CRealtime"]),
   .target(
-    name: "PipeWire", dependencies: ["SoundServer", "CPipeWire", "CRealtime"],
-    swiftSettings: pipeWireHeaders),
+    name: "PipeWire", dependencies: ["SoundServer", "CPipeWire", "CRealtime"]),
   .target(
     name: "Capture",
     dependencies: [
@@ -115,8 +115,8 @@ let modules: [Target] = [
     name: "Playback",
     dependencies: [
       "SoundSources", "Rendering", "Geometry", "SignalProcessing", "Ambisonics", "Binaural",
-      "BluetoothTracking", "HeadTracking", "Surround", "Loudness", "Media", "PulseAudio",
-      "SoundServer", "UserFiles", "System", "CRealtime",
+      "HeadTracking", "Surround", "Loudness", "Media", "PulseAudio", "PipeWire", "SoundServer",
+      "UserFiles", "System", "CRealtime",
     ]),
   .target(name: "CommandOptions"),
   .target(
@@ -203,8 +203,7 @@ let tests: [Target] = [
     name: "PipeWireTests",
     dependencies: [
       "PipeWire", "PulseAudio", "SoundServer", "Laboratory", "CAllocationCounter", "TestSupport",
-    ],
-    swiftSettings: pipeWireHeaders),
+    ]),
   .testTarget(
     name: "CaptureTests",
     dependencies: [

@@ -19,7 +19,7 @@
 // headers are needed to build.
 
 #define PIPEWIRE_FUNCTIONS(X)                                                              \
-  X(pw_init) X(pw_get_library_version)                                                     \
+  X(pw_init) X(pw_log_set_level)                                                           \
   X(pw_thread_loop_new) X(pw_thread_loop_destroy) X(pw_thread_loop_start)                  \
   X(pw_thread_loop_stop) X(pw_thread_loop_lock) X(pw_thread_loop_unlock)                   \
   X(pw_thread_loop_signal) X(pw_thread_loop_get_time) X(pw_thread_loop_timed_wait_full)    \

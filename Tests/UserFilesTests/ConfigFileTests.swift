@@ -48,6 +48,13 @@ import Testing
     #expect(render.isGiven(Options.order) && !render.isGiven(Options.block))
   }
 
+  @Test func defaultOfAnOptionDoesNotReplaceARequiredOneOfTheSameName() throws {
+    let config = #"{"output": "pulse"}"#
+    #expect(try command("play a", config)[Options.soundServer] == .pulse)
+    #expect(try command("render a -o b", config)[Options.renderOutput] == "b")
+    #expect(throws: (any Error).self) { try command("render a", config) }
+  }
+
   @Test func defaultsApplyOnlyToPlayAndRender() throws {
     let export = try command("hrtf export f -o w --order 2", #"{"decoder":"ls"}"#)
     #expect(export[Options.decoder] == .magls)
@@ -64,7 +71,7 @@ import Testing
         + "parametric; did you mean 'magls'?"
     ),
     (#"{"limiter": 1}"#, "the value '1' of 'limiter' must be one of on, off"),
-    (#"{"output": "a"}"#, "'output' cannot have a default; give it on the command line"),
+    (#"{"output": "a"}"#, "the value 'a' of 'output' must be one of auto, pulse, pipewire"),
     (
       #"{"order": null}"#,
       "the value of 'order' must be text, a number, true, false or a list of numbers"
@@ -90,7 +97,7 @@ import Testing
   }
 
   @Test func optionalOptionsCanHaveDefaults() throws {
-    #expect(!OptionDefaults.names.contains("output"))
+    #expect(!OptionDefaults.names.contains("json"))
     for name in ["tracker", "mode", "sink", "latency", "hrtf", "layout", "order", "to", "rate"] {
       #expect(OptionDefaults.names.contains(name))
     }

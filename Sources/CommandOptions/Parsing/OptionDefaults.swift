@@ -25,7 +25,9 @@ public struct OptionDefaults: Sendable, Equatable {
   public init(_ texts: [String: String]) throws(Problem) {
     let options = Self.options
     for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
-      guard let option = options.first(where: { $0.name == name }) else {
+      // An option that only one of the commands requires can have a default for the other.
+      let named = options.filter { $0.name == name }
+      guard let option = named.first(where: { !$0.isRequired }) ?? named.first else {
         throw .unknownName(name, near: NearMatch.of(name, among: Self.names))
       }
       guard !option.isRequired else { throw .needsCommandLine(name) }
@@ -50,7 +52,7 @@ public struct OptionDefaults: Sendable, Equatable {
   /// are returned unchanged.
   public func applied(to command: ParsedCommand) -> ParsedCommand {
     guard [.play, .render].contains(command.name) else { return command }
-    let own = Set(command.command.options.map(\.name))
+    let own = Set(command.command.options.filter { !$0.isRequired }.map(\.name))
     var command = command
     command.defaults = values.filter { own.contains($0.key) }
     return command

@@ -212,6 +212,12 @@ public enum Options {
   public static let sink = CommandOption<String?>(
     "sink", "NAME", .text, shown: "the server's default",
     help: "Output device, by its name on the sound server.")
+  public static let soundServer = CommandOption<SoundServerOption>(
+    "output", "auto|pulse|pipewire", .words, default: .auto, shown: "auto",
+    help: """
+      Sound server: 'auto' plays through PipeWire if it is the user's sound server and through \
+      PulseAudio otherwise, 'pulse' through PulseAudio or its protocol on PipeWire.
+      """)
   public static let route = CommandOption<RouteOption>(
     "route", "auto|headphones|speakers", .words, default: .auto, shown: "auto",
     help: """
@@ -221,7 +227,7 @@ public enum Options {
       """)
   public static let latency = CommandOption<LatencyChoice>(
     "latency", "auto|MS", .latency(5...2000), default: .auto, shown: "auto",
-    help: "Depth of the sound server's queue in milliseconds.")
+    help: "Depth of the sound server's queue, or PipeWire's cycle, in milliseconds.")
   public static let rewrite = CommandOption<RewriteChoice>(
     "rewrite", "auto|on|off", .words, default: .auto, shown: "auto",
     help: """

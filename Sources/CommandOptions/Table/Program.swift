@@ -39,7 +39,9 @@ public enum Program {
       Options.trackerAxes.specification, Options.trackerPreset.specification,
       Options.takeOver.specification, Options.pauseOnRemoval.specification,
       Options.mode.specification, Options.predict.specification,
-      Options.keepFront.specification, Options.sink.specification, Options.route.specification,
+      Options.keepFront.specification, Options.soundServer.specification,
+      Options.sink.specification,
+      Options.route.specification,
       Options.latency.specification, Options.rewrite.specification,
       Options.playLoudness.specification, Options.keep.specification,
     ] + shared)
@@ -87,7 +89,7 @@ public enum Program {
       Lists the sound server's outputs with their ports, the type that is assumed for each, and \
       whether and why multichannel sound is rendered spatially there.
       """,
-    arguments: [], options: [Options.json.specification])
+    arguments: [], options: [Options.soundServer.specification, Options.json.specification])
 
   private static let trackers = CommandSpecification(
     name: .trackers, summary: "List the connected trackers.",
@@ -186,6 +188,7 @@ public enum Program {
     options: [
       Options.json.specification, Options.chart.specification, Options.benchSteps.specification,
       Options.benchQueue.specification, Options.benchServer.specification,
+      Options.soundServer.specification,
       Options.benchTrackerRate.specification, Options.appended.specification,
       Options.injectDelay.specification, Options.compare.specification,
       Options.benchDepths.specification, Options.benchSource.specification,

@@ -41,6 +41,15 @@ public enum DynamicRangeChoice: String, Sendable, CaseIterable {
   case off
 }
 
+/// `play --output`: the sound server to play through.
+public enum SoundServerOption: String, Sendable, CaseIterable {
+  /// PipeWire if it is the user's sound server, otherwise PulseAudio.
+  case auto
+  /// PulseAudio, or PipeWire through its PulseAudio protocol.
+  case pulse
+  case pipewire
+}
+
 /// `--route`: the assumed type of output.
 public enum RouteOption: String, Sendable, CaseIterable {
   /// The type that the sound server reports.

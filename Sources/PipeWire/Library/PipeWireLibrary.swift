@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPipeWire
+import Glibc
 internal import SoundServer
 
 /// The functions of libpipewire, which is loaded when it is first needed.
@@ -19,6 +20,8 @@ struct PipeWireLibrary: @unchecked Sendable {
             ? "\(name) is not installed" : "the installed libpipewire has no function \(name)"))
     }
     functions.pointee.pw_init(nil, nil)
+    // What matters is reported as an error or an event.
+    if getenv("PIPEWIRE_DEBUG") == nil { functions.pointee.pw_log_set_level(SPA_LOG_LEVEL_NONE) }
     return .success(PipeWireLibrary(functions: UnsafePointer(functions)))
   }()
 

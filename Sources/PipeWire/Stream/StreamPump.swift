@@ -108,7 +108,9 @@ struct StreamPump {
     let position = counters.pointee.framesWritten.load(ordering: .relaxed)
     clock.observe(position: position, now: cycle.now, latency: cycle.delay)
     let time = clock.nextPresentationTime(position: position)
-    let latency = time &- now
+    let length = cycle.frames &* 1_000_000_000 / sampleRate
+    // The latency of the next frame, as if there were a queue of one cycle.
+    let latency = time &+ length &- now
     counters.pointee.latency.store(latency < 0 ? 0 : latency, ordering: .relaxed)
     let (samples, frames) = (cycle.samples, Int(cycle.frames))
     guard let samples else { return }
@@ -116,7 +118,6 @@ struct StreamPump {
     _unsafePerformance { function(context, samples, frames, time) }
     realtime_exit()
     counters.pointee.framesWritten.store(position &+ cycle.frames, ordering: .relaxed)
-    let length = cycle.frames &* 1_000_000_000 / sampleRate
     control.pointee.end.store(time &+ length, ordering: .relaxed)
   }
 

@@ -111,7 +111,8 @@ final class PlayedHead: Sendable {
 /// Returns the Bluetooth address of the output that a player with these options uses; nil if it is
 /// not a Bluetooth device, or if the server does not answer within a second.
 private func outputAddress(_ options: PlayerOptions) -> String? {
-  let sinks = try? SinkList.read(serverAddress: options.serverAddress, timeoutMilliseconds: 1000)
+  let client = SoundServerClient(options.output, serverAddress: options.serverAddress)
+  let sinks = try? client.sinks(timeoutMilliseconds: 1000)
   let sink = sinks?.first { sink in options.sinkName.map { $0 == sink.name } ?? sink.isDefault }
   return sink?.bluetoothAddress
 }

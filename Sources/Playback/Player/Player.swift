@@ -6,7 +6,6 @@ private import CRealtime
 private import Geometry
 private import HeadTracking
 private import Media
-private import PulseAudio
 internal import Rendering
 public import SignalProcessing
 private import SoundServer
@@ -72,7 +71,8 @@ public final class Player: @unchecked Sendable {
   public init(
     options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
   ) throws(PlaybackError) {
-    let sink = try Self.sink(options)
+    let client = SoundServerClient(options.output, serverAddress: options.serverAddress)
+    let sink = try Self.sink(options, client)
     let rate = Self.usable(sink?.sampleRate ?? 0)
     let made = try makeSource(rate)
     let source = try prepared(made, settings: options.render)
@@ -114,11 +114,13 @@ public final class Player: @unchecked Sendable {
     let renderer = Renderer(
       layout: source.layout, filters: filters, busOrder: settings.busOrder,
       blockFrames: settings.blockFrames, mode: decision.renderedMode, finish: .safe,
-      rewritableSeconds: head.stage.becomesKnown && options.rewriting != .never ? 0.5 : 0)
+      rewritableSeconds: client.hasQueue && head.stage.becomesKnown && options.rewriting != .never
+        ? 0.5 : 0)
     let ring = FrameRing(channelCount: source.layout.channelCount, capacity: rate * 2)
     feed = RenderFeed(ring: ring, renderer: renderer, head: head.stage)
     feed.volume = linearGain(decibels: settings.gainDecibels)
-    let output = try Self.makeOutput(options, rate, feed, isHeadKnown: !head.stage.becomesKnown)
+    let output = try Self.makeOutput(
+      client, options, rate, feed, isHeadKnown: !head.stage.becomesKnown)
     self.output = output
     // The objects that change the decoder or the route during playback.
     redesigner = Redesigner(
@@ -324,9 +326,11 @@ public final class Player: @unchecked Sendable {
   ///
   /// - Throws: `PlaybackError.output` if the server does not answer or has no sink of the requested
   ///   name.
-  private static func sink(_ options: PlayerOptions) throws(PlaybackError) -> Sink? {
+  private static func sink(
+    _ options: PlayerOptions, _ client: SoundServerClient
+  ) throws(PlaybackError) -> Sink? {
     do throws(SoundServerError) {
-      let sinks = try SinkList.read(serverAddress: options.serverAddress)
+      let sinks = try client.sinks()
       if let name = options.sinkName {
         guard let sink = sinks.first(where: { $0.name == name }) else {
           throw .unknownSink(name: name, available: sinks.map(\.name))
@@ -350,10 +354,10 @@ public final class Player: @unchecked Sendable {
   }
 
   private static func makeOutput(
-    _ options: PlayerOptions, _ rate: Int, _ feed: RenderFeed, isHeadKnown: Bool
+    _ client: SoundServerClient, _ options: PlayerOptions, _ rate: Int, _ feed: RenderFeed,
+    isHeadKnown: Bool
   ) throws(PlaybackError) -> any AudioOutput {
     var configuration = AudioOutputConfiguration()
-    configuration.serverAddress = options.serverAddress
     configuration.sinkName = options.sinkName
     configuration.sampleRate = rate
     configuration.latencyMilliseconds = options.latencyMilliseconds
@@ -361,7 +365,7 @@ public final class Player: @unchecked Sendable {
     configuration.latencyIsFree = isHeadKnown
     do throws(SoundServerError) {
       let canRewrite = feed.renderer.isRewritable
-      return try PulseOutput(
+      return try client.output(
         configuration, render: canRewrite ? feed.rewritingCallback : feed.callback)
     } catch { throw .output(error.description) }
   }

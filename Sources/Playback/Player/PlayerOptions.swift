@@ -97,15 +97,18 @@ public struct PlayerOptions: Sendable {
   /// The sound server's name for the output; nil for the server's default, whose changes the player
   /// follows.
   public var sinkName: String?
-  /// The latency to request from the sound server, in ms. Default: nil, which lets the output
-  /// choose and adapt it.
+  /// The latency to request from the sound server, in ms: with PipeWire, the length of its cycles.
+  /// Default: nil, which lets the output choose and adapt it.
   public var latencyMilliseconds: Double?
   /// Whether sound queued in the sound server is rendered again when the head moves, so that a turn
   /// is audible immediately. Default: automatic, which rewrites unless the sink reads too far
   /// ahead.
   public var rewriting = RewritingChoice.automatic
-  /// The server's address in the syntax of `PULSE_SERVER`; nil for that variable or, if it is not
-  /// set, libpulse's default.
+  /// The kind of sound server. Default: automatic, which is PipeWire if it answers and has sinks,
+  /// and if neither `serverAddress` nor `PULSE_SERVER` requests another server.
+  public var output = OutputChoice.automatic
+  /// The server's address: for PipeWire, the name or the path of its socket; otherwise an address
+  /// in the syntax of `PULSE_SERVER`. Nil for the user's own server.
   public var serverAddress: String?
   /// Interrupts the creation of a player: the reading of an HRTF set and the design of filters.
   public var interrupt: InterruptFlag?

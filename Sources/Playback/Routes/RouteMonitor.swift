@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import PulseAudio
 internal import Rendering
 internal import SoundServer
 internal import SoundSources
@@ -97,7 +96,7 @@ public final class RouteMonitor: Sendable {
   }
 
   private let board: Board
-  private let sinks: PulseSinkMonitor
+  private let sinks: any SinkMonitor
 
   /// Starts to observe the sound server, now or as soon as there is one.
   ///
@@ -109,13 +108,15 @@ public final class RouteMonitor: Sendable {
   ///   - onEvent: receives the initial routes and every change.
   /// - Throws: `PlaybackError.output` if the system lacks the resources for the monitor's thread.
   public init(
-    policy: RoutePolicy = RoutePolicy(), sink: String? = nil, serverAddress: String? = nil,
+    policy: RoutePolicy = RoutePolicy(), sink: String? = nil,
+    output: OutputChoice = .automatic, serverAddress: String? = nil,
     onEvent: @escaping @Sendable (Event) -> Void
   ) throws(PlaybackError) {
     let board = Board(policy, sink, onEvent)
     self.board = board
     do throws(SoundServerError) {
-      sinks = try PulseSinkMonitor(serverAddress: serverAddress) { sinks in
+      let client = SoundServerClient(output, serverAddress: serverAddress)
+      sinks = try client.monitor { sinks in
         board.update { $0.sinks = sinks }
       }
     } catch { throw .output(error.description) }

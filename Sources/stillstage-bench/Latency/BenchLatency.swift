@@ -60,7 +60,7 @@ struct LatencyPlan {
     let server = source == nil ? command[Options.benchServer] : .current
     let setting = LatencySetting(
       server: .init(server),
-      output: command[Options.appended] ? .appended : .rewritten,
+      output: try LatencySetting.Output(command, server: .init(server)),
       queueMilliseconds: command[Options.benchQueue])
     if let package = LatencyServer.missingPackage(setting.server) {
       throw CommandFailure(
@@ -76,8 +76,9 @@ struct LatencyPlan {
         notes.append("skipped \(server.rawValue): run 'apt install \(package)' to measure it")
         continue
       }
+      if server == .pipewire { settings.append(.init(server: server, output: .native)) }
       for depth in depths {
-        for output in LatencySetting.Output.allCases {
+        for output in [LatencySetting.Output.appended, .rewritten] {
           settings.append(.init(server: server, output: output, queueMilliseconds: depth))
         }
       }
@@ -131,8 +132,7 @@ private func chain(
   let result = try run.measure(steps: plan.steps, injected: injected, tell: tell)
   let rate = result.sampleRate
   let check = try CaptureCheck(
-    server: server.address, sink: server.sink, source: source, sampleRate: rate,
-    timing: server.timing, queueMilliseconds: setting.queueMilliseconds ?? 50
+    setting, on: server, source: source, sampleRate: rate
   ) { seconds in
     for _ in 0..<Int(seconds * 100) where Signals.received == nil { usleep(10_000) }
     return Signals.received == nil

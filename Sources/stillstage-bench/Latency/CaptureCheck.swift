@@ -4,6 +4,7 @@ import CRealtime
 import CommandSupport
 import Glibc
 import Laboratory
+import PipeWire
 import PulseAudio
 import SoundServer
 
@@ -72,21 +73,20 @@ struct CaptureCheck: Codable {
 
   /// Plays three seconds of noise and compares the times.
   ///
-  /// - Parameter sleep: waits for a time in seconds; returns false if the user interrupts.
+  /// - Parameters:
+  ///   - source: the source to record; nil for the sink's monitor.
+  ///   - sleep: waits for a time in seconds; returns false if the user interrupts.
   init(
-    server: String?, sink: String?, source: String?, sampleRate: Int,
-    timing: TimedCapture.Timing, queueMilliseconds: Double, sleep: (Double) -> Bool
+    _ setting: LatencySetting, on server: LatencyServer, source: String?, sampleRate: Int,
+    sleep: (Double) -> Bool
   ) throws(CommandFailure) {
     let feed = CheckFeed()
+    let timing = server.timing
     let capture = try TimedCapture(
-      server: server, sink: sink, source: source, sampleRate: sampleRate, timing: timing)
-    var configuration = AudioOutputConfiguration()
-    configuration.serverAddress = server
-    configuration.sinkName = sink
-    configuration.sampleRate = sampleRate
-    configuration.latencyMilliseconds = queueMilliseconds
+      server: server.address, sink: server.sink, source: source, sampleRate: sampleRate,
+      timing: timing)
     do throws(SoundServerError) {
-      let output = try AudioOutput(configuration, render: feed.callback)
+      let output = try Self.output(setting, server, sampleRate, feed)
       try output.start()
       let isThrough = sleep(3)
       output.stop()
@@ -109,6 +109,22 @@ struct CaptureCheck: Codable {
       95, of: differences.map { abs($0 - median) }.sorted())
     jitterMilliseconds = timeline.jitterMilliseconds
     self.timing = timing
+  }
+
+  private static func output(
+    _ setting: LatencySetting, _ server: LatencyServer, _ sampleRate: Int, _ feed: CheckFeed
+  ) throws(SoundServerError) -> any AudioOutput {
+    var configuration = AudioOutputConfiguration()
+    configuration.sinkName = server.sink
+    configuration.sampleRate = sampleRate
+    if setting.output == .native {
+      configuration.serverAddress = server.socketPath
+      configuration.latencyMilliseconds = setting.queueMilliseconds
+      return try PipeWireOutput(configuration, render: feed.callback)
+    }
+    configuration.serverAddress = server.address
+    configuration.latencyMilliseconds = setting.queueMilliseconds ?? 50
+    return try PulseOutput(configuration, render: feed.callback)
   }
 
   /// Returns the recorded time of an announced frame minus its announced time, in ms; nil if the

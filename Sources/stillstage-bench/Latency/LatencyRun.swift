@@ -76,7 +76,7 @@ final class LatencyRun {
     self.arrivals = arrivals
     session = TrackerSession(
       .automatic, feeding: source, onEvent: failures.hear, record: arrivals.hear)
-    let options = setting.playerOptions(server: server.address, sink: server.sink, head: source)
+    let options = setting.playerOptions(on: server, head: source)
     player = try playing { () throws(PlaybackError) in
       try Player(options: options) { rate throws(PlaybackError) in BenchNoise(sampleRate: rate) }
     }

@@ -20,6 +20,8 @@ struct LatencySetting: Codable, Hashable {
   enum Output: String, Codable, CaseIterable {
     case appended
     case rewritten
+    /// Rendered in the cycles of PipeWire's graph, without a queue.
+    case native
   }
 
   var server: Server
@@ -28,11 +30,11 @@ struct LatencySetting: Codable, Hashable {
   var queueMilliseconds: Double?
 
   /// Returns the player's options. The bench sets the mode of the output only here.
-  func playerOptions(server address: String?, sink: String?, head: HeadPoseSource) -> PlayerOptions
-  {
+  func playerOptions(on server: LatencyServer, head: HeadPoseSource) -> PlayerOptions {
     var options = PlayerOptions()
-    options.serverAddress = address
-    options.sinkName = sink
+    options.output = output == .native ? .pipeWire : .pulseAudio
+    options.serverAddress = output == .native ? server.socketPath : server.address
+    options.sinkName = server.sink
     options.head = .source(head)
     if let queueMilliseconds { options.latencyMilliseconds = queueMilliseconds }
     options.rewriting = output == .rewritten ? .automatic : .never
@@ -53,6 +55,8 @@ struct LatencySetting: Codable, Hashable {
 /// The server that a setting is measured on.
 final class LatencyServer {
   let address: String?
+  /// The path of PipeWire's own socket; nil for a PulseAudio server or the current one.
+  private(set) var socketPath: String?
   /// The sink to play to and to record from.
   let sink: String?
   let timing: TimedCapture.Timing
@@ -69,6 +73,7 @@ final class LatencyServer {
       case .pipewire:
         let server = try PrivatePipeWireServer()
         pipeWire = server
+        socketPath = server.socketPath
         (address, self.sink, timing) = (server.address, "ears", .arrival)
       case .current: (address, self.sink, timing) = (nil, sink, .reported)
       }
@@ -99,6 +104,28 @@ extension LatencySetting.Server {
     case .pulseaudio: self = .pulseaudio
     case .pipewire: self = .pipewire
     case .current: self = .current
+    }
+  }
+}
+
+extension LatencySetting.Output {
+  /// Returns the output that the command requests for a server: the one that `play` uses, unless
+  /// `--output` or `--appended` says otherwise.
+  init(_ command: ParsedCommand, server: LatencySetting.Server) throws(CommandFailure) {
+    let isAppended = command[Options.appended]
+    switch command[Options.soundServer] {
+    case .pulse: self = isAppended ? .appended : .rewritten
+    case .auto:
+      let isNative = server == .pipewire && !isAppended
+      self = isNative ? .native : (isAppended ? .appended : .rewritten)
+    case .pipewire:
+      guard server != .pulseaudio, !isAppended else {
+        throw .usage(
+          isAppended
+            ? "--output pipewire has no queue to append to; omit --appended"
+            : "--output pipewire needs --server pipewire or --server current")
+      }
+      self = .native
     }
   }
 }

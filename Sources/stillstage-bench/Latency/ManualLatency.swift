@@ -64,6 +64,7 @@ func manualLatencyCommand(
 
 private final class ManualRun {
   private let server: LatencyServer
+  private let setting: LatencySetting
   private let sourceName: String?
   private let source = HeadPoseSource()
   private let tracker: LiveTracker
@@ -87,10 +88,11 @@ private final class ManualRun {
     self.course = course
     tracker = try LiveTracker.start(
       id, command, feeding: source, events: { _ in }, record: course.hear)
-    let setting = LatencySetting(
-      server: .current, output: command[Options.appended] ? .appended : .rewritten,
+    let kind = LatencySetting.Server(command[Options.benchServer])
+    setting = LatencySetting(
+      server: kind, output: try LatencySetting.Output(command, server: kind),
       queueMilliseconds: command[Options.benchQueue])
-    let options = setting.playerOptions(server: server.address, sink: server.sink, head: source)
+    let options = setting.playerOptions(on: server, head: source)
     do throws(CommandFailure) {
       player = try playing { () throws(PlaybackError) in
         try Player(options: options) { rate throws(PlaybackError) in BenchNoise(sampleRate: rate) }
@@ -121,8 +123,7 @@ private final class ManualRun {
     let (sound, timeline) = try capture.finish()
     let rate = player.sampleRate
     let check = try CaptureCheck(
-      server: server.address, sink: server.sink, source: sourceName, sampleRate: rate,
-      timing: server.timing, queueMilliseconds: 50
+      setting, on: server, source: sourceName, sampleRate: rate
     ) { seconds in
       for _ in 0..<Int(seconds * 100) where Signals.received == nil { usleep(10_000) }
       return Signals.received == nil

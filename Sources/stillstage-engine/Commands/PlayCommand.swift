@@ -18,6 +18,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   options.render = try RenderSettings(command)
   options.render.loudness = command[Options.playLoudness].target
   options.mode = StageMode(command[Options.mode])
+  options.output = OutputChoice(command[Options.soundServer])
   options.sinkName = command[Options.sink]
   options.route = try routePolicy(command)
   if case .milliseconds(let depth) = command[Options.latency] {

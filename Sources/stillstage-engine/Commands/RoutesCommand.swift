@@ -15,7 +15,9 @@ func routesCommand(_ command: ParsedCommand) throws(CommandFailure) {
     throw CommandFailure(error.description)
   }
   let sinks: [Sink]
-  do throws(SoundServerError) { sinks = try SinkList.read() } catch {
+  do throws(SoundServerError) {
+    sinks = try SinkList.read(output: OutputChoice(command[Options.soundServer]))
+  } catch {
     throw CommandFailure(error.message)
   }
   if command[Options.json] {
