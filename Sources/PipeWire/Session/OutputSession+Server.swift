@@ -10,6 +10,9 @@ extension OutputSession {
   /// Time without a cycle after which a sink's suspended state is believed [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
+  /// Time within which a second gap lengthens the cycles [ns].
+  private static let missMemory: Int64 = 10_000_000_000
+
   /// Reads the default sink and the stream's sink from the graph, once it is settled.
   func readGraph(isFirst: Bool) {
     guard let graph = connection.graph, connection.isSettled || isFirst else { return }
@@ -75,7 +78,9 @@ extension OutputSession {
     guard isNew, now >= missesCountFrom, stream.flow.isRequestDue else { return }
     let total = stream.counters.pointee.underruns.add(1, ordering: .relaxed).newValue
     board.post(.underrun(total: total))
-    stream.adaptDepth { $0.ranLow(now: now) }
+    // A single gap may have any cause.
+    if now - lastMiss < Self.missMemory { stream.adaptDepth { $0.ranLow(now: now) } }
+    lastMiss = now
   }
 
   /// Follows the state of the sink. A suspended sink's graph does not run.

@@ -50,6 +50,8 @@ final class OutputSession {
   var unlinkedSince: Int64?
   var answersSeen: Int64 = 0
   var missesSeen: Int64 = 0
+  /// The time of the last gap, CLOCK_MONOTONIC [ns].
+  var lastMiss: Int64 = .min / 2
   /// Time before which gaps are not counted as underruns, because the stream is starting [ns].
   var missesCountFrom: Int64 = 0
 
@@ -201,7 +203,7 @@ final class OutputSession {
   func noteBeginning() {
     let now = monotonic_nanoseconds()
     watchdog.restart(now: now)
-    missesCountFrom = now + 500_000_000
+    missesCountFrom = now + 1_000_000_000
     stream.control.pointee.isRelockDue.store(true, ordering: .releasing)
   }
 }

@@ -144,7 +144,10 @@ struct StreamPump {
     if isReset { clock.reset() }
     if isRelocked { clock.relock() }
     let elapsed = cycle.now &- last.now
-    if lastFrames > 0, !isReset, !isRelocked, cycle.rate > 0, elapsed < Self.longestMiss {
+    // The graph's count may already include a change of the cycle's length.
+    if lastFrames == cycle.frames || cycle.rate != sampleRate, lastFrames > 0, !isReset,
+      !isRelocked, cycle.rate > 0, elapsed < Self.longestMiss
+    {
       let length = lastFrames &* 1_000_000_000 / sampleRate
       // The graph's own count shows that frames are missing, and not only that the clock is late.
       let counted = (cycle.ticks &- last.ticks) &* 1_000_000_000 / cycle.rate

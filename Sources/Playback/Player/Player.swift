@@ -135,6 +135,8 @@ public final class Player: @unchecked Sendable {
       apply: rendering.apply)
     self.route = route
     head.poses?.prediction = options.prediction.pose(for: options.sinkName ?? "")
+    // Without a queue, nothing is rendered again: a newer pose is audible in the next cycle.
+    head.poses?.correctsQuickly = !client.hasQueue
     // The thread that reads the source and follows the output.
     conductor = Conductor(
       source: level ?? source, feed: feed, output: output

@@ -55,6 +55,27 @@ import Testing
     }
   }
 
+  /// A leap is spread over 5 ms, or over 45 ms if sound is rendered long before it is heard.
+  @Test(arguments: [true, false])
+  func leapIsCorrectedQuicklyOnRequest(isQuick: Bool) throws {
+    var simulation = PoseSimulation { YawPitchRoll(yaw: $0 < 1 ? 0 : 90).quaternion }
+    simulation.hasGyroscope = false
+    simulation.block = 2.67
+    simulation.jitter = 0
+    simulation.seconds = 1.5
+    let source = HeadPoseSource()
+    source.correctsQuickly = isQuick
+    source.prediction = .off
+    let points = simulation.run(source)
+    let begin = try #require(points.first { $0.time > 0.9 && yaw($0.pose) > 1 }).time
+    let end = try #require(points.first { $0.time > 0.9 && yaw($0.pose) > 89 }).time
+    print("leap, quick \(isQuick): \((end - begin) * 1000) ms, most \(points.topSpeed()) deg/s")
+    #expect(isQuick ? (0.003...0.008).contains(end - begin) : end - begin > 0.03)
+    // The pose has no step: 90 degrees in 5 ms at most.
+    #expect(points.topSpeed() < 90 / 0.005 * 1.05)
+    #expect(abs(yaw(points.pose(at: 1.45)) - 90) < 0.02)
+  }
+
   @Test func stillHeadGivesAConstantPose() {
     var simulation = PoseSimulation { _ in YawPitchRoll(yaw: 70, pitch: 10, roll: -5).quaternion }
     simulation.seconds = 2
