@@ -202,7 +202,8 @@ let tests: [Target] = [
   .testTarget(
     name: "PipeWireTests",
     dependencies: [
-      "PipeWire", "PulseAudio", "SoundServer", "Laboratory", "CAllocationCounter", "TestSupport",
+      "PipeWire", "PulseAudio", "SoundServer", "Laboratory", "CAllocationCounter", "CPipeWire",
+      "TestSupport",
     ]),
   .testTarget(
     name: "CaptureTests",

@@ -54,7 +54,7 @@ final class Device: BoundObject {
     tell()
   }
 
-  private func take(_ id: UInt32, _ index: UInt32, _ pod: UnsafePointer<spa_pod>?) {
+  func take(_ id: UInt32, _ index: UInt32, _ pod: UnsafePointer<spa_pod>?) {
     var read = pipewire_route()
     guard let pod, pipewire_read_route(pod, &read), read.direction == SPA_DIRECTION_OUTPUT.rawValue
     else { return }
