@@ -155,19 +155,19 @@ extension PipeWireServerTests {
     @Test func quantumGrowsWithUnderrunsAndShrinksInQuietTimes() throws {
       try PrivatePipeWireServer.withServer { server in
         var asked = configuration(server, latency: nil)
-        asked.queueRules.quietNanoseconds = 700_000_000
+        asked.queueRules.quietNanoseconds = 1_500_000_000
         let playing = try Playing(asked)
         defer { playing.output.stop() }
         sleepMilliseconds(800)
         let least = playing.output.status.requestedLatencyMilliseconds
         playing.source.delayMicroseconds.store(9000, ordering: .relaxed)
-        let grown = millisecondsUntil(limit: 8000) {
+        let grown = millisecondsUntil(limit: 12_000) {
           playing.output.status.queueMilliseconds > 9
         }
         #expect(grown != nil)
         #expect(playing.output.status.underruns > 0)
         playing.source.delayMicroseconds.store(0, ordering: .relaxed)
-        let shrunk = millisecondsUntil(limit: 15_000) {
+        let shrunk = millisecondsUntil(limit: 30_000) {
           playing.output.status.requestedLatencyMilliseconds <= least
         }
         print("quantum grew after \(grown ?? -1) ms, shrank after \(shrunk ?? -1) ms")

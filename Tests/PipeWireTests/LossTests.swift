@@ -160,6 +160,29 @@ extension PipeWireServerTests {
       }
     }
 
+    @Test func removedSinkThatWasAskedForIsReplacedByAnother() throws {
+      try PrivatePipeWireServer.withServer { server in
+        let module = try server.loadSink("other")
+        var asked = configuration(server)
+        asked.sinkName = "other"
+        let playing = try Playing(asked)
+        defer { playing.output.stop() }
+        #expect(playing.output.status.sinkName == "other")
+        // A change of the default does not move a stream to a sink that was asked for.
+        _ = try server.loadSink("third")
+        try server.pactl(["set-default-sink", "third"])
+        #expect(
+          playing.log.await(limit: 2000) { $0 == .defaultSinkChanged(sink: "third") } != nil)
+        sleepMilliseconds(300)
+        #expect(playing.output.status.sinkName == "other")
+        #expect(playing.log.first { if case .moved = $0 { true } else { false } } == nil)
+        try server.unload(module: module)
+        #expect(playing.log.await(limit: 3000) { $0 == .moved(sink: "third") } != nil)
+        #expect(playing.millisecondsUntilRendering() != nil)
+        #expect(playing.output.status.state == .playing)
+      }
+    }
+
     /// PipeWire does not suspend a sink while a stream plays to it.
     @Test func suspendedSinkWakesUp() throws {
       try PrivatePipeWireServer.withServer { server in

@@ -10,8 +10,13 @@ extension OutputSession {
   /// Time without a cycle after which a sink's suspended state is believed [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
-  /// Time within which a second gap lengthens the cycles [ns].
-  private static let missMemory: Int64 = 10_000_000_000
+  /// Time after the start of playback in which stalls do not lengthen the cycles, because the
+  /// program is still reading its memory in [ns].
+  private static let startup: Int64 = 4_000_000_000
+  /// Time for which gaps count as one stall [ns].
+  private static let stall: Int64 = 1_000_000_000
+  /// Time within which a second stall lengthens the cycles [ns].
+  private static let stallMemory: Int64 = 10_000_000_000
 
   /// Reads the default sink and the stream's sink from the graph, once it is settled.
   func readGraph(isFirst: Bool) {
@@ -62,25 +67,33 @@ extension OutputSession {
     return false
   }
 
-  /// Reads the reports of the data thread, and adapts the quantum to gaps.
-  func readReports(_ now: Int64) {
+  /// Reads the length of a cycle and the sink's delay, as the data thread reports them.
+  func readQuantum() {
     let control = stream.control
     let rate = Double(configuration.sampleRate)
     let quantum = Double(control.pointee.quantum.load(ordering: .relaxed)) * 1000 / rate
     board.draft.queueMilliseconds = quantum
     board.draft.minimumRequestMilliseconds = quantum
-    board.draft.queuedMilliseconds = stream.lastWrite > 0 ? quantum : nil
+    board.draft.queuedMilliseconds = stream.hasRun ? quantum : nil
     board.draft.sinkLatencyMilliseconds =
       Double(control.pointee.delay.load(ordering: .relaxed)) / 1e6
+  }
+
+  /// Reads the reports of the data thread, and adapts the quantum to gaps.
+  func readReports(_ now: Int64) {
+    readQuantum()
+    let control = stream.control
     let misses = control.pointee.misses.load(ordering: .relaxed)
     let isNew = misses != missesSeen
     missesSeen = misses
     guard isNew, now >= missesCountFrom, stream.flow.isRequestDue else { return }
     let total = stream.counters.pointee.underruns.add(1, ordering: .relaxed).newValue
     board.post(.underrun(total: total))
-    // A single gap may have any cause.
-    if now - lastMiss < Self.missMemory { stream.adaptDepth { $0.ranLow(now: now) } }
-    lastMiss = now
+    // A single stall of the machine, which may cause several gaps, is no reason for longer cycles.
+    let sinceStall = now - lastStall
+    guard sinceStall > Self.stall, now - missesCountFrom > Self.startup else { return }
+    lastStall = now
+    if sinceStall < Self.stallMemory { stream.adaptDepth { $0.ranLow(now: now) } }
   }
 
   /// Follows the state of the sink. A suspended sink's graph does not run.

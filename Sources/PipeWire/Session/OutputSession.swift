@@ -50,8 +50,8 @@ final class OutputSession {
   var unlinkedSince: Int64?
   var answersSeen: Int64 = 0
   var missesSeen: Int64 = 0
-  /// The time of the last gap, CLOCK_MONOTONIC [ns].
-  var lastMiss: Int64 = .min / 2
+  /// The time of the first gap of the last stall, CLOCK_MONOTONIC [ns].
+  var lastStall: Int64 = .min / 2
   /// Time before which gaps are not counted as underruns, because the stream is starting [ns].
   var missesCountFrom: Int64 = 0
 
@@ -117,6 +117,7 @@ final class OutputSession {
     guard checkConnection() else { return }
     if phase == .connecting, connection.isSettled { chooseSink() }
     if phase == .opening, isOpen { begin(now) }
+    if phase == .opening { loop.tick(after: 5_000_000) }
     guard phase != .running, phase != .waiting, phase != .failed, now > attempts.deadline else {
       return
     }
@@ -141,12 +142,13 @@ final class OutputSession {
     }
   }
 
-  /// Whether the stream is linked to a sink and, unless it is paused, the graph runs.
+  /// Whether the stream is linked to a sink and, unless it is paused, has rendered a cycle.
   private var isOpen: Bool {
     guard let graph = connection.graph, let node = stream.nodeID,
       graph.sinkID(linkedFrom: node) != nil
     else { return false }
-    return stream.flow.wantsPause || stream.state == PW_STREAM_STATE_STREAMING
+    if stream.flow.wantsPause { return true }
+    return stream.state == PW_STREAM_STATE_STREAMING && stream.hasRun
   }
 
   private func begin(_ now: Int64) {
@@ -160,6 +162,7 @@ final class OutputSession {
     sinkID = nil
     unlinkedSince = nil
     readGraph(isFirst: true)
+    readQuantum()
     board.post(.connected(sink: board.draft.sinkName))
     if let sink = board.draft.sink { board.post(.routed(sink)) }
     loop.signal()

@@ -37,10 +37,14 @@ final class OutputStream: CallbackTarget {
   private(set) var handle: OpaquePointer?
   private(set) var state = PW_STREAM_STATE_UNCONNECTED
   private(set) var failure: String?
+  /// The time at which this stream was opened, CLOCK_MONOTONIC [ns].
+  private var openTime: Int64 = 0
   private var listener: Listener<pw_stream_events>?
 
   private var pw: UnsafePointer<pipewire_library> { library.functions }
   var counters: UnsafeMutablePointer<OutputCounters> { board.counters }
+  /// Whether a cycle of this stream has been rendered.
+  var hasRun: Bool { lastWrite > openTime }
   var lastWrite: Int64 { counters.pointee.lastWrite.load(ordering: .relaxed) }
 
   init(
@@ -81,6 +85,7 @@ final class OutputStream: CallbackTarget {
   func open(on core: OpaquePointer) -> Bool {
     close()
     failure = nil
+    openTime = monotonic_nanoseconds()
     let rate = configuration.sampleRate
     let properties = library.properties([
       PW_KEY_MEDIA_TYPE: "Audio", PW_KEY_MEDIA_CATEGORY: "Playback",
