@@ -37,7 +37,7 @@ public final class Inputs: Sendable {
   /// Returns the inputs of a server, in the server's order.
   ///
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
-  public static func list(serverAddress: String? = nil) throws(PulseAudioError) -> [Input] {
+  public static func list(serverAddress: String? = nil) throws(SoundServerError) -> [Input] {
     try SourceList.read(serverAddress: serverAddress)
   }
 
@@ -46,7 +46,7 @@ public final class Inputs: Sendable {
   /// - Throws: `systemFailure`.
   public init(
     serverAddress: String? = nil, metering: Metering = .none
-  ) throws(PulseAudioError) {
+  ) throws(SoundServerError) {
     let listeners = Listeners()
     self.listeners = listeners
     monitor = try SourceMonitor(

@@ -48,7 +48,7 @@ public final class Recorder: @unchecked Sendable {
   /// Opens the source, creates the sink and begins to record.
   ///
   /// - Parameter makeSink: creates the sink.
-  /// - Throws: `PulseAudioError`, `RecorderError`, or an error of `makeSink`.
+  /// - Throws: `SoundServerError`, `RecorderError`, or an error of `makeSink`.
   public func start(makeSink: SinkMaker) throws {
     let loop = RecordingLoop(configuration, board: board, onEvent: onEvent)
     do {

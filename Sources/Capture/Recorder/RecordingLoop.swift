@@ -55,7 +55,7 @@ final class RecordingLoop {
     self.capture = capture
     try capture.start()
     guard let first = feed.read(into: &samples), case .opened(let source)? = first.event else {
-      throw PulseAudioError.streamRefused(reason: "the stream has no format")
+      throw SoundServerError.streamRefused(reason: "the stream has no format")
     }
     let microphone = try chosenFormat(source.channelCount)
     let format = RecorderFormat(

@@ -114,13 +114,13 @@ extension SourceCapture {
     dropContext()
   }
 
-  func loseSource(reason: String, failure: PulseAudioError? = nil) {
+  func loseSource(reason: String, failure: SoundServerError? = nil) {
     lose(.sourceLost(reason: reason), failure: failure ?? .streamRefused(reason: reason))
   }
 
   /// Reports a loss once, and schedules the next attempt. Before the first success, the capture
   /// fails instead.
-  private func lose(_ event: SourceCaptureEvent, failure: PulseAudioError) {
+  private func lose(_ event: SourceCaptureEvent, failure: SoundServerError) {
     closeStream()
     if hasRecorded {
       if !isLossReported { report(event) }

@@ -42,7 +42,7 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
   var context: OpaquePointer?
   var stream: OpaquePointer?
   var format: SourceFormat?
-  var failure: PulseAudioError?
+  var failure: SoundServerError?
   var hasRecorded = false
   var isLossReported = false
   var isSuspended = false
@@ -66,7 +66,7 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
   public init(
     serverAddress: String? = nil, sourceName: String, fragmentMilliseconds: Double = 10,
     timeoutMilliseconds: Int = 2000, receiver: any Receiver
-  ) throws(PulseAudioError) {
+  ) throws(SoundServerError) {
     loop = try ThreadedLoop(name: "source-capture")
     collector = SourceCollector(onComplete: loop.kick)
     address = serverAddress
@@ -87,9 +87,9 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
   /// Opens the source and begins to record. Returns when the stream is open.
   ///
   /// - Throws: `noServer`, `serverSilent`, `unknownSource`, `streamRefused` or `stopped`.
-  public func start() throws(PulseAudioError) {
+  public func start() throws(SoundServerError) {
     if isStopped.withLock({ $0 }) { throw .stopped }
-    try loop.locked { () throws(PulseAudioError) in
+    try loop.locked { () throws(SoundServerError) in
       guard phase == .idle else { return }
       connect()
       let limit = monotonic_nanoseconds() + Int64(timeoutMilliseconds + 300) * 1_000_000

@@ -12,18 +12,18 @@ public enum SourceList {
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   public static func read(
     serverAddress: String? = nil, timeoutMilliseconds: Int = 2000
-  ) throws(PulseAudioError) -> [Source] {
+  ) throws(SoundServerError) -> [Source] {
     let connection = try ClientConnection(
       serverAddress: serverAddress, applicationName: "Stillstage",
       timeoutMilliseconds: timeoutMilliseconds)
     defer { connection.close() }
-    return try connection.loop.locked { () throws(PulseAudioError) in try connection.sources() }
+    return try connection.loop.locked { () throws(SoundServerError) in try connection.sources() }
   }
 }
 
 extension ClientConnection {
   /// Returns the server's sources. Call it with the loop's lock held.
-  fileprivate func sources() throws(PulseAudioError) -> [Source] {
+  fileprivate func sources() throws(SoundServerError) -> [Source] {
     guard let context else { throw .systemFailure(reason: "cannot create a context") }
     let collector = SourceCollector(onComplete: loop.signal)
     collector.request(from: context)

@@ -44,7 +44,7 @@ public final class SourceMonitor: CallbackTarget, @unchecked Sendable {
     serverAddress: String? = nil,
     measures: @escaping @Sendable (Source) -> Bool = { _ in false },
     onChange: @escaping @Sendable ([Source]) -> Void = { _ in }
-  ) throws(PulseAudioError) {
+  ) throws(SoundServerError) {
     loop = try ThreadedLoop(name: "source-monitor")
     collector = SourceCollector(onComplete: loop.kick)
     address = serverAddress

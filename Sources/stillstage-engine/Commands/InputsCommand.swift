@@ -29,7 +29,7 @@ func inputsCommand(_ command: ParsedCommand) throws(CommandFailure) {
 
 /// Returns all inputs of the server, monitors included.
 func currentInputs() throws(CommandFailure) -> [Input] {
-  do throws(PulseAudioError) { return try Inputs.list() } catch {
+  do throws(SoundServerError) { return try Inputs.list() } catch {
     throw CommandFailure(error.message)
   }
 }
@@ -65,7 +65,7 @@ func namedInput(_ id: String, among inputs: [Input]) throws(CommandFailure) -> I
   if let input = inputs.first(where: { $0.name == id }) { return input }
   let names = inputs.map(\.name)
   throw CommandFailure(
-    PulseAudioError.unknownSource(name: id, available: names).message.withoutControls)
+    SoundServerError.unknownSource(name: id, available: names).message.withoutControls)
 }
 
 extension String {

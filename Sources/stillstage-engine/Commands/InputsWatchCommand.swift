@@ -15,7 +15,7 @@ func inputsWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   if command[Options.monitors] { metering = .inputsAndMonitors }
   if let id { metering = .one(try namedInput(id, among: try currentInputs()).name) }
   let inputs: Inputs
-  do throws(PulseAudioError) {
+  do throws(SoundServerError) {
     _ = try Inputs.list()
     inputs = try Inputs(metering: metering)
   } catch { throw CommandFailure(error.message) }

@@ -27,7 +27,7 @@ struct InputPicker {
 
   private mutating func pick() throws(CommandFailure) {
     let inputs: Inputs
-    do throws(PulseAudioError) {
+    do throws(SoundServerError) {
       inputs = try Inputs(metering: showsMonitors ? .inputsAndMonitors : .inputs)
     } catch { throw CommandFailure(error.message) }
     let console = Console()

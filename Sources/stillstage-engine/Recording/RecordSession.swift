@@ -100,7 +100,7 @@ final class RecordSession {
           format.sampleRate * format.channelCount * (settings.isFloat ? 4 : 3))
         return try settings.sink(format, command)
       }
-    } catch let error as PulseAudioError {
+    } catch let error as SoundServerError {
       throw CommandFailure(error.message.withoutControls)
     } catch let error as CommandFailure {
       throw error

@@ -92,7 +92,7 @@ struct RecordSettings {
     case .unknown(let available):
       guard case .named(let id) = choice else { throw CommandFailure("no input") }
       throw CommandFailure(
-        PulseAudioError.unknownSource(name: id, available: available).message.withoutControls)
+        SoundServerError.unknownSource(name: id, available: available).message.withoutControls)
     }
   }
 

@@ -97,7 +97,7 @@ extension CaptureServerTests {
 
 struct InputChoiceTests {
   @Test func noServerIsAnError() {
-    #expect(throws: PulseAudioError.self) {
+    #expect(throws: SoundServerError.self) {
       try Inputs.list(serverAddress: "unix:/nonexistent/socket")
     }
   }

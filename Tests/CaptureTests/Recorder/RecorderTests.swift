@@ -182,7 +182,7 @@ extension CaptureServerTests {
         #expect(throws: RecorderError.noSuchChannel(4, count: 4)) {
           try TestRecording(server) { $0.selection = [1, 2, 3, 4] }
         }
-        #expect(throws: PulseAudioError.self) {
+        #expect(throws: SoundServerError.self) {
           try TestRecording(server) { $0.sourceName = "absent" }
         }
       }
