@@ -45,8 +45,8 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 /// The modules that the programs use.
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
-  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "PulseAudio",
-  "PipeWire", "SoundServer", "Geometry", "Ambisonics",
+  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "Capture",
+  "PulseAudio", "PipeWire", "SoundServer", "DBus", "Loudness", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "Charts", "System", "CRealtime", "HLS", "HTTPFetching",
 ]
 
@@ -115,8 +115,8 @@ let modules: [Target] = [
     name: "Playback",
     dependencies: [
       "SoundSources", "Rendering", "Geometry", "SignalProcessing", "Ambisonics", "Binaural",
-      "HeadTracking", "Surround", "Loudness", "Media", "PulseAudio", "PipeWire", "SoundServer",
-      "UserFiles", "System", "CRealtime",
+      "BluetoothTracking", "HeadTracking", "Surround", "Loudness", "Media", "PulseAudio",
+      "PipeWire", "SoundServer", "UserFiles", "System", "CRealtime",
     ]),
   .target(name: "CommandOptions"),
   .target(

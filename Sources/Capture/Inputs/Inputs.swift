@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PulseAudio
+public import SoundServer
 private import Synchronization
 
 /// An input of the sound server: a microphone, a line input, or the monitor of an output.

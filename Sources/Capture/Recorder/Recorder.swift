@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import CRealtime
+import SoundServer
 private import Synchronization
 private import System
 

@@ -3,6 +3,7 @@
 internal import CRealtime
 private import Glibc
 internal import PulseAudio
+internal import SoundServer
 private import Synchronization
 internal import System
 

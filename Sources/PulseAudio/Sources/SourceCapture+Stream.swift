@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+import SoundServer
 
 /// The stream of a capture: opening, reading, losing.
 extension SourceCapture {

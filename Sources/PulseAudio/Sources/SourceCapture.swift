@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+public import SoundServer
 import Synchronization
 
 /// Records one source with its own rate, channels and sample encoding, even across losses of the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPulse
+public import SoundServer
 
 /// Reads the sources of a server.
 public enum SourceList {

@@ -2,6 +2,7 @@
 
 import CPulse
 import CRealtime
+public import SoundServer
 import Synchronization
 
 /// Observes a server's sources and the default source, even across restarts of the server, and

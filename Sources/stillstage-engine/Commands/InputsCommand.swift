@@ -5,6 +5,7 @@ import CommandOptions
 import CommandSupport
 import Glibc
 import PulseAudio
+import SoundServer
 
 /// Runs `stillstage inputs`.
 func inputsCommand(_ command: ParsedCommand) throws(CommandFailure) {

@@ -7,6 +7,7 @@ import CommandSupport
 import Glibc
 import PulseAudio
 import Rendering
+import SoundServer
 
 /// Runs `stillstage inputs watch [ID]`.
 func inputsWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {

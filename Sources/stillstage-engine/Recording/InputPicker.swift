@@ -5,6 +5,7 @@ import Capture
 import CommandSupport
 import Glibc
 import PulseAudio
+import SoundServer
 
 /// Lets the user choose an input on a terminal, with moving meters.
 struct InputPicker {

@@ -11,6 +11,7 @@ import Glibc
 import Loudness
 import PulseAudio
 import Rendering
+import SoundServer
 import Synchronization
 
 /// A recording on the terminal: keys, status line, events and the last line.

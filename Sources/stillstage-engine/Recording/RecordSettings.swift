@@ -5,6 +5,7 @@ import CommandOptions
 import CommandSupport
 import Glibc
 import PulseAudio
+import SoundServer
 
 /// What the options of `record` ask for.
 struct RecordSettings {

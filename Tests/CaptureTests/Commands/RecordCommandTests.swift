@@ -89,8 +89,8 @@ extension CaptureServerTests {
       defer { place.end() }
       let path = place.folder.file("a.wav")
       let run = try place.run([
-        "record", "-o", path, "--mic-format", "ambix", "--seconds", "1.5", "--events",
-        place.folder.file("events.jsonl"),
+        "record", "-o", path, "--mic-format", "ambix", "--seconds", "1.5", "--codec", "float",
+        "--events", place.folder.file("events.jsonl"),
       ])
       #expect(run.exitCode == 0, "\(run.errors)")
       #expect(run.output.contains("1.500 s, 0 gaps (0.000 s)"))
@@ -109,7 +109,9 @@ extension CaptureServerTests {
       let place = try Place()
       defer { place.end() }
       let path = place.folder.file("a.wav")
-      let program = try place.start(["record", "-o", path, "--mic-format", "ambix"])
+      let program = try place.start([
+        "record", "-o", path, "--mic-format", "ambix", "--codec", "float",
+      ])
       sleepMilliseconds(1500)
       kill(program.pid, signal)
       #expect(program.wait(seconds: 3) == code)

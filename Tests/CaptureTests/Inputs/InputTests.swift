@@ -3,6 +3,7 @@
 import Capture
 import Laboratory
 import PulseAudio
+import SoundServer
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@
 
 import Laboratory
 import PulseAudio
+import SoundServer
 import TestSupport
 import Testing
 
