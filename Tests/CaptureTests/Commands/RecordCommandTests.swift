@@ -164,7 +164,7 @@ extension CaptureServerTests {
       defer { place.end() }
       let path = place.folder.file("a.wav")
       let program = try place.start(
-        ["record", "-o", path, "--mic-format", "ambix"], hasTerminal: true)
+        ["record", "-o", path, "--mic-format", "ambix", "--codec", "float"], hasTerminal: true)
       sleepMilliseconds(1200)
       program.type(" ")
       sleepMilliseconds(1000)
