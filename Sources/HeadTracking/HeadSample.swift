@@ -6,7 +6,7 @@ public import Geometry
 /// has yet to convert it.
 public struct HeadSample: Sendable, Equatable {
   /// The time of the sample, in CLOCK_MONOTONIC nanoseconds: when it was taken, if the tracker has
-  /// its own clock, otherwise when it arrived.
+  /// its own clock, otherwise when it arrived. Some drivers make the arrival times more regular.
   public var time: Int64
   /// The head's orientation in the tracker's own reference frame.
   public var headToWorld: Quaternion

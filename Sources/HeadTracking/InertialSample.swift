@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One raw sample of an inertial measurement unit, in the project's axes: x front, y left, z up.
+/// One raw sample of an inertial measurement unit, in the project's axes (x front, y left, z up),
+/// unless a calibration has yet to convert it. A sample from a recording is in the sensor's axes.
 public struct InertialSample: Sendable, Equatable {
   /// The time of the sample, in nanoseconds. For a connected tracker, this is the time on
   /// CLOCK_MONOTONIC; for a recording, it is the time in the file.

@@ -7,7 +7,7 @@ import Glibc
 /// up and left.
 ///
 /// Looking up rotates the head about its axis to the right, and turning left rotates it about its
-/// axis upwards. The two rotations, as the tracker measured them, give the directions of these axes
+/// upward axis. The two rotations, as the tracker measured them, give the directions of these axes
 /// in the tracker's own frame. The turn to the left also shows which axis of the tracker's
 /// reference frame points up.
 public struct AxisFinding: Sendable, Equatable {

@@ -10,7 +10,7 @@ public enum CalibrationError: Error, Sendable, Equatable {
   /// The tracker turned although it should have been still: the standard deviation of its angular
   /// velocity, in degrees/s.
   case turned(degreesPerSecond: Double)
-  /// The gyroscope's mean rate at rest is too large for a bias, in degrees/s.
+  /// The gyroscope's mean rate at rest, in degrees/s, is too large for a bias.
   case implausibleBias(degreesPerSecond: Double)
   /// The head turned by only `degrees` from looking ahead to this pose, which is too little.
   case turnTooSmall(CalibrationPose, degrees: Double)

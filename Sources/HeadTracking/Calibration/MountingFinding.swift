@@ -6,10 +6,11 @@ import Glibc
 /// Finds the mounting and the conventions of a tracker that levels its own world, such as an
 /// earphone, from three poses of the head.
 ///
-/// Gravity in the first pose, looking ahead, gives the head's upward axis. The rotation to the
-/// second, looking up, gives its axis to the right. The rotation to the third, looking left, checks
-/// the result: it must be about the upward axis, by 70 to 110 degrees. Of all conventions, the one
-/// whose axes fit best is taken.
+/// The vertical of the tracker's world in the first pose, looking ahead, gives the head's upward
+/// axis. The rotation from the first pose to the second, looking up, gives the head's axis to the
+/// right. The rotation from the first pose to the third, looking left, checks the result: it must
+/// be about the upward axis, by 70 to 110 degrees. Of all conventions, the one whose axes fit best
+/// is taken.
 public struct MountingFinding: Sendable, Equatable {
   public let mounting: TrackerMounting
   /// The larger of two angles, in degrees: that between the axis of the turn up and the horizontal,

@@ -12,7 +12,7 @@ public struct StillnessReport: Sendable, Equatable {
   /// Longest time between two samples, in seconds.
   public let longestInterval: Double
   /// Mean angular velocity in rad/s, in the axes that the driver delivers; nil if the tracker does
-  /// not report it or reports only zeros.
+  /// not report it with every sample or reports only zeros.
   public let gyroBias: SIMD3<Double>?
   /// Standard deviation of one sample of the angular velocity on each axis, in rad/s; nil if
   /// `gyroBias` is nil.
@@ -39,8 +39,8 @@ public struct StillnessReport: Sendable, Equatable {
   ///   - poses: the samples in order of arrival; used only if `inertial` is empty.
   ///   - inertial: the raw samples from the same period; empty if the tracker reports none.
   ///
-  /// - Throws: `tooFewSamples`, `badValue` if all samples have the same time, `implausibleBias`, or
-  ///   `moved`.
+  /// - Throws: `tooFewSamples`, `badValue` if all samples have the same time, `implausibleBias`,
+  ///   `turned`, or `moved`.
   public init(
     poses: [HeadSample], inertial: [InertialSample] = []
   ) throws(CalibrationError) {

@@ -92,8 +92,8 @@ public struct TrackerCalibration: Sendable, Equatable {
 
   // MARK: Applying it
 
-  /// Returns the sample in the head's axes, in a reference frame whose z axis points up, and
-  /// without the gyroscope's bias.
+  /// Returns the sample in the head's axes, in a reference frame whose z axis points up. The
+  /// gyroscope's bias is removed, except if the calibration has a `mounting`.
   public func applied(to sample: HeadSample) -> HeadSample {
     if let mounting { return Self.applied(mounting, to: sample) }
     let map = axes.quaternion

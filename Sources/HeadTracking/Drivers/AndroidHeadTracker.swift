@@ -21,8 +21,9 @@ struct AndroidHeadTracker: Sendable {
 
   /// Reads the device's description of itself and finds its fields.
   ///
-  /// - Throws: `notAHeadTracker` if the device is something else, `cannotOpen` if its report
-  ///   descriptor cannot be read, or `featureFailed` if the device does not answer.
+  /// - Throws: `notAHeadTracker` if the device does not follow the protocol or reports no
+  ///   orientation, `cannotOpen` if its report descriptor cannot be read, or `featureFailed` if the
+  ///   device does not answer.
   init(
     device: HIDDevice, path: String, axes: AxisMap = .rightFrontUp
   ) throws(HeadTrackingError) {
@@ -97,7 +98,8 @@ extension AndroidHeadTracker {
 
   /// Makes the device send all its measurements, every 10 ms if it can.
   ///
-  /// - Throws: `featureFailed` if the device refuses or lacks a setting.
+  /// - Throws: `featureFailed` if the device refuses a setting, or lacks one for full power or for
+  ///   reports of all events.
   func start(features: some HIDFeatures) throws(HeadTrackingError) {
     var settings: [Setting] = []
     if let transport = transport { settings.append(transport) }

@@ -6,8 +6,8 @@
 /// one to two seconds is the offset between the clocks. This offset follows the drift of the clocks
 /// and removes the jitter of the bus and of the scheduler. Wraps of a narrow counter are counted;
 /// wraps during a gap are inferred from the arrival times. If the device's clock jumps, the
-/// conversion starts again at the arrival of that sample. The converted time always increases, and
-/// is never later than the arrival, unless two samples arrive at the same time.
+/// conversion starts again at the arrival of the first sample after the jump. The converted time
+/// always increases. It is later than the arrival only if samples arrive less than 1 us apart.
 package struct DeviceClock: Sendable {
   let nanosecondsPerTick: Double
   private let mask: UInt64
@@ -26,8 +26,8 @@ package struct DeviceClock: Sendable {
   /// previous window.
   private static let window: Int64 = 1_000_000_000
   private static let jump = 0.5e9
-  /// Lateness in nanoseconds. If samples that arrive in real time are later than this, the offset
-  /// is wrong and the conversion starts again.
+  /// Lateness in nanoseconds. If more than 20 consecutive samples arrive in real time and are later
+  /// than this, the offset is wrong and the conversion starts again.
   private static let tooLate: Int64 = 50_000_000
 
   private struct Minimum {

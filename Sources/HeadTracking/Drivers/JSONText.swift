@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A JSON reader (RFC 8259), limited to what a device's calibration needs. Any bytes may be passed;
-/// invalid text results in nil.
+/// text that cannot be parsed results in nil.
 struct JSONText {
   enum Value: Equatable {
     case object([String: Value])

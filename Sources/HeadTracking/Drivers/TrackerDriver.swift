@@ -19,8 +19,8 @@ protocol TrackerDriver {
 
   /// Makes the device send its measurements. Called again if the device stops sending.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError)
-  /// Keeps the device sending. While the device is open, this is called before each attempt to
-  /// read, at least about every 50 ms.
+  /// Keeps the device sending. While the device is open, this is called before each wait for
+  /// reports, at least about every 70 ms.
   ///
   /// - Parameter now: the present time, in CLOCK_MONOTONIC nanoseconds.
   mutating func keepAlive(_ link: some TrackerLink, now: Int64)

@@ -46,7 +46,7 @@ public struct TrackerProfile: Sendable, Equatable {
     /// there is one.
     case byte(Int, NumberType)
     /// The number is the raw value of an element of the field that has this usage, before any
-    /// physical scale. `element` is the offset from the element with this usage, which is 0.
+    /// physical scale. `element` counts from the element with this usage, whose own number is 0.
     case usage(HIDUsage, element: Int)
   }
 

@@ -7,7 +7,7 @@ struct SampleSpacing: Sendable {
   struct Step: Sendable {
     /// Seconds that the sample represents. Normally this is the time since the previous sample.
     /// After a gap or a break, it is the usual interval, which also applies to each sample of a
-    /// burst. It is 0 for the first sample and for a stale one.
+    /// burst until the burst has filled the gap. It is 0 for the first sample and for a stale one.
     var seconds: Double
     /// Seconds of a gap before the previous sample that no burst has filled.
     var missedSeconds: Double

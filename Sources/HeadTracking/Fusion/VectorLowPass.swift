@@ -65,8 +65,8 @@ struct VectorLowPass: Sendable {
     return second
   }
 
-  /// Returns tan(x) for small angles, by its Taylor series. The angle is limited to 1, because a
-  /// longer spacing practically resets the filter anyway.
+  /// Approximates tan(x) for small angles with its Taylor series. Angles above 1 count as 1,
+  /// because a longer spacing practically resets the filter anyway.
   @_noLocks
   private static func warp(_ x: Double) -> Double {
     let angle = x < 1 ? x : 1

@@ -57,8 +57,8 @@ extension HIDNode {
       usages: HIDReportDescriptor(descriptor ?? []).applications)
   }
 
-  /// Returns the nearest parent folder that contains a nonempty file of the given name, or nil if
-  /// there is none.
+  /// Returns the nearest folder above `folder` that contains a nonempty file of the given name, or
+  /// nil if there is none.
   private static func nearest(to folder: String, with file: String) -> String? {
     var parts = folder.split(separator: "/")
     while parts.popLast() != nil, !parts.isEmpty {

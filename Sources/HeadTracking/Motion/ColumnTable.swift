@@ -60,7 +60,8 @@ package struct ColumnTable {
 
   package var rowCount: Int { lines.count }
 
-  /// Returns the index of the column in `row(_:)`, or nil if the table does not have the column.
+  /// Returns the position of the column in a row, from 0, or nil if the table does not have the
+  /// column.
   package func place(of column: String) -> Int? { columns.firstIndex(of: column) }
 
   /// Returns the numbers of one row, in the order of `columns`.

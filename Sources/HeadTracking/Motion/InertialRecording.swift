@@ -15,7 +15,7 @@ public struct InertialRecording: Sendable {
   /// The samples. Their times are `times` in nanoseconds.
   public private(set) var samples: [InertialSample] = []
   /// For each sample, the true orientation from sensor to earth, of unit norm; nil if the value was
-  /// lost. The array is empty if the file has no such columns.
+  /// lost or is not a rotation. The array is empty if the file has no such columns.
   public private(set) var truth: [Quaternion?] = []
   /// For each sample, whether it counts when errors are computed; always true if the file has no
   /// `movement` column.

@@ -168,8 +168,9 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     set { predictionCode.store(newValue.code, ordering: .relaxed) }
   }
 
-  /// Whether prediction errors are corrected within 5 to 40 ms, according to their size, instead of
-  /// up to 45 ms. Set it if each pose is read just before its sound is heard. Default: false.
+  /// Whether a prediction error is corrected over 5 to 40 ms: the larger the error, the faster.
+  /// Otherwise, the correction takes at least 1.25 update intervals, and up to 45 ms for a large
+  /// error. Set it if each pose is read just before its sound is heard. Default: false.
   public var correctsQuickly: Bool {
     get { quickness.load(ordering: .relaxed) }
     set { quickness.store(newValue, ordering: .relaxed) }

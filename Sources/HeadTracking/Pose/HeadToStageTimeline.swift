@@ -10,7 +10,7 @@ import Geometry
 /// sample's forecast until the next sample is overdue, then brakes to rest. So the timeline never
 /// waits for a sample, and the pose never drifts away. When a new sample shows a prediction error,
 /// the error is corrected over at least 1.25 update intervals, or over up to 45 ms if it is large,
-/// so that the pose has no steps.
+/// so that the pose has no steps. With `correctsQuickly`, the correction takes 5 to 40 ms instead.
 ///
 /// The pose is predicted at most as far ahead of the present as `prediction` allows. If queries are
 /// further ahead, the excess is subtracted from their times, so that equal steps of the queries
@@ -35,9 +35,9 @@ struct HeadToStageTimeline: Sendable {
     var easeBack: Int64 = 300_000_000
     /// Duration of the move to a front that the listener chose.
     var easeToNewFront: Int64 = 400_000_000
-    /// Longest duration of the correction of a prediction error. A correction takes at least 1.25
-    /// update intervals, even if that is longer. An update interval is the stream time between two
-    /// queries that see new samples.
+    /// Longest duration of the correction of a prediction error without `correctsQuickly`. Such a
+    /// correction takes at least 1.25 update intervals, even if that is longer. An update interval
+    /// is the stream time between two queries that see new samples.
     var longestCorrection = 45_000_000.0
     /// Longest extrapolation beyond the newest sample, without the braking that follows.
     var maximumLookAhead: Int64 = 300_000_000
@@ -218,9 +218,9 @@ extension HeadToStageTimeline {
     pending = .nothing
   }
 
-  /// Returns the duration of a quick correction, in nanoseconds: 1.5 sampling intervals, from 15 to
-  /// 40 ms, for an error that noise and jitter of the tracker explain (0.6 degrees, and 4 ms of the
-  /// motion). For a larger error, it is shorter in proportion, but at least 5 ms.
+  /// Returns the duration of a quick correction, in nanoseconds: 1.5 sampling intervals, clamped to
+  /// 15 ... 40 ms, for an error that the tracker's noise and jitter explain (0.6 degrees plus the
+  /// rotation in 4 ms). For a larger error, it is shorter in proportion, but at least 5 ms.
   ///
   /// - Parameters:
   ///   - size: the error, in radians.

@@ -23,8 +23,8 @@ public import Geometry
 public struct HeadPredictor: Sendable {
   /// Largest speed of a head, in rad/s: 1000 degrees/s.
   static let fastest = 17.5
-  /// Largest acceleration of a head, in rad/s^2: about the peak of a minimum-jerk half turn at
-  /// `fastest`.
+  /// Largest acceleration of a head, in rad/s^2: about the peak acceleration of a minimum-jerk turn
+  /// by 180 degrees whose peak speed is `fastest`.
   static let strongest = 150.0
 
   private var memory = MotionMemory()

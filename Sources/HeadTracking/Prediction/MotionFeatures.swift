@@ -7,8 +7,8 @@ struct MotionFeatures: Sendable {
   typealias Values = InlineArray<5, SIMD3<Double>>
 
   /// Angular velocities in the head's frame, in rad/s: the present rate of the gyroscope (zero
-  /// without one), then the mean velocities over the last 20 ms, and from 50 to 20, from 100 to 50
-  /// and from 200 to 100 ms ago.
+  /// unless the gyroscope is trusted), then the mean velocities over the last 20 ms, and from 50 to
+  /// 20, from 100 to 50 and from 200 to 100 ms ago.
   var values = Values(repeating: .zero)
   /// Whether the history covers the 200 ms that `values` needs.
   var isComplete = false

@@ -113,7 +113,7 @@ public enum TrackerBus: String, Sendable, Equatable {
   }
 
   /// The kernel's number in four hexadecimal digits, as in the names of HID devices; that of USB
-  /// for a bus without HID devices.
+  /// for `iio` and `unknown`.
   var kernelNumber: String {
     switch self {
     case .bluetooth: "0005"

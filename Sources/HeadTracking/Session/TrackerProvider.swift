@@ -41,7 +41,7 @@ package protocol TrackerConnection {
   var levelsOnRecenter: Bool { get }
   /// Whether the connection itself starts a silent tracker again; false by default.
   var restartsItself: Bool { get }
-  /// Waits for readings and returns all that are available.
+  /// Waits for readings and returns those that are available.
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews
   /// Starts the tracker again after it has stopped sending.
   mutating func restart()

@@ -40,6 +40,6 @@ public enum TrackerKind: String, Sendable, Equatable {
   case head
   /// A game controller. It has a good sensor, but serves as a head tracker only on request.
   case controller
-  /// A sensor of the computer itself.
+  /// Part of the computer itself, or of an object such as a seat.
   case device
 }
