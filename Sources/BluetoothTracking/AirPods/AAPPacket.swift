@@ -13,7 +13,7 @@ enum AAPPacket {
   static let takeOver: [UInt8] = [4, 0, 4, 0, 9, 0, 6, 1, 0, 0, 0]
 }
 
-/// A notification from the earphones, other than sensor data.
+/// A notification from the earphones that does not contain sensor data.
 enum AAPNotification: Equatable {
   /// Where each bud is; the first is the primary one.
   case ears(primary: BudPlace, secondary: BudPlace)

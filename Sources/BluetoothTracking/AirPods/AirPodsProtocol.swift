@@ -7,8 +7,8 @@ package import HeadTracking
 ///
 /// On a new link it sends the opening packets, waits for the description of the motion service,
 /// starts the service, and starts it again when it fails. Without a description it tries the
-/// remembered id, then those of known models. It asks for nothing but notifications and the motion
-/// service, and, if `Settings.takesOver` is set, to become the active host.
+/// remembered id, then those of known models. It requests only notifications and the motion service
+/// and, if `Settings.takesOver` is set, the role of the active host.
 package struct AirPodsProtocol: EarphoneProtocol {
   /// What the listener allows.
   package struct Settings: Sendable, Equatable {
@@ -32,8 +32,8 @@ package struct AirPodsProtocol: EarphoneProtocol {
   private var openedAt: Int64 = 0
   private var isOpeningRepeated = false
 
-  /// The opening packets are sent again after this time, in nanoseconds: the first copy may arrive
-  /// before the earphones can send a description.
+  /// The opening packets, except `takeOver`, are sent again after this time, in nanoseconds: the
+  /// first copy may arrive before the earphones can send a description.
   private static let repetition: Int64 = 200_000_000
 
   /// Creates the protocol for one link.

@@ -3,10 +3,11 @@
 import Geometry
 import HeadTracking
 
-/// Converts motion reports to head samples: continuous orientations in the head's axes, with times
-/// from the sensor's clock.
+/// Converts motion reports to head samples: continuous orientations, with times from the sensor's
+/// clock.
 struct HeadMotion {
-  /// The rotation from the sensor's axes to the head's.
+  /// The rotation from the sensor's axes to those of the samples: the head's, or the sensor's own
+  /// if a calibration has yet to convert the samples.
   var sensorToHead = Quaternion.identity
   private var orientation = MotionOrientation()
   private var clock = DeviceClock(nanosecondsPerTick: 1000)

@@ -4,7 +4,8 @@
 ///
 /// The id of the service differs between models and firmware versions. The first choice is the id
 /// that the earphone describes, then the one that is remembered, then the known ids in turn. An
-/// acknowledgement does not mean that reports follow. All times are in nanoseconds.
+/// acknowledgement does not mean that reports follow. Times are in nanoseconds unless a name states
+/// another unit.
 struct ServiceStarter {
   private enum Phase: Equatable {
     /// Waits for a description until a time.
@@ -30,7 +31,7 @@ struct ServiceStarter {
 
   private static let descriptionTime: Int64 = 1_200_000_000
   private static let remembered: Int64 = 300_000_000
-  /// A service that sends nothing for this long after a start is the wrong one.
+  /// A start has failed if the service sends nothing for this long after it.
   private static let silentStart: Int64 = 1_800_000_000
   private static let startSpacing: Int64 = 2_000_000_000
   private static let silentStream: Int64 = 3_000_000_000
@@ -55,7 +56,7 @@ struct ServiceStarter {
   private var restarts = 0
   private var pace = Pace()
 
-  /// Measures the rate of the first reports after a start, by the sensor's clock.
+  /// Measures the rate of the first reports after a start, according to the sensor's clock.
   private struct Pace {
     var last: UInt64?
     var slowSteps = 0
@@ -104,8 +105,8 @@ struct ServiceStarter {
   ///
   /// - Parameters:
   ///   - now: the time.
-  ///   - isWorn: whether a bud is in an ear; outside, the stream may pause, so silence has no
-  ///     meaning.
+  ///   - isWorn: whether a bud is in an ear, as far as is known; if not, the stream may pause, so
+  ///     silence has no meaning.
   mutating func advance(now: Int64, isWorn: Bool) -> Step {
     if !isWorn { excuseSilence(now) }
     if now - max(reportedAt ?? openedAt, openedAt) > Self.deadLink {

@@ -36,7 +36,8 @@ struct EarphoneModel: Equatable {
   /// Names of models that use the general serial port.
   private static let onSerialPort = ["Buds Pro", "Buds Live"]
 
-  /// Finds the model of a device; nil if it is not a known model with a motion sensor.
+  /// Finds the model of a device. Accepts any device with the service of AirPods, and Galaxy Buds
+  /// with a usable service that are not known to lack a motion sensor. Returns nil for all others.
   init?(_ device: BluetoothDevice) {
     if device.services.contains(Self.appleService) {
       kind = .airPods

@@ -13,7 +13,7 @@ package struct FrameFile: Sendable, Equatable {
   package var frames: [FrameCapture.Frame]
 
   package static let magic = "stillstage-frames 1"
-  /// The latest time of a packet, in seconds.
+  /// The largest accepted time of a packet, in seconds.
   private static let longest = 1e6
 
   /// Returns the first line for a protocol.
@@ -36,7 +36,7 @@ package struct FrameFile: Sendable, Equatable {
   /// - Parameters:
   ///   - text: the contents.
   ///   - path: the file's name, for errors.
-  /// - Throws: `badMotionRow` with the line that is invalid.
+  /// - Throws: `badMotionRow` with the first invalid line, or with line 1 if the file is empty.
   package init(_ text: String, path: String) throws(HeadTrackingError) {
     var kind: EarphoneKind?
     frames = []
