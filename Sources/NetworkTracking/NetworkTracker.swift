@@ -70,7 +70,7 @@ public enum AngleSigns: String, Sendable, CaseIterable {
 public enum NetworkTrackerError: Error, Sendable, Equatable {
   case badAddress(String)
   case unknownPreset(String, known: [String])
-  /// The port is in use or not permitted.
+  /// The port cannot be opened, for example because it is in use or not permitted.
   case cannotListen(port: Int, reason: String)
   case badTarget(String)
   /// The host name has no known address.

@@ -61,7 +61,7 @@ public final class NetworkTrackerSession: Sendable {
     }
   }
 
-  /// Ends the thread, which takes at most 100 ms. The session cannot start again.
+  /// Ends the thread, usually within 100 ms. The session cannot start again.
   public func stop() { worker.stop() }
 
   /// The open port; once the session's thread runs, only that thread uses it.

@@ -70,7 +70,9 @@ public struct OSCHead: Sendable {
   /// Returns the head pose after a message. Returns nil if the message contains no part of a pose
   /// or an implausible number, if the pose is incomplete, or if a quaternion's norm is far from 1.
   ///
-  /// Every preset accepts the angles and, except `sparta`, the quaternion of its family.
+  /// Every preset accepts angles, with its own signs. Every preset except `sparta` also accepts
+  /// quaternions, whole or as the components `qw`, `qx`, `qy` and `qz`, of which `qz` must come
+  /// last.
   public mutating func take(_ message: OSCMessage) -> Quaternion? {
     guard message.numbers.allSatisfy({ $0.isFinite && abs($0) < 1e6 }) else { return nil }
     var name = message.address[...]

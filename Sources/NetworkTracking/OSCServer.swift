@@ -99,7 +99,8 @@ public final class OSCSender {
 
   deinit { lo_address_free(target) }
 
-  /// Sends the numbers as 32-bit floats. Returns false if the target is known to be unreachable.
+  /// Sends the numbers as 32-bit floats. Returns false if sending fails, for example because the
+  /// target is known to be unreachable.
   @discardableResult
   public func send(_ message: OSCMessage) -> Bool {
     let packet = lo_message_new()
