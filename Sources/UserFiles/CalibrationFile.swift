@@ -22,8 +22,8 @@ public enum CalibrationFile {
 
   /// Returns the calibration of a tracker; nil if the tracker has no calibration file.
   ///
-  /// - Throws: `UserFileError` if the file cannot be read, is malformed, or is for another version
-  ///   or another tracker.
+  /// - Throws: `UserFileError` if the file cannot be read, is invalid, or is for another version or
+  ///   another tracker.
   public static func read(
     for tracker: TrackerDescription, in folder: UserFolder
   ) throws(UserFileError) -> TrackerCalibration? {

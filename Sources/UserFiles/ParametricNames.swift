@@ -4,7 +4,7 @@
 enum ParametricNames {
   /// Returns at most three of `names`: those that contain every word of `word` or, if there are
   /// none, those whose pairs of adjacent letters and digits are most like the pairs in `word`, with
-  /// a score of at least 0.5.
+  /// a similarity (Dice's coefficient) of at least 0.5.
   static func near(_ word: String, _ names: [String]) -> [String] {
     let words = word.lowercased().split { !$0.isLetter && !$0.isNumber }
     let holding = names.filter { name in
