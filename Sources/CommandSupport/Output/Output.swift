@@ -25,7 +25,8 @@ package func printJSON(_ value: some Encodable) throws(CommandFailure) {
   try printOutput(text + "\n")
 }
 
-/// Checks that a WAV file can be written, before a long computation begins.
+/// Checks that a WAV file can be written, before a long computation begins. Does not check a pipe
+/// or a device.
 ///
 /// - Throws: a failure with the reason if the file cannot be written.
 package func checkWritable(_ path: String) throws(CommandFailure) {

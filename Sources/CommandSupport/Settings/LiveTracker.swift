@@ -52,7 +52,7 @@ package func networkTracker(
   return tracker
 }
 
-/// A running tracker that feeds a pose source, either local or on the network.
+/// A running tracker, local or on the network, that feeds a pose source.
 package enum LiveTracker {
   case local(TrackerSession)
   case network(NetworkTrackerSession)
