@@ -17,8 +17,9 @@ public enum Cholesky {
   ///   - floor: the minimum of the squared diagonal elements of L; smaller squares are raised to
   ///     it. If it is nil, `limit` applies.
   ///   - limit: the value that every squared diagonal element of L must exceed if `floor` is nil.
-  /// - Returns: true with a floor. Without one, false if a squared diagonal element does not exceed
-  ///   `limit`; with a limit of 0, this means that the matrix is not positive definite.
+  /// - Returns: true with a floor. Without one, false if a squared diagonal element is not finite
+  ///   or does not exceed `limit`; with a limit of 0, this means that the matrix is not positive
+  ///   definite.
   public static func factor(
     _ matrix: inout MutableSpan<Double>, size: Int, floor: Double? = nil, limit: Double = 0
   ) -> Bool {
@@ -189,7 +190,7 @@ public struct SymmetricEigen: ~Copyable {
 // MARK: Orthonormal vectors (section 5.2.8)
 
 /// Makes vectors orthonormal in place by the modified Gram-Schmidt method, applied twice to each
-/// vector.
+/// vector. A vector whose length falls to 1e-200 or less is not normalised.
 public func orthonormalise(_ vectors: inout [[Double]]) {
   for i in vectors.indices {
     for _ in 0..<2 {
