@@ -16,6 +16,7 @@ extension CaptureServerTests {
         """
         <busconfig><type>session</type><listen>unix:path=\(socket)</listen>
         <policy context="default"><allow user="*"/><allow own="*"/><allow send_destination="*"/>
+        <allow receive_sender="*"/>
         </policy></busconfig>
         """, to: "bus.conf")
       let daemon = try RunningProgram(
