@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why an address must not be read.
+/// The reason why an address must not or cannot be read.
 public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   public var address: String
-  /// The rule that the address violates, such as "a remote playlist must not refer to local files".
+  /// What is wrong with the address: the rule that it violates, such as "a remote playlist must not
+  /// refer to local files", or why it cannot be used.
   public var rule: String
 
   public init(_ address: String, _ rule: String) {
@@ -83,7 +84,7 @@ public struct AccessRules: Sendable {
   ///
   /// - Parameters:
   ///   - path: the absolute path of the file, without symbolic links.
-  ///   - address: the address as written in the playlist, for the text of the refusal.
+  ///   - address: the address to name in the text of the refusal.
   /// - Throws: the refusal if the file must not be read.
   public func checkFile(_ path: String, address: String) throws(AccessRefusal) {
     guard case .folder(let folder) = origin else {

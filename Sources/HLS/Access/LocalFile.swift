@@ -22,7 +22,7 @@ public final class LocalFile: Sendable {
   ///
   /// - Parameters:
   ///   - path: the absolute path.
-  ///   - address: the address as written in the playlist, for the text of the refusal.
+  ///   - address: the address to name in the text of the refusal.
   ///   - rules: the access rules.
   /// - Throws: `.unreadable` if the file cannot be opened, or `.refused` if the rules forbid it or
   ///   it is not a regular file.

@@ -9,7 +9,7 @@ public struct NetworkAddress: Sendable, Equatable {
 
   private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-  /// Parses a numeric address. Returns nil if the text is not one. Brackets and an IPv6 zone are
+  /// Parses a numeric address. Returns nil for any other text. Brackets and an IPv6 zone are
   /// ignored.
   public init?(_ text: String) {
     var text = text[...]

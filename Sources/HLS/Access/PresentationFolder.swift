@@ -12,12 +12,12 @@ private import System
 public struct PresentationFolder: Sendable {
   /// The absolute path without symbolic links.
   public let path: String
-  /// Absolute paths of all files, grouped by file name.
+  /// Absolute paths of the files that were found, grouped by file name.
   private var files: [String: [String]] = [:]
-  /// Absolute paths of all files, in no particular order.
+  /// Absolute paths of the files that were found, in no particular order.
   public var paths: [String] { files.values.flatMap(\.self) }
-  /// Absolute paths of all playlists, sorted by depth and then by path. Playlists with the fewest
-  /// parent folders are first.
+  /// Absolute paths of the playlists that were found, sorted by depth and then by path. Playlists
+  /// with the fewest parent folders are first.
   public private(set) var playlists: [String] = []
 
   public static let deepest = 4

@@ -44,8 +44,8 @@ struct AudioCarrier {
 
   /// Returns the best carrier for each version of the sound. Carriers with a stated bit rate are
   /// better than those with a guessed one; otherwise a lower bit rate is better. The returned
-  /// carrier has the highest score of its version. A carrier with video is kept only if no carrier
-  /// without video offers the same treatment (multichannel or stereo).
+  /// carrier is given the highest score that any carrier of its version has. A carrier with video
+  /// is kept only if no carrier without video offers the same treatment (multichannel or stereo).
   static func cheapest(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
     var kept: [AudioCarrier] = []
     for carrier in carriers {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Ladder {
-  /// Creates a ladder from the renditions of a multivariant playlist in one language.
+  /// Creates a ladder for one language from the renditions of a multivariant playlist.
   ///
-  /// Each version of the sound is fetched from the playlist with the lowest bit rate: the
-  /// rendition's own playlist, or that of a variant whose segments contain the sound. Sound that is
-  /// marked as BINAURAL was made for headphones already, so it is used only if there is nothing
-  /// else.
+  /// Each version of the sound is fetched from a single playlist, which `AudioCarrier.cheapest`
+  /// selects: the rendition's own playlist, or that of a variant whose segments contain the sound.
+  /// Sound that is marked as BINAURAL was made for headphones, so it is used only if there is
+  /// nothing else.
   ///
   /// - Parameters:
   ///   - language: a language tag (RFC 5646). If it is nil or no rendition matches it, the
@@ -59,8 +59,8 @@ struct SpokenLanguage {
 
   /// Returns the renditions of an audio group that can be used: one for each CHANNELS value, in
   /// this language or without a stated language. Default renditions are preferred. Leaves out audio
-  /// descriptions and similar renditions, and those that only a user may select, such as
-  /// commentary, if there are others.
+  /// descriptions and similar renditions if there are others. Of the rest, leaves out those that
+  /// only a user may select, such as commentary, if there are others.
   func choose(_ group: [RenditionEntry]) -> [RenditionEntry] {
     var own = group.filter { rendition in
       guard let tag else { return true }

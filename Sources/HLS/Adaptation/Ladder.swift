@@ -11,7 +11,7 @@ public struct Rendition: Sendable, Equatable {
   public var uri: String
   /// Bit rate of everything that must be fetched, in bit/s, including video in the same segments.
   public var bitRate: Double
-  /// Whether the rendition has more than two channels. Stereo renditions are upmixed.
+  /// Whether the rendition has more than two channels. All other renditions count as stereo.
   public var isMultichannel: Bool
   /// The provider's preference (RFC 8216bis, SCORE): higher is better. Nil if it is not stated.
   public var score: Double?

@@ -65,7 +65,8 @@ public enum DownloadCourse: Sendable, Equatable {
   case goOn
   /// Stop the download and fetch the same segment in this lower rendition.
   case abandon(rendition: Int)
-  /// Stop the download of a replacement, because it would be late or the throughput is too low.
+  /// Stop fetching a queued segment again in another rendition, because the download would be late
+  /// or the throughput is too low.
   case giveUp
 }
 
@@ -78,13 +79,13 @@ public protocol AdaptationRule: Sendable {
   mutating func record(_ timing: SegmentTiming, rendition: Int)
   /// Decides whether to continue a running download. Called about ten times per second.
   ///
-  /// - Parameter secondsLeft: time until a replacement must have arrived, in s; nil if the download
-  ///   is not a replacement.
+  /// - Parameter secondsLeft: time until a segment that is fetched again in another rendition must
+  ///   have arrived, in s; nil for a new segment.
   mutating func course(
     of download: DownloadProgress, rendition: Int, secondsLeft: Double?, _ situation: PlaySituation
   ) -> DownloadCourse
   /// Returns a queued segment to fetch again in another rendition; nil if there is none. Called
-  /// before `next`, and repeatedly while the next segment cannot be fetched.
+  /// before `next`, and repeatedly while the next segment is not to be fetched yet.
   mutating func replacement(_ situation: PlaySituation, queue: [ReplaceableSegment]) -> Replacement?
   /// Reports that a replacement has been fetched and recorded, or that it could not be fetched. Not
   /// called if the download of the replacement was cancelled.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parameters of `RenditionChoice`. Ratios are throughput divided by a rendition's bit rate.
+/// The parameters of `RenditionChoice`. Throughput ratios are the throughput divided by a
+/// rendition's bit rate.
 public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Half-lives of the two throughput averages, in s. The estimated throughput is at most the lower
   /// average.
@@ -34,8 +35,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   public var earliestRescue = 0.75
   public var hopelessRescue = 0.45
 
-  /// Minimum ratio at which the throughput counts as recovered, for the bit rate of the cheapest
-  /// multichannel rendition.
+  /// Minimum throughput ratio that counts as recovered. The bit rate is that of the cheapest
+  /// multichannel rendition, as for all throughput ratios below.
   public var recovery = 1.3
   /// Time for which the throughput must stay recovered, in s. The time decreases linearly with the
   /// throughput ratio, from this value at `recovery` to half of it at `strongRecovery` and above.
@@ -54,8 +55,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Maximum fraction of a segment that may have been read when its replacement arrives.
   public var latestJoin = 0.7
 
-  /// Time after which playback starts even with a single segment, in s. With two segments, playback
-  /// starts at once.
+  /// Time since the beginning of fetching (`PlaySituation.elapsed`) after which playback starts
+  /// even with a single segment, in s. With two segments, playback starts at once.
   public var startPatience = 2.5
   /// Throughput ratio required to start in multichannel.
   public var startRatio = 1.5

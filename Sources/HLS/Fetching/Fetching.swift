@@ -59,7 +59,7 @@ public struct FetchedResource: Sendable, Equatable {
   /// address.
   public var address: ResourceAddress
   public var validator: FetchValidator?
-  /// Whether the caller's copy is up to date. `bytes` is empty then.
+  /// Whether the caller's copy is up to date. If so, `bytes` is empty.
   public var isUnchanged: Bool
 
   public init(

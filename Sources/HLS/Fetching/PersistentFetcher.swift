@@ -6,7 +6,8 @@ public struct PersistentFetcher: ResourceFetcher {
   public struct Persistence: Sendable {
     /// Maximum number of requests.
     public var attempts = 4
-    /// Wait before the second request, in s. Each further wait is twice as long.
+    /// Wait before the second request, in s. Each further wait is twice as long as the one before,
+    /// up to `longestWait`.
     public var firstWait = 0.25
     /// Maximum wait in s, even if the server requests a longer one.
     public var longestWait = 4.0

@@ -17,7 +17,8 @@ struct KeptFiles {
   var isStale = false
 
   /// Opens the folder of a rendition, and creates it if it does not exist. Reads what an earlier
-  /// keeper kept there, but ignores segments whose files are missing or have another size.
+  /// keeper kept there, but ignores segments whose files are missing or do not have the recorded
+  /// size.
   ///
   /// - Throws: `.cannotWrite` if the folder cannot be opened or created.
   init(_ entry: KeptRecord.Entry, in parent: KeptFolder) throws(KeepingError) {

@@ -7,7 +7,7 @@ public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
   case cannotWrite(path: String, reason: String)
   /// Another process is using the folder.
   case isInUse(path: String)
-  /// The folder holds other files, which might be overwritten.
+  /// The folder is not empty and has no valid record, so its files must not be overwritten.
   case isForeign(path: String)
   /// The folder holds another presentation.
   case holdsAnother(path: String, source: String)

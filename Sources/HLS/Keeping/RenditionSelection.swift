@@ -5,7 +5,7 @@ public struct RenditionSelection: Sendable {
   public enum Wish: Sendable, Equatable {
     /// The best multichannel rendition that can be decoded, and the best stereo one.
     case best
-    /// All audio, even if it cannot be decoded.
+    /// All renditions that `KeptRendition.all` returns, even if they cannot be decoded.
     case all
     /// The renditions with one of these names. A name can be a NAME attribute, an audio group, a
     /// `label` or a `shownName`. Case is ignored.

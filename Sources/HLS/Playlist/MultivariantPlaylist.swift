@@ -84,7 +84,7 @@ public struct AudioChannels: Sendable, Equatable {
     return parts.joined(separator: "/")
   }
 
-  /// Whether the sound was made for headphones already and must not be spatialised again.
+  /// Whether the sound was made for headphones, so that it must not be spatialised again.
   public var isBinaural: Bool { usages.contains("BINAURAL") }
 }
 

@@ -89,8 +89,8 @@ struct PlaylistReader {
   /// Returns the playlist. Call this method after the last line.
   ///
   /// - Throws: an error if the playlist mixes tags of media and multivariant playlists, if a
-  ///   multivariant playlist is empty, or if the sequence numbers of a media playlist are too
-  ///   large.
+  ///   multivariant playlist has neither variants nor audio renditions, or if the sequence numbers
+  ///   of a media playlist are too large.
   func playlist() throws(PlaylistError) -> Playlist {
     if let mediaTag, let multivariantTag {
       throw PlaylistError("it has both \(mediaTag) and \(multivariantTag)")

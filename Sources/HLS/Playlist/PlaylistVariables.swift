@@ -12,8 +12,8 @@ public struct PlaylistVariables: Sendable, Equatable {
   /// - Parameters:
   ///   - imported: the variables of the multivariant playlist, for IMPORT.
   ///   - query: the parameters of the playlist's own address, for QUERYPARAM.
-  /// - Throws: an error if the variable has no value, has an invalid name or is already defined, or
-  ///   if there are too many variables.
+  /// - Throws: an error if the tag names no variable, if the variable has no value, has an invalid
+  ///   name or is already defined, or if there are too many variables.
   mutating func define(
     _ attributes: AttributeList, imported: PlaylistVariables, query: [String: String]
   ) throws(PlaylistError) {

@@ -5,14 +5,15 @@
 /// of the interval finds nothing, the end moves to a later time. All times are in s, on one
 /// monotonic clock.
 ///
-/// A segment that is found 1 s late leaves the buffer 1 s shorter for the rest of playback.
+/// The prediction should be narrow, because a segment that is found 1 s late leaves the buffer 1 s
+/// shorter for the rest of playback.
 struct PublicationBeat: Sendable {
   /// Earliest expected time of the next segment, in s.
   private var earliest: Double
   /// Latest expected time of the next segment, in s.
   private var latest: Double
   private var lastLoad: Double
-  /// Whether a load since the newest segment has found nothing.
+  /// Whether a load has found nothing since the newest segment was found.
   private var hasLookedEarly = false
   /// Delay until the next attempt if a load after `latest` finds nothing, in s.
   private var patience = Self.leastPatience

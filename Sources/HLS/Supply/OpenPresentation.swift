@@ -21,8 +21,8 @@ public struct OpenPresentation: Sendable {
   public let areBinaural: [Bool]
   /// Descriptions of the renditions for a folder in which they are kept, in ladder order.
   public let keptRenditions: [KeptRendition]
-  /// Whether the presentation has multichannel renditions, regardless of the maximum bit rate and
-  /// the preferred treatment.
+  /// Whether there are multichannel renditions in the wanted language that can be decoded,
+  /// regardless of the maximum bit rate and the preferred treatment.
   public let hasMultichannelBeyond: Bool
   /// The start that the multivariant playlist prefers; nil if it has none.
   let start: PlaylistStart?

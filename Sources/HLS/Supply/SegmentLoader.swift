@@ -5,7 +5,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
   case fetch(FetchError)
   /// The playlist of the rendition could not be loaded. The text is the full reason.
   case playlist(FetchError, String)
-  /// The content is incomplete or is not audio. The text is the reason.
+  /// The content is incomplete, damaged or not audio. The text is the reason.
   case content(String)
   /// The segment cannot be decrypted. The text is the reason.
   case encryption(String)

@@ -24,7 +24,8 @@ public final class SegmentSupply: Sendable {
     /// Also the maximum staleness of a live playlist (`PlaylistFollower.staleness`) once the buffer
     /// is empty.
     public var patience = 15.0
-    /// Maximum number of requests for a segment in one rendition, if another request may succeed.
+    /// Maximum number of requests for a segment before another rendition is tried, if another
+    /// request may succeed.
     public var attempts = 3
     /// Number of consecutive gaps after which the supply of an on-demand presentation fails.
     public var mostGaps = 8

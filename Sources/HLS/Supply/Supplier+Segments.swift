@@ -5,7 +5,7 @@ extension Supplier {
     case here(SuppliedSegment)
     /// The download was too slow. Fetch the segment in this lower rendition.
     case abandoned(rendition: Int)
-    /// The download of a replacement was stopped, because the replacement would have been late or
+    /// The repeated download of a queued segment was stopped, because it would have been late or
     /// the throughput was too low.
     case givenUp
     /// A seek or a stop has cancelled the download.
@@ -263,7 +263,8 @@ extension Supplier {
 
   /// Downloads a segment, and reports its timing to the rule.
   ///
-  /// - Parameter number: the queue number of the segment that it replaces; nil for a new segment.
+  /// - Parameter number: the queue number of the segment if it is fetched again in another
+  ///   rendition; nil for a new segment.
   private mutating func download(
     _ segment: MediaSegment, _ rendition: Int, in timeline: RenditionTimeline,
     replacing number: Int?
@@ -309,8 +310,8 @@ extension Supplier {
     }
   }
 
-  /// Returns the time until a replacement must have arrived, in s. It is infinite before playback
-  /// may start, and 0 if the segment is no longer queued. Never returns nil.
+  /// Returns the time until a segment that is fetched again must have arrived, in s. It is infinite
+  /// before playback may start, and 0 if the segment is no longer queued. Never returns nil.
   private func secondsLeft(_ number: Int) -> Double? {
     let snapshot = queue.snapshot
     guard let queued = snapshot.segment(number) else { return 0 }

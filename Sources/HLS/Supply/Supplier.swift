@@ -9,7 +9,8 @@ struct Supplier {
   var timelines: [Int: RenditionTimeline] = [:]
   /// The rendition of the newest segment; nil before a playlist is loaded.
   var rendition: Int?
-  /// Start of the next segment, in s of presentation time; nil before the first playlist is loaded.
+  /// Start of the next segment, in s of presentation time; nil until a playlist is loaded or a seek
+  /// is handled.
   var cursor: Double?
   /// Gaps that are not yet queued. A gap is queued at once if the presentation is live, or else
   /// with the next segment or at the end.
