@@ -19,7 +19,8 @@ public final class FileSource: SoundSource {
   ///   - settings: determines the track, the interpretation of its channels and the use of its
   ///     level metadata.
   ///   - sampleRate: the rate to resample to, in Hz; nil for the file's own rate.
-  ///   - interrupt: makes every call throw `PlaybackError.interrupted` once it is raised.
+  ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`
+  ///     instead of reading or decoding more.
   /// - Throws: `PlaybackError.media` if the file cannot be read or its channels do not fit the
   ///   settings; `PlaybackError.interrupted`.
   public init(

@@ -10,7 +10,8 @@ internal import Surround
 ///
 /// The source compensates for the latency of the upmix by reading ahead. The upmix works in hops
 /// that are counted from the first frame of the source. After a seek, reading starts 1.5 s before
-/// the target. By the target, the state of the upmix is practically that of continuous reading.
+/// the target. At the target, the state of the upmix is then practically the same as after
+/// continuous reading.
 final class UpmixedSource: SoundSource {
   private let source: any SoundSource
   private let upmixer: Upmixer
@@ -26,8 +27,8 @@ final class UpmixedSource: SoundSource {
   /// The next frame to return, counted from the start frame of the last seek.
   private var next = 0
 
-  /// The time before the target of a seek at which reading starts, in seconds. Older input
-  /// contributes less than -100 dB.
+  /// Reading starts this long before the target of a seek, in seconds. Older input contributes less
+  /// than -100 dB.
   private static let prerollSeconds = 1.5
 
   /// Creates an upmixed source.

@@ -37,8 +37,8 @@ struct DemoTrack {
     gains = Self.gains(direction)
   }
 
-  /// Returns the gains that encode a plane wave of third order, in which rounding errors are set to
-  /// 0.
+  /// Returns the gains that encode a plane wave of third order. Gains that differ from 0 only by
+  /// rounding errors are set to 0.
   static func gains(_ direction: Direction) -> [Float] {
     SphericalHarmonics.evaluate(order: 3, direction.unitVector).map {
       abs($0) < 1e-9 ? 0 : Float($0)

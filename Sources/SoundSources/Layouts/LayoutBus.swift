@@ -12,7 +12,7 @@ private import Surround
 /// in the plane (Pulkki, J. Audio Eng. Soc. 45(6), 1997). A loudspeaker above or below ear height,
 /// or without two neighbours less than 150 degrees apart, goes to the nearest loudspeaker of the
 /// bus, in equal shares if several are equally near. These gains preserve energy. For a mono or
-/// stereo bus, layouts with more channels are folded down by ITU-R BS.775-4, annex 4.
+/// stereo bus, layouts with more channels are folded down according to ITU-R BS.775-4, annex 4.
 enum LayoutBus {
   /// Returns the smallest bus for several layouts. If one of them is a soundfield, the bus is a
   /// soundfield of the highest order that occurs, with a head-locked pair if any layout has one.

@@ -9,9 +9,9 @@ private import SignalProcessing
 /// The coefficients minimise the squared forward and backward errors (modified covariance method:
 /// L. Marple, IEEE Trans. ASSP 28(4), 1980). A small multiple of the identity is added to the
 /// matrix; without it, the rounding errors of pure tones would be predicted too. If this prediction
-/// grows or cannot be computed, Burg's method is used. The method is known from the restoration of
-/// recordings with gaps (I. Kauppinen and K. Roth, "Audio signal extrapolation: theory and
-/// applications", Proc. DAFx, 2002).
+/// grows or cannot be computed, Burg's method is used. Such extrapolation is known from the
+/// restoration of recordings with gaps (I. Kauppinen and K. Roth, "Audio signal extrapolation:
+/// theory and applications", Proc. DAFx, 2002).
 enum SignalExtension {
   /// The number of prediction coefficients.
   static let order = 64

@@ -53,7 +53,7 @@ final class EarMeter {
     folded = PlanarScratch(channels: 2, frames: blockFrames)
   }
 
-  /// Measures the next frames, channels x frames. Any number is allowed.
+  /// Measures the next frames, channels x frames. Any number of frames is allowed.
   func add(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames count: Int) {
     withUnsafeTemporaryAllocation(
       of: UnsafeMutablePointer<Float>.self, capacity: renderer.channels

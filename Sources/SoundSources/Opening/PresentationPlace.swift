@@ -22,9 +22,10 @@ package struct PresentationPlace {
   ///
   /// - Parameters:
   ///   - argument: a path, or an address with `file:`, `http:` or `https:`.
-  ///   - root: the folder that contains the files of a downloaded presentation. Nil for the parent
-  ///     or grandparent folder if its multivariant playlist refers to this playlist, otherwise for
-  ///     the playlist's own folder.
+  ///   - root: the folder that contains the files of a downloaded presentation. Nil selects
+  ///     `argument` if that is a folder. For a playlist, nil selects the parent or grandparent
+  ///     folder if its multivariant playlist refers to this playlist, and otherwise the playlist's
+  ///     own folder.
   ///   - remedy: how the user can choose a wider root, for the error message about a file outside
   ///     it.
   /// - Throws: `SoundOpeningError.noAddress`, `.noHost`, `.unreadable` or `.unreadableFolder`.

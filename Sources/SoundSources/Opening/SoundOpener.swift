@@ -23,16 +23,17 @@ public struct SoundOpener: Sendable {
     /// server. Otherwise the best rendition is always played. Default: true.
     public var followsLine = true
     /// The folder that contains the files of a downloaded presentation. Default: nil, which selects
-    /// the parent or grandparent folder if its multivariant playlist refers to this playlist,
-    /// otherwise the playlist's own folder.
+    /// the folder that the user names. If the user names a playlist, nil selects the parent or
+    /// grandparent folder if its multivariant playlist refers to this playlist, and otherwise the
+    /// playlist's own folder.
     public var root: String?
     /// How the user can choose another `root`, for the error message about a file outside it.
     public var rootRemedy: String?
     /// The folder in which fetched segments are kept as a presentation that plays without a server.
     /// Default: nil, which keeps nothing.
     public var keepFolder: String?
-    /// A flag that makes every call, including those of the sources, throw
-    /// `PlaybackError.interrupted` once it is raised.
+    /// A flag that, once raised, makes the opener and its sources throw `PlaybackError.interrupted`
+    /// instead of waiting, reading or decoding more.
     public var interrupt: InterruptFlag?
 
     public init() {}

@@ -7,8 +7,8 @@ internal import Rendering
 private import Surround
 
 extension HLSSource {
-  /// The shortest time between a change to another rendition and the end of the segment, in
-  /// seconds.
+  /// The shortest time that is planned between the end of a crossfade to another rendition and the
+  /// end of the segment, in seconds.
   private static let leastLeft = 0.1
   /// How long a segment is played before a change to stereo, in seconds. Meanwhile, the upmix
   /// settles.

@@ -56,16 +56,17 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   /// The length of the crossfade between two overlapping runs, in seconds.
   static let fadeSeconds = 0.15
-  /// The time before the target of a seek at which decoding starts, in seconds.
+  /// Decoding starts this long before the target of a seek, in seconds.
   private static let prerollSeconds = 0.25
 
   /// Starts to fetch the presentation and waits for its first segment.
   ///
   /// - Parameters:
-  ///   - supply: fetches the segments; it runs from now on.
+  ///   - supply: fetches the segments; this call starts it.
   ///   - settings: determines how channels are interpreted and how level metadata is applied.
   ///   - sampleRate: in Hz; nil for the rate of the first segment.
-  ///   - interrupt: makes every call throw `PlaybackError.interrupted` once it is raised.
+  ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`
+  ///     instead of waiting, reading or decoding more.
   /// - Throws: `PlaybackError.stream` if nothing in the presentation can be played; `.interrupted`.
   public init(
     _ supply: SegmentSupply, settings: RenderSettings, sampleRate: Int? = nil,

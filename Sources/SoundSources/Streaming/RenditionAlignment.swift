@@ -8,9 +8,9 @@ private import SignalProcessing
 ///
 /// The shift is found by the generalised cross-correlation with a flattened spectrum (C. Knapp and
 /// G. Carter, "The generalized correlation method for estimation of time delay", IEEE Trans. ASSP
-/// 24(4), 1976). Tones match at every period and get little weight, whereas transients get much.
-/// The exponent of the flattening is below 1, so that codec noise does not weigh as much as the
-/// sound.
+/// 24(4), 1976). Tones match at every period and get a low weight, whereas transients get a high
+/// weight. The exponent of the flattening is below 1, so that codec noise does not weigh as much as
+/// the sound.
 struct RenditionAlignment: Equatable {
   /// The number of frames by which the other version must move to later times to match the first
   /// version; negative for earlier times.

@@ -30,16 +30,17 @@ struct RenditionLevels {
   /// Returns the number of frames to add to a rendition's timestamps; 0 if no shift is known.
   func shift(of rendition: Int) -> Int { shifts[rendition] ?? 0 }
 
-  /// Returns a rendition's level, in dB. If the rendition was never compared, returns the level of
-  /// the rendition that was played last, or 0 dB.
+  /// Returns a rendition's level, in dB. If the rendition is not the reference and was never
+  /// compared, returns the level of the rendition that was played last, or 0 dB.
   func decibels(of rendition: Int) -> Double {
     whole.decibels(of: rendition) ?? latest.flatMap(whole.decibels) ?? 0
   }
 
   /// Returns the level, in dB, for a rendition without low-frequency effects that follows one with
   /// them. At this level, the loudness is the same as if the effects continued unchanged, unless
-  /// the level would exceed the average level by more than `mostExcess`. Returns nil if the two
-  /// renditions were never compared, or if there are neither coming sounds nor past effects.
+  /// the level would exceed the average level by more than `mostExcess`. Returns nil if the level
+  /// of one of the two renditions is unknown, or if there are neither coming sounds nor past
+  /// effects.
   ///
   /// - Parameters:
   ///   - rendition: the rendition without effects.

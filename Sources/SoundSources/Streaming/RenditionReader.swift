@@ -30,7 +30,8 @@ final class RenditionReader {
   ///   - isStart: whether the presentation begins with this segment.
   ///   - sampleRate: in Hz; nil for the rate of the segment.
   ///   - settings: the layout option, which is used if it fits the channels, and the dynamic range.
-  ///   - interrupt: makes every call throw `PlaybackError.interrupted` once it is raised.
+  ///   - interrupt: a flag that, once raised, makes the reader throw `PlaybackError.interrupted`
+  ///     instead of reading or decoding more.
   /// - Throws: `PlaybackError.media` if the segment cannot be decoded; `.interrupted`.
   init(
     _ segment: SuppliedSegment, rendition: Int, isStart: Bool, sampleRate: Int?,
@@ -111,7 +112,7 @@ final class RenditionReader {
   /// holds.
   func finish() { decoder.finish() }
 
-  /// Reads channels x frames at the current level.
+  /// Reads the next frames, channels x frames, at the current level.
   ///
   /// - Returns: the number of frames, at most `frames`; 0 if the next segment is needed, or at the
   ///   end.

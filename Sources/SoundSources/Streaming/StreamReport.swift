@@ -28,7 +28,7 @@ struct StreamReport {
       "\(fixed(length, decimals: 2)) s of sound is missing from \(clockText(seconds)) on\(reason)")
   }
 
-  /// Adds a change of rendition at a frame to the news. The reason is removed for the first
+  /// Adds to the news that the rendition changes at a frame. The reason is removed for the first
   /// rendition.
   mutating func note(_ change: RenditionNews, of rendition: Int, at frame: Int) {
     var change = change
