@@ -7,7 +7,7 @@ private import Glibc
 /// Before the first sound, a new goal applies at once. After that, the gain changes at a constant
 /// rate in dB/s until it reaches the goal.
 public struct GainPlanner: Sendable, Equatable {
-  /// The rate at which the gain changes, in dB/s; just below the documented limit of 1 dB/s.
+  /// The rate at which the gain changes, in dB/s; slow enough to be inaudible.
   public static let rate = 0.9
 
   /// The current gain, in dB.

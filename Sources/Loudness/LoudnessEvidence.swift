@@ -2,8 +2,8 @@
 
 /// The measured loudness of a section of sound, before and after rendering.
 public struct LoudnessMeasurement: Sendable, Equatable {
-  /// Loudness at the ears, in LUFS. The head faces the front, except in offline rendering with head
-  /// motion.
+  /// Loudness at the ears, in LUFS. The head faces the front, except in offline rendering, in which
+  /// it has the rendered pose or motion.
   public var ears: Double
   /// Loudness of the source's channels according to BS.1770-5, in LUFS; nil for a soundfield, or if
   /// it was not measured.
@@ -38,14 +38,15 @@ public struct LoudnessEvidence: Sendable, Equatable {
     }
   }
 
-  /// A statement that needs agreement counts only if it differs from the measured loudness of the
-  /// channels by at most this value, in LU.
+  /// Once there is a measurement, a statement that needs agreement counts only if it differs from
+  /// the measured loudness of the channels by at most this value, in LU.
   public static let agreement = 3.0
   /// The assumed loudness at the ears, in LUFS, as long as there is no evidence.
   public static let assumedLoudness = -14.0
 
   public var statement: Statement?
-  /// A measurement of the entire source, or of sections spread over it.
+  /// A measurement of the entire source, of sections spread over it, or of its beginning if no more
+  /// has been scanned.
   public var scan: LoudnessMeasurement?
   /// A measurement of what has been read so far.
   public var running: LoudnessMeasurement?

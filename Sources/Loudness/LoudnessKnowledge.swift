@@ -4,7 +4,8 @@
 public struct LoudnessKnowledge: Sendable, Equatable {
   /// The origin of the knowledge.
   public enum Origin: String, Sendable, Equatable {
-    /// A measurement of the entire source, or of sections spread evenly over it.
+    /// A measurement of the entire source, of sections spread evenly over it, or of its beginning
+    /// if no more has been scanned.
     case scan
     /// A statement in the source's metadata, such as dialnorm, an MP4 loudness box or tags.
     case metadata
@@ -37,8 +38,8 @@ public struct LoudnessTarget: Sendable, Equatable {
   public var minimumGain = -40.0
   /// The highest true peak of the output, in dBTP. The limiter enforces it.
   public var ceiling = -1.0
-  /// The largest reduction of the highest peak, in dB, for which a positive gain may rely on the
-  /// limiter. This bound applies only to sources whose true peak is known.
+  /// The largest amount by which a positive gain may make the limiter reduce the highest peak, in
+  /// dB. This bound applies only to sources whose true peak is known.
   ///
   /// With 0, a single click would make an entire programme quiet. Without a bound, a programme with
   /// a wide dynamic range would be limited all the time.
