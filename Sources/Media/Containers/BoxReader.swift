@@ -43,8 +43,8 @@ struct BoxReader {
     return source.bytes(at: box.start, count: Int(count))
   }
 
-  /// The end of the last whole box at the top level; 0 if there is none. A recording has two boxes
-  /// per second.
+  /// The end of the last whole box at the top level; 0 if there is none. The limit on the number of
+  /// boxes is higher here, because a recording has two boxes per second.
   var topEnd: Int64 {
     boxes(from: 0, to: source.byteCount ?? 0, limit: Self.maximumFragments).last?.end ?? 0
   }

@@ -6,7 +6,7 @@ import CFFmpeg
 /// Mutes invalid samples and rejects invalid frames.
 ///
 /// `TrackDecoder` (for files) and `SegmentDecoder` (for sequences of segments) track the position
-/// of each frame in time and replace missing frames by silence.
+/// of each frame in time and replace missing frames with silence.
 final class Decoder {
   enum Step {
     /// A frame is ready for `append`.

@@ -2,8 +2,8 @@
 
 private import Glibc
 
-/// Scales the decoded frames of an AAC stream by the reference level and the gains that the stream
-/// transmits.
+/// Scales the decoded frames of an AAC stream according to the reference level and the gains that
+/// the stream transmits.
 struct AACGain {
   let mode: DynamicRange
   private var levels = AACLevels()

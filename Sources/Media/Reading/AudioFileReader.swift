@@ -159,8 +159,8 @@ public final class AudioFileReader: @unchecked Sendable {
   /// format do not identify single frames (Matroska), an earlier frame is reached by decoding from
   /// the start, and a later one by decoding from the current position.
   ///
-  /// - Throws: `MediaError.interrupted` or `.readFailed`; `.seekFailed` if the file must be
-  ///   reopened and no longer has the track.
+  /// - Throws: `MediaError.interrupted` or `.readFailed`. If the file must be reopened, also the
+  ///   errors of opening it, and `.seekFailed` if it no longer has the track.
   public func seek(toFrame frame: Int) throws(MediaError) {
     let frame = max(0, min(frame, duration ?? frame))
     guard frame != position else { return }

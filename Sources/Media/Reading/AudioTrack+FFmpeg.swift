@@ -79,8 +79,8 @@ extension AudioTrack {
     return track
   }
 
-  /// Whether a FLAC file states that its channels are no loudspeakers. The comment has a mask of 0
-  /// then (RFC 9639, section 8.6.2), which libavformat ignores.
+  /// Whether a FLAC file states that its channels are not loudspeakers. Its comment then contains a
+  /// mask of 0 (RFC 9639, section 8.6.2), which libavformat ignores.
   private static func hasEmptyMask(
     _ stream: UnsafeMutablePointer<AVStream>, in demuxer: Demuxer
   ) -> Bool {

@@ -37,16 +37,15 @@ package struct WAVHeader {
     0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71,
   ]
 
-  /// Whether the format is WAVE_FORMAT_EXTENSIBLE, which labels channels and which samples of more
-  /// than 16 bits need. Mono and stereo need no labels.
+  /// Whether the format is WAVE_FORMAT_EXTENSIBLE. More than two channels need this format for
+  /// their labels, and integers of more than 16 bits need it with any number of channels.
   private var isExtensible: Bool { channels > 2 || encoding == .pcm24 }
 
   private var formatTag: UInt16 { encoding == .pcm24 ? Self.pcm : Self.float }
   private var bytesPerSample: Int { encoding == .pcm24 ? 3 : 4 }
 
   /// Returns the header of a file with `frames` frames. The length of the header does not depend on
-  /// `frames`.
-  /// If the samples have an odd number of bytes, a byte of padding must follow them.
+  /// `frames`. If the samples have an odd number of bytes, a byte of padding must follow them.
   package func bytes(frames: Int64) -> [UInt8] {
     let bytesPerFrame = channels * bytesPerSample
     let dataLength = UInt64(frames) * UInt64(bytesPerFrame)
