@@ -24,8 +24,9 @@ public struct BinauralFilters: Sendable {
   /// filters must apply it themselves.
   public internal(set) var equaliser: [Float]?
 
-  /// The delay of every filter relative to the impulse responses of the set, in seconds. It is the
-  /// same for every set, order and design.
+  /// The delay of the ear signals relative to the impulse responses of the set, in seconds. It is
+  /// the same for every set, order and design. All filters include it except direct filters, for
+  /// which `DirectionalMixer` adds it.
   ///
   /// Filters designed by magnitude least squares ring before their main peak and need this time.
   public static let delaySeconds = 0.001
@@ -43,7 +44,7 @@ public struct BinauralFilters: Sendable {
   /// Creates filters for loudspeakers only.
   ///
   /// - Parameters:
-  ///   - direct: the responses of all directions.
+  ///   - direct: the responses for all directions.
   ///   - sampleRate: the playback rate, in Hz.
   public init(direct: DirectionalBank, sampleRate: Double) {
     order = 0

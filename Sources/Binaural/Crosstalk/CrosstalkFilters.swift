@@ -3,7 +3,8 @@
 private import CRealtime
 package import SignalProcessing
 
-/// Filters from two ear signals to two loudspeakers, such that each ear hears only its own signal.
+/// Filters from two ear signals to two loudspeakers. They cancel the signal of each ear at the
+/// other ear.
 public struct CrosstalkFilters: Sendable, Equatable {
   /// The filters from the left ear's signal to the left and the right loudspeaker; 2 x taps.
   public let leftEar: [[Float]]

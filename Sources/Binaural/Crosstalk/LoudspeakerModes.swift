@@ -55,7 +55,7 @@ struct LoudspeakerModes {
     }
   }
 
-  /// Smooths the modes at high frequencies, where finer detail is individual to one ear.
+  /// Smooths the modes at high frequencies, where finer detail is specific to an individual ear.
   ///
   /// Above 4 kHz, the modes are averaged over a sixth of an octave; from 2 to 4 kHz, the averaging
   /// fades in.

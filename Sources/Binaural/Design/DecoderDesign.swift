@@ -33,8 +33,8 @@ public struct DecoderDesign: Sendable {
   public var order: Int
   public var equalisation: Equalisation
 
-  /// The frequency in Hz above which magnitudes are fitted, for every order: hearing evaluates
-  /// phase below it and level above it.
+  /// The frequency in Hz above which magnitude least squares fits the magnitudes, for every order:
+  /// hearing evaluates phase below it and level above it.
   static let cutOn = 1500.0
   /// The width of the crossfade from complex responses to magnitudes, which begins at `cutOn`, in
   /// octaves.
@@ -115,8 +115,9 @@ public struct DecoderDesign: Sendable {
     return Int(((needed > 1.25 * usual ? needed : usual) / 64).rounded(.up)) * 64
   }
 
-  /// Returns the coefficients of all bins: the least-squares fit to the complex responses and, from
-  /// `cutOn` up, to the magnitudes. A separate thread computes each ear.
+  /// Returns the coefficients of all bins: the least-squares fit to the complex responses and,
+  /// unless the method is `leastSquares`, from `cutOn` up to the magnitudes. A separate thread
+  /// computes each ear.
   ///
   /// The result is incomplete if `isCancelled` returned true.
   private func solve(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The measurements at one source distance: the distance with the most measurements, or the
-/// farthest one if several have the same number.
+/// The measurements at one source distance: the distance with the most measurements or, if several
+/// distances have the most, the largest of these.
 ///
 /// Near-field sets contain the same directions at several distances, which differ in level.
 struct DistanceShell {

@@ -8,7 +8,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   case cannotOpen(path: String, reason: String)
   /// The content is not SOFA, or it is damaged.
   case notSOFA(path: String, reason: String)
-  /// The content of a SOFA file failed a check; `check` describes the failure, with the values.
+  /// The set failed a check; `check` describes the failure, with the values.
   case refused(path: String, check: String)
   /// The reader was stopped because it took too long; `seconds` is the permitted time.
   case timedOut(path: String, seconds: Double)
@@ -50,7 +50,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Replaces control characters by spaces, so that text from a path or a file stays on one line.
+/// Replaces control characters with spaces, so that text from a path or a file stays on one line.
 func withoutControlCharacters(_ text: String) -> String {
   var scalars = String.UnicodeScalarView()
   for scalar in text.unicodeScalars {

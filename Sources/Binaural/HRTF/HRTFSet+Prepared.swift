@@ -7,9 +7,9 @@ extension HRTFSet {
   /// The time axis and the transfer functions are preserved: t = 0 stays t = 0, and a response at
   /// twice the rate has half the sample values. `taps` grows to hold the longest delay and the
   /// resampler's tail. Resampling and fractional delays use a Kaiser-windowed sinc (beta 12, 32
-  /// zero crossings on each side). The passband extends to 0.88 of the lower of the two Nyquist
-  /// frequencies, and images are below -100 dB from 1.12 times this frequency on. Ringing before
-  /// t = 0 is cut off.
+  /// zero crossings on each side). The passband extends to 0.88 times the lower of the two Nyquist
+  /// frequencies, and images are below -100 dB from 1.12 times that Nyquist frequency on. Ringing
+  /// before t = 0 is cut off.
   ///
   /// - Parameter newRate: the playback rate, in Hz; 8000 to 384000.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {

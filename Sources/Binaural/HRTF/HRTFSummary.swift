@@ -21,7 +21,7 @@ public struct HRTFSummary: Sendable, Equatable {
   public var measurements: Int?
   /// The contents of an accepted file; nil if the file was refused.
   public var content: Content?
-  /// Whether a decoder can be designed from the set.
+  /// Whether the file passed all checks, so that it can be used as an HRTF set.
   public var isUsable: Bool
   /// The reasons why the set is not usable; for a usable set, notes for the user.
   public var reasons: [String]

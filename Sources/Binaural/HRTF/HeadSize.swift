@@ -67,8 +67,8 @@ public struct HeadSize: Sendable, Equatable {
 }
 
 extension HRTFSet {
-  /// Returns the set for a head of another size: all interaural delays are scaled by `factor`, and
-  /// all magnitudes are unchanged.
+  /// Returns the set for a head of a different size: all interaural delays are scaled by `factor`,
+  /// and all magnitudes are unchanged.
   ///
   /// The responses of each ear are shifted by half the change. Up to 600 Hz, the change is that of
   /// the measured delay (`InterauralDelays`). From 2 kHz on it is smaller: it is multiplied by the

@@ -131,7 +131,8 @@ public struct RigidSphereHead: Sendable {
     return sum.map { Float($0) }
   }
 
-  /// The parameters as JSON, which is the text of the file `HRTF/rigid-sphere.json`.
+  /// The parameters as JSON. The file `HRTF/rigid-sphere.json` contains this text for the default
+  /// parameters.
   var parametersJSON: String {
     """
     {

@@ -40,8 +40,9 @@ public struct SofaLoader: Sendable {
 
   /// Reads a SimpleFreeFieldHRIR SOFA file.
   ///
-  /// The levels of lateral sources determine which channel is left. If the file contains several
-  /// distances, the one with the most measurements is used.
+  /// The levels of lateral sources determine which channel is left. If they do not distinguish the
+  /// ears, ReceiverPosition is used. If the file contains several distances, the one with the most
+  /// measurements is used.
   ///
   /// - Throws: `HRTFError` if the file cannot be read or used.
   public func load(_ path: String) throws(HRTFError) -> HRTFSet {

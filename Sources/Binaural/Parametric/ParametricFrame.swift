@@ -14,8 +14,8 @@ private import SignalProcessing
 /// pseudo-inverse of B.
 ///
 /// The ear signals are y = H s + M (x - B s), where H are the responses to the two directions and M
-/// is the linear decoder. If everything is diffuse, this is nearly M x. By the model, the energy at
-/// an ear should be H P H' + pd M M'. The estimate has less, by
+/// is the linear decoder. If everything is diffuse, this is nearly M x. According to the model, the
+/// energy at an ear should be H P H' + pd M M'. The energy of the estimate is lower by
 /// pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'. The gain of the residual x - B s is therefore raised
 /// until the energy is correct: the covariance of the ears is matched on its diagonal (after
 /// Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework for time-frequency

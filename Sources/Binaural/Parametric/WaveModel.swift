@@ -74,8 +74,8 @@ struct WaveModel {
   /// Returns the two directions, ordered such that the first is nearer to the direction of the
   /// strongest eigenvector.
   ///
-  /// If `pair` is 0, the direction of the eigenvector replaces the first direction; between 0 and
-  /// 1, the two are mixed.
+  /// If `pair` is 0, the direction of the eigenvector replaces the first direction. For values
+  /// between 0 and 1, the first direction is mixed with that of the eigenvector.
   @_noLocks
   private static func ordered(
     _ directions: (SIMD3<Double>, SIMD3<Double>), _ strongest: SIMD4<Double>, _ pair: Double
