@@ -4,8 +4,8 @@ internal import CRealtime
 
 /// A stereo limiter with look-ahead that keeps the true peak at or below a ceiling.
 ///
-/// The true peak includes the waveform between the samples. The limiter estimates the true peak at
-/// every sample rate by four-fold oversampling as in ITU-R BS.1770-5 Annex 2 (see
+/// The true peak includes the waveform between the samples. At every sample rate, the limiter
+/// estimates the true peak by four-fold oversampling as in ITU-R BS.1770-5 Annex 2 (see
 /// `TruePeakInterpolator`). The error of a given oversampling factor depends only on the ratio of
 /// frequency to sample rate, so low rates need no higher factor. Both channels have the same gain,
 /// which falls smoothly within the look-ahead and returns exponentially with the release time. The
@@ -62,7 +62,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private let gain: LimiterGain
   private let target: Float
   private let nyquistDecay: Float
-  /// If no sample magnitude of a context exceeds this value, no estimate can exceed the target.
+  /// If no sample magnitude of a context exceeds this value, no estimate from the samples of this
+  /// context alone can exceed the target.
   private let harmlessPeak: Float
   private let historySpan: Int
   private let historyCapacity: Int
