@@ -77,7 +77,7 @@ public struct AmplitudePanner: Sendable {
   }
 
   /// Returns the triangles of the convex hull, which have all other points on one side or in their
-  /// plane. Triangles in a plane with the listener are left out.
+  /// plane. Triangles whose plane contains the listener are left out.
   private static func hull(of points: [SIMD3<Double>]) -> [Triangle] {
     var triangles: [Triangle] = []
     for i in points.indices {

@@ -11,8 +11,8 @@ internal import SignalProcessing
 /// of the strongest source. Coherence separates ambience from sources, and the balance of the sides
 /// gives the position, as in Avendano and Jot, "A frequency-domain approach to multichannel upmix",
 /// J. Audio Eng. Soc. 52, 740, 2004. The coherence that unrelated signals show by chance is
-/// subtracted first. Power above the average ambience in the surrounding time and frequency range
-/// does not count as ambience.
+/// subtracted first. Power above `floorFactor` times the average ambience in the surrounding time
+/// and frequency range does not count as ambience.
 struct PrimaryAmbientSplit: ~Copyable {
   /// The spectrum of one analysis frame; real and imaginary parts are in separate planes.
   struct Spectra: ~Copyable {

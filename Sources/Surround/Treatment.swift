@@ -77,10 +77,10 @@ public struct Treatment: Sendable, Equatable {
 
   /// Folds a source down to plain stereo; nothing enters the soundfield.
   ///
-  /// Loudspeakers are mixed by the equations of ITU-R BS.775-4, annex 4 (centre and surrounds at
-  /// 0.7071, low-frequency effects left out). Other loudspeakers in the median plane have a gain of
-  /// 0.5 on both sides, and mono has a gain of 1. A soundfield is decoded to two cardioids that
-  /// face the two sides; head-locked stereo is added at gain 1.
+  /// Loudspeakers are mixed according to the equations of ITU-R BS.775-4, annex 4 (centre and
+  /// surrounds at 0.7071, low-frequency effects left out). Other loudspeakers in the median plane
+  /// have a gain of 0.5 on both sides, and mono has a gain of 1. A soundfield is decoded to two
+  /// cardioids that face the two sides; head-locked stereo is added at gain 1.
   public init(plain layout: ChannelLayout) {
     self.init(order: 1, inputs: layout.channelCount)
     switch layout {

@@ -3,11 +3,11 @@
 public import Ambisonics
 private import Geometry
 
-/// Pans the loudspeakers of a bed between other loudspeakers, to the directions seen from the head.
+/// Pans the loudspeakers of a bed, at their directions relative to the head, between other
+/// loudspeakers.
 ///
-/// Gains are computed at the points of a `PoseGrid` and ramped between them, as in
-/// `SpeakerBedRotator`. If the target is stereo, the sound is panned to five loudspeakers around
-/// the listener and then folded down.
+/// Gains are computed at the points of a `PoseGrid` and change linearly between them. If the target
+/// is stereo, the sound is panned to five loudspeakers around the listener and then folded down.
 ///
 /// ## Threading
 /// Call `process` from one thread at a time. The panner is meant for rendering to files: it
