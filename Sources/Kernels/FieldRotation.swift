@@ -129,7 +129,7 @@ private struct RowSums {
   }
 }
 
-/// Returns the number of rows to compute together, four or three, if `left` rows are left. Of five
+/// Returns the number of rows to compute together, four or three, if `left` rows remain. Of five
 /// rows, one is computed twice.
 @_noLocks
 @inline(__always)
