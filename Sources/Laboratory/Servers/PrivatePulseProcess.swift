@@ -20,7 +20,7 @@ public enum PrivatePulseError: Error, CustomStringConvertible {
   }
 }
 
-/// A child process that ends when this object is released, and also if this process dies.
+/// A child process that ends when this object is released, and also if the parent process dies.
 final class PrivatePulseProcess {
   /// The name of the program.
   let name: String

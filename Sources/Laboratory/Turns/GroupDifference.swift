@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The difference between the latencies of two groups at the same wait: analysis of covariance with
-/// a common slope (R. A. Fisher, Statistical Methods for Research Workers, 1932).
+/// The difference between the latencies of two groups of turns, corrected for the waits that the
+/// latencies include: analysis of covariance with a common slope (R. A. Fisher, Statistical Methods
+/// for Research Workers, 1932).
 package struct GroupDifference: Sendable, Equatable {
   /// Latency of the second group minus latency of the first, in the unit of the rows.
   package var difference: Double
   /// The standard error of `difference`.
   package var uncertainty: Double
 
+  /// The latency of a turn, and its wait: the time from the reading of the tracker's report to the
+  /// renderer's request for a pose.
   package typealias Row = (wait: Double, latency: Double)
 
   /// Fits parallel lines to both groups. Rows that deviate by more than three standard deviations

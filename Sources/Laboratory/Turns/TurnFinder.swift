@@ -7,12 +7,13 @@
 /// The finder makes two estimates. `half` is the best frame at which to split the recording: it
 /// minimises the squared difference from the first rendering before the split and from the second
 /// one after it (maximum likelihood for a step in white noise). `begin` and `settled` come from the
-/// progress of the change in windows of 2 ms, by projection on the difference of the two
+/// progress of the change in windows of 2 ms, by projection onto the difference of the two
 /// renderings.
 package struct TurnFinder: Sendable {
   /// A turn found in a recording. Positions are frames of the recording.
   package struct Turn: Sendable, Equatable {
-    /// The end of the last window, up to `half`, with less than a tenth of the change.
+    /// The end of the last window that starts at or before `half` and has less than a tenth of the
+    /// change; at most `half`, and `half` if there is no such window.
     package var begin: Double
     /// The instant of the turn: the frame that best separates the two renderings.
     package var half: Double

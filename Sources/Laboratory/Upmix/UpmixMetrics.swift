@@ -31,7 +31,7 @@ package struct UpmixMetrics: Codable {
   ///
   /// - Parameters:
   ///   - mix: the mix that was converted to 5.1.
-  ///   - projection: the projection on five stems of the mix: the centre, panned left, panned
+  ///   - projection: the projection onto five stems of the mix: the centre, panned left, panned
   ///     right, ambience left and ambience right.
   ///   - output: FL, FR, FC, SL, SR x frames, with the latency removed.
   package init(_ mix: UpmixMix, _ projection: UpmixProjection, output: [[Double]]) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The least-squares projection of signals on stems, through a filter of 512 taps per stem. The
+/// The least-squares projection of signals onto stems, through a filter of 512 taps per stem. The
 /// projection shows which stems a signal consists of.
 ///
 /// The normal equations are block Toeplitz, with one block for each lag between two taps. The

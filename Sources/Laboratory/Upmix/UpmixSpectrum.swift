@@ -75,8 +75,8 @@ struct Correlator {
     fft = DoubleFFT(size: 4 * reach)
   }
 
-  /// The spectra of a signal's blocks: `first` if it is the first signal of a pair, `second` if it
-  /// is the second one.
+  /// The spectra of a signal's blocks: `first` for use as the first signal of a pair, `second` for
+  /// use as the second.
   struct Blocks {
     var first: [(re: [Double], im: [Double])] = []
     var second: [(re: [Double], im: [Double])] = []

@@ -3,8 +3,8 @@
 import Glibc
 import HLS
 
-/// An exponentially weighted mean. The weight of a value halves each time that later values of the
-/// total weight `halfLife` are added. The bias of the initial value 0 is corrected.
+/// An exponentially weighted mean. The weight of a value halves whenever later values with a total
+/// weight of `halfLife` have been added. The bias of the initial value 0 is corrected.
 struct HalfLifeMean: Sendable {
   private let halfLife: Double
   private var sum = 0.0
