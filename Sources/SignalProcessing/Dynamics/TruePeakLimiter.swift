@@ -23,7 +23,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   /// The constant delay, in frames: 48 frames plus 1 ms (2 ms at 48 kHz; 80 frames at 32 kHz and
   /// below).
   public let latencyFrames: Int
-  /// The size of the saved state in bytes (about 5 kB at 48 kHz).
+  /// The size of the saved state in bytes (about 4.5 kB at 48 kHz).
   public let stateByteCount: Int
 
   /// The largest value of a quantity in each of the five cells of one context.
