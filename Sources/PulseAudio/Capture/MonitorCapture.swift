@@ -6,7 +6,7 @@ public import SoundServer
 
 /// Records a sink (through its monitor source) or another source as stereo float32.
 ///
-/// A capture ends when its sink or server is lost. Create a new one to continue.
+/// A capture ends when its sink, source or server is lost. Create a new one to continue.
 ///
 /// ## Threading
 /// The receiver is called on a thread that the capture owns. `stop` and `failure` may be called

@@ -32,8 +32,9 @@ public final class PulseSinkMonitor: SinkMonitor, CallbackTarget, @unchecked Sen
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - onChange: receives the sinks when they are first known, and again whenever one of them or
-  ///     the default sink changes. Receives an empty array when the server is lost.
+  ///   - onChange: receives the sinks when they are first known, and again whenever a sink appears,
+  ///     changes or disappears or the default sink changes. Receives an empty array when the server
+  ///     is lost.
   /// - Throws: `systemFailure`.
   public init(
     serverAddress: String? = nil, onChange: @escaping @Sendable ([Sink]) -> Void

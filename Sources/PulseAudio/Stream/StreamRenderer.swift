@@ -109,8 +109,9 @@ struct StreamRenderer {
   }
 
   /// Returns the presentation time of the next frame and updates `leastQueued`. The time comes from
-  /// the clock, which follows the server's answers to timing requests. Until the first answer, the
-  /// clock uses libpulse's interpolated latency or, without a report, the granted latency.
+  /// the clock, which follows the server's answers to timing requests. Until the first answer, and
+  /// until the next one after `relock`, the clock uses libpulse's interpolated latency or, without
+  /// a report, the granted latency.
   @_noLocks
   private mutating func presentationTime(_ stream: OpaquePointer, _ position: Int64) -> Int64 {
     let now = monotonic_nanoseconds()

@@ -51,8 +51,9 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// The time that each attempt to connect may take in total [ms]. Default: 2000.
   public var connectTimeoutMilliseconds = 2000
 
-  /// Whether the audio thread asks for real-time scheduling, or else for a higher priority. If
-  /// neither is permitted, it silently continues with its normal priority. Default: true.
+  /// Whether the audio thread asks for real-time scheduling or, if that is refused, for a higher
+  /// priority. If neither is permitted, it silently continues with its normal priority. Default:
+  /// true.
   public var raisesPriority = true
 
   /// The rules of an adaptive queue. Tests use shorter times.

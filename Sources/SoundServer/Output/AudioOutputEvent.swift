@@ -7,7 +7,8 @@ public struct AudioOutputEvent: Sendable, Equatable {
     case connected(sink: String)
     /// The connection was lost. `framesQueuedAtLoss` frames were written but will not be heard.
     case serverLost(reason: String, framesQueuedAtLoss: Int)
-    /// The sink was removed, and the server did not move the stream to another one.
+    /// The sink was removed and the server did not move the stream to another one, or the stream
+    /// cannot be opened after `serverLost` because the sink is missing or refuses it.
     case sinkLost(reason: String, framesQueuedAtLoss: Int)
     /// The server is connected, but it does not answer or does not request audio that is due.
     case serverFrozen
@@ -24,7 +25,7 @@ public struct AudioOutputEvent: Sendable, Equatable {
     /// The queue ran dry; `total` is the number of underruns so far.
     case underrun(total: Int)
     /// The depth of the queue or the state of rewriting changed: after the queue ran low or a quiet
-    /// minute passed, or because rewriting was found not to work, or to work again.
+    /// minute passed, or because rewriting was found not to work or is tried again.
     case queueChanged(milliseconds: Double, rewriting: QueueRewriting)
     /// Everything that was written before `drain` has been played.
     case drained

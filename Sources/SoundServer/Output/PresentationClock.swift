@@ -4,10 +4,10 @@
 ///
 /// Frames play at a constant rate, so time is a linear function of the stream position, and only
 /// its offset is estimated: as the mean of the first 24 reports, then by a first-order low-pass
-/// filter with that memory. If `reportsAreEarly`, the filter follows later times faster than
-/// earlier ones. A report more than 30 ms off is ignored as an outlier, but the third one in
-/// succession restarts the estimate.
-package struct PresentationClock {
+/// filter with that memory. If `reportsAreEarly`, a filter that follows later times faster than
+/// earlier ones replaces both. A report more than 30 ms off is ignored as an outlier, but the third
+/// one in succession restarts the estimate.
+struct PresentationClock {
   /// The largest error of a report that counts as jitter [ns].
   private static let toleranceNanoseconds = 30e6
   private static let reportsToBelieveAJump = 3

@@ -44,7 +44,7 @@ package struct Watchdog {
   /// and nothing is to be done.
   ///
   /// - Parameters:
-  ///   - lastRequest: when audio was last requested.
+  ///   - lastRequest: when the server last requested audio or the queue was last topped up.
   ///   - isRequestDue: false while the stream is paused, suspended, draining or drained.
   ///   - queueDuration: how long the server can play without a request.
   package mutating func check(
