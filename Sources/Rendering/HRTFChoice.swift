@@ -9,7 +9,7 @@ private import Surround
 public struct HRTFChoice: Sendable {
   /// The HRTF set as read, before it is resampled or scaled to the head of the listener.
   public let set: HRTFSet
-  /// Notes about the HRTF set for the listener, one sentence each.
+  /// Notes for the listener about the HRTF set, one sentence each.
   public let notes: [String]
 
   private let interrupt: InterruptFlag?

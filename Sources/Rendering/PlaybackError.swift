@@ -10,7 +10,7 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   case media(MediaError)
   case hrtf(HRTFError)
   case tracking(HeadTrackingError)
-  /// The sound server or the connection to it failed, for the given reason.
+  /// The sound server or the requested output cannot be used, for the given reason.
   case output(String)
   /// The direct decoder was requested, but the source is not a loudspeaker layout.
   case directNeedsSpeakers

@@ -84,8 +84,8 @@ public struct RenderSettings: Sendable, Equatable {
   public var spatialization = Spatialization.all
   /// How the level metadata of AC-3, E-AC-3 and AAC is applied. Default: line mode.
   public var dynamicRange = DynamicRange.line
-  /// The loudness at the ears to which every source is brought during playback, in LUFS. Default:
-  /// nil, which leaves the loudness unchanged. To render to a file, measure the loudness first with
+  /// The target loudness of every source at the ears during playback, in LUFS. Default: nil, which
+  /// leaves the loudness unchanged. To render to a file, measure the loudness first with
   /// `OfflineRenderer.measureLoudness`.
   public var loudness: Double?
   /// The conversion of stereo to 5.1, which applies only to stereo that is rendered spatially.

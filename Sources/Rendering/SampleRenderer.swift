@@ -28,7 +28,7 @@ internal import SignalProcessing
 public final class SampleRenderer: @unchecked Sendable {
   /// The underlying renderer, which gives access to gain, mode, levels, latency and tail.
   public let renderer: Renderer
-  /// Notes about the HRTF set for the listener, one sentence each.
+  /// Notes for the listener about the HRTF set, one sentence each.
   public let notes: [String]
 
   /// The number of input channels.

@@ -16,9 +16,9 @@ public protocol StreamedSource: SoundSource {
   /// Makes the current call of `read` and all later ones throw `PlaybackError.interrupted` instead
   /// of waiting. Any thread may call this function.
   func abandon()
-  /// A function that measures the loudness at the ears of a short sound, in LUFS; it returns nil
-  /// for silence. Its arguments are the layout and the samples, channels x frames. The source uses
-  /// it to bring all renditions to the same loudness; without this function, their levels are not
+  /// A function that measures how loud a short sound is at the ears, in LUFS; it returns nil for
+  /// silence. Its arguments are the layout and the samples, channels x frames. The source uses it
+  /// to bring all renditions to the same loudness; without this function, their levels are not
   /// matched.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)? { get set }
 }

@@ -143,8 +143,8 @@ package final class HeadToStageSource: @unchecked Sendable {
     }
   }
 
-  /// The time between two samples of the tracker, in seconds; 0 before the first sample or without
-  /// a tracker.
+  /// The time between two samples of the tracker, in seconds: 0 before the first sample or without
+  /// a pose source, and 0.02 until the interval is known.
   var sampleSeconds: Double {
     guard case .source(let source) = place else { return 0 }
     return source._withUnsafeGuaranteedRef { Double($0.sampleIntervalOfPass) * 1e-9 }

@@ -11,8 +11,8 @@ internal import SignalProcessing
 /// it, and whether its sum comes from a single rendering with the poses that were played. It keeps
 /// the state of the limiter every `stateFrames` frames.
 ///
-/// Frames count from the last reset. Frame n of the output is what the limiter returns for frame n
-/// of the sum; the limiter delays the sound itself.
+/// Frames count from the last reset. Frame n of the output is what the limiter returns when it
+/// receives frame n of the sum, so it contains an earlier frame of the sound.
 ///
 /// ## Threading
 /// Use it on the audio thread only. It does not allocate, lock or wait.

@@ -33,7 +33,9 @@ public struct RewritePolicy: Sendable {
   public var correctionIntervals = 1.5
   /// The longest duration of a correction, in seconds.
   public var longestCorrectionSeconds = 0.040
-  /// The length of the crossfade to the queued sound at the end of a window, in seconds.
+  /// The length of the crossfade to the queued sound at the end of a window, in seconds. A
+  /// crossfade at the start has the same length if the new sound cannot continue the queued sound
+  /// exactly.
   public var fadeSeconds = 0.005
   /// The duration of the shortest window that is rewritten, in seconds.
   public var shortestSeconds = 0.012
