@@ -65,8 +65,8 @@ final class PlayedHead: Sendable {
       }, calibration: options.calibration)
   }
 
-  /// Returns the settings of a session, with the connected earphones as trackers unless the caller
-  /// has other providers.
+  /// Returns the settings of a session. The connected earphones are added as trackers if
+  /// `usesEarphones` is true and the caller has set no providers.
   private static func trackerSettings(_ options: PlayerOptions) -> TrackerSettings {
     var settings = options.trackerSettings
     if options.usesEarphones, settings.providers.isEmpty {

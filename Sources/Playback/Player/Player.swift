@@ -169,8 +169,8 @@ public final class Player: @unchecked Sendable {
 
   /// Connects to the sound server and begins to play.
   ///
-  /// - Throws: `PlaybackError.output` if the server refuses the stream, or does not answer within
-  ///   2 s. The player is then stopped.
+  /// - Throws: `PlaybackError.output` if the server cannot be reached, has no usable sink, refuses
+  ///   the stream or does not answer within 2 s. The player is then stopped.
   public func start() throws(PlaybackError) {
     head.start()
     conductor.start()
@@ -245,7 +245,8 @@ public final class Player: @unchecked Sendable {
 
   /// Changes the HRTF set, equalisation, decoder design, bus order, headphones and head size during
   /// playback. The other settings stay as they are. Another thread designs the decoder, which is
-  /// then faded in without a click. `.decoderChanged` or `.decoderKept` reports the result.
+  /// then faded in without a click. `.decoderChanged` or `.decoderKept` reports the result, unless
+  /// a newer request replaces this one before its design starts.
   public func decode(by settings: RenderSettings) { rendering.decode(by: settings) }
 
   /// Moves the front of the stage to the current direction of the head, within 0.4 s.
@@ -326,13 +327,11 @@ public final class Player: @unchecked Sendable {
   /// Returns the sink that the player will use: the requested one, the default sink or the first
   /// one. Returns nil if the server has no sink.
   ///
-  /// - Throws: `PlaybackError.output` if the server does not answer or has no sink of the requested
-  ///   name.
-  private static func sink(
-    _ options: PlayerOptions, _ client: SoundServerClient
-  ) throws(PlaybackError) -> Sink? {
-    do throws(SoundServerError) {
-      let sinks = try client.sinks()
+  /// - Throws: `PlaybackError.output` if the server cannot be reached, does not answer or has no
+  ///   sink with the requested name.
+  private static func sink(_ options: PlayerOptions) throws(PlaybackError) -> Sink? {
+    do throws(PulseAudioError) {
+      let sinks = try SinkList.read(serverAddress: options.serverAddress)
       if let name = options.sinkName {
         guard let sink = sinks.first(where: { $0.name == name }) else {
           throw .unknownSink(name: name, available: sinks.map(\.name))

@@ -72,8 +72,8 @@ public struct PlayerOptions: Sendable {
   public var head = HeadChoice.automatic
   /// Settings that the trackers do not report themselves, such as the tracker's axes.
   public var trackerSettings = TrackerSettings()
-  /// Whether AirPods and Galaxy Buds that are connected over Bluetooth are trackers too. Default:
-  /// true.
+  /// Whether AirPods and Galaxy Buds that are connected over Bluetooth count as trackers, unless
+  /// `trackerSettings` contains providers. Default: true.
   public var usesEarphones = true
   /// Returns the user's calibration of a tracker, which applies in addition to any calibration that
   /// the tracker itself reports. Called on the tracker's thread when a tracker is opened. Default:

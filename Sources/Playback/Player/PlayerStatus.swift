@@ -29,7 +29,7 @@ public struct PlayerStatus: Sendable {
   public var mode: StageMode
   /// How the programme is rendered now, for which device, and why.
   public var route: RouteDecision
-  /// The state of the head pose; nil if no tracker or pose source supplies live poses.
+  /// The state of the head pose; nil if the head is recorded or `PlayerOptions.head` is `.none`.
   public var head: HeadPoseStatus?
   public var tracker: TrackerDescription?
   public var output: AudioOutputStatus
@@ -48,7 +48,8 @@ public enum PlayerEvent: Sendable, Equatable {
   case tracker(TrackerEvent)
   /// An event of the tracker on the device relative to which the stage stands still.
   case deviceTracker(TrackerEvent)
-  /// Something was wrong with the source, but playback continued.
+  /// Something is wrong with the source, or there is a note about a newly chosen HRTF set. Playback
+  /// continues.
   case warning(String)
   /// Playback has stopped because the source is not delivering sound.
   case buffering
