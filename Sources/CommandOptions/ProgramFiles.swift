@@ -24,8 +24,8 @@ public struct ProgramFiles: Sendable {
     return ProgramFiles(folder: String(path[..<slash]))
   }
 
-  /// Returns the path of an executable next to this one or in `libexec/stillstage` under the same
-  /// prefix; nil if it is missing.
+  /// Returns the path of the executable with this name, in `folder` or in `libexec/stillstage`
+  /// under the same prefix; nil if it is in neither.
   public func executable(_ name: String) -> String? {
     ["\(folder)/\(name)", "\(folder)/../libexec/stillstage/\(name)"].first { path in
       access(path, X_OK) == 0

@@ -39,8 +39,8 @@ public enum ManualPage {
 
 /// Text in man(7) macros.
 enum Roff {
-  /// Returns `text` with the characters escaped that roff would interpret: backslashes, hyphens,
-  /// and a full stop or apostrophe at the start.
+  /// Escapes the characters of `text` that roff would interpret: backslashes, hyphens, and a full
+  /// stop or apostrophe at the start.
   static func escaped(_ text: String) -> String {
     var result = ""
     for character in text {
