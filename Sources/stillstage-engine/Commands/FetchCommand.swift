@@ -52,8 +52,8 @@ private func jobs(
   }
 }
 
-/// Throws an error if the output folder is inside the source folder, because a later fetch would
-/// treat the output as part of the source.
+/// Throws an error if the output folder is the source folder or is inside it, because a later fetch
+/// would treat the output as part of the source.
 private func refuseNesting(
   of output: String, in place: PresentationPlace
 ) throws(CommandFailure) {

@@ -18,7 +18,7 @@ final class PlayerReporter {
   private var mutedFrames = 0
   /// The last decision about the route; nil before the first one.
   private var told: RouteDecision?
-  /// The first error of reading or seeking in the source, as text; nil if there was none.
+  /// The text of the first error in reading the source or seeking in it; nil if there was none.
   private(set) var failure: String?
   /// The rendition that is playing; nil before the first one and if the source has no renditions.
   private var rendition: RenditionNews?
