@@ -15,8 +15,8 @@ struct AdaptationRow: Encodable {
   let stallPercent: Double
   let flipsPerMinute: Double
   let multichannelPercent: Double
-  /// Time on a recovered connection until multichannel sound returns, in s; nil if the connection
-  /// never recovered during stereo.
+  /// Mean time on a recovered connection until multichannel sound returns, in s; nil if the
+  /// connection never recovered during stereo.
   let restoreSeconds: Double?
   /// Time to the first sound, in s; nil if nothing played.
   let startSeconds: Double?

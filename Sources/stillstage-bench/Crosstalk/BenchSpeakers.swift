@@ -10,18 +10,19 @@ import Playback
 import Rendering
 import SoundSources
 
-/// One row of `bench speakers`: one HRTF set and one position of the head.
+/// One row of `bench speakers`: one HRTF set and one position of the head, with or without
+/// cancellation.
 struct SpeakersRow: Encodable {
   let set: String
   let head: String
   let cancelling: Bool
   let angleDegrees: Double
-  /// Level of an ear's own signal above the other ear's signal, in dB: the mean over the third
-  /// octaves from 315 Hz to 8 kHz.
+  /// Level of an ear's own signal above the other ear's signal at that ear, in dB: the mean over
+  /// the third octaves from 315 Hz to 8 kHz.
   let separationDecibels: Double
   let separationInThirdOctaves: [Double]
   let frequencies: [Double]
-  /// Deviation of an ear's own spectrum from its mean, in dB rms.
+  /// Deviation of the spectrum of an ear's own signal from the mean of that spectrum, in dB rms.
   let colourationDecibels: Double
   /// The largest boost that cancellation needs in any third octave, in dB.
   let boostDecibels: Double

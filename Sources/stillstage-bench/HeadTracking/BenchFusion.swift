@@ -104,7 +104,7 @@ private struct FusionTrial {
       driftDegreesPerMinute: accuracy.driftDegreesPerMinute, microsecondsPerSample: cost)
   }
 
-  /// Returns a panel with the error over time, reduced to less than 4000 points per line.
+  /// Returns a panel with the error over time, reduced to fewer than 4000 points per line.
   private static func panel(_ path: String, _ course: FusionAccuracy.Course) -> ChartPanel {
     let step = max(1, course.times.count / 2000)
     let kept = stride(from: 0, to: course.times.count, by: step)

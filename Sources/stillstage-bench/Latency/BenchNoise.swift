@@ -49,7 +49,7 @@ final class BenchNoise: SoundSource {
 
   func seek(toFrame frame: Int) throws(PlaybackError) { position = frame }
 
-  /// Renders one period of the noise for a head at `yaw` (degrees), with the engine of `render`.
+  /// Renders two periods of the noise for a head at `yaw` (degrees), with the engine of `render`.
   /// Returns the second period, in which the sound is in its steady state.
   static func rendered(yaw: Double, sampleRate: Int) throws(CommandFailure) -> EarSound {
     try playing { () throws(PlaybackError) in

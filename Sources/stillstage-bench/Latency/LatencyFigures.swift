@@ -13,7 +13,7 @@ struct ChainFigures: Codable {
   /// Time from the tracker report to the midpoint of the turn in the recording, over the steps
   /// without an injected delay: the latency.
   var latency: Distribution?
-  /// Time from the tracker report to the first tenth of the turn.
+  /// Time from the tracker report until a tenth of the turn is complete.
   var begin: Distribution?
   /// Time from the tracker report until the turn is within a tenth of complete.
   var settled: Distribution?
@@ -37,7 +37,8 @@ struct ChainFigures: Codable {
   /// end of the run.
   var rewriteMarginMilliseconds: Double
   var capture: CaptureCheck
-  /// The result for the delay that was injected on purpose; nil if none was.
+  /// The result for the delay that was injected on purpose; nil if there was none, or if too few
+  /// steps were measured.
   var injected: InjectedDelay?
   /// The values of `latency`, in the order of the steps.
   var latencies: [Double]

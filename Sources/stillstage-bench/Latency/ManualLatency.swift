@@ -20,7 +20,8 @@ struct ManualReport: Codable {
   var lagMilliseconds: Double
   /// Standard error of the lag, estimated from the fit, in ms.
   var uncertaintyMilliseconds: Double
-  /// Remaining difference of heard and tracked yaw after correction of the lag, in degrees rms.
+  /// Remaining difference between heard and tracked yaw after correction for the lag, in degrees
+  /// rms.
   var residualDegrees: Double
   /// Difference between the tracker's extreme yaws, in degrees.
   var reachDegrees: Double

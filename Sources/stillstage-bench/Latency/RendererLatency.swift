@@ -23,7 +23,7 @@ struct RendererFigures: Codable {
   var halfMilliseconds: Double
   /// `halfFrames` plus one block, in ms, for a pose that changes just after a block began.
   var worstMilliseconds: Double
-  /// The delay of the sound itself through the renderer, in frames; `halfFrames` includes it.
+  /// The delay that the limiter adds to the sound, in frames; `halfFrames` includes it.
   var soundLatencyFrames: Int
   /// The duration of a render call, in ms.
   var render: Distribution?
@@ -78,7 +78,7 @@ struct RendererLatency {
   /// Renders noise during which the poses change.
   ///
   /// - Returns: the output, the first frame with the new poses, the duration of each call in ms,
-  ///   and the delay of the sound in frames.
+  ///   and the limiter's delay in frames.
   private func play(
     block: Int, changeAfter: Int
   ) throws(CommandFailure) -> (EarSound, Int, [Double], Int) {

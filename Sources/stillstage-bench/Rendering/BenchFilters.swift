@@ -17,8 +17,9 @@ final class BenchFilters {
     hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
   }
 
-  /// Returns the filters of the default HRTF set, or decaying noise if the job needs another
-  /// length. For a symmetric job, the right ear's filters are the mirror image of the left ear's.
+  /// Returns the filters of the default HRTF set, or decaying noise if the job needs filters with a
+  /// different length. For a symmetric job, the right ear's filters are the mirror image of the
+  /// left ear's.
   func filters(for job: BenchJob) throws(CommandFailure) -> BinauralFilters {
     let designed = try design(order: job.order)
     let filters = designed.taps == job.taps ? designed : Self.noise(job.order, taps: job.taps)

@@ -8,8 +8,8 @@ struct BenchPlan {
   var orders: [Int]
   var blocks: [Int]
   /// Whether to measure only the main rows: blocks of 32 and 128 frames if either is requested,
-  /// libspatialaudio and the reference only at the lowest order, and no loudspeaker layouts or
-  /// other filter lengths.
+  /// complete render calls only with 128 frames, libspatialaudio and the reference only at the
+  /// lowest order, and no loudspeaker layouts or other filter lengths.
   var isQuick: Bool
 
   static let beds: [(name: String, speakers: [Speaker])] = {
@@ -25,8 +25,8 @@ struct BenchPlan {
       ?? .ambisonics(order: job.order, convention: .ambiX, headLocked: false)
   }
 
-  /// The jobs in the order of measurement. Each decoder job is next to the bare loop that it is
-  /// compared with.
+  /// The jobs in the order of measurement. A decoder job that is compared with a bare loop is next
+  /// to that loop.
   var jobs: [BenchJob] {
     var jobs: [BenchJob] = []
     let judged = blocks.filter { $0 == 32 || $0 == 128 }

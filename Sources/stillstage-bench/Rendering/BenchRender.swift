@@ -63,7 +63,7 @@ extension BenchJob {
 }
 
 /// Takes the operation counts from the program with counters (Tests/CountedSections), unless this
-/// program has counters itself. The counts stay unchanged if there is no such program.
+/// program has counters itself. The counts stay unchanged if there is no such program or it fails.
 private func count(_ rows: inout [BenchRow], _ command: ParsedCommand) {
   guard BenchOperations.now == nil, let program = Peer.program("stillstage-bench-counted") else {
     return
