@@ -8,7 +8,7 @@ import Glibc
 /// player. On success, the answer is the binary record of `writeAnswer`, with exit code 0.
 /// Otherwise it is one line `cannot-open: ...`, `not-sofa: ...` or `refused: ...` (the failed check
 /// with its numbers), then the known properties of the file as `key=value` lines, with exit code 1.
-/// After wrong usage, the exit code is 2.
+/// If the usage is wrong, the exit code is 2.
 func run(_ arguments: [String]) -> Never {
   setLimits()
   guard arguments.count == 2 else {
