@@ -40,7 +40,7 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
   ///   - sampleRate: the sample rate of the recording, 1 to 384000 [Hz]. The recording of a stereo
   ///     sink with this rate is bit-exact.
   ///   - fragmentMilliseconds: the interval at which audio is delivered.
-  ///   - timeoutMilliseconds: the time that the server has to answer.
+  ///   - timeoutMilliseconds: the time within which the server must answer, in total.
   ///   - receiver: receives the audio.
   /// - Throws: `unsupportedSampleRate`, `unknownSink`, `noSink`, `streamRefused`, `noServer`,
   ///   `serverSilent` or `systemFailure`.

@@ -2,9 +2,9 @@
 
 /// Determines when the queue is rewritten, and limits the share of one core that rewriting takes.
 ///
-/// A refresh is answered at once, but at most twice per interval. As long as rewrites change the
-/// queue, they continue without refreshes, one every 1.5 intervals. The interval is 10 ms, or 20,
-/// 40, 80 or 160 ms if rendering is slow. Times are CLOCK_MONOTONIC nanoseconds.
+/// A refresh is answered at once, but at most twice per interval. Until the queue needs no change,
+/// rewrites continue without refreshes, one every 1.5 intervals. The interval is 10 ms, or 20, 40,
+/// 80 or 160 ms if rendering is slow. Times are CLOCK_MONOTONIC nanoseconds.
 struct RewriteSchedule {
   /// The largest share of one core's time that rewriting may take.
   static let largestShare = 0.25

@@ -9,7 +9,7 @@ public enum PulseSinkList {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - timeoutMilliseconds: the time that the server has to answer.
+  ///   - timeoutMilliseconds: the time within which the server must answer, in total.
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   public static func read(
     serverAddress: String? = nil, timeoutMilliseconds: Int = 2000
