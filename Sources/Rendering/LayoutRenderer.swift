@@ -36,8 +36,8 @@ public enum OutputLayout: String, Sendable, CaseIterable {
 ///
 /// Without a head trajectory the renderer only converts the channels (`Conversion`). With one, it
 /// rotates everything against the head except low-frequency effects and head-locked stereo. A
-/// source that is not to be rendered spatially is played as plain stereo by the front pair and is
-/// not rotated.
+/// source that is not to be rendered spatially becomes plain stereo for the front pair and is not
+/// rotated.
 public final class LayoutRenderer: RenderedSound {
   public let layout: ChannelLayout
   public var sampleRate: Int { source.sampleRate }
@@ -63,7 +63,7 @@ public final class LayoutRenderer: RenderedSound {
   /// Creates a renderer for a source that is ready to be rendered.
   ///
   /// - Parameters:
-  ///   - source: a source that needs no further preparation, such as an upmix.
+  ///   - source: a source that needs no further preparation: no upmix, no change of its channels.
   ///   - isSpatial: false to render the source as plain stereo from the front pair, without
   ///     rotation.
   ///   - target: the output layout.

@@ -25,7 +25,8 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   /// because its delay is longer.
   case decoderIsLater
   case opening(SoundOpeningError)
-  /// A presentation that is fetched during playback is not available, for the given reason.
+  /// A presentation cannot be fetched, or contains nothing that can be played, for the given
+  /// reason.
   case stream(String)
   /// The caller's interrupt ended the operation.
   case interrupted

@@ -23,7 +23,7 @@ public enum Spatialization: String, Sendable, CaseIterable {
 }
 
 extension ChannelLayout {
-  /// Whether the layout is something other than mono or stereo.
+  /// Whether the layout is neither mono nor stereo.
   package var isMultichannel: Bool { self != .mono && self != .stereo }
 }
 

@@ -16,7 +16,7 @@ internal import Surround
 ///
 /// ## Threading
 /// One thread at a time calls `process`, which allocates nothing, takes no lock and never waits.
-/// Any thread may use the gains, the mode and the counters.
+/// Any thread may use the gain, the mode, the levels and the counters.
 public final class Renderer: @unchecked Sendable {
   /// The way in which a source is rendered.
   public enum Mode: Int, Sendable, CaseIterable {

@@ -10,7 +10,7 @@ public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertib
   case unreadable(String, reason: String)
   /// The folder that contains the files of the presentation cannot be read.
   case unreadableFolder(path: String)
-  /// The playlists of the presentation cannot be used, for the given reason.
+  /// The playlists of the presentation cannot be fetched or used, for the given reason.
   case presentation(String)
   /// The user asked to keep the presentation, but named a file.
   case fileCannotBeKept(String)

@@ -58,7 +58,7 @@ public protocol SoundSource: AnyObject {
   /// Whether the sound was already made for headphones and must not be rendered spatially again.
   /// Default: false.
   var isBinaural: Bool { get }
-  /// The matrix encoding by which the two channels carry additional ones; nil if there is none or
+  /// The matrix encoding that lets the two channels carry additional ones; nil if there is none or
   /// the source does not state it. Default: nil.
   var matrixEncoding: MatrixEncoding? { get }
   /// How the listener can get the same programme with more channels; nil if no such way is known or

@@ -64,11 +64,12 @@ struct RewritePlan {
 /// Renders windows of the queue again if the head has not turned as predicted.
 ///
 /// The filters are first filled with past input at the poses that were played, so that the new
-/// sound continues the old one exactly; only the poses differ from there on. The limiter continues
-/// from its state before the window. For about the first millisecond of the window (half the
-/// limiter's delay), the output still consists of old sums, and only the limiter's gain fades from
-/// old to new. At the end of the window, the output returns to the queued sound in a short
-/// crossfade. The next rewrite should replace that crossfade before it plays.
+/// sound continues the old one exactly; only the poses differ from there on. If the old sound is a
+/// mixture of two renderings at that point, the new sound is crossfaded with it instead. The
+/// limiter continues from its state before the window. For about the first millisecond of the
+/// window (half the limiter's delay), the output still consists of old sums, and only the limiter's
+/// gain fades from old to new. At the end of the window, the output returns to the queued sound in
+/// a short crossfade. The next rewrite should replace that crossfade before it plays.
 ///
 /// ## Threading
 /// Use it on the audio thread only. It does not allocate, lock or wait.
@@ -249,8 +250,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Replaces frames of the old sound by the new rendering, in place, with crossfades at the start
-  /// and at the end of the window.
+  /// Replaces frames of the old sound with the new rendering, in place, with crossfades at the
+  /// start and at the end of the window.
   ///
   /// - Parameter at: the output frame of the first sample of `kept` and `new`.
   @_noLocks
