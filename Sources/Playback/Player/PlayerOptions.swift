@@ -27,7 +27,8 @@ public enum StageMode: String, Sendable, CaseIterable {
 
 /// The origin of the head pose.
 public enum HeadChoice: Sendable {
-  /// The first head tracker that appears. Without a tracker, the head is assumed to face the front.
+  /// The first head tracker that appears; if there are several, preferably that of the earphones
+  /// that play the sound. Without a tracker, the head is assumed to face the front.
   case automatic
   /// The tracker with this ID, as soon as it is connected.
   case tracker(String)
@@ -70,7 +71,7 @@ public struct PlayerOptions: Sendable {
   public var render = RenderSettings()
   /// The origin of the head pose. Default: the first head tracker that appears.
   public var head = HeadChoice.automatic
-  /// Settings that the trackers do not report themselves, such as the tracker's axes.
+  /// Settings that trackers do not report themselves, such as their axes.
   public var trackerSettings = TrackerSettings()
   /// Whether AirPods and Galaxy Buds that are connected over Bluetooth count as trackers, unless
   /// `trackerSettings` contains providers. Default: true.

@@ -51,7 +51,7 @@ public enum PlayerEvent: Sendable, Equatable {
   /// Something is wrong with the source, or there is a note about a newly chosen HRTF set. Playback
   /// continues.
   case warning(String)
-  /// Playback has stopped because the source is not delivering sound.
+  /// Playback has stopped because the source is not delivering sound fast enough.
   case buffering
   case resumed
   case modeChanged(StageMode)

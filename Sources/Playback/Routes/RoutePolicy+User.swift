@@ -30,8 +30,8 @@ extension RoutePolicy {
       path: folder.configPath, reason: "the value '\(text)' of '\(name)' must be one of \(words)")
   }
 
-  /// Returns the settings for individual sinks in `config.json`, by the sound server's names for
-  /// them.
+  /// Returns the settings for individual sinks in `config.json`; the keys are the sound server's
+  /// names for the sinks.
   ///
   /// - Throws: an error that describes what is wrong with the file.
   public static func sinks(

@@ -52,8 +52,8 @@ public struct Programme: Sendable, Equatable {
 public struct RoutePolicy: Sendable, Equatable {
   /// The kind of device that all routes are assumed to have. Default: as the sound server reports.
   public var choice = RouteChoice.automatic
-  /// Settings for individual sinks, by the sound server's names for them. They apply only if
-  /// `choice` is automatic. Default: none.
+  /// Settings for individual sinks; the keys are the sound server's names for the sinks. The
+  /// settings apply only if `choice` is automatic. Default: none.
   public var sinks: [String: SinkPermission] = [:]
   /// Whether loudspeakers get crosstalk-cancelled sound instead of plain stereo. If true, devices
   /// of unknown kind count as loudspeakers. Default: false.
