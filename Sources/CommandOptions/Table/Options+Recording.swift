@@ -89,7 +89,7 @@ public enum CodecChoice: String, Sendable, CaseIterable {
 
 /// `--stereo`: the stereo track that is made from first-order sound.
 public enum StereoPairChoice: String, Sendable, CaseIterable {
-  /// W + Y and W - Y.
+  /// (W + Y) / 2 and (W - Y) / 2: cardioids to the left and right.
   case wy
   /// Cardioids at 55 degrees to either side.
   case xy

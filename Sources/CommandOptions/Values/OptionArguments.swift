@@ -33,7 +33,7 @@ extension ValueForm where Value == LoudnessChoice {
 
 /// `--predict`: how far ahead the head pose is predicted.
 public enum PredictChoice: Sendable, Equatable {
-  /// Prediction by the measured latency.
+  /// Prediction by the measured latency, within limits.
   case auto
   case off
   /// Prediction by a fixed time in milliseconds, independent of the latency.
@@ -68,7 +68,7 @@ extension ValueForm where Value == RenditionsChoice {
 
 /// `--tracker`: the head tracker that rotates the stage.
 public enum TrackerArgument: Sendable, Equatable {
-  /// The first available tracker, including one that is connected later.
+  /// The first available head tracker, including one that is connected later.
   case auto
   case none
   /// The tracker with this ID from `stillstage trackers`, a network tracker such as `osc:9000`, or
