@@ -27,7 +27,7 @@ func demoCommand(
   try play(command)
 }
 
-/// Plays the built-in scene. The head pose comes from a tracker if a usable one is connected,
+/// Plays the built-in scene. The head pose comes from a head tracker if a usable one is connected,
 /// otherwise from the built-in head motion.
 func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
   var options = PlayerOptions()
