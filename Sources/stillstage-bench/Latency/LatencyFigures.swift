@@ -10,8 +10,8 @@ struct ChainFigures: Codable {
   var steps: Int
   /// The number of steps that are not found in the recording, for example because sound was lost.
   var unreadableSteps: Int
-  /// Time from the tracker report to the midpoint of the turn in the recording, over the steps
-  /// without an injected delay: the latency.
+  /// The latency: the time from the tracker report to the midpoint of the turn in the recording,
+  /// for the steps without an injected delay.
   var latency: Distribution?
   /// Time from the tracker report until a tenth of the turn is complete.
   var begin: Distribution?

@@ -29,8 +29,9 @@ struct LatencySetting: Codable, Hashable {
   /// The requested depth of the queue, in ms; nil for the player's default.
   var queueMilliseconds: Double?
 
-  /// Returns the player's options. The bench sets the mode of the output only here.
-  func playerOptions(on server: LatencyServer, head: HeadPoseSource) -> PlayerOptions {
+  /// Returns the player's options. Only here does `bench latency` enable or disable rewriting.
+  func playerOptions(server address: String?, sink: String?, head: HeadPoseSource) -> PlayerOptions
+  {
     var options = PlayerOptions()
     options.output = output == .native ? .pipeWire : .pulseAudio
     options.serverAddress = output == .native ? server.socketPath : server.address
@@ -55,9 +56,7 @@ struct LatencySetting: Codable, Hashable {
 /// The server that a setting is measured on.
 final class LatencyServer {
   let address: String?
-  /// The path of PipeWire's own socket; nil for a PulseAudio server or the current one.
-  private(set) var socketPath: String?
-  /// The sink to play to and to record from.
+  /// The sink to play to and to record from; nil for the default sink.
   let sink: String?
   let timing: TimedCapture.Timing
   private var pulse: PrivatePulseServer?

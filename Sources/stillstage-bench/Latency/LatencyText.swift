@@ -111,7 +111,7 @@ extension ChainFigures {
 
 extension LatencyReport {
   /// Histograms of the latency. If there are several settings, a second panel shows the 95th
-  /// percentile of the latency over the depth of the queue.
+  /// percentile of the latency over the median delay of queue and sink.
   var chart: Chart {
     let histogram = ChartPanel(
       xLabel: "latency (ms)", yLabel: "turns (%)",
