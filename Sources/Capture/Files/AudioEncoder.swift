@@ -11,21 +11,22 @@ final class AudioEncoder {
     case flac
   }
 
-  /// An error code of FFmpeg and its text.
+  /// An error of FFmpeg, as text.
   struct Failure: Error { let reason: String }
 
-  /// The number of frames of every packet but the last.
+  /// The number of frames in each packet except the last.
   let packetFrames: Int
   private let context: UnsafeMutablePointer<AVCodecContext>
   private let frame: UnsafeMutablePointer<AVFrame>
   private let packet: UnsafeMutablePointer<AVPacket>
   private var nextFrame: Int64 = 0
-  /// The codec's header, which FLAC replaces by a final one at the end.
+  /// The codec's header, which FLAC replaces with a final one at the end.
   private(set) var header: [UInt8]
 
   /// Opens the encoder.
   ///
-  /// - Throws: `Failure` if FFmpeg lacks the encoder or the encoder rejects the format.
+  /// - Throws: `Failure` if FFmpeg lacks the encoder, the encoder rejects the format, or memory
+  ///   runs out.
   init(_ kind: Kind, channels: Int, sampleRate: Int) throws(Failure) {
     av_log_set_level(AV_LOG_QUIET)
     let (codec, sampleFormat) =
@@ -89,9 +90,9 @@ final class AudioEncoder {
 
   /// Encodes `count` frames: `packetFrames`, or fewer at the end.
   ///
-  /// - Parameter fill: writes the frames into the planes, or into the one plane of interleaved
-  ///   samples.
-  /// - Returns: the packets that are complete.
+  /// - Parameter fill: writes the frames: for AAC, into one plane for each channel; for FLAC,
+  ///   interleaved into a single plane.
+  /// - Returns: the packets that are now complete.
   func encode(
     frames count: Int, fill: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Void
   ) throws(Failure) -> [[UInt8]] {

@@ -4,21 +4,24 @@ import Media
 
 /// A FLAC file with 24 bits per sample (RFC 9639).
 ///
-/// Frames are appended as the encoder completes them. Each frame can be decoded alone, so a file
-/// that ends early plays to its last whole frame. The number of frames in STREAMINFO is updated
-/// after every segment. The checksum of the sound is 0 (unknown) until the end.
+/// FLAC frames are appended as the encoder completes them. Each FLAC frame can be decoded alone, so
+/// a file that ends early plays to its last whole FLAC frame. The number of frames of sound in
+/// STREAMINFO is updated after every segment. The checksum of the sound is 0 (unknown) until the
+/// end, and stays 0 after an error.
 final class FLACBody: RecordingBody {
   let segmentSeconds = 0.5
   private(set) var storedFrames: Int64 = 0
   private let format: RecordingFormat
   private let encoder: AudioEncoder
   private let path: String
-  /// Samples that do not fill an encoder frame yet, frames x channels.
+  /// Samples that do not fill a FLAC frame yet, frames x channels.
   private var rest: [Float] = []
 
-  /// Offset of STREAMINFO: behind the mark `fLaC` and the header of the block.
+  /// Offset of STREAMINFO: after the mark `fLaC` and the header of the block.
   private static let informationOffset: Int64 = 8
 
+  /// Opens the encoder.
+  ///
   /// - Throws: `RecordingError.encodingFailed` if the encoder cannot be opened.
   init(_ format: RecordingFormat, path: String) throws(RecordingError) {
     self.format = format
@@ -83,11 +86,12 @@ final class FLACBody: RecordingBody {
   }
 
   /// STREAMINFO (RFC 9639, section 8.2) with the number of stored frames. The encoder's checksum
-  /// and frame sizes are right only at the end of a whole recording.
+  /// and sizes of FLAC frames are right only at the end of a whole recording.
   private func information(isFinal: Bool) -> [UInt8] {
     var information = encoder.header
     guard !isFinal, information.count == 34 else { return information }
-    // The total has 36 bits and shares its first byte with the sample size. 0 means unknown.
+    // The total has 36 bits and shares its first byte with the sample size. 0 means that the total
+    // is unknown.
     let total = storedFrames < 1 << 36 ? storedFrames : 0
     information.replaceSubrange(4..<10, with: [UInt8](repeating: 0, count: 6))
     information[13] = information[13] & 0xF0 | UInt8(total >> 32)
@@ -97,7 +101,7 @@ final class FLACBody: RecordingBody {
   }
 
   /// The block VORBIS_COMMENT (RFC 9639, section 8.6). Without a mask, decoders assume
-  /// loudspeakers; a mask of 0 states that the channels are none.
+  /// loudspeakers; a mask of 0 states that the channels are not loudspeakers.
   private var comments: [UInt8] {
     var comments: [String] = []
     if format.channels > 2 {

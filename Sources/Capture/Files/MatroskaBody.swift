@@ -5,8 +5,9 @@ import Glibc
 
 /// A Matroska file with PCM, written by libavformat. Each segment is a cluster.
 ///
-/// libavformat writes into memory. A segment goes from there to the file in one piece, and the
-/// changes at the end of the recording follow only when what they refer to is in the file.
+/// libavformat writes into memory. A segment goes from there to the file in one piece. At the end
+/// of the recording, earlier bytes are changed only when everything that they then refer to is in
+/// the file.
 final class MatroskaBody: RecordingBody {
   let segmentSeconds = 0.5
   private(set) var storedFrames: Int64 = 0
@@ -16,6 +17,8 @@ final class MatroskaBody: RecordingBody {
   private let context: UnsafeMutablePointer<AVFormatContext>
   private let packet: UnsafeMutablePointer<AVPacket>
 
+  /// Prepares the multiplexer.
+  ///
   /// - Throws: `RecordingError.encodingFailed` if FFmpeg cannot write Matroska.
   init(_ format: RecordingFormat, path: String) throws(RecordingError) {
     av_log_set_level(AV_LOG_QUIET)
@@ -55,7 +58,7 @@ final class MatroskaBody: RecordingBody {
 
   func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError) {
     let bytes = segment.bytes(format.codec)
-    // Timestamps are whole milliseconds, which blocks of a tenth of a second reach at most rates.
+    // Timestamps are whole milliseconds. At most rates, a block of 0.1 s lasts exactly that long.
     let step = max(1, format.sampleRate / 10)
     var done = 0
     while done < segment.frames {
@@ -64,7 +67,7 @@ final class MatroskaBody: RecordingBody {
       try writeBlock(bytes[range], at: storedFrames + Int64(done), frames: count)
       done += count
     }
-    // The multiplexer holds the last block back until another one follows, even if that is empty.
+    // The multiplexer holds the last block back until another one follows, which may be empty.
     // Writing no packet ends the cluster.
     try writeBlock([], at: storedFrames + Int64(segment.frames), frames: 0)
     try require(av_write_frame(context, nil))
@@ -75,7 +78,7 @@ final class MatroskaBody: RecordingBody {
   func finish(
     _ output: RecordingOutput, tuning: String, isWhole: Bool
   ) throws(RecordingError) {
-    // The index of libavformat has the clusters that are missing after an error.
+    // After an error, libavformat's index would list clusters that are missing from the file.
     guard isWhole else { return }
     try require(av_write_trailer(context))
     try staged.apply(to: output)
@@ -109,7 +112,7 @@ final class MatroskaBody: RecordingBody {
 /// Output of a multiplexer of libavformat, kept in memory until `apply`.
 private final class StagedOutput {
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
-  /// The bytes behind the end of the file.
+  /// The bytes that follow the end of the file.
   private var tail: [UInt8] = []
   /// The size of the file at the latest `apply`.
   private var fileSize = 0

@@ -3,13 +3,13 @@
 import Glibc
 import Media
 
-/// A QuickTime movie that survives the end of its writer (Apple, QuickTime File Format; fragments:
-/// ISO 14496-12, section 8.8).
+/// A QuickTime movie that can be read even if the program is killed while it writes (Apple,
+/// QuickTime File Format; fragments: ISO 14496-12, section 8.8).
 ///
-/// While the recording runs, the file is a fragmented movie: an empty `moov` box, then a `moof` and
-/// an `mdat` box for every segment. At the end, a plain `moov` box is appended, and 16 bytes at the
-/// start turn everything between the type and that box into one `mdat` box. The file is whole
-/// before and after those 16 bytes.
+/// While the recording runs, the file is a fragmented movie: a `moov` box without samples, then a
+/// `moof` and an `mdat` box for every segment. At the end, a plain `moov` box is appended, and 16
+/// bytes at the start turn everything between the `ftyp` box and that box into one `mdat` box. The
+/// movie can be read both before and after they are written.
 ///
 /// A first-order soundfield has three tracks: AAC in stereo, PCM, and metadata. Other sound has one
 /// PCM track.
@@ -27,10 +27,12 @@ final class MovieBody: RecordingBody {
   private var aac: MovieTrack?
   private var metadata: MovieTrack?
 
-  /// The sample rates of first-order recordings, in Hz.
+  /// The sample rates that a movie with a first-order soundfield can have, in Hz.
   static let stereoRates = StereoTrack.sampleRates
 
-  /// - Throws: `RecordingError.encodingFailed` if FFmpeg has no AAC encoder.
+  /// Prepares the tracks.
+  ///
+  /// - Throws: `RecordingError.encodingFailed` if the AAC encoder cannot be opened.
   init(_ format: RecordingFormat, path: String) throws(RecordingError) {
     self.format = format
     self.path = path
@@ -51,7 +53,8 @@ final class MovieBody: RecordingBody {
     aac.alternateGroup = 1
     aac.delay = Int64(StereoTrack.delay)
     self.aac = aac
-    // Players that do not know the group play all enabled tracks, so only one of the pair is.
+    // Players that do not know the group play all enabled tracks, so only one track of the group is
+    // enabled.
     sound = MovieTrack(2, .pcm(format))
     sound.isEnabled = false
     sound.alternateGroup = 1
@@ -139,7 +142,7 @@ final class MovieBody: RecordingBody {
       sequence: sequence, frame: storedFrames, packet: Int64(aac?.sizes.count ?? 0),
       soundTrack: sound.identifier)
     // FFmpeg rejects a file that ends within a moof box. If this process is killed while it writes,
-    // the file ends with a free box instead, which readers skip.
+    // the file ends within a free box instead, which readers skip.
     let header = Array(bytes[..<8])
     let cover = BoxBytes.of { box in
       box.put(UInt32(bytes.count))

@@ -60,7 +60,8 @@ struct MovieFragment {
     }
   }
 
-  /// All frames are one sample: readers need far less memory and time than for one sample a frame.
+  /// Adds the frames as one sample. With one sample per frame, readers would need far more memory
+  /// and time.
   private func writeSound(to moof: inout BoxBytes, track: UInt32, at frame: Int64, offset: Int) {
     guard frames > 0 else { return }
     writeRun(to: &moof, track: track, time: frame, flags: 0x300, count: 1, offset: offset) {
@@ -105,7 +106,7 @@ enum MetadataSample {
   }
 
   /// Returns a JSON object with the second, the peak level of each channel in dB relative to full
-  /// scale, and the note.
+  /// scale (at least -200), and the values of the note that are known.
   static func json(_ segment: RecordingSegment, second: Int64, channels: Int) -> String {
     let peaks = (0..<channels).map { channel in
       var peak: Float = 0

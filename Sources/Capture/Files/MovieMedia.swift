@@ -5,7 +5,7 @@ import Media
 
 /// The kind of samples of a track in a movie, and their description in the `stsd` box.
 enum MovieMedia {
-  /// AAC in stereo; `header` is the AudioSpecificConfig.
+  /// AAC in stereo; `header` is the AudioSpecificConfig. The rate is in Hz, the bit rate in bit/s.
   case aac(header: [UInt8], sampleRate: Int, bitRate: Int)
   case pcm(RecordingFormat)
   /// One JSON object per sample.
@@ -16,7 +16,7 @@ enum MovieMedia {
 
   var isSound: Bool { if case .metadata = self { false } else { true } }
 
-  /// Bytes of every sample; 0 if they differ.
+  /// The size of every sample in bytes; 0 if the sizes differ.
   var sampleSize: Int { if case .pcm(let format) = self { format.bytesPerFrame } else { 0 } }
 
   func writeDescription(to boxes: inout BoxBytes) {
@@ -121,8 +121,8 @@ extension BoxBytes {
 }
 
 extension ChannelLayout {
-  /// The tag and the bitmap of Core Audio's `AudioChannelLayout` (CoreAudioBaseTypes.h). Channels
-  /// without a meaning are `DiscreteInOrder`.
+  /// The tag and the bitmap of Core Audio's `AudioChannelLayout` (CoreAudioBaseTypes.h). A layout
+  /// without a tag is `DiscreteInOrder`.
   fileprivate var coreAudioTag: (tag: UInt32, bitmap: UInt32) {
     let count = UInt32(channelCount)
     switch self {

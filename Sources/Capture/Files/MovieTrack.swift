@@ -5,16 +5,16 @@ struct MovieTrack {
   let identifier: UInt32
   let media: MovieMedia
   var isEnabled = true
-  /// Tracks with the same number other than 0 are alternatives.
+  /// Tracks with the same number are alternatives, unless the number is 0.
   var alternateGroup: Int16 = 0
   /// The type of a reference to another track, and the number of that track.
   var reference: (type: String, track: UInt32)?
-  /// The number of samples before the first one that is presented: the delay of the encoder.
+  /// The number of frames before the first one that is presented: the delay of the encoder.
   var delay: Int64 = 0
 
   /// Offset and number of samples of each chunk.
   private(set) var chunks: [(offset: Int64, samples: UInt32)] = []
-  /// The size of each sample in bytes; empty if all have the same.
+  /// The size of each sample in bytes; empty if all samples have the same size.
   private(set) var sizes: [UInt32] = []
   /// Runs of samples with the same duration.
   private(set) var durations: [(count: UInt32, ticks: UInt32)] = []
@@ -26,7 +26,7 @@ struct MovieTrack {
     self.media = media
   }
 
-  /// Adds a chunk of samples with sizes of their own.
+  /// Adds a chunk of samples, each with its own size in bytes and duration in ticks.
   mutating func add(offset: Int64, sizes new: [Int], ticks: [Int]) {
     guard !new.isEmpty else { return }
     chunks.append((offset, UInt32(new.count)))
@@ -34,14 +34,14 @@ struct MovieTrack {
     for ticks in ticks { add(count: 1, ticks: ticks) }
   }
 
-  /// Adds a chunk of samples of one tick and of the track's size.
+  /// Adds a chunk of samples that last one tick and have the size of the track's samples.
   mutating func add(offset: Int64, frames: Int) {
     guard frames > 0 else { return }
     chunks.append((offset, UInt32(frames)))
     add(count: frames, ticks: 1)
   }
 
-  /// Shortens the last sample that is longer than `excess` ticks by `excess`.
+  /// Subtracts `excess` ticks from the last sample that lasts longer than that.
   mutating func shortenLast(by excess: Int64) {
     guard excess > 0, let index = durations.lastIndex(where: { Int64($0.ticks) > excess }) else {
       return

@@ -25,7 +25,7 @@ extension RecordingError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .exists(let path):
-      "\(printable(path)): exists already; choose another name or ask for it to be overwritten"
+      "\(printable(path)): already exists; choose another name, or allow overwriting"
     case .isDirectory(let path):
       "\(printable(path)): is a directory; choose the name of a file in it"
     case .notRegularFile(let path):
@@ -33,11 +33,11 @@ extension RecordingError: CustomStringConvertible {
     case .cannotCreate(let path, let reason):
       "\(printable(path)): cannot be created (\(printable(reason))); choose another folder"
     case .diskFull(let path):
-      "\(printable(path)): no space is left on the disk, so the recording has stopped; "
-        + "the file plays to this point; free some space"
+      "\(printable(path)): no space is left on the disk or in the quota, so nothing more "
+        + "can be recorded; sound that is already in the file can be played; free some space"
     case .fileTooLarge(let path):
-      "\(printable(path)): the file system allows no larger file, so the recording has stopped; "
-        + "the file plays to this point; use another disk"
+      "\(printable(path)): the file system or a limit of the process allows no larger file; "
+        + "sound that is already in the file can be played; use another disk, or raise the limit"
     case .writeFailed(let path, let reason):
       "\(printable(path)): cannot be written (\(printable(reason))), so the recording has stopped; "
         + "check the disk"

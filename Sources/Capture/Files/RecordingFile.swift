@@ -3,12 +3,12 @@
 /// The file of a recording while it grows.
 ///
 /// The file has its final name from the start, and it can be read at any time: if the program is
-/// killed, at most the last second is missing. Blocks are interleaved, because sound servers
-/// deliver them so and every container stores them so.
+/// killed, about the last second is missing at most. Blocks are interleaved, because sound servers
+/// deliver them so and PCM containers store them so.
 ///
 /// Samples that are not finite become silence. For `pcm24`, a sample becomes the nearest multiple
-/// of 2^-23 in the range from -1 to 1 - 2^-23. `counts` has the number of samples that this
-/// changed.
+/// of 2^-23 in the range from -1 to 1 - 2^-23. `counts` has the number of samples that were not
+/// finite, and of those outside that range.
 ///
 /// ## Errors
 /// The first error ends the recording: the file is cut back to its last whole segment, and every
@@ -16,19 +16,22 @@
 ///
 /// ## Threading
 /// Use a file from one thread at a time; the thread may change between calls. The calls write to
-/// the disk, so they may block. A file that is released without `finish` stays as after a crash.
+/// the disk, so they may block. A file that is released without `finish` is left as after a crash,
+/// except that a replaced file gets its name back if no sound has been written.
 public protocol RecordingFile: AnyObject, Sendable {
   var format: RecordingFormat { get }
   var counts: RecordingCounts { get }
-  /// Facts about the second that is recorded now. They are stored with that second and then
-  /// cleared. Containers other than a movie with a soundfield ignore them.
+  /// Facts about the segment that is being recorded. They are stored with the segment and then
+  /// cleared. Only a movie with a first-order soundfield stores them.
   var note: RecordingNote { get set }
-  /// The parameters of the Audio Mix, a JSON object. A movie with a soundfield stores it as the
-  /// last metadata sample.
+  /// The parameters of the Audio Mix, as a JSON object. Only a movie with a first-order soundfield
+  /// stores them, as its last metadata sample.
   var tuning: String { get set }
-  /// Bytes that one second needs. For FLAC, this is the mean so far.
+  /// The mean number of bytes per second in the file so far; before the first segment, the number
+  /// for uncompressed sound.
   var bytesPerSecond: Double { get }
-  /// Bytes that are free for this user on the disk of the file; nil if that is unknown.
+  /// The number of bytes that are free for this user on the disk of the file; nil if it is unknown,
+  /// and after `finish`.
   var freeBytes: Int64? { get }
 
   /// Appends a block.
@@ -39,14 +42,15 @@ public protocol RecordingFile: AnyObject, Sendable {
   func append(_ samples: UnsafeBufferPointer<Float>) throws(RecordingError)
 
   /// Writes all whole frames that are still in memory, for instance at a pause. FLAC keeps up to
-  /// one encoder frame (about 0.1 s).
+  /// one FLAC frame (about 0.1 s) in memory, and the stereo track of a movie up to 2048 frames.
   ///
   /// - Throws: the errors of `append`.
   func flush() throws(RecordingError)
 
   /// Writes the rest, completes the file and closes it. Further calls do nothing.
   ///
-  /// - Throws: the errors of `append`. The file is closed and can be read all the same.
+  /// - Throws: the errors of `append`, unless one has been thrown before. The file is then closed
+  ///   and can be read nevertheless.
   func finish() throws(RecordingError)
 }
 
@@ -56,7 +60,7 @@ extension RecordingFile {
     try samples.withUnsafeBufferPointer { block throws(RecordingError) in try append(block) }
   }
 
-  /// The time for which the free space lasts, in seconds; nil if that is unknown.
+  /// The time for which the free space lasts, in seconds; nil if it is unknown.
   public var secondsLeft: Double? {
     guard let freeBytes, bytesPerSecond > 0 else { return nil }
     return Double(freeBytes) / bytesPerSecond
@@ -70,8 +74,8 @@ extension RecordingContainer {
   ///   - path: the name of the file, which the file has from now on.
   ///   - format: the format of the blocks and of the file.
   ///   - overwriting: whether to replace an existing file. It is kept under another name
-  ///     (`NAME.XXXXXXXX.old`) until sound of the new recording is in the new file. If none
-  ///     arrives, it gets its name back.
+  ///     (`NAME.XXXXXXXX.old`) until sound of the new recording is in the new file. If no sound
+  ///     arrives, the existing file gets its name back.
   /// - Throws: `RecordingError` if the format is unsupported or the file cannot be created.
   public static func open(
     path: String, format: RecordingFormat, overwriting: Bool = false
@@ -92,7 +96,9 @@ extension RecordingContainer {
     return try SegmentedRecording(format: format, body: body, output: output)
   }
 
-  /// - Throws: `RecordingError.unsupported` if the container cannot store `format`.
+  /// Checks that the container can store `format`.
+  ///
+  /// - Throws: `RecordingError.unsupported` if it cannot.
   private func requireSupport(
     of format: RecordingFormat, path: String
   ) throws(RecordingError) {
@@ -108,7 +114,7 @@ extension RecordingContainer {
     }
     switch self {
     case .flac where format.codec == .float:
-      throw refuse("FLAC stores no floating point; choose pcm24 or another file format")
+      throw refuse("FLAC stores no floating-point samples; choose pcm24 or another file format")
     case .flac where format.channels > 8:
       throw refuse(
         "FLAC stores at most 8 channels, not \(format.channels); choose another file format")

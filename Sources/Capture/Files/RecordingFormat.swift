@@ -9,7 +9,7 @@ public struct RecordingFormat: Sendable, Equatable {
     /// Signed integers of 24 bits. Full scale is 2^23, so sound that was 16 or 24 bits wide before
     /// it became Float32 keeps its values.
     case pcm24
-    /// 32-bit floating point, bit for bit.
+    /// 32-bit floating point. Every finite sample keeps its bits.
     case float
   }
 
@@ -22,7 +22,7 @@ public struct RecordingFormat: Sendable, Equatable {
   }
 
   public var layout: ChannelLayout
-  /// Frames per second, in Hz.
+  /// The sample rate, in Hz.
   public var sampleRate: Int
   public var codec: Codec
   public var stereo: Stereo
@@ -74,19 +74,20 @@ public enum RecordingContainer: Sendable, Equatable, CaseIterable {
   /// The ends of file names, for messages.
   public static let suffixes = [".mov", ".qta", ".wav", ".flac", ".mka"]
 
-  /// The sample rates that every container can store, in Hz.
+  /// The range of sample rates of a recording, in Hz. A movie with a first-order soundfield allows
+  /// only some of them.
   public static let sampleRates = 8000...384_000
   /// The largest number of channels of a recording.
   public static let maximumChannels = 66
 }
 
-/// Facts about one second of a recording, which a movie keeps in its metadata track.
+/// Facts about one segment of a recording, which a movie keeps in its metadata track.
 public struct RecordingNote: Sendable, Equatable {
-  /// Direction of arrival in degrees, azimuth positive to the left; nil if it is unknown.
+  /// Azimuth of the direction of arrival in degrees, positive to the left; nil if it is unknown.
   public var azimuthDegrees: Double?
   /// Elevation of the direction of arrival in degrees, positive upwards; nil if it is unknown.
   public var elevationDegrees: Double?
-  /// The number of frames that were lost and filled with silence.
+  /// The number of frames that were lost and replaced with silence.
   public var lostFrames = 0
 
   public init(

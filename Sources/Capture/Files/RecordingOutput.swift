@@ -3,7 +3,7 @@
 import Glibc
 import System
 
-/// The descriptor of a recording's file. A failed append leaves the file as it was before.
+/// The file of a recording, as bytes. A failed append leaves the file as it was before.
 final class RecordingOutput {
   let path: String
   /// The size of the file in bytes, without a failed append.
@@ -13,7 +13,8 @@ final class RecordingOutput {
   var leavesHoles = false
   private let descriptor: Int32
   private var isOpen = true
-  /// The names of the new file and of the file that it replaces; nil if nothing must be restored.
+  /// The name of the new file, and the temporary name of the file that it replaces; nil if nothing
+  /// must be restored.
   private var replaced: (name: String, aside: String)?
 
   /// Creates the file under its final name.
@@ -72,17 +73,18 @@ final class RecordingOutput {
 
   /// Waits until the disk has all bytes.
   func synchronise() throws(RecordingError) {
-    // Some file systems do not support this; they report EINVAL.
+    // Some file systems do not support this; they report EINVAL or ENOTSUP.
     guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure() }
   }
 
-  /// Removes the file that this one replaces: from now on, this one has sound.
+  /// Removes the file that this one replaces. Call it when this file has sound.
   func discardReplaced() {
     if let replaced { unlink(replaced.aside) }
     replaced = nil
   }
 
-  /// Closes the file. If it has no sound and has replaced a file, that file gets its name back.
+  /// Closes the file. If it replaces a file and `discardReplaced` was not called, that file gets
+  /// its name back.
   func close() {
     guard isOpen else { return }
     isOpen = false
@@ -91,13 +93,14 @@ final class RecordingOutput {
     replaced = nil
   }
 
-  /// Closes and removes the file. If it has replaced a file, that file gets its name back.
+  /// Closes and removes the file. If it replaces a file, that file gets its name back.
   func remove() {
     if isOpen { unlink(replaced?.name ?? path) }
     close()
   }
 
-  /// Bytes that are free for this user; nil if the file system does not tell.
+  /// The number of bytes that are free for this user; nil if the file system does not report it,
+  /// and after `close`.
   var freeBytes: Int64? {
     var status = statvfs()
     guard isOpen, fstatvfs(descriptor, &status) == 0 else { return nil }

@@ -2,7 +2,8 @@
 
 /// Consecutive frames that a container stores together.
 struct RecordingSegment {
-  /// Frames x channels. All samples are finite; for `pcm24`, they are multiples of 2^-23.
+  /// Frames x channels. All samples are finite; for `pcm24`, they are multiples of 2^-23 from -1 to
+  /// 1 - 2^-23.
   let samples: UnsafeBufferPointer<Float>
   let frames: Int
   let note: RecordingNote
@@ -12,7 +13,7 @@ struct RecordingSegment {
 protocol RecordingBody: AnyObject {
   /// The length of a segment in seconds; at most 1.
   var segmentSeconds: Double { get }
-  /// Frames that are in the file and can be read from it.
+  /// The number of frames that are in the file and can be read from it.
   var storedFrames: Int64 { get }
 
   /// Writes what precedes the first segment.
@@ -23,7 +24,7 @@ protocol RecordingBody: AnyObject {
   ///
   /// - Parameters:
   ///   - tuning: the parameters of the Audio Mix, a JSON object.
-  ///   - isWhole: whether every segment was written. Otherwise, the file has those before the
+  ///   - isWhole: whether every segment was written. If not, the file has the segments before the
   ///     error.
   func finish(
     _ output: RecordingOutput, tuning: String, isWhole: Bool
@@ -46,7 +47,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
 
   /// Writes the start of the file.
   ///
-  /// - Throws: the errors of `append`. A file without sound is then removed.
+  /// - Throws: the errors of `append`. The file is then removed.
   init(
     format: RecordingFormat, body: any RecordingBody, output: RecordingOutput
   ) throws(RecordingError) {

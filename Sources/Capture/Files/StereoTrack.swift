@@ -12,15 +12,18 @@ final class StereoTrack {
   /// Frames that the encoder puts before the sound.
   static let delay = 1024
 
+  /// In bit/s.
   let bitRate: Int
   private let encoder: AudioEncoder
   /// Weights of W, Y and X in the left channel; Y is negated in the right one.
   private let weights: (w: Float, y: Float, x: Float)
-  /// Left and right frames that do not fill a packet yet.
+  /// Samples of the left and the right channel that do not fill a packet yet.
   private var left: [Float] = []
   private var right: [Float] = []
 
-  /// - Throws: `AudioEncoder.Failure` if FFmpeg has no AAC encoder.
+  /// Opens the AAC encoder.
+  ///
+  /// - Throws: `AudioEncoder.Failure` if the encoder cannot be opened.
   init(_ format: RecordingFormat) throws(AudioEncoder.Failure) {
     bitRate = min(192_000, 4 * format.sampleRate)
     encoder = try AudioEncoder(.aac(bitRate: bitRate), channels: 2, sampleRate: format.sampleRate)

@@ -38,7 +38,8 @@ package struct DirectionEstimator {
     }
   }
 
-  /// Returns the direction of what was added since the last call; nil for silence.
+  /// Returns the direction of what was added since the last call; nil if there is none, as for
+  /// silence.
   package mutating func take() -> FieldDirection? {
     defer { (intensity, energy) = (.zero, 0) }
     let length = (intensity * intensity).sum().squareRoot()

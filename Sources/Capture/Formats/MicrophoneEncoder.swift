@@ -49,7 +49,7 @@ final class MicrophoneEncoder {
     }
   }
 
-  /// Returns the frames that were held back. Nothing may follow.
+  /// Returns the frames that were held back; nil for formats without filters. Nothing may follow.
   func finish() -> PlanarBlock? {
     guard case .tetrahedral(let filter) = method else { return nil }
     return filter.process(PlanarBlock(channels: 4, frames: filter.delay))
@@ -150,7 +150,7 @@ final class TetrahedralFilter {
     return result
   }
 
-  /// Convolves in blocks of taps, which the compiler can turn into vector instructions.
+  /// Convolves tap by tap: the compiler can turn the loop over the frames into vector instructions.
   private func convolve(
     _ input: [Float], with filter: [Float], into output: UnsafeMutablePointer<Float>, _ frames: Int
   ) {

@@ -12,7 +12,8 @@ public struct MicrophoneFileError: Error, Sendable, Equatable, CustomStringConve
   /// Returns the error for a file that describes another kind of microphone.
   public static func notTetrahedral(_ path: String) -> MicrophoneFileError {
     MicrophoneFileError(
-      path: path, reason: "it does not describe a tetrahedral microphone; choose its own format")
+      path: path,
+      reason: "it does not describe a tetrahedral microphone; choose the format that it states")
   }
 
   /// The path and the reason, on one line.
@@ -47,7 +48,8 @@ public struct MicrophoneFile: Sendable, Equatable {
     }
     let content: Content
     do { content = try JSONDecoder().decode(Content.self, from: Data(bytes)) } catch {
-      throw failure("it is not a microphone's description; compare it with the schema")
+      throw failure(
+        "it is not a description of a microphone; compare it with microphone.schema.json")
     }
     guard content.schema == 1 else {
       throw failure("it has schema \(content.schema), but this program reads schema 1")

@@ -2,8 +2,8 @@
 
 private import Glibc
 
-/// The filters that make the matrixed signals of a tetrahedral microphone those of a point: one for
-/// W and one for X, Y and Z.
+/// The filters that turn the matrixed signals of a tetrahedral microphone into those of a single
+/// point: one filter for W, and one for X, Y and Z.
 ///
 /// The capsules are not at the centre, so the matrixed signals depend on the frequency. A capsule
 /// at radius r with directivity g(x) = a + (1 - a) x, where x is the cosine of the angle to a plane
@@ -11,14 +11,14 @@ private import Glibc
 ///
 ///     b0 = a j0 + i (1 - a) j1,    b1 = i a j1 + (1 - a) (j0 - 2 j1 / kr),    j = j(kr)
 ///
-/// The filters compensate for the phases of b0 and b1, and so bring W and X, Y, Z to one point in
-/// time. Four capsules do not sample the sphere completely: from some kHz upwards, components of
-/// the third order leak into the signals. The filters therefore do not divide by |b0| and |b1| but
-/// by the rms response over all directions, so that a diffuse field keeps its spectrum (Gerzon,
-/// "The Design of Precisely Coincident Microphone Arrays for Stereo and Surround Sound", AES 50,
-/// 1975; Craven and Gerzon, US patent 4,042,779).
+/// The filters compensate for the phases of b0 and b1, and so align W, X, Y and Z in time. Four
+/// capsules do not sample the sphere completely: from some kHz upwards, components of higher orders
+/// leak into the signals. The filters therefore do not divide by |b0| and |b1| but by the rms
+/// response over all directions, so that a diffuse field keeps its spectrum (Gerzon, "The Design of
+/// Precisely Coincident Microphone Arrays for Stereo and Surround Sound", AES 50, 1975; Craven and
+/// Gerzon, US patent 4,042,779).
 struct TetrahedralEqualizer {
-  /// The impulse responses. Their centre tap has no delay.
+  /// The impulse responses, 2n + 1 taps each. The centre tap is at time 0.
   let omnidirectional: [Float]
   let directional: [Float]
 
@@ -78,7 +78,7 @@ struct TetrahedralEqualizer {
     return ((omni / count).squareRoot(), (direct / count).squareRoot())
   }
 
-  /// Returns the phases of b0 and b1.
+  /// Returns the phases of b0 and b1 in radians.
   private static func phases(
     _ microphone: TetrahedralMicrophone, _ kr: Double
   ) -> (omni: Double, direct: Double) {
@@ -86,7 +86,7 @@ struct TetrahedralEqualizer {
     guard kr > 1e-6 else { return (0, 0) }
     let j0 = sin(kr) / kr
     let j1 = sin(kr) / (kr * kr) - cos(kr) / kr
-    // Beyond the first zero of the coefficients, the phases would jump, and mean little.
+    // At larger kr, the phases would jump and mean little, so they continue as a straight line.
     let omni = kr < 2 ? atan2((1 - a) * j1, a * j0) : kr / 2 * phaseSlope(microphone, 2).omni
     let direct =
       kr < 1.5

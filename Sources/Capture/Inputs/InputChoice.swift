@@ -4,7 +4,8 @@ public import PulseAudio
 
 /// The input that a recording uses.
 public enum InputChoice: Sendable, Equatable {
-  /// The remembered input, or the server's default if it is missing. Never a monitor.
+  /// The remembered input, which may be a monitor. If it is missing, the server's default or, if
+  /// that is a monitor, the first input that is not a monitor.
   case automatic(remembered: String?)
   /// The input with this name, which may be a monitor.
   case named(String)
@@ -14,7 +15,7 @@ public enum InputChoice: Sendable, Equatable {
     case found(Input)
     /// The remembered input is missing; another is used until it is back.
     case substitute(Input, missing: String)
-    /// The server has no input that can be used.
+    /// No input is available except monitors.
     case none
     /// No input has the name.
     case unknown(available: [String])

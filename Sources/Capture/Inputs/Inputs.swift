@@ -63,7 +63,8 @@ public final class Inputs: Sendable {
   /// The inputs as last reported; empty if there is no server.
   public var current: [Input] { monitor.sources }
 
-  /// The inputs now, and again whenever one of them or the default changes.
+  /// A stream of the inputs: those known now, unless there are none, and then the new list whenever
+  /// an input or the default changes.
   public var changes: AsyncStream<[Input]> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: [Input].self, bufferingPolicy: .bufferingNewest(1))
@@ -71,7 +72,8 @@ public final class Inputs: Sendable {
     return stream
   }
 
-  /// Returns the peak of each channel since the last call with full scale 1, by the input's name.
+  /// Returns the peak of each channel since the last call, with full scale 1, by the input's name.
+  /// An input without new values is missing.
   public func takePeaks() -> [String: [Float]] { monitor.takePeaks() }
 }
 

@@ -3,7 +3,7 @@
 /// Collects the facts about each second of a recording.
 struct Annotation {
   var direction = DirectionEstimator()
-  /// Frames that were lost and filled with silence since the last note.
+  /// The number of frames that were lost and replaced with silence since the last note.
   var lostFrames = 0
   private let sampleRate: Int
   private var frames = 0

@@ -5,8 +5,9 @@ private import Synchronization
 /// A queue of recorded blocks and events between the thread of a capture and the writing thread.
 ///
 /// ## Threading
-/// One thread at a time may write, and another may read. Both sides are wait-free: no locks, no
-/// retries, no allocation after `init`. Any thread may read `fill`.
+/// One thread at a time may write, and another may read. Both sides work without locks and retries.
+/// Writing does not allocate; reading allocates only if `samples` must grow. Any thread may read
+/// `fill`.
 final class BlockRing: @unchecked Sendable {
   /// What precedes the samples of a record.
   struct Header {
@@ -15,11 +16,11 @@ final class BlockRing: @unchecked Sendable {
     var kind = Kind.block
     var channels: Int32 = 0
     var frames: Int32 = 0
-    /// The number of an event in its list.
+    /// The index of an event in the feed's list.
     var event: Int32 = 0
     /// The number of frames that were dropped before this record, because the ring was full.
     var droppedFrames: Int64 = 0
-    /// CLOCK_MONOTONIC [ns].
+    /// The time of arrival on CLOCK_MONOTONIC [ns].
     var arrival: Int64 = 0
 
     fileprivate var payload: Int { kind == .block ? Int(frames) * Int(channels) * 4 : 0 }
@@ -31,7 +32,7 @@ final class BlockRing: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   private let written = Atomic(0)
   private let taken = Atomic(0)
-  /// The room that only events may use, so that none is lost when the ring is full.
+  /// The bytes that only events may use, so that events still fit when blocks do not.
   private let eventReserve: Int
   /// Only the producer uses it.
   private var dropped: Int64 = 0

@@ -8,6 +8,8 @@ final class CaptureFeed: SourceCapture.Receiver {
   private let ring: BlockRing
   private let events = Mutex<[SourceCaptureEvent]>([])
 
+  /// Creates an empty buffer.
+  ///
   /// - Parameter bytes: the capacity of the buffer.
   init(bytes: Int) { ring = BlockRing(bytes: bytes) }
 

@@ -9,7 +9,7 @@ private import Glibc
 /// second, relative to the frame count, and fits a line by least squares. Every uninterrupted piece
 /// of sound has its own offset, and all pieces share one slope.
 struct DriftEstimator {
-  /// The start of a piece that is left out, because buffers fill then [s].
+  /// The length of the start of a piece that is left out, because buffers are filling then [s].
   private static let settlingSeconds = 2.0
   /// The least time for an estimate [s].
   private static let leastSeconds = 10.0
@@ -69,12 +69,12 @@ struct DriftEstimator {
     }
   }
 
-  /// The drift in parts per million, positive if the source's clock is fast; nil before there are
-  /// at least 10 s of sound.
+  /// The drift in parts per million, positive if the source's clock is fast; nil until there is
+  /// enough sound: 10 s without a gap, or more with gaps.
   var partsPerMillion: Double? {
     var all = self
     all.breakOff()
-    // n points, one second apart, have a sum of squares of n^3 / 12.
+    // n points, one second apart, have a sum of squared deviations of about n^3 / 12.
     guard all.sumXX >= pow(Self.leastSeconds - Self.settlingSeconds, 3) / 12 else { return nil }
     return -all.sumXY / all.sumXX * 1e6
   }

@@ -14,14 +14,14 @@ public struct Gap: Sendable, Equatable {
     case inputMoved
     case serverLost
     case serverFrozen
-    /// The rate or the channels of the source changed.
+    /// The rate, the channels or the sample encoding of the source changed.
     case formatChanged
     /// The user chose another input.
     case inputChanged
   }
 
   public let cause: Cause
-  /// The position in the recording [frames].
+  /// The position of the start in the recording [frames].
   public let position: Int64
   /// The length of the silence [s]; 0 if nothing is missing.
   public let seconds: Double

@@ -5,20 +5,20 @@ import SoundServer
 private import Synchronization
 private import System
 
-/// Records a source of the sound server to a sink, without losing sound and without changing the
-/// time.
+/// Records a source of the sound server to a `RecordingSink`, and puts silence of the same length
+/// in place of lost sound.
 ///
 /// The capture thread puts the sound into a buffer of some seconds. The writing thread takes it
-/// from there, so a slow disk loses nothing. Gaps are filled with silence (`Timeline`), and every
-/// gap is an event.
+/// from there, so nothing is lost until a slow disk has let the buffer fill. Every gap is an event.
 ///
 /// ## Threading
-/// The methods may be called from any thread. The sink and the closures are called on the writing
-/// thread, and must not call `stop`.
+/// The methods may be called from any thread. `start` calls `makeSink` and reports the first event
+/// on its own thread. Otherwise, the sink and the closures are called on the writing thread, and
+/// must not call `stop`.
 public final class Recorder: @unchecked Sendable {
-  /// Creates the sink when the form of the recording is known.
+  /// Creates the sink when the format of the recording is known.
   public typealias SinkMaker = (RecorderFormat) throws -> any RecordingSink
-  /// Receives the frames while they are written.
+  /// Receives frames that the sink has just taken.
   public typealias BlockReceiver = @Sendable (RecordedBlock) -> Void
   public typealias EventReceiver = @Sendable (RecorderEvent) -> Void
 
@@ -32,7 +32,7 @@ public final class Recorder: @unchecked Sendable {
   /// Creates a recorder; `start` begins to record.
   ///
   /// - Parameters:
-  ///   - onBlock: receives every recorded frame.
+  ///   - onBlock: receives every recorded frame, including silence in place of lost sound.
   ///   - onEvent: receives the events, in the order of the recording.
   public init(
     _ configuration: RecorderConfiguration, onBlock: BlockReceiver? = nil,
@@ -68,7 +68,7 @@ public final class Recorder: @unchecked Sendable {
   /// Returns the levels since the last call.
   public func takeLevels() -> RecorderLevels { board.takeLevels() }
 
-  /// Whether the recording has ended: by `stop`, at its limit, or because of an error.
+  /// Whether the recording has ended: by `stop`, at its limit, or because of an error or a loss.
   public var isFinished: Bool {
     switch status.state {
     case .finished, .failed: true
@@ -91,7 +91,7 @@ public final class Recorder: @unchecked Sendable {
     }
   }
 
-  /// Records another source from now on. The form of the recording stays.
+  /// Records another source from now on. The format of the recording stays the same.
   public func change(to sourceName: String) {
     board.request { $0.input = sourceName }
     worker.wake()

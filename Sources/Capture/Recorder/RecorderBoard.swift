@@ -10,7 +10,7 @@ final class RecorderBoard: Sendable {
   struct Requests {
     var isPaused = false
     var gain: Float = 1
-    /// When the recording shall end, CLOCK_MONOTONIC [s].
+    /// When the recording is to end, on CLOCK_MONOTONIC [s].
     var stopTime: Double?
     /// The name of another source to record.
     var input: String?
@@ -38,7 +38,7 @@ final class RecorderBoard: Sendable {
     content.withLock { change(&$0.requests) }
   }
 
-  /// Returns the name of the source that was requested since the last call.
+  /// Returns the name of the source that was requested since the last call; nil if there is none.
   func takeInput() -> String? {
     content.withLock { content in
       defer { content.requests.input = nil }

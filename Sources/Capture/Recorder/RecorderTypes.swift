@@ -10,16 +10,18 @@ public struct RecorderConfiguration: Sendable {
   public var microphone: MicrophoneFormat?
   /// The channels of the source to record, counted from 0; nil for all.
   public var selection: [Int]?
-  /// The sample rate of the recording [Hz]; nil for the source's own rate, which is bit-exact.
+  /// The sample rate of the recording [Hz]; nil for the source's own rate, which needs no
+  /// resampling.
   public var sampleRate: Int?
-  /// The linear gain; 1 is bit-exact.
+  /// The linear gain; 1 changes no sample.
   public var gain: Float = 1
-  /// The length after which the recording ends by itself [s]; nil for no limit.
+  /// The length at which the recording ends [s]; nil for no limit.
   public var seconds: Double?
   /// Whether the recording ends when the source or the server is lost. Otherwise, silence is
   /// recorded until the sound returns.
   public var stopsOnLoss = false
-  /// The sound that the buffer holds while the sink is slow [s].
+  /// The size of the buffer between the source and the sink, as the duration of 8 channels at 48
+  /// kHz that it holds [s].
   public var bufferSeconds = 10.0
 
   public init(sourceName: String) { self.sourceName = sourceName }
@@ -27,9 +29,9 @@ public struct RecorderConfiguration: Sendable {
 
 /// Why a recording could not begin.
 public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The source has a number of channels whose meaning is not known.
+  /// The meaning of this number of recorded channels is not known.
   case unclearChannels(count: Int)
-  /// The source has fewer channels than the microphone format.
+  /// The number of recorded channels is not that of the microphone format.
   case channelMismatch(expected: Int, found: Int)
   /// A selected channel, counted from 0, does not exist.
   case noSuchChannel(Int, count: Int)
@@ -37,11 +39,11 @@ public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unclearChannels(let count):
-      "the input has \(count) channels, whose meaning the sound server does not know; name the "
+      "the sound server does not know the meaning of the \(count) recorded channels; name the "
         + "microphone's format"
     case .channelMismatch(let expected, let found):
-      "the microphone's format has \(expected) channels, but \(found) channels are recorded; "
-        + "choose \(expected) channels or another format"
+      "the number of channels is \(expected) in the microphone's format, but \(found) in the "
+        + "recording; choose other channels or another format"
     case .noSuchChannel(let channel, let count):
       "the input has no channel \(channel + 1); choose from 1 to \(count)"
     }
@@ -54,25 +56,26 @@ public struct RecorderEvent: Sendable, Equatable {
     case started(input: String, sampleRate: Int, channelMap: [String])
     /// Sound was lost; posted once for each loss, when its length is known.
     case gap(Gap)
-    /// The source or the server is lost; silence is recorded until `returned`.
+    /// No sound arrives, for this cause. Silence is recorded until `returned`, unless the loss ends
+    /// the recording.
     case waiting(Gap.Cause, reason: String)
     /// The source delivers sound again after `waiting`.
     case returned(input: String)
     /// The user chose another input.
     case inputChanged(input: String)
-    /// The source has another rate or other channels, which are converted to those of the
+    /// The source has another rate or other channels. Its sound is converted to the format of the
     /// recording.
     case formatChanged(sampleRate: Int, channelMap: [String])
     case paused
     case resumed
-    /// The sink reported an error, which ended the recording.
+    /// An error, such as a full disk, ended the recording.
     case failed(reason: String)
   }
 
   public let kind: Kind
   /// The time of the event, on CLOCK_MONOTONIC [ns].
   public let timeNanoseconds: Int64
-  /// The position in the recording [frames].
+  /// The position in the recording [frames]; for a gap, that of its start.
   public let position: Int64
 }
 
@@ -95,10 +98,10 @@ public struct RecorderStatus: Sendable, Equatable {
   public var seconds: Double { Double(frames) / Double(sampleRate) }
   public var gaps = 0
   public var gapSeconds = 0.0
-  /// The drift of the source's clock against the system's in parts per million, positive if it is
-  /// fast; nil before it is known.
+  /// The drift of the source's clock against the system's in parts per million, positive if the
+  /// source's clock is fast; nil before it is known.
   public var driftPartsPerMillion: Double?
-  /// The highest sample so far, with full scale 1.
+  /// The highest magnitude of a sample so far, with full scale 1.
   public var peak: Float = 0
   /// The number of samples that were NaN or infinite and became silence.
   public var invalidSamples = 0

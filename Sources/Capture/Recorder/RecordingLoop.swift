@@ -44,7 +44,7 @@ final class RecordingLoop {
     self.board = board
     self.onEvent = onEvent
     input = configuration.sourceName
-    // Room for 8 channels of 48 kHz, or 2 of 192 kHz.
+    // Room for `bufferSeconds` of 8 channels at 48 kHz, or of 2 at 192 kHz.
     feed = CaptureFeed(bytes: Int(configuration.bufferSeconds * 8 * 48_000 * 4))
   }
 
@@ -143,7 +143,7 @@ final class RecordingLoop {
     }
   }
 
-  /// Whether the limit has passed although too few frames came.
+  /// Whether the time of the limit passed more than a second ago, although too few frames arrived.
   private func isOverdue(_ now: Double) -> Bool {
     guard let seconds = configuration.seconds, pausedAt == nil else { return false }
     return now - beganAt > seconds + 1
@@ -192,7 +192,7 @@ final class RecordingLoop {
 
   private func change(to name: String) throws {
     capture?.stop()
-    // The old capture has ended, so what is left of it can be read to its end.
+    // The old capture has ended, so the records that it has left can be read to the last.
     while let record = feed.read(into: &samples) {
       let time = Double(record.header.arrival) * 1e-9
       if let event = record.event { try take(event, at: time) }

@@ -9,7 +9,7 @@ public struct RecordedBlock {
   public let position: Int64
 }
 
-/// The steps of a recorded frame from the timeline to the file.
+/// The steps of a recorded frame from the timeline to the sink.
 ///
 /// ## Threading
 /// The writing thread uses it.
@@ -39,7 +39,7 @@ final class RecordingPipeline: TimelineOutput {
   private(set) var direction = DirectionEstimator()
   private var annotation: Annotation
 
-  /// The wanted linear gain, and the gain that the last frame had.
+  /// The linear gain to reach, and below it the gain that the last frame had.
   var gain: Float
   private var currentGain: Float
 
@@ -59,14 +59,14 @@ final class RecordingPipeline: TimelineOutput {
     annotation = Annotation(sampleRate: format.sampleRate)
   }
 
-  /// The position of the next frame from the timeline in the recording [frames].
+  /// The position in the recording of the next frame from the timeline [frames].
   var position: Int64 { frames + Int64(encoder.delay) }
   var isFull: Bool { limit.map { frames >= $0 } ?? false }
 
   func takeLevels() -> (peaks: [Float], rms: [Float]) { meter.take() }
   func takeDirection() -> FieldDirection? { direction.take() }
 
-  /// Prepares for frames of another form.
+  /// Prepares for frames with this number of channels and this rate.
   func open(channels: Int, sampleRate: Int) throws {
     try flushConverter()
     converter = SourceConverter(
@@ -140,7 +140,7 @@ final class RecordingPipeline: TimelineOutput {
     frames += Int64(block.frames)
   }
 
-  /// Multiplies by the gain, which changes along a line within a block. A gain of 1 changes no bit.
+  /// Multiplies by the gain, which changes linearly within a block. A gain of 1 changes no bit.
   private func applyGain(_ block: PlanarBlock) {
     guard gain != 1 || currentGain != 1 else { return }
     let step = (gain - currentGain) / Float(block.frames)

@@ -6,7 +6,7 @@ private import Media
 final class SourceConverter {
   private let channels: Int
   private let sourceChannels: Int
-  /// For each channel of the recording, the channel of the source; nil for silence.
+  /// For each channel of the microphone format, the channel of the source; nil for silence.
   private let map: [Int?]
   private let rates: (source: Int, recording: Int)
   private var resampler: StreamResampler?
@@ -30,7 +30,8 @@ final class SourceConverter {
       if channel < available.count {
         return available[channel] < source.channels ? available[channel] : nil
       }
-      // One channel of sound belongs to all loudspeakers, but only to W of a soundfield.
+      // A single channel goes to all channels of the recording, but only to the first of a
+      // soundfield.
       return available.count == 1 && !isField ? available[0] : nil
     }
   }
@@ -57,7 +58,8 @@ final class SourceConverter {
     return taken(resampler, resampler.process(block.planes, frames: frames))
   }
 
-  /// Returns the frames that the resampler has held back, and begins anew.
+  /// Returns the frames that the resampler has held back, and starts afresh; nil if nothing was
+  /// resampled.
   func flush() -> PlanarBlock? {
     guard let resampler else { return nil }
     self.resampler = nil

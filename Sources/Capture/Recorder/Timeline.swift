@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Puts the blocks of a recording in order, so that the length of the recording equals the time
-/// that passes.
+/// that passes, apart from pauses.
 ///
-/// A frame can arrive late but never early. The least lateness over a few seconds (the arrival time
-/// minus the frame count divided by the rate) is therefore the *base*, which changes only by the
-/// drift of the source's clock. If all blocks of `holdSeconds` are later than the base by more than
-/// `threshold`, or all blocks of `fineHoldSeconds` by more than `fineThreshold`, frames are
-/// missing. The timeline then fills the gap with silence. Until that is decided, it holds the late
-/// blocks back. Blocks that are merely late are followed by blocks that are not, so they cause no
-/// gap.
+/// A frame can arrive late but never early. Lateness is the arrival time minus the frame count
+/// divided by the rate. Its least value over the last few seconds is the *base*, which changes only
+/// with the drift of the source's clock. If all blocks of `holdSeconds` are later than the base by
+/// more than `threshold`, or all blocks of `fineHoldSeconds` by more than `fineThreshold`, frames
+/// are missing. The timeline then fills the gap with silence. Until that is decided, it holds the
+/// late blocks back. Blocks that are merely late are followed by blocks that are not, so they cause
+/// no gap.
 ///
 /// Each uninterrupted stream of a source is a *segment*. The first blocks of a segment are held
 /// back too, until its base is known.
@@ -38,11 +38,12 @@ struct Timeline {
 
   private var rate = 1.0
   private var channels = 1
-  /// The number of frames of the segment that have arrived, and of those that were passed on.
+  /// The number of frames of the segment that have arrived.
   private var arrived: Int64 = 0
   private var base = SlidingMinimum()
   private var isOpen = false
-  /// Whether the base of the segment is still unknown.
+  /// Whether the base of the segment is still unknown, or no frame has been passed on since a
+  /// pause.
   private var isFresh = false
   private var lastArrival = 0.0
   /// The time at which everything that was passed on ends, apart from `filled`; nil at first.
@@ -87,10 +88,11 @@ struct Timeline {
     self.cause = self.cause ?? cause
   }
 
-  /// Notes the reason that a gap has if one is found within this segment.
+  /// Notes the cause to report for the next gap in this segment.
   mutating func suspect(_ cause: Gap.Cause) { self.cause = self.cause ?? cause }
 
-  /// Notes that the reason for a suspected gap is over. It still explains a gap that is found soon.
+  /// Notes that the reason for a suspected gap is over. It still explains a gap that is found
+  /// within the next second.
   mutating func clearSuspicion(at time: Double) { suspicionEnds = time + 1 }
   private var suspicionEnds = Double.infinity
 
@@ -209,7 +211,7 @@ struct Timeline {
     heldLateness = min(heldLateness, lateness)
   }
 
-  /// Decides about held blocks at once, because no more follow.
+  /// Decides about held blocks now, because no more blocks follow.
   private mutating func settle() throws {
     guard heldSince != nil else { return }
     let isCertain = isFresh || heldLateness > base.value + Self.threshold
@@ -272,7 +274,7 @@ struct Timeline {
   }
 }
 
-/// The least value of the last few seconds.
+/// The least value of about the last 3 s.
 struct SlidingMinimum {
   private static let buckets = 6
   private static let bucketSeconds = 0.5
