@@ -44,12 +44,13 @@ final class PeakBoard: Sendable {
 
   /// The time for which packets are collected [ns].
   private static let collectionTime: Int64 = 18_000_000
-  /// The time that is enough to read them [ns].
+  /// The time after the wait within which all of them are read [ns].
   private static let readingTime: Int64 = 2_000_000
   private let collected = Atomic<Int64>(0)
 
-  /// Lets packets of other meters arrive before they are all read. Most of the cost of a meter is
-  /// that its packet wakes this thread. Call it only on the loop's thread.
+  /// Waits until the other meters' packets have arrived too, so that one wake-up of this thread
+  /// serves them all: most of the cost of a meter is such a wake-up. Does nothing if it has just
+  /// waited. Call it only on the loop's thread.
   func collect() {
     let now = monotonic_nanoseconds()
     guard now - collected.load(ordering: .relaxed) > Self.readingTime else { return }
@@ -74,8 +75,8 @@ final class PeakBoard: Sendable {
 
 /// A stream of the peaks of one source at 25 Hz, with the source's own channels.
 ///
-/// A mono stream would be cheaper, but PipeWire mixes the channels of a source without positions
-/// (AUX) to silence.
+/// A mono stream would be cheaper, but PipeWire mixes channels without positions (AUX) down to
+/// silence.
 ///
 /// ## Threading
 /// Use it only with the loop's lock held.

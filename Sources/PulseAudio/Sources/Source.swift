@@ -48,17 +48,19 @@ public struct Source: Sendable, Equatable {
   public internal(set) var state = State.unknown
   /// The ports, in the server's order.
   public internal(set) var ports: [Port] = []
-  /// The port in use; nil if the source has no ports.
+  /// The port in use; nil if there is none.
   public var activePort: Port? { ports.first(where: \.isActive) }
   /// The device's `device.form_factor`: "microphone", "headset", "webcam", "internal", ...; nil if
   /// unknown.
   public internal(set) var formFactor: String?
-  /// The profile of a Bluetooth device, such as "headset_head_unit"; nil for other devices.
+  /// The profile of a Bluetooth device, such as "headset_head_unit"; nil if it is unknown, or for
+  /// other devices.
   public internal(set) var bluetoothProfile: String?
   /// The codec of a Bluetooth device, such as "CVSD" or "mSBC"; nil if it is unknown, or for other
   /// devices.
   public internal(set) var bluetoothCodec: String?
-  /// The sink whose sound this source returns; nil for a source that is not a monitor.
+  /// The name of the sink whose sound this source returns, empty if the server does not name it;
+  /// nil for a source that is not a monitor.
   public internal(set) var monitoredSink: String?
   public var isMonitor: Bool { monitoredSink != nil }
   public internal(set) var isDefault = false

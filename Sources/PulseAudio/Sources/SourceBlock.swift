@@ -46,7 +46,8 @@ public enum SourceCaptureEvent: Sendable, Equatable {
   case opened(SourceFormat)
   /// The source was removed, or the server ended the stream.
   case sourceLost(reason: String)
-  /// The server ended the connection.
+  /// The connection to the server was lost, or the server did not answer in time while the stream
+  /// was being opened.
   case serverLost(reason: String)
   /// The server is connected but does not answer.
   case serverFrozen
@@ -54,9 +55,10 @@ public enum SourceCaptureEvent: Sendable, Equatable {
   case serverThawed
   case suspended
   case unsuspended
-  /// The server moved the stream to another source. It is closed and opened again on the original
-  /// source.
+  /// The server moved the stream to another source. The stream is closed and opened again on the
+  /// original source.
   case moved(source: String)
-  /// The rate or the channels of the source changed. The stream is closed and opened again.
+  /// The rate, the channels or the sample encoding of the source changed. The stream is closed and
+  /// opened again.
   case formatChanged
 }

@@ -157,7 +157,7 @@ extension SourceCapture {
     loop.kick()
   }
 
-  /// Asks a question. The answer is the sign of life that the watchdog waits for.
+  /// Sends the server a request. Its answer is the sign of life that the watchdog waits for.
   func askServer() {
     guard let context else { return }
     release(

@@ -8,15 +8,16 @@ import Synchronization
 /// Records one source with its own rate, channels and sample encoding, even across losses of the
 /// source and of the server.
 ///
-/// The server converts nothing, so the samples are those of the source. The stream is never moved
-/// to another source. After a loss, the capture tries to open the source again every 100 ms.
+/// The samples are those of the source: the server converts only an encoding that is `.other`. If
+/// the server moves the stream to another source, the stream is opened again on the original one.
+/// After a loss, the capture tries to open the source again every 100 ms.
 ///
 /// ## Threading
 /// The receiver is called on a thread that the capture owns, one call at a time, in the order of
 /// the events. It must neither block nor stop the capture. `start` and `stop` may be called from
 /// any other thread.
 public final class SourceCapture: CallbackTarget, @unchecked Sendable {
-  /// Receives blocks and events. The calls for blocks do not allocate.
+  /// Receives blocks and events. To deliver a block, the capture does not allocate.
   public protocol Receiver: AnyObject, Sendable {
     func receive(_ block: SourceBlock)
     func receive(_ event: SourceCaptureEvent, timeNanoseconds: Int64)
@@ -61,8 +62,8 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
   ///   - sourceName: the server's name for the source.
-  ///   - fragmentMilliseconds: the interval at which audio is delivered.
-  ///   - timeoutMilliseconds: the time that the server has to answer.
+  ///   - fragmentMilliseconds: the interval at which the server delivers sound.
+  ///   - timeoutMilliseconds: the longest wait for the server's answer.
   /// - Throws: `systemFailure`.
   public init(
     serverAddress: String? = nil, sourceName: String, fragmentMilliseconds: Double = 10,
@@ -103,7 +104,7 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
     }
   }
 
-  /// Begins to record as soon as the source is there. Does not wait for the server.
+  /// Begins to record as soon as the source exists. Returns without waiting for the server.
   public func startWaiting() {
     loop.locked {
       guard phase == .idle else { return }

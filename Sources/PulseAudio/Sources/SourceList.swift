@@ -9,7 +9,7 @@ public enum SourceList {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - timeoutMilliseconds: the time that the server has to answer.
+  ///   - timeoutMilliseconds: the longest wait for the server's answer.
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   public static func read(
     serverAddress: String? = nil, timeoutMilliseconds: Int = 2000

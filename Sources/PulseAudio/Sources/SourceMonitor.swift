@@ -6,7 +6,7 @@ public import SoundServer
 import Synchronization
 
 /// Observes a server's sources and the default source, even across restarts of the server, and
-/// optionally measures the peaks of all sources.
+/// measures the peaks of chosen sources.
 ///
 /// ## Threading
 /// It may be used from any thread. `onChange` is called on the monitor's own thread, one call at a
@@ -67,7 +67,7 @@ public final class SourceMonitor: CallbackTarget, @unchecked Sendable {
   /// A source without new values is missing.
   public func takePeaks() -> [String: [Float]] { levels.take() }
 
-  /// The number of peaks per channel that all meters have received so far.
+  /// The number of peaks per channel that the open meters have received so far, added up.
   public var peakCount: Int { levels.count }
 
   /// Ends the monitor without waiting for the server. `onChange` is not called after that.
