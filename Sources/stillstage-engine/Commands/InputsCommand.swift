@@ -22,7 +22,7 @@ func inputsCommand(_ command: ParsedCommand) throws(CommandFailure) {
     printNote("the remembered input '\(remembered)' is missing".withoutControls)
   }
   guard !inputs.isEmpty else {
-    return try printOutput("The sound server has no inputs; connect a microphone.\n")
+    return try printOutput("There are no inputs to list; connect a microphone.\n")
   }
   let heading = ["ID", "NAME", "CHANNELS", "RATE", "PORT", "TYPE"]
   try printOutput(table([heading] + inputs.map { row($0, remembered: remembered) }))

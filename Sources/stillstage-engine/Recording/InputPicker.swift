@@ -94,9 +94,9 @@ struct InputPicker {
       lines.append("    " + bars.joined(separator: " "))
     }
     if let remembered, !inputs.contains(where: { $0.name == remembered }) {
-      lines.append("The remembered input \(remembered.withoutControls) is missing.")
+      lines.append("The remembered input \(remembered.withoutControls) is not among these.")
     }
-    if inputs.isEmpty { lines.append("The sound server has no inputs; connect a microphone.") }
+    if inputs.isEmpty { lines.append("There are no inputs to show; connect a microphone.") }
     draw(lines)
   }
 

@@ -39,7 +39,7 @@ struct InputStore {
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
       try encoder.encode(Content(input: name)).write(to: url, options: .atomic)
     } catch {
-      throw CommandFailure("cannot write \(path): \(error)")
+      throw CommandFailure("cannot change \(path): \(error)")
     }
   }
 }

@@ -7,7 +7,7 @@ import Rendering
 enum LevelBar {
   private static let lowest = -60.0
 
-  /// Returns the peaks in dBFS, such as "-12.0 -13.5"; "--" for silence.
+  /// Returns the peaks in dBFS, such as "-12.0 -13.5"; "--" for levels below -100 dBFS.
   static func numbers(_ peaks: [Float]) -> String {
     peaks.map { $0 < 1e-5 ? "--" : decimal(Double(decibels($0)), 1) }.joined(separator: " ")
   }
@@ -15,7 +15,9 @@ enum LevelBar {
   /// Returns a bar from -60 to 0 dBFS.
   ///
   /// - Parameters:
-  ///   - hold: the highest recent peak, shown as a line.
+  ///   - peak: the level that the bar shows, linear.
+  ///   - hold: the highest recent peak, shown as the character `|`.
+  ///   - width: the number of characters.
   static func bar(_ peak: Float, hold: Float, width: Int) -> String {
     let (level, mark) = (position(peak, width), position(hold, width))
     return String(
@@ -32,7 +34,7 @@ enum LevelBar {
   }
 }
 
-/// The highest peaks of the last seconds.
+/// The highest recent peak of each channel, held for 2 s.
 struct PeakHold {
   private static let seconds = 2.0
   private var held: [(level: Float, time: Double)] = []

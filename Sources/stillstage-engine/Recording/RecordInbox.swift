@@ -44,11 +44,11 @@ final class RecordingLoudness: @unchecked Sendable {
     lock.withLock { _ in meter?.add(block.planes, frames: block.frames) }
   }
 
-  /// LUFS; nil for silence.
+  /// The loudness in LUFS; nil for silence.
   var integrated: Double? { lock.withLock { _ in meter?.integrated } }
 }
 
-/// The media keys during a recording. Without a session bus there are none.
+/// The media keys during a recording. Without a session bus or libsystemd, there are none.
 ///
 /// ## Threading
 /// The bus's thread adds commands; the main thread takes them.

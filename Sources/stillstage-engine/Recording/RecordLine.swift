@@ -41,9 +41,9 @@ struct RecordLine {
           + "\(decimal(direction.elevation * Self.radians, 0))")
     }
     if status.gaps > 0 {
-      parts.append("\(status.gaps) gaps \(decimal(status.gapSeconds, 2)) s")
+      parts.append("gaps \(status.gaps) (\(decimal(status.gapSeconds, 2)) s)")
     }
-    if status.clippedSamples > 0 { parts.append("\(status.clippedSamples) clipped") }
+    if status.clippedSamples > 0 { parts.append("clipped \(status.clippedSamples)") }
     if gainDecibels != 0 { parts.append("gain \(decimal(gainDecibels, 0)) dB") }
     if let freeSeconds { parts.append("\(clock(freeSeconds)) free") }
     return parts.joined(separator: "  ")
@@ -76,13 +76,13 @@ struct RecordSummary {
   init(_ status: RecorderStatus, loudness: Double?) {
     var parts = [
       "\(decimal(status.seconds, 3)) s",
-      "\(status.gaps) gaps (\(decimal(status.gapSeconds, 3)) s)",
+      "gaps \(status.gaps) (\(decimal(status.gapSeconds, 3)) s)",
       status.driftPartsPerMillion.map { "drift \(decimal($0, 1)) ppm" } ?? "drift unknown",
       "peak \(status.peak > 0 ? decimal(decibels(status.peak), 1) + " dBFS" : "none")",
       "loudness \(loudness.map { decimal($0, 1) + " LUFS" } ?? "none")",
     ]
-    if status.clippedSamples > 0 { parts.append("\(status.clippedSamples) samples clipped") }
-    if status.invalidSamples > 0 { parts.append("\(status.invalidSamples) invalid samples") }
+    if status.clippedSamples > 0 { parts.append("clipped samples \(status.clippedSamples)") }
+    if status.invalidSamples > 0 { parts.append("invalid samples \(status.invalidSamples)") }
     text = parts.joined(separator: ", ")
     var values: [String: EventLog.Value] = [
       "seconds": .number(status.seconds), "frames": .integer(Int(status.frames)),
@@ -97,7 +97,7 @@ struct RecordSummary {
   }
 }
 
-/// An event of a recording as a record of the event log, and as a note for the user.
+/// An event of a recording, as a line of the event log and as a note for the user.
 struct RecorderEventText {
   let name: String
   let values: [String: EventLog.Value]
@@ -120,19 +120,19 @@ struct RecorderEventText {
       note =
         gap.cause == .inputChanged
         ? nil
-        : "\(decimal(gap.seconds, 3)) s of sound are missing at \(decimal(seconds, 3)) s "
+        : "\(decimal(gap.seconds, 3)) s of sound is missing at \(decimal(seconds, 3)) s "
           + "(\(gap.cause.rawValue))"
     case .waiting(let cause, let reason):
       name = "waiting"
       own = ["cause": .text(cause.rawValue), "reason": .text(reason)]
-      note = "\(reason); silence is recorded until the sound returns"
+      note = "no sound arrives (\(reason))"
     case .returned(let input): (name, own, note) = ("returned", ["input": .text(input)], nil)
     case .inputChanged(let input):
       (name, own, note) = ("input", ["input": .text(input)], "recording '\(input)'")
     case .formatChanged(let rate, let map):
       name = "format"
       own = ["sampleRate": .integer(rate), "channelMap": .text(map.joined(separator: ","))]
-      note = "the input changed to \(rate) Hz with \(map.count) channels, which are converted"
+      note = "the input's sound is converted: its format is now \(rate) Hz, \(map.count) ch"
     case .paused: (name, note) = ("paused", nil)
     case .resumed: (name, note) = ("resumed", nil)
     case .failed(let reason): (name, own, note) = ("failed", ["reason": .text(reason)], nil)

@@ -14,9 +14,9 @@ import Synchronization
 final class RecordPicture: Sendable {
   /// The duration of the windows whose levels are drawn, in seconds.
   private static let windowSeconds = 0.1
-  /// The level at which silence is drawn, in dBFS.
+  /// The lowest level that is drawn, in dBFS.
   private static let floor = -100.0
-  /// A window with more diffuse sound than this has no direction.
+  /// The diffuseness from which a window has no direction.
   private static let mostDiffuse = 0.6
 
   private let state = Mutex(State())
@@ -101,7 +101,8 @@ final class RecordPicture: Sendable {
       size: ChartSize(width: 900, height: 1100))
   }
 
-  /// Returns the share of the energy from each direction, in sectors of 10 degrees.
+  /// Returns the energy that arrives from each sector of 10 degrees of azimuth, relative to that of
+  /// the strongest sector.
   private func rose(_ windows: [Window]) -> ChartSeries {
     var energies = [Double](repeating: 0, count: 36)
     for window in windows {
@@ -112,7 +113,7 @@ final class RecordPicture: Sendable {
       energies[(sector % 36 + 36) % 36] += Self.power(window.level)
     }
     let largest = max(energies.max() ?? 0, .leastNormalMagnitude)
-    // Each sector is an arc at the radius of its share, and the last one meets the first.
+    // Each sector is an arc whose radius is the sector's energy. The last point closes the curve.
     let points = (0...36).flatMap { sector -> [(Double, Double)] in
       let radius = energies[sector % 36] / largest
       let start = Double(sector) * 10

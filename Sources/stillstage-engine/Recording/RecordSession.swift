@@ -17,7 +17,7 @@ import Synchronization
 /// A recording on the terminal: keys, status line, events and the last line.
 final class RecordSession {
   private static let gainStep = 1.0
-  /// The time before the disk is full at which a warning is due [s].
+  /// A warning is due when the free space lasts for less than this time [s].
   private static let warningSeconds = 60.0
 
   private let settings: RecordSettings
@@ -90,8 +90,8 @@ final class RecordSession {
   private func start() throws(CommandFailure) {
     if command[Options.armed], !console.isInteractive, !keys.areAvailable {
       throw CommandFailure(
-        "nothing can start the recording: there is neither a terminal nor a session bus for media "
-          + "keys; omit --armed")
+        "nothing can start the recording: there is no terminal, and media keys are not available; "
+          + "omit --armed")
     }
     do {
       try recorder.start { format in
@@ -200,7 +200,8 @@ final class RecordSession {
     change(to: input)
   }
 
-  /// The time for which the file system has room; nil if it is not known.
+  /// The time for which the file system has room for uncompressed sound [s]; nil if it is not
+  /// known.
   private func freeSeconds() -> Double? {
     var status = statvfs()
     guard bytesPerSecond > 0, statvfs(settings.output, &status) == 0 || statFolder(&status) else {
@@ -225,7 +226,7 @@ final class RecordSession {
     try printOutput("\(settings.output): \(summary.text)".withoutControls + "\n")
     if Signals.received != nil { throw .interrupted }
     if command[Options.onLoss] == .stop, status.state == .finished, queue.hasLost {
-      throw CommandFailure("the input was lost; the recording ends there")
+      throw CommandFailure("the input or the sound server was lost, which ended the recording")
     }
   }
 

@@ -7,12 +7,12 @@ import Glibc
 import PulseAudio
 import SoundServer
 
-/// What the options of `record` ask for.
+/// The settings that the options of `record` give.
 struct RecordSettings {
   let output: String
   let remembered: String?
   let choice: InputChoice
-  /// nil for `auto`.
+  /// The meaning of the channels; nil for `auto`.
   let microphone: MicrophoneFormat?
   let selection: [Int]?
   let isFloat: Bool
@@ -22,10 +22,10 @@ struct RecordSettings {
     isFloat = command[Options.codec] == .float
     guard let container = RecordingContainer(path: output) else {
       let known = RecordingContainer.suffixes.joined(separator: ", ")
-      throw .usage("'\(output)' has no known ending; choose a name that ends in \(known)")
+      throw .usage("'\(output)' has no known ending; end the name with one of \(known)")
     }
     if container == .flac, isFloat {
-      throw .usage("FLAC files hold no float samples; choose '--codec pcm24' or another ending")
+      throw .usage("FLAC files store no float samples; choose '--codec pcm24' or another ending")
     }
     var status = stat()
     if stat(output, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
@@ -68,15 +68,17 @@ struct RecordSettings {
       guard count > 2 else { return input }
       throw .usage(
         count == 4
-          ? "the input '\(input.name)' has four channels; say what they are with '--mic-format' "
-            + "ambix, fuma or a-format, or choose others with '--channels'"
-          : "the input '\(input.name)' has \(count) channels; choose those of the microphone with "
-            + "'--channels', and their meaning with '--mic-format'")
+          ? "four channels are recorded from '\(input.name)'; say what they are with "
+            + "'--mic-format' ambix, fuma or a-format, or choose others with '--channels'"
+          : "\(count) channels are recorded from '\(input.name)'; choose those of the microphone "
+            + "with '--channels', and their meaning with '--mic-format'")
     }
     guard microphone.channelCount == count else {
       throw .usage(
-        "'--mic-format \(name(of: microphone))' has \(microphone.channelCount) channels, but "
-          + "\(count) are recorded from '\(input.name)'; choose with '--channels'")
+        "'--mic-format \(name(of: microphone))' is for "
+          + (microphone.channelCount == 1 ? "1 channel" : "\(microphone.channelCount) channels")
+          + ", but \(count) of '\(input.name)' would be recorded; choose others with "
+          + "'--channels', or choose another format")
     }
     return input
   }
@@ -86,10 +88,13 @@ struct RecordSettings {
     case .found(let input): return input
     case .substitute(let input, let missing):
       printNote(
-        "the remembered input '\(missing)' is missing; '\(input.name)' is recorded until it is back"
+        "the remembered input '\(missing)' is missing; '\(input.name)' is recorded in its place"
           .withoutControls)
       return input
-    case .none: throw CommandFailure("the sound server has no inputs; connect a microphone")
+    case .none:
+      throw CommandFailure(
+        "the sound server has no inputs except monitors; connect a microphone, or name a monitor "
+          + "with '--input'")
     case .unknown(let available):
       guard case .named(let id) = choice else { throw CommandFailure("no input") }
       throw CommandFailure(
@@ -151,7 +156,8 @@ struct RecordSettings {
       let words = ["auto", "mono", "stereo", "ambix", "fuma", "a-format"]
       throw .usage(
         Options.microphoneFormat.refusal(
-          of: text, expectation: "one of \(words.joined(separator: ", "))", among: words
+          of: text, expectation: "one of \(words.joined(separator: ", ")), a-format:MIC",
+          among: words
         ).description)
     }
     var microphone = try tetrahedral(String(text.dropFirst("a-format:".count)), command)
@@ -169,7 +175,7 @@ struct RecordSettings {
     if words.count == 4, capsules.count == 4 {
       guard Capsule.areTetrahedron(capsules) else {
         throw .usage(
-          "the capsules \(text) are not the corners of a tetrahedron; name four of them, such as "
+          "the capsules \(text) are not the corners of a tetrahedron; name four that are, such as "
             + "flu,frd,bld,bru")
       }
       return TetrahedralMicrophone(capsules: capsules)

@@ -93,7 +93,7 @@ extension CaptureServerTests {
         "--events", place.folder.file("events.jsonl"),
       ])
       #expect(run.exitCode == 0, "\(run.errors)")
-      #expect(run.output.contains("1.500 s, 0 gaps (0.000 s)"))
+      #expect(run.output.contains("1.500 s, gaps 0 (0.000 s)"))
       #expect(run.output.contains("LUFS"))
       let planes = try FloatWAV(reading: path).channels
       #expect(planes.count == 4 && planes[0].count == 72_000)
@@ -174,7 +174,7 @@ extension CaptureServerTests {
       #expect(program.wait(seconds: 3) == 0)
       let seconds = Double(try FloatWAV(reading: path).channels[0].count) / 48_000
       #expect(seconds > 1.2 && seconds < 2.6)
-      #expect(program.lines.contains { $0.text.contains("0 gaps (0.000 s)") })
+      #expect(program.lines.contains { $0.text.contains("gaps 0 (0.000 s)") })
       #expect(program.lines.contains { $0.text.contains("paused") })
     }
 
