@@ -11,21 +11,21 @@ extension Options {
   public static let recordOutput = CommandOption<String>(
     required: "output", short: "o", "OUT", .file,
     help: """
-      File to record to. Its name ends in .mov, .qta, .wav, .flac or .mka, which chooses the \
-      format.
+      File to record to. The end of its name selects the format: .mov or .qta (QuickTime movie), \
+      .wav, .flac or .mka (Matroska).
       """)
   public static let input = CommandOption<InputArgument>(
     "input", "ID|auto", .input, default: .auto, shown: "auto",
     help: """
-      Input to record, by the ID that 'stillstage inputs' lists. 'auto' is the remembered input, \
-      or else the default; never a monitor.
+      Input to record, by the ID that 'stillstage inputs' lists. 'auto' is the remembered input. \
+      If that is missing, it is the default, or another input if the default is a monitor.
       """)
   public static let recordGain = CommandOption<Double>(
     "gain", "DB", .number(-60...60), default: 0, shown: "0",
-    help: "Gain in decibels. At 0, the samples are recorded unchanged.")
+    help: "Gain in decibels. A gain of 0 changes no sample.")
   public static let recordRate = CommandOption<Int?>(
     "rate", "HZ", .integer(8000...384_000), shown: "the input's rate",
-    help: "Sample rate of the recording. At the input's own rate, samples are recorded unchanged.")
+    help: "Sample rate of the recording. At the input's own rate, nothing is resampled.")
   public static let microphoneFormat = CommandOption<String>(
     "mic-format", "auto|mono|stereo|ambix|fuma|a-format[:MIC]",
     .suggested(["auto", "mono", "stereo", "ambix", "fuma", "a-format"]), default: "auto",
@@ -46,12 +46,12 @@ extension Options {
     help: "Channels of the input to record, counted from 1, such as 3-6 or 1,2,5.")
   public static let codec = CommandOption<CodecChoice>(
     "codec", "CODEC", .words, default: .pcm24, shown: "pcm24",
-    help: "Coding of the samples: 24 bits, or 32-bit float (not in .flac).")
+    help: "Form of the samples in the file: 24-bit integers, or 32-bit float (not in .flac).")
   public static let stereoPair = CommandOption<StereoPairChoice>(
     "stereo", "PAIR", .words, default: .wy, shown: "wy",
     help: """
-      Stereo track of .mov and .qta from first-order sound: 'wy' is a pair of cardioids to the \
-      left and right, 'xy' a pair at 55 degrees to either side.
+      Stereo track that .mov and .qta files of first-order sound have for other players: 'wy' is \
+      a pair of cardioids that point left and right, 'xy' a pair at 55 degrees to either side.
       """)
   public static let recordSeconds = CommandOption<Double?>(
     "seconds", "S", .number(0.1...1e7), shown: "until stopped",
@@ -63,14 +63,14 @@ extension Options {
       back, 'stop' ends the recording.
       """)
   public static let armed = CommandOption<Bool>(
-    flag: "armed", help: "Wait for the key space or the play key before recording.")
+    flag: "armed", help: "Start paused, and wait for the space key or a media key to record.")
   public static let overwrite = CommandOption<Bool>(
     flag: "overwrite", help: "Replace an existing file.")
 }
 
 /// `--input`: the input of a recording.
 public enum InputArgument: Sendable, Equatable {
-  /// The remembered input, or else the default.
+  /// The remembered input, or else the default or another input that is not a monitor.
   case auto
   case id(String)
 }
@@ -81,7 +81,7 @@ extension ValueForm where Value == InputArgument {
   }
 }
 
-/// `--codec`: the coding of recorded samples.
+/// `--codec`: the form of recorded samples in the file.
 public enum CodecChoice: String, Sendable, CaseIterable {
   case pcm24
   case float
@@ -89,7 +89,7 @@ public enum CodecChoice: String, Sendable, CaseIterable {
 
 /// `--stereo`: the stereo track that is made from first-order sound.
 public enum StereoPairChoice: String, Sendable, CaseIterable {
-  /// (W + Y) / 2 and (W - Y) / 2: cardioids to the left and right.
+  /// (W + Y) / 2 and (W - Y) / 2.
   case wy
   /// Cardioids at 55 degrees to either side.
   case xy

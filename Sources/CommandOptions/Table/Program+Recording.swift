@@ -6,8 +6,8 @@ extension Program {
     name: .inputs, summary: "List the inputs that can be recorded.",
     discussion: """
       Lists the sound server's inputs with their channels, rates and ports. On a terminal, shows \
-      their levels: the arrow keys choose an input, Enter remembers it for recordings, and q ends \
-      the command.
+      their levels instead: the arrow keys choose an input, Enter remembers it for recordings, and \
+      q ends the command.
       """,
     arguments: [], options: [Options.json.specification, Options.monitors.specification])
 
@@ -15,7 +15,7 @@ extension Program {
     name: .inputsWatch, summary: "Show the levels of inputs.",
     discussion: """
       Shows the peak level of each channel in dBFS, of one input or of all inputs at once, until \
-      it is interrupted.
+      q or Ctrl-C is pressed or the time is over.
       """,
     arguments: [Arguments.optionalInputID],
     options: [
@@ -32,8 +32,9 @@ extension Program {
     name: .record, summary: "Record an input without losing sound.",
     discussion: """
       Records an input of the sound server. Gaps are filled with silence and reported, so that the \
-      length of the recording equals the time. Keys: q stops, space pauses, n changes to the next \
-      input, + and - change the gain. Media keys and headset buttons also pause and stop.
+      length of the recording equals the time, apart from pauses. Keys: q stops, space pauses and \
+      resumes, n changes to the next input, + and - change the gain. Media keys and headset \
+      buttons pause, resume, stop and change to the next input.
       """,
     arguments: [],
     options: [
@@ -73,14 +74,14 @@ extension CommandSpecification {
       ]
     case .inputsChoose:
       [
-        CommandExample("inputs choose ID", "Record the input ID from now on."),
-        CommandExample("inputs choose none", "Record the default input from now on."),
+        CommandExample("inputs choose ID", "Remember the input ID for later recordings."),
+        CommandExample("inputs choose none", "Forget the remembered input."),
       ]
     default:
       [
         CommandExample("record -o voice.wav", "Record the remembered or the default input."),
         CommandExample(
-          "record -o field.wav --mic-format ambix --input ID",
+          "record -o field.mov --mic-format ambix --input ID",
           "Record a first-order microphone."),
         CommandExample(
           "record -o field.wav --channels 3-6 --mic-format a-format",
