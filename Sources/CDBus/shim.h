@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 // sd-bus of libsystemd, loaded when it is first needed, so that a program also starts without it.
-// The functions that `BUS` defines are named as in sd-bus(3), with the prefix `bus`
-// instead of `sd_bus`; they return -ENOSYS if the library or the function is missing.
+// The functions that `BUS` defines are named as in sd-bus(3), with the prefix `bus` instead of
+// `sd_bus`; they return -ENOSYS if the library or the function is missing.
 
 typedef struct sd_bus sd_bus;
 typedef struct sd_bus_message sd_bus_message;
@@ -81,7 +81,8 @@ BUS(message_is_method_call,
            (sd_bus_message *message, const char *interface, const char *member),
            (message, interface, member))
 
-/// Sets the error that a handler returns. Returns -ENOSYS if libsystemd is missing.
+/// Sets the error that a handler returns. Returns a negative error number: -ENOSYS if
+/// libsystemd is missing.
 static inline int bus_error_set(bus_error *error, const char *name,
                                        const char *message) {
   int (*function)(bus_error *, const char *, const char *) =

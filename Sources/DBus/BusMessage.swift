@@ -60,7 +60,8 @@ package final class BusMessage {
     leave()
   }
 
-  /// Reads a variant. If `BusValue` cannot hold its type, skips it and returns nil.
+  /// Reads a variant that holds a string, a boolean or an array of strings. Skips any other variant
+  /// and returns nil.
   package func variant() -> BusValue? {
     var contents: UnsafePointer<CChar>?
     var type: CChar = 0

@@ -35,14 +35,15 @@ package final class MediaControls: Sendable {
   private let worker = Worker()
   private let player: Player
 
-  /// Connects to the session bus, and begins to serve it.
+  /// Connects to the session bus, and begins to answer calls.
   ///
   /// - Parameters:
   ///   - name: the program's name in lower case, part of the name on the bus.
   ///   - identity: the program's name for people.
   ///   - address: the bus's D-Bus address; nil for the usual one.
   ///   - onCommand: called on the bus's thread for each command.
-  /// - Throws: the reason: libsystemd or the bus is missing, or access is denied.
+  /// - Throws: the reason: libsystemd or the bus is missing, access is denied, or the name is
+  ///   taken.
   package init(
     name: String, identity: String, address: String? = nil,
     onCommand: @escaping @Sendable (Command) -> Void
@@ -59,7 +60,7 @@ package final class MediaControls: Sendable {
 
   deinit { worker.stop() }
 
-  /// Announces a new state. Desktops show it within 50 ms.
+  /// Changes the state, which is announced on the bus within about 50 ms.
   package func set(_ status: Status) { player.status.withLock { $0 = status } }
 
   /// Leaves the bus. No command is delivered afterwards.
@@ -84,7 +85,8 @@ extension MediaControls.Player {
   private static let player = "org.mpris.MediaPlayer2.Player"
   private static let properties = "org.freedesktop.DBus.Properties"
 
-  /// Answers calls, and announces changes of the state, until the worker is stopped.
+  /// Answers calls, and announces changes of the state, until the worker is stopped or the
+  /// connection is lost.
   fileprivate func serve(_ bus: Bus, _ worker: Worker) {
     var slot: OpaquePointer?
     let context = Unmanaged.passUnretained(self).toOpaque()
@@ -183,7 +185,7 @@ extension MediaControls.Player {
     }
   }
 
-  /// The two interfaces, for tools that list them.
+  /// The interfaces, for tools that list them.
   private static let introspection = """
     <node>
     <interface name="\(root)"><method name="Raise"/><method name="Quit"/>
