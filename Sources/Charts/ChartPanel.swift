@@ -14,10 +14,12 @@ public struct ChartPanel: Sendable, Equatable {
   public var yScale: ChartScale
   public var series: [ChartSeries]
   /// Whether the panel is a polar plot: the x of a point is an angle in degrees, from the top and
-  /// positive to the left, and its y is the radius. The scales and labels of the axes are ignored.
+  /// positive to the left, and its y is the radius. The scales, the labels and the range of the
+  /// axes are ignored.
   public private(set) var isPolar = false
 
-  /// Creates a polar plot, which shows directions around the listener as seen from above.
+  /// Creates a polar plot, which shows directions around a listener or a microphone as seen from
+  /// above.
   public static func polar(series: [ChartSeries]) -> ChartPanel {
     var panel = ChartPanel(xLabel: "", yLabel: "", series: series)
     panel.isPolar = true
