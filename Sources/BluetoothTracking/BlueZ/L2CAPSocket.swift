@@ -111,7 +111,7 @@ struct SocketError: Error, Equatable {
       "no permission for the Bluetooth connection; run the program outside a sandbox, or pair the "
         + "earphones again"
     case ECONNREFUSED, EBUSY:
-      "another program may hold the earphones; close it"
+      "another program may hold the earphones; close that program"
     case EHOSTDOWN, ETIMEDOUT: "the earphones do not answer; take them out of the case"
     default: String(cString: strerror(number))
     }

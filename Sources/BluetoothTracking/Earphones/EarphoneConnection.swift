@@ -24,6 +24,8 @@ struct EarphoneConnection: TrackerConnection {
     let descriptor: Int32
     private let owner: AnyObject?
 
+    /// Takes over a connected descriptor.
+    ///
     /// - Parameter owner: an object that must live as long as the socket.
     init(_ descriptor: Int32, owner: AnyObject? = nil) {
       self.descriptor = descriptor

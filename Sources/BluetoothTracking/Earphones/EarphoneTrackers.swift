@@ -173,7 +173,8 @@ package final class EarphoneTrackers: TrackerProvider {
     }
     guard let found else {
       throw .cannotConnect(
-        name: tracker.name, reason: "it is not connected; connect it in the Bluetooth settings")
+        name: tracker.name,
+        reason: "the Bluetooth service does not list it as connected; check the Bluetooth settings")
     }
     do throws(HeadTrackingError) {
       let memory = memory(of: address)

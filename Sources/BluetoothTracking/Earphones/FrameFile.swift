@@ -64,7 +64,7 @@ package struct FrameFile: Sendable, Equatable {
       frames.append(FrameCapture.Frame(time: time, direction: direction, bytes: bytes))
     }
     guard let kind else {
-      throw .badMotionRow(path: path, line: 1, reason: "the file is empty")
+      throw .badMotionRow(path: path, line: 1, reason: "the file is empty or has only comments")
     }
     self.kind = kind
   }
