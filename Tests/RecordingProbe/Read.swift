@@ -6,8 +6,8 @@ import Media
 import System
 
 /// Reads a file to its end and prints `opened MILLISECONDS`, `frames N`, `last VALUE` (the last
-/// sample of the first channel times 2^23) and `memory KIB` (the largest amount used). Returns the
-/// exit code.
+/// sample of the first channel times 2^23) and `memory KIB` (the largest amount of memory used).
+/// Returns the exit code.
 func read(_ path: String) -> Int32 {
   do throws(MediaError) {
     let start = monotonic_nanoseconds()

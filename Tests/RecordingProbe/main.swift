@@ -3,7 +3,8 @@
 import CRealtime
 import Glibc
 
-/// Writes a recording that a test interrupts, or reads one and prints what that costs.
+/// Writes a recording that a test interrupts, or reads one and prints the time to open it and the
+/// memory used.
 ///
 /// usage: recording-probe write PATH pcm24|float CHANNELS|foa RATE SECONDS SPEED [BYTES]
 ///        recording-probe read PATH

@@ -106,7 +106,7 @@ struct FullDiskTests {
       #expect(throws: RecordingError.diskFull(path: "")) { try file.append(block) }
       #expect(throws: RecordingError.diskFull(path: "")) { try file.flush() }
     }
-    // The error is known already.
+    // `finish` does not throw, because the error is already known.
     try file.finish()
     #expect(body.isWhole == false)
     #expect(file.counts.storedFrames == 4000)

@@ -39,7 +39,7 @@ struct InterruptionTests {
     }
   }
 
-  /// libavformat rejects a file that ends at many of these places.
+  /// At many of these places, libavformat rejects a file that ends there.
   @Test func aMovieThatEndsWithinAFragmentHeaderKeepsTheFragmentsBefore() throws {
     var random = SeededGenerator.forTest()
     let folder = TemporaryFolder()
@@ -58,7 +58,7 @@ struct InterruptionTests {
     }
   }
 
-  /// Whatever byte the end of a finished file misses, the rest plays.
+  /// A finished file that is cut anywhere in its second half plays almost to the cut.
   @Test func aTruncatedFinishedWaveFilePlays() throws {
     var random = SeededGenerator.forTest()
     let folder = TemporaryFolder()
@@ -76,7 +76,7 @@ struct InterruptionTests {
     }
   }
 
-  /// Kills a writer at 20 random times. It writes at ten times real time.
+  /// Kills a writer at 20 random times. The writer runs at ten times real time.
   @Test(arguments: RoundTripTests.cases)
   func aKilledWriterLosesAtMost1100Milliseconds(_ test: RoundTripTests.Case) throws {
     var random = SeededGenerator.forTest()

@@ -35,7 +35,7 @@ struct LongRecordingTests {
     Issue.record("\(slow)")
   }
 
-  /// A segment of silence whose last frame is 0.5 in every channel if `isLast`.
+  /// Calls `body` with a segment of silence. If `isLast`, the last frame is 0.5 in every channel.
   private func withSegment(
     channels: Int, frames: Int, isLast: Bool, _ body: (RecordingSegment) throws -> Void
   ) rethrows {
@@ -82,7 +82,7 @@ struct LongRecordingTests {
     let packets = try silence.withUnsafeBufferPointer { try stereo.encode($0) }
     for second in 0..<3600 {
       var fragment = MovieFragment()
-      // Packets of 1024 frames fit into 128 seconds a whole number of times.
+      // A second has 46.875 packets of 1024 frames, so a fragment has 46 or 47.
       let due = (second + 1) * rate / 1024 - second * rate / 1024
       fragment.packets = (0..<due).map { packets[min($0, packets.count - 1)] }
       withSegment(channels: 4, frames: rate, isLast: second == 3599) { segment in

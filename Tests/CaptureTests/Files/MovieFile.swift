@@ -54,7 +54,7 @@ struct MovieFile {
   }
 }
 
-/// What a recording says about one track.
+/// What a movie says about one track.
 struct MovieTrackFacts: Equatable {
   var identifier: Int
   var handler: String

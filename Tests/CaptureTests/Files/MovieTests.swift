@@ -51,7 +51,7 @@ struct MovieTests {
     }
   }
 
-  /// The last metadata sample holds the tuning. The others hold one second each.
+  /// The last metadata sample holds the tuning. The others describe one second each.
   @Test(arguments: [2, 47999, 48000, 48001, 144_000, 150_000])
   func theLastMetadataSampleIsTheTuning(_ frames: Int) throws {
     let folder = TemporaryFolder()
@@ -110,7 +110,7 @@ struct MovieTests {
     format.stereo = stereo
     let path = folder.file("a.mov")
     let file = try RecordingContainer.open(path: path, format: format)
-    // Another slow sweep in each channel.
+    // A different slow sweep in each channel.
     let frames = 150_000
     let field = (0..<4).map { channel in
       (0..<frames).map { frame -> Float in
@@ -159,7 +159,7 @@ struct MovieTests {
         ["-nostdin", "-v", "error", "-i", path, "-y", "-f", "f32le", folder.file("a.raw")])
       #expect(run.exitCode == 0, "\(run.errors)")
       let frames = try readFile(folder.file("a.raw")).count / 8
-      // The encoder has not returned the last packets of a movie that still grows. ffmpeg does not
+      // While the movie is growing, the encoder has not returned the last packets. ffmpeg does not
       // trim the last packet.
       #expect((isFinished ? 130_000...130_048 : 93000...96000).contains(frames))
     }

@@ -38,7 +38,7 @@ struct SeekTests {
     }
   }
 
-  /// The stereo track too: the sound after a seek is that of a read from the start.
+  /// In the stereo track too, the sound after a seek equals that of a read from the start.
   @Test func everyPositionOfTheStereoTrackIsReached() throws {
     var random = SeededGenerator.forTest()
     let folder = TemporaryFolder()

@@ -37,7 +37,8 @@ struct TetrahedralTests {
           gains[channel] * (a + (1 - a) * x) * cos(omega * (Double(i) + lead)))
       }
     }
-    // The first block of an encoder has less delay than the others, but the channels agree.
+    // The first block of an encoder has no delay and later ones have, but all channels have the
+    // same.
     let output = encoder.process(block)
     // Whole periods in the settled part.
     let span = Int((2400 / Self.rate * frequency).rounded(.down) * Self.rate / frequency)

@@ -9,7 +9,8 @@ import TestSupport
 /// A source of a private server that delivers numbered frames in real time, through a FIFO.
 ///
 /// Channel c of frame n has the value `Numbering.value(n, c)`. PulseAudio 16 reads the FIFO in
-/// pages and crashes if a page is no whole number of frames, so a frame has 4, 8, 16 or 32 bytes.
+/// pages and crashes if a page is not a whole number of frames, so frames that are recorded must
+/// have 4, 8, 16 or 32 bytes.
 final class VirtualMicrophone: Sendable {
   struct Form: Sendable {
     var name = "mic"
@@ -49,7 +50,7 @@ final class VirtualMicrophone: Sendable {
 
   func stop() { worker.stop() }
 
-  /// Stops and resumes delivering; the frames' numbers continue.
+  /// Stops or resumes delivery; the frames' numbers continue.
   func mute(_ muted: Bool) { isMuted.store(muted, ordering: .releasing) }
 
   private func deliver() {
@@ -98,18 +99,20 @@ final class VirtualMicrophone: Sendable {
 /// Linux's F_SETPIPE_SZ.
 private let setPipeSize: Int32 = 1031
 
-/// Frames whose values tell their numbers.
+/// Frames whose values give their numbers.
 enum Numbering {
   private static let period = 1 << 14
 
-  /// Multiples of 2^-15, which 16 bits hold; never 0.
+  /// Returns the value of a frame in a channel: a multiple of 2^-15, which 16 bits can hold, and
+  /// never 0.
   static func value(_ frame: Int, _ channel: Int) -> Float {
     let number = frame % (period - 1) + 1
     return (channel % 2 == 0 ? 1 : -1) * Float(number) / Float(period)
       * (channel < 2 ? 1 : 0.5)
   }
 
-  /// The number of a frame, modulo the period of `value`, from its first channel; nil for silence.
+  /// Returns the number of a frame, modulo the period of `value`, from its value in the first
+  /// channel; nil for silence.
   static func number(_ value: Float) -> Int? {
     value == 0 ? nil : Int((value * Float(period)).rounded()) - 1
   }

@@ -20,9 +20,9 @@ struct FeedSafetyTests {
               arrivalTimeNanoseconds: 1, captureTimeNanoseconds: nil))
         }
       }
-      // The ring is full after some of these calls.
       hand()
       operation_counter_start()
+      // The ring becomes full during these calls.
       hand()
       let counts = operation_counter_stop()
       #expect(counts.allocations == 0)

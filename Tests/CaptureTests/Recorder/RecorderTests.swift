@@ -121,7 +121,8 @@ extension CaptureServerTests {
         #expect(recording.events.kinds.contains(.inputChanged(input: "other")))
         #expect(recording.events.gaps.map(\.cause) == [.inputChanged])
         #expect(recording.recorder.status.gaps == 0)
-        // One channel belongs to W of a soundfield. The end is the middle of the resampled tone.
+        // A single channel goes to W of a soundfield. This frame is well inside the resampled
+        // sound.
         let end = planes[0].count - 4800
         #expect(abs(planes[0][end] - 0.5) < 1e-3)
         #expect(planes[1][end] == 0)

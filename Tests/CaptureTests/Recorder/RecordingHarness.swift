@@ -19,6 +19,8 @@ final class MemorySink: RecordingSink, @unchecked Sendable {
 
   struct Full: Error {}
 
+  /// Creates an empty sink.
+  ///
   /// - Parameters:
   ///   - stallAt: the frame at which the sink blocks once, like a slow disk.
   ///   - failAt: the frame at which the sink throws `Full`.
@@ -93,10 +95,10 @@ struct TestRecording {
   }
 }
 
-/// The stale frames that a pipe-source delivers first.
+/// The number of stale frames that a pipe-source delivers first.
 let staleFrames = 16_384
 
-/// Expects that all channels agree with the first one.
+/// Expects that every channel is the first channel times its factor in `Numbering`.
 func expectEqualChannels(_ planes: [[Float]]) {
   for (channel, plane) in planes.enumerated() {
     let factor: Float = (channel % 2 == 0 ? 1 : -1) * (channel < 2 ? 1 : 0.5)

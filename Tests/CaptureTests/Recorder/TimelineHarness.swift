@@ -4,7 +4,7 @@ import System
 
 @testable import Capture
 
-/// Collects what a timeline puts out: the numbers of frames, with 0 for silence.
+/// Collects the output of a timeline: the numbers of frames, with 0 for silence.
 final class CollectedTimeline: TimelineOutput {
   let rate: Double
   private(set) var frames: [Float] = []
