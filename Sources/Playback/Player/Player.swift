@@ -329,9 +329,11 @@ public final class Player: @unchecked Sendable {
   ///
   /// - Throws: `PlaybackError.output` if the server cannot be reached, does not answer or has no
   ///   sink with the requested name.
-  private static func sink(_ options: PlayerOptions) throws(PlaybackError) -> Sink? {
-    do throws(PulseAudioError) {
-      let sinks = try SinkList.read(serverAddress: options.serverAddress)
+  private static func sink(
+    _ options: PlayerOptions, _ client: SoundServerClient
+  ) throws(PlaybackError) -> Sink? {
+    do throws(SoundServerError) {
+      let sinks = try client.sinks()
       if let name = options.sinkName {
         guard let sink = sinks.first(where: { $0.name == name }) else {
           throw .unknownSink(name: name, available: sinks.map(\.name))

@@ -83,10 +83,10 @@ public struct AudioOutputStatus: Sendable, Equatable {
   public package(set) var queuedMilliseconds: Double?
   /// The sink's share of the latency, in addition to the queue: its configured latency, or the
   /// reported one if that is greater, as with Bluetooth sinks.
-  public internal(set) var sinkLatencyMilliseconds = 0.0
+  public package(set) var sinkLatencyMilliseconds = 0.0
   /// The latency from writing to hearing as last reported, at least 0 and at most 500 ms more than
   /// the granted latency of the queue and the sink; nil before the first report.
-  public internal(set) var measuredLatencyMilliseconds: Double?
+  public package(set) var measuredLatencyMilliseconds: Double?
   /// Whether times may be off by one quantum, about 5 to 20 ms. This is true on PipeWire, which
   /// reports only complete quanta (its processing blocks).
   public package(set) var isLatencyApproximate = false
@@ -107,8 +107,8 @@ public struct AudioOutputStatus: Sendable, Equatable {
   /// The number of frames that the render callback has supplied since the start.
   public package(set) var framesWritten: Int64 = 0
   /// The number of times that the server or the sink was lost.
-  public internal(set) var losses = 0
+  public package(set) var losses = 0
   /// The number of frames that were written but not yet heard when the server or the sink was last
   /// lost.
-  public internal(set) var framesQueuedAtLoss = 0
+  public package(set) var framesQueuedAtLoss = 0
 }

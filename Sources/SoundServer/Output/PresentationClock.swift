@@ -7,7 +7,7 @@
 /// filter with that memory. If `reportsAreEarly`, a filter that follows later times faster than
 /// earlier ones replaces both. A report more than 30 ms off is ignored as an outlier, but the third
 /// one in succession restarts the estimate.
-struct PresentationClock {
+package struct PresentationClock {
   /// The largest error of a report that counts as jitter [ns].
   private static let toleranceNanoseconds = 30e6
   private static let reportsToBelieveAJump = 3

@@ -30,8 +30,7 @@ struct LatencySetting: Codable, Hashable {
   var queueMilliseconds: Double?
 
   /// Returns the player's options. Only here does `bench latency` enable or disable rewriting.
-  func playerOptions(server address: String?, sink: String?, head: HeadPoseSource) -> PlayerOptions
-  {
+  func playerOptions(on server: LatencyServer, head: HeadPoseSource) -> PlayerOptions {
     var options = PlayerOptions()
     options.output = output == .native ? .pipeWire : .pulseAudio
     options.serverAddress = output == .native ? server.socketPath : server.address
@@ -42,20 +41,21 @@ struct LatencySetting: Codable, Hashable {
     options.interrupt = Signals.interrupt
     return options
   }
+  var warmUpSeconds: Double { server == .pipewire ? 20 : 1 }
 
   /// Time before the first step, in seconds: the queue fills, and the prediction sees a resting
   /// head. On PipeWire, the delay of a recording takes about 15 s to settle.
-  var warmUpSeconds: Double { server == .pipewire ? 20 : 1 }
-
   var title: String {
+
     let depth = queueMilliseconds.map { "\(decimal($0, 0)) ms" } ?? "default depth"
     return "\(server.rawValue), \(output.rawValue), \(depth)"
   }
 }
+final class LatencyServer {
 
 /// The server that a setting is measured on.
-final class LatencyServer {
   let address: String?
+  private(set) var socketPath: String?
   /// The sink to play to and to record from; nil for the default sink.
   let sink: String?
   let timing: TimedCapture.Timing
