@@ -41,20 +41,21 @@ struct LatencySetting: Codable, Hashable {
     options.interrupt = Signals.interrupt
     return options
   }
-  var warmUpSeconds: Double { server == .pipewire ? 20 : 1 }
 
   /// Time before the first step, in seconds: the queue fills, and the prediction sees a resting
   /// head. On PipeWire, the delay of a recording takes about 15 s to settle.
-  var title: String {
+  var warmUpSeconds: Double { server == .pipewire ? 20 : 1 }
 
+  var title: String {
     let depth = queueMilliseconds.map { "\(decimal($0, 0)) ms" } ?? "default depth"
     return "\(server.rawValue), \(output.rawValue), \(depth)"
   }
 }
-final class LatencyServer {
 
 /// The server that a setting is measured on.
+final class LatencyServer {
   let address: String?
+  /// The path of PipeWire's own socket; nil for a PulseAudio server or the current one.
   private(set) var socketPath: String?
   /// The sink to play to and to record from; nil for the default sink.
   let sink: String?
