@@ -30,6 +30,11 @@ final class MicrophoneEncoder {
     }
   }
 
+  /// Whether the output differs from the input.
+  var isConverting: Bool {
+    if case .copy = method { false } else { true }
+  }
+
   /// The number of frames that the encoder holds back.
   var delay: Int {
     if case .tetrahedral(let filter) = method { filter.delay } else { 0 }

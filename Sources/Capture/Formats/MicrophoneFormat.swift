@@ -43,6 +43,15 @@ public enum MicrophoneFormat: Sendable, Equatable {
     case .mono, .stereo, .plain: false
     }
   }
+
+  /// Where the sound of a source with one channel goes, if such a source replaces the microphone.
+  var single: SingleChannel {
+    switch self {
+    case .aFormat: .allCapsules
+    case .ambiX, .fuMa: .first
+    case .mono, .stereo, .plain: .all
+    }
+  }
 }
 
 /// A capsule of a tetrahedral microphone, by the direction in which it points.

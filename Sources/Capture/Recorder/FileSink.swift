@@ -26,5 +26,7 @@ public final class FileSink: RecordingSink {
 
   public func annotate(_ note: RecordingNote) { file.note = note }
 
+  public func flush() throws { try file.flush() }
+
   public func finish() throws { try file.finish() }
 }

@@ -179,6 +179,7 @@ final class RecordingLoop {
       if requests.isPaused {
         pausedAt = now
         try timeline?.pause()
+        try pipeline?.flush()
         post(.paused)
       } else {
         beganAt += now - (pausedAt ?? now)

@@ -71,7 +71,7 @@ final class RecordingPipeline: TimelineOutput {
     try flushConverter()
     converter = SourceConverter(
       source: (channels, sampleRate), recording: (microphone.channelCount, format.sampleRate),
-      selection: selection, isField: microphone.isSoundfield)
+      selection: selection, single: microphone.single)
   }
 
   func append(_ samples: UnsafePointer<Float>, frames: Int) throws {
@@ -88,6 +88,7 @@ final class RecordingPipeline: TimelineOutput {
     silenceRest = exact - Double(left)
     while left > 0 {
       let count = min(left, Self.silenceFrames)
+      annotation.lostFrames += count
       try encode(PlanarBlock(channels: microphone.channelCount, frames: count))
       left -= count
     }
@@ -98,7 +99,6 @@ final class RecordingPipeline: TimelineOutput {
     silenceStart = nil
     let rest = limit.map { Double(max(0, $0 - start)) / Double(format.sampleRate) } ?? seconds
     let gap = Gap(cause: cause, position: start, seconds: min(seconds, rest))
-    annotation.lostFrames += Int(gap.seconds * Double(format.sampleRate))
     onGap(gap)
   }
 
@@ -111,6 +111,9 @@ final class RecordingPipeline: TimelineOutput {
     try sink.finish()
     try rest.get()
   }
+
+  /// Stores what the sink still has in memory, at a pause.
+  func flush() throws { try sink.flush() }
 
   private func flushConverter() throws {
     if let rest = converter?.flush() { try encode(rest) }
@@ -125,6 +128,10 @@ final class RecordingPipeline: TimelineOutput {
   private func write(_ block: PlanarBlock) throws {
     if let limit { block.truncate(to: Int(min(limit - frames, Int64(block.frames)))) }
     guard block.frames > 0 else { return }
+    // A conversion can exceed full scale although no input sample does.
+    if encoder.isConverting {
+      for channel in 0..<block.channels { countClipping(block[channel], block.frames) }
+    }
     applyGain(block)
     meter.add(block.planes, frames: block.frames)
     if microphone.isSoundfield {

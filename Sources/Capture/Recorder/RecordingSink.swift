@@ -33,6 +33,9 @@ public protocol RecordingSink: AnyObject {
   /// Takes facts about the second of sound that is being appended.
   func annotate(_ note: RecordingNote)
 
+  /// Stores what is still in memory, because nothing follows for a while.
+  func flush() throws
+
   /// Completes the recording. Nothing is appended afterwards. It is also called after `append` has
   /// thrown an error.
   func finish() throws
@@ -40,4 +43,5 @@ public protocol RecordingSink: AnyObject {
 
 extension RecordingSink {
   public func annotate(_ note: RecordingNote) {}
+  public func flush() {}
 }

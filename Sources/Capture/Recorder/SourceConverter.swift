@@ -2,12 +2,23 @@
 
 private import Media
 
+/// The channels of a microphone format that the sound of a source with one channel goes to.
+enum SingleChannel {
+  /// The first one: W of a soundfield.
+  case first
+  case all
+  /// All four capsules, at half the level, so that W has the level of the source.
+  case allCapsules
+}
+
 /// Brings the frames of a source to the rate and the number of channels of a recording.
 final class SourceConverter {
   private let channels: Int
   private let sourceChannels: Int
   /// For each channel of the microphone format, the channel of the source; nil for silence.
   private let map: [Int?]
+  /// Applied to every sample.
+  private let gain: Float
   private let rates: (source: Int, recording: Int)
   private var resampler: StreamResampler?
 
@@ -17,10 +28,10 @@ final class SourceConverter {
   ///   - source: the number of channels and the rate of the source [Hz].
   ///   - recording: the number of microphone channels and the rate of the recording [Hz].
   ///   - selection: the channels of the source to record, counted from 0; nil for all.
-  ///   - isField: whether the channels of the recording are a soundfield.
+  ///   - single: where the sound of a source with one channel goes.
   init(
     source: (channels: Int, rate: Int), recording: (channels: Int, rate: Int),
-    selection: [Int]?, isField: Bool
+    selection: [Int]?, single: SingleChannel
   ) {
     channels = recording.channels
     sourceChannels = source.channels
@@ -30,10 +41,9 @@ final class SourceConverter {
       if channel < available.count {
         return available[channel] < source.channels ? available[channel] : nil
       }
-      // A single channel goes to all channels of the recording, but only to the first of a
-      // soundfield.
-      return available.count == 1 && !isField ? available[0] : nil
+      return available.count == 1 && single != .first ? available[0] : nil
     }
+    gain = single == .allCapsules && available.count == 1 ? 0.5 : 1
   }
 
   var isResampling: Bool { rates.source != rates.recording }
@@ -50,7 +60,7 @@ final class SourceConverter {
       let plane = block[channel]
       for i in 0..<frames {
         let sample = samples[i * sourceChannels + from]
-        if sample.isFinite { plane[i] = sample } else { invalid += 1 }
+        if sample.isFinite { plane[i] = gain * sample } else { invalid += 1 }
       }
     }
     guard isResampling else { return block }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CRealtime
 import Glibc
 package import Media
 import Synchronization
@@ -17,7 +18,8 @@ package enum Signals {
   }
 
   /// Blocks the signals for this thread and all threads that it starts later, and starts a thread
-  /// that waits for the signals. A second signal ends the process at once.
+  /// that waits for the signals. A second signal ends the process at once, except in the first 0.3 s:
+  /// `timeout` sends its signal twice, to the process and to its group.
   static func watch() {
     var set = Self.set
     pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -46,10 +48,16 @@ package enum Signals {
 
   private static func wait() -> UnsafeMutableRawPointer? {
     var set = Self.set
+    var first: Int64 = 0
     while true {
       var signal: Int32 = 0
       guard sigwait(&set, &signal) == 0 else { continue }
-      if received != nil { _exit(128 + signal) }
+      let now = monotonic_nanoseconds()
+      if received != nil {
+        guard now - first > 300_000_000 else { continue }
+        _exit(128 + signal)
+      }
+      first = now
       number.store(signal, ordering: .releasing)
       interrupt.raise()
     }

@@ -12,7 +12,7 @@ import Synchronization
 /// ## Threading
 /// The recorder's writing thread adds frames. The chart is made when the recording has ended.
 final class RecordPicture: Sendable {
-  /// The duration of the windows whose levels are drawn, in seconds.
+  /// The smallest duration of the windows whose levels are drawn, in seconds.
   private static let windowSeconds = 0.1
   /// The lowest level that is drawn, in dBFS.
   private static let floor = -100.0
@@ -23,6 +23,9 @@ final class RecordPicture: Sendable {
 
   private struct State {
     var windowFrames = 1
+    var sampleRate = 1.0
+    /// The number of frames in `windows`.
+    var position = 0
     var channels = 0
     var isField = false
     var frames = 0
@@ -33,6 +36,8 @@ final class RecordPicture: Sendable {
   }
 
   private struct Window {
+    /// The middle of the window, in seconds.
+    var time: Double
     var peak: Double
     var level: Double
     var direction: FieldDirection?
@@ -42,6 +47,7 @@ final class RecordPicture: Sendable {
     state.withLock { state in
       state.windowFrames = max(1, Int(Self.windowSeconds * Double(format.sampleRate)))
       state.channels = format.channelCount
+      state.sampleRate = Double(format.sampleRate)
       state.isField =
         format.layout
         == .ambisonics(
@@ -60,14 +66,20 @@ final class RecordPicture: Sendable {
       }
       if state.isField { state.direction.add(block.planes, frames: block.frames) }
       state.frames += block.frames
-      guard state.frames >= state.windowFrames else { return }
-      state.windows.append(
-        Window(
-          peak: Self.decibels(Double(state.peak)),
-          level: Self.decibels((state.energy / Double(state.frames)).squareRoot()),
-          direction: state.isField ? state.direction.take() : nil))
-      (state.frames, state.peak, state.energy) = (0, 0, 0)
+      if state.frames >= state.windowFrames { Self.endWindow(&state) }
     }
+  }
+
+  /// Adds the window that the frames so far make. Its length depends on the blocks.
+  private static func endWindow(_ state: inout State) {
+    let middle = (Double(state.position) + Double(state.frames) / 2) / state.sampleRate
+    state.windows.append(
+      Window(
+        time: middle, peak: decibels(Double(state.peak)),
+        level: decibels((state.energy / Double(state.frames)).squareRoot()),
+        direction: state.isField ? state.direction.take() : nil))
+    state.position += state.frames
+    (state.frames, state.peak, state.energy) = (0, 0, 0)
   }
 
   private static func decibels(_ amplitude: Double) -> Double {
@@ -75,8 +87,11 @@ final class RecordPicture: Sendable {
   }
 
   func chart(title: String) -> Chart {
-    let (windows, isField) = state.withLock { ($0.windows, $0.isField) }
-    let times = windows.indices.map { (Double($0) + 0.5) * Self.windowSeconds }
+    let (windows, isField) = state.withLock { state in
+      if state.frames > 0 { Self.endWindow(&state) }
+      return (state.windows, state.isField)
+    }
+    let times = windows.map(\.time)
     let levels = ChartPanel(
       xLabel: "time (s)", yLabel: "level (dBFS)", yRange: Self.floor...0,
       series: [

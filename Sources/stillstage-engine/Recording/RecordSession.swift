@@ -88,7 +88,7 @@ final class RecordSession {
   }
 
   private func start() throws(CommandFailure) {
-    if command[Options.armed], !console.isInteractive, !keys.areAvailable {
+    if command[Options.armed], !console.readsKeys, !keys.areAvailable {
       throw CommandFailure(
         "nothing can start the recording: there is no terminal, and media keys are not available; "
           + "omit --armed")
@@ -220,10 +220,10 @@ final class RecordSession {
       try? drawPicture()
       throw CommandFailure(reason.withoutControls)
     }
-    try drawPicture()
     let summary = RecordSummary(status, loudness: loudness.integrated)
     log.write("end", summary.values)
     try printOutput("\(settings.output): \(summary.text)".withoutControls + "\n")
+    try drawPicture()
     if Signals.received != nil { throw .interrupted }
     if command[Options.onLoss] == .stop, status.state == .finished, queue.hasLost {
       throw CommandFailure("the input or the sound server was lost, which ended the recording")

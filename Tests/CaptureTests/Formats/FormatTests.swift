@@ -25,6 +25,22 @@ struct FormatTests {
     }
   }
 
+  @Test("A source with one channel in place of a tetrahedral microphone has no direction")
+  func oneChannelForCapsules() throws {
+    let converter = SourceConverter(
+      source: (1, 48_000), recording: (4, 48_000), selection: nil,
+      single: MicrophoneFormat.aFormat(TetrahedralMicrophone()).single)
+    var invalid = 0
+    let sound = (0..<64).map { Float(sin(Double($0) / 5)) }
+    let capsules = try sound.withUnsafeBufferPointer {
+      try converter.process($0.baseAddress!, frames: 64, invalid: &invalid)
+    }
+    for i in 0..<64 {
+      // The sum of the capsules, which W is half of, has twice the level of the source.
+      #expect((0..<4).map { capsules[$0][i] } == [Float](repeating: sound[i] / 2, count: 4))
+    }
+  }
+
   @Test(arguments: [(0.0, 0.0), (90.0, 0.0), (-135.0, 35.0), (20.0, -80.0)])
   func theDirectionOfAPlaneWaveIsFound(_ azimuth: Double, _ elevation: Double) throws {
     let (az, el) = (azimuth * .pi / 180, elevation * .pi / 180)
