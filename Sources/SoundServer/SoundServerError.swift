@@ -48,9 +48,9 @@ public enum SoundServerError: Error, Equatable {
     case .unsupportedSampleRate(let rate):
       "the sound server does not support \(rate) Hz; choose a rate from 1 to 384000 Hz"
     case .streamRefused(let reason):
-      "the sound server refused the stream: \(reason); check its log, or choose another sink"
+      "the sound server refused the stream: \(reason); check its log, or choose another device"
     case .stopped:
-      "the output was stopped before it was connected; create a new one to play again"
+      "the stream was stopped and cannot be started again; create a new one"
     case .systemFailure(let reason):
       "cannot connect to a sound server: \(reason); close other programs and try again"
     }

@@ -9,7 +9,7 @@ enum AAPPacket {
   static let features: [UInt8] = [4, 0, 4, 0, 0x4D, 0, 0xFF, 0, 0, 0, 0, 0, 0, 0]
   /// Asks for all notifications.
   static let notifications: [UInt8] = [4, 0, 4, 0, 0x0F, 0, 0xFF, 0xFF, 0xFF, 0xFF]
-  /// Makes this computer the active host, which takes the earphones from a phone.
+  /// Makes this computer the active host, which takes the earphones over from a phone.
   static let takeOver: [UInt8] = [4, 0, 4, 0, 9, 0, 6, 1, 0, 0, 0]
 }
 

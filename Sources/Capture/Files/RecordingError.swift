@@ -15,7 +15,7 @@ public enum RecordingError: Error, Sendable, Equatable {
   case writeFailed(path: String, reason: String)
   /// The end of the file name selects no container.
   case unknownContainer(path: String)
-  /// The container cannot store the format, for the reason given, with advice.
+  /// The container cannot store the format; `reason` says why and what to choose instead.
   case unsupported(path: String, reason: String)
   /// An encoder or a multiplexer of FFmpeg failed.
   case encodingFailed(path: String, reason: String)

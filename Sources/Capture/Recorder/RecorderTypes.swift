@@ -33,6 +33,8 @@ public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
   case unclearChannels(count: Int)
   /// The number of recorded channels is not that of the microphone format.
   case channelMismatch(expected: Int, found: Int)
+  /// The server opened the source, but did not report its format.
+  case noFormat
   /// A selected channel, counted from 0, does not exist.
   case noSuchChannel(Int, count: Int)
 
@@ -44,6 +46,9 @@ public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
     case .channelMismatch(let expected, let found):
       "the number of channels is \(expected) in the microphone's format, but \(found) in the "
         + "recording; choose other channels or another format"
+    case .noFormat:
+      "the sound server opened the input, but did not report its format; try again, or choose "
+        + "another input"
     case .noSuchChannel(let channel, let count):
       "the input has no channel \(channel + 1); choose from 1 to \(count)"
     }

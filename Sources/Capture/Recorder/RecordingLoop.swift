@@ -56,7 +56,7 @@ final class RecordingLoop {
     self.capture = capture
     try capture.start()
     guard let first = feed.read(into: &samples), case .opened(let source)? = first.event else {
-      throw SoundServerError.streamRefused(reason: "the stream has no format")
+      throw RecorderError.noFormat
     }
     let microphone = try chosenFormat(source.channelCount)
     let format = RecorderFormat(

@@ -131,7 +131,7 @@ public struct PresentationDownload {
       for segment in job.playlist.segments
       where !segment.isGap && !known.contains(segment.sequence) {
         guard !keeper.has(segment, of: job.rendition) else { continue }
-        outcome.miss(segment, of: job, "its file is missing or differs from what was written")
+        outcome.miss(segment, of: job, "not found on disk, or different from what was written")
       }
     }
     outcome.isInterrupted = !goesOn()

@@ -183,14 +183,14 @@ struct SegmentLoader {
       bytes = try fetch(address, nil, 4096) { _ in goesOn(FetchTiming()) }.bytes
     } catch {
       if case .fetch(.tooLong) = error {
-        throw .encryption("its key has more than 16 bytes")
+        throw .encryption("the decryption key has more than 16 bytes")
       }
       guard case .fetch(let reason) = error else { throw error }
       if error.isPassing || error.isOwn { throw error }
-      throw .encryption("its key cannot be fetched: \(reason)")
+      throw .encryption("the decryption key cannot be fetched: \(reason)")
     }
     guard bytes.count == 16 else {
-      throw .encryption("its key has \(bytes.count) bytes, not 16")
+      throw .encryption("the decryption key has \(bytes.count) bytes, not 16")
     }
     if keys.count >= Self.mostRemembered { keys = [:] }
     keys[address] = bytes

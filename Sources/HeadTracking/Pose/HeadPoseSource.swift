@@ -98,7 +98,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     producer.withLock { $0.rejected += 1 }
   }
 
-  /// Announces that the next sample comes from a tracker that has just been switched on. The front
+  /// Announces that the next sample is in a new reference frame, unrelated to the previous one, for
+  /// example after a tracker has been connected. The front
   /// becomes the direction that the head faces in that sample, or the one set by `keepFront(_:)`.
   public func beginReference() {
     producer.withLock { $0.stage.beginReference() }

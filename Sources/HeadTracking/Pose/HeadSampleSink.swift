@@ -11,7 +11,8 @@ public protocol HeadSampleSink: AnyObject, Sendable {
   /// Counts a rejected report: one from which no sample can be made.
   func reject()
 
-  /// Announces that the next sample comes from a tracker that has just been switched on.
+  /// Announces that the next sample is in a new reference frame, unrelated to the previous one, for
+  /// example after a tracker has been connected.
   func beginReference()
 
   /// Announces that the next sample follows a pause, in the same reference frame as before.

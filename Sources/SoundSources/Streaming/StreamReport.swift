@@ -25,7 +25,7 @@ struct StreamReport {
     guard length >= 0.03 else { return }
     let reason = reason.map { ": \($0)" } ?? ""
     warnings.append(
-      "\(fixed(length, decimals: 2)) s of sound is missing from \(clockText(seconds)) on\(reason)")
+      "\(fixed(length, decimals: 2)) s of sound is missing at \(clockText(seconds))\(reason)")
   }
 
   /// Adds to the news that the rendition changes at a frame. The reason is removed for the first

@@ -105,7 +105,7 @@ private func note(
   _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
 ) {
   guard let measured else {
-    return printNote("the sound is silent or too quiet to measure; its level is unchanged")
+    return printNote("the sound is silent or too quiet to measure; its level is not adjusted")
   }
   var values: [String: EventLog.Value] = [
     "gain": .number(gain), "loudness": .number(measured.ears), "origin": .text("scan"),

@@ -200,9 +200,14 @@ private func microphonePath(
   }
   let names = microphoneNames(in: folder)
   guard let name = names.first(where: { $0.lowercased() == word.lowercased() }) else {
+    let fitting = names.filter { name in
+      guard let file = try? MicrophoneFile(path: "\(folder)/\(name).json") else { return false }
+      return if case .aFormat = file.format { true } else { false }
+    }
     throw CommandFailure(
-      "no microphone is named '\(word)'; choose from \(names.joined(separator: ", ")), give the "
-        + "path of a file, or name the order of the capsules, such as flu,frd,bld,bru")
+      "no A-format microphone is named '\(word)'; name one of these: "
+        + "\(fitting.joined(separator: ", ")); or give the path of a file, or the order of the "
+        + "capsules, such as flu,frd,bld,bru")
   }
   return "\(folder)/\(name).json"
 }

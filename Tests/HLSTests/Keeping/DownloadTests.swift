@@ -183,10 +183,10 @@ private final class MemoryServer: ResourceFetcher {
   }
 
   @Test(arguments: [
-    (15, "its key has 15 bytes, not 16"),
-    (17, "its key has 17 bytes, not 16"),
-    (5000, "its key has more than 16 bytes"),
-    (-1, "its key cannot be fetched: the server answered with status 404"),
+    (15, "the decryption key has 15 bytes, not 16"),
+    (17, "the decryption key has 17 bytes, not 16"),
+    (5000, "the decryption key has more than 16 bytes"),
+    (-1, "the decryption key cannot be fetched: the server answered with status 404"),
     (16, "it is damaged, or its key or initialisation vector is wrong"),
   ])
   func invalidKeysAreReported(count: Int, reason: String) throws {

@@ -38,8 +38,8 @@ extension AdaptationFigures {
     return missed
   }
 
-  /// Returns whether these figures are better in stalls, flips, multichannel and restoring: all
-  /// four.
+  /// Returns whether these figures are better than the others in all four respects: stalls, flips,
+  /// share of multichannel sound, and time to restore it. An unknown time counts as 0.
   func isBetter(than other: AdaptationFigures) -> Bool {
     stallPercent < other.stallPercent && flipsPerMinute < other.flipsPerMinute
       && multichannelPercent > other.multichannelPercent
