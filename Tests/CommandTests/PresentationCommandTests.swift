@@ -101,7 +101,7 @@ import Testing
     #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run.errors)")
     unlink(folder.file("p.m3u8"))
     fails(
-      try render(folder.path), "the folder contains none of the playlists that the settings allow")
+      try render(folder.path), "the folder contains none of the renditions that the settings allow")
   }
 
   @Test func filesOutsideTheFolderAreRefusedUnlessRootAllowsThem() throws {

@@ -16,7 +16,8 @@ public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
     switch self {
     case .cannotWrite(let path, let reason): "cannot write \(path): \(reason)"
     case .isInUse(let path):
-      "'\(path)' is in use by another process; wait for it to end, or choose another folder"
+      "'\(path)' is in use by another process; wait until that process ends, or choose "
+        + "another folder"
     case .isForeign(let path):
       "'\(path)' is not empty and has no valid record of a kept presentation; choose another folder"
     case .holdsAnother(let path, let source):

@@ -78,7 +78,7 @@ struct MediaPlaylistReader {
       vector = PlaylistNumber.initialisationVector(text[...])
       if vector == nil {
         throw PlaylistError(
-          "IV is '\(text.prefix(40))'; it must be 0x and 1 to 32 hexadecimal digits")
+          "IV is '\(text.prefix(40))'; it must be 0x followed by 1 to 32 hexadecimal digits")
       }
     }
     let key = SegmentKey(

@@ -21,7 +21,8 @@ public struct PlaylistVariables: Sendable, Equatable {
       try set(name, try attributes.required("VALUE"))
     } else if let name = attributes.text("IMPORT") {
       guard let value = imported.values[name] else {
-        throw PlaylistError("the variable '\(name)' is imported but not defined")
+        throw PlaylistError(
+          "the variable '\(name)' is imported, but the multivariant playlist does not define it")
       }
       try set(name, value)
     } else if let name = attributes.text("QUERYPARAM") {
@@ -30,7 +31,7 @@ public struct PlaylistVariables: Sendable, Equatable {
       }
       try set(name, value)
     } else {
-      throw PlaylistError("EXT-X-DEFINE has no NAME, IMPORT or QUERYPARAM in quotes")
+      throw PlaylistError("EXT-X-DEFINE has no quoted NAME, IMPORT or QUERYPARAM")
     }
   }
 

@@ -63,7 +63,7 @@ extension SegmentFormat {
   private static func transportStreamProblem(_ bytes: [UInt8]) -> String? {
     guard bytes.count % packetBytes == 0 else { return "it ends within a transport packet" }
     let isWhole = stride(from: 0, to: bytes.count, by: packetBytes).allSatisfy { bytes[$0] == 0x47 }
-    return isWhole ? nil : "a transport packet does not begin where it should"
+    return isWhole ? nil : "a transport packet does not begin with its sync byte"
   }
 
   /// Returns what is wrong with the boxes of a segment. Returns nil if they follow each other up to

@@ -63,7 +63,7 @@ public struct OpenPresentation: Sendable {
       guard !ladder.isEmpty || offered.isEmpty else {
         throw .nothing(
           address: address.description,
-          reason: "the folder contains none of the playlists that the settings allow")
+          reason: "the folder contains none of the renditions that the settings allow")
       }
       try Self.requireRenditions(ladder, address, wishes)
       hasMultichannelBeyond =

@@ -233,10 +233,10 @@ extension [SegmentKey] {
   var problem: String {
     let names = map { key in
       switch key.method {
-      case .aes128: "AES-128 and keys in the format \(key.format.prefix(60))"
+      case .aes128: "AES-128 with the key format \(key.format.prefix(60))"
       case .other(let name): String(name.prefix(60))
       }
     }
-    return "it is encrypted with \(names.joined(separator: ", ")), which is not supported"
+    return "its encryption is not supported: \(names.joined(separator: ", "))"
   }
 }

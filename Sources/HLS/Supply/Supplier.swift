@@ -212,7 +212,7 @@ struct Supplier {
       timelines[rendition]?.fail(at: now)
       guard error != .interrupted else { return }
       // Report it only once, until the playlist can be loaded again.
-      if reloadProblem == nil { queue.note("\(error); it will be requested again") }
+      if reloadProblem == nil { queue.note("\(error); the playlist will be requested again") }
       reloadProblem = error.description
     }
   }

@@ -125,7 +125,7 @@ import Testing
     ("#EXTM3U\n#EXT-X-KEY:URI=\"x\"", "line 2: EXT-X-KEY lacks METHOD"),
     (
       "#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI=\"x\",IV=12",
-      "line 2: IV is '12'; it must be 0x and 1 to 32 hexadecimal digits"
+      "line 2: IV is '12'; it must be 0x followed by 1 to 32 hexadecimal digits"
     ),
     ("#EXTM3U\n#EXTINF:1,\n{$a}.ts", "line 3: the variable 'a' is not defined"),
     ("#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:9223372036854775807", "its sequence numbers are too large"),

@@ -53,7 +53,7 @@ import Testing
     shifted[376] = 0
     #expect(
       SegmentFormat.transportStream.problem(shifted)
-        == "a transport packet does not begin where it should")
+        == "a transport packet does not begin with its sync byte")
   }
 
   @Test func timestampsAreReadFromID3Tags() {
