@@ -40,7 +40,7 @@ import Testing
       ("a", "{", "not valid JSON"), ("b", #"{"schema": 2, \#(good): {}}"#, "has schema 2"),
       ("c", #"{"schema": 1, \#(good): {}}"#, "neither an orientation"),
       ("d", #"{"schema": 1, \#(good): {"jaw": {}}}"#, "the signal 'jaw' is unknown"),
-      ("e", #"{"schema": 1, \#(good): {"yaw": {"byte": 1, "type": "i17"}}}"#, "needs a usage"),
+      ("e", #"{"schema": 1, \#(good): {"yaw": {"byte": 1, "type": "i17"}}}"#, "needs 'usage'"),
       ("f", #"{"schema": 1, \#(good): {"yaw": {"byte": 9999, "type": "i16"}}}"#, "outside"),
       (
         "g", #"{"schema": 1, "axes": "x,x,z", \#(good): {"yaw": {"byte": 1, "type": "i8"}}}"#,

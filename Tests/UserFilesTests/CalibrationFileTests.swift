@@ -48,7 +48,7 @@ import Testing
     let good = CalibrationFile.text(of: try calibration)
     for (old, new, reason) in [
       ("\"version\" : 1", "\"version\" : 0", "it has version 0, but this program reads version 1"),
-      ("\"version\" : 1", "\"version\" : 2", "it has version 2, which a newer program wrote"),
+      ("\"version\" : 1", "\"version\" : 2", "it has version 2, from a newer release"),
       ("\"version\" : 1", "\"edition\" : 1", "'version' is missing"),
       ("\"y,-x,z\"", "\"y,x,z\"", "'axes' must be a right-handed axis map"),
       ("\"up\" : \"-x\"", "\"up\" : \"w\"", "'up' must be an axis such as z or -x"),

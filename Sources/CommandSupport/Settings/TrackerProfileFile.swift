@@ -61,7 +61,7 @@ package struct TrackerProfileFile: Decodable {
     case .keyNotFound(let key, _): "'\(key.stringValue)' is missing"
     case .typeMismatch(_, let place), .valueNotFound(_, let place):
       "'\(place.codingPath.map(\.stringValue).joined(separator: "."))' has the wrong type"
-    default: "it is not valid JSON, or one of its numbers is out of range or not whole"
+    default: "it is not valid JSON, or one of its numbers is out of range or should be whole"
     }
   }
 
@@ -70,7 +70,7 @@ package struct TrackerProfileFile: Decodable {
       throw Problem("it has schema \(schema), but this program reads schema \(Self.schema)")
     }
     guard let vendor = UInt16(vendor, radix: 16) else {
-      throw Problem("'vendor' must be a hexadecimal number from 0 to ffff")
+      throw Problem("'vendor' must be a hexadecimal number from 0 to ffff without 0x")
     }
     guard let kind = TrackerKind(rawValue: kind ?? "head") else {
       throw Problem("'kind' must be one of head, controller, device")
@@ -106,7 +106,7 @@ package struct TrackerProfileFile: Decodable {
       {
         place = .byte(byte, type)
       } else {
-        throw Problem("the signal '\(name)' needs a usage, or a byte and a known type")
+        throw Problem("the signal '\(name)' needs 'usage', or 'byte' and a known 'type'")
       }
       numbers[key] = TrackerProfile.Number(
         place, scale: signal.scale ?? 1, offset: signal.offset ?? 0)
@@ -116,7 +116,7 @@ package struct TrackerProfileFile: Decodable {
 
   private static func hex(_ text: String) throws(Problem) -> UInt16 {
     guard let number = UInt16(text, radix: 16) else {
-      throw Problem("'\(text)' is not a hexadecimal number from 0 to ffff")
+      throw Problem("'\(text)' is not a hexadecimal number from 0 to ffff without 0x")
     }
     return number
   }
@@ -134,7 +134,7 @@ package struct TrackerProfileFile: Decodable {
       let bytes = text.split(separator: " ").map { UInt8($0, radix: 16) }
       let known = bytes.compactMap(\.self)
       guard known.count == bytes.count, !known.isEmpty, known.count <= 4096 else {
-        throw Problem("'\(text)' is not a report such as 09 01")
+        throw Problem("'\(text)' is not a report of 1 to 4096 hexadecimal bytes, such as 09 01")
       }
       reports.append(known)
     }

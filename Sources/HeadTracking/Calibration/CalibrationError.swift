@@ -57,22 +57,22 @@ extension CalibrationError: CustomStringConvertible {
         + "keep the tracker still, or have it repaired"
     case .turnTooSmall(let pose, let degrees):
       "looking \(pose.rawValue) turned the tracker by only \(Self.tenths(degrees)) degrees; "
-        + "turn the head further"
+        + "turn your head further"
     case .notAQuarter(let degrees):
       "the turn to the left measured \(Self.tenths(degrees)) degrees instead of 90; turn your "
         + "whole body until it faces left"
     case .turnsAlike(let degrees):
-      "looking up and to the left turned it about axes \(Self.tenths(degrees)) degrees apart "
-        + "instead of 90; turn only the head, once up and once to the left"
+      "looking up and to the left turned the tracker about axes \(Self.tenths(degrees)) degrees "
+        + "apart instead of 90; turn only your head, first up and then to the left"
     case .otherPoses:
-      "the poses do not fit the instructions; look up first, then ahead, then to the left"
+      "the poses do not match the instructions; look ahead, up, ahead again and to the left"
     case .askew(let degrees):
-      "its axes, or the axis of the turn to the left, are \(Self.tenths(degrees)) degrees off; "
-        + "mount it straighter, and keep your head upright while you turn it"
+      "the tracker or the turn to the left is \(Self.tenths(degrees)) degrees askew; mount the "
+        + "tracker straighter, and keep your head upright while you turn left"
     case .wrongVersion(let version, let expected):
       version < expected
         ? "it has version \(version), but this program reads version \(expected); calibrate again"
-        : "it has version \(version), which a newer program wrote; calibrate again"
+        : "it has version \(version), from a newer release of this program; calibrate again"
     case .otherTracker(let name): "it belongs to \(name); calibrate this tracker"
     case .badValue(let what): "\(what); calibrate again"
     }
