@@ -18,7 +18,7 @@ final class IOContext {
     self.source = source
     self.interrupt = interrupt
     guard source.byteCount == nil || source.seek(to: 0) else {
-      throw .readFailed(path: source.name, reason: "it cannot be read from its start")
+      throw .readFailed(path: source.name, reason: "cannot seek to the start")
     }
     let buffer = av_malloc(Self.bufferSize)?.assumingMemoryBound(to: UInt8.self)
     context = avio_alloc_context(

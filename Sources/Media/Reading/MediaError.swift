@@ -40,7 +40,7 @@ extension TrackProblem: CustomStringConvertible {
     switch self {
     case .noDecoder("apac"):
       "it is Apple Positional Audio (APAC), which no open decoder supports"
-    case .noDecoder(let codec): "this FFmpeg has no decoder for \(printable(codec))"
+    case .noDecoder(let codec): "the installed FFmpeg has no decoder for \(printable(codec))"
     case .channelCount(0): "it declares no channels"
     case .channelCount(let count):
       "it has \(count) channels; at most \(AudioTrack.maximumChannels) can be played"
@@ -90,7 +90,8 @@ extension MediaError: CustomStringConvertible {
       "\(printable(path)): cannot seek to \(seconds) s; play it from the start"
     case .unknownLayout(let text):
       "unknown channel layout '\(printable(text))'; "
-        + "choose one of \(LayoutOption.names.joined(separator: ", "))"
+        + "choose one of \(LayoutOption.names.joined(separator: ", ")) "
+        + "or give a list of loudspeakers such as FL+FR+LFE"
     case .layoutMismatch(let layout, let accepted, let channels):
       "\(layoutSetting) \(printable(layout)) needs \(alternatives(accepted)) channels, "
         + "but the track has \(channels)"

@@ -49,7 +49,7 @@ extension MediaWarning: CustomStringConvertible {
     case .truncated: "the file is truncated: it ends at \(detail)"
     case .sampleRateChange: "the sample rate changes \(place) (\(detail)); the rest is resampled"
     case .channelChange:
-      "the channels change \(place) (\(detail)); the rest is mixed to the first layout"
+      "the number of channels changes \(place) (\(detail)); the rest is mixed to the first layout"
     case .trackSkipped: detail
     }
   }
