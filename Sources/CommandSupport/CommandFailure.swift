@@ -32,7 +32,7 @@ private func givenCommand(_ program: String) throws(CommandFailure) -> ParsedCom
     invocation = try CommandParser.parse(Array(CommandLine.arguments.dropFirst()))
   } catch { throw .usage(error.description) }
   guard case .run(let given) = invocation else {
-    throw .usage("\(program) is a part of stillstage; run 'stillstage' instead")
+    throw .usage("\(program) is part of stillstage; run 'stillstage' instead")
   }
   return try withUserDefaults(given)
 }

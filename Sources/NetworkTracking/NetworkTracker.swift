@@ -86,8 +86,8 @@ extension NetworkTrackerError: CustomStringConvertible {
     case .unknownPreset(let name, let known):
       "unknown preset '\(name)'; choose from: \(known.joined(separator: ", "))"
     case .cannotListen(let port, let reason):
-      "cannot listen on UDP port \(port): \(reason); quit the program that is using the port, or "
-        + "choose another port"
+      "cannot listen on UDP port \(port): \(reason); choose another port, or quit any "
+        + "program that is using this one"
     case .badTarget(let text):
       "'\(text)' is not an OSC target; give osc://HOST:PORT, such as osc://localhost:9000"
     case .unknownHost(let host):

@@ -235,7 +235,7 @@ public enum Program {
     options: [Options.json.specification, Options.chart.specification])
 
   private static let benchAdaptation = CommandSpecification(
-    name: .benchAdaptation, summary: "Compare how players adapt to the bandwidth.",
+    name: .benchAdaptation, summary: "Compare how players adapt to changing bandwidth.",
     discussion: """
       Simulates live playback over connections of changing bandwidth, with this program's rule for \
       choosing renditions and with the rules of hls.js, ExoPlayer, Shaka Player, dash.js (BOLA) \
@@ -270,6 +270,6 @@ public enum Program {
 
   private static let completion = CommandSpecification(
     name: .completion, summary: "Print a completion script for a shell.",
-    discussion: "Prints a script that completes commands and options in bash, zsh or fish.",
+    discussion: "Prints a script that completes commands, options and values in bash, zsh or fish.",
     arguments: [Arguments.shell], options: [])
 }

@@ -112,7 +112,7 @@ extension ValueGrammar {
     switch self {
     case .flag: "given without a value"
     case .text: "text that is not empty"
-    case .axes: "x, y and z once each, with or without a minus sign, such as y,-x,z"
+    case .axes: "x, y and z in any order, each with an optional minus sign, such as y,-x,z"
     case .file: "a path, or a URL if the command accepts one"
     case .folder: "the path of a folder"
     case .words(let words): "one of \(words.joined(separator: ", "))"

@@ -12,7 +12,8 @@ package func refuseOverwriting(
   for (index, path) in written.enumerated() {
     let others = inputs.compactMap(\.self) + written[..<index]
     for other in others where isSameFile(path, other) {
-      throw CommandFailure("'\(path)' would overwrite '\(other)'; choose another output file")
+      throw CommandFailure(
+        "writing '\(path)' would overwrite '\(other)'; choose another output file")
     }
   }
 }

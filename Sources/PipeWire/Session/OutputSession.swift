@@ -122,7 +122,7 @@ final class OutputSession {
       return
     }
     if phase == .opening {
-      lose(.sink, reason: "the session manager does not connect the stream")
+      lose(.sink, reason: "the session manager did not connect the stream to a sink")
     } else {
       lose(.server, reason: "no answer")
     }

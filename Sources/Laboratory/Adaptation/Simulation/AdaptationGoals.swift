@@ -29,7 +29,8 @@ extension AdaptationFigures {
     for rule in ComparedRule.allCases {
       guard let other = others[rule] else { continue }
       if other.isBetter(than: self) {
-        missed.append("\(rule.rawValue) is better in stalls, flips, multichannel and restoring")
+        missed.append(
+          "\(rule.rawValue) is better in stalls, flips, share of multichannel and restoring it")
       }
     }
     if let rival = others[.gstreamer], flipsPerMinute >= rival.flipsPerMinute {
