@@ -30,25 +30,26 @@ public enum SoundServerError: Error, Equatable {
       "no connection to a sound server at \(address): \(reason); start pulseaudio or "
         + "pipewire-pulse, or set PULSE_SERVER to the address of a running server"
     case .noPipeWire(let reason):
-      "cannot play through PipeWire: \(reason); start or install pipewire, or play through "
-        + "PulseAudio"
+      "cannot use PipeWire: \(reason); install, update or start pipewire, or use PulseAudio"
     case .serverSilent(let address, let milliseconds):
-      "the sound server at \(address) did not answer within \(milliseconds) ms; it may be frozen; "
-        + "restart it, or set PULSE_SERVER to the address of another server"
+      "the sound server at \(address) did not answer within \(milliseconds) ms and may be "
+        + "frozen; restart it, or name another server with PULSE_SERVER or, for PipeWire, with "
+        + "PIPEWIRE_REMOTE"
     case .unknownSink(let name, let available):
       available.isEmpty
         ? "no sink is named '\(name)': the server has no sinks; connect a device"
         : "no sink is named '\(name)'; choose from: \(available.joined(separator: ", "))"
     case .noSink(let address):
-      "the sound server at \(address) has no sink; connect a device or load one with pactl"
+      "the sound server at \(address) has no sinks; connect a device or create a virtual sink"
     case .unknownSource(let name, let available):
       available.isEmpty
-        ? "no source is named '\(name)': the server has no sources; connect a microphone"
-        : "no source is named '\(name)'; choose from: \(available.joined(separator: ", "))"
+        ? "no input is named '\(name)': the server has no inputs; connect a microphone"
+        : "no input is named '\(name)'; choose from: \(available.joined(separator: ", "))"
     case .unsupportedSampleRate(let rate):
       "the sound server does not support \(rate) Hz; choose a rate from 1 to 384000 Hz"
     case .streamRefused(let reason):
-      "the sound server refused the stream: \(reason); check its log, or choose another device"
+      "the sound server refused the stream: \(reason); check the server's log, or "
+        + "choose another device"
     case .stopped:
       "the stream was stopped and cannot be started again; create a new one"
     case .systemFailure(let reason):

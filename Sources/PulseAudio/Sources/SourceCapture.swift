@@ -178,7 +178,7 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
     guard let source = collector.sources.first(where: { $0.name == sourceName }) else {
       let names = collector.sources.map(\.name)
       return loseSource(
-        reason: "no source is named '\(sourceName)'",
+        reason: "no input is named '\(sourceName)'",
         failure: .unknownSource(name: sourceName, available: names))
     }
     phase = .opening
