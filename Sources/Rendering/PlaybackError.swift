@@ -47,7 +47,7 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
         + "but the source is ambisonic; choose another decoder, "
         + "or treat the channels as loudspeakers with \(name(.layout))"
     case .notFirstOrder:
-      "\(name(.decoder)) parametric works only with first-order ambisonics (4 channels); "
+      "\(name(.decoder)) parametric works only with first-order ambisonics; "
         + "choose magls for this source"
     case .parametricNeedsHeadphones:
       "the decoder 'parametric' works only with headphones; choose magls for loudspeakers"
@@ -55,7 +55,8 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
       "the head size of the HRTF set \(set) is unknown; "
         + "leave out \(name(.headCircumference))"
     case .decoderIsLater:
-      "the parametric decoder has more delay than the others; start again with \(name(.decoder))"
+      "the parametric decoder has a longer delay than the others, so no switch to or from it is "
+        + "possible during playback; start again with \(name(.decoder))"
     case .stream(let reason): reason
     case .interrupted: "interrupted"
     }

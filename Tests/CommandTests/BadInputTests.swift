@@ -30,7 +30,7 @@ import Testing
       says: "--layout foa needs 4 or 6 channels, but the track has "),
     Case(
       arguments: "render $/good.wav -o $/out.wav --decoder parametric",
-      says: "--decoder parametric works only with first-order ambisonics (4 channels); "
+      says: "--decoder parametric works only with first-order ambisonics; "
         + "choose magls for this source",
       code: 2),
     Case(arguments: "render $/good.wav -o $/out.wav --track 2", says: "no audio track 2"),
