@@ -57,7 +57,9 @@ public enum ParametricText {
         }
       } catch { throw Problem(line: index + 1, reason: error.text) }
     }
-    guard hasFilters else { throw Problem(line: 1, reason: "the file has no line 'Filter: ...'") }
+    guard hasFilters else {
+      throw Problem(line: 1, reason: "the file has no line that starts with 'Filter'")
+    }
     return filters
   }
 }
@@ -90,7 +92,7 @@ private struct LineScanner {
     case "off":
       words.removeFirst()
       isOn = false
-    case nil: throw Reason("ON or OFF and a filter type are missing")
+    case nil: throw Reason("neither a filter type nor OFF follows the colon")
     default: break
     }
     // Programs write unused filters as OFF, with or without parameters.

@@ -72,8 +72,8 @@ import Testing
     ("GraphicEQ: 20 0; 30 1", 1, "'graphiceq' must be one of"),
     ("Channel: L\nFilter 1: ON PK Fc 100 Hz Gain 3 dB Q 1", 1, "Channel: all"),
     ("hello", 1, "has no ':'"), ("Preamp: x dB", 1, "not a number"),
-    ("Preamp: -3 dB much", 1, "unexpected 'much'"), ("", 1, "no line 'Filter"),
-    ("# only\n# comments", 1, "no line 'Filter"),
+    ("Preamp: -3 dB much", 1, "unexpected 'much'"), ("", 1, "no line that starts with 'Filter'"),
+    ("# only\n# comments", 1, "no line that starts with 'Filter'"),
   ])
   func invalidTextIsRefusedWithLineAndReason(text: String, line: Int, reason: String) {
     let problem = #expect(throws: ParametricText.Problem.self) { try filters(text) }
