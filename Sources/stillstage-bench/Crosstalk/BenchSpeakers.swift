@@ -101,7 +101,7 @@ private func chart(_ rows: [SpeakersRow]) -> Chart {
     let shown = rows.filter { $0.set == name && ($0.cancelling || $0.head == "in place") }
     return ChartPanel(
       xLabel: "frequency (Hz), \(name.split(separator: "/").last.map(String.init) ?? name)",
-      yLabel: "separation of the ears (dB)", xScale: .logarithmic(base: 10),
+      yLabel: "separation between the ears (dB)", xScale: .logarithmic(base: 10),
       series: shown.map { row in
         ChartSeries(
           name: row.cancelling ? row.head : "not cancelled", x: row.frequencies,

@@ -24,7 +24,7 @@ func benchLatencyCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   if command[Options.manual] { return try manualLatencyCommand(command, picture: picture) }
   if command.isGiven(Options.tracker) {
-    throw .usage("--tracker needs --manual; without --manual, a virtual tracker is measured")
+    throw .usage("--tracker needs --manual; without --manual, a virtual tracker is used")
   }
   let plan = try LatencyPlan(command)
   guard let socket = getenv(VirtualHead.variable).map({ String(cString: $0) }) else {
@@ -55,7 +55,7 @@ struct LatencyPlan {
     let source = command[Options.benchSource]
     if source != nil, command.isGiven(Options.benchServer), command[Options.benchServer] != .current
     {
-      throw .usage("--source is an input of the current server; omit --server")
+      throw .usage("--source names an input of the current server; omit --server")
     }
     let server = source == nil ? command[Options.benchServer] : .current
     let setting = LatencySetting(
@@ -64,7 +64,7 @@ struct LatencyPlan {
       queueMilliseconds: command[Options.benchQueue])
     if let package = LatencyServer.missingPackage(setting.server) {
       throw CommandFailure(
-        "cannot start a private \(server.rawValue): run 'apt install \(package)' first")
+        "cannot start a private \(server.rawValue) server: run 'apt install \(package)' first")
     }
     settings = [setting]
   }

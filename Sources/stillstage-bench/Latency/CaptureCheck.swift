@@ -53,7 +53,8 @@ final class TimedCapture {
       }
     }
     guard let timeline = CaptureTimeline(reports, sampleRate: Double(sampleRate)) else {
-      throw CommandFailure("the recording has no timestamps; check that its source is running")
+      throw CommandFailure(
+        "the recording has no timestamps; check that the recorded input is running")
     }
     return (EarSound(interleaved: audio.samples), timeline)
   }
@@ -101,7 +102,7 @@ struct CaptureCheck: Codable {
     }.sorted()
     guard differences.count >= 5 else {
       throw CommandFailure(
-        "the played sound is not in the recording; check the recorded source and its level")
+        "cannot find the played sound in the recording; check the recorded input and its level")
     }
     let median = Distribution.percentile(50, of: differences)
     differenceMilliseconds = median

@@ -131,7 +131,7 @@ final class LatencyRun {
       usleep(5000)
     }
     throw CommandFailure(
-      failures.text.withLock { $0 } ?? "no report of the virtual tracker has arrived; try again")
+      failures.text.withLock { $0 } ?? "no report from the virtual tracker has arrived; try again")
   }
 
   func stop() {

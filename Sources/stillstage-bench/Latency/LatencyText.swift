@@ -92,11 +92,11 @@ extension ChainFigures {
   }
 
   private var captureText: String {
-    let how = capture.timing == .reported ? "as the server reports them" : "by arrival"
+    let how = capture.timing == .reported ? "reported by the server" : "taken on arrival"
     return """
       recording: times \(how), jitter \(decimal(capture.jitterMilliseconds, 2)) rms; frames appear \
-      \(decimal(capture.differenceMilliseconds, 2)) after their announced times, 95 % of them \
-      within +-\(decimal(capture.spreadMilliseconds, 2)) of that
+      \(decimal(capture.differenceMilliseconds, 2)) after their announced times (median), \
+      95 % of them within +-\(decimal(capture.spreadMilliseconds, 2)) of the median
 
       """
   }

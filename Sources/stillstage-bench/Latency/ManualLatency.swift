@@ -35,10 +35,10 @@ func manualLatencyCommand(
   _ command: ParsedCommand, picture: String?
 ) throws(CommandFailure) {
   guard case .id(let id) = command[Options.tracker] else {
-    throw .usage("--manual needs a tracker: add --tracker ID, as 'stillstage trackers' lists it")
+    throw .usage("--manual needs --tracker ID; 'stillstage trackers' lists the IDs of trackers")
   }
   if picture != nil {
-    throw .usage("--chart draws only the turns of the virtual head; omit it with --manual")
+    throw .usage("--chart works only with the virtual tracker; omit --chart or --manual")
   }
   // Without `--server`, the user's own output is measured, as with `--source`.
   let choice = command.isGiven(Options.benchServer) ? command[Options.benchServer] : .current
@@ -56,8 +56,9 @@ func manualLatencyCommand(
       \(decimal(report.reachDegrees, 0)) degrees; \
       the residual is \(decimal(report.residualDegrees, 1)) degrees rms
       queue and sink: \(decimal(report.queue?.p50 ?? 0, 1)) ms; recording: frames appear \
-      \(decimal(report.capture.differenceMilliseconds, 2)) ms after their announced times, \
-      95 % of them within +-\(decimal(report.capture.spreadMilliseconds, 2)) ms of that
+      \(decimal(report.capture.differenceMilliseconds, 2)) ms after their announced times \
+      (median), 95 % of them within +-\(decimal(report.capture.spreadMilliseconds, 2)) ms of the \
+      median
 
       """)
   }
@@ -164,7 +165,8 @@ private final class ManualRun {
       throw CommandFailure(
         rows.isEmpty
           ? "the tracker sends no data; check it with 'stillstage trackers'"
-          : "the tracker turned by only \(decimal(reach, 0)) degrees; turn it by 30 or more")
+          : "the tracker turned by only \(decimal(reach, 0)) degrees; turn it by at least "
+            + "30 degrees")
     }
     guard
       let lag = TrajectoryLag(
@@ -174,7 +176,7 @@ private final class ManualRun {
         ), behind: (rows.map { Double($0.time - start) * 1e-9 }, head))
     else {
       throw CommandFailure(
-        "the recorded sound does not follow the tracker; check the recorded source and its level")
+        "the recorded sound does not follow the tracker; check the recorded input and its level")
     }
     return ManualReport(
       machine: .current, lagMilliseconds: lag.seconds * 1e3,

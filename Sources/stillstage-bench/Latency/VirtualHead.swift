@@ -74,7 +74,7 @@ final class VirtualHead: @unchecked Sendable {
       meanwhile()
       usleep(1000)
     }
-    throw CommandFailure("the virtual tracker sends no data; try again")
+    throw CommandFailure("the virtual tracker did not report the new pose within 2 s; try again")
   }
 
   private var gone: CommandFailure {

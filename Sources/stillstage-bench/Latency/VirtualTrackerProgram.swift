@@ -22,7 +22,7 @@ struct VirtualTrackerProgram {
     program = files.map { "\($0.folder)/stillstage-bench" } ?? ""
     rate = command[Options.benchTrackerRate]
     guard access(script, R_OK) == 0 else {
-      throw CommandFailure("cannot find \(script); name the data folder with --data DIR")
+      throw CommandFailure("cannot read \(script); name the data folder with --data DIR")
     }
     guard access("/usr/bin/umockdev-wrapper", X_OK) == 0, Self.hasBindings else {
       throw CommandFailure("cannot start the virtual tracker: run '\(Self.packages)' first")

@@ -16,7 +16,7 @@ extension BenchRatio {
       let loop = rows.first(where: { $0.job.renderer == .bareLoop && own.job.isRival(of: $0.job) })
     else { return nil }
     return BenchRatio(
-      name: "order \(own.job.order), block 128, \(own.job.path): our cost over the bare loop's",
+      name: "order \(own.job.order), block 128, \(own.job.path): our cost / the bare loop's cost",
       value: own.millisecondsPerSecond / loop.millisecondsPerSecond,
       atMost: own.job.order == 1 ? 0.75 : 0.9)
   }
@@ -26,7 +26,7 @@ extension BenchRatio {
     short.blockFrames = 32
     guard let row = rows.first(where: { $0.job == short }) else { return nil }
     return BenchRatio(
-      name: "order \(own.job.order), \(own.job.path): cost at block 32 over that at block 128",
+      name: "order \(own.job.order), \(own.job.path): cost at block 32 / at block 128",
       value: row.millisecondsPerSecond / own.millisecondsPerSecond, atMost: 2)
   }
 
@@ -37,7 +37,7 @@ extension BenchRatio {
       })
     else { return nil }
     return BenchRatio(
-      name: "order \(own.job.order), block 128: libspatialaudio's cost over ours",
+      name: "order \(own.job.order), block 128: libspatialaudio's cost / our cost",
       value: rival.millisecondsPerSecond / own.millisecondsPerSecond, atLeast: 10)
   }
 }

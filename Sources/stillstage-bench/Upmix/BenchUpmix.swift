@@ -169,8 +169,8 @@ private func draw(_ rows: [UpmixRow], to path: String) throws(CommandFailure) {
   let chart = Chart(
     title: "Stereo to 5.1",
     panels: [
-      panel("centre over others in FC (dB)", \.centreToOthers),
-      panel("ambience over others in SL, SR (dB)", \.ambienceToOthers),
+      panel("centre relative to other sound in FC (dB)", \.centreToOthers),
+      panel("ambience relative to other sound in SL, SR (dB)", \.ambienceToOthers),
     ], size: ChartSize(width: 900, height: 700))
   do throws(ChartError) { try chart.write(to: path) } catch {
     throw CommandFailure(error.description)
