@@ -76,7 +76,7 @@ struct InputPicker {
   private mutating func show(_ inputs: [Input]) {
     let remembered = store.read()
     let chosen = current(among: inputs)?.name
-    var lines = ["Up and down choose, Enter remembers, q ends."]
+    var lines = ["Up and Down choose an input, Enter remembers it, q ends the command."]
     for input in inputs {
       var marks: [String] = []
       if input.isDefault { marks.append("default") }

@@ -23,7 +23,8 @@ struct InputStore {
   func remember(_ name: String?) throws(CommandFailure) {
     guard let path else {
       throw CommandFailure(
-        "cannot remember an input: neither XDG_STATE_HOME nor HOME is set; set one of them")
+        "cannot store the choice of an input: neither XDG_STATE_HOME nor HOME is an absolute path; "
+          + "set one of them")
     }
     let url = URL(filePath: path)
     do {

@@ -132,7 +132,9 @@ struct RecorderEventText {
     case .formatChanged(let rate, let map):
       name = "format"
       own = ["sampleRate": .integer(rate), "channelMap": .text(map.joined(separator: ","))]
-      note = "the input's sound is converted: its format is now \(rate) Hz, \(map.count) ch"
+      note =
+        "the input's format is now \(rate) Hz, \(map.count) ch; the sound is converted to the "
+        + "format of the recording"
     case .paused: (name, note) = ("paused", nil)
     case .resumed: (name, note) = ("resumed", nil)
     case .failed(let reason): (name, own, note) = ("failed", ["reason": .text(reason)], nil)

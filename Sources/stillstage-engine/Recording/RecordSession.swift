@@ -168,8 +168,8 @@ final class RecordSession {
     let free = freeSeconds()
     if let free, free < Self.warningSeconds, !hasWarned {
       hasWarned = true
-      note("the disk will be full in \(decimal(free, 0)) s; free some space")
-      log.warning("the disk will be full in \(decimal(free, 0)) s")
+      note("the disk may be full in \(decimal(free, 0)) s; free some space")
+      log.warning("the disk may be full in \(decimal(free, 0)) s")
     }
     line.add(levels, at: Double(monotonic_nanoseconds()) * 1e-9)
     guard console.isInteractive else { return }

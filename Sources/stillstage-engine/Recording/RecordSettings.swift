@@ -25,7 +25,8 @@ struct RecordSettings {
       throw .usage("'\(output)' has no known ending; end the name with one of \(known)")
     }
     if container == .flac, isFloat {
-      throw .usage("FLAC files store no float samples; choose '--codec pcm24' or another ending")
+      throw .usage(
+        "FLAC files cannot store float samples; choose '--codec pcm24' or another ending")
     }
     var status = stat()
     if stat(output, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
@@ -68,16 +69,16 @@ struct RecordSettings {
       guard count > 2 else { return input }
       throw .usage(
         count == 4
-          ? "four channels are recorded from '\(input.name)'; say what they are with "
-            + "'--mic-format' ambix, fuma or a-format, or choose others with '--channels'"
-          : "\(count) channels are recorded from '\(input.name)'; choose those of the microphone "
-            + "with '--channels', and their meaning with '--mic-format'")
+          ? "four channels would be recorded from '\(input.name)'; say what they are with "
+            + "'--mic-format' ambix, fuma or a-format, or choose other channels with '--channels'"
+          : "\(count) channels would be recorded from '\(input.name)'; choose those of the "
+            + "microphone with '--channels', and their meaning with '--mic-format'")
     }
     guard microphone.channelCount == count else {
       throw .usage(
         "'--mic-format \(name(of: microphone))' is for "
           + (microphone.channelCount == 1 ? "1 channel" : "\(microphone.channelCount) channels")
-          + ", but \(count) of '\(input.name)' would be recorded; choose others with "
+          + ", but \(count) would be recorded from '\(input.name)'; choose other channels with "
           + "'--channels', or choose another format")
     }
     return input
@@ -131,7 +132,7 @@ struct RecordSettings {
       all += (first - 1...last - 1)
     }
     guard Set(all).count == all.count else {
-      throw .usage("'--channels \(text)' names a channel twice; name each once")
+      throw .usage("'--channels \(text)' names a channel twice; name each channel once")
     }
     return all
   }
