@@ -93,7 +93,10 @@ private final class CalibrationGuide: Sendable {
       .id(tracker.path), feeding: HeadPoseSource(), settings: settings,
       onEvent: { event in
         switch event {
-        case .lost: heard.failure.withLock { $0 = "the tracker was disconnected; reconnect it" }
+        case .lost:
+          heard.failure.withLock {
+            $0 = "the tracker was disconnected; reconnect it and calibrate again"
+          }
         case .failed(let error): heard.failure.withLock { $0 = error.description }
         default: break
         }
@@ -112,16 +115,16 @@ private final class CalibrationGuide: Sendable {
     say(
       isEarphone
         ? "Hold your head upright, look straight ahead and keep still."
-        : "The tracker was still. Put it on, look straight ahead and hold.")
+        : "The tracker was still. Put it on, look straight ahead and hold still.")
     let ahead = try held(0...180, from: nil)
-    say("Look up by about 30 degrees and hold.")
+    say("Look up by about 30 degrees and hold still.")
     let up = try held(AxisFinding.smallestUpTurn...120, from: ahead)
     say("Look ahead again.")
     _ = try held(0...12, from: ahead)
     say(
       isEarphone
-        ? "Turn to the left by 90 degrees, with your whole body, and hold."
-        : "Turn your head to the left by about 45 degrees and hold.")
+        ? "Turn to the left by 90 degrees, with your whole body, and hold still."
+        : "Turn your head to the left by about 45 degrees and hold still.")
     let left = try held((isEarphone ? 60 : AxisFinding.smallestLeftTurn)...150, from: ahead)
     do throws(CalibrationError) {
       return isEarphone
@@ -200,8 +203,8 @@ private final class CalibrationGuide: Sendable {
       guard monotonic_nanoseconds() - last < Self.silence else { throw silent }
     }
     throw CommandFailure(
-      "the requested pose was not held within a minute; calibrate again, and hold each pose for a "
-        + "second")
+      "the requested pose was not reached and held within a minute; calibrate again, and hold each "
+        + "pose for a second")
   }
 
   /// Waits for 20 ms and returns the samples that have arrived since the previous call.

@@ -62,7 +62,7 @@ func renderDemo(to path: String) throws(CommandFailure) {
   }
   try printOutput("\(path)\n")
   let picturePath = RenderPicture.path(beside: path)
-  let chart = picture.chart(title: "The head turns, the stage stands still", head: DemoScene.head)
+  let chart = picture.chart(title: "The head turns; the stage stands still", head: DemoScene.head)
   do throws(ChartError) {
     try chart.write(to: picturePath)
   } catch { return printNote(error.description) }

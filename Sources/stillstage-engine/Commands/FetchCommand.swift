@@ -94,7 +94,7 @@ private func report(
   let size = decimal(Double(outcome.bytes) / 1e6, 1)
   try printOutput(
     "\(names): \(count) segment\(count == 1 ? " is" : "s are") complete, "
-      + "\(outcome.fetched) of them fetched now (\(size) MB)\n")
+      + "\(outcome.fetched) fetched now (\(size) MB)\n")
 }
 
 /// Returns a line for each run of consecutive segments that are missing for the same reason: at

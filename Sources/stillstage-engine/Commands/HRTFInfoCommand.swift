@@ -51,7 +51,11 @@ private func contentRows(_ content: HRTFSummary.Content) -> [[String]] {
   return [
     ["directions", "\(content.directions)"],
     ["elevations", "\(decimal(low, 1)) to \(decimal(high, 1)) degrees"],
-    ["largest gap", "\(decimal(content.largestGapDegrees, 1)) degrees to the nearest direction"],
+    [
+      "largest gap",
+      "\(decimal(content.largestGapDegrees, 1)) degrees, from the farthest point to its nearest "
+        + "direction",
+    ],
     [
       "head circumference",
       content.headCircumference.map { "\(decimal(100 * $0, 1)) cm, from the delays" }

@@ -101,8 +101,8 @@ private func deviceTracker(
   guard let id = command[Options.deviceTracker] else { return nil }
   guard try networkTracker(id, command) == nil else {
     throw .usage(
-      "--device-tracker works only with connected trackers; "
-        + "use the network tracker '\(id)' with --tracker")
+      "--device-tracker does not accept network trackers; "
+        + "name '\(id)' with --tracker instead")
   }
   do throws(HeadTrackingError) {
     _ = try TrackerList.current(settings).match(id)
@@ -126,8 +126,9 @@ private func tracker(
   } catch { throw CommandFailure(error.description) }
   throw CommandFailure(
     id == nil
-      ? "no second tracker is connected for the head; connect one, or name it with --tracker ID"
-      : "--tracker and --device-tracker name the same tracker; name two different ones")
+      ? "no second tracker is connected for the head; connect one, or name a network tracker with "
+        + "--tracker ID"
+      : "--tracker and --device-tracker name the same tracker; name two different trackers")
 }
 
 /// Plays a source to its end, or until the listener or a signal ends playback. After a signal,

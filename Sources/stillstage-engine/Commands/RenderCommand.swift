@@ -23,7 +23,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let wantsPose = command.isGiven(Options.pose) && !command.isGiven(Options.motion)
   let target = OutputLayout(command[Options.renderTarget])
   if target != nil, command.isGiven(Options.limiter), command[Options.limiter] {
-    throw .usage("--limiter on works only with --to binaural; leave it out for other layouts")
+    throw .usage("--limiter on works only with --to binaural; omit --limiter for other layouts")
   }
   let head =
     try (wantsPose ? nil : recordedHead(command))
