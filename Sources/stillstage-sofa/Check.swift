@@ -92,7 +92,8 @@ private func checkDelays(_ file: SofaFile) throws(Refusal) {
     "Data.Delay has \(delays.count) elements; R = 2 or M x R = \(2 * m) are expected")
   for index in 0..<delays.count {
     let delay = delays[index]
-    try require(delay.isFinite, "element \(index) of Data.Delay is \(delay)")
+    try require(
+      delay.isFinite, "element \(index) of Data.Delay is \(delay); a finite number is expected")
     try require(
       delay >= 0 && delay + Double(file.samples) <= Double(Limit.samples.upperBound),
       "element \(index) of Data.Delay is \(delay) samples; 0 to "
@@ -102,7 +103,7 @@ private func checkDelays(_ file: SofaFile) throws(Refusal) {
   let total = m * 2 * (file.samples + longest)
   try require(
     total <= Limit.totalSamples,
-    "with delays of up to \(longest) samples it needs \(total) samples; at most "
+    "with delays of up to \(longest) samples, the set has \(total) samples; at most "
       + "\(Limit.totalSamples) are supported")
 }
 

@@ -27,7 +27,7 @@ func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) 
       } else {
         frame = .straightAhead
         if index == 0 {
-          notes.append("ignored ListenerView and ListenerUp, which do not define a frame")
+          notes.append("ignored ListenerView and ListenerUp, which do not define an orientation")
         }
       }
     }

@@ -28,7 +28,7 @@ struct SofaFile {
     case Int(MYSOFA_NO_MEMORY), Int(ENOMEM):
       "it needs more than 1 GB of memory"
     case Int(MYSOFA_READ_ERROR): "it is truncated or cannot be read"
-    case Int(MYSOFA_INVALID_FORMAT): "its HDF5 structure is damaged or not SOFA"
+    case Int(MYSOFA_INVALID_FORMAT): "its HDF5 structure is damaged or is not that of a SOFA file"
     default: "libmysofa reports error \(status)"
     }
   }

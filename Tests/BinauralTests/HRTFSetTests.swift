@@ -66,7 +66,7 @@ struct HRTFSetTests {
   @Test("Other irregularities are noted")
   func otherIrregularitiesAreNoted() throws {
     #expect(try load("delay-missing").notes.joined().contains("Data.Delay is missing"))
-    #expect(try load("parallel-up").notes.joined().contains("do not define a frame"))
+    #expect(try load("parallel-up").notes.joined().contains("do not define an orientation"))
     #expect(try load("turned-listener").notes.joined().contains("turned"))
   }
 
