@@ -14,7 +14,7 @@ extension ChartError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .gnuplotMissing:
-      "cannot draw the chart: gnuplot is not installed; install gnuplot-nox"
+      "cannot draw the chart: gnuplot is not installed; install the package gnuplot-nox"
     case .gnuplotFailed(let reason):
       "cannot draw the chart with gnuplot (\(reason)); make room in /tmp, or try another version "
         + "of gnuplot"

@@ -55,10 +55,10 @@ struct HRTFSetTests {
     #expect(try load("plain").notes.isEmpty)
     #expect(try load("right-ear-first").notes.isEmpty)
     let receivers = try load("swapped-receivers").notes.joined()
-    #expect(receivers.contains("declares channel 0 as the right ear"))
+    #expect(receivers.contains("declares that channel 0 is the right ear"))
     #expect(receivers.contains("show that it is the left ear"))
     let channels = try load("swapped-channels").notes.joined()
-    #expect(channels.contains("declares channel 0 as the left ear"))
+    #expect(channels.contains("declares that channel 0 is the left ear"))
     #expect(channels.contains("show that it is the right ear"))
     #expect(try load("no-lateral-levels").notes.joined().contains("do not distinguish the ears"))
   }

@@ -134,7 +134,7 @@ import Testing
       do {
         _ = try Gnuplot.draw("")
       } catch let error as ChartError {
-        exit(error.description.contains("install gnuplot-nox") ? 3 : 4)
+        exit(error.description.contains("install the package gnuplot-nox") ? 3 : 4)
       }
     }
   }

@@ -77,7 +77,7 @@ public struct DecoderDesign: Sendable {
       throw .refused(
         path: set.path ?? set.name,
         check: "a decoder of order \(order) cannot be computed from its "
-          + "\(set.directions.count) directions; choose a lower order")
+          + "\(set.directions.count) directions; choose a lower order or another set")
     }
     var coefficients = solve(responses, projection, isCancelled)
     if isCancelled() { throw .interrupted }

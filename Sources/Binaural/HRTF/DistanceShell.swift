@@ -36,8 +36,9 @@ struct DistanceShell {
       shells.count < 2
       ? []
       : [
-        "the set has \(shells.count) distances from \(metres(from)) to \(metres(to)) m; only the "
-          + "\(indices.count) measurements at \(metres(radius)) m are used"
+        "the set has measurements at \(shells.count) distances from \(metres(from)) to "
+          + "\(metres(to)) m; only the \(indices.count) measurements "
+          + "at \(metres(radius)) m are used"
       ]
   }
 }

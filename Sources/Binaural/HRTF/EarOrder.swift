@@ -41,8 +41,8 @@ struct EarOrder {
     channelZero = heard
     if let declared, declared != heard {
       notes = [
-        "the set declares channel 0 as the \(declared.rawValue) ear, but the levels of lateral "
-          + "sources show that it is the \(heard.rawValue) ear"
+        "the set declares that channel 0 is the \(declared.rawValue) ear, but the levels of "
+          + "lateral sources show that it is the \(heard.rawValue) ear"
       ]
     } else {
       notes = []

@@ -35,11 +35,11 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
           + "the file may be damaged or malicious, so choose another one"
       case .crashed(let path, let signal):
         "the file '\(path)' crashed the SOFA reader (signal \(signal)); "
-          + "it may be damaged or malicious, so choose another file"
+          + "the file may be damaged or malicious, so choose another one"
       case .readerNotFound(let places):
         "cannot find or start the SOFA reader stillstage-sofa at "
-          + "\(places.joined(separator: ", ")); "
-          + "install it there with its libraries, or set STILLSTAGE_SOFA to its path"
+          + "\(places.joined(separator: " or ")); "
+          + "install it and the libraries that it needs, or set STILLSTAGE_SOFA to its path"
       case .readerFailed(let path, let reason):
         "the SOFA reader failed on '\(path)': \(reason); "
           + "install the stillstage-sofa that belongs to this version of the program"

@@ -13,7 +13,9 @@ extension HRTFSet {
   ///
   /// - Parameter newRate: the playback rate, in Hz; 8000 to 384000.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {
-    precondition((8_000...384_000).contains(newRate), "\(newRate) Hz is outside 8 to 384 kHz")
+    precondition(
+      (8_000...384_000).contains(newRate),
+      "the sample rate of \(newRate) Hz is outside 8 to 384 kHz")
     let wholeDelays = delays.allSatisfy { $0 >= 0 && $0 == $0.rounded() }
     if newRate == sampleRate && wholeDelays { return shifted() }
     let ratio = newRate / sampleRate

@@ -37,8 +37,12 @@ public struct RigidSphereHead: Sendable {
   ///
   /// - Parameter sampleRate: the sample rate, in Hz; 8000 to 384000.
   public func hrtfSet(sampleRate: Double) -> HRTFSet {
-    precondition((8_000...384_000).contains(sampleRate), "\(sampleRate) Hz is outside 8 to 384 kHz")
-    precondition(sourceDistance >= 1.5 * headRadius, "the source is closer than 1.5 head radii")
+    precondition(
+      (8_000...384_000).contains(sampleRate),
+      "the sample rate of \(sampleRate) Hz is outside 8 to 384 kHz")
+    precondition(
+      sourceDistance >= 1.5 * headRadius,
+      "the source is less than 1.5 head radii from the centre of the head")
     let directions = Self.rings(spacing: ringSpacing)
     let taps = Int((sampleRate * Self.durationMilliseconds / 1000).rounded(.up))
     let orders = orderResponses(taps: taps, sampleRate: sampleRate)

@@ -96,7 +96,7 @@ public struct SofaLoader: Sendable {
   ) throws(HRTFError) -> Answer {
     guard ending != .exited(0), output.count <= SofaContents.largestTextBytes else {
       throw .readerFailed(
-        path: path, reason: "its output of \(output.count) bytes is inconsistent")
+        path: path, reason: "its output of \(output.count) bytes is invalid")
     }
     let lines = output.split(separator: UInt8(ascii: "\n"), maxSplits: 1)
     let first = String(decoding: lines.first ?? [], as: UTF8.self)

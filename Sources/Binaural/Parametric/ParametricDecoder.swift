@@ -74,7 +74,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   ///   - keptFrames: the number of past frames for which covariances are kept, so that another
   ///     decoder can resume there; with 0, none are kept.
   public init(filters: BinauralFilters, waves: PlaneWaveResponses, keptFrames: Int = 0) {
-    precondition(filters.order == 1, "the parametric decoder works only with first order")
+    precondition(filters.order == 1, "the parametric decoder requires filters of first order")
     precondition(filters.sampleRate == waves.sampleRate)
     latencyFrames = waves.frame
     size = waves.size

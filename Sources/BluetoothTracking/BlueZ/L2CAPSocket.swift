@@ -105,14 +105,15 @@ struct SocketError: Error, Equatable {
   var text: String {
     switch number {
     case EAFNOSUPPORT:
-      "this system or sandbox has no Bluetooth sockets; outside a sandbox, load the kernel module "
-        + "'bluetooth'"
+      "this system or sandbox has no Bluetooth sockets; run the program outside a sandbox, "
+        + "or load the kernel module 'bluetooth'"
     case EPERM, EACCES:
       "no permission for the Bluetooth connection; run the program outside a sandbox, or pair the "
         + "earphones again"
     case ECONNREFUSED, EBUSY:
-      "another program may hold the earphones; close that program"
-    case EHOSTDOWN, ETIMEDOUT: "the earphones do not answer; take them out of the case"
+      "another program may be using the earphones; close that program"
+    case EHOSTDOWN, ETIMEDOUT:
+      "the earphones do not answer; take them out of the case, and bring them closer"
     default: String(cString: strerror(number))
     }
   }

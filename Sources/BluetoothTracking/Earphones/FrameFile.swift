@@ -51,7 +51,7 @@ package struct FrameFile: Sendable, Equatable {
       if kind == nil {
         guard words.count == 3, Substring(line).hasPrefix(Self.magic),
           let found = EarphoneKind(rawValue: String(Substring(words[2])))
-        else { throw invalid("it does not begin with '\(Self.magic)' and a known protocol") }
+        else { throw invalid("expected '\(Self.magic)', then airpods or galaxy-buds") }
         kind = found
         continue
       }

@@ -31,7 +31,7 @@ extension RecordingError: CustomStringConvertible {
     case .notRegularFile(let path):
       "\(printable(path)): is not a regular file and cannot hold a recording; choose another name"
     case .cannotCreate(let path, let reason):
-      "\(printable(path)): cannot be created (\(printable(reason))); choose another folder"
+      "\(printable(path)): cannot be created (\(printable(reason))); choose another folder or name"
     case .diskFull(let path):
       "\(printable(path)): no space is left on the disk or in the quota, so nothing more "
         + "can be recorded; sound that is already in the file can be played; free some space"
@@ -42,7 +42,7 @@ extension RecordingError: CustomStringConvertible {
       "\(printable(path)): cannot be written (\(printable(reason))), so the recording has stopped; "
         + "check the disk"
     case .unknownContainer(let path):
-      "\(printable(path)): the name selects no file format; end it with "
+      "\(printable(path)): the name selects no supported file format; end it with "
         + RecordingContainer.suffixes.dropLast().joined(separator: ", ") + " or "
         + (RecordingContainer.suffixes.last ?? "")
     case .unsupported(let path, let reason): "\(printable(path)): \(reason)"

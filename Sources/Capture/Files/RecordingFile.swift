@@ -114,13 +114,14 @@ extension RecordingContainer {
     }
     switch self {
     case .flac where format.codec == .float:
-      throw refuse("FLAC stores no floating-point samples; choose pcm24 or another file format")
+      throw refuse(
+        "FLAC cannot store floating-point samples; choose the codec pcm24 or another file format")
     case .flac where format.channels > 8:
       throw refuse(
         "FLAC stores at most 8 channels, not \(format.channels); choose another file format")
     case .movie where format.isFirstOrder && !MovieBody.stereoRates.contains(format.sampleRate):
       throw refuse(
-        "the stereo track of a movie cannot have \(format.sampleRate) Hz; "
+        "the stereo track of a movie cannot have a sample rate of \(format.sampleRate) Hz; "
           + "choose 48000 or 96000 Hz, or another file format")
     default: break
     }

@@ -52,7 +52,7 @@ public struct MicrophoneFile: Sendable, Equatable {
         "it is not a description of a microphone; compare it with microphone.schema.json")
     }
     guard content.schema == 1 else {
-      throw failure("it has schema \(content.schema), but this program reads schema 1")
+      throw failure("it has schema \(content.schema), but this program reads only schema 1")
     }
     name = content.name
     switch content.format {
@@ -65,7 +65,8 @@ public struct MicrophoneFile: Sendable, Equatable {
         Capsule(rawValue: $0)
       }
       guard Capsule.areTetrahedron(capsules) else {
-        throw failure("'capsules' must be four corners of a tetrahedron, such as flu,frd,bld,bru")
+        throw failure(
+          "'capsules' must be four corners of a tetrahedron, such as flu, frd, bld and bru")
       }
       var microphone = TetrahedralMicrophone(capsules: capsules)
       if let radius = content.radius { microphone.radius = radius / 1000 }

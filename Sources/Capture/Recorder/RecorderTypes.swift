@@ -41,16 +41,15 @@ public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .unclearChannels(let count):
-      "the sound server does not know the meaning of the \(count) recorded channels; name the "
-        + "microphone's format"
+      "the meaning of the \(count) recorded channels is not known; name the microphone's format"
     case .channelMismatch(let expected, let found):
-      "the number of channels is \(expected) in the microphone's format, but \(found) in the "
-        + "recording; choose other channels or another format"
+      "the number of recorded channels is \(found), but the microphone's format needs "
+        + "\(expected); choose other channels or another format"
     case .noFormat:
       "the sound server opened the input, but did not report its format; try again, or choose "
         + "another input"
     case .noSuchChannel(let channel, let count):
-      "the input has no channel \(channel + 1); choose from 1 to \(count)"
+      "the input has no channel \(channel + 1); choose from channels 1 to \(count)"
     }
   }
 }

@@ -65,7 +65,7 @@ enum ManualText {
     ("left, right", "Skip ten seconds back or forward."),
     ("up, down", "Play louder or softer."),
     ("c", "Recentre: turn the front to the direction that the head faces."),
-    ("t", "Select the next mode: a stage fixed in the room, one fixed to the head, plain stereo."),
+    ("t", "Select the next mode: stage fixed in the room, stage fixed to the head, plain stereo."),
     ("d", "Select the next decoder design."),
     ("h", "Select the next HRTF set."),
     ("1 to 7", "Set the order of the ambisonic bus, unless the source is ambisonic."),
@@ -74,7 +74,7 @@ enum ManualText {
 
   private static let statuses = [
     ("0", "Success."), ("1", "Failure."), ("2", "Usage error."),
-    ("129, 130, 143", "Clean end after SIGHUP, SIGINT or SIGTERM."),
+    ("129, 130, 143", "Clean exit after SIGHUP, SIGINT or SIGTERM."),
   ]
 
   private static var examples: [(String, String)] {

@@ -31,7 +31,7 @@ extension CommandSpecification {
       [
         CommandExample(
           "render field.wav -o out.wav --pose 90,0,0",
-          "Render for a head that is turned to the left."),
+          "Render for a head that is turned 90 degrees to the left."),
         CommandExample(
           "render film.mka -o out.wav --motion head.csv --loudness -16",
           "Render for a recorded head motion, at a loudness of -16 LUFS."),
@@ -47,8 +47,8 @@ extension CommandSpecification {
       ]
     case .demo:
       [
-        CommandExample("demo", "Play the scene."),
-        CommandExample("demo -o scene.wav", "Render the scene to a WAV file."),
+        CommandExample("demo", "Play the built-in scene."),
+        CommandExample("demo -o scene.wav", "Render the built-in scene to a WAV file."),
       ]
     case .routes:
       [
@@ -67,13 +67,13 @@ extension CommandSpecification {
           "Show the pose that OpenTrack sends to port 4242."),
         CommandExample(
           "trackers watch ID --record head.csv",
-          "Record the samples of the tracker ID, for example for '--motion'."),
+          "Record the samples of the tracker ID to a file for '--motion'."),
       ]
     case .trackersBridge:
       [
         CommandExample(
           "trackers bridge ID osc://localhost:9000",
-          "Send the pose to a program on this computer."),
+          "Send the pose of the tracker ID to a program on this computer."),
         CommandExample(
           "trackers bridge opentrack:4242 osc://localhost:7000 --preset iem",
           "Send the IEM plug-ins the pose that OpenTrack reports."),
@@ -81,7 +81,9 @@ extension CommandSpecification {
     case .hrtfInfo:
       [
         CommandExample("hrtf info mine.sofa", "Check whether a SOFA file can be used."),
-        CommandExample("hrtf info mine.sofa --json", "Show its content as JSON, for a script."),
+        CommandExample(
+          "hrtf info mine.sofa --json",
+          "Show the content of a SOFA file as JSON, for a script."),
       ]
     case .hrtfExport:
       [
@@ -97,7 +99,7 @@ extension CommandSpecification {
       [
         CommandExample(
           "fuse raw.csv -o head.csv",
-          "Write the orientation without the magnetometer."),
+          "Write the orientation that is computed without the magnetometer."),
         CommandExample(
           "fuse raw.csv -o head.csv --mag",
           "Write the orientation with a heading from the magnetometer."),
@@ -106,7 +108,8 @@ extension CommandSpecification {
       [
         CommandExample(
           "calibrate ID", "Calibrate the tracker that 'stillstage trackers' lists as ID."),
-        CommandExample("calibrate ID --dry-run", "Show the result, but do not save it."),
+        CommandExample(
+          "calibrate ID --dry-run", "Show the result of the calibration, but do not save it."),
       ]
     case .benchRender:
       [
@@ -118,14 +121,17 @@ extension CommandSpecification {
     case .benchFusion:
       [
         CommandExample(
-          "bench fusion a.csv b.csv", "Measure the errors over two recordings, and their average."),
-        CommandExample("bench fusion a.csv --chart error.svg", "Draw the errors over time."),
+          "bench fusion a.csv b.csv",
+          "Measure the errors for each of two recordings, and on average."),
+        CommandExample(
+          "bench fusion a.csv --chart error.svg",
+          "Measure the errors, and draw them over time."),
       ]
     case .benchPrediction:
       [
         CommandExample(
           "bench prediction a.csv b.csv",
-          "Measure the errors over two recordings, and their average."),
+          "Measure the errors for each of two recordings, and on average."),
         CommandExample("bench prediction a.csv --json", "Write the errors as JSON, for a script."),
       ]
     case .benchLatency:
@@ -140,10 +146,10 @@ extension CommandSpecification {
       ]
     case .benchTrackingError:
       [
-        CommandExample("bench tracking-error", "Measure with the built-in motions."),
+        CommandExample("bench tracking-error", "Measure the lag for the built-in motions."),
         CommandExample(
           "bench tracking-error head.csv --queue 300",
-          "Measure with a recorded motion and 300 ms in the queue."),
+          "Measure the lag for a recorded motion, with 300 ms of sound in the queue."),
       ]
     case .benchSpeakers:
       [
@@ -154,24 +160,26 @@ extension CommandSpecification {
       ]
     case .benchUpmix:
       [
-        CommandExample("bench upmix", "Measure the upmix and check its limits."),
-        CommandExample("bench upmix --chart upmix.svg", "Draw a chart as well."),
+        CommandExample(
+          "bench upmix",
+          "Measure the upmix, and check that the results are within limits."),
+        CommandExample("bench upmix --chart upmix.svg", "Measure the upmix, and draw a chart."),
       ]
     case .benchAdaptation:
       [
-        CommandExample("bench adaptation", "Compare the players over the built-in connections."),
+        CommandExample("bench adaptation", "Compare players over the built-in connections."),
         CommandExample(
           "bench adaptation train.csv --chart train.svg",
-          "Compare the players over a recorded connection, and draw a chart."),
+          "Compare players over a recorded connection, and draw a chart."),
       ]
     case .completion:
       [
         CommandExample(
           "completion zsh > _stillstage",
-          "Write the zsh script to a file, for a folder in fpath."),
+          "Write the zsh script to a file, to put in a folder of fpath."),
         CommandExample(
           "completion fish > stillstage.fish",
-          "Write the fish script to a file, for the completions folder of fish."),
+          "Write the fish script to a file, to put in fish's completions folder."),
       ]
     }
   }

@@ -4,7 +4,7 @@
 extension Options {
   public static let monitors = CommandOption<Bool>(
     flag: "monitors",
-    help: "Include the monitors: inputs that return the sound of an output.")
+    help: "Include the monitors: inputs that carry the sound of an output.")
   public static let watchSeconds = CommandOption<Double?>(
     "seconds", "S", .number(0.1...1e6), shown: "until interrupted",
     help: "Duration in seconds.")
@@ -22,7 +22,7 @@ extension Options {
       """)
   public static let recordGain = CommandOption<Double>(
     "gain", "DB", .number(-60...60), default: 0, shown: "0",
-    help: "Gain in decibels. A gain of 0 changes no sample.")
+    help: "Gain in decibels. A gain of 0 leaves every sample unchanged.")
   public static let recordRate = CommandOption<Int?>(
     "rate", "HZ", .integer(8000...384_000), shown: "the input's rate",
     help: "Sample rate of the recording. At the input's own rate, nothing is resampled.")
@@ -43,10 +43,13 @@ extension Options {
       """)
   public static let channels = CommandOption<String?>(
     "channels", "LIST", .text, shown: "all",
-    help: "Channels of the input to record, counted from 1, such as 3-6 or 1,2,5.")
+    help: "Input channels to record, counted from 1, such as 3-6 or 1,2,5.")
   public static let codec = CommandOption<CodecChoice>(
     "codec", "CODEC", .words, default: .pcm24, shown: "pcm24",
-    help: "Form of the samples in the file: 24-bit integers, or 32-bit float (not in .flac).")
+    help: """
+      Format of the samples in the file: 'pcm24' is 24-bit integers, 'float' is 32-bit floating \
+      point (not in .flac).
+      """)
   public static let stereoPair = CommandOption<StereoPairChoice>(
     "stereo", "PAIR", .words, default: .wy, shown: "wy",
     help: """
@@ -63,7 +66,7 @@ extension Options {
       back, 'stop' ends the recording.
       """)
   public static let armed = CommandOption<Bool>(
-    flag: "armed", help: "Start paused, and wait for the space key or a media key to record.")
+    flag: "armed", help: "Start paused; the space key or a media key starts the recording.")
   public static let overwrite = CommandOption<Bool>(
     flag: "overwrite", help: "Replace an existing file.")
 }

@@ -117,10 +117,10 @@ public enum Options {
     help: "Number of frames that the engine renders at a time.")
   public static let data = CommandOption<String?>(
     "data", "DIR", .folder, shown: "see FILES in the manual",
-    help: "Folder with the data files: HRTF and Calibration.")
+    help: "Folder that contains the data folders HRTF and Calibration.")
   public static let events = CommandOption<String?>(
     "events", "FILE.jsonl", .file,
-    help: "File to write events to, such as underruns and warnings, one JSON object per line.")
+    help: "File for events, such as underruns and warnings: one JSON object per line.")
   public static let json = CommandOption<Bool>(
     flag: "json", help: "Write JSON, and nothing else, to standard output.")
 
@@ -227,7 +227,7 @@ public enum Options {
       """)
   public static let latency = CommandOption<LatencyChoice>(
     "latency", "auto|MS", .latency(5...2000), default: .auto, shown: "auto",
-    help: "Depth of the sound server's queue, or PipeWire's cycle, in milliseconds.")
+    help: "Depth of the sound server's queue, or length of PipeWire's cycle, in milliseconds.")
   public static let rewrite = CommandOption<RewriteChoice>(
     "rewrite", "auto|on|off", .words, default: .auto, shown: "auto",
     help: """
@@ -247,7 +247,10 @@ public enum Options {
     help: "Sample rate of the output.")
   public static let limiter = CommandOption<Bool>(
     "limiter", "on|off", .onOff, default: false, shown: "off",
-    help: "True-peak limiter at -1 dBTP, only for binaural. Without it, peaks may exceed 0 dBFS.")
+    help: """
+      True-peak limiter at -1 dBTP, only with '--to binaural'. Without the limiter, peaks may \
+      exceed 0 dBFS.
+      """)
   public static let renderOutput = CommandOption<String>(
     required: "output", short: "o", "OUT.wav", .file, help: "32-bit float WAV file to write.")
   public static let demoOutput = CommandOption<String?>(
@@ -265,7 +268,7 @@ public enum Options {
     flag: "mag", help: "Let the heading follow the magnetometer.")
   public static let chart = CommandOption<String?>(
     "chart", "FILE.svg", .file,
-    help: "File to draw the results to; its name must end in .svg or .png. Needs gnuplot.")
+    help: "File for a chart of the results; its name must end in .svg or .png. Needs gnuplot.")
   public static let dryRun = CommandOption<Bool>(
     flag: "dry-run", help: "Show the result, but do not save it.")
 
@@ -277,7 +280,7 @@ public enum Options {
   public static let exportOrder = CommandOption<Int>(
     required: "order", "N", .integer(1...7), help: "Ambisonic order of the decoder.")
   public static let exportRate = CommandOption<Int?>(
-    "rate", "HZ", .integer(8000...384_000), shown: "the set's rate",
+    "rate", "HZ", .integer(8000...384_000), shown: "the SOFA file's rate",
     help: "Sample rate of the filters.")
 
   // MARK: Presentations
@@ -296,11 +299,11 @@ public enum Options {
     help: "Language of the sound, such as en or de-AT, if there are several.")
   public static let root = CommandOption<String?>(
     "root", "DIR", .folder,
-    shown: "the folder of the playlist, or of the playlist that refers to it",
+    shown: "the given folder, or the folder of the outermost playlist",
     help: "Folder that must contain all files of a downloaded presentation.")
   public static let keep = CommandOption<String?>(
     "keep", "DIR", .folder,
-    help: "Folder to save the played sound of a presentation in, to play it later.")
+    help: "Folder in which to save the sound of a presentation while it plays, for later playback.")
   public static let fetchOutput = CommandOption<String>(
     required: "output", short: "o", "DIR", .folder,
     help: "Folder to download to: new, empty, or from an earlier run, which is then resumed.")
@@ -331,7 +334,7 @@ public enum Options {
     help: "Number of turns of the head.")
   public static let benchQueue = CommandOption<Double?>(
     "queue", "MS", .number(5...2000), shown: "as for 'play'",
-    help: "Depth of the sound server's queue in milliseconds.")
+    help: "Depth of the sound server's queue, or length of PipeWire's cycle, in milliseconds.")
   public static let benchServer = CommandOption<LatencyServerChoice>(
     "server", "SERVER", .words, default: .pulseaudio, shown: "pulseaudio",
     help: """
@@ -342,7 +345,8 @@ public enum Options {
     "tracker-rate", "HZ", .number(10...1000), default: 100, shown: "100",
     help: "Tracker reports per second.")
   public static let appended = CommandOption<Bool>(
-    flag: "appended", help: "Do not rewrite queued sound.")
+    flag: "appended",
+    help: "Do not rewrite queued sound. Plays to PipeWire through its PulseAudio protocol.")
   public static let injectDelay = CommandOption<Double?>(
     "inject-delay", "MS", .number(1...500),
     help: """
@@ -351,7 +355,10 @@ public enum Options {
       """)
   public static let compare = CommandOption<Bool>(
     flag: "compare",
-    help: "Compare PulseAudio and PipeWire, with and without rewriting, at all of '--depths'.")
+    help: """
+      Compare PulseAudio and PipeWire's PulseAudio protocol, with and without rewriting, at each \
+      of the '--depths', and PipeWire without a queue.
+      """)
   public static let benchDepths = CommandOption<[Int]>(
     "depths", "LIST", .integers(5...2000), default: [20, 50, 100, 200, 400],
     shown: "20,50,100,200,400",
@@ -367,7 +374,7 @@ public enum Options {
     help: "Measure a real tracker ('--tracker ID') that is turned by hand or by a turntable.")
   public static let benchSeconds = CommandOption<Double>(
     "seconds", "S", .number(3...3600), default: 20, shown: "20",
-    help: "Duration of the recording with '--manual' in seconds.")
+    help: "Duration of the recording in seconds, with '--manual'.")
   public static let errorQueue = CommandOption<Double>(
     "queue", "MS", .number(0...2000), default: 150, shown: "150",
     help: """

@@ -29,7 +29,7 @@ extension Program {
     arguments: [Arguments.chosenInputID], options: [])
 
   static let record = CommandSpecification(
-    name: .record, summary: "Record an input without losing sound.",
+    name: .record, summary: "Record an input to a file, and report any lost sound.",
     discussion: """
       Records an input of the sound server. Gaps are filled with silence and reported, so that the \
       length of the recording equals the time, apart from pauses. Keys: q stops, space pauses and \
@@ -54,7 +54,9 @@ extension Arguments {
     isOptional: true)
   public static let chosenInputID = ArgumentSpecification(
     name: "ID", grammar: .either(["none"], .text),
-    help: "ID of the input, as 'stillstage inputs' lists it, or 'none' to forget it.")
+    help: """
+      ID of the input, as 'stillstage inputs' lists it, or 'none' to forget the remembered input.
+      """)
 }
 
 extension CommandSpecification {

@@ -47,7 +47,7 @@ public enum Program {
     ] + shared)
 
   private static let render = CommandSpecification(
-    name: .render, summary: "Render to a WAV file with the same engine.",
+    name: .render, summary: "Render to a WAV file with the engine of 'play'.",
     discussion: """
       Renders with the engine of 'play' to a 32-bit float WAV file, offline, for a head that keeps \
       still or moves as recorded. The same input and options give the same bytes.
@@ -84,7 +84,7 @@ public enum Program {
     arguments: [], options: [Options.demoOutput.specification, Options.data.specification])
 
   private static let routes = CommandSpecification(
-    name: .routes, summary: "List the outputs and the treatment of each.",
+    name: .routes, summary: "List the outputs and how each plays multichannel sound.",
     discussion: """
       Lists the sound server's outputs with their ports, the type that is assumed for each, and \
       whether and why multichannel sound is rendered spatially there.
@@ -155,7 +155,7 @@ public enum Program {
     ])
 
   private static let benchFusion = CommandSpecification(
-    name: .benchFusion, summary: "Compare the orientation filter with the true orientation.",
+    name: .benchFusion, summary: "Measure the errors of the orientation filter.",
     discussion: """
       Runs the orientation filter over recordings with known true orientation. Reports its errors \
       in inclination and heading, its drift and its time per sample, for each recording and on \
@@ -212,7 +212,7 @@ public enum Program {
     ])
 
   private static let benchSpeakers = CommandSpecification(
-    name: .benchSpeakers, summary: "Measure the crosstalk cancellation of loudspeakers.",
+    name: .benchSpeakers, summary: "Measure the crosstalk cancellation for loudspeakers.",
     discussion: """
       Measures how well each loudspeaker's sound is cancelled at the opposite ear, with \
       '--speakers' and without, and how this changes the timbre and the level. Measures a head in \
