@@ -57,7 +57,7 @@ import Testing
     facts.portType = .bluetooth
     for (profile, device) in [
       ("a2dp_sink", RouteDevice.unknown), ("headset_head_unit", .headphones),
-      ("headset-head-unit", .headphones),
+      ("headset-head-unit", .headphones), ("handsfree_head_unit", .headphones),
     ] {
       facts.bluetoothProfile = profile
       #expect(facts.device.kind == device)

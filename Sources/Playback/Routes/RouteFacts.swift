@@ -63,7 +63,10 @@ public struct RouteFacts: Sendable, Equatable {
     if let kind = port.flatMap(Self.device(named:)) { return (kind, .portName) }
     if let kind = formFactor.flatMap({ device(form: $0) }) { return (kind, .formFactor) }
     // The form factor has already identified car and conference loudspeakers.
-    if let profile = bluetoothProfile, profile.hasPrefix("headset") {
+    // PulseAudio 15 and later call the hands-free profile of a headset `handsfree_head_unit`.
+    if let profile = bluetoothProfile,
+      profile.hasPrefix("headset") || profile.hasPrefix("handsfree")
+    {
       return (.headphones, .bluetoothProfile)
     }
     if let kind = iconName.flatMap(Self.device(named:)) { return (kind, .iconName) }
