@@ -42,8 +42,9 @@ public enum HeadChoice: Sendable {
 /// How far ahead the head pose is predicted.
 public enum HeadPrediction: Sendable, Equatable {
   /// Prediction up to the time at which the sound is audible, which is measured, but at most 200 ms
-  /// ahead. The limit is 120 ms over Bluetooth, whose latency is only estimated. On PipeWire, whose
-  /// latency reports are inexact, the limit is at most the depth of the queue.
+  /// ahead. The limit is 120 ms over Bluetooth, whose latency is only estimated. With PipeWire's
+  /// PulseAudio protocol, whose latency reports are inexact, the limit is at most the depth of the
+  /// queue.
   case automatic
   case off
   /// A fixed number of milliseconds, regardless of the latency; at most 200.

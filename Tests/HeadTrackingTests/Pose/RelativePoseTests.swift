@@ -147,7 +147,8 @@ import Testing
   }
 
   @Test func stageStaysAlignedWithTheBusFor10Minutes() {
-    // The bus turns a half circle in 5.6 s, at most 60 degrees/s, there and back, once per minute.
+    // Once per minute, the bus turns a half circle in 5.6 s, at most 60 degrees/s, alternately
+    // there and back.
     let bus = { (time: Double) -> Quaternion in
       let within = time.truncatingRemainder(dividingBy: 120)
       let there = Fade.minimumJerk((within - 12) / 5.625)
