@@ -103,7 +103,7 @@ import Testing
     bluez.set(devices: [away])
     let other = trackers(bluez)
     #expect { try other.connect(tracker, isCalibrated: false) } throws: {
-      "\($0)".contains("it is not connected")
+      "\($0)".contains("does not list it as connected")
     }
   }
 
