@@ -2,7 +2,8 @@
 
 private import Media
 
-/// The channels of a microphone format that the sound of a source with one channel goes to.
+/// Where the sound of a one-channel source goes: the channels of the microphone format that receive
+/// it.
 enum SingleChannel {
   /// The first one: W of a soundfield.
   case first

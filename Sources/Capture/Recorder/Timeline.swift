@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts the blocks of a recording in order, so that the length of the recording equals the time
-/// that passes, apart from pauses.
+/// Keeps a recording in step with the clock: fills lost sound with silence and drops a surplus, so
+/// that the length of the recording equals the time that passes, apart from pauses.
 ///
-/// A frame can arrive late but never early. Lateness is the arrival time minus the frame count
-/// divided by the rate. Its least value over the last few seconds is the *base*, which changes only
+/// A frame can arrive late but never early. Lateness is the arrival time minus the number of frames
+/// so far divided by the rate. Its least value over the last few seconds is the *base*, which changes only
 /// with the drift of the source's clock. If all blocks of `holdSeconds` are later than the base by
 /// more than `threshold`, or all blocks of `fineHoldSeconds` by more than `fineThreshold`, frames
 /// are missing. The timeline then fills the gap with silence. Until that is decided, it holds the

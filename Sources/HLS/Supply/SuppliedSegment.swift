@@ -9,8 +9,8 @@ public struct SuppliedSegment: Sendable, Equatable {
   /// Discontinuity number. Segments with the same number have continuous timestamps and the same
   /// codec and format.
   public var discontinuity = 0
-  /// Initialisation section, to be read before `bytes`; empty if there is none. Segments with equal
-  /// sections belong to one coded stream.
+  /// Initialisation section, to be read before `bytes`; empty if there is none. Segments belong to
+  /// one coded stream only if both their sections and their discontinuity numbers are equal.
   public var initialisation: [UInt8] = []
   public var bytes: [UInt8]
   public var format: SegmentFormat

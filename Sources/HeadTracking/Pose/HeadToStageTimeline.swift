@@ -9,8 +9,9 @@ import Geometry
 /// Between samples, the pose is interpolated. Beyond the newest sample, the pose follows that
 /// sample's forecast until the next sample is overdue, then brakes to rest. So the timeline never
 /// waits for a sample, and the pose never drifts away. When a new sample shows a prediction error,
-/// the error is corrected over at least 1.25 update intervals, or over up to 45 ms if it is large,
-/// so that the pose has no steps. With `correctsQuickly`, the correction takes 5 to 40 ms instead.
+/// the error is corrected gradually, so that the pose has no steps. A larger error takes longer, up
+/// to 45 ms, but every correction takes at least 1.25 update intervals. With `correctsQuickly`, it
+/// takes 5 to 40 ms instead.
 ///
 /// The pose is predicted at most as far ahead of the present as `prediction` allows. If queries are
 /// further ahead, the excess is subtracted from their times, so that equal steps of the queries

@@ -12,8 +12,9 @@
 package struct TurnFinder: Sendable {
   /// A turn found in a recording. Positions are frames of the recording.
   package struct Turn: Sendable, Equatable {
-    /// The end of the last window that starts at or before `half` and has less than a tenth of the
-    /// change; at most `half`, and `half` if there is no such window.
+    /// The beginning of the change: the end of the last window, among those that start at or before
+    /// `half`, in which less than a tenth of the change is complete. At most `half`, and `half` if
+    /// there is no such window.
     package var begin: Double
     /// The instant of the turn: the frame that best separates the two renderings.
     package var half: Double

@@ -143,7 +143,8 @@ struct SpatialPath: ~Copyable {
     wholeFilter.process(ears[0], ears[1], frames: frames)
   }
 
-  /// Adds the part that does not turn with the head: head-locked sound and low-frequency effects.
+  /// Adds the part that is not rotated against the head: head-locked sound and low-frequency
+  /// effects.
   @_noLocks
   private func addStill(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>,

@@ -71,7 +71,8 @@ package final class OutputBoard: @unchecked Sendable {
   }
 }
 
-/// The counters, written on the loop's thread or with the loop's lock held, and read on any thread.
+/// The counters, read on any thread. PulseAudio writes them on the loop's thread or with its lock
+/// held. PipeWire also writes `framesWritten`, `lastWrite` and `latency` on its data thread.
 package struct OutputCounters: ~Copyable {
   package let framesWritten = Atomic<Int64>(0)
   /// The CLOCK_MONOTONIC time of the last write request or top-up [ns]; 0 before the first one.

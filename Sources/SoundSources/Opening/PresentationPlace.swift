@@ -23,9 +23,9 @@ package struct PresentationPlace {
   /// - Parameters:
   ///   - argument: a path, or an address with `file:`, `http:` or `https:`.
   ///   - root: the folder that contains the files of a downloaded presentation. Nil selects
-  ///     `argument` if that is a folder. For a playlist, nil selects the parent or grandparent
-  ///     folder if its multivariant playlist refers to this playlist, and otherwise the playlist's
-  ///     own folder.
+  ///     `argument` if that is a folder. For a playlist, nil selects the folder one or two levels
+  ///     above the playlist's folder if a multivariant playlist there refers to the named one, and
+  ///     otherwise the playlist's own folder.
   ///   - remedy: how the user can choose a wider root, for the error message about a file outside
   ///     it.
   /// - Throws: `SoundOpeningError.noAddress`, `.noHost`, `.unreadable` or `.unreadableFolder`.
@@ -62,8 +62,8 @@ package struct PresentationPlace {
     fetcher = PersistentFetcher(direct) { seconds in usleep(useconds_t(seconds * 1e6)) }
   }
 
-  /// Returns the parent or grandparent folder whose multivariant playlist refers to the file
-  /// `path`; nil if there is none.
+  /// Returns the folder one or two levels above `own` whose multivariant playlist refers to the
+  /// file `path`; nil if there is none.
   private static func folder(around own: String, of path: String) -> String? {
     guard let real = realpath(path, nil) else { return nil }
     defer { free(real) }

@@ -23,9 +23,9 @@ public struct SoundOpener: Sendable {
     /// server. Otherwise the best rendition is always played. Default: true.
     public var followsLine = true
     /// The folder that contains the files of a downloaded presentation. Default: nil, which selects
-    /// the folder that the user names. If the user names a playlist, nil selects the parent or
-    /// grandparent folder if its multivariant playlist refers to this playlist, and otherwise the
-    /// playlist's own folder.
+    /// the folder that the user names. If the user names a playlist, nil selects the folder one
+    /// or two levels above the playlist's folder if a multivariant playlist there refers to the
+    /// named one, and otherwise the playlist's own folder.
     public var root: String?
     /// How the user can choose another `root`, for the error message about a file outside it.
     public var rootRemedy: String?

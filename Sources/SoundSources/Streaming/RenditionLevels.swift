@@ -11,8 +11,8 @@ struct HeardLoudness {
   /// The loudness without low-frequency effects, in LUFS; -infinity if the rest is silent.
   var mains: Double
 
-  /// The power of the low-frequency effects alone, as the difference of the powers with and without
-  /// them; a loudness of 0 LUFS has the power 1.
+  /// The power of the low-frequency effects alone: the difference between the powers with and
+  /// without them, on a scale where 0 LUFS corresponds to a power of 1.
   var effects: Double { max(0, pow(10, whole / 10) - pow(10, mains / 10)) }
 }
 

@@ -78,7 +78,7 @@ final class PlayerReporter {
     case .modeChanged(let mode): events.write("mode", ["mode": .text(mode.rawValue)])
     case .routeChanged(let decision): tell(decision)
     case .layoutChanged(let layout):
-      if rendition == nil { say("the channels of the source change to \(layout.name)") }
+      if rendition == nil { say("the channel layout of the source changes to \(layout.name)") }
       events.write("layout", ["layout": .text(layout.name)])
     case .multichannelOffered(let offer):
       let how = offer.optionText
