@@ -32,7 +32,9 @@ package enum TextFile {
       }
       if count == 0 { break }
       bytes += part[..<count]
-      guard bytes.count <= maximumBytes else { throw failure(path, "its text is larger than 256 MB") }
+      guard bytes.count <= maximumBytes else {
+        throw failure(path, "its text is larger than 256 MB")
+      }
     }
     var code: Int32 = 0
     _ = gzerror(file, &code)
