@@ -68,7 +68,8 @@ extension Sequence<ProtobufFields.Field> {
     }
   }
 
-  /// The content of the last `bytes` field (wire type 2) with this field number; nil if there is none.
+  /// The content of the last `bytes` field (wire type 2) with this field number; nil if there is
+  /// none.
   func bytes(_ field: UInt64) -> ArraySlice<UInt8>? {
     reduce(nil) { found, next in
       if next.number == field, case .bytes(let bytes) = next.value { bytes } else { found }

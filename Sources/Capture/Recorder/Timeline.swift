@@ -4,12 +4,12 @@
 /// that the length of the recording equals the time that passes, apart from pauses.
 ///
 /// A frame can arrive late but never early. Lateness is the arrival time minus the number of frames
-/// so far divided by the rate. Its least value over the last few seconds is the *base*, which changes only
-/// with the drift of the source's clock. If all blocks of `holdSeconds` are later than the base by
-/// more than `threshold`, or all blocks of `fineHoldSeconds` by more than `fineThreshold`, frames
-/// are missing. The timeline then fills the gap with silence. Until that is decided, it holds the
-/// late blocks back. Blocks that are merely late are followed by blocks that are not, so they cause
-/// no gap.
+/// so far divided by the rate. Its least value over the last few seconds is the *base*, which
+/// changes only with the drift of the source's clock. If all blocks of `holdSeconds` are later than
+/// the base by more than `threshold`, or all blocks of `fineHoldSeconds` by more than
+/// `fineThreshold`, frames are missing. The timeline then fills the gap with silence. Until that is
+/// decided, it holds the late blocks back. Blocks that are merely late are followed by blocks that
+/// are not, so they cause no gap.
 ///
 /// Each uninterrupted stream of a source is a *segment*. The first blocks of a segment are held
 /// back too, until its base is known.

@@ -34,8 +34,8 @@ final class OutputStream: CallbackTarget {
   struct Place {
     var index: UInt32 = .max
     var state = Sink.State.unknown
-    /// The longest configured read-ahead that the server has reported for the sink, if the stream is
-    /// topped up and this is more than 11 ms; otherwise 0 [ms].
+    /// The longest configured read-ahead that the server has reported for the sink, if the stream
+    /// is topped up and this is more than 11 ms; otherwise 0 [ms].
     var configuredMilliseconds = 0.0
     /// Smoothed latency of the sink, from the timing reports [ms].
     var reportedMilliseconds = 0.0
