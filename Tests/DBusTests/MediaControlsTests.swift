@@ -25,7 +25,9 @@ import Testing
       address = "unix:path=\(socket)"
       daemon = try RunningProgram(
         ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile"])
-      try #require(waitUntil(seconds: 20) { access(socket, F_OK) == 0 })
+      let address = address
+      // The socket exists before the daemon accepts connections.
+      try #require(waitUntil(seconds: 20) { (try? Bus(.user, address: address)) != nil })
     }
 
     /// Calls a method of the player, and returns what `dbus-send` prints.
