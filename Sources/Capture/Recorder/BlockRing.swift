@@ -5,7 +5,7 @@ private import Synchronization
 /// A queue of recorded blocks and events between the thread of a capture and the writing thread.
 ///
 /// ## Threading
-/// One thread at a time may write, and another may read. Both sides work without locks and retries.
+/// One thread at a time may write, and another may read. Both sides work without locks or retries.
 /// Writing does not allocate; reading allocates only if `samples` must grow. Any thread may read
 /// `fill`.
 final class BlockRing: @unchecked Sendable {
@@ -39,7 +39,7 @@ final class BlockRing: @unchecked Sendable {
 
   /// Creates an empty ring.
   ///
-  /// - Parameter bytes: the capacity, rounded up to a multiple of 8 bytes.
+  /// - Parameter bytes: the capacity, rounded up to a multiple of 8 bytes, and at least 1024 bytes.
   init(bytes: Int) {
     capacity = (max(bytes, 1024) + 7) & ~7
     eventReserve = min(capacity / 4, 1 << 14)
@@ -55,7 +55,8 @@ final class BlockRing: @unchecked Sendable {
     Double(written.load(ordering: .relaxed) - taken.load(ordering: .relaxed)) / Double(capacity)
   }
 
-  /// Appends a record, or counts its frames as dropped if it does not fit.
+  /// Appends a record, or counts its frames as dropped if there is not enough room. After a drop,
+  /// blocks and holes need a free quarter of the ring.
   ///
   /// - Parameters:
   ///   - samples: frames x channels, interleaved; only for blocks.

@@ -37,7 +37,7 @@ final class CaptureFeed: SourceCapture.Receiver {
     ring.write(header)
   }
 
-  /// Takes the oldest record, with its event if it is one; nil if there is none.
+  /// Takes the oldest record, with the event if it is one of those; nil if the buffer is empty.
   func read(
     into samples: inout [Float]
   ) -> (header: BlockRing.Header, event: SourceCaptureEvent?)? {

@@ -9,7 +9,7 @@ private import Glibc
 /// second, relative to the frame count, and fits a line by least squares. Every uninterrupted piece
 /// of sound has its own offset, and all pieces share one slope.
 struct DriftEstimator {
-  /// The length of the start of a piece that is left out, because buffers are filling then [s].
+  /// How much of the start of a piece is left out, because buffers are still filling [s].
   private static let settlingSeconds = 2.0
   /// The least time for an estimate [s].
   private static let leastSeconds = 10.0

@@ -27,7 +27,7 @@ public struct Gap: Sendable, Equatable {
   public let seconds: Double
 }
 
-/// Receives what a `Timeline` puts in order.
+/// Receives the sound, the silence and the gaps from a `Timeline`.
 protocol TimelineOutput: AnyObject {
   /// Appends frames of the source: interleaved, frames x channels.
   func append(_ samples: UnsafePointer<Float>, frames: Int) throws

@@ -13,8 +13,8 @@ private import System
 ///
 /// ## Threading
 /// The methods may be called from any thread. `start` calls `makeSink` and reports the first event
-/// on its own thread. Otherwise, the sink and the closures are called on the writing thread, and
-/// must not call `stop`.
+/// on the thread that calls `start`. Otherwise, the sink and the closures are called on the writing
+/// thread, and must not call `stop`.
 public final class Recorder: @unchecked Sendable {
   /// Creates the sink when the format of the recording is known.
   public typealias SinkMaker = (RecorderFormat) throws -> any RecordingSink
@@ -33,7 +33,7 @@ public final class Recorder: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - onBlock: receives every recorded frame, including silence in place of lost sound.
-  ///   - onEvent: receives the events, in the order of the recording.
+  ///   - onEvent: receives the events, in the order of their times.
   public init(
     _ configuration: RecorderConfiguration, onBlock: BlockReceiver? = nil,
     onEvent: @escaping EventReceiver = { _ in }

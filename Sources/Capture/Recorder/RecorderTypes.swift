@@ -10,8 +10,8 @@ public struct RecorderConfiguration: Sendable {
   public var microphone: MicrophoneFormat?
   /// The channels of the source to record, counted from 0; nil for all.
   public var selection: [Int]?
-  /// The sample rate of the recording [Hz]; nil for the source's own rate, which needs no
-  /// resampling.
+  /// The sample rate of the recording [Hz]; nil for the rate that the source has at the start,
+  /// which needs no resampling until the source changes.
   public var sampleRate: Int?
   /// The linear gain; 1 changes no sample.
   public var gain: Float = 1
@@ -20,8 +20,8 @@ public struct RecorderConfiguration: Sendable {
   /// Whether the recording ends when the source or the server is lost. Otherwise, silence is
   /// recorded until the sound returns.
   public var stopsOnLoss = false
-  /// The size of the buffer between the source and the sink, as the duration of 8 channels at 48
-  /// kHz that it holds [s].
+  /// The size of the buffer between the source and the sink, given as the duration of sound with 8
+  /// channels at 48 kHz that fits into it [s].
   public var bufferSeconds = 10.0
 
   public init(sourceName: String) { self.sourceName = sourceName }

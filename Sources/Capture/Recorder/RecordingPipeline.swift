@@ -9,7 +9,7 @@ public struct RecordedBlock {
   public let position: Int64
 }
 
-/// The steps of a recorded frame from the timeline to the sink.
+/// The steps that a recorded frame takes from the timeline to the sink.
 ///
 /// ## Threading
 /// The writing thread uses it.
@@ -25,9 +25,9 @@ final class RecordingPipeline: TimelineOutput {
 
   /// The number of frames that the sink has received.
   private(set) var frames: Int64 = 0
-  /// The length of the silence that is due but is shorter than a frame [frames].
+  /// The silence that is still due: less than one frame [frames].
   private var silenceRest = 0.0
-  /// The position at which the silence that has no `note` yet begins.
+  /// The position of the first silence that `note` has not reported yet; nil if there is none.
   private var silenceStart: Int64?
   /// The largest number of frames; nil for no limit.
   var limit: Int64?
@@ -39,8 +39,9 @@ final class RecordingPipeline: TimelineOutput {
   private(set) var direction = DirectionEstimator()
   private var annotation: Annotation
 
-  /// The linear gain to reach, and below it the gain that the last frame had.
+  /// The linear gain that the next block reaches at its end.
   var gain: Float
+  /// The linear gain of the last frame.
   private var currentGain: Float
 
   /// The level from which a sample counts as clipped: full scale of 16 bits.

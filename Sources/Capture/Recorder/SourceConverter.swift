@@ -29,7 +29,7 @@ final class SourceConverter {
   ///   - source: the number of channels and the rate of the source [Hz].
   ///   - recording: the number of microphone channels and the rate of the recording [Hz].
   ///   - selection: the channels of the source to record, counted from 0; nil for all.
-  ///   - single: where the sound of a source with one channel goes.
+  ///   - single: where the sound goes if `selection`, or without one the source, has one channel.
   init(
     source: (channels: Int, rate: Int), recording: (channels: Int, rate: Int),
     selection: [Int]?, single: SingleChannel

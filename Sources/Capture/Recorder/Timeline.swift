@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps a recording in step with the clock: fills lost sound with silence and drops a surplus, so
-/// that the length of the recording equals the time that passes, apart from pauses.
+/// Keeps a recording in step with the clock: puts silence in place of lost sound and drops a
+/// surplus, so that the length of the recording equals the time that passes, apart from pauses.
 ///
-/// A frame can arrive late but never early. Lateness is the arrival time minus the number of frames
-/// so far divided by the rate. Its least value over the last few seconds is the *base*, which
-/// changes only with the drift of the source's clock. If all blocks of `holdSeconds` are later than
-/// the base by more than `threshold`, or all blocks of `fineHoldSeconds` by more than
-/// `fineThreshold`, frames are missing. The timeline then fills the gap with silence. Until that is
-/// decided, it holds the late blocks back. Blocks that are merely late are followed by blocks that
-/// are not, so they cause no gap.
+/// A frame can arrive late but never early. Lateness is the arrival time minus the nominal duration
+/// of the frames so far. Its least value over the last few seconds is the *base*, which changes
+/// only with the drift of the source's clock. If all blocks of `holdSeconds` are later than the
+/// base by more than `threshold`, or all blocks of `fineHoldSeconds` by more than `fineThreshold`,
+/// frames are missing. The timeline then fills the gap with silence. Until that is decided, it
+/// holds the late blocks back. Blocks that are merely late are followed by blocks that are not, so
+/// they cause no gap.
 ///
 /// Each uninterrupted stream of a source is a *segment*. The first blocks of a segment are held
 /// back too, until its base is known.
 ///
 /// All times are in seconds of CLOCK_MONOTONIC.
 struct Timeline {
-  /// The lateness that counts as a gap [s].
+  /// The lateness beyond the base that counts as a gap [s].
   static let threshold = 0.015
   /// How long blocks are held back until such a gap is certain [s].
   static let holdSeconds = 0.3
   /// The same after a loss, when buffers may have to fill first [s].
   static let returnHoldSeconds = 0.5
-  /// The lateness that counts as a gap if it lasts longer [s].
+  /// The lateness beyond the base that counts as a gap if it lasts for `fineHoldSeconds` [s].
   static let fineThreshold = 0.004
   static let fineHoldSeconds = 1.0
-  /// The pause between blocks at which sound may be missing [s].
+  /// The pause between blocks above which sound may be missing [s].
   static let stall = 0.05
   /// How long a segment that has not ended may deliver nothing before silence is written [s]. Sound
   /// that is only late may still come.
@@ -52,7 +52,7 @@ struct Timeline {
   private var filled = 0.0
   /// Frames to leave out, because silence was written in their place.
   private var surplus = 0
-  /// The reason for the loss that is not yet over.
+  /// The cause of the present loss, or of the next gap that is found; nil if none is known.
   private(set) var cause: Gap.Cause?
   private(set) var isPaused = false
 
