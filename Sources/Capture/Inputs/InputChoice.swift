@@ -15,7 +15,7 @@ public enum InputChoice: Sendable, Equatable {
     case found(Input)
     /// The remembered input is missing; another is used until it is back.
     case substitute(Input, missing: String)
-    /// No input is available except monitors.
+    /// No input is available, apart from monitors.
     case none
     /// No input has the name.
     case unknown(available: [String])

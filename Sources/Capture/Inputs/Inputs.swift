@@ -63,8 +63,8 @@ public final class Inputs: Sendable {
   /// The inputs as last reported; empty if there is no server.
   public var current: [Input] { monitor.sources }
 
-  /// A stream of the inputs: those known now, unless there are none, and then the new list whenever
-  /// an input or the default changes.
+  /// A stream of lists of the inputs: first the present list, unless it is empty, and then a new
+  /// list whenever an input or the default changes.
   public var changes: AsyncStream<[Input]> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: [Input].self, bufferingPolicy: .bufferingNewest(1))
