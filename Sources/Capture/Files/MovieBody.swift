@@ -161,7 +161,8 @@ final class MovieBody: RecordingBody {
     storedFrames += Int64(fragment.frames)
   }
 
-  /// Returns the `moov` box: without samples and with `mvex`, or with all samples.
+  /// Returns the `moov` box: for a fragmented movie, without samples but with an `mvex` box;
+  /// otherwise, with all samples.
   private func movie(isFragmented: Bool) -> [UInt8] {
     let frames = isFragmented ? 0 : storedFrames
     return BoxBytes.of { boxes in

@@ -126,7 +126,8 @@ enum MetadataSample {
     return "{" + members.joined(separator: ",") + "}"
   }
 
-  /// Returns a number with one decimal; 0.0 for a number that is not finite.
+  /// Returns a number with one decimal; 0.0 for a number that is not finite or is at least 1e9 in
+  /// magnitude.
   private static func tenths(_ value: Double) -> String {
     guard value.isFinite, abs(value) < 1e9 else { return "0.0" }
     return String((value * 10).rounded() / 10)

@@ -3,8 +3,8 @@
 /// The file of a recording while it grows.
 ///
 /// The file has its final name from the start, and it can be read at any time: if the program is
-/// killed, about the last second is missing at most. Blocks are interleaved, because sound servers
-/// deliver them so and PCM containers store them so.
+/// killed, at most about the last second is missing. Blocks are interleaved, because sound servers
+/// deliver them that way and PCM containers store them that way.
 ///
 /// Samples that are not finite become silence. For `pcm24`, a sample becomes the nearest multiple
 /// of 2^-23 in the range from -1 to 1 - 2^-23. `counts` has the number of samples that were not
@@ -49,8 +49,8 @@ public protocol RecordingFile: AnyObject, Sendable {
 
   /// Writes the rest, completes the file and closes it. Further calls do nothing.
   ///
-  /// - Throws: the errors of `append`, unless one has been thrown before. The file is then closed
-  ///   and can be read nevertheless.
+  /// - Throws: the errors of `append`, unless one has been thrown before. The file is
+  ///   closed and can be read in any case.
   func finish() throws(RecordingError)
 }
 
@@ -71,7 +71,7 @@ extension RecordingContainer {
   /// Creates the file of a recording; the end of its name selects the container.
   ///
   /// - Parameters:
-  ///   - path: the name of the file, which the file has from now on.
+  ///   - path: the name of the file, which it has from the start.
   ///   - format: the format of the blocks and of the file.
   ///   - overwriting: whether to replace an existing file. It is kept under another name
   ///     (`NAME.XXXXXXXX.old`) until sound of the new recording is in the new file. If no sound

@@ -15,9 +15,9 @@ public struct RecordingFormat: Sendable, Equatable {
 
   /// The stereo track of a movie with a first-order soundfield.
   public enum Stereo: Sendable, Equatable {
-    /// Left is (W + Y) / 2 and right is (W - Y) / 2: two cardioids to the left and to the right.
+    /// Left is (W + Y) / 2 and right is (W - Y) / 2: cardioids that face left and right.
     case wy
-    /// Two cardioids at 55 degrees to the left and to the right.
+    /// Two cardioids that face 55 degrees to the left and 55 degrees to the right.
     case xy
   }
 

@@ -6,10 +6,10 @@ import System
 /// The file of a recording, as bytes. A failed append leaves the file as it was before.
 final class RecordingOutput {
   let path: String
-  /// The size of the file in bytes, without a failed append.
+  /// The size of the file in bytes, not counting a failed append.
   private(set) var size: Int64 = 0
-  /// Whether pieces of zeros become holes, which take no space on the disk. A recording never has
-  /// holes, so that its space is certain; tests use them for long files.
+  /// Whether long runs of zeros become holes, which take no space on the disk. A recording never
+  /// has holes, so that its space is really reserved; tests use them for long files.
   var leavesHoles = false
   private let descriptor: Int32
   private var isOpen = true

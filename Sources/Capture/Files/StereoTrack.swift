@@ -9,7 +9,7 @@ final class StereoTrack {
     96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000,
   ]
   static let packetFrames = 1024
-  /// Frames that the encoder puts before the sound.
+  /// The number of frames that the encoder puts before the sound.
   static let delay = 1024
 
   /// In bit/s.
