@@ -54,7 +54,8 @@ final class MicrophoneEncoder {
     }
   }
 
-  /// Returns the frames that were held back; nil for formats without filters. Nothing may follow.
+  /// Returns the frames that were held back; nil for formats without filters. Do not use the
+  /// encoder afterwards.
   func finish() -> PlanarBlock? {
     guard case .tetrahedral(let filter) = method else { return nil }
     return filter.process(PlanarBlock(channels: 4, frames: filter.delay))

@@ -78,8 +78,8 @@ public enum Capsule: String, Sendable, Equatable, CaseIterable {
     .frontLeftUp, .frontRightDown, .backLeftDown, .backRightUp,
   ]
 
-  /// Returns whether four capsules are the corners of a tetrahedron: each two of them differ in two
-  /// of the three axes.
+  /// Returns whether the capsules are the four corners of a tetrahedron: any two of them differ on
+  /// exactly two of the three axes.
   public static func areTetrahedron(_ capsules: [Capsule]) -> Bool {
     guard capsules.count == 4 else { return false }
     return capsules.indices.allSatisfy { i in

@@ -12,7 +12,7 @@ private import Glibc
 ///     b0 = a j0 + i (1 - a) j1,    b1 = i a j1 + (1 - a) (j0 - 2 j1 / kr),    j = j(kr)
 ///
 /// The filters compensate for the phases of b0 and b1, and so align W, X, Y and Z in time. Four
-/// capsules do not sample the sphere completely: from some kHz upwards, components of higher orders
+/// capsules do not sample the sphere completely: above a few kHz, components of higher orders
 /// leak into the signals. The filters therefore do not divide by |b0| and |b1| but by the rms
 /// response over all directions, so that a diffuse field keeps its spectrum (Gerzon, "The Design of
 /// Precisely Coincident Microphone Arrays for Stereo and Surround Sound", AES 50, 1975; Craven and
@@ -68,7 +68,7 @@ struct TetrahedralEqualizer {
         let value = SIMD2(cos(kr * x), sin(kr * x)) * (a + (1 - a) * x)
         let axes = capsule.direction
         sums[0] += value / (4 * a)
-        // The matrix of `TetrahedralMatrix`.
+        // The matrix of `TetrahedralFilter`.
         for axis in 0..<3 { sums[axis + 1] += value * axes[axis] * (0.75 / (1 - a)) }
       }
       omni += (sums[0] * sums[0]).sum()
