@@ -5,12 +5,12 @@ import CRealtime
 import Glibc
 import Synchronization
 
-/// The newest peaks of several sources.
+/// The peaks of several sources since they were last taken.
 ///
 /// ## Threading
 /// Any thread may use it.
 final class PeakBoard: Sendable {
-  /// The newest peaks of one source.
+  /// The peaks of one source.
   final class Cell: Sendable {
     private let peaks: Mutex<[Float]>
     private let received = Atomic(0)

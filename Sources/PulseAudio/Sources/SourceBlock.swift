@@ -5,7 +5,8 @@ public struct SourceFormat: Sendable, Equatable {
   public let sampleRate: Int
   /// The server's name for each channel.
   public let channelMap: [String]
-  /// The form of the samples between the server and this process.
+  /// The source's sample encoding, in which the server sends the samples; for `.other`, it sends
+  /// float32.
   public let encoding: SampleEncoding
   public var channelCount: Int { channelMap.count }
 

@@ -135,7 +135,7 @@ extension SourceCapture {
     loop.signal()
   }
 
-  /// Closes the stream and opens it again at once.
+  /// Reports the event, closes the stream and opens it again at once.
   func reopen(_ event: SourceCaptureEvent) {
     report(event)
     isLossReported = true

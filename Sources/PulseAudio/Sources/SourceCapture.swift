@@ -8,9 +8,10 @@ import Synchronization
 /// Records one source with its own rate, channels and sample encoding, even across losses of the
 /// source and of the server.
 ///
-/// The samples are those of the source: the server converts only an encoding that is `.other`. If
-/// the server moves the stream to another source, the stream is opened again on the original one.
-/// After a loss, the capture tries to open the source again every 100 ms.
+/// The stream has the format that the server reports for the source, except that the server
+/// converts an encoding that is `.other` to float32. If the server moves the stream to another
+/// source, the stream is opened again on the original one. After a loss, the capture tries to open
+/// the source again about every 100 ms.
 ///
 /// ## Threading
 /// The receiver is called on a thread that the capture owns, one call at a time, in the order of
@@ -62,7 +63,7 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
   ///   - sourceName: the server's name for the source.
-  ///   - fragmentMilliseconds: the interval at which the server delivers sound.
+  ///   - fragmentMilliseconds: the interval at which the server is asked to deliver sound.
   ///   - timeoutMilliseconds: the longest wait for the server's answer.
   /// - Throws: `systemFailure`.
   public init(

@@ -67,7 +67,8 @@ public final class SourceMonitor: CallbackTarget, @unchecked Sendable {
   /// A source without new values is missing.
   public func takePeaks() -> [String: [Float]] { levels.take() }
 
-  /// The number of peaks per channel that the open meters have received so far, added up.
+  /// The number of peaks that the open meters have received so far. Those of a source's channels
+  /// at one time count as one.
   public var peakCount: Int { levels.count }
 
   /// Ends the monitor without waiting for the server. `onChange` is not called after that.
