@@ -20,7 +20,7 @@ struct InputPicker {
 
   init(showsMonitors: Bool) { self.showsMonitors = showsMonitors }
 
-  /// Runs until the user remembers an input, or ends the command with `q` or a signal.
+  /// Runs until the user chooses an input to remember, or ends the command with `q` or a signal.
   func run() throws(CommandFailure) {
     var picker = self
     try picker.pick()

@@ -4,8 +4,8 @@ import CommandSupport
 import FoundationEssentials
 import UserFiles
 
-/// Remembers the input for recordings in the user's state folder, in `input.json`: a JSON object
-/// with the key `input`, the server's name for the source.
+/// Stores the name of the remembered input in the file `input.json` in the user's state folder: a
+/// JSON object whose key `input` has the server's name for the source.
 struct InputStore {
   private struct Content: Codable {
     var input: String

@@ -44,7 +44,7 @@ final class RecordingLoudness: @unchecked Sendable {
     lock.withLock { _ in meter?.add(block.planes, frames: block.frames) }
   }
 
-  /// The loudness in LUFS; nil for silence.
+  /// The integrated loudness in LUFS; nil as long as nothing has exceeded -70 LUFS.
   var integrated: Double? { lock.withLock { _ in meter?.integrated } }
 }
 

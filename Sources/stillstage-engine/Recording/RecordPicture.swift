@@ -6,13 +6,14 @@ import Charts
 import Rendering
 import Synchronization
 
-/// The chart of a recording: level and direction of arrival over time, and the directions around
-/// the microphone.
+/// The chart of a recording: the level over time and, for a soundfield, the direction of arrival
+/// over time and the energy by azimuth.
 ///
 /// ## Threading
 /// The recorder's writing thread adds frames. The chart is made when the recording has ended.
 final class RecordPicture: Sendable {
-  /// The smallest duration of the windows whose levels are drawn, in seconds.
+  /// The smallest duration of a window, in seconds, apart from the last window. One level is drawn
+  /// for each window.
   private static let windowSeconds = 0.1
   /// The lowest level that is drawn, in dBFS.
   private static let floor = -100.0
@@ -70,7 +71,7 @@ final class RecordPicture: Sendable {
     }
   }
 
-  /// Adds the window that the frames so far make. Its length depends on the blocks.
+  /// Adds a window of the frames since the last one. Its length depends on the sizes of the blocks.
   private static func endWindow(_ state: inout State) {
     let middle = (Double(state.position) + Double(state.frames) / 2) / state.sampleRate
     state.windows.append(

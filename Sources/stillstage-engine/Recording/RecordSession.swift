@@ -70,7 +70,7 @@ final class RecordSession {
     decibels == 0 ? 1 : Float(pow(10, decibels / 20))
   }
 
-  /// Records until the user, a signal, the limit or an error ends the recording.
+  /// Records until the user, a signal, the limit, a loss or an error ends the recording.
   func run() throws(CommandFailure) {
     try start()
     var isEnding = false

@@ -7,7 +7,7 @@ import Glibc
 import PulseAudio
 import SoundServer
 
-/// The settings that the options of `record` give.
+/// The settings from the options of `record`.
 struct RecordSettings {
   let output: String
   let remembered: String?
@@ -116,7 +116,7 @@ struct RecordSettings {
 
   // MARK: Values of options
 
-  /// Returns the channels of a list such as "3-6" or "1,2,5", counted from 0.
+  /// Returns the channels, counted from 0, of a list such as "3-6" or "1,2,5", which counts from 1.
   static func channels(_ text: String) throws(CommandFailure) -> [Int] {
     var all: [Int] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -166,7 +166,8 @@ struct RecordSettings {
     return .aFormat(microphone)
   }
 
-  /// Returns the microphone that follows "a-format:": an order of capsules, or a file.
+  /// Returns the microphone for the text after "a-format:", which is an order of capsules, or the
+  /// name or the path of a file; for an empty text, the default microphone.
   private static func tetrahedral(
     _ text: String, _ command: ParsedCommand
   ) throws(CommandFailure) -> TetrahedralMicrophone {
@@ -191,7 +192,7 @@ struct RecordSettings {
   }
 }
 
-/// Returns the path of a microphone's file from its name or path.
+/// Returns the path of a microphone's file, given the microphone's name or that path.
 private func microphonePath(
   _ word: String, _ command: ParsedCommand
 ) throws(CommandFailure) -> String {
