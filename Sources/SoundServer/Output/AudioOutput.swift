@@ -8,8 +8,8 @@
 /// many frames.
 ///
 /// ## Threading
-/// The render callback runs on a thread that the output owns. All other calls are allowed from any
-/// thread except that one; `refresh` is allowed there too. Nothing waits for the server, except
+/// The render callback runs on a thread that the output owns. The output may be used from any
+/// thread except that one, on which only `refresh` is allowed. Nothing waits for the server, except
 /// `start` and `drain`, which have a deadline. `status` and `takeEvents` never wait for the render
 /// callback, nor does it wait for them.
 public protocol AudioOutput: AnyObject, Sendable {
@@ -23,8 +23,8 @@ public protocol AudioOutput: AnyObject, Sendable {
   /// Connects and begins to pull audio. Returns when the stream is open. After a later loss, the
   /// output reconnects without further calls.
   ///
-  /// - Throws: the reason if the stream cannot be opened within the configured connect timeout;
-  ///   `stopped` after `stop`.
+  /// - Throws: the reason if the stream cannot be opened in time (see
+  ///   `AudioOutputConfiguration.connectTimeoutMilliseconds`); `stopped` after `stop`.
   func start() throws(SoundServerError)
 
   /// Stops the sound at once. Queued sound is kept.

@@ -22,21 +22,25 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// Default: 48000.
   public var sampleRate = 48_000
 
-  /// The latency to request, from writing a frame to hearing it [ms]. Nil, the default, adapts the
-  /// latency: it begins at 150 ms if the queue is rewritten or `latencyIsFree` is true, otherwise
-  /// at 50 ms. It doubles, up to 200 ms, when the queue runs low, and shrinks again after quiet
-  /// minutes.
+  /// The latency to request, from writing a frame to hearing it [ms]; with PipeWire, the length of
+  /// a cycle. Nil, the default, adapts the latency: it doubles when the queue runs low or, with
+  /// PipeWire, cycles are skipped, and shrinks again after quiet minutes.
+  ///
+  /// With PulseAudio, it begins at 150 ms if the queue is rewritten or `latencyIsFree` is true,
+  /// otherwise at 50 ms, and grows to at most 200 ms. With PipeWire, it begins at 2.7 ms and grows
+  /// to at most 42.7 ms; if `latencyIsFree` is true, it is always 42.7 ms.
   public var latencyMilliseconds: Double?
 
-  /// Whether latency has no cost because nothing can change the sound that is queued. The queue is
-  /// then as deep as a rewritten one. Default: false.
+  /// Whether latency has no cost because nothing can change the sound that is queued. With
+  /// PulseAudio, the queue is then as deep as a rewritten one; with PipeWire, long cycles are
+  /// requested. Default: false.
   public var latencyIsFree = false
 
   /// Whether the queue is rewritten. Default: automatic.
   public var rewriting = RewritingChoice.automatic
 
-  /// Whether the stream opens paused: the queue is filled, and `resume` starts the sound. Default:
-  /// false.
+  /// Whether the stream opens paused, so that `resume` starts the sound. With PulseAudio, the queue
+  /// is filled before that. Default: false.
   public var startsPaused = false
 
   /// The program's name in mixers.
@@ -48,7 +52,8 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// The `media.role` property, which servers use to choose volumes and routes. Default: "music".
   public var mediaRole = "music"
 
-  /// The time that each attempt to connect may take in total [ms]. Default: 2000.
+  /// The time that each attempt to connect may take [ms]. With PulseAudio, it includes the opening
+  /// of the stream, for which PipeWire allows the same time again. Default: 2000.
   public var connectTimeoutMilliseconds = 2000
 
   /// Whether the audio thread asks for real-time scheduling or, if that is refused, for a higher

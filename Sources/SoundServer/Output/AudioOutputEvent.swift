@@ -22,9 +22,10 @@ public struct AudioOutputEvent: Sendable, Equatable {
     case suspended
     case unsuspended
     case defaultSinkChanged(sink: String)
-    /// The queue ran dry; `total` is the number of underruns so far.
+    /// The queue ran dry or, with PipeWire, the server skipped cycles. `total` is the number of
+    /// underruns so far.
     case underrun(total: Int)
-    /// The depth of the queue or the state of rewriting changed: after the queue ran low or a quiet
+    /// The requested latency or the state of rewriting changed: after the queue ran low or a quiet
     /// minute passed, or because rewriting was found not to work or is tried again.
     case queueChanged(milliseconds: Double, rewriting: QueueRewriting)
     /// Everything that was written before `drain` has been played.

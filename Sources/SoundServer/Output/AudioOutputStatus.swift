@@ -8,16 +8,17 @@ public enum AudioOutputState: UInt8, Sendable, CaseIterable {
   case connecting
   /// The stream is playing.
   case playing
-  /// `pause` has corked the stream.
+  /// The output is paused, by `pause` or because it was configured to start paused.
   case paused
   /// The server or another program has suspended the sink; the queue is kept.
   case suspended
   /// Everything that was written has been heard. Nothing more is pulled until `resume`.
   case drained
-  /// The connection is lost. A new attempt follows about every 100 ms.
+  /// The connection is lost. A new attempt begins about 100 ms after the loss, and after each
+  /// failed attempt.
   case serverLost
-  /// The server runs, but the requested sink is missing or, if none was requested, there is no
-  /// sink. A new attempt follows about every 100 ms.
+  /// The server runs, but it has no sink, the requested sink is missing, or the stream cannot be
+  /// opened. A new attempt begins about 100 ms after the loss, and after each failed attempt.
   case sinkLost
   /// The server is connected, but it does not answer or does not request audio that is due.
   case serverFrozen
@@ -74,21 +75,23 @@ public struct AudioOutputStatus: Sendable, Equatable {
   /// The latency that is requested now: the configured one, or the one that the adaptive queue
   /// chose.
   public package(set) var requestedLatencyMilliseconds = 0.0
-  /// The depth that the server granted to the stream's queue (`tlength`).
+  /// The depth that the server granted to the stream's queue (`tlength`); with PipeWire, the length
+  /// of a cycle.
   public package(set) var queueMilliseconds = 0.0
-  /// The smallest amount that the server asks for (`minreq`).
+  /// The smallest amount that the server asks for (`minreq`); with PipeWire, the length of a cycle.
   public package(set) var minimumRequestMilliseconds = 0.0
   /// The length of the stream's queue in the server at the last report; nil before the first
-  /// report. This part of the latency can be rewritten.
+  /// report. This part of the latency can be rewritten. With PipeWire, which has no queue, it is
+  /// the length of a cycle.
   public package(set) var queuedMilliseconds: Double?
   /// The sink's share of the latency, in addition to the queue: its configured latency, or the
-  /// reported one if that is greater, as with Bluetooth sinks.
+  /// reported one if that is greater, as with Bluetooth sinks. With PipeWire, the reported one.
   public package(set) var sinkLatencyMilliseconds = 0.0
-  /// The latency from writing to hearing as last reported, at least 0 and at most 500 ms more than
-  /// the granted latency of the queue and the sink; nil before the first report.
+  /// The latency from writing to hearing as last reported, at least 0; nil before the first report.
+  /// With PulseAudio, at most 500 ms more than the granted latency of the queue and the sink.
   public package(set) var measuredLatencyMilliseconds: Double?
-  /// Whether times may be off by one quantum, about 5 to 20 ms. This is true on PipeWire, which
-  /// reports only complete quanta (its processing blocks).
+  /// Whether times may be off by one quantum, about 5 to 20 ms. This is true with PipeWire's
+  /// PulseAudio protocol, which reports only complete quanta (PipeWire's processing blocks).
   public package(set) var isLatencyApproximate = false
 
   public package(set) var rewriting = QueueRewriting.unsupportedBySource
@@ -102,7 +105,8 @@ public struct AudioOutputStatus: Sendable, Equatable {
   /// a timing request followed are counted.
   public package(set) var lostRewriteHeads = 0
 
-  /// The number of times that the queue ran dry while the output was playing.
+  /// The number of times that the queue ran dry or, with PipeWire, that the server skipped cycles,
+  /// while the output was playing.
   public package(set) var underruns = 0
   /// The number of frames that the render callback has supplied since the start.
   public package(set) var framesWritten: Int64 = 0

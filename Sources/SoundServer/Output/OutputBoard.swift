@@ -6,8 +6,9 @@ package import Synchronization
 /// The status, events and counters that an output shares with other threads.
 ///
 /// ## Threading
-/// The loop's thread is also the audio thread. It therefore never waits for a lock: if a lock is
-/// held, `publish` tries again at the next tick. Readers hold a lock only while they copy.
+/// With PulseAudio, the loop's thread is also the audio thread. The loop therefore never waits for
+/// a lock: if a lock is held, `publish` tries again at the next tick. Readers hold a lock only
+/// while they copy.
 package final class OutputBoard: @unchecked Sendable {
   package static let eventLimit = 256
 
@@ -75,7 +76,8 @@ package final class OutputBoard: @unchecked Sendable {
 /// held. PipeWire also writes `framesWritten`, `lastWrite` and `latency` on its data thread.
 package struct OutputCounters: ~Copyable {
   package let framesWritten = Atomic<Int64>(0)
-  /// The CLOCK_MONOTONIC time of the last write request or top-up [ns]; 0 before the first one.
+  /// The CLOCK_MONOTONIC time of the last write request or top-up or, with PipeWire, of the last
+  /// cycle [ns]; 0 before the first one.
   package let lastWrite = Atomic<Int64>(0)
   /// The reported latency [ns]; negative before the first report.
   package let latency = Atomic<Int64>(-1)

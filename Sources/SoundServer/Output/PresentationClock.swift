@@ -14,9 +14,9 @@ package struct PresentationClock {
   /// The number of reports over which the estimate averages.
   private static let memory = 24.0
 
-  /// Whether reports are early by up to one request, as PipeWire's are. PipeWire's read position
-  /// includes all frames of the last request, although most of them have not been played yet. The
-  /// reports that give the latest times are therefore right.
+  /// Whether reports are early by up to one request, as with PipeWire's PulseAudio protocol. Its
+  /// read position includes all frames of the last request, although most of them have not been
+  /// played yet. The reports that give the latest times are therefore right.
   package var reportsAreEarly = false
   private static let riseOfLatest = 0.3
   private static let fallOfLatest = 0.01

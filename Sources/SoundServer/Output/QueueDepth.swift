@@ -50,8 +50,8 @@ package struct QueueDepth: Equatable {
 
   private var floor: Double { isRewritten ? rules.rewritten : rules.shallowest }
 
-  /// Sets whether the queue is rewritten, and adapts an adaptive depth. Returns whether the depth
-  /// changed.
+  /// Sets whether the queue is rewritten. If that changes, an adaptive depth starts again at its
+  /// initial value. Returns whether the depth changed.
   package mutating func setRewritten(_ rewritten: Bool, now: Int64) -> Bool {
     guard rewritten != isRewritten else { return false }
     isRewritten = rewritten
@@ -67,8 +67,8 @@ package struct QueueDepth: Equatable {
     return change(to: min(milliseconds * 2, rules.deepest), now)
   }
 
-  /// Shrinks an adaptive depth if the last quiet time was long enough. Returns whether the depth
-  /// changed.
+  /// Shrinks an adaptive depth after a quiet time of `Rules.quietNanoseconds`. Returns whether the
+  /// depth changed.
   package mutating func pass(now: Int64) -> Bool {
     let quietFrom = max(changed, troubled ?? now)
     troubled = troubled ?? now

@@ -45,7 +45,8 @@ package struct Watchdog {
   ///
   /// - Parameters:
   ///   - lastRequest: when the server last requested audio or the queue was last topped up.
-  ///   - isRequestDue: false while the stream is paused, suspended, draining or drained.
+  ///   - isRequestDue: whether the server is expected to request audio; false, for example, while
+  ///     the stream is paused, suspended or drained.
   ///   - queueDuration: how long the server can play without a request.
   package mutating func check(
     now: Int64, lastRequest: Int64, isRequestDue: Bool, queueDuration: Int64

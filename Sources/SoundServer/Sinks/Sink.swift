@@ -54,8 +54,7 @@ public struct Sink: Sendable, Equatable {
   public package(set) var portType: PortType?
   /// The server's name for the active port; nil if no port is active.
   public var portName: String? { ports.first(where: \.isActive)?.name }
-  /// The device's `device.form_factor`: "headphone", "headset", "internal", "speaker", ...; nil if
-  /// unknown.
+  /// The device's form factor: "headphone", "headset", "internal", "speaker", ...; nil if unknown.
   public package(set) var formFactor: String?
   /// The ports, in the server's order.
   public package(set) var ports: [Port] = []
@@ -64,7 +63,7 @@ public struct Sink: Sendable, Equatable {
   public package(set) var bluetoothProfile: String?
   /// The address of a Bluetooth device, such as `AA:BB:CC:DD:EE:FF`; nil for other devices.
   public package(set) var bluetoothAddress: String?
-  /// The device's `device.icon_name`: "audio-headphones-bluetooth", "audio-card-pci", ...; nil if
+  /// The name of the device's icon: "audio-headphones-bluetooth", "audio-card-pci", ...; nil if
   /// unknown.
   public package(set) var iconName: String?
   public package(set) var isDefault = false
