@@ -7,10 +7,11 @@ import Synchronization
 
 /// A stereo stream to a PipeWire server.
 ///
-/// There is no queue: each cycle of the server's graph renders the frames that the cycle plays, on
-/// libpipewire's data thread. Rewriting is therefore unsupported, and `refresh` has no effect.
-/// `AudioOutputConfiguration.latencyMilliseconds` is the length of a cycle to request, and
-/// `serverAddress` the name or the path of the server's socket; nil for the user's own server.
+/// There is no queue: in each cycle of the server's graph, the output renders the frames that the
+/// cycle plays, on libpipewire's data thread. Rewriting is therefore unsupported, and `refresh` has
+/// no effect. `AudioOutputConfiguration.latencyMilliseconds` is the length of a cycle to request.
+/// `serverAddress` is the name or the path of the server's socket, or nil for the user's own
+/// server.
 public final class PipeWireOutput: AudioOutput, @unchecked Sendable {
   private let session: OutputSession
   private enum Thread {
@@ -24,8 +25,8 @@ public final class PipeWireOutput: AudioOutput, @unchecked Sendable {
 
   /// Prepares an output. Nothing is sent to a server yet.
   ///
-  /// - Throws: `noPipeWire` if libpipewire is not installed, `unsupportedSampleRate` if the rate is
-  ///   not from 1 to 384000 Hz, or `systemFailure`.
+  /// - Throws: `noPipeWire` if libpipewire is not installed or too old, `unsupportedSampleRate` if
+  ///   the rate is not from 1 to 384000 Hz, or `systemFailure`.
   public init(
     _ configuration: AudioOutputConfiguration = .init(), render: AudioRenderCallback
   ) throws(SoundServerError) {

@@ -84,7 +84,8 @@ final class ThreadedLoop: CallbackTarget {
   /// Makes the next tick occur at once.
   func kick() { tick(after: 1) }
 
-  /// Makes the next tick occur after `nanoseconds`, and the later ones at the usual interval.
+  /// Makes the next tick occur after `nanoseconds`, limited to the usual interval, and the later
+  /// ones at that interval.
   func tick(after nanoseconds: Int64) {
     guard let timer else { return }
     pipewire_set_timer(

@@ -48,7 +48,7 @@ class BoundObject: CallbackTarget {
     }
   }
 
-  /// Calls `request` for each of the parameters `wanted` whose values are new.
+  /// Calls `request` with the ID of each parameter in `wanted` whose values have changed.
   func update(
     _ parameters: UnsafePointer<spa_param_info>?, count: UInt32, wanted: [UInt32],
     request: (UInt32) -> Void

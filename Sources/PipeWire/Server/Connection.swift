@@ -15,7 +15,7 @@ final class Connection: CallbackTarget {
   let address: String?
   private(set) var core: OpaquePointer?
   private(set) var graph: Graph?
-  /// Why the connection was lost; nil while it is intact.
+  /// Why the connection could not be made or was lost; otherwise nil.
   private(set) var failure: String?
   private(set) var version = ""
   /// The time of the server's last answer, CLOCK_MONOTONIC [ns]; 0 before the first one.
@@ -45,7 +45,8 @@ final class Connection: CallbackTarget {
   /// Whether there is a connection that has not been lost.
   var isGood: Bool { core != nil && failure == nil }
 
-  /// Begins to connect. Returns false and sets `failure` if nothing listens at the address.
+  /// Begins to connect. Returns false and sets `failure` if that fails, for example because nothing
+  /// listens at the address.
   func open() -> Bool {
     close()
     failure = nil

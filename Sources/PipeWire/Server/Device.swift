@@ -5,7 +5,7 @@ internal import SoundServer
 
 /// A sound card or a Bluetooth device, whose routes are the ports of its sinks.
 final class Device: BoundObject {
-  /// A route of an enumeration, and the numbers of the devices within the card that it belongs to.
+  /// A route that the card offers, with the numbers of those of the card's devices that can use it.
   private struct Route {
     var index: Int32
     var port: Sink.Port
@@ -83,8 +83,8 @@ extension Sink.Port {
 }
 
 extension Sink.PortType {
-  /// Returns the type for a value of `port.type`. The values are those of ALSA's card profiles and
-  /// of the BlueZ plug-in.
+  /// Converts a value of `port.type`. The values are those of ALSA's card profiles and of the BlueZ
+  /// plug-in.
   init(pipeWire name: String) {
     switch name {
     case "headphones", "earpiece": self = .headphones

@@ -9,9 +9,9 @@ internal import SoundServer
 /// ## Threading
 /// Same rules as for `Connection`.
 final class Graph: CallbackTarget {
-  /// The server's sample rate [Hz], which a sink without a format of its own has.
+  /// The server's sample rate [Hz], which is assumed for a sink that states no rate of its own.
   var defaultRate = 48_000
-  /// The number of questions that were sent to the server's objects.
+  /// The number of requests that were sent for the server's objects and their parameters.
   private(set) var requests = 0
 
   private let library: PipeWireLibrary
@@ -51,10 +51,10 @@ final class Graph: CallbackTarget {
 
   // MARK: The sinks
 
-  /// The server's name of the default sink; nil if it has none.
+  /// The server's name for the default sink; nil if there is none.
   var defaultSinkName: String? { defaults?.sinkName }
 
-  /// The sinks, in the order in which the server created them.
+  /// The sinks, in the order of their IDs.
   var sinks: [Sink] {
     nodes.sorted { $0.key < $1.key }.map { sink($0.value) }
   }

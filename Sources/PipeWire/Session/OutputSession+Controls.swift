@@ -4,7 +4,7 @@ import CRealtime
 internal import SoundServer
 import Synchronization
 
-/// The controls of `PipeWireOutput`. The caller holds the loop's lock.
+/// The controls of `PipeWireOutput`. The caller holds the loop's lock, except for `close`.
 extension OutputSession {
   func start() throws(SoundServerError) {
     if phase == .stopped { throw .stopped }

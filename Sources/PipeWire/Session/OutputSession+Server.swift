@@ -10,15 +10,16 @@ extension OutputSession {
   /// Time without a cycle after which a sink's suspended state is believed [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
-  /// Time after the start of playback in which stalls do not lengthen the cycles, because the
-  /// program is still reading its memory in [ns].
+  /// Time after `missesCountFrom` in which stalls do not lengthen the cycles, because parts of the
+  /// program are still being loaded into memory [ns].
   private static let startup: Int64 = 4_000_000_000
   /// Time for which gaps count as one stall [ns].
   private static let stall: Int64 = 1_000_000_000
   /// Time within which a second stall lengthens the cycles [ns].
   private static let stallMemory: Int64 = 10_000_000_000
 
-  /// Reads the default sink and the stream's sink from the graph, once it is settled.
+  /// Reads the default sink and the stream's sink from the graph, if it is settled or `isFirst` is
+  /// true.
   func readGraph(isFirst: Bool) {
     guard let graph = connection.graph, connection.isSettled || isFirst else { return }
     board.draft.serverName = "PipeWire"
@@ -53,7 +54,7 @@ extension OutputSession {
     if isNews, !isFirst { board.post(.routed(sink)) }
   }
 
-  /// Returns whether the stream can play, and calls `lose` if it has no sink.
+  /// Calls `lose` and returns false if the stream has been without a sink for too long.
   func checkLink(_ now: Int64) -> Bool {
     guard let since = unlinkedSince, connection.isSettled, watchdog.frozenSince == nil else {
       return true

@@ -5,7 +5,7 @@ public import SoundServer
 
 /// Reads the sinks of a PipeWire server.
 public enum PipeWireSinkList {
-  /// Returns the server's sinks, in the order in which it created them. Blocks for at most
+  /// Returns the server's sinks, in the order of their IDs. Blocks for at most
   /// `timeoutMilliseconds`.
   ///
   /// - Parameters:

@@ -24,9 +24,10 @@ public final class PipeWireSinkMonitor: SinkMonitor, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - serverAddress: the name or the path of the server's socket; nil for the user's own server.
-  ///   - onChange: receives the sinks when they are first known, and again whenever one of them or
-  ///     the default sink changes. Receives an empty array when the server is lost.
-  /// - Throws: `noPipeWire` if libpipewire is not installed, or `systemFailure`.
+  ///   - onChange: receives the sinks when they are first known, and again whenever a sink appears,
+  ///     changes or disappears or the default sink changes. Receives an empty array when the server
+  ///     is lost.
+  /// - Throws: `noPipeWire` if libpipewire is not installed or too old, or `systemFailure`.
   public init(
     serverAddress: String? = nil, onChange: @escaping @Sendable ([Sink]) -> Void
   ) throws(SoundServerError) {

@@ -81,7 +81,7 @@ final class OutputStream: CallbackTarget {
   // MARK: Opening and closing
 
   /// Creates the stream and requests its connection. Returns false and sets `failure` if
-  /// libpipewire cannot create the stream.
+  /// libpipewire cannot create or connect the stream.
   func open(on core: OpaquePointer) -> Bool {
     close()
     failure = nil

@@ -2,10 +2,10 @@
 
 internal import SoundServer
 
-/// The lengths of the graph's cycles to request.
+/// The cycle lengths that a stream requests.
 ///
 /// The server runs all its nodes with the shortest cycle that one of them requests, within its own
-/// limits. It rounds the length down to a power of two frames.
+/// limits. It rounds the number of frames down to a power of two.
 enum Quantum {
   /// The length for sound that nothing changes while it plays: longer cycles take less processor
   /// time [ms].
