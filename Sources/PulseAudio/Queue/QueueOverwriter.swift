@@ -10,10 +10,10 @@ import SoundServer
 /// `RewriteFunction`, determines the content of the pieces.
 ///
 /// A piece is written with a negative seek, together with a copy of the queued sound that follows
-/// it, so that the write position stays far ahead of the play position. If more sound is queued,
-/// writing the last queued frame again moves the write position back to the end of the queue. At
-/// each end, the piece is crossfaded with the queued sound if the two differ there, for example
-/// because the head of the piece came too late.
+/// it, so that the write position stays far ahead of the play position. If the copy ends before the
+/// queue does, writing the last queued frame again moves the write position to the end of the
+/// queue. At each end, the piece is crossfaded with the queued sound if the two differ there, for
+/// example because the head of the piece came too late.
 ///
 /// ## Threading
 /// Same rules as for `StreamRenderer`, which owns it: use it on the main loop's thread or with the
@@ -73,7 +73,7 @@ struct QueueOverwriter {
     Int64(Double(nanoseconds) * framesPerNanosecond)
   }
 
-  /// Has the source render a window just ahead of the audible frame again, and writes the result.
+  /// Has the source re-render a window just ahead of the audible frame, and writes the result.
   ///
   /// - Parameters:
   ///   - written: the stream position at the end of the queue.

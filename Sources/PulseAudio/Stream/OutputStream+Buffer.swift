@@ -10,7 +10,7 @@ extension OutputStream {
 
   /// The buffer attributes to request.
   ///
-  /// They make the sink read little ahead, so that most of the sound stays in the stream's own
+  /// They keep the sink's read-ahead short, so that most of the sound stays in the stream's own
   /// queue, which can be rewritten. By default, a server would give half of the latency to the
   /// sink.
   ///
