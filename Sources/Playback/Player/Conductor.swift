@@ -13,7 +13,7 @@ internal import System
 /// seek), and recovers from failures.
 ///
 /// Before a change that would cut the sound, the sound fades out: a seek waits until the renderer
-/// is silent, and a pause corks the stream only when that silence has reached the listener.
+/// is silent, and a pause stops the output only when the silence has reached the listener.
 final class Conductor: @unchecked Sendable {
   struct Wishes {
     var isPaused = false

@@ -64,8 +64,8 @@ extension RouteDecision {
   /// filters of the spatial path cancel the crosstalk.
   var renderedMode: Renderer.Mode { treatment == .plainStereo ? .plain : .spatial }
 
-  /// Returns whether the rendering compensates head motion, so that the stage stands still. With
-  /// crosstalk cancellation it never does: the loudspeakers do not move with the head.
+  /// Returns whether spatial rendering compensates for head motion, so that the stage stands still.
+  /// With crosstalk cancellation it never does: the loudspeakers do not move with the head.
   func isTracked(in mode: StageMode) -> Bool {
     mode == .tracked && treatment != .crosstalkCancelled
   }

@@ -32,7 +32,7 @@ public struct RouteFacts: Sendable, Equatable {
   /// The human-readable description of the active port; nil if no port is active.
   public var portDescription: String?
   public var portType: Sink.PortType?
-  /// The property `device.form_factor`; nil if unknown.
+  /// The device's form factor; nil if unknown.
   public var formFactor: String?
   public var bluetoothProfile: String?
   public var iconName: String?
@@ -81,8 +81,8 @@ public struct RouteFacts: Sendable, Equatable {
     }
   }
 
-  /// Returns the kind of device that PulseAudio's name for a port or an icon indicates; nil if the
-  /// name indicates none.
+  /// Returns the kind of device that the name of a port or an icon indicates; nil if the name
+  /// indicates none.
   private static func device(named name: String) -> RouteDevice? {
     let name = name.lowercased()
     if name.contains("headphone") || name.contains("headset") { return .headphones }

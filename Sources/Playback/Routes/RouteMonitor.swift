@@ -103,10 +103,11 @@ public final class RouteMonitor: Sendable {
   /// - Parameters:
   ///   - policy: what the user allows; `RoutePolicy.ofUser()` reads it from `config.json`.
   ///   - sink: the server's name for the sink that the program plays to; nil for the default sink.
-  ///   - serverAddress: an address in the syntax of `PULSE_SERVER`; nil for that variable or, if it
-  ///     is not set, libpulse's default.
+  ///   - output: see `PlayerOptions.output`.
+  ///   - serverAddress: see `PlayerOptions.serverAddress`.
   ///   - onEvent: receives the initial routes and every change.
-  /// - Throws: `PlaybackError.output` if the system lacks the resources for the monitor's thread.
+  /// - Throws: `PlaybackError.output` if the system lacks the resources for the monitor's thread,
+  ///   or if `output` is PipeWire and libpipewire is not installed or too old.
   public init(
     policy: RoutePolicy = RoutePolicy(), sink: String? = nil,
     output: OutputChoice = .automatic, serverAddress: String? = nil,
