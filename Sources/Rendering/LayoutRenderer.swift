@@ -34,10 +34,10 @@ public enum OutputLayout: String, Sendable, CaseIterable {
 
 /// Renders a source for loudspeakers or as a soundfield, block by block, into memory.
 ///
-/// Without a head trajectory the renderer only converts the channels (`Conversion`). With one, it
-/// rotates everything against the head except low-frequency effects and head-locked stereo. A
-/// source that is not to be rendered spatially becomes plain stereo for the front pair and is not
-/// rotated.
+/// Without a head trajectory the renderer only converts the channels (`Conversion`). With one,
+/// everything except low-frequency effects and head-locked stereo is also rotated against the head.
+/// A source that is not to be rendered spatially becomes plain stereo from the front pair and is
+/// not rotated.
 public final class LayoutRenderer: RenderedSound {
   public let layout: ChannelLayout
   public var sampleRate: Int { source.sampleRate }
@@ -91,8 +91,8 @@ public final class LayoutRenderer: RenderedSound {
     turned = PlanarScratch(channels: layout.channelCount, frames: blockFrames)
   }
 
-  /// Returns the gains that mix a source to plain stereo for the front pair of the target layout:
-  /// target channels x source channels.
+  /// Returns the gains that mix a source to plain stereo and play it from the front pair, or encode
+  /// it there if the target is a soundfield: target channels x source channels.
   private static func plain(_ source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
     let pair = Conversion.gains(from: .stereo, to: target)
     let stereo = Treatment(plain: source).headLocked

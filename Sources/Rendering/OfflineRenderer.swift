@@ -44,7 +44,7 @@ public final class OfflineRenderer: RenderedSound {
   private let source: any SoundSource
   private let head: HeadTrajectory
   private let settings: RenderSettings
-  /// The number of source frames read so far.
+  /// The number of source frames rendered so far.
   private var position = 0
   private let blockFrames: Int
   private let input: PlanarScratch

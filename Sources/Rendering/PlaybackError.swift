@@ -28,7 +28,7 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   /// A presentation cannot be fetched, or contains nothing that can be played, for the given
   /// reason.
   case stream(String)
-  /// The caller's interrupt ended the operation.
+  /// The caller interrupted the operation.
   case interrupted
 
   public var description: String { text(naming: \.rawValue) }

@@ -42,7 +42,8 @@ public enum PlaybackDevice: Sendable, Equatable {
 /// The conversion of stereo to 5.1, with the centre in front and the ambience around the listener.
 public enum Upmix: String, Sendable, CaseIterable {
   case on
-  /// No conversion: stereo plays as a pair of loudspeakers in front.
+  /// No conversion: stereo plays as a pair of loudspeakers in front. Matrix-encoded stereo is still
+  /// decoded.
   case off
   /// Conversion with a delay of at most 21.3 ms instead of 42.6 ms, and with coarser separation.
   /// Sources that are read ahead do not need it.
@@ -88,8 +89,8 @@ public struct RenderSettings: Sendable, Equatable {
   /// leaves the loudness unchanged. To render to a file, measure the loudness first with
   /// `OfflineRenderer.measureLoudness`.
   public var loudness: Double?
-  /// The conversion of stereo to 5.1, which applies only to stereo that is rendered spatially.
-  /// Default: on.
+  /// The conversion of stereo to 5.1. It applies only to stereo that is rendered spatially and has
+  /// no matrix encoding that can be decoded. Default: on.
   public var upmix = Upmix.on
   /// The output gain, in dB. Default: 0.
   public var gainDecibels = 0.0

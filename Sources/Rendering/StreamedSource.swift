@@ -50,9 +50,10 @@ public struct RenditionNews: Sendable, Equatable {
   /// The position in the source at which the rendition becomes audible, in seconds.
   public var at: Double
   /// The shift that aligned the rendition with the previous one, in frames: positive if the
-  /// rendition was moved to a later time. Nil if there was nothing to compare.
+  /// rendition was moved to a later time. Nil if the two were not compared or did not
+  /// agree.
   public var shift: Int?
-  /// The correlation of the two renditions after the alignment, 0 to 1; nil if `shift` is nil.
+  /// The correlation of the two renditions after the alignment, 0.5 to 1; nil if `shift` is nil.
   public var agreement: Double?
   /// The gain that makes the rendition as loud as the previous ones, in dB.
   public var gain: Double

@@ -58,7 +58,7 @@ extension RenderFeed {
   }
 
   /// Sets the poses for a plan. Up to `plan.turn` they are the poses that were played. From there
-  /// they ease to the newest poses.
+  /// they ease to the newest poses, and those of `plan.newPoints` are recorded as played.
   private func setPoses(of plan: RewritePlan, _ clock: GridClock) {
     let points = plan.points
     let turn = plan.turn / Renderer.gridFrames

@@ -13,9 +13,9 @@ private import Synchronization
 /// afterwards. While it is held, no frame is taken from the source.
 ///
 /// ## Threading
-/// The audio thread calls `render`, which allocates nothing, takes no lock and never waits. Any
-/// thread may use the rest. The compiler's check cannot see through the objects used here, so
-/// RealtimeSafetyTests counts the allocations and locks of `render` at run time.
+/// Only the audio thread may call `render` and `rewrite`, which allocate nothing, take no lock and
+/// never wait. Any thread may use the rest. The compiler's check cannot see through the objects
+/// used here, so RealtimeSafetyTests counts the allocations and locks of `render` at run time.
 package final class RenderFeed: @unchecked Sendable {
   package let ring: FrameRing
   package let renderer: Renderer
@@ -105,7 +105,7 @@ package final class RenderFeed: @unchecked Sendable {
   package var isStarved: Bool { starved.load(ordering: .acquiring) }
   /// Whether the source and its tail have been rendered completely.
   package var isExhausted: Bool { exhausted.load(ordering: .acquiring) }
-  /// Sets whether the source has ended, so that the ring receives no more sound until a seek.
+  /// Sets whether the source has ended. If true, the ring receives no more sound until a seek.
   package func setEnded(_ ended: Bool) {
     hasEnded.store(ended, ordering: .releasing)
     if !ended { exhausted.store(false, ordering: .releasing) }

@@ -14,8 +14,8 @@ internal import Synchronization
 /// safe. Any other thread may call `offer` and `collect`, which free the paths that are no longer
 /// audible. Any thread may read `isSwitching`.
 struct PathSwitch: ~Copyable, @unchecked Sendable {
-  /// The length of the crossfade, in seconds. It is long and smooth enough that, beyond 100 Hz from
-  /// a faded tone, the sidebands are at least 80 dB below the tone.
+  /// The length of the crossfade, in seconds. The crossfade is so long and smooth that sidebands
+  /// more than 100 Hz away from a faded tone are at least 80 dB below the tone.
   static let fadeSeconds = 0.2
 
   private struct Slot: ~Copyable {
@@ -124,8 +124,8 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   ///   - source: inputs x frames.
   ///   - poses: the poses of the head over these frames.
   ///   - ears: 2 x frames, overwritten.
-  ///   - turned: receives 2 x frames with the part that turns with the head, from the current path
-  ///     only; nil if not needed.
+  ///   - turned: receives 2 x frames with the part that is rotated against the head, from the
+  ///     current path only; nil if not needed.
   ///   - plain: 2 x frames of plain stereo, which is equalised in place; nil if it is inaudible.
   ///   - frames: at most `chunkFrames` of the initialiser.
   @_noLocks

@@ -4,7 +4,7 @@ internal import Ambisonics
 internal import Binaural
 internal import Surround
 
-/// The decoder for the part of a treatment that turns with the head: linear or parametric.
+/// The decoder for the part of a treatment that is rotated against the head: linear or parametric.
 enum RenderPath: ~Copyable {
   case linear(BinauralDecoder)
   case parametric(ParametricDecoder)

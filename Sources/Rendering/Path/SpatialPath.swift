@@ -5,23 +5,23 @@ internal import Binaural
 internal import SignalProcessing
 internal import Surround
 
-/// Renders the channels of a source to the ears. The part that turns with the head passes through a
-/// decoder; the part that does not turn is mixed to the ears directly.
+/// Renders the channels of a source to the ears. The part that is rotated against the head passes
+/// through a decoder; the part that is not rotated is mixed to the ears directly.
 struct SpatialPath: ~Copyable {
   let tailFrames: Int
   /// The delay of the decoder, in frames.
   let latencyFrames: Int
-  /// The memory of the decoder's filters for the part that turns with the head, in frames.
+  /// The memory of the decoder's filters, in frames.
   let memoryFrames: Int
   /// The number of frames from a pose to the first output that depends on it; see
   /// `RenderPath.hopFrames`.
   let hopFrames: Int
-  /// The gains from the channels of the source to the decoder's inputs, which turn with the head.
+  /// The gains from the channels of the source to the decoder's inputs.
   private let entry: MixMatrix
   private let bus: PlanarScratch
-  /// The decoder for the part that turns with the head. It is allocated separately: the compiler
-  /// checks the ownership of every field of a stored value in each function, which takes seconds
-  /// for a decoder.
+  /// The decoder for the part that is rotated against the head. It is allocated separately: the
+  /// compiler checks the ownership of every field of a stored value in each function, which takes
+  /// seconds for a decoder.
   private let turning: UnsafeMutablePointer<RenderPath>
   private let headLocked: MixMatrix
   private let lowFrequency: MixMatrix
@@ -29,12 +29,12 @@ struct SpatialPath: ~Copyable {
   private let delay: StereoDelay
   private let still: PlanarScratch
   private let effects: PlanarScratch
-  /// A second decoder for rewriting, which renders again the part that turns with the head; nil if
-  /// nothing is rewritten.
+  /// A second decoder for rewriting, which renders the rotated part again; nil if nothing is
+  /// rewritten.
   private let again: UnsafeMutablePointer<RenderPath>?
   /// The headphone equaliser for the sum of both parts, if the decoder's filters do not include it.
   private let wholeFilter: StereoFilter
-  /// The headphone equaliser for the part that does not turn, if the decoder's filters include it.
+  /// The headphone equaliser for the part that is not rotated, if the decoder's filters include it.
   private let stillFilter: StereoFilter
   /// The headphone equaliser for plain stereo.
   private let plainFilter: StereoFilter
@@ -46,8 +46,8 @@ struct SpatialPath: ~Copyable {
   ///   - filters: filters of the treatment's order, or direct filters.
   ///   - partition: the number of frames in a partition of the convolution.
   ///   - chunkFrames: the largest number of frames per call.
-  ///   - keptFrames: the number of past frames for which the part that turns with the head can be
-  ///     rendered again; 0 for none.
+  ///   - keptFrames: the number of past frames for which the rotated part can be rendered again; 0
+  ///     for none.
   init(
     treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int,
     keptFrames: Int
@@ -124,8 +124,8 @@ struct SpatialPath: ~Copyable {
   ///   - source: inputs x frames.
   ///   - poses: the poses of the head over these frames.
   ///   - ears: 2 x frames, overwritten.
-  ///   - turned: receives 2 x frames with only the part that turns with the head; nil if not
-  ///     needed.
+  ///   - turned: receives 2 x frames with only the part that is rotated against the head; nil if
+  ///     not needed.
   ///   - frames: at most `chunkFrames` of the initialiser.
   @_noLocks
   func process(
@@ -173,8 +173,8 @@ struct SpatialPath: ~Copyable {
   @_noLocks
   func beginAgain(at frame: Int) { again?.pointee.beginAgain(at: frame, like: turning.pointee) }
 
-  /// Renders again only the part that turns with the head, into 2 x frames. The parameters are
-  /// those of `process`.
+  /// Renders again only the part that is rotated against the head, into 2 x frames. The parameters
+  /// are those of `process`.
   @_noLocks
   func processAgain(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,

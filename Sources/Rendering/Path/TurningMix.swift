@@ -18,7 +18,7 @@ struct TurningMix: ~Copyable {
   }
 
   private let way: Way
-  /// The gains from the source's channels to those that turn with the head.
+  /// The gains from the source's channels to those that are rotated against the head.
   private let entry: MixMatrix
   /// The gains from the rotated channels to the output.
   private let exit: MixMatrix

@@ -5,8 +5,8 @@ internal import Geometry
 internal import SignalProcessing
 
 /// A plan for rendering a window of the queue again. All positions are frames of the stream since
-/// the last reset. The sum is the input of the limiter: the part that turns with the head plus the
-/// part that does not.
+/// the last reset. The sum is the input of the limiter: the part that is rotated against the head
+/// plus the part that is not.
 struct RewritePlan {
   /// The first output frame of the window.
   var start: Int
@@ -51,7 +51,7 @@ struct RewritePlan {
   }
 
   /// The grid points after `turn` whose sound precedes the crossfade at the end of the window.
-  /// Their new poses count as played afterwards.
+  /// After the rewrite, their new poses count as the poses that were played.
   var newPoints: Range<Int> {
     @_noLocks get {
       let grid = PoseGrid.cellFrames
@@ -76,9 +76,9 @@ struct RewritePlan {
 struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private let limiter: TruePeakLimiter
   private let source: PlanarScratch
-  /// The part that turns with the head, for two ears.
+  /// The part that is rotated against the head, for two ears.
   private let ears: PlanarScratch
-  /// The input of the limiter, which its output then replaces, for two ears.
+  /// The input of the limiter, for two ears. The limiter's output then replaces it.
   private let sums: PlanarScratch
   /// Sound from the history, for two ears.
   private let old: PlanarScratch
@@ -113,14 +113,14 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   @_noLocks
   func canFill(_ path: borrowing PathSwitch) -> Bool { runUp(path) <= longestRunUp }
 
-  /// Returns the minimum number of past frames that must be rendered before the window.
+  /// Returns the minimum number of past frames that must be rendered before the first new sum.
   @_noLocks
   private func runUp(_ path: borrowing PathSwitch) -> Int {
     path.memoryFrames + Self.grid + path.hopFrames
   }
 
   /// Returns a plan for rendering a window again. Returns nil if the filters are too long, if the
-  /// history does not reach far enough back, or if the part of the window that the current decoder
+  /// history lacks frames that are needed, or if the part of the window that the current decoder
   /// rendered is too short.
   ///
   /// - Parameters:
@@ -189,7 +189,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     note(plan, history, path)
   }
 
-  /// Renders the next frames of the part that turns with the head into `ears`.
+  /// Renders the next frames of the part that is rotated against the head into `ears`.
   @_noLocks
   private func turn(
     _ count: Int, _ poses: inout GridPoses, _ history: borrowing RenderHistory,
@@ -213,8 +213,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     limiter.process(sums.planes[0], sums.planes[1], frames: frame - first)
   }
 
-  /// Adds the part that does not turn with the head, limits the sum, and crossfades the sum and the
-  /// output with the old ones in the history.
+  /// Adds the part that is not rotated against the head, limits the sum, and crossfades the sum and
+  /// the output with the old ones in the history.
   @_noLocks
   private func renderPiece(
     _ plan: RewritePlan, _ first: Int, _ count: Int, _ history: borrowing RenderHistory,

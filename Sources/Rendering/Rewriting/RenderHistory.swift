@@ -5,8 +5,8 @@ internal import SignalProcessing
 /// The latest input and output of a renderer, kept so that the output can be rendered again for
 /// other poses.
 ///
-/// For every frame it keeps the source, the gain applied to the part that turns with the head, the
-/// part that does not turn (with gains applied), the sum of both at the limiter's input, and the
+/// For every frame it keeps the source, the gain applied to the part that is rotated against the
+/// head, the part that is not (with gains applied), the sum of both at the limiter's input, and the
 /// output as queued. For every cell of the grid it keeps the number of the decoder that rendered
 /// it, and whether its sum comes from a single rendering with the poses that were played. It keeps
 /// the state of the limiter every `stateFrames` frames.
