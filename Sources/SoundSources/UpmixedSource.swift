@@ -9,9 +9,9 @@ internal import Surround
 /// A stereo source that is upmixed to 5.1 by `Upmixer`. Frame numbers do not change.
 ///
 /// The source compensates for the latency of the upmix by reading ahead. The upmix works in hops
-/// that are counted from the first frame of the source. After a seek, reading starts 1.5 s before
-/// the target. At the target, the state of the upmix is then practically the same as after
-/// continuous reading.
+/// that are counted from the first frame of the source. After a seek, reading starts at the
+/// beginning of a hop at least 1.5 s before the target, or at the first frame. At the target, the
+/// state of the upmix is then practically the same as after continuous reading.
 final class UpmixedSource: SoundSource {
   private let source: any SoundSource
   private let upmixer: Upmixer

@@ -77,8 +77,8 @@ final class DemoAmbience {
     }
   }
 
-  /// Computes the values that all streams share: the interpolation weights for every frame, and the
-  /// sections of the chunk between the same two grid points.
+  /// Computes the values that all streams share: stores the interpolation weights for every frame,
+  /// multiplied by the level, and returns the sections of the chunk.
   private func prepare(_ octave: Octave, _ start: Int, _ count: Int) -> [Cell] {
     let (step, level) = (octave.rate / sampleRate, octave.level)
     let (w0, w1) = (weights.pointer, weights.pointer + chunkFrames)

@@ -22,8 +22,8 @@ struct DemoNoise {
       + (c * value(point + 2) + d * value(point + 3))
   }
 
-  /// Returns the weights of four successive grid points for a position between the middle two, as a
-  /// fraction from 0 to 1 (cubic interpolation: Catmull and Rom, 1974).
+  /// Returns the weights of four successive grid points for a position between the middle two. The
+  /// position is a fraction from 0 to 1 (cubic interpolation: Catmull and Rom, 1974).
   static func weights(_ f: Float) -> (Float, Float, Float, Float) {
     let (f2, f3) = (f * f, f * f * f)
     return (

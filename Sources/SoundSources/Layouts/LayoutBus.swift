@@ -99,8 +99,8 @@ enum LayoutBus {
   }
 
   /// Returns the gains that sample a soundfield in the directions of the loudspeakers. Degree n has
-  /// the weight (2n + 1) / (L (N + 1)), where L is the number of loudspeakers and N is the order of
-  /// the soundfield.
+  /// the weight (2n + 1) / (L (N + 1)), where L is the number of loudspeakers with a direction and
+  /// N is the order of the soundfield. A head-locked pair goes to the front pair.
   private static func sampled(_ layout: ChannelLayout, at targets: [Speaker]) -> [[Double]] {
     let treatment = Treatment(spatial: layout, busOrder: 1)
     let places = targets.map { $0.direction(in: targets)?.unitVector }

@@ -9,7 +9,7 @@ struct RunJoin {
   private let longestFadeFrames: Int
   /// The last frames before the join, from which the continuation is predicted.
   private var past: SoundLine
-  /// The prediction that is faded out over the new run: channels x frames. The channels have
+  /// The prediction that is faded out over the new run: channels x frames. The channels may have
   /// different lengths, because some can be predicted for longer than others.
   private var tail: [[Float]] = []
   private var tailPosition = 0

@@ -113,7 +113,7 @@ package final class LoudnessScan: Sendable {
     (0..<pieces).map { ((2 * $0 + 1) * length / (2 * pieces) - count / 2, count) }
   }
 
-  /// Measures the pieces of a plan. If `limit` seconds pass, the measurement covers only the pieces
+  /// Measures the pieces of a plan. If `limit` seconds pass, the measurement covers only the frames
   /// read so far.
   ///
   /// - Returns: the measurement; nil if nothing is above the gate, or if the scan was stopped.

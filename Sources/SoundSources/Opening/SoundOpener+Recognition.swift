@@ -5,8 +5,8 @@ internal import HLS
 internal import Rendering
 
 extension SoundOpener {
-  /// Returns the location of a presentation; nil if the input is a file that is not a playlist, or
-  /// a folder without playlists that contains a single file.
+  /// Returns the location of a presentation; nil if the input is neither a network address nor a
+  /// folder nor a playlist, or if it is a folder that contains a single file and no playlist.
   ///
   /// - Throws: the errors of `PresentationPlace`.
   static func presentation(

@@ -51,7 +51,8 @@ public struct SoundOpener: Sendable {
   ///
   /// - Parameters:
   ///   - input: a path, or an address with `file:`, `http:` or `https:`.
-  ///   - settings: determines the track and the interpretation of its channels.
+  ///   - settings: determines the track, the interpretation of its channels and the use of its
+  ///     level metadata.
   ///   - options: the options for a presentation.
   /// - Throws: `PlaybackError.opening` if a presentation cannot be opened or the input cannot be
   ///   kept, `.media` if a file cannot be read, or `.interrupted`.

@@ -167,8 +167,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   public func isHeard(frame: Int) { feed.queue.advance(heard: seconds(frame)) }
 
-  /// The length of sound that must be left in the current segment for the source to be ready while
-  /// the next segment is missing, in seconds.
+  /// Before the next segment arrives, the source is ready only if more than this length of sound is
+  /// left in the current segment, in seconds.
   private static let readAheadSeconds = 0.1
 
   public var isReady: Bool {

@@ -32,7 +32,7 @@ struct SegmentClock {
   ///   - cycle: the time after which container timestamps wrap around, in seconds; nil if they do
   ///     not.
   ///   - discontinuity: the discontinuity number that the timestamp belongs to.
-  ///   - expected: the time according to the playlist and the sound read so far, in seconds. It is
+  ///   - expected: the time according to the playlist or the sound read so far, in seconds. It is
   ///     returned if there is no timestamp, if the timestamp is the first with its discontinuity
   ///     number, or if it belongs to another clock.
   mutating func position(

@@ -31,7 +31,8 @@ struct RenditionLevels {
   func shift(of rendition: Int) -> Int { shifts[rendition] ?? 0 }
 
   /// Returns a rendition's level, in dB. If the rendition is not the reference and was never
-  /// compared, returns the level of the rendition that was played last, or 0 dB.
+  /// compared, returns the level of the rendition that was played last, or 0 dB if that is
+  /// unknown.
   func decibels(of rendition: Int) -> Double {
     whole.decibels(of: rendition) ?? latest.flatMap(whole.decibels) ?? 0
   }
@@ -136,7 +137,7 @@ struct RenditionLevel {
   private(set) var now: Double
   /// The level to reach, in dB.
   let goal: Double
-  /// The rate of change, in dB/s, which is inaudible.
+  /// The rate of change, in dB/s. A change at this rate is inaudible.
   private static let slope = 0.15
   /// The time until the level begins to move, in seconds.
   private var rest = 0.0

@@ -25,7 +25,7 @@ struct RenditionMatch {
   private static let historySeconds = 3.0
   /// The shortest sound for a comparison, in seconds.
   private static let leastCompared = 0.4
-  /// The longest gap after which a run still continues the sound before it, in seconds.
+  /// The shortest gap after which a run no longer continues the sound before it, in seconds.
   private static let longestHole = 0.1
 
   init(channels: Int) { history = SoundLine(channels: channels) }

@@ -70,8 +70,8 @@ final class RenditionReader {
   /// muted.
   var damages: Int { decoder.damages }
   var isBinaural: Bool { decoder.track.isBinaural }
-  /// The time of the first frame on the container's clock, in seconds; nil if the container has no
-  /// clock.
+  /// The time of the first frame according to the container's clock, in seconds; nil if the
+  /// container has no clock.
   var startTime: Double? { decoder.startTime }
 
   /// The number of output frames after the start of decoding in which the codec has not yet
