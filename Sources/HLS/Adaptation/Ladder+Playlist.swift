@@ -57,10 +57,10 @@ struct SpokenLanguage {
     tag = first?.language
   }
 
-  /// Returns the renditions of an audio group that can be used: one for each CHANNELS value, in
-  /// this language or without a stated language. Default renditions are preferred. Leaves out audio
-  /// descriptions and similar renditions if there are others. Of the rest, leaves out those that
-  /// only a user may select, such as commentary, if there are others.
+  /// Returns the usable renditions of an audio group: one for each CHANNELS value, in this language
+  /// or without a stated language. Default renditions are preferred. Leaves out audio descriptions
+  /// and similar renditions if there are others. Of the rest, leaves out those that only a user may
+  /// select, such as commentary, if there are others.
   func choose(_ group: [RenditionEntry]) -> [RenditionEntry] {
     var own = group.filter { rendition in
       guard let tag else { return true }

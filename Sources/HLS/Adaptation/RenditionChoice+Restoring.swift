@@ -42,7 +42,7 @@ extension RenditionChoice {
 
   /// Whether the throughput has recovered for long enough that multichannel is likely to last. The
   /// latest samples and the fast average must reach `recoveredRate`, the recovery must have lasted
-  /// for the hold (at a high rate, for half of the hold), and enough must be buffered.
+  /// for the hold (less at a higher rate, down to half of the hold), and enough must be buffered.
   func hasRecovered(_ situation: PlaySituation) -> Bool {
     guard canChange, let first = ladder.firstMultichannel, let recoveredSince,
       let least = history.minimum(ofLast: neededSamples(situation)), least >= recoveredRate,

@@ -27,10 +27,11 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   public var raisingHold = 30.0
 
   /// Limits of the buffer at which a slow download is abandoned for a lower rendition. The download
-  /// is abandoned when the buffer falls to the time that the lower rendition needs, but at least
-  /// `leastRescue` s. If that time exceeds `earliestRescue` segment durations, the lower rendition
-  /// would be late anyway. The download is then abandoned at `hopelessRescue` segment durations,
-  /// but at least `leastRescue` s.
+  /// is abandoned when the buffer falls to the time that the lower rendition needs, or to
+  /// `leastRescue` s if that is longer. If the time that the lower rendition needs exceeds
+  /// `earliestRescue` segment durations, that rendition is expected to be late anyway. The download
+  /// is then abandoned when the buffer falls to `hopelessRescue` segment durations, or to
+  /// `leastRescue` s if that is longer.
   public var leastRescue = 1.5
   public var earliestRescue = 0.75
   public var hopelessRescue = 0.45

@@ -14,7 +14,7 @@ public struct MediaPlaylist: Sendable, Equatable {
   public var targetDuration = 0.0
   /// Media sequence number of the first segment.
   public var mediaSequence = 0
-  /// Number of discontinuities before the first segment.
+  /// Number of discontinuities before the beginning of the playlist.
   public var discontinuitySequence = 0
   public var kind: Kind?
   /// Whether the playlist is complete, so that no segment will be added (`EXT-X-ENDLIST`).

@@ -5,7 +5,7 @@ public struct MultivariantPlaylist: Sendable, Equatable {
   public var version = 1
   public var areSegmentsIndependent = false
   public var start: PlaylistStart?
-  /// The variants in the order of the file.
+  /// The variants, in the order in which the file lists them.
   public var variants: [Variant] = []
   /// The audio renditions.
   public var renditions: [RenditionEntry] = []

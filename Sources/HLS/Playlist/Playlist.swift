@@ -69,7 +69,7 @@ public enum PlaylistLimits {
   public static let bytes = 8 << 20
   /// Maximum number of variants of a presentation.
   public static let variants = 64
-  /// Maximum number of renditions of a presentation, in all groups.
+  /// Maximum number of audio renditions of a presentation, in all groups.
   public static let renditions = 256
   /// Maximum number of segments of a media playlist; enough for 55 hours of 2 s segments.
   public static let segments = 100_000

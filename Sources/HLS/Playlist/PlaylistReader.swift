@@ -7,7 +7,7 @@ struct PlaylistReader {
   private var variables = PlaylistVariables()
   private var media = MediaPlaylistReader()
   private var multivariant = MultivariantPlaylist()
-  /// The variant whose URI is expected on the next line; nil if none is expected.
+  /// The variant to which the next URI line belongs; nil if no variant is waiting for its URI.
   private var variant: Variant?
   /// The first tag that only media playlists contain; nil if there has been none so far.
   private var mediaTag: String?

@@ -7,7 +7,7 @@ public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertib
   /// An address cannot be used: it is not valid, or playlists are nested too deeply. If an access
   /// rule forbids it, the error is `fetch`.
   case refused(AccessRefusal)
-  /// There is nothing to play. `reason` is the full reason.
+  /// There is nothing to play at `address`; `reason` says why.
   case nothing(address: String, reason: String)
   case interrupted
 

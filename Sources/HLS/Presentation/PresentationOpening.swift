@@ -47,7 +47,7 @@ extension PlaylistLoader {
   }
 
   /// Opens a folder: its multivariant playlist with the most variants, or else all its media
-  /// playlists that have segments.
+  /// playlists that have segments. Ignores multivariant playlists without variants.
   ///
   /// - Throws: if there are no such playlists, the first error of loading a playlist, or else
   ///   `.nothing`. Also `.interrupted` if `goesOn` returned false.

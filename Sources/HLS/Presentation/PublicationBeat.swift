@@ -15,7 +15,7 @@ struct PublicationBeat: Sendable {
   private var lastLoad: Double
   /// Whether a load has found nothing since the newest segment was found.
   private var hasLookedEarly = false
-  /// Delay until the next attempt if a load after `latest` finds nothing, in s.
+  /// Delay until the next attempt if a load at or after `latest` finds nothing, in s.
   private var patience = Self.leastPatience
 
   private static let leastPatience = 0.25

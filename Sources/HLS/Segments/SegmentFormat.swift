@@ -11,7 +11,7 @@ public enum SegmentFormat: String, Sendable, CaseIterable {
   case mpegAudio = "MPEG audio"
 
   /// Detects the format from the first bytes of a segment. Returns nil if the segment does not
-  /// begin like an audio format of HLS, for example if it is an HTML page or an error text.
+  /// begin like any of these formats, for example if it is an HTML page or an error text.
   public init?(_ bytes: [UInt8]) {
     let start = ID3Tag.length(bytes)
     let body = bytes[start...]

@@ -125,10 +125,10 @@ public final class SegmentQueue: Sendable {
   /// playlist has been loaded yet.
   public var start: Double { state.withLock { $0.start } }
 
-  /// Requests segments from another time, in s of presentation time, and removes all queued
-  /// segments. After a failure, segments are fetched again.
+  /// Requests the segments from `time` on (in s of presentation time), and removes all queued
+  /// segments. After a failure, this call also makes fetching start again.
   ///
-  /// - Returns: the queue number that the first segment from that time will have.
+  /// - Returns: the queue number that the first of the requested segments will have.
   public func seek(to time: Double) -> Int {
     state.withLock { state in
       state.seek = time

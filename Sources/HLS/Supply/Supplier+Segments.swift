@@ -261,7 +261,8 @@ extension Supplier {
 
   // MARK: Downloads
 
-  /// Downloads a segment, and reports its timing to the rule.
+  /// Downloads a segment. Reports the timing to the rule if the download is completed, or if it is
+  /// cancelled for any reason, such as silence of the server.
   ///
   /// - Parameter number: the queue number of the segment if it is fetched again in another
   ///   rendition; nil for a new segment.
