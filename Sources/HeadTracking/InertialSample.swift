@@ -10,7 +10,7 @@ public struct InertialSample: Sendable, Equatable {
   public var angularVelocity: SIMD3<Double>
   /// Specific force, as an accelerometer measures it, in m/s2: +9.81 upwards at rest.
   public var specificForce: SIMD3<Double>
-  /// Magnetic field, in microtesla; nil if there is no magnetometer.
+  /// Magnetic field, in microtesla; nil if the sensor reports none.
   public var magneticField: SIMD3<Double>?
 
   public init(

@@ -19,7 +19,7 @@ public enum CalibrationError: Error, Sendable, Equatable {
   case notAQuarter(degrees: Double)
   /// The axes of the turns up and to the left were `degrees` apart, too far from a right angle.
   case turnsAlike(degrees: Double)
-  /// The last turn was not to the left: the head was held in the poses in another order, or turned
+  /// The last turn was not to the left: the poses were taken in another order, or the head turned
   /// to the right. For a tracker that levels its own world: no convention fits the poses.
   case otherPoses
   /// An axis is too far off, by this angle: either the tracker's axes are not aligned with the

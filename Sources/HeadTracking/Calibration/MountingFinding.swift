@@ -19,7 +19,7 @@ public struct MountingFinding: Sendable, Equatable {
   /// The rotation to the left as measured, in degrees.
   public let leftTurnDegrees: Double
 
-  /// The accepted rotation to the left, which should be 90, in degrees.
+  /// The accepted angles of the turn to the left, in degrees; 90 is requested.
   public static let leftTurn = 70.0...110.0
 
   /// Finds the mounting.

@@ -28,7 +28,7 @@ public struct StillnessReport: Sendable, Equatable {
 
   /// Smallest number of samples for a reliable result.
   static let fewestSamples = 50
-  /// Largest angle from the mean pose of a tracker at rest, in degrees.
+  /// Largest angle between a pose and the mean pose for a tracker at rest, in degrees.
   static let largestTurn = 2.0
   /// Largest bias, and largest noise, of the angular velocity of a tracker at rest, in degrees/s.
   static let largestBias = 5.0

@@ -93,7 +93,7 @@ public struct TrackerCalibration: Sendable, Equatable {
   // MARK: Applying it
 
   /// Returns the sample in the head's axes, in a reference frame whose z axis points up. The
-  /// gyroscope's bias is removed, except if the calibration has a `mounting`.
+  /// gyroscope's bias is removed unless the calibration has a `mounting`.
   public func applied(to sample: HeadSample) -> HeadSample {
     if let mounting { return Self.applied(mounting, to: sample) }
     let map = axes.quaternion

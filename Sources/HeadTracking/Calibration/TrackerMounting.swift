@@ -9,7 +9,7 @@ public struct TrackerMounting: Sendable, Equatable {
   public enum Components: String, Sendable, CaseIterable {
     /// As the driver reads them.
     case xyzw
-    /// The driver takes w for x, x for y, y for z and z for w.
+    /// What the driver reads as x, y, z and w is in fact w, x, y and z.
     case wxyz
   }
 

@@ -45,8 +45,8 @@ public struct TrackerProfile: Sendable, Equatable {
     /// The number is at a byte offset in the report as read, which begins with the report id if
     /// there is one.
     case byte(Int, NumberType)
-    /// The number is the raw value of an element of the field that has this usage, before any
-    /// physical scale. `element` counts from the element with this usage, whose own number is 0.
+    /// The number is the raw value of an element, without any physical scale. Element 0 is the one
+    /// with this usage; the others follow it in the same field.
     case usage(HIDUsage, element: Int)
   }
 

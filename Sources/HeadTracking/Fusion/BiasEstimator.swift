@@ -5,7 +5,7 @@ import Geometry
 
 /// Estimates the gyroscope's bias and the uncertainty of the estimate with a Kalman filter (arXiv
 /// 2203.17024, section 3.6). Its measurements are the mean rate at rest and, in motion, the
-/// corrections that the inclination needs again and again.
+/// corrections that the inclination repeatedly needs.
 ///
 /// The three measurements of a step have independent noise and are applied one after the other,
 /// which is equivalent to a joint update and needs no matrix inverse.

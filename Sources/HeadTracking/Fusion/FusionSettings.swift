@@ -54,10 +54,10 @@ public struct FusionSettings: Sendable, Equatable {
   public var magneticCurrentTime = 0.05
   /// Time constant with which the reference field follows an undisturbed field, in seconds.
   public var magneticReferenceTime = 20.0
-  /// Largest deviation of an undisturbed field from the norm of the reference field, as a fraction
-  /// of that norm.
+  /// Largest difference between the norms of an undisturbed field and the reference field, as a
+  /// fraction of the latter norm.
   public var magneticNormTolerance = 0.1
-  /// Largest deviation of an undisturbed field from the dip angle of the reference field, in
+  /// Largest difference between the dip angles of an undisturbed field and the reference field, in
   /// degrees; 10 in [1].
   public var magneticDipTolerance = 7.0
   /// Seconds in motion for which a different field must stay steady to become the new reference

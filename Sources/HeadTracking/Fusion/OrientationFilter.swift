@@ -8,9 +8,9 @@ public import Geometry
 /// The gyroscope is integrated into an almost-inertial frame, which drifts slowly. In that frame
 /// the specific force is low-passed, so that the head's own accelerations, which cancel over
 /// seconds, do not look like gravity. The low-passed force gives the inclination of the frame. The
-/// gyroscope's bias is estimated at rest and in motion. The heading comes from the gyroscope alone
-/// or, if the magnetometer is used, also from the magnetic field, which corrects this one angle
-/// only. The method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023, arXiv 2203.17024);
+/// gyroscope's bias is estimated at rest and in motion. The heading comes from the gyroscope. If
+/// the magnetometer is used, the magnetic field corrects the heading, but no other angle. The
+/// method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023, arXiv 2203.17024);
 /// docs/orientation-filter.md lists the differences.
 ///
 /// For any input, `orientation` is a finite unit quaternion.
@@ -168,8 +168,8 @@ public struct OrientationFilter: Sendable {
   }
 
   /// Tracks saturation of the gyroscope, and resets the filters when the saturation ends. The rate
-  /// is wrong while the gyroscope is saturated, so the low-passed values from before and the
-  /// almost-inertial frame of that time no longer fit together.
+  /// is wrong while the gyroscope is saturated, so the low-passed values from before the saturation
+  /// no longer fit the almost-inertial frame after it.
   @_noLocks
   private mutating func noteSaturation(_ rate: SIMD3<Double>) {
     let limit = settings.rateRange * 0.999 * Double.pi / 180

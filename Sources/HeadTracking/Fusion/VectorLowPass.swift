@@ -12,8 +12,8 @@ struct VectorLowPass: Sendable {
   private var band: SIMD3<Double>
   private var low: SIMD3<Double>
   private var sum: SIMD3<Double>
-  /// The duration of the input so far, in seconds, counted up to `time`. Until then the output is
-  /// the mean of the input.
+  /// The duration of the input so far, in seconds. Counting stops once it reaches `time`; until
+  /// then, the output is the mean of the input.
   private var heard: Double
   private var count: Double
   private let time: Double

@@ -23,7 +23,7 @@ public struct HIDField: Sendable, Equatable {
   public var physicalMinimum: Int64
   public var physicalMaximum: Int64
   public var unit: UInt32
-  /// The power of ten by which physical values are multiplied.
+  /// The exponent of the power of ten by which physical values are multiplied.
   public var unitExponent: Int
   /// The usages in descriptor order, each with its page in the upper 16 bits. Ranges are not
   /// expanded.

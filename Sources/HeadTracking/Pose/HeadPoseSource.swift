@@ -16,8 +16,8 @@ import System
 /// extrapolates them.
 ///
 /// ## Threading
-/// Only the audio thread may call `pose(at:)`, `pose(at:now:)` and the functions of a pass
-/// (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`), because there is only one reader. They
+/// Only one thread, during playback the audio thread, may call `pose(at:)`, `pose(at:now:)` and the
+/// functions of a pass (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`). These functions
 /// allocate nothing, take no lock and never wait. Call everything else from any thread; `push` and
 /// the `reference` functions are usually called from the tracker's thread.
 public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
@@ -99,8 +99,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   }
 
   /// Announces that the next sample is in a new reference frame, unrelated to the previous one, for
-  /// example after a tracker has been connected. The front
-  /// becomes the direction that the head faces in that sample, or the one set by `keepFront(_:)`.
+  /// example after a tracker has been connected. The front becomes the direction that the head
+  /// faces in that sample, or the one set by `keepFront(_:)`.
   public func beginReference() {
     producer.withLock { $0.stage.beginReference() }
   }

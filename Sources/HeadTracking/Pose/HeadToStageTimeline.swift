@@ -38,7 +38,7 @@ struct HeadToStageTimeline: Sendable {
     var easeToNewFront: Int64 = 400_000_000
     /// Longest duration of the correction of a prediction error without `correctsQuickly`. Such a
     /// correction takes at least 1.25 update intervals, even if that is longer. An update interval
-    /// is the stream time between two queries that see new samples.
+    /// is the stream time between two successive queries that see new samples.
     var longestCorrection = 45_000_000.0
     /// Longest extrapolation beyond the newest sample, without the braking that follows.
     var maximumLookAhead: Int64 = 300_000_000
@@ -83,7 +83,8 @@ struct HeadToStageTimeline: Sendable {
   var prediction = PosePrediction.automatic
   /// Whether a prediction error is corrected as fast as its size requires: see `quickTime`.
   var correctsQuickly = false
-  /// How much further ahead the queries are than `prediction` allows, smoothed, in nanoseconds.
+  /// How much further ahead the queries are than `prediction` allows, smoothed, in nanoseconds;
+  /// negative if a fixed prediction is further ahead than the queries.
   private var excess = 0.0
   /// How far ahead of the present the last query was, or the end of the last pass, in nanoseconds.
   private var lead: Int64 = 0

@@ -27,7 +27,7 @@ public enum PosePrediction: Sendable, Equatable {
   }
 
   /// The prediction as a number that an atomic can hold: the limit, or the bitwise complement of a
-  /// fixed look-ahead. Negative values count as 0.
+  /// fixed look-ahead. A negative limit or look-ahead counts as 0.
   var code: Int64 {
     switch self {
     case .measured(let limit): max(0, limit)

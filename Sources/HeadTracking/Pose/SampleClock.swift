@@ -23,7 +23,7 @@ struct SampleClock: Sendable {
   private var lastArrival: Int64 = 0
   private var recent: [Double] = []
   private var samples = 0
-  /// The mean by which early samples precede the prediction of the loop, in nanoseconds.
+  /// The mean time by which early samples precede the prediction of the loop, in nanoseconds.
   private var earliness = 0.0
   /// The number of intervals that were attributed to lost samples, which may still arrive late.
   private var doubtful = 0.0

@@ -90,8 +90,8 @@ package struct SampleConditioner: Sendable {
     velocity.flatMap { ($0 * $0).sum() < 1e4 ? $0 : nil }
   }
 
-  /// Returns the rotation about z that gives the first sample after a jump the yaw that the head
-  /// would have now.
+  /// Returns the rotation about z that gives the first sample after a jump the yaw that it would
+  /// have without the jump.
   ///
   /// - Parameters:
   ///   - last: the last pose before the jump.

@@ -57,8 +57,8 @@ struct StampedPose: Sendable, Equatable {
     orientation * Quaternion(rotationVector: forecast.turn(after: seconds))
   }
 
-  /// Chooses the one of the two quaternions for this orientation that is nearer to the quaternion
-  /// of `other`.
+  /// Chooses, from the two quaternions that represent this orientation, the one nearer to that of
+  /// `other`.
   mutating func takeSign(of other: StampedPose) {
     let (a, b) = (other.orientation, orientation)
     guard a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0 else { return }

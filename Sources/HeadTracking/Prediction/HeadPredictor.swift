@@ -63,7 +63,7 @@ public struct HeadPredictor: Sendable {
   ///
   /// - Parameters:
   ///   - time: in nanoseconds, later than the previous sample.
-  ///   - pose: the orientation of the head in a frame that stays fixed, of unit norm.
+  ///   - pose: the orientation of the head, of unit norm, in a frame that stays fixed.
   ///   - angularVelocity: from the gyroscope, in the head's frame, in rad/s; nil without one.
   public mutating func forecast(
     time: Int64, pose: Quaternion, angularVelocity: SIMD3<Double>?

@@ -28,7 +28,7 @@ struct RidgeLearner: Sendable {
   /// Weight of the prior per second of look-ahead and per rad^2/s^2 of mean squared prediction
   /// error.
   static let caution = 2.0
-  /// Smallest weight of the prior, in rad^2/s: about that of one second at 3 degrees/s.
+  /// Smallest weight of the prior, in rad^2/s: about that of motion at 3 degrees/s for 1 s.
   static let leastWeight = 0.003
   /// Smallest speed that counts as motion, in rad/s: 10 degrees/s.
   static let slow = 0.17

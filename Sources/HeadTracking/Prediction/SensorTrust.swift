@@ -16,8 +16,9 @@ struct PoseNoise: Sendable {
   /// Initial estimate of the noise, in radians: 0.1 degrees.
   private static let initial = 0.00175
 
-  /// The largest movement within 200 ms, in radians, with which a head may still be at rest; 0.0035
-  /// to 0.05. With a margin, it exceeds the largest of four distances that are noise only.
+  /// The largest movement within 200 ms, in radians, with which a head may still be at rest,
+  /// clamped to 0.0035 ... 0.05. Before clamping, it exceeds the largest of four distances that are
+  /// due to noise alone, by a margin.
   var still: Double { min(0.05, max(0.0035, 6.5 * realtime_sqrt(square))) }
 
   mutating func restart() { count = 0 }

@@ -22,7 +22,7 @@ struct HeadToStageConditioner: Sendable {
   private(set) var anchor = StageAnchor()
   /// Whether drift is corrected while the head rests near the front. The default is true.
   var isRecentring = true
-  /// Whether a new front also levels the head.
+  /// Whether `recenter()` also levels the head.
   var levelsOnRecenter = false
   /// The front for the tracker's next new reference frame, as a yaw in the tracker's world, in
   /// radians. If it is nil, the front becomes the direction that the head faces then.

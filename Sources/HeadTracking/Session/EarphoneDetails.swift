@@ -8,8 +8,8 @@ public struct EarphoneDetails: Sendable, Equatable {
     /// Out of the ears, but not in the case.
     case removed
     case inCase = "in the case"
-    /// Another program on this computer is assumed to be using the sensor, because its channel
-    /// cannot be opened.
+    /// Another program on this computer is assumed to be using the sensor, because the sensor's
+    /// channel cannot be opened.
     case heldByAnotherProgram = "held by another program"
     case unknown
   }

@@ -29,7 +29,7 @@ public final class TrackerSession: Sendable {
   ///   - settings: the axes, the profiles, the folder of the sensors, and the orientation filter.
   ///   - onEvent: receives events, on the session's thread. It must not call `stop()`.
   ///   - calibration: returns the calibration of a tracker, or nil if there is none. It is called
-  ///     each time a tracker is opened.
+  ///     each time the session tries to open a tracker.
   ///   - record: receives every sample, on the session's thread. Samples are uncalibrated, except
   ///     orientations that the filter computes from raw samples.
   public init(
