@@ -65,8 +65,8 @@ enum AAPNotification: Equatable {
     return .battery(levels, leading: leading)
   }
 
-  /// Splits the first 1024 bytes at each NUL and returns the parts that, after any leading
-  /// unprintable bytes, consist of two or more printable ASCII characters.
+  /// Splits the first 1024 bytes at each NUL, drops leading unprintable bytes from each part, and
+  /// returns the parts that then consist of two or more printable ASCII characters.
   private static func texts(_ payload: ArraySlice<UInt8>) -> [String] {
     payload.prefix(1024).split(separator: 0).compactMap { bytes in
       let printable = bytes.drop { !(0x20..<0x7F).contains($0) }

@@ -7,7 +7,7 @@ import HeadTracking
 /// clock.
 struct HeadMotion {
   /// The rotation from the sensor's axes to those of the samples: the head's, or the sensor's own
-  /// if a calibration has yet to convert the samples.
+  /// if the mounting is unknown or a calibration has yet to convert the samples.
   var sensorToHead = Quaternion.identity
   private var orientation = MotionOrientation()
   private var clock = DeviceClock(nanosecondsPerTick: 1000)

@@ -4,10 +4,10 @@ import Geometry
 
 /// Computes a continuous orientation from motion reports, whose quaternions lack w.
 ///
-/// The reports take w as positive, so all components change sign when the true w passes through
-/// zero. Here the sign is chosen so that the orientation continues without a jump. Near w = 0 the
-/// root of 1 - |v|^2 amplifies the rounding of v; there, a scalar Kalman filter combines the root
-/// with the w that the angular velocity predicts.
+/// The reports assume that w is positive, so all components change sign when the true w passes
+/// through zero. Here the sign is chosen so that the orientation continues without a jump. Near
+/// w = 0 the root of 1 - |v|^2 amplifies the rounding of v; there, a scalar Kalman filter combines
+/// the root with the w that the angular velocity predicts.
 struct MotionOrientation {
   private var last: MotionReport?
   private(set) var sensorToWorld = Quaternion.identity

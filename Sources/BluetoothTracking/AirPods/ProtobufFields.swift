@@ -3,7 +3,8 @@
 /// The fields of a protobuf message, in the order of the wire format (protobuf.dev, "Encoding").
 ///
 /// Any bytes are accepted: the sequence ends at the first field that is malformed or longer than
-/// the message. Values are slices of the message, so a hostile length allocates nothing.
+/// the rest of the message. Values are slices of the message, so a hostile length allocates
+/// nothing.
 struct ProtobufFields: Sequence, IteratorProtocol {
   struct Field: Equatable {
     var number: UInt64

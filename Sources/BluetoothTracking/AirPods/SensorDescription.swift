@@ -2,8 +2,8 @@
 
 import Geometry
 
-/// The properties of a sensor service that an earphone sends once per link, as a serialised
-/// dictionary. Only two of them are needed, so their keys are searched for.
+/// The properties of a sensor service. An earphone sends them once per link, as a serialised
+/// dictionary. Only two of them are needed, so the bytes are searched for their keys.
 enum SensorDescription {
   /// Whether the properties belong to the motion service `devmotion6`.
   static func isMotion(_ properties: ArraySlice<UInt8>) -> Bool {

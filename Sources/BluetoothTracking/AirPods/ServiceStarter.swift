@@ -56,7 +56,8 @@ struct ServiceStarter {
   private var restarts = 0
   private var pace = Pace()
 
-  /// Measures the rate of the first reports after a start, according to the sensor's clock.
+  /// Detects a slow stream from the intervals between reports, according to the sensor's clock, at
+  /// most once per link.
   private struct Pace {
     var last: UInt64?
     var slowSteps = 0

@@ -101,7 +101,7 @@ struct SocketError: Error, Equatable {
   /// The system's error number.
   var number: Int32
 
-  /// The reason for an error message, on one line; for the usual errors, also what to do.
+  /// The reason on one line, for use in an error message; for the usual errors, also what to do.
   var text: String {
     switch number {
     case EAFNOSUPPORT:

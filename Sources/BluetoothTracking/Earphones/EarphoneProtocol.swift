@@ -6,8 +6,7 @@ package import HeadTracking
 /// send and readings out. The other side can be a Bluetooth socket, a simulated earphone or a
 /// capture.
 ///
-/// All times are CLOCK_MONOTONIC, in nanoseconds, and do not decrease, except slightly in a replay.
-/// Any bytes are accepted.
+/// All times are CLOCK_MONOTONIC, in nanoseconds, and do not decrease. Any bytes are accepted.
 package protocol EarphoneProtocol: Sendable {
   /// Begins on a new link.
   mutating func open(now: Int64) -> EarphoneOutput

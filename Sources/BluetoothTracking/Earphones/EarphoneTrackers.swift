@@ -7,7 +7,7 @@ package import HeadTracking
 import Synchronization
 import System
 
-/// Provides the earphones with a motion sensor that are connected over Bluetooth.
+/// Provides, as trackers, those earphones connected over Bluetooth that have a motion sensor.
 ///
 /// It uses only devices that are already connected: it does not pair devices, connect audio or
 /// change Bluetooth settings. Without D-Bus, BlueZ or Bluetooth there are no such trackers.
@@ -17,9 +17,9 @@ package final class EarphoneTrackers: TrackerProvider {
     package var airPods = AirPodsProtocol.Settings()
     /// Receives every packet of the earphone that a session opens; nil for none.
     package var capture: FrameCapture?
-    /// Returns what is remembered about the earphone with an address.
+    /// Returns what is remembered about the earphone with the given address.
     package var recall: @Sendable (String) -> EarphoneMemory? = { _ in nil }
-    /// Stores what was learnt about the earphone with an address.
+    /// Stores what was learnt about the earphone with the given address.
     package var remember: @Sendable (String, EarphoneMemory) -> Void = { _, _ in }
 
     /// The address of the D-Bus system bus; nil for the usual one.
@@ -79,7 +79,8 @@ package final class EarphoneTrackers: TrackerProvider {
 
   // MARK: List
 
-  /// Why no earphones could be found when BlueZ was last asked; nil if it answered.
+  /// Why no earphones could be found when BlueZ was last asked; nil if it answered or has not
+  /// been asked.
   package var problem: String? { state.withLock { $0.problem } }
 
   package func trackers(detailed: Bool) -> [TrackerDescription] {

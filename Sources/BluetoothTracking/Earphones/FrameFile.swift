@@ -36,7 +36,8 @@ package struct FrameFile: Sendable, Equatable {
   /// - Parameters:
   ///   - text: the contents.
   ///   - path: the file's name, for errors.
-  /// - Throws: `badMotionRow` with the first invalid line, or with line 1 if the file is empty.
+  /// - Throws: `badMotionRow` with the first invalid line, or with line 1 if the file is empty or
+  ///   has only comments.
   package init(_ text: String, path: String) throws(HeadTrackingError) {
     var kind: EarphoneKind?
     frames = []

@@ -124,7 +124,7 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
     }
   }
 
-  /// Returns the orientation of a payload: x, y, z, w as i16 in units of 1/10000. Nil if it is too
+  /// Returns the orientation in a payload: x, y, z, w as i16 in units of 1/10000. Nil if it is too
   /// short or not a rotation.
   private static func orientation(_ payload: [UInt8]) -> Quaternion? {
     guard payload.count >= 9 else { return nil }

@@ -39,7 +39,8 @@ struct GalaxyFramer {
 
   /// Takes bytes of the stream.
   ///
-  /// - Returns: the frames that are complete, and the number of places with an invalid frame.
+  /// - Returns: the frames that are complete, and the number of start bytes that do not begin a
+  ///   valid frame.
   mutating func take(_ bytes: [UInt8]) -> (frames: [GalaxyFrame], rejectedCount: Int) {
     var frames: [GalaxyFrame] = []
     var rejected = 0
