@@ -39,7 +39,7 @@ package final class MediaControls: Sendable {
   ///
   /// - Parameters:
   ///   - name: the program's name in lower case, part of the name on the bus.
-  ///   - identity: the program's name for people.
+  ///   - identity: the program's name for display.
   ///   - address: the bus's D-Bus address; nil for the usual one.
   ///   - onCommand: called on the bus's thread for each command.
   /// - Throws: the reason: libsystemd or the bus is missing, access is denied, or the name is
