@@ -3,7 +3,7 @@
 import Ambisonics
 
 /// Parses the ambisonic layouts of Core Audio's `AudioChannelLayout`, which `chan` boxes and chunks
-/// contain (Apple, QuickTime File Format, "Channel layout atom"; CAF specification; constants of
+/// contain (Apple, QuickTime File Format, "Channel layout atom"; CAF specification; constants from
 /// CoreAudioBaseTypes.h). libavformat reads the loudspeaker layouts but ignores the ambisonic ones.
 enum CoreAudioLayout {
   private static let useDescriptions: UInt32 = 0

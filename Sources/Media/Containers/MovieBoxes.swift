@@ -21,7 +21,7 @@ struct MovieBoxes {
   var isCutShort: Bool { top.contains { $0.type == "ftyp" } && movie == nil }
 
   /// The length of the file without an incomplete box at its end. Returns nil if no box is
-  /// incomplete, or if the movie box or everything after it is missing.
+  /// incomplete, or if there is no complete movie box or no complete box after it.
   var wholeLength: Int64? {
     guard let movie, let size else { return nil }
     let end = reader.topEnd

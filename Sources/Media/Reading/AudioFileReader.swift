@@ -8,8 +8,8 @@ import CFFmpeg
 /// The reader accepts everything that FFmpeg's libraries decode, within the limits of `AudioTrack`.
 /// Lossless codecs, PCM of up to 24 bits and float32 are bit-exact at the file's own rate; wider
 /// samples are rounded to the nearest float32. Encoder delay and padding are removed if the
-/// container states them. With `in` as the file's rate and another rate `out` requested, n frames
-/// become ceil(n * out / in), and frame k is at the time k / out.
+/// container states them. If a rate `out` other than the file's rate `in` is requested, n frames
+/// become ceil(n * out / in), and frame k of these is at the time k / out.
 ///
 /// A damaged file keeps playing: packets that do not decode become silence of the same length,
 /// invalid samples are muted, and `warnings` reports each kind of problem once.

@@ -34,8 +34,8 @@ struct StreamClock {
     isSampleExact = Int64(base.den) >= Int64(base.num) * Int64(sampleRate)
   }
 
-  /// Places the first frame before frame 0 if its timestamp is negative, but not by more than one
-  /// second. Does nothing once frames have passed.
+  /// Places the first frame before frame 0 if its timestamp is negative by at most one second.
+  /// Otherwise, and once frames have passed, does nothing.
   mutating func startEarly(at timestamp: Int64) {
     guard isTrusted, isSampleExact, position == 0, timestamp != FF_NO_TIMESTAMP, timestamp < 0
     else { return }

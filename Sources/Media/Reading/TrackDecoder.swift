@@ -7,8 +7,8 @@ import CFFmpeg
 /// that is missing or does not decode.
 final class TrackDecoder {
   private static let silenceStep: Int64 = 4096
-  /// The largest number of consecutive errors. After more errors, the rest of the track is
-  /// abandoned.
+  /// The largest number of consecutive errors that is tolerated. After more errors, the rest of the
+  /// track is abandoned.
   private static let longestErrorRun = 1000
 
   /// Sample rate of the frames that the latest `fill` appended, in Hz; initially the rate of the
@@ -265,7 +265,8 @@ extension TrackDecoder {
 
 /// Statistics of packets, used to estimate the length of packets that did not decode.
 private struct PacketLosses {
-  /// The number of consecutive errors since the last frame that decoded.
+  /// The number of errors since the last frame that decoded, not counting packets that the codec
+  /// rejected.
   var errorRun = 0
   /// Moving average of the size of the packets that decoded, in bytes.
   private var meanByteCount = 0.0

@@ -6,7 +6,7 @@ import CFFmpeg
 /// Decodes consecutive segments as one continuous sound.
 ///
 /// The decoder keeps its state from one segment to the next, as encoders of HLS segments expect.
-/// Gaps between the timestamps of decoded packets, and decoded frames that are rejected, become
+/// Gaps between the timestamps of decoded frames, and decoded frames that are rejected, become
 /// silence of the same length. A segment that does not follow the previous one is rejected; the
 /// caller creates a new decoder for it.
 ///
