@@ -9,11 +9,11 @@ import System
 /// Listens on a UDP port and passes head poses to a `HeadSampleSink`.
 ///
 /// The session accepts datagrams from any sender. The direction of the first pose becomes the
-/// front. Datagrams without a pose are counted as rejected. If several poses arrive together, only
-/// the newest is used.
+/// front. Datagrams and OSC messages without a pose are counted as rejected. If several poses
+/// arrive together, only the newest is used.
 ///
 /// ## Threading
-/// May be used from any thread. Samples are passed on the session's own thread.
+/// May be used from any thread. The sink receives the samples on the session's own thread.
 public final class NetworkTrackerSession: Sendable {
   private let worker = Worker()
   public let tracker: NetworkTracker
@@ -132,8 +132,8 @@ final class DatagramSocket {
 
   deinit { close(descriptor) }
 
-  /// Waits for a datagram, at most for the timeout, and returns it with all others that have
-  /// arrived, oldest first, at most 256. Returns an empty array if none arrives.
+  /// Waits for a datagram, at most for the timeout, and returns it with the others that have
+  /// arrived, oldest first, at most 256 in all. Returns an empty array if none arrives.
   func datagrams(timeoutMilliseconds: Int) -> [[UInt8]] {
     var found: [[UInt8]] = []
     var wait = Int32(timeoutMilliseconds)
