@@ -66,8 +66,8 @@ struct LimiterGain {
     @_noLocks get { 2 * window + lookAheadFrames + 2 }
   }
 
-  /// Whether frames that require a gain of unity leave the state unchanged, so that they may be
-  /// skipped.
+  /// Whether frames that require a gain of unity may be skipped, because they would not change any
+  /// later gain.
   @_noLocks
   func isSettled(_ state: UnsafeMutablePointer<State>) -> Bool {
     state.pointee.unityFrames >= settledFrames

@@ -13,9 +13,9 @@ internal import CRealtime
 /// below the ceiling. While no estimate exceeds the target and the gain is at unity, the output is
 /// the input, bit for bit, `latencyFrames` later.
 ///
-/// The limiter works on cells of 16 frames, counted from the start of the stream, so the output
-/// does not depend on the size of the calls, to the bit. Samples that are not finite, or beyond
-/// +-1e9, count as 0.
+/// The limiter works on cells of 16 frames, counted from the start of the stream, so the output is
+/// bit-identical for any size of the calls. Samples that are not finite, or beyond +-1e9, count as
+/// 0.
 ///
 /// ## Threading
 /// Call `process` and the state functions from one thread at a time; they are wait-free.
