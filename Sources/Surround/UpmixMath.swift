@@ -18,7 +18,7 @@ func store(_ v: SIMD8<Float>, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).storeBytes(of: v, as: SIMD8<Float>.self)
 }
 
-/// Returns the elements of `yes` for which the mask is set, and those of `no` for the others.
+/// Returns the elements of `yes` where the mask is set, and those of `no` elsewhere.
 ///
 /// The function uses bit operations because `replacing`, `pointwiseMin` and `pointwiseMax` of the
 /// standard library process the elements one by one.
