@@ -30,7 +30,7 @@ private final class Work: Sendable {
   init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// Memory that several threads use at the same time, each thread its own part.
+/// Memory that several threads use at the same time; each thread uses only its own part.
 struct SharedMemory: @unchecked Sendable {
   let floats: UnsafeMutablePointer<Float>
 }

@@ -16,8 +16,8 @@ enum CacheFile {
     var nanoseconds: Int
   }
 
-  /// Returns all bytes of a regular file; nil if it is empty, larger than `limit` or cannot be
-  /// read.
+  /// Returns all bytes of a file; nil if it is not a regular file, is empty, is larger than `limit`
+  /// or cannot be read.
   static func read(_ path: String, atMost limit: Int) -> [UInt8]? {
     // A pipe in place of the file must not block the reader.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -32,8 +32,9 @@ public struct DesignCache: Sendable {
   /// The user's cache in the first of these folders that is defined: `$STILLSTAGE_CACHE`,
   /// `$XDG_CACHE_HOME/stillstage`, `$HOME/.cache/stillstage`.
   ///
-  /// Nil if none is defined, or if `$STILLSTAGE_CACHE` is not an absolute path (for example `off`).
-  /// Relative paths in the other variables are ignored.
+  /// Nil if none is defined, or if `$STILLSTAGE_CACHE` is set to anything but an absolute path (for
+  /// example `off`). Relative paths in the other variables are ignored, and empty variables count
+  /// as not set.
   public static var standard: DesignCache? {
     standard { getenv($0).map { String(cString: $0) } }
   }

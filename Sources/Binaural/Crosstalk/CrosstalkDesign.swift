@@ -20,9 +20,9 @@ private import SignalProcessing
 public struct CrosstalkDesign: Sendable, Equatable {
   /// The angle from the front to either loudspeaker, in radians (3 to 60 degrees).
   public var angle: Double
-  /// The largest amplification by the inverse filters, in dB, apart from the equalisation of the
-  /// common colour: the additional level that the loudspeakers may need for the same level at the
-  /// ears.
+  /// The largest amplification by the inverse filters, in dB, not counting the equalisation of the
+  /// common colour. This is the additional level that the loudspeakers may need for the same level
+  /// at the ears.
   public var largestBoost = 12.0
 
   /// The delay of the filters, in seconds. It replaces the delay of the decoder and does not add to
@@ -34,8 +34,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
   /// The band, in Hz, over which cancellation fades out. Above it, moving the head by 1 cm is
   /// enough to make cancellation ineffective.
   static let highest = 7000.0...9000.0
-  /// The largest deviation of the common colour of the responses from its mean that is equalised,
-  /// in dB. Larger deviations are equalised by this amount.
+  /// The largest change of level by which the common colour of the responses is equalised, in dB.
+  /// Larger deviations of the colour from its mean are equalised only by this amount.
   static let largestColour = 12.0
 
   public init(angle: Double) { self.angle = angle }

@@ -115,9 +115,9 @@ public struct DecoderDesign: Sendable {
     return Int(((needed > 1.25 * usual ? needed : usual) / 64).rounded(.up)) * 64
   }
 
-  /// Returns the coefficients of all bins: the least-squares fit to the complex responses and,
-  /// unless the method is `leastSquares`, from `cutOn` up to the magnitudes. A separate thread
-  /// computes each ear.
+  /// Returns the coefficients of all bins, which are least-squares fits: to the complex responses
+  /// below `cutOn`, and to the magnitudes above it. If the method is `leastSquares`, all bins are
+  /// fitted to the complex responses. The two ears are computed at the same time, on two threads.
   ///
   /// The result is incomplete if `isCancelled` returned true.
   private func solve(

@@ -52,8 +52,8 @@ public struct DirectDesign: Sendable {
       gains: Self.grid(gains, responses.directions))
   }
 
-  /// Returns the amplitude of the diffuse field in each bin, smoothed over a third of an octave and
-  /// raised to at least 50 dB below its maximum.
+  /// Returns the amplitude of the diffuse field in each bin, smoothed over a third of an octave.
+  /// Values more than 50 dB below the maximum are raised to 50 dB below it.
   private static func colour(of responses: DirectionalResponses) -> [Double] {
     let energy = (0..<responses.bins).map { responses.diffuseEnergy(bin: $0) / 2 }
     let smooth = energy.indices.map { k in

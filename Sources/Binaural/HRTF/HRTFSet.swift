@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The head-related impulse responses of one listener: left and right ear for measured directions.
+/// The head-related impulse responses of one listener: left and right ear, for directions that were
+/// measured or computed.
 public struct HRTFSet: Sendable {
   /// The name of the set, for display.
   public var name: String

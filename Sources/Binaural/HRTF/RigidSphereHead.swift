@@ -13,8 +13,8 @@ public struct RigidSphereHead: Sendable {
   public var headRadius = 0.0875
   /// The angle from the front to the left ear, in degrees; the right ear is its mirror image.
   public var earAzimuth = 100.0
-  /// The distance of the sources from the centre of the head, in metres; at least 1.5 times
-  /// `headRadius`, and infinite for plane waves.
+  /// The distance of the sources from the centre of the head, in metres: at least 1.5 times
+  /// `headRadius`; infinite for plane waves.
   public var sourceDistance = Double.infinity
   /// The speed of sound, in metres per second.
   public var speedOfSound = 343.0

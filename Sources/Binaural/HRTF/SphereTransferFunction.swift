@@ -24,7 +24,7 @@ struct SphereTransferFunction {
     var im: Double
   }
 
-  /// The magnitude of a coefficient below which the series ends.
+  /// The series ends when the magnitude of its coefficients falls below this value.
   private static let smallest = 1e-10
 
   /// Returns the coefficients of the Legendre polynomials P0, P1, ... at a frequency in Hz, 0 or

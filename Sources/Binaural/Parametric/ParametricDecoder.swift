@@ -72,7 +72,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   ///   - filters: the linear decoder for the remainder, of first order.
   ///   - waves: the responses to the waves, for the same sample rate.
   ///   - keptFrames: the number of past frames for which covariances are kept, so that another
-  ///     decoder can resume there; with 0, none are kept.
+  ///     decoder can resume at one of these frames; with 0, none are kept.
   public init(filters: BinauralFilters, waves: PlaneWaveResponses, keptFrames: Int = 0) {
     precondition(filters.order == 1, "the parametric decoder requires filters of first order")
     precondition(filters.sampleRate == waves.sampleRate)
