@@ -26,7 +26,7 @@ package struct FusionAccuracy: Sendable, Equatable {
     package private(set) var inclination: [Double] = []
     package private(set) var heading: [Double] = []
 
-    /// Computes the error of an estimate at each scored sample.
+    /// Computes the error of an estimate at each scored sample with a known truth.
     ///
     /// - Parameters:
     ///   - estimate: sensor to earth, one per sample of the recording.
@@ -48,7 +48,7 @@ package struct FusionAccuracy: Sendable, Equatable {
 
   /// Summarises the error over time.
   ///
-  /// - Returns: nil if fewer than two samples are scored.
+  /// - Returns: nil if the course has fewer than two samples.
   package init?(_ course: Course) {
     let count = Double(course.times.count)
     guard count > 1 else { return nil }

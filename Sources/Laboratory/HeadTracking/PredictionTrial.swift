@@ -58,10 +58,11 @@ package struct PredictionTrial: Sendable {
     package var method: Method
     /// The look-ahead, in seconds.
     package var lookAhead: Double
-    /// One error per scored sample, in radians.
+    /// One error per scored sample for which the true pose after the look-ahead is known, in
+    /// radians.
     package var errors: [Double]
 
-    /// The root mean square error, in radians.
+    /// The root mean square error, in radians; 0 if there are no errors.
     package var rootMeanSquare: Double {
       (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
     }

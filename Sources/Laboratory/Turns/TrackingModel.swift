@@ -9,9 +9,9 @@ import Rendering
 ///
 /// A simulated clock drives the player's pose source and its prediction through a recorded motion.
 /// Sound is written in blocks, a time of `queue` + `path` before it is heard. If rewriting is on,
-/// each tracker report may rewrite a window that begins `path` after the report; the player's
-/// `RewritePolicy` decides whether, and how the pose moves to the newest one. Sound after the
-/// window keeps its older pose until a later window reaches it.
+/// each tracker report may rewrite a window that begins `path` after the report. The player's
+/// `RewritePolicy` decides whether a report does so, and how the rendered pose approaches the
+/// newest one. Sound after the window keeps its older pose until a later window reaches it.
 package struct TrackingModel: Sendable {
   /// Time between the earliest sound that can be rewritten and the sound being written, in seconds.
   package var queue = 0.150
@@ -94,7 +94,7 @@ package struct TrackingModel: Sendable {
       if model.rewrites { rewrite(at: time) }
     }
 
-    /// Rewrites a window in the same way as `RenderFeed`.
+    /// Rewrites a window if the policy requires it, in the same way as `RenderFeed`.
     private mutating func rewrite(at now: Double) {
       let grid = TrackingModel.grid
       let turn = Int(((now + model.path) / grid).rounded(.up))

@@ -103,7 +103,8 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// Returns a bowed tone with vibrato, which glides between random pitches near `pitch`, in Hz.
+  /// Returns a bowed tone with vibrato, which glides between random pitches from 3 semitones below
+  /// to 11 semitones above `pitch`, in Hz.
   mutating func bow(around pitch: Double) -> [Double] {
     let step = 1.1
     let steps = (0...(Int(seconds / step) + 2)).map { _ in 14 * uniform() - 3 }
