@@ -14,9 +14,9 @@ final class TimedCapture {
   enum Timing: String, Codable {
     /// The times that the server reports for the record stream.
     case reported
-    /// The arrival times, for servers whose reports are wrong. If several fragments arrive
-    /// together, the middle of them counts as played at that moment, which is accurate to half a
-    /// cycle of the server.
+    /// The arrival times, for servers whose reports are wrong. The end of a fragment counts as
+    /// played when the fragment arrives. If several fragments arrive together, the smoothing of
+    /// `CaptureTimeline` chooses the middle one, which is accurate to half a cycle of the server.
     case arrival
   }
 
@@ -60,8 +60,8 @@ final class TimedCapture {
   }
 }
 
-/// A comparison of announced playback times and recording times: the same frames are followed
-/// through a stream to the sink and back from the recording.
+/// A comparison of announced playback times and recording times: frames are played through a stream
+/// to the sink and found again in the recording.
 struct CaptureCheck: Codable {
   /// Median of recorded minus announced time, in ms; positive if frames appear in the recording
   /// later than they were announced to be heard.

@@ -60,7 +60,7 @@ final class LatencyRun {
   private var uses: [SampleUse] = []
   private var lastLook: Int64 = 0
 
-  /// Starts playback, recording and tracking, and waits for the first report.
+  /// Starts playback, recording and tracking, and waits until the renderer uses the first report.
   ///
   /// - Parameter recorded: the source to record; nil for the sink's monitor.
   init(

@@ -109,8 +109,8 @@ extension LatencySetting.Server {
 }
 
 extension LatencySetting.Output {
-  /// Returns the output that the command requests for a server: the one that `play` uses, unless
-  /// `--output` or `--appended` says otherwise.
+  /// Returns the output that the command requests for a server. Without `--output` and
+  /// `--appended`, it is `native` for a private PipeWire server and `rewritten` for other servers.
   init(_ command: ParsedCommand, server: LatencySetting.Server) throws(CommandFailure) {
     let isAppended = command[Options.appended]
     switch command[Options.soundServer] {

@@ -150,7 +150,8 @@ extension LatencySetting {
   }
 }
 
-/// A histogram in percent, with bins of 1 ms, or wider if the values span more than 40 ms.
+/// A histogram in percent. Its bins are 1 ms wide, or wider if the values span more than 40 ms;
+/// 0.5 ms if all values are equal.
 private struct Histogram {
   private var x: [Double] = []
   private var y: [Double] = []

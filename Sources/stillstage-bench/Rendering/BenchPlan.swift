@@ -7,9 +7,9 @@ import Laboratory
 struct BenchPlan {
   var orders: [Int]
   var blocks: [Int]
-  /// Whether to measure only the main rows: blocks of 32 and 128 frames if either is requested,
-  /// complete render calls only with 128 frames, libspatialaudio and the reference only at the
-  /// lowest order, and no loudspeaker layouts or other filter lengths.
+  /// Whether to measure only the main rows: of the requested blocks, only those of 32 and 128
+  /// frames if there are any; complete render calls only with 128 frames; libspatialaudio and the
+  /// reference only at the lowest order; and no loudspeaker layouts or other filter lengths.
   var isQuick: Bool
 
   static let beds: [(name: String, speakers: [Speaker])] = {
