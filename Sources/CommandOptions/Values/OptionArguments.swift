@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `--latency`: the depth of the sound server's queue.
+/// `--latency`: the depth of the sound server's queue, or the length of PipeWire's cycle.
 public enum LatencyChoice: Sendable, Equatable {
-  /// An adaptive depth of 40 to 200 ms: deeper after an underrun, shallower after quiet minutes.
+  /// An adaptive value that increases after an underrun and decreases after quiet minutes: a depth
+  /// of 40 to 200 ms, or a cycle of 2.7 to 42.7 ms.
   case auto
   case milliseconds(Double)
 }
