@@ -28,7 +28,8 @@ package final class Console {
 
   /// Whether stdout is a terminal. The status line is shown only then.
   package let isInteractive = isTerminal(STDOUT_FILENO)
-  /// Whether keys are read: stdin is a terminal, and this process is in its foreground.
+  /// Whether keys are read: when this console was created, stdin was a terminal with this process
+  /// in the foreground, and `restore` has not been called.
   package var readsKeys: Bool { saved != nil }
   private var saved: termios?
   private var isShown = false

@@ -18,8 +18,8 @@ package enum Signals {
   }
 
   /// Blocks the signals for this thread and all threads that it starts later, and starts a thread
-  /// that waits for the signals. A second signal ends the process at once, except in the first
-  /// 0.3 s: `timeout` sends its signal twice, to the process and to its group.
+  /// that waits for the signals. A second signal ends the process at once, unless it follows the
+  /// first within 0.3 s: `timeout` sends its signal twice, to the process and to its group.
   static func watch() {
     var set = Self.set
     pthread_sigmask(SIG_BLOCK, &set, nil)
