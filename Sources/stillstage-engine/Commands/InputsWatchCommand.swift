@@ -43,12 +43,12 @@ func inputsWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
 
 /// Prints the levels of several inputs.
 private final class LevelDisplay {
-  /// The time between two lines of an input [ns].
+  /// The time between two lines of an input, in ns.
   static let interval: Int64 = 100_000_000
 
   private let isJSON: Bool
   private let console: Console
-  /// The names of inputs as they are printed.
+  /// The names of inputs as JSON strings, by name.
   private var printed: [String: String] = [:]
 
   init(isJSON: Bool, console: Console) { (self.isJSON, self.console) = (isJSON, console) }
