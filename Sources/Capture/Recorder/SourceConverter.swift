@@ -37,7 +37,8 @@ final class SourceConverter {
     channels = recording.channels
     sourceChannels = source.channels
     rates = (source.rate, recording.rate)
-    let available = selection ?? Array(0..<source.channels)
+    // A source with one channel has none of the selected ones.
+    let available = source.channels == 1 ? [0] : selection ?? Array(0..<source.channels)
     map = (0..<recording.channels).map { channel in
       if channel < available.count {
         return available[channel] < source.channels ? available[channel] : nil

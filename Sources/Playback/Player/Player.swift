@@ -193,8 +193,9 @@ public final class Player: @unchecked Sendable {
   /// Goes to a position in the source, in seconds, clamped to 0 ... the duration. Ignores a
   /// position that is not finite.
   public func seek(toSeconds seconds: Double) {
-    let limited = max(0, min(seconds, duration ?? seconds))
-    guard limited.isFinite else { return }
+    guard seconds.isFinite else { return }
+    // A century is beyond every source, and its frames fit an integer.
+    let limited = max(0, min(seconds, duration ?? 3e9))
     conductor.wish { $0.seek = Int(limited * Double(sampleRate)) }
   }
 

@@ -90,7 +90,8 @@ private final class ManualRun {
     self.course = course
     tracker = try LiveTracker.start(
       id, command, feeding: source, events: { _ in }, record: course.hear)
-    let kind = LatencySetting.Server(command[Options.benchServer])
+    let kind = LatencySetting.Server(
+      command.isGiven(Options.benchServer) ? command[Options.benchServer] : .current)
     setting = LatencySetting(
       server: kind, output: try LatencySetting.Output(command, server: kind),
       queueMilliseconds: command[Options.benchQueue])
