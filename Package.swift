@@ -89,7 +89,7 @@ let modules: [Target] = [
   .target(
     name: "UserFiles",
     dependencies: ["HeadTracking", "Geometry", "Binaural", "SignalProcessing", "System"]),
-  .target(name: "SoundServer", dependencies: ["CRealtime"]),
+  .target(name: "SoundServer", dependencies: ["Ambisonics", "CRealtime"]),
   .target(name: "PulseAudio", dependencies: ["SoundServer", "CPulse", "CRealtime"]),
   .target(
     name: "PipeWire", dependencies: ["SoundServer", "CPipeWire", "CRealtime"]),
