@@ -5,8 +5,8 @@ public import CRealtime
 /// A unit quaternion `w + xi + yj + zk` that rotates vectors actively.
 ///
 /// The axes are x front, y left, z up, right-handed. A head pose is the quaternion `headToWorld`,
-/// which converts a vector from the head's frame to the world's. Products apply from right to left,
-/// and adjacent names refer to the same frame: `aToC = bToC * aToB`.
+/// which converts a vector from the head's frame to the world's. Products apply from right to left:
+/// `aToC = bToC * aToB`.
 public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
   public var w: Double
   public var x: Double

@@ -5,8 +5,8 @@ import Geometry
 /// A description of a SOFA file for display: its contents and whether it can be used.
 public struct HRTFSummary: Sendable, Equatable {
   public var path: String
-  /// The SOFA convention. This and the following five attributes have the wording of the file; each
-  /// is nil or empty if the file does not state it.
+  /// The SOFA convention. This and the next five attributes are as written in the file; each is nil
+  /// or empty if the file does not state it.
   public var convention: String?
   public var title: String?
   public var database: String?

@@ -46,7 +46,7 @@ struct Timeline {
   /// pause.
   private var isFresh = false
   private var lastArrival = 0.0
-  /// The time at which everything that was passed on ends, apart from `filled`; nil at first.
+  /// The end time of what was passed to `output`, without the silence in `filled`; nil at first.
   private var end: Double?
   /// The silence that was written since `end` [s].
   private var filled = 0.0

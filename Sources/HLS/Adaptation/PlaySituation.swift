@@ -65,8 +65,8 @@ public enum DownloadCourse: Sendable, Equatable {
   case goOn
   /// Stop the download and fetch the same segment in this lower rendition.
   case abandon(rendition: Int)
-  /// Stop fetching a queued segment again in another rendition, because the download would be late
-  /// or the throughput is too low.
+  /// Abandon the replacement of a queued segment (see `Replacement`), because its download would be
+  /// late or the throughput is too low.
   case giveUp
 }
 
