@@ -124,7 +124,8 @@ package final class EarphoneTrackers: TrackerProvider {
         "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.systemd1.NoSuchUnit",
         "org.freedesktop.DBus.Error.Spawn.ServiceNotFound":
         "the Bluetooth service is not running; start it with 'systemctl start bluetooth'"
-      case "org.freedesktop.DBus.Error.AccessDenied": "access to the Bluetooth service is denied"
+      case "org.freedesktop.DBus.Error.AccessDenied":
+        "access to the Bluetooth service is denied; run the program outside a sandbox"
       default: error.text
       }
     return "AirPods and Galaxy Buds cannot be found: \(reason)"
@@ -175,14 +176,14 @@ package final class EarphoneTrackers: TrackerProvider {
     guard let found else {
       throw .cannotConnect(
         name: tracker.name,
-        reason: "the Bluetooth service does not list it as connected; check the Bluetooth settings")
+        reason: "it was not found among the connected devices; check the Bluetooth settings")
     }
     do throws(HeadTrackingError) {
       let memory = memory(of: address)
       guard !ServiceStarter.knownServices.allSatisfy(memory.avoided.contains) else {
         throw .cannotConnect(
           name: tracker.name,
-          reason: "it disconnects when its motion sensor is started; update its firmware")
+          reason: "the earphones disconnect when their sensor is started; update their firmware")
       }
       let socket = try open(found)
       settings.capture?.kind = found.model.kind
@@ -256,12 +257,10 @@ package final class EarphoneTrackers: TrackerProvider {
   private static func reason(_ error: BusError) -> String {
     switch error.name {
     case "org.bluez.Error.AlreadyExists", "org.bluez.Error.NotPermitted":
-      OtherClients.running.first.map {
-        "\($0) may be using the earphones' sensor; close that program"
-      }
-        ?? "another program is using the earphones' sensor; close that program"
+      "\(OtherClients.running.first ?? "another program") may be using the earphones' sensor; "
+        + "close that program"
     case "org.freedesktop.DBus.Error.AccessDenied":
-      "access to the Bluetooth service is denied"
+      "access to the Bluetooth service is denied; run the program outside a sandbox"
     default: error.text
     }
   }
