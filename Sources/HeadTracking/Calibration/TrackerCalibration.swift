@@ -68,14 +68,14 @@ public struct TrackerCalibration: Sendable, Equatable {
       let limit = Int(StillnessReport.largestBias)
       throw .badValue("the gyroscope's bias is above \(limit) degrees/s")
     }
-    for (name, noise) in [("gyroscope", gyroNoise), ("accelerometer", forceNoise)] {
-      guard let noise else { continue }
-      guard noise.min() >= 0, noise.max() < 1000 else {
-        throw .badValue("the \(name)'s noise is not between 0 and 1000")
-      }
+    if let noise = gyroNoise, !(noise.min() >= 0 && noise.max() * 180 / .pi <= 1000) {
+      throw .badValue("the gyroscope's noise must be from 0 to 1000 degrees/s")
+    }
+    if let noise = forceNoise, !(noise.min() >= 0 && noise.max() <= 1000) {
+      throw .badValue("the accelerometer's noise must be from 0 to 1000 m/s2")
     }
     guard rate > 0, rate <= 100_000 else {
-      throw .badValue("the rate is not between 0 and 100000 Hz")
+      throw .badValue("the rate must be above 0 and at most 100000 Hz")
     }
   }
 

@@ -120,7 +120,7 @@ public struct TrackerProfile: Sendable, Equatable {
         return "the scale of \(signal.rawValue) must be finite and not 0, and its offset finite"
       }
       if case .byte(let at, let type) = number.place, !(0...4096 - type.size).contains(at) {
-        return "\(signal.rawValue) is outside the report"
+        return "the byte of \(signal.rawValue) must be from 0 to \(4096 - type.size)"
       }
     }
     guard tickSeconds > 1e-10, tickSeconds < 1, (8...64).contains(clockBits) else {
