@@ -40,7 +40,7 @@ import Testing
 
   private static let head = [
     Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/nowhere.sofa", says: "No such file"),
-    Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/text.wav", says: "not a SOFA file"),
+    Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/text.wav", says: "as a SOFA file"),
     Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/fifo", says: "FIFO"),
     Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/folder", says: "directory"),
     Case(arguments: "render $/good.wav -o $/out.wav --motion $/nowhere.csv", says: "motion file"),
@@ -57,10 +57,10 @@ import Testing
     Case(arguments: "hrtf info $/empty.wav", says: "empty"),
     Case(arguments: "hrtf info $/folder", says: "directory"),
     Case(arguments: "hrtf info $/fifo", says: "FIFO"),
-    Case(arguments: "hrtf info $/text.wav --json", says: "not a SOFA file"),
+    Case(arguments: "hrtf info $/text.wav --json", says: "as a SOFA file"),
     Case(arguments: "hrtf export $/nowhere.sofa -o $/out.wav --order 1", says: "No such file"),
-    Case(arguments: "hrtf export $/text.wav -o $/out.wav --order 1", says: "not a SOFA file"),
-    Case(arguments: "hrtf export $/cut.sofa -o $/out.wav --order 1", says: "not a SOFA file"),
+    Case(arguments: "hrtf export $/text.wav -o $/out.wav --order 1", says: "as a SOFA file"),
+    Case(arguments: "hrtf export $/cut.sofa -o $/out.wav --order 1", says: "as a SOFA file"),
     Case(arguments: "hrtf export $/fifo -o $/out.wav --order 1", says: "FIFO"),
   ]
 

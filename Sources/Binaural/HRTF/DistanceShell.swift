@@ -38,7 +38,7 @@ struct DistanceShell {
       : [
         "the set has measurements at \(shells.count) distances from \(metres(from)) to "
           + "\(metres(to)) m; only the \(indices.count) measurements "
-          + "at \(metres(radius)) m are used"
+          + "at about \(metres(radius)) m are used"
       ]
   }
 }

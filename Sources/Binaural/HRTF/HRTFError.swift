@@ -6,7 +6,8 @@
 public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file is missing, unreadable or not a regular file.
   case cannotOpen(path: String, reason: String)
-  /// The content is not SOFA, or it is damaged.
+  /// The content cannot be read as SOFA: it is something else, is damaged, or has a form that the
+  /// reader does not support.
   case notSOFA(path: String, reason: String)
   /// The set failed a check; `check` describes the failure, with the values.
   case refused(path: String, check: String)
@@ -27,11 +28,13 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
       case .cannotOpen(let path, let reason):
         "cannot open the HRTF set '\(path)': \(reason); choose a SOFA file that you can read"
       case .notSOFA(let path, let reason):
-        "'\(path)' is not a SOFA file: \(reason); choose a SimpleFreeFieldHRIR SOFA file"
+        "cannot read '\(path)' as a SOFA file: \(reason); "
+          + "choose another SOFA file (SimpleFreeFieldHRIR)"
       case .refused(let path, let check):
         "the HRTF set '\(path)' cannot be used: \(check)"
       case .timedOut(let path, let seconds):
-        "reading the HRTF set '\(path)' took longer than \(seconds) s and was stopped; "
+        "reading the HRTF set '\(path)' took longer than "
+          + "\(decimal(seconds, digits: seconds == seconds.rounded() ? 0 : 1)) s and was stopped; "
           + "the file may be damaged or malicious, so choose another one"
       case .crashed(let path, let signal):
         "the file '\(path)' crashed the SOFA reader (signal \(signal)); "
