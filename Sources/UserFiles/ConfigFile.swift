@@ -26,7 +26,7 @@ public enum ConfigFile {
     for (name, word) in sinks.sorted(by: { $0.key < $1.key }) where !words.contains(word) {
       throw UserFileError(
         path: path,
-        reason: "the value '\(word)' of '\(name)' in 'sinks' must be one of "
+        reason: "in 'sinks', '\(name)' is '\(word)', but must be one of "
           + words.joined(separator: ", "))
     }
     return sinks
@@ -48,7 +48,7 @@ public enum ConfigFile {
     let stem = try JSONFile.decode(AirPodsEntry.self, bytes, path: path).airpods?.stem ?? "none"
     guard ["recentre", "none"].contains(stem) else {
       throw UserFileError(
-        path: path, reason: "the value '\(stem)' of 'airpods.stem' must be recentre or none")
+        path: path, reason: "'airpods.stem' is '\(stem)', but must be recentre or none")
     }
     return stem
   }
@@ -81,7 +81,7 @@ public enum ConfigFile {
       guard let text = value.text else {
         throw UserFileError(
           path: path,
-          reason: "the value of '\(name)' must be text, a number, true, false or a list of numbers")
+          reason: "'\(name)' must be text, a number, true, false or a list of numbers")
       }
       texts[name] = text
     }

@@ -143,7 +143,7 @@ private struct LineScanner {
     guard let frequency else { throw Reason("Fc is missing") }
     let needsGain = isShelf || kind == .peak
     guard let gain = needsGain ? gain : 0 else { throw Reason("the gain is missing") }
-    guard kind != .peak || quality != nil else { throw Reason("Q is missing") }
+    guard kind != .peak || quality != nil else { throw Reason("Q or BW is missing") }
     let usual =
       isShelf
       ? ParametricFilter.quality(ofSlope: slope.map { $0 / 12 } ?? 0.9, gain: gain)

@@ -38,8 +38,8 @@ import Testing
 
   @Test(arguments: [
     (#"{"gian": 6}"#, "config.json: 'play' and 'render' have no option 'gian'"),
-    (#"{"gain": 99}"#, "config.json: the value '99' of 'gain' must be a number from -120 to 40"),
-    (#"{"layout": "5.9"}"#, "config.json: the value '5.9' of 'layout' must be auto"),
+    (#"{"gain": 99}"#, "config.json: 'gain' is '99', but must be a number from -120 to 40"),
+    (#"{"layout": "5.9"}"#, "config.json: 'layout' is '5.9', but must be auto"),
   ])
   func invalidDefaultsGiveAOneLineError(config: String, reason: String) throws {
     let run = try render(config, []).run

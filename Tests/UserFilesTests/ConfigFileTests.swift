@@ -63,22 +63,22 @@ import Testing
   @Test(arguments: [
     (#"{"ordr": 3}"#, "'play' and 'render' have no option 'ordr'; did you mean 'order'?"),
     (#"{"json": true}"#, "'play' and 'render' have no option 'json'"),
-    (#"{"order": 8}"#, "the value '8' of 'order' must be a whole number from 1 to 7"),
-    (#"{"order": "x"}"#, "the value 'x' of 'order' must be a whole number from 1 to 7"),
+    (#"{"order": 8}"#, "'order' is '8', but must be a whole number from 1 to 7"),
+    (#"{"order": "x"}"#, "'order' is 'x', but must be a whole number from 1 to 7"),
     (
       #"{"decoder": "magl"}"#,
-      "the value 'magl' of 'decoder' must be one of magls, ls, magls-cov, direct, "
+      "'decoder' is 'magl', but must be one of magls, ls, magls-cov, direct, "
         + "parametric; did you mean 'magls'?"
     ),
-    (#"{"limiter": 1}"#, "the value '1' of 'limiter' must be one of on, off"),
-    (#"{"output": "a"}"#, "the value 'a' of 'output' must be one of auto, pulse, pipewire"),
+    (#"{"limiter": 1}"#, "'limiter' is '1', but must be one of on, off"),
+    (#"{"output": "a"}"#, "'output' is 'a', but must be one of auto, pulse, pipewire"),
     (
       #"{"order": null}"#,
-      "the value of 'order' must be text, a number, true, false or a list of numbers"
+      "'order' must be text, a number, true, false or a list of numbers"
     ),
     (
       #"{"order": {"a": 1}}"#,
-      "the value of 'order' must be text, a number, true, false or a list of numbers"
+      "'order' must be text, a number, true, false or a list of numbers"
     ),
     (#"["order"]"#, "it is not a JSON object"), (#"{"order": "#, "it is not valid JSON"),
     ("", "it is not valid JSON"),

@@ -75,7 +75,7 @@ extension OptionDefaults.Problem: CustomStringConvertible {
     case .needsCommandLine(let name):
       "'\(name)' cannot have a default; give it on the command line"
     case .badValue(let text, let name, let expectation, let near):
-      "the value \(UsageError.quoted(text)) of '\(name)' must be \(expectation)"
+      "'\(name)' is \(UsageError.quoted(text)), but must be \(expectation)"
         + (near.map { "; did you mean '\($0)'?" } ?? "")
     }
   }

@@ -21,7 +21,7 @@ package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -
   // Only the engine knows all layouts, so the value is checked here.
   do throws(MediaError) { _ = try LayoutOption(result[Options.layout]) } catch {
     throw CommandFailure(
-      "\(folder.configPath): the value '\(result[Options.layout].withoutControls)' of 'layout'"
+      "\(folder.configPath): 'layout' is '\(result[Options.layout].withoutControls)', but"
         + " must be \(LayoutOption.names.joined(separator: ", "))"
         + " or a list of loudspeakers such as FL+FR+LFE")
   }

@@ -27,7 +27,7 @@ extension RoutePolicy {
     if let choice = Choice(rawValue: text) { return choice }
     let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
     throw UserFileError(
-      path: folder.configPath, reason: "the value '\(text)' of '\(name)' must be one of \(words)")
+      path: folder.configPath, reason: "'\(name)' is '\(text)', but must be one of \(words)")
   }
 
   /// Returns the settings for individual sinks in `config.json`; the keys are the sound server's
