@@ -19,7 +19,7 @@ extension CommandSpecification {
     switch name {
     case .play:
       [
-        CommandExample("play concert.opus", "Play with the first head tracker that is found."),
+        CommandExample("play concert.opus", "Play with a head tracker if one is connected."),
         CommandExample(
           "play film.mka --sink headset --hrtf mine.sofa",
           "Choose the output device and the HRTF set."),

@@ -17,15 +17,15 @@ extension Options {
   public static let input = CommandOption<InputArgument>(
     "input", "ID|auto", .input, default: .auto, shown: "auto",
     help: """
-      Input to record, by the ID that 'stillstage inputs' lists. 'auto' is the remembered input. \
-      If that is missing, it is the default, or another input if the default is a monitor.
+      Input to record, by the ID that 'stillstage inputs' lists. 'auto' is the remembered input \
+      or, without it, the server's default, or another input if that default is a monitor.
       """)
   public static let recordGain = CommandOption<Double>(
     "gain", "DB", .number(-60...60), default: 0, shown: "0",
-    help: "Gain in decibels. A gain of 0 leaves every sample unchanged.")
+    help: "Gain in decibels.")
   public static let recordRate = CommandOption<Int?>(
     "rate", "HZ", .integer(8000...384_000), shown: "the input's rate",
-    help: "Sample rate of the recording. At the input's own rate, nothing is resampled.")
+    help: "Sample rate of the recording.")
   public static let microphoneFormat = CommandOption<String>(
     "mic-format", "auto|mono|stereo|ambix|fuma|a-format[:MIC]",
     .suggested(["auto", "mono", "stereo", "ambix", "fuma", "a-format"]), default: "auto",

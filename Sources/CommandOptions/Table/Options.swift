@@ -222,8 +222,8 @@ public enum Options {
     "route", "auto|headphones|speakers", .words, default: .auto, shown: "auto",
     help: """
       Type of the output. Without '--speakers', headphones and outputs of an unknown type get \
-      binaural sound, and loudspeakers get plain stereo. 'auto' uses what the sound server \
-      reports, such as the port type and the form factor.
+      binaural sound, and loudspeakers get plain stereo. 'auto' uses the type that config.json \
+      sets for the output, or else what the sound server reports, such as the form factor.
       """)
   public static let latency = CommandOption<LatencyChoice>(
     "latency", "auto|MS", .latency(5...2000), default: .auto, shown: "auto",
@@ -231,8 +231,9 @@ public enum Options {
   public static let rewrite = CommandOption<RewriteChoice>(
     "rewrite", "auto|on|off", .words, default: .auto, shown: "auto",
     help: """
-      Rewriting of queued sound when the head moves, so that a turn is audible at once: 'auto' \
-      rewrites unless the output reads too far ahead, 'on' always, 'off' never.
+      Rewriting of the sound in the server's queue when the head moves, so that a turn is audible \
+      sooner: 'auto' rewrites unless the output reads too far ahead, 'on' rewrites even then, \
+      'off' does not rewrite.
       """)
   public static let renderTarget = CommandOption<RenderTarget>(
     "to", "FORMAT", .words, default: .binaural, shown: "binaural",

@@ -31,8 +31,8 @@ extension Program {
   static let record = CommandSpecification(
     name: .record, summary: "Record an input to a file, and report any lost sound.",
     discussion: """
-      Records an input of the sound server. Gaps are filled with silence and reported, so that the \
-      length of the recording equals the time, apart from pauses. Keys: q stops, space pauses and \
+      Records an input of the sound server. Gaps are filled with silence and reported, so that \
+      the sound after a gap keeps its place in time. Keys: q stops, space pauses and \
       resumes, n changes to the next input, + and - change the gain. Media keys and headset \
       buttons pause, resume, stop and change to the next input.
       """,

@@ -30,8 +30,8 @@ public enum Program {
   private static let play = CommandSpecification(
     name: .play, summary: "Play with head tracking.",
     discussion: """
-      Plays over headphones. The head tracker turns the stage against the head's motion, so that \
-      the stage stands still in the room.
+      Plays a file or an HLS presentation. Over headphones, a head tracker turns the stage against \
+      the head's motion, so that the stage stands still in the room.
       """,
     arguments: [Arguments.input],
     options: [
@@ -50,7 +50,8 @@ public enum Program {
     name: .render, summary: "Render to a WAV file with the engine of 'play'.",
     discussion: """
       Renders with the engine of 'play' to a 32-bit float WAV file, offline, for a head that keeps \
-      still or moves as recorded. The same input and options give the same bytes.
+      still or moves as recorded. On the same computer, the same input and \
+      options give the same bytes.
       """,
     arguments: [Arguments.input],
     options: [
@@ -86,8 +87,8 @@ public enum Program {
   private static let routes = CommandSpecification(
     name: .routes, summary: "List the outputs and how each plays multichannel sound.",
     discussion: """
-      Lists the sound server's outputs with their ports, the type that is assumed for each, and \
-      whether and why multichannel sound is rendered spatially there.
+      Lists the sound server's outputs with their ports, and shows how each plays multichannel \
+      sound and why.
       """,
     arguments: [], options: [Options.soundServer.specification, Options.json.specification])
 
@@ -214,9 +215,9 @@ public enum Program {
   private static let benchSpeakers = CommandSpecification(
     name: .benchSpeakers, summary: "Measure the crosstalk cancellation for loudspeakers.",
     discussion: """
-      Measures how well each loudspeaker's sound is cancelled at the opposite ear, with \
-      '--speakers' and without, and how this changes the timbre and the level. Measures a head in \
-      its place, shifted and turned, with the default HRTF set and with a rigid sphere.
+      Measures the separation and the timbre of the sound at the ears with and without crosstalk \
+      cancellation, and the boost that cancellation needs: for a head in its place, shifted and \
+      turned, with the default HRTF set and with a rigid sphere.
       """,
     arguments: [],
     options: [
@@ -260,10 +261,9 @@ public enum Program {
     name: .calibrate, summary: "Calibrate a head tracker and save the result.",
     discussion: """
       Asks the listener to keep the tracker still, then to look ahead, up and to the left. Saves \
-      the result (the tracker's axes relative to the head, its rate and, for raw samples, the \
-      gyroscope's bias and the sensors' noise) in the user's folder, under the tracker's \
-      vendor ID, product ID and serial number. Commands that use the tracker apply the result from \
-      then on.
+      the result, such as the tracker's axes relative to the head and the gyroscope's bias, in the \
+      user's folder, under the tracker's vendor ID, product ID and serial number. Commands that \
+      use the tracker apply the result from then on.
       """,
     arguments: [Arguments.calibratedTracker],
     options: [Options.dryRun.specification, Options.json.specification])
