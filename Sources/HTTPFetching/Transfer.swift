@@ -164,10 +164,11 @@ final class Transfer: Sendable {
     guard let error = error as? URLError else { return .connection("\(error)") }
     switch error.code {
     case .timedOut: return .timedOut(seconds: Double(monotonic_nanoseconds() - state.latest) * 1e-9)
-    case .networkConnectionLost, .badServerResponse: return .connection("the connection was lost")
+    case .networkConnectionLost: return .connection("the connection was lost")
+    case .badServerResponse: return .connection("the server's answer is invalid")
     case .cannotConnectToHost:
       return .connection("the host refuses the connection or cannot be reached")
-    case .cannotFindHost, .dnsLookupFailed: return .connection("the host is unknown")
+    case .cannotFindHost, .dnsLookupFailed: return .connection("the host was not found")
     case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
       .serverCertificateHasUnknownRoot:
       return .connection(

@@ -29,7 +29,7 @@ extension NamedSetting {
 }
 
 /// A hint for the user: how to permit a presentation to read files outside its folder.
-package let rootRemedy = "with --root, name a folder that contains both"
+package let rootRemedy = "with --root, name a folder that contains all files of the presentation"
 
 extension SoundOpeningError {
   /// The message for the user, which names settings by their options.

@@ -112,7 +112,7 @@ extension FetchError: CustomStringConvertible {
     case .refused(let refusal): refusal.description
     case .status(let code, _): "the server answered with status \(code)"
     case .missing(let reason): reason
-    case .timedOut(let seconds): "no answer within \(Int(seconds.rounded(.up))) s"
+    case .timedOut(let seconds): "the request timed out (limit: \(Int(seconds.rounded(.up))) s)"
     case .connection(let reason): reason
     case .tooLong(let limit): "it is larger than \(limit >> 20) MB"
     case .tooShort(let expected, let got): "it ended after \(got) of \(expected) bytes"

@@ -135,7 +135,7 @@ extension PlaylistLoader {
       let place = try self.address(of: rendition.uri, in: address)
       let loaded = try load(place, variables: playlist.variables, goesOn: goesOn)
       guard let loaded, case .media(let media) = loaded.playlist else {
-        throw .nothing(address: place.description, reason: "it contains no segments")
+        throw .nothing(address: place.description, reason: "it is not a media playlist")
       }
       return .init(rendition: rendition, playlist: media, address: loaded.address)
     } catch { throw .presentation(error) }

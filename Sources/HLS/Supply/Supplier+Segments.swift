@@ -124,7 +124,8 @@ extension Supplier {
     {
       return change.reason.text
     }
-    return rendition > before ? "the connection became faster" : "the connection became slower"
+    return rendition > before
+      ? "the connection allows a higher bit rate" : "the connection requires a lower bit rate"
   }
 
   // MARK: Failures
