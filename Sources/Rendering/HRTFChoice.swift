@@ -49,7 +49,7 @@ public struct HRTFChoice: Sendable {
     } catch { throw PlaybackError(error) }
     guard let found = HRTFLocator().defaultPath() else {
       set = RigidSphereHead().hrtfSet(sampleRate: 48000)
-      notes = ["libmysofa's default.sofa is not installed; the built-in rigid-sphere head is used"]
+      notes = ["libmysofa's default.sofa was not found; the built-in rigid-sphere head is used"]
       return
     }
     do throws(HRTFError) {

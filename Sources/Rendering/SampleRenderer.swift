@@ -183,7 +183,7 @@ public final class SampleRenderer: @unchecked Sendable {
   public func render(_ samples: [Float], headPose: Quaternion = .identity) -> [Float] {
     precondition(
       samples.count.isMultiple(of: channels),
-      "\(samples.count) samples do not fill frames of \(channels) channels")
+      "\(samples.count) samples are not a whole number of \(channels)-channel frames")
     return samples.withUnsafeBufferPointer {
       render($0.baseAddress, frames: samples.count / channels, headPose)
     }

@@ -100,7 +100,8 @@ public enum MultichannelOffer: Sendable, Equatable, CustomStringConvertible {
   package func text(naming name: (NamedSetting) -> String) -> String {
     switch self {
     case .track(let number, let layout):
-      "track \(number) of the file is \(layout.name); choose it with \(name(.track)) \(number)"
+      "track \(number) of the file has the layout \(layout.name); "
+        + "choose it with \(name(.track)) \(number)"
     case .fewerRestrictions:
       "remove the settings that restrict the presentation to stereo "
         + "(\(name(.preference)), \(name(.maximumBitRate)))"

@@ -129,6 +129,8 @@ import Testing
       return
     }
     #expect(layout.name.contains("5.1"))
-    #expect(offer?.description == "track 2 of the file is \(layout.name); choose it with track 2")
+    #expect(
+      offer?.description
+        == "track 2 of the file has the layout \(layout.name); choose it with track 2")
   }
 }
