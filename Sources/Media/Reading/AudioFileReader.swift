@@ -184,8 +184,8 @@ extension AudioFileReader {
   private func noteSkippedTracks() {
     for skipped in tracks where !skipped.isDecodable {
       let detail =
-        "audio track \(skipped.number) is not played because "
-        + "\(skipped.problem?.description ?? ""); track \(track.number) is played instead"
+        "audio track \(skipped.number) cannot be played: "
+        + "\(skipped.problem?.description ?? ""); track \(track.number) is played"
       decoder.warnings.add(.trackSkipped, at: 0, detail: detail)
     }
   }

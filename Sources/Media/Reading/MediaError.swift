@@ -82,7 +82,7 @@ extension MediaError: CustomStringConvertible {
       "\(printable(path)): audio track \(track) cannot be played: \(problem); convert it first"
     case .noSuchTrack(let path, let track, let count):
       "\(printable(path)): has no audio track \(track); "
-        + (count == 1 ? "its only track is 1" : "choose from 1 to \(count)")
+        + (count == 1 ? "its only audio track is track 1" : "choose from 1 to \(count)")
     case .outputRate(let rate):
       "cannot resample to \(rate) Hz; choose \(AudioTrack.sampleRates.lowerBound) to "
         + "\(AudioTrack.sampleRates.upperBound) Hz"

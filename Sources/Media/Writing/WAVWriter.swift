@@ -122,7 +122,7 @@ extension WAVWriter {
   public func write(interleaved samples: [Float]) throws(MediaError) {
     precondition(
       samples.count.isMultiple(of: channels),
-      "\(samples.count) samples do not fill frames of \(channels) channels")
+      "\(samples.count) samples are not a whole number of \(channels)-channel frames")
     let count = samples.count / channels
     let memory = UnsafeMutablePointer<Float>.allocate(capacity: max(1, samples.count))
     let planes = UnsafeMutablePointer<UnsafeMutablePointer<Float>>.allocate(capacity: channels)
