@@ -79,7 +79,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   func append(_ samples: UnsafeBufferPointer<Float>) throws(RecordingError) {
     precondition(
       samples.count.isMultiple(of: format.channels),
-      "\(samples.count) samples do not fill frames of \(format.channels) channels")
+      "\(samples.count) samples are not a whole number of \(format.channels)-channel frames")
     if let failure { throw failure }
     guard !isFinished else { return }
     var done = 0

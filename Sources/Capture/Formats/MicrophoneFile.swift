@@ -66,7 +66,7 @@ public struct MicrophoneFile: Sendable, Equatable {
       }
       guard Capsule.areTetrahedron(capsules) else {
         throw failure(
-          "'capsules' must be four corners of a tetrahedron, such as flu, frd, bld and bru")
+          "'capsules' must be the corners of a regular tetrahedron, such as flu, frd, bld and bru")
       }
       var microphone = TetrahedralMicrophone(capsules: capsules)
       if let radius = content.radius { microphone.radius = radius / 1000 }
