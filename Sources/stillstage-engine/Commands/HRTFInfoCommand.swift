@@ -63,7 +63,7 @@ private func contentRows(_ content: HRTFSummary.Content) -> [[String]] {
     ],
     ["radius", "\(decimal(content.radius, 2)) m"],
     ["delays", delays ?? "none"],
-    ["channel 0", "\(content.trueChannelZero) ear, from the levels (\(declared))"],
+    ["channel 0", "\(content.trueChannelZero) ear (\(declared))"],
     ["energy ratio", "\(decimal(content.energyRatio, 1)), largest to smallest response"],
     ["diffuse-field level", "\(decimal(content.diffuseFieldLevelDecibels, 2)) dB"],
   ]

@@ -54,7 +54,7 @@ func inputsChooseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let id = command[Arguments.chosenInputID]
   guard id != "none" else {
     try InputStore().remember(nil)
-    return try printOutput("No input is remembered; recordings use the default input.\n")
+    return try printOutput("No input is remembered.\n")
   }
   let input = try namedInput(id, among: try currentInputs())
   try InputStore().remember(input.name)

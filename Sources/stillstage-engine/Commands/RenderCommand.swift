@@ -115,7 +115,8 @@ private func note(
   events.write("loudness", values)
   if let peak, peak > -1, !command[Options.limiter] {
     printNote(
-      "the true peak will be \(decimal(peak, 1)) dBTP; --limiter on limits it to -1 dBTP")
+      "the true peak of the binaural sound is \(decimal(peak, 1)) dBTP; "
+        + "--limiter on limits it to -1 dBTP")
   }
 }
 

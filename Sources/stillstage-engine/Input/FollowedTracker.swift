@@ -61,8 +61,8 @@ final class TrackerEvents: Sendable {
     case .lost(let tracker): "\(tracker.name) (\(tracker.id)) was disconnected; waiting for it"
     case .discontinuity: "the tracker's reference frame jumped; the yaw is kept"
     case .recentered: "the tracker's button recentred the stage"
-    case .worn(true): "the earphones are worn"
-    case .worn(false): "the earphones are out; the pose is held"
+    case .worn(true): "the earphones are being worn"
+    case .worn(false): "the earphones are not being worn; the pose is held"
     case .failed(let error): error.description
     }
   }

@@ -226,7 +226,7 @@ final class RecordSession {
     try drawPicture()
     if Signals.received != nil { throw .interrupted }
     if command[Options.onLoss] == .stop, status.state == .finished, queue.hasLost {
-      throw CommandFailure("the input or the sound server was lost, which ended the recording")
+      throw CommandFailure("the recording ended because the input or the sound server was lost")
     }
   }
 

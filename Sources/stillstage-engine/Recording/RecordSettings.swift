@@ -61,8 +61,8 @@ struct RecordSettings {
     let input = try chosen(among: inputs)
     if let wrong = selection?.first(where: { $0 >= input.channelCount }) {
       throw .usage(
-        "the input '\(input.name)' has no channel \(wrong + 1); choose '--channels' from 1 to "
-          + "\(input.channelCount)")
+        "the input '\(input.name)' has no channel \(wrong + 1); choose channels from 1 to "
+          + "\(input.channelCount) with '--channels'")
     }
     let count = selection?.count ?? input.channelCount
     guard let microphone else {
@@ -71,8 +71,8 @@ struct RecordSettings {
         count == 4
           ? "four channels would be recorded from '\(input.name)'; say what they are with "
             + "'--mic-format' ambix, fuma or a-format, or choose other channels with '--channels'"
-          : "\(count) channels would be recorded from '\(input.name)'; choose those of the "
-            + "microphone with '--channels', and their meaning with '--mic-format'")
+          : "\(count) channels would be recorded from '\(input.name)'; select the "
+            + "microphone's channels with '--channels', and say what they are with '--mic-format'")
     }
     guard microphone.channelCount == count else {
       throw .usage(
@@ -177,8 +177,8 @@ struct RecordSettings {
     if words.count == 4, capsules.count == 4 {
       guard Capsule.areTetrahedron(capsules) else {
         throw .usage(
-          "the capsules \(text) are not the corners of a tetrahedron; name four that are, such as "
-            + "flu,frd,bld,bru")
+          "the capsules \(text) are not the corners of a regular tetrahedron; name four "
+            + "that are, such as flu,frd,bld,bru")
       }
       return TetrahedralMicrophone(capsules: capsules)
     }

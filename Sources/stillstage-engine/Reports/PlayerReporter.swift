@@ -175,7 +175,10 @@ final class PlayerReporter {
     case .discontinuity: events.write("tracker-jump")
     case .recentered: events.write("tracker-recentre")
     case .worn(let isWorn):
-      say(isWorn ? "the earphones are worn" : "the earphones are out; the stage holds its pose")
+      say(
+        isWorn
+          ? "the earphones are being worn"
+          : "the earphones are not being worn; the stage holds its pose")
       events.write(isWorn ? "tracker-worn" : "tracker-removed")
       if pausesOnRemoval { pause(whileOut: !isWorn) }
     case .failed(let error):
