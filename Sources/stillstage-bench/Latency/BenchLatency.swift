@@ -19,7 +19,8 @@ struct LatencyReport: Codable {
 /// Runs `stillstage bench latency`.
 func benchLatencyCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let picture = try chartPath(command)
-  guard fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE != O_RDONLY else {
+  let flags = fcntl(STDOUT_FILENO, F_GETFL)
+  guard flags >= 0, flags & O_ACCMODE != O_RDONLY else {
     throw CommandFailure("cannot write to standard output: it is closed or open only for reading")
   }
   if command[Options.manual] { return try manualLatencyCommand(command, picture: picture) }

@@ -82,8 +82,8 @@ extension ChainFigures {
     text += "underruns: \(underruns); queue granted: \(decimal(grantedQueueMilliseconds, 1))\n"
     if setting.output == .rewritten {
       text += """
-        rewriting \(rewriting): \(rewrites) rewrites, \(lostRewriteHeads) of them too late for \
-        their beginning, and \(lateRewrites) more too late to be written; \
+        rewriting \(rewriting): \(rewrites) rewrites, \(lostRewriteHeads) of which lost their \
+        beginning; \(lateRewrites) more came too late to be written; \
         margin at the end: \(decimal(rewriteMarginMilliseconds, 1))
 
         """
