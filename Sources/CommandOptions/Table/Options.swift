@@ -173,7 +173,7 @@ public enum Options {
   public static let record = CommandOption<String?>(
     "record", "FILE.csv", .file,
     help: """
-      File to write every sample to: t[,gx,gy,gz,ax,ay,az[,mx,my,mz]],w,x,y,z in s, rad/s, m/s2 \
+      File to write the samples to: t[,gx,gy,gz,ax,ay,az[,mx,my,mz]],w,x,y,z in s, rad/s, m/s2 \
       and microtesla.
       """)
   public static let raw = CommandOption<String?>(
@@ -197,8 +197,8 @@ public enum Options {
   public static let keepFront = CommandOption<Bool>(
     flag: "keep-front",
     help: """
-      Save the tracker's front for the next session, except that of a network tracker. Useful for \
-      trackers with a stable north.
+      Save the tracker's front for the next session, but not for a network tracker and not with \
+      '--device-tracker'. Useful for trackers with a stable north.
       """)
   public static let mode = CommandOption<StageModeChoice>(
     "mode", "MODE", .words, default: .tracked, shown: "tracked",
@@ -311,9 +311,8 @@ public enum Options {
   public static let renditions = CommandOption<RenditionsChoice>(
     "renditions", "all|best|NAME,...", .renditions, default: .best, shown: "best",
     help: """
-      Renditions to fetch: 'best' for the richest multichannel one that can be decoded and the \
-      richest stereo one with a lower bit rate, 'all' for all audio renditions, or names, \
-      separated by commas.
+      Renditions to fetch: 'best' for one multichannel and one stereo rendition, the best that can \
+      be decoded, 'all' for all audio renditions, or names, separated by commas.
       """)
 
   // MARK: Measurements
