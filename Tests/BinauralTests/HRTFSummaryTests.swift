@@ -74,7 +74,7 @@ struct HRTFSummaryTests {
     let summary = try HRTFSummary(path: defaultSofa())
     #expect(summary.isUsable)
     #expect(summary.content?.elevations.lowerBound.rounded() == -40)
-    #expect(summary.reasons == ["some directions have no measurement within 50 degrees"])
+    #expect(summary.reasons == ["some directions have no measurement within about 50 degrees"])
   }
 
   @Test("Numbers are rounded to the given digits")

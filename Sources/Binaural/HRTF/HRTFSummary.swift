@@ -94,7 +94,8 @@ public struct HRTFSummary: Sendable, Equatable {
 
   private static func gapNotes(_ content: Content?) -> [String] {
     guard let gap = content?.largestGapDegrees, gap > 30 else { return [] }
-    return ["some directions have no measurement within \(decimal(gap, digits: 0)) degrees"]
+    let limit = decimal(gap, digits: 0)
+    return ["some directions have no measurement within about \(limit) degrees"]
   }
 }
 
