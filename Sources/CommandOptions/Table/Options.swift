@@ -311,8 +311,8 @@ public enum Options {
   public static let renditions = CommandOption<RenditionsChoice>(
     "renditions", "all|best|NAME,...", .renditions, default: .best, shown: "best",
     help: """
-      Renditions to fetch: 'best' for one multichannel and one stereo rendition, the best that can \
-      be decoded, 'all' for all audio renditions, or names, separated by commas.
+      Renditions to fetch: 'best' (the best multichannel one and the best stereo one that can be \
+      decoded), 'all' (all audio renditions), or names, separated by commas.
       """)
 
   // MARK: Measurements

@@ -50,8 +50,8 @@ public enum Program {
     name: .render, summary: "Render to a WAV file with the engine of 'play'.",
     discussion: """
       Renders with the engine of 'play' to a 32-bit float WAV file, offline, for a head that keeps \
-      still or moves as recorded. On the same computer, the same input and \
-      options give the same bytes.
+      still or moves as recorded. On the same computer, the same input and options \
+      give the same bytes.
       """,
     arguments: [Arguments.input],
     options: [
@@ -215,9 +215,9 @@ public enum Program {
   private static let benchSpeakers = CommandSpecification(
     name: .benchSpeakers, summary: "Measure the crosstalk cancellation for loudspeakers.",
     discussion: """
-      Measures the separation and the timbre of the sound at the ears with and without crosstalk \
-      cancellation, and the boost that cancellation needs: for a head in its place, shifted and \
-      turned, with the default HRTF set and with a rigid sphere.
+      Measures the separation between the ears and the colouration of the sound, with and without \
+      crosstalk cancellation, and the boost that cancellation needs. The head is in its place, \
+      shifted and turned; the HRTF sets are the default one and a rigid sphere.
       """,
     arguments: [],
     options: [
