@@ -178,7 +178,7 @@ final class PlayerReporter {
       say(
         isWorn
           ? "the earphones are being worn"
-          : "the earphones are not being worn; the stage holds its pose")
+          : "the earphones are not being worn; the pose is held")
       events.write(isWorn ? "tracker-worn" : "tracker-removed")
       if pausesOnRemoval { pause(whileOut: !isWorn) }
     case .failed(let error):
