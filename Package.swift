@@ -271,7 +271,7 @@ let tests: [Target] = [
     name: "RealtimeSafetyTests",
     dependencies: [
       "CAllocationCounter", "CRealtime", "Ambisonics", "Binaural", "Geometry", "HeadTracking",
-      "Playback", "SoundSources", "Rendering", "SignalProcessing", "TestSupport",
+      "Playback", "SoundSources", "Rendering", "SignalProcessing", "Surround", "TestSupport",
     ]),
 ]
 

@@ -39,6 +39,8 @@ public final class Renderer: @unchecked Sendable {
     public static let linear = Finish(gain: 1, isRamped: false, isLimited: false)
     /// A fade-in at every start and a true peak of at most -1 dBTP, for listening.
     public static let safe = Finish(gain: 1, isRamped: true, isLimited: true)
+    /// A true peak of at most -1 dBTP, for sound that other programs start and end.
+    public static let live = Finish(gain: 1, isRamped: false, isLimited: true)
 
     public init(gain: Float, isRamped: Bool, isLimited: Bool) {
       self.gain = gain

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import Ambisonics
+package import Ambisonics
 package import Binaural
 package import Rendering
-private import Surround
+package import Surround
 
 /// Returns a source with the processing that precedes rendering, which is the same for `play` and
 /// `render`.
@@ -43,7 +43,7 @@ private func preparedRun(
 extension RenderSettings {
   /// Returns the settings that upmix a source with this layout to 5.1; nil if the source is not
   /// upmixed.
-  fileprivate func upmixSettings(for layout: ChannelLayout) -> UpmixSettings? {
+  package func upmixSettings(for layout: ChannelLayout) -> UpmixSettings? {
     guard layout == .stereo else { return nil }
     return switch upmix {
     case .on: UpmixSettings()

@@ -6,6 +6,7 @@ import CRealtime
 import Geometry
 import HeadTracking
 import SignalProcessing
+import Surround
 import TestSupport
 import Testing
 
@@ -92,6 +93,43 @@ import Testing
       times: [0, 0.1], poses: [.identity, Quaternion(w: 0.8, x: 0, y: 0, z: 0.6)])
     let live = LiveFeed(isRecorded ? .recorded(trajectory) : HeadToStageSource.Origin.none)
     live.expectSafe(turns: 20) {}
+  }
+
+  /// The sound of a virtual sink, with and without the upmix, through silence and back.
+  @Test(arguments: [false, true])
+  func liveSoundIsRealtimeSafe(isUpmixed: Bool) {
+    let ear = [[Float]](repeating: [Float](repeating: 0.1, count: 256), count: 36)
+    let renderer = Renderer(
+      layout: Upmixer.layout,
+      filters: BinauralFilters(order: 5, sampleRate: 48_000, left: ear, right: ear), busOrder: 5,
+      blockFrames: 256, mode: .spatial, finish: .safe)
+    let poses = HeadPoseSource()
+    let live = LiveRenderer(
+      renderer: renderer, head: HeadToStageSource(.source(poses)),
+      upmix: isUpmixed ? .lowLatency : nil)
+    let samples = (0..<1_024 * live.channels).map { Float(($0 * 13) % 31) / 31 - 0.5 }
+    var output = [Float](repeating: 0, count: 2 * 1_024)
+    var time = monotonic_nanoseconds()
+    for turn in 0..<60 {
+      let frames = [256, 128, 1_024, 17][turn % 4]
+      poses.push(
+        HeadSample(
+          time: time, headToWorld: YawPitchRoll(yaw: Double(turn), pitch: 0, roll: 0).quaternion,
+          angularVelocity: SIMD3(0, 0, 2)))
+      let isSilent = (20..<50).contains(turn)
+      samples.withUnsafeBufferPointer { samples in
+        output.withUnsafeMutableBufferPointer { output in
+          expectRealtimeSafe {
+            live.render(
+              isSilent ? nil : samples.baseAddress, into: output.baseAddress!, frames: frames,
+              time: time)
+          }
+        }
+      }
+      time += Int64(frames) * 1_000_000_000 / 48_000
+      if turn == 49 { #expect(live.isSilent) }
+    }
+    #expect(!live.isSilent)
   }
 }
 

@@ -47,6 +47,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   private let rendered = SequenceRing(blank: Quaternion.identity)
   private let used = SequenceRing(blank: SampleUse())
   private let observers = Mutex<[Observer]>([])
+  /// The sources that get everything that this source gets.
+  private let branches = Mutex<[HeadPoseSource]>([])
 
   public init() {
     reader = .allocate(capacity: 1)
@@ -61,6 +63,18 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     used.deallocate()
   }
 
+  /// Returns a new source of the same poses for another renderer. It gets all later samples and
+  /// announcements of this source; its prediction is its own.
+  public func branch() -> HeadPoseSource {
+    let branch = HeadPoseSource()
+    branches.withLock { $0.append(branch) }
+    return branch
+  }
+
+  private func forEachBranch(_ body: (HeadPoseSource) -> Void) {
+    for branch in branches.withLock({ $0 }) { body(branch) }
+  }
+
   /// Takes a sample from the tracker. A sample that is not a rotation, or not newer than the
   /// previous one, is ignored and counted as rejected.
   ///
@@ -68,6 +82,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   @discardableResult
   public func push(_ sample: HeadSample) -> Bool {
     defer { tellObservers() }
+    forEachBranch { $0.push(sample) }
     return producer.withLock { producer in
       let breaks = producer.stage.conditioner.breaks
       guard var pose = producer.stage.condition(sample) else {
@@ -96,6 +111,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// Counts a rejected report: one from which no sample can be made.
   public func reject() {
     producer.withLock { $0.rejected += 1 }
+    forEachBranch { $0.reject() }
   }
 
   /// Announces that the next sample is in a new reference frame, unrelated to the previous one, for
@@ -103,11 +119,13 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// faces in that sample, or the one set by `keepFront(_:)`.
   public func beginReference() {
     producer.withLock { $0.stage.beginReference() }
+    forEachBranch { $0.beginReference() }
   }
 
   /// Announces that the next sample follows a pause, in the same reference frame as before.
   public func resumeReference() {
     producer.withLock { $0.stage.resumeReference() }
+    forEachBranch { $0.resumeReference() }
   }
 
   // MARK: The front
@@ -116,18 +134,25 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// only). The move takes 0.4 s.
   public func recenter() {
     producer.withLock { $0.stage.recenter() }
+    forEachBranch { $0.recenter() }
   }
 
   public var levelsOnRecenter: Bool {
     get { producer.withLock { $0.stage.levelsOnRecenter } }
-    set { producer.withLock { $0.stage.levelsOnRecenter = newValue } }
+    set {
+      producer.withLock { $0.stage.levelsOnRecenter = newValue }
+      forEachBranch { $0.levelsOnRecenter = newValue }
+    }
   }
 
   /// Whether the yaw drift of the tracker is corrected: while the head rests near the front, the
   /// front moves towards the direction that the head faces, inaudibly slowly. The default is true.
   public var takesDriftBack: Bool {
     get { producer.withLock { $0.stage.isRecentring } }
-    set { producer.withLock { $0.stage.isRecentring = newValue } }
+    set {
+      producer.withLock { $0.stage.isRecentring = newValue }
+      forEachBranch { $0.takesDriftBack = newValue }
+    }
   }
 
   /// The yaw of the front in the tracker's own world, in radians; nil before the first sample and
@@ -141,6 +166,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   ///   not finite removes the setting.
   public func keepFront(_ yaw: Double) {
     producer.withLock { $0.stage.keptFront = yaw.isFinite ? yaw : nil }
+    forEachBranch { $0.keepFront(yaw) }
   }
 
   // MARK: The device
@@ -150,15 +176,18 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// - Returns: true if the reference frame of the device's tracker jumped before the sample.
   @discardableResult
   func pushDevice(_ sample: HeadSample) -> Bool {
-    producer.withLock { $0.stage.device.push(sample) }
+    forEachBranch { $0.pushDevice(sample) }
+    return producer.withLock { $0.stage.device.push(sample) }
   }
 
   func beginDeviceReference() {
     producer.withLock { $0.stage.device.beginReference() }
+    forEachBranch { $0.beginDeviceReference() }
   }
 
   func resumeDeviceReference() {
     producer.withLock { $0.stage.device.resumeReference() }
+    forEachBranch { $0.resumeDeviceReference() }
   }
 
   // MARK: The renderer's side

@@ -13,8 +13,8 @@ package struct VirtualSinkConfiguration: Sendable, Equatable {
   /// The delay of the render callback [frames], which is part of the latency that the server
   /// reports to programs.
   package var delayFrames = 0
-  /// The stream that plays the rendered sound. `sinkName` is the real sink; it is never nil, because
-  /// the default sink may be a virtual one. `sampleRate` is also the rate of the virtual sink.
+  /// The stream that plays the rendered sound. `sinkName` is the real sink. It is never nil,
+  /// because the default sink may be a virtual one. `sampleRate` is also that of the virtual sink.
   package var output: AudioOutputConfiguration
 
   package init(

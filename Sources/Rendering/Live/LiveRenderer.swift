@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Binaural
+internal import Geometry
+internal import SignalProcessing
+package import Surround
+private import Synchronization
+
+/// Renders sound that arrives while it is played, such as that of a virtual sink.
+///
+/// After a silent input and the end of everything that follows from it, the output is silence that
+/// is not rendered. Rendering continues with the first sample that is not zero.
+///
+/// ## Threading
+/// Only the audio thread may call `render`, which allocates nothing, takes no lock and never waits.
+/// Any thread may use the rest.
+package final class LiveRenderer: @unchecked Sendable {
+  package let renderer: Renderer
+  /// The number of channels of the input.
+  package let channels: Int
+  /// The delay from the input to the output, in frames: upmix, decoder and limiter.
+  package let delayFrames: Int
+
+  private let head: HeadToStageSource
+  private let state: UnsafeMutablePointer<State>
+  private let input: PlanarScratch
+  private let bed: PlanarScratch
+  private let ears: PlanarScratch
+  private let poses: UnsafeMutablePointer<Quaternion>
+  private let isIdle = Atomic(true)
+
+  private struct State: ~Copyable {
+    var upmix: LiveUpmix?
+    /// The number of frames rendered.
+    var rendered = 0
+    /// The number of frames since the last sample that was not zero.
+    var silent: Int
+  }
+
+  /// - Parameters:
+  ///   - renderer: a renderer for the layout of the input, or for `Upmixer.layout` if `upmix` is
+  ///     not nil.
+  ///   - head: a source of poses that nothing else reads.
+  ///   - upmix: the settings of the upmix of a stereo input; nil to render the input as it is.
+  package init(renderer: Renderer, head: HeadToStageSource, upmix: UpmixSettings?) {
+    self.renderer = renderer
+    self.head = head
+    let rate = renderer.sampleRate
+    state = .allocate(capacity: 1)
+    state.initialize(to: State(upmix: nil, silent: Int.max / 2))
+    if let upmix { state.pointee.upmix = LiveUpmix(sampleRate: rate, settings: upmix) }
+    channels = upmix == nil ? renderer.channels : 2
+    let upmixFrames = state.pointee.upmix?.latencyFrames ?? 0
+    let filterFrames = Int((BinauralFilters.delaySeconds * rate).rounded())
+    delayFrames = upmixFrames + renderer.latencyFrames + filterFrames
+    input = PlanarScratch(channels: channels, frames: chunkFrames)
+    bed = PlanarScratch(channels: renderer.channels, frames: chunkFrames)
+    ears = PlanarScratch(channels: 2, frames: chunkFrames)
+    let points = chunkFrames / Renderer.gridFrames + 3
+    poses = .allocate(capacity: points)
+    poses.initialize(repeating: .identity, count: points)
+  }
+
+  deinit {
+    poses.deallocate()
+    state.deinitialize(count: 1)
+    state.deallocate()
+  }
+
+  /// Whether the last output was silence that was not rendered.
+  package var isSilent: Bool { isIdle.load(ordering: .relaxed) }
+
+  /// Renders the next frames.
+  ///
+  /// - Parameters:
+  ///   - samples: `frames` x channels, interleaved; nil for silence.
+  ///   - output: receives `frames` x 2 interleaved samples.
+  ///   - frames: any number.
+  ///   - time: when the first frame of the output is heard, in CLOCK_MONOTONIC nanoseconds.
+  package func render(
+    _ samples: UnsafePointer<Float>?, into output: UnsafeMutablePointer<Float>, frames: Int,
+    time: Int64
+  ) {
+    var done = 0
+    while done < frames {
+      let count = min(chunkFrames, frames - done)
+      let moment = time + Int64(Double(done) / renderer.sampleRate * 1e9)
+      renderChunk(samples.map { $0 + done * channels }, output + 2 * done, count, moment)
+      done += count
+    }
+  }
+
+  private func renderChunk(
+    _ samples: UnsafePointer<Float>?, _ output: UnsafeMutablePointer<Float>, _ count: Int,
+    _ time: Int64
+  ) {
+    let isSilence = load(samples, count)
+    state.pointee.silent = isSilence ? min(state.pointee.silent + count, Int.max / 2) : 0
+    // Twice the delay also covers the overlap of the upmix.
+    let isOver = state.pointee.silent > 2 * delayFrames + renderer.tailFrames + count
+    isIdle.store(isOver, ordering: .relaxed)
+    if isOver {
+      clearFrames(output, 2 * count)
+      return
+    }
+    if state.pointee.upmix != nil {
+      state.pointee.upmix!.process(input.planes, into: bed.planes, frames: count)
+    } else {
+      for c in 0..<channels { copyFrames(input.planes[c], bed.planes[c], count) }
+    }
+    setPoses(count, time)
+    renderer.process(
+      input: UnsafePointer(bed.planes), frames: count, poses: poses, left: ears.planes[0],
+      right: ears.planes[1])
+    state.pointee.rendered += count
+    for i in 0..<count {
+      output[2 * i] = ears.planes[0][i]
+      output[2 * i + 1] = ears.planes[1][i]
+    }
+  }
+
+  /// Separates the channels. Returns whether all samples are zero.
+  private func load(_ samples: UnsafePointer<Float>?, _ count: Int) -> Bool {
+    guard let samples else {
+      for c in 0..<channels { clearFrames(input.planes[c], count) }
+      return true
+    }
+    var isSilence = true
+    for c in 0..<channels {
+      let plane = input.planes[c]
+      for i in 0..<count {
+        let sample = samples[i * channels + c]
+        plane[i] = sample
+        if sample != 0 { isSilence = false }
+      }
+    }
+    return isSilence
+  }
+
+  private func setPoses(_ count: Int, _ time: Int64) {
+    let points = renderer.gridPoints(forNext: count)
+    let rate = renderer.sampleRate
+    for i in 0..<points.count {
+      let ahead = (points.lowerBound + i) * Renderer.gridFrames - state.pointee.rendered
+      let heard = time + Int64(Double(ahead + renderer.latencyFrames) / rate * 1e9)
+      poses[i] = head.point(heardAt: heard, sourceSeconds: 0).headToStage
+    }
+  }
+}
