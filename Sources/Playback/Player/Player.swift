@@ -77,7 +77,7 @@ public final class Player: @unchecked Sendable {
     let made = try makeSource(rate)
     let source = try prepared(made, settings: options.render)
     // Decide how the programme is treated on the route, and design the decoder for that.
-    let policy = Self.policy(options)
+    let policy = options.route.applying(options.render)
     let programme = Programme(
       layout: source.contentLayout(atFrame: 0), isBinaural: source.isBinaural)
     let facts = sink.map { RouteFacts($0) }
@@ -347,14 +347,6 @@ public final class Player: @unchecked Sendable {
 
   private static func usable(_ rate: Int) -> Int {
     AudioTrack.sampleRates.contains(rate) ? rate : 48000
-  }
-
-  /// Returns the policy for the route, with the listener's wishes about sources and loudspeakers.
-  private static func policy(_ options: PlayerOptions) -> RoutePolicy {
-    var policy = options.route
-    policy.spatialization = options.render.spatialization
-    if options.render.playback != .headphones { policy.cancelsCrosstalk = true }
-    return policy
   }
 
   private static func makeOutput(

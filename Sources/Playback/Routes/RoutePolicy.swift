@@ -63,6 +63,14 @@ public struct RoutePolicy: Sendable, Equatable {
 
   public init() {}
 
+  /// Returns the policy with the listener's wishes about sources and loudspeakers in `settings`.
+  func applying(_ settings: RenderSettings) -> RoutePolicy {
+    var policy = self
+    policy.spatialization = settings.spatialization
+    if settings.playback != .headphones { policy.cancelsCrosstalk = true }
+    return policy
+  }
+
   /// Returns the treatment of a programme on a route, and the reason for it.
   ///
   /// - Parameters:

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+private import Binaural
+internal import HeadTracking
+internal import Rendering
+internal import SoundServer
+private import SoundSources
+private import Surround
+
+/// The rendering of one virtual sink: its renderer, and the treatment of its sound on the route to
+/// the real sink.
+///
+/// ## Threading
+/// May be used from any thread. The output calls the functions of `callback` on its audio thread.
+final class SinkRendering: Sendable {
+  let layout: ChannelLayout
+  let renderer: LiveRenderer
+  /// The source of the poses that this sink is rendered with; nil if the head is at rest.
+  let poses: HeadPoseSource?
+  private let route: RouteFollower
+  private let rendering: RoutedRendering
+  private let redesigner: Redesigner
+
+  /// Designs the decoder for a layout and the route to a sink, which can take about a second.
+  ///
+  /// - Parameters:
+  ///   - layout: the layout of the virtual sink.
+  ///   - options: how to render. Settings about sources and levels are ignored.
+  ///   - sampleRate: the sample rate of the virtual sink and of the output, in Hz.
+  ///   - sink: the real sink; nil if there is none yet.
+  ///   - poses: a source that only this rendering reads; nil for a head at rest.
+  ///   - tell: receives the events of the route and the decoder.
+  /// - Throws: the reason if the HRTF set cannot be used for the layout.
+  init(
+    layout: ChannelLayout, options: PlayerOptions, sampleRate: Int, sink: Sink?, hrtf: HRTFChoice,
+    poses: HeadPoseSource?, tell: @escaping @Sendable (PlayerEvent) -> Void
+  ) throws(PlaybackError) {
+    var settings = options.render
+    let upmix = settings.spatialization.includes(layout) ? settings.upmixSettings(for: layout) : nil
+    let bed = upmix == nil ? layout : Upmixer.layout
+    let policy = options.route.applying(settings)
+    let programme = Programme(layout: layout)
+    let facts = sink.map { RouteFacts($0) }
+    let decision = policy.decision(for: programme, on: facts, mode: options.mode)
+    let loudspeakers = settings.playback == .headphones ? .laptop : settings.playback
+    settings.playback = decision.playback(settings, loudspeakers: loudspeakers) ?? .headphones
+    let filters = try hrtf.filters(for: bed, settings: settings, sampleRate: Double(sampleRate))
+    let renderer = Renderer(
+      layout: bed, filters: filters, busOrder: settings.busOrder,
+      blockFrames: settings.blockFrames, mode: decision.renderedMode, finish: .live)
+    renderer.gain = linearGain(decibels: settings.gainDecibels)
+    let head = HeadToStageSource(poses.map { .source($0) } ?? .none)
+    self.layout = layout
+    self.poses = poses
+    self.renderer = LiveRenderer(renderer: renderer, head: head, upmix: upmix)
+    redesigner = Redesigner(renderer: renderer, layout: bed, told: hrtf.notes, tell: tell)
+    rendering = RoutedRendering(
+      settings: settings, decision: decision, mode: options.mode, loudspeakers: loudspeakers,
+      renderer: renderer, head: head, redesigner: redesigner, refresh: {})
+    route = RouteFollower(
+      policy: policy, programme: programme, facts: facts, mode: options.mode, tell: tell,
+      apply: rendering.apply)
+    head.settle()
+  }
+
+  /// The function that renders the sound of the virtual sink.
+  var callback: LiveRenderCallback {
+    LiveRenderCallback(owner: renderer) { context, input, output, frames, time in
+      Unmanaged<LiveRenderer>.fromOpaque(context)._withUnsafeGuaranteedRef {
+        $0.render(input, into: output, frames: frames, time: time)
+      }
+    }
+  }
+
+  /// How the sound is rendered now, for which device, and why.
+  var decision: RouteDecision { route.decision }
+
+  /// How the stage relates to the head. A change is a smooth transition.
+  var mode: StageMode {
+    get { route.mode }
+    set { route.mode = newValue }
+  }
+
+  /// Adapts the treatment to the real sink, or to a change of its ports.
+  func follow(_ sink: Sink) { route.follow(sink) }
+
+  /// Ends the design of decoders. The sound that is rendered does not change.
+  func stop() { redesigner.stop() }
+}
