@@ -59,6 +59,13 @@ public enum SoundServerError: Error, Equatable {
   }
 }
 
+extension SoundServerError {
+  /// Throws `unsupportedSampleRate` if the rate is not from 1 to 384000 Hz.
+  package static func check(sampleRate: Int) throws(SoundServerError) {
+    guard (1...384_000).contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
+  }
+}
+
 extension SoundServerError: CustomStringConvertible {
   public var description: String { message }
 }

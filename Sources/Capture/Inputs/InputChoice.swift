@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import PulseAudio
+public import SoundServer
 
 /// The input that a recording uses.
 public enum InputChoice: Sendable, Equatable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import PulseAudio
+internal import PulseAudio
 public import SoundServer
 private import Synchronization
 

@@ -41,22 +41,6 @@ struct PipeWireLibrary: @unchecked Sendable {
   }
 }
 
-/// An object that libpipewire passes to its callbacks. The object's owner keeps it alive.
-///
-/// The callbacks are closures in nonisolated functions: an isolated closure would trap on
-/// libpipewire's thread.
-protocol CallbackTarget: AnyObject {}
-
-extension CallbackTarget {
-  var userdata: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
-
-  /// Calls `body` with the object, without retaining it.
-  static func with(_ userdata: UnsafeMutableRawPointer?, _ body: (Self) -> Void) {
-    guard let userdata else { return }
-    Unmanaged<Self>.fromOpaque(userdata)._withUnsafeGuaranteedRef(body)
-  }
-}
-
 /// A callback table of libpipewire and its hook, which must not move.
 final class Listener<Events> {
   let events: UnsafeMutablePointer<Events>

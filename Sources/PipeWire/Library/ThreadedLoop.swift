@@ -5,18 +5,13 @@ import CRealtime
 import Glibc
 internal import SoundServer
 
-/// Runs libpipewire's main loop on its own thread, with a tick every 50 ms. At each tick, a caller
-/// that waits for the server can check whether its deadline has passed.
-///
-/// ## Threading
-/// Call libpipewire only with the lock held, or on the loop's thread, which holds it.
-final class ThreadedLoop: CallbackTarget {
+/// The main loop of libpipewire.
+final class ThreadedLoop: ClientLoop, CallbackTarget {
   private static let tickNanoseconds: Int64 = 50_000_000
 
   let library: PipeWireLibrary
   let handle: OpaquePointer
   let loop: UnsafeMutablePointer<pw_loop>
-  /// Called on the loop's thread at every tick and soon after every `kick`. Set before `start`.
   var onTick: () -> Void = {}
   private var timer: UnsafeMutablePointer<spa_source>?
   private var isRunning = false
@@ -47,7 +42,6 @@ final class ThreadedLoop: CallbackTarget {
     isRunning = true
   }
 
-  /// Ends the thread without waiting for the server. The caller must not hold the lock.
   func stop() {
     if isRunning { pw.pointee.pw_thread_loop_stop(handle) }
     isRunning = false
@@ -64,8 +58,6 @@ final class ThreadedLoop: CallbackTarget {
     return try body()
   }
 
-  /// Waits until `condition` is true or the deadline passes. Returns whether `condition` became
-  /// true. The caller holds the lock, which is released while waiting.
   func wait(untilNanoseconds deadline: Int64, _ condition: () -> Bool) -> Bool {
     while !condition() {
       let now = monotonic_nanoseconds()
@@ -78,10 +70,8 @@ final class ThreadedLoop: CallbackTarget {
     return true
   }
 
-  /// Makes the callers of `wait` check their conditions.
   func signal() { pw.pointee.pw_thread_loop_signal(handle, false) }
 
-  /// Makes the next tick occur at once.
   func kick() { tick(after: 1) }
 
   /// Makes the next tick occur after `nanoseconds`, limited to the usual interval, and the later

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPipeWire
+internal import SoundServer
 
 /// A server's object that this client follows, with its properties and the parameters that it
 /// announces.

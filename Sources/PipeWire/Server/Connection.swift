@@ -45,23 +45,23 @@ final class Connection: CallbackTarget {
   /// Whether there is a connection that has not been lost.
   var isGood: Bool { core != nil && failure == nil }
 
-  /// Begins to connect. Returns false and sets `failure` if that fails, for example because nothing
-  /// listens at the address.
-  func open() -> Bool {
+  /// Begins to connect. Sets `failure` if that fails, for example because nothing listens at the
+  /// address.
+  func open() {
     close()
     failure = nil
     isSettled = false
     if context == nil { context = makeContext() }
     guard let context else {
       failure = "cannot create a context (\(String(cString: strerror(errno))))"
-      return false
+      return
     }
     let properties = loop.library.properties([
       PW_KEY_REMOTE_NAME: address, PW_KEY_APP_NAME: applicationName,
     ])
     guard let core = pw.pointee.pw_context_connect(context, properties.raw(), 0) else {
       failure = String(cString: strerror(errno))
-      return false
+      return
     }
     self.core = core
     var events = pw_core_events()
@@ -78,7 +78,6 @@ final class Connection: CallbackTarget {
     pipewire_listen_core(core, listener.hook, listener.events, userdata)
     graph = Graph(core: core, library: loop.library, onChange: { [unowned self] in changed() })
     ask()
-    return true
   }
 
   /// Ends the connection without waiting for the server.
@@ -150,6 +149,12 @@ final class Connection: CallbackTarget {
     }
     loop.kick()
   }
+}
+
+extension Connection: DeviceConnection {
+  var isOpen: Bool { core != nil }
+
+  func readDevices() -> [Sink]? { isSettled ? graph?.sinks : nil }
 }
 
 extension OpaquePointer? {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPipeWire
+internal import SoundServer
 
 /// The server's metadata object `default`, in which the session manager names the default sink.
 final class DefaultMetadata: BoundObject {

@@ -26,10 +26,10 @@ public enum PipeWireSinkList {
     return try loop.locked { () throws(SoundServerError) in
       let address = describeServerAddress(serverAddress)
       let deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
-      let isOpen = connection.open()
-      let isInTime =
-        isOpen
-        && loop.wait(untilNanoseconds: deadline) { connection.isSettled || !connection.isGood }
+      connection.open()
+      let isInTime = loop.wait(untilNanoseconds: deadline) {
+        connection.isSettled || !connection.isGood
+      }
       if let failure = connection.failure {
         throw .noPipeWire(reason: "nothing answers at \(address) (\(failure))")
       }

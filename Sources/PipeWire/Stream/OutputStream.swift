@@ -10,19 +10,7 @@ import Synchronization
 ///
 /// ## Threading
 /// Same rules as for `OutputSession`: use it on the loop's thread or with the loop's lock held.
-final class OutputStream: CallbackTarget {
-  /// Reasons why the stream may not play.
-  struct Flow {
-    var wantsPause: Bool
-    var pausedSince: Int64 = 0
-    var isDraining = false
-    var isDrained = false
-    var isSuspended = false
-
-    /// Whether the graph is expected to run.
-    var isRequestDue: Bool { !wantsPause && !isDrained && !isSuspended }
-  }
-
+final class OutputStream: PlaybackStream, CallbackTarget {
   let configuration: AudioOutputConfiguration
   let board = OutputBoard()
   let control: UnsafeMutablePointer<PumpControl>
@@ -32,7 +20,7 @@ final class OutputStream: CallbackTarget {
   private let callback: AudioRenderCallback
   /// Called when the stream's state changes. Set it before `open`.
   var onChange: () -> Void = {}
-  var flow: Flow
+  var flow: OutputFlow
   var depth: QueueDepth
   private(set) var handle: OpaquePointer?
   private(set) var state = PW_STREAM_STATE_UNCONNECTED
@@ -52,7 +40,7 @@ final class OutputStream: CallbackTarget {
     callback: AudioRenderCallback
   ) {
     (self.library, self.configuration, self.callback) = (library, configuration, callback)
-    flow = Flow(wantsPause: configuration.startsPaused)
+    flow = OutputFlow(wantsPause: configuration.startsPaused, isFedWhileDraining: true)
     control = .allocate(capacity: 1)
     control.initialize(to: PumpControl())
     pump = .allocate(capacity: 1)

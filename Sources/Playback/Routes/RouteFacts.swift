@@ -77,7 +77,7 @@ public struct RouteFacts: Sendable, Equatable {
     switch type {
     case .headphones, .headset: .headphones
     case .speaker, .hdmi, .television, .car, .handsFree: .loudspeakers
-    case .line, .spdif, .bluetooth, .usb, .network, .other: nil
+    case .microphone, .line, .spdif, .bluetooth, .usb, .network, .other: nil
     }
   }
 

@@ -26,7 +26,8 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
 
   static let bytesPerFrame = 2 * MemoryLayout<Float>.stride
 
-  private let connection: ClientConnection
+  private let client: ClientConnection
+  private var connection: Connection { client.connection }
   private let receiver: Receiver
   private var stream: OpaquePointer?
   private var isStopped = false
@@ -49,19 +50,19 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
     sampleRate: Int = 48_000, fragmentMilliseconds: Double = 10, timeoutMilliseconds: Int = 2000,
     receiver: @escaping Receiver
   ) throws(SoundServerError) {
-    guard (1...384_000).contains(sampleRate) else { throw .unsupportedSampleRate(sampleRate) }
+    try SoundServerError.check(sampleRate: sampleRate)
     self.receiver = receiver
-    connection = try ClientConnection(
+    client = try ClientConnection(
       serverAddress: serverAddress, applicationName: "Stillstage",
       timeoutMilliseconds: timeoutMilliseconds)
     let fragment = UInt32(max(1, fragmentMilliseconds * Double(sampleRate) / 1000))
     do {
-      try connection.loop.locked { () throws(SoundServerError) in
+      try client.loop.locked { () throws(SoundServerError) in
         let source = if let sourceName { sourceName } else { try monitor(of: sinkName) }
         try open(source, sampleRate: UInt32(sampleRate), fragmentFrames: fragment)
       }
     } catch {
-      connection.loop.stop()
+      client.loop.stop()
       closeStream()
       throw error
     }
@@ -71,26 +72,26 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
 
   /// Why the capture ended without `stop`; nil while it runs and after `stop`.
   public var failure: String? {
-    connection.loop.locked {
+    client.loop.locked {
       guard let stream, !isGood(stream: stream) else { return nil }
-      return lastError(of: connection.context)
+      return connection.lastError
     }
   }
 
   /// Ends the capture. The receiver is not called after `stop` returns.
   public func stop() {
-    let isFirst = connection.loop.locked {
+    let isFirst = client.loop.locked {
       defer { isStopped = true }
       return !isStopped
     }
     guard isFirst else { return }
-    connection.loop.stop()
+    client.loop.stop()
     closeStream()
-    connection.close()
+    client.close()
   }
 
   private func monitor(of sinkName: String?) throws(SoundServerError) -> String {
-    let sinks = try connection.sinks()
+    let sinks: [Sink] = try client.devices()
     if let sinkName {
       guard sinks.contains(where: { $0.name == sinkName }) else {
         throw .unknownSink(name: sinkName, available: sinks.map(\.name))
@@ -110,13 +111,13 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
     var map = pa_channel_map()
     pa_channel_map_init_stereo(&map)
     guard let stream = pa_stream_new(connection.context, "Capture", &format, &map) else {
-      throw .streamRefused(reason: lastError(of: connection.context))
+      throw .streamRefused(reason: connection.lastError)
     }
     self.stream = stream
     pa_stream_set_read_callback(
       stream, { _, _, this in MonitorCapture.with(this) { $0.receive() } }, userdata)
     pa_stream_set_state_callback(
-      stream, { MonitorCapture.with($1) { $0.connection.loop.signal() } }, userdata)
+      stream, { MonitorCapture.with($1) { $0.client.loop.signal() } }, userdata)
     var attributes = pa_buffer_attr(
       maxlength: .max, tlength: .max, prebuf: .max, minreq: .max,
       fragsize: fragmentFrames * UInt32(Self.bytesPerFrame))
@@ -124,9 +125,9 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
       rawValue: PA_STREAM_INTERPOLATE_TIMING.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
         | PA_STREAM_ADJUST_LATENCY.rawValue | PA_STREAM_DONT_MOVE.rawValue)
     _ = pa_stream_connect_record(stream, source, &attributes, flags)
-    try connection.wait { _ in pa_stream_get_state(stream) != PA_STREAM_CREATING }
+    try client.wait { _ in pa_stream_get_state(stream) != PA_STREAM_CREATING }
     guard pa_stream_get_state(stream) == PA_STREAM_READY else {
-      throw .streamRefused(reason: lastError(of: connection.context))
+      throw .streamRefused(reason: connection.lastError)
     }
   }
 

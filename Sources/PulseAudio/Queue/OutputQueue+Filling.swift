@@ -45,9 +45,8 @@ extension OutputQueue {
   }
 
   private func missingFrames() -> Int64? {
-    guard stream.isRunning, stream.isToppedUp, stream.isRewriting, stream.flow.isRequestDue else {
-      return nil
-    }
+    guard stream.running != nil, stream.isToppedUp, stream.isRewriting, stream.flow.isRequestDue
+    else { return nil }
     let depth = Int64(
       stream.board.draft.queueMilliseconds * Double(stream.configuration.sampleRate) / 1000)
     let queued = fill.frames(written: stream.framesWritten, now: monotonic_nanoseconds())

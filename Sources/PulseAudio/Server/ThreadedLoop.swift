@@ -6,17 +6,12 @@ import Glibc
 import SoundServer
 import Synchronization
 
-/// Runs libpulse's main loop on its own thread, with a tick every 50 ms. At each tick, a caller
-/// that waits for the server can check whether its deadline has passed.
-///
-/// ## Threading
-/// Call libpulse only with the lock held, or on the loop's thread, which holds it.
-final class ThreadedLoop: CallbackTarget {
+/// The main loop of libpulse.
+final class ThreadedLoop: ClientLoop, CallbackTarget {
   static let tickNanoseconds = 50_000_000
 
   let handle: OpaquePointer
   let api: UnsafeMutablePointer<pa_mainloop_api>
-  /// Called on the loop's thread at every tick and soon after every `kick`. Set before `start`.
   var onTick: () -> Void = {}
   /// Called on the loop's thread soon after `wake`. Set before `start`.
   var onWake: () -> Void = {}
@@ -28,8 +23,11 @@ final class ThreadedLoop: CallbackTarget {
   private let isRung = Atomic(false)
   private var events: [OpaquePointer?] = []
   private var isRunning = false
+  /// Whether the thread is still to ask for a higher priority, at its first tick.
+  private var raisesPriority: Bool
 
-  init(name: String) throws(SoundServerError) {
+  init(name: String, raisesPriority: Bool = false) throws(SoundServerError) {
+    self.raisesPriority = raisesPriority
     timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
     alarm = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
     bell = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
@@ -68,7 +66,6 @@ final class ThreadedLoop: CallbackTarget {
     isRunning = true
   }
 
-  /// Ends the thread without waiting for the server. The caller must not hold the lock.
   func stop() {
     if isRunning { pa_threaded_mainloop_stop(handle) }
     isRunning = false
@@ -84,8 +81,6 @@ final class ThreadedLoop: CallbackTarget {
     return try body()
   }
 
-  /// Waits until `condition` is true or the deadline passes. Returns whether `condition` became
-  /// true. The caller holds the lock, which is released while waiting.
   func wait(untilNanoseconds deadline: Int64, _ condition: () -> Bool) -> Bool {
     while !condition() {
       if monotonic_nanoseconds() >= deadline { return false }
@@ -94,10 +89,8 @@ final class ThreadedLoop: CallbackTarget {
     return true
   }
 
-  /// Makes the callers of `wait` check their conditions.
   func signal() { pa_threaded_mainloop_signal(handle, 0) }
 
-  /// Makes the next tick occur at once.
   func kick() {
     var next = itimerspec(
       it_interval: timespec(tv_sec: 0, tv_nsec: Self.tickNanoseconds),
@@ -136,6 +129,8 @@ final class ThreadedLoop: CallbackTarget {
 
   private func tick() {
     acknowledge(timer)
+    if raisesPriority { AudioThread.raisePriority() }
+    raisesPriority = false
     onTick()
     signal()
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import SoundServer
+
 /// The form in which a source is recorded.
 public struct SourceFormat: Sendable, Equatable {
   public let sampleRate: Int

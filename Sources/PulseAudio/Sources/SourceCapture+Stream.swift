@@ -14,7 +14,7 @@ extension SourceCapture {
       format: format.encoding.pulseFormat, rate: UInt32(format.sampleRate),
       channels: UInt8(format.channelCount))
     var map = channelMap(format.channelMap)
-    guard let context,
+    guard let context = connection.context,
       let stream = pa_stream_new(context, "Recording", &specification, &map)
     else { return false }
     self.stream = stream
@@ -47,11 +47,6 @@ extension SourceCapture {
     pa_stream_disconnect(stream)
     pa_stream_unref(stream)
     self.stream = nil
-  }
-
-  func dropContext() {
-    if let context { closeContext(context) }
-    context = nil
   }
 
   func report(_ event: SourceCaptureEvent) {
@@ -105,14 +100,14 @@ extension SourceCapture {
   // MARK: Losses
 
   func loseServer(reason: String? = nil, isSilent: Bool = false) {
-    let reason = reason ?? lastError(of: context)
-    let place = describeServerAddress(address)
+    let reason = reason ?? connection.lastError
+    let place = describeServerAddress(connection.address)
     lose(
       .serverLost(reason: reason),
       failure: isSilent
         ? .serverSilent(address: place, milliseconds: timeoutMilliseconds)
         : .noServer(address: place, reason: reason))
-    dropContext()
+    connection.close()
   }
 
   func loseSource(reason: String, failure: SoundServerError? = nil) {
@@ -123,13 +118,13 @@ extension SourceCapture {
   /// fails instead.
   private func lose(_ event: SourceCaptureEvent, failure: SoundServerError) {
     closeStream()
-    if hasRecorded {
+    if attempts.hasSucceeded {
       if !isLossReported { report(event) }
       isLossReported = true
       phase = .waiting
-      retryTime = monotonic_nanoseconds() + Self.retryInterval
+      attempts.postpone(now: monotonic_nanoseconds())
     } else {
-      self.failure = failure
+      attempts.failure = failure
       phase = .failed
     }
     loop.signal()
@@ -140,8 +135,8 @@ extension SourceCapture {
     report(event)
     isLossReported = true
     closeStream()
-    deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
-    list()
+    attempts.begin(now: monotonic_nanoseconds())
+    askSources()
     loop.kick()
   }
 
@@ -157,21 +152,10 @@ extension SourceCapture {
     loop.kick()
   }
 
-  /// Sends the server a request. Its answer is the sign of life that the watchdog waits for.
-  func askServer() {
-    guard let context else { return }
-    release(
-      pa_context_get_server_info(
-        context,
-        { if $1 != nil { SourceCapture.with($2) { $0.serverAnswered() } } }, userdata))
-  }
-
-  private func serverAnswered() { watchdog.answered(now: monotonic_nanoseconds()) }
-
   /// Asks whether the source still has the format of the stream.
   func askSource() {
     isSourceStale = false
-    guard let context else { return }
+    guard let context = connection.context else { return }
     release(
       pa_context_get_source_info_by_name(
         context, sourceName,

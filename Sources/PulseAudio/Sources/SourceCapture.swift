@@ -28,11 +28,9 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
     case idle, connecting, listing, opening, running, waiting, failed
   }
 
-  static let retryInterval: Int64 = 95_000_000
   static let scratchSamples = 1 << 15
 
   let loop: ThreadedLoop
-  let address: String?
   let sourceName: String
   let fragmentMilliseconds: Double
   let timeoutMilliseconds: Int
@@ -40,22 +38,18 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
   private let isStopped = Mutex(false)
 
   // The rest is used on the loop's thread or with its lock held.
-  let collector: SourceCollector
+  let connection: Connection
+  let list: DeviceList<Source>
+  var attempts: ConnectionAttempts
   var phase = Phase.idle
-  var context: OpaquePointer?
   var stream: OpaquePointer?
   var format: SourceFormat?
-  var failure: SoundServerError?
-  var hasRecorded = false
   var isLossReported = false
   var isSuspended = false
   var isSourceStale = false
   var isMoved = false
-  var deadline: Int64 = 0
-  var retryTime: Int64 = 0
   var lastBlock: Int64 = 0
   var watchdog = Watchdog(now: 0)
-  private var hasRaisedPriority = false
   let scratch = UnsafeMutablePointer<Float>.allocate(capacity: scratchSamples)
 
   /// Creates a capture; `start` begins to record.
@@ -70,15 +64,17 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
     serverAddress: String? = nil, sourceName: String, fragmentMilliseconds: Double = 10,
     timeoutMilliseconds: Int = 2000, receiver: any Receiver
   ) throws(SoundServerError) {
-    loop = try ThreadedLoop(name: "source-capture")
-    collector = SourceCollector(onComplete: loop.kick)
-    address = serverAddress
+    loop = try ThreadedLoop(name: "source-capture", raisesPriority: true)
+    connection = Connection(loop: loop, address: serverAddress)
+    list = DeviceList(on: connection)
+    attempts = ConnectionAttempts(timeoutMilliseconds: timeoutMilliseconds)
     self.sourceName = sourceName
     self.fragmentMilliseconds = fragmentMilliseconds
     self.timeoutMilliseconds = timeoutMilliseconds
     self.receiver = receiver
     let this = Unmanaged.passUnretained(self)
     loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
+    connection.onEvent = { _, _ in this._withUnsafeGuaranteedRef { $0.objectChanged() } }
     try loop.start()
   }
 
@@ -97,10 +93,10 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
       connect()
       let limit = monotonic_nanoseconds() + Int64(timeoutMilliseconds + 300) * 1_000_000
       _ = loop.wait(untilNanoseconds: limit) { phase == .running || phase == .failed }
-      if let failure { throw failure }
+      if let failure = attempts.failure { throw failure }
       if phase != .running {
         throw .serverSilent(
-          address: describeServerAddress(address), milliseconds: timeoutMilliseconds)
+          address: describeServerAddress(connection.address), milliseconds: timeoutMilliseconds)
       }
     }
   }
@@ -109,7 +105,7 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
   public func startWaiting() {
     loop.locked {
       guard phase == .idle else { return }
-      hasRecorded = true
+      attempts.succeeded()
       isLossReported = true
       connect()
     }
@@ -125,74 +121,65 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
     guard isFirst else { return }
     loop.stop()
     closeStream()
-    dropContext()
+    connection.close()
   }
 
   // MARK: Steps
 
   func connect() {
     phase = .connecting
-    deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
-    context = openContext(loop: loop, applicationName: "Stillstage", address: address) {
-      pa_context_set_state_callback($0, { SourceCapture.with($1) { $0.loop.kick() } }, userdata)
-      pa_context_set_subscribe_callback(
-        $0, { SourceCapture.with($3) { $0.objectChanged() } }, userdata)
-    }
+    attempts.begin(now: monotonic_nanoseconds())
+    connection.open()
     loop.kick()
   }
 
   private func attend() {
-    if !hasRaisedPriority { AudioThread.raisePriority() }
-    hasRaisedPriority = true
     let now = monotonic_nanoseconds()
     switch phase {
     case .idle, .failed: return
-    case .waiting: if now >= retryTime { retry() }
+    case .waiting: if attempts.isRetryDue(now) { retry() }
     case .connecting, .listing, .opening: attendOpening(now)
     case .running: attendRunning(now)
     }
   }
 
   private func attendOpening(_ now: Int64) {
-    guard let context, isGood(context) else { return loseServer() }
+    guard connection.isGood else { return loseServer() }
     if let stream, !isGood(stream: stream) {
-      return loseSource(reason: lastError(of: context))
+      return loseSource(reason: connection.lastError)
     }
-    if phase == .connecting, pa_context_get_state(context) == PA_CONTEXT_READY {
-      subscribeToSources(context)
-      list()
+    if phase == .connecting, connection.isReady {
+      connection.subscribe(to: Source.subscription)
+      askSources()
     }
-    if phase == .listing, collector.isComplete { choose() }
+    if phase == .listing, list.isComplete { choose() }
     if phase == .opening, let stream, pa_stream_get_state(stream) == PA_STREAM_READY { begin(now) }
-    if phase != .running, phase != .waiting, phase != .failed, now > deadline {
+    if phase != .running, phase != .waiting, phase != .failed, attempts.isLate(now) {
       loseServer(reason: "no answer", isSilent: true)
     }
   }
 
-  func list() {
-    guard let context else { return }
+  func askSources() {
     phase = .listing
-    collector.request(from: context)
+    list.request()
   }
 
   private func choose() {
-    guard let source = collector.sources.first(where: { $0.name == sourceName }) else {
-      let names = collector.sources.map(\.name)
+    guard let source = list.devices.first(where: { $0.name == sourceName }) else {
+      let names = list.devices.map(\.name)
       return loseSource(
         reason: "no input is named '\(sourceName)'",
         failure: .unknownSource(name: sourceName, available: names))
     }
     phase = .opening
-    guard open(source) else { return loseSource(reason: lastError(of: context)) }
+    guard open(source) else { return loseSource(reason: connection.lastError) }
     loop.kick()
   }
 
   private func begin(_ now: Int64) {
     phase = .running
-    (hasRecorded, isLossReported, isSuspended, isSourceStale, isMoved) = (
-      true, false, false, false, false
-    )
-    failure = nil
+    attempts.succeeded()
+    (isLossReported, isSuspended, isSourceStale, isMoved) = (false, false, false, false)
     lastBlock = now
     watchdog = Watchdog(now: now)
     if let format { report(.opened(format)) }
@@ -200,20 +187,19 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
   }
 
   private func retry() {
-    if let context, isGood(context) {
-      deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
-      list()
+    if connection.isGood {
+      attempts.begin(now: monotonic_nanoseconds())
+      askSources()
       loop.kick()
     } else {
-      dropContext()
       connect()
     }
   }
 
   private func attendRunning(_ now: Int64) {
-    guard let context, isGood(context) else { return loseServer() }
+    guard connection.isGood else { return loseServer() }
     guard let stream, isGood(stream: stream) else {
-      return loseSource(reason: lastError(of: context))
+      return loseSource(reason: connection.lastError)
     }
     if isMoved, let name = pa_stream_get_device_name(stream).map({ String(cString: $0) }) {
       isMoved = false
@@ -223,10 +209,11 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
     if suspended != isSuspended { report(suspended ? .suspended : .unsuspended) }
     isSuspended = suspended
     if isSourceStale { askSource() }
+    if connection.lastAnswer > watchdog.lastAnswer { watchdog.answered(now: connection.lastAnswer) }
     switch watchdog.check(
       now: now, lastRequest: lastBlock, isRequestDue: false, queueDuration: 0)
     {
-    case .ask: askServer()
+    case .ask: connection.askServer()
     case .frozen: report(.serverFrozen)
     case .thawed: report(.serverThawed)
     case nil: break

@@ -11,23 +11,11 @@ import Synchronization
 ///
 /// ## Threading
 /// Same rules as for `OutputSession`: use it on the loop's thread or with the loop's lock held.
-final class OutputStream: CallbackTarget {
+final class OutputStream: PlaybackStream, CallbackTarget {
   enum Event {
     case changed, ranDry, started, moved, suspended, drained
     /// The answer to a timing request has arrived.
     case timed
-  }
-
-  /// Reasons why the stream may not play.
-  struct Flow {
-    var wantsPause: Bool
-    var pausedSince: Int64 = 0
-    var isDraining = false
-    var isDrained = false
-    var isSuspended = false
-
-    /// Whether the server is expected to ask for audio.
-    var isRequestDue: Bool { !wantsPause && !isDraining && !isDrained && !isSuspended }
   }
 
   /// The sink that the stream plays to.
@@ -52,16 +40,14 @@ final class OutputStream: CallbackTarget {
   /// Receives the stream's events. Set it before `open`.
   var onEvent: (Event) -> Void = { _ in }
   private(set) var handle: OpaquePointer?
-  /// Whether the session's phase is `running`.
-  var isRunning = false
-  var flow: Flow
+  var flow: OutputFlow
   var place = Place()
   var depth: QueueDepth
   /// Whether this stream is topped up before the server asks.
   private(set) var isToppedUp = false
 
-  /// The libpulse stream while the session's phase is `running`; otherwise nil.
-  var running: OpaquePointer? { isRunning ? handle : nil }
+  /// The libpulse stream if it is open; otherwise nil.
+  var running: OpaquePointer? { flow.isRunning ? handle : nil }
   var counters: UnsafeMutablePointer<OutputCounters> { board.counters }
   var framesWritten: Int64 { counters.pointee.framesWritten.load(ordering: .relaxed) }
   var lastWrite: Int64 { counters.pointee.lastWrite.load(ordering: .relaxed) }
@@ -69,7 +55,7 @@ final class OutputStream: CallbackTarget {
   init(configuration: AudioOutputConfiguration, callback: AudioRenderCallback) {
     self.configuration = configuration
     self.callback = callback
-    flow = Flow(wantsPause: configuration.startsPaused)
+    flow = OutputFlow(wantsPause: configuration.startsPaused, isFedWhileDraining: false)
     renderer = .allocate(capacity: 1)
     renderer.initialize(
       to: StreamRenderer(
@@ -154,7 +140,6 @@ final class OutputStream: CallbackTarget {
 
   func drain() {
     renderer.pointee.isHeld = true
-    flow.isDraining = true
     guard let running else { return }
     release(
       pa_stream_drain(

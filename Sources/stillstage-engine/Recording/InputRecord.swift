@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Capture
-import PulseAudio
+import SoundServer
 
 /// An input in `stillstage inputs --json`; docs/recording.md explains the keys. Unknown values are
 /// absent.

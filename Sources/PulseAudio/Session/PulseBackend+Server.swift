@@ -6,7 +6,7 @@ import SoundServer
 import Synchronization
 
 /// Events and descriptions from the server.
-extension OutputSession {
+extension PulseBackend {
   func take(_ event: OutputStream.Event) {
     switch event {
     case .changed, .suspended: loop.kick()
@@ -25,7 +25,6 @@ extension OutputSession {
     readPlace()
     stream.readBuffer()
     queue.startRewriting()
-    stream.renderer.pointee.clock.relock()
     noteBeginning()
     board.post(.moved(sink: board.draft.sinkName))
   }
@@ -39,47 +38,26 @@ extension OutputSession {
   }
 
   func objectChanged(_ event: pa_subscription_event_type_t, _ index: UInt32) {
-    guard phase == .running else { return }
+    guard stream.flow.isRunning else { return }
     let facility = event.rawValue & PA_SUBSCRIPTION_EVENT_FACILITY_MASK.rawValue
-    if facility == PA_SUBSCRIPTION_EVENT_SERVER.rawValue { askServer() }
+    if facility == PA_SUBSCRIPTION_EVENT_SERVER.rawValue { connection.askServer() }
     if facility == PA_SUBSCRIPTION_EVENT_SINK.rawValue, index == stream.place.index { askSink() }
     // When a device is plugged in or unplugged, the server reports a change of the card.
     if facility == PA_SUBSCRIPTION_EVENT_CARD.rawValue { askSink() }
   }
 
-  // MARK: The server
-
-  /// Requests the server's description. The answer is also the sign of life that the watchdog waits
-  /// for.
-  func askServer() {
-    guard let context else { return }
-    release(
-      pa_context_get_server_info(
-        context, { if let info = $1 { OutputSession.with($2) { $0.take(info.pointee) } } }, userdata
-      ))
-  }
-
-  private func take(_ server: pa_server_info) {
-    watchdog.answered(now: monotonic_nanoseconds())
+  /// Takes the server's description.
+  func take(_ server: pa_server_info) {
     let name = server.server_name.map { String(cString: $0) } ?? ""
-    let defaultSink = server.default_sink_name.map { String(cString: $0) } ?? ""
-    board.draft.serverName = name
-    board.draft.serverVersion = server.server_version.map { String(cString: $0) } ?? ""
-    noteDefaultSink(defaultSink)
+    board.note(
+      server: name, version: server.server_version.map { String(cString: $0) } ?? "")
+    // PipeWire reports "@DEFAULT_SINK@" while it has no default sink.
+    let defaultSink = connection.defaults.sink
+    if !defaultSink.hasPrefix("@") {
+      board.note(defaultSink: defaultSink, isFirst: !connection.isDescribed)
+    }
     board.draft.isLatencyApproximate = name.contains("PipeWire")
     stream.renderer.pointee.clock.reportsAreEarly = board.draft.isLatencyApproximate
-    if !attempts.isServerDescribed { loop.kick() }
-    attempts.isServerDescribed = true
-  }
-
-  /// Notes the default sink. Names that begin with "@" are ignored: PipeWire reports
-  /// "@DEFAULT_SINK@" while it has no default sink.
-  private func noteDefaultSink(_ name: String) {
-    guard !name.hasPrefix("@"), name != board.draft.defaultSinkName else { return }
-    if attempts.hasPlayed, attempts.isServerDescribed {
-      board.post(.defaultSinkChanged(sink: name))
-    }
-    board.draft.defaultSinkName = name
   }
 
   // MARK: The sink
@@ -90,22 +68,18 @@ extension OutputSession {
   }
 
   private func askSink() {
-    guard let context else { return }
+    guard let context = connection.context else { return }
     release(
       pa_context_get_sink_info_by_index(
         context, stream.place.index,
-        { if let info = $1, $2 == 0 { OutputSession.with($3) { $0.take(Sink(info.pointee)) } } },
+        { if let info = $1, $2 == 0 { PulseBackend.with($3) { $0.take(Sink(info.pointee)) } } },
         userdata))
   }
 
   private func take(_ sink: Sink) {
     guard sink.name == board.draft.sinkName else { return }
-    board.draft.sinkDescription = sink.description
-    board.draft.sinkSampleRate = sink.sampleRate
     stream.place.state = sink.state
-    let isNews = !sink.leadsWhere(board.draft.sink)
-    board.draft.sink = sink
-    guard isNews else { return }
+    guard board.note(sink) else { return }
     board.post(.routed(sink))
     loop.kick()
   }

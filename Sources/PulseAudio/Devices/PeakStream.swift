@@ -3,6 +3,7 @@
 import CPulse
 import CRealtime
 import Glibc
+import SoundServer
 import Synchronization
 
 /// The peaks of several sources since they were last taken.

@@ -2,44 +2,9 @@
 
 /// An output of the sound server, as the server describes it.
 public struct Sink: Sendable, Equatable {
-  public enum State: Sendable, Equatable {
-    case running
-    case idle
-    case suspended
-    case unknown
-  }
-
-  /// The kind of connection or device behind a port.
-  public enum PortType: String, Sendable, Equatable {
-    case headphones
-    case headset
-    case speaker
-    case line
-    case hdmi
-    case spdif
-    case bluetooth
-    case usb
-    case television
-    case car
-    case network
-    /// A hands-free device, such as a car kit or a conference loudspeaker.
-    case handsFree
-    case other
-  }
-
-  /// One of the sink's connections, such as a headphone jack.
-  public struct Port: Sendable, Equatable {
-    /// The server's name for the port, as used by `pactl set-sink-port`.
-    public package(set) var name = ""
-    /// The human-readable name of the port.
-    public package(set) var description = ""
-    public package(set) var type = PortType.other
-    /// Whether something is plugged in; nil if the server does not know.
-    public package(set) var isAvailable: Bool?
-    public package(set) var isActive = false
-
-    package init() {}
-  }
+  public typealias State = DeviceState
+  public typealias Port = DevicePort
+  public typealias PortType = DevicePort.Kind
 
   /// The server's name for the sink, as used in `AudioOutputConfiguration.sinkName`.
   public package(set) var name = ""
@@ -71,7 +36,12 @@ public struct Sink: Sendable, Equatable {
   package init() {}
 }
 
-extension Sink {
+extension Sink: DeviceDescription {
+  package static let portKinds: Set<PortType> = [
+    .headphones, .headset, .speaker, .line, .hdmi, .spdif, .bluetooth, .usb, .television, .car,
+    .network, .handsFree,
+  ]
+
   /// Returns whether both sinks have the same name, description, ports, form factor, Bluetooth
   /// profile and icon. Other properties may differ. Returns false if `other` is nil.
   package func leadsWhere(_ other: Sink?) -> Bool {

@@ -5,8 +5,11 @@ import CRealtime
 internal import SoundServer
 import Synchronization
 
-/// What the running session learns from the server and from the data thread.
-extension OutputSession {
+/// What the backend learns from the server's graph and from the data thread.
+extension PipeWireBackend {
+  /// Time without a link to a sink after which the sink counts as lost [ns].
+  private static let patienceForLink: Int64 = 700_000_000
+
   /// Time without a cycle after which a sink's suspended state is believed [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
@@ -22,9 +25,8 @@ extension OutputSession {
   /// true.
   func readGraph(isFirst: Bool) {
     guard let graph = connection.graph, connection.isSettled || isFirst else { return }
-    board.draft.serverName = "PipeWire"
-    board.draft.serverVersion = connection.version
-    noteDefaultSink(graph.defaultSinkName, isFirst: isFirst)
+    board.note(server: "PipeWire", version: connection.version)
+    if let name = graph.defaultSinkName { board.note(defaultSink: name, isFirst: isFirst) }
     let linked = stream.nodeID.flatMap { graph.sinkID(linkedFrom: $0) }
     if let linked, let sink = graph.sink(id: linked) {
       let hasMoved = linked != sinkID && !isFirst
@@ -36,36 +38,22 @@ extension OutputSession {
     }
   }
 
-  private func noteDefaultSink(_ name: String?, isFirst: Bool) {
-    guard let name, name != board.draft.defaultSinkName else { return }
-    if !isFirst { board.post(.defaultSinkChanged(sink: name)) }
-    board.draft.defaultSinkName = name
-  }
-
   private func take(_ sink: Sink, isFirst: Bool, hasMoved: Bool) {
-    let isNews = !sink.leadsWhere(board.draft.sink)
     let rateChanged = board.draft.sinkSampleRate != sink.sampleRate
-    board.draft.sink = sink
-    board.draft.sinkName = sink.name
-    board.draft.sinkDescription = sink.description
-    board.draft.sinkSampleRate = sink.sampleRate
+    let isNews = board.note(sink)
     if hasMoved { board.post(.moved(sink: sink.name)) }
     if hasMoved || (rateChanged && !isFirst) { noteBeginning() }
     if isNews, !isFirst { board.post(.routed(sink)) }
   }
 
-  /// Calls `lose` and returns false if the stream has been without a sink for too long.
-  func checkLink(_ now: Int64) -> Bool {
-    guard let since = unlinkedSince, connection.isSettled, watchdog.frozenSince == nil else {
-      return true
-    }
+  /// Returns the loss if the stream has been without a sink for too long.
+  func findLinkLoss(_ now: Int64) -> OutputLoss? {
     // The session manager links the stream to another sink. If there is none, it may make one.
-    guard now - since > Self.patienceForLink else { return true }
-    lose(
-      .sink,
-      reason: connection.graph?.sinks.isEmpty == true
-        ? "the server has no sink" : "the stream is not connected to a sink")
-    return false
+    guard let since = unlinkedSince, connection.isSettled, !stream.flow.isFrozen,
+      now - since > Self.patienceForLink
+    else { return nil }
+    return .sink(
+      sinkNames.isEmpty ? "the server has no sink" : "the stream is not connected to a sink")
   }
 
   /// Reads the length of a cycle and the sink's delay, as the data thread reports them.
@@ -97,15 +85,10 @@ extension OutputSession {
     if sinceStall < Self.stallMemory { stream.adaptDepth { $0.ranLow(now: now) } }
   }
 
-  /// Follows the state of the sink. A suspended sink's graph does not run.
-  func noteSuspension(_ now: Int64) {
+  /// Returns whether the sink is suspended. A suspended sink's graph does not run.
+  func isSuspended(at now: Int64) -> Bool {
     let isQuiet = now - stream.lastWrite > Self.quietOfSuspension
-    let isSuspended =
-      !stream.flow.wantsPause && board.draft.sink?.state == .suspended && isQuiet
-    guard isSuspended != stream.flow.isSuspended else { return }
-    stream.flow.isSuspended = isSuspended
-    board.post(isSuspended ? .suspended : .unsuspended)
-    noteBeginning()
+    return !stream.flow.wantsPause && board.draft.sink?.state == .suspended && isQuiet
   }
 
   /// Ends `drain` when the last frame has been heard.

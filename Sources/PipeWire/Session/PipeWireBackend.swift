@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPipeWire
+import CRealtime
+internal import SoundServer
+import Synchronization
+
+/// An output's calls to libpipewire.
+final class PipeWireBackend: OutputBackend {
+  static let unopened: String? = "the session manager did not connect the stream to a sink"
+
+  let loop: ThreadedLoop
+  let connection: Connection
+  let stream: OutputStream
+  /// The sink that the stream is linked to; nil if it is linked to none.
+  var sinkID: UInt32?
+  var unlinkedSince: Int64?
+  var missesSeen: Int64 = 0
+  /// The time of the first gap of the last stall, CLOCK_MONOTONIC [ns].
+  var lastStall: Int64 = .min / 2
+  /// Time before which gaps are not counted as underruns, because the stream is starting [ns].
+  var missesCountFrom: Int64 = 0
+
+  var configuration: AudioOutputConfiguration { stream.configuration }
+  var board: OutputBoard { stream.board }
+
+  init(
+    configuration: AudioOutputConfiguration, callback: AudioRenderCallback
+  ) throws(SoundServerError) {
+    try SoundServerError.check(sampleRate: configuration.sampleRate)
+    loop = try ThreadedLoop(name: "audio-output")
+    connection = Connection(
+      loop: loop, address: configuration.serverAddress,
+      applicationName: configuration.applicationName, isRealtime: configuration.raisesPriority)
+    stream = OutputStream(library: loop.library, configuration: configuration, callback: callback)
+    stream.onChange = { [unowned loop] in loop.kick() }
+  }
+
+  // MARK: Connecting
+
+  func connect() {
+    if !connection.isGood { connection.open() }
+  }
+
+  func disconnect() { connection.close() }
+
+  var isConnected: Bool { connection.isGood }
+  var address: String { describeServerAddress(configuration.serverAddress) }
+
+  func noServer(reason: String) -> SoundServerError {
+    .noPipeWire(reason: "nothing answers at \(address) (\(reason))")
+  }
+
+  func findSinks() -> Bool { connection.isSettled }
+
+  var sinkNames: [String] { connection.graph?.sinks.map(\.name) ?? [] }
+
+  func open() -> OutputLoss? {
+    guard let core = connection.core, !stream.open(on: core) else { return nil }
+    return .sink(stream.failure ?? "the stream failed")
+  }
+
+  /// Returns whether the stream is linked to a sink and, unless it is paused, has rendered a cycle.
+  /// Nothing reports the first cycle, so the next tick comes early.
+  func checkOpen() -> Bool {
+    let isLinked = stream.nodeID.flatMap { connection.graph?.sinkID(linkedFrom: $0) } != nil
+    let isRunning = stream.state == PW_STREAM_STATE_STREAMING && stream.hasRun
+    if isLinked, stream.flow.wantsPause || isRunning { return true }
+    loop.tick(after: 5_000_000)
+    return false
+  }
+
+  func findLoss(_ now: Int64) -> OutputLoss? {
+    guard connection.isGood else { return .server(connection.failure ?? "Connection terminated") }
+    if let failure = stream.failure { return .sink(failure) }
+    guard stream.flow.isRunning else { return nil }
+    readGraph(isFirst: false)
+    return findLinkLoss(now)
+  }
+
+  // MARK: Running
+
+  func begin() {
+    (sinkID, unlinkedSince) = (nil, nil)
+    readGraph(isFirst: true)
+    readQuantum()
+    board.post(.connected(sink: board.draft.sinkName))
+    if let sink = board.draft.sink { board.post(.routed(sink)) }
+  }
+
+  func attend(_ now: Int64) {
+    readReports(now)
+    noteDrained(now)
+    stream.adaptDepth { $0.pass(now: now) }
+  }
+
+  /// Notes that playback is starting or restarting: the first cycles may be late.
+  func noteBeginning() {
+    let now = monotonic_nanoseconds()
+    stream.flow.beginning = now
+    missesCountFrom = now + 1_000_000_000
+    stream.control.pointee.isRelockDue.store(true, ordering: .releasing)
+  }
+
+  func ask() { connection.ask() }
+
+  var lastAnswer: Int64 { connection.lastAnswer }
+  var queueDuration: Int64 { Int64(board.draft.queueMilliseconds * 1e6) }
+
+  func framesQueued(at time: Int64) -> Int { stream.pump.pointee.framesQueued(at: time) }
+
+  // MARK: Controls
+
+  func pause() { stream.setActive(false) }
+
+  func resume() {
+    stream.control.pointee.isHeld.store(false, ordering: .releasing)
+    stream.setActive(true)
+  }
+
+  func flush(_ reposition: () -> Void) {
+    stream.withoutRendering(reposition)
+    stream.control.pointee.isResetDue.store(true, ordering: .releasing)
+    noteBeginning()
+  }
+
+  /// Does nothing, because there is no queue.
+  func refresh() {}
+
+  func drain() {
+    stream.control.pointee.heldCycles.store(0, ordering: .relaxed)
+    stream.control.pointee.isHeld.store(true, ordering: .releasing)
+  }
+
+  func close() {
+    stream.close()
+    connection.destroy()
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import SoundServer
+
+/// A kind of device that a PulseAudio server lists.
+protocol PulseDevice: DeviceDescription {
+  static var subscription: pa_subscription_mask_t { get }
+
+  /// Requests the devices, which are passed to `list.take`, and then a call of `list.end`.
+  static func request(for list: DeviceList<Self>, from context: OpaquePointer)
+
+  /// Returns the name of the server's default device of this kind.
+  static func defaultName(on connection: Connection) -> String
+}
+
+/// The devices of one kind, and the default one, as the server lists them.
+///
+/// The pending requests refer to the list, so the connection must be closed before it is released.
+///
+/// ## Threading
+/// Use it on the loop's thread or with the loop's lock held.
+final class DeviceList<Device: PulseDevice>: CallbackTarget {
+  let connection: Connection
+  private var found: [Device] = []
+  private var hasEnded = false
+
+  init(on connection: Connection) { self.connection = connection }
+
+  /// Whether everything that was requested has arrived.
+  var isComplete: Bool { hasEnded && connection.isDescribed }
+  var names: [String] { found.map(\.name) }
+  /// The devices, in the server's order.
+  var devices: [Device] {
+    found.map { device in
+      var device = device
+      device.isDefault = device.name == Device.defaultName(on: connection)
+      return device
+    }
+  }
+
+  /// Requests the server's description and the list. Kicks the loop when the list is complete.
+  func request() {
+    (found, hasEnded, connection.isDescribed) = ([], false, false)
+    guard let context = connection.context else { return }
+    connection.askServer()
+    Device.request(for: self, from: context)
+  }
+
+  func take(_ device: Device) { found.append(device) }
+
+  func end() {
+    hasEnded = true
+    connection.loop.kick()
+  }
+}
+
+extension ClientConnection {
+  /// Returns the server's devices of one kind. Call it with the loop's lock held.
+  ///
+  /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
+  func devices<Device: PulseDevice>() throws(SoundServerError) -> [Device] {
+    let list = DeviceList<Device>(on: connection)
+    list.request()
+    defer { if !list.isComplete { connection.close() } }
+    try wait { _ in list.isComplete }
+    return list.devices
+  }
+}
+
+/// The devices of one kind for a `DeviceObserver`.
+final class ObservedDevices<Device: PulseDevice>: DeviceConnection {
+  let loop: ThreadedLoop
+  let connection: Connection
+  private let list: DeviceList<Device>
+  private var isSubscribed = false
+  private var isAsked = false
+  /// Whether something may have changed since the list was requested.
+  private var isStale = true
+
+  init(loop: ThreadedLoop, address: String?) {
+    self.loop = loop
+    connection = Connection(loop: loop, address: address)
+    list = DeviceList(on: connection)
+    connection.onEvent = { [unowned self] _, _ in
+      isStale = true
+      loop.kick()
+    }
+  }
+
+  var isOpen: Bool { connection.context != nil }
+  var isGood: Bool { connection.isGood }
+
+  func open() { connection.open() }
+
+  func close() {
+    connection.close()
+    (isSubscribed, isAsked, isStale) = (false, false, true)
+  }
+
+  func destroy() { close() }
+
+  func readDevices() -> [Device]? {
+    guard connection.isReady else { return nil }
+    if !isSubscribed { connection.subscribe(to: Device.subscription) }
+    isSubscribed = true
+    defer {
+      if isStale, !isAsked {
+        (isAsked, isStale) = (true, false)
+        list.request()
+      }
+    }
+    guard isAsked, list.isComplete else { return nil }
+    isAsked = false
+    return list.devices
+  }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import SoundServer
+
+/// Reads the sinks of a server.
+public enum PulseSinkList {
+  /// Returns the server's sinks, in the server's order. Blocks for at most `timeoutMilliseconds`.
+  ///
+  /// - Parameters:
+  ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
+  ///   - timeoutMilliseconds: the time within which the server must answer, in total.
+  /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
+  public static func read(
+    serverAddress: String? = nil, timeoutMilliseconds: Int = 2000
+  ) throws(SoundServerError) -> [Sink] {
+    let connection = try ClientConnection(
+      serverAddress: serverAddress, applicationName: "Stillstage",
+      timeoutMilliseconds: timeoutMilliseconds)
+    defer { connection.close() }
+    return try connection.loop.locked { () throws(SoundServerError) in try connection.devices() }
+  }
+}

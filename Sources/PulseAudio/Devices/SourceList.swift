@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import SoundServer
+
+/// Reads the sources of a server.
+public enum SourceList {
+  /// Returns the server's sources, in the server's order. Blocks for at most `timeoutMilliseconds`.
+  ///
+  /// - Parameters:
+  ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
+  ///   - timeoutMilliseconds: the longest wait for the server's answer.
+  /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
+  public static func read(
+    serverAddress: String? = nil, timeoutMilliseconds: Int = 2000
+  ) throws(SoundServerError) -> [Source] {
+    let connection = try ClientConnection(
+      serverAddress: serverAddress, applicationName: "Stillstage",
+      timeoutMilliseconds: timeoutMilliseconds)
+    defer { connection.close() }
+    return try connection.loop.locked { () throws(SoundServerError) in try connection.devices() }
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When a client that has lost its server or its device tries again, and when it gives up.
+///
+/// Times are CLOCK_MONOTONIC nanoseconds.
+package struct ConnectionAttempts {
+  /// Two ticks of a loop, which come every 50 ms, are a little longer.
+  private static let retryInterval: Int64 = 95_000_000
+
+  /// The time that each attempt may take [ns].
+  private let timeout: Int64
+  private var deadline: Int64 = 0
+  private var retryTime: Int64 = 0
+  package private(set) var hasSucceeded = false
+  /// Why the first attempt failed; nil if it has not failed.
+  package var failure: SoundServerError?
+
+  package init(timeoutMilliseconds: Int) { timeout = Int64(timeoutMilliseconds) * 1_000_000 }
+
+  package mutating func begin(now: Int64) { deadline = now + timeout }
+
+  /// Returns whether the current attempt has timed out.
+  package func isLate(_ now: Int64) -> Bool { now > deadline }
+
+  /// Notes that the current attempt succeeded. From now on, the client tries again after a loss.
+  package mutating func succeeded() {
+    hasSucceeded = true
+    failure = nil
+  }
+
+  /// Schedules the next attempt.
+  package mutating func postpone(now: Int64) { retryTime = now + Self.retryInterval }
+
+  /// Returns whether the next attempt is due.
+  package func isRetryDue(_ now: Int64) -> Bool { now >= retryTime }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the descriptions of sinks and sources have in common.
+package protocol DeviceDescription: Sendable, Equatable {
+  /// The kinds of port that devices of this type have. Others are described as `other`.
+  static var portKinds: Set<DevicePort.Kind> { get }
+
+  var name: String { get set }
+  var description: String { get set }
+  var sampleRate: Int { get set }
+  var state: DeviceState { get set }
+  var ports: [DevicePort] { get set }
+  var formFactor: String? { get set }
+  var bluetoothProfile: String? { get set }
+  var isDefault: Bool { get set }
+
+  init()
+}
+
+public enum DeviceState: String, Sendable, Equatable {
+  case running
+  case idle
+  case suspended
+  case unknown
+}
+
+/// One of the connections of a sink or a source, such as a headphone or microphone jack.
+public struct DevicePort: Sendable, Equatable {
+  /// The kind of connection or device behind a port.
+  public enum Kind: String, Sendable, Equatable {
+    case headphones
+    case microphone
+    case headset
+    case speaker
+    case line
+    case hdmi
+    case spdif
+    case bluetooth
+    case usb
+    case television
+    case car
+    case network
+    /// A hands-free device, such as a car kit or a conference loudspeaker.
+    case handsFree
+    case other
+  }
+
+  /// The server's name for the port, as used by `pactl set-sink-port` and `set-source-port`.
+  public package(set) var name = ""
+  /// The human-readable name of the port.
+  public package(set) var description = ""
+  public package(set) var type = Kind.other
+  /// Whether something is plugged in; nil if the server does not know.
+  public package(set) var isAvailable: Bool?
+  public package(set) var isActive = false
+
+  package init() {}
+}

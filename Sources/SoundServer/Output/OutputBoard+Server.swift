@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the server says about itself and its sinks.
+extension OutputBoard {
+  /// Notes the server's name and version.
+  package func note(server: String, version: String) {
+    draft.serverName = server
+    draft.serverVersion = version
+  }
+
+  /// Notes the default sink. Posts a change unless this is the connection's first description.
+  package func note(defaultSink name: String, isFirst: Bool) {
+    guard name != draft.defaultSinkName else { return }
+    if !isFirst { post(.defaultSinkChanged(sink: name)) }
+    draft.defaultSinkName = name
+  }
+
+  /// Notes the description of the stream's sink. Returns whether the route changed.
+  package func note(_ sink: Sink) -> Bool {
+    defer { draft.sink = sink }
+    draft.sinkName = sink.name
+    draft.sinkDescription = sink.description
+    draft.sinkSampleRate = sink.sampleRate
+    return !sink.leadsWhere(draft.sink)
+  }
+}

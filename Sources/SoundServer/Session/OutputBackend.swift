@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why an output cannot play.
+package struct OutputLoss {
+  package enum Kind {
+    case server, sink
+  }
+
+  package let kind: Kind
+  package let reason: String
+
+  package static func server(_ reason: String) -> OutputLoss {
+    OutputLoss(kind: .server, reason: reason)
+  }
+
+  package static func sink(_ reason: String) -> OutputLoss {
+    OutputLoss(kind: .sink, reason: reason)
+  }
+}
+
+/// The stream of an output, which the session opens again after every loss.
+///
+/// ## Threading
+/// Use it on the loop's thread or with the loop's lock held.
+package protocol PlaybackStream: AnyObject {
+  var configuration: AudioOutputConfiguration { get }
+  var board: OutputBoard { get }
+  var flow: OutputFlow { get set }
+  /// When the server last requested audio, CLOCK_MONOTONIC [ns].
+  var lastWrite: Int64 { get }
+
+  /// Ends the stream on the server. Does nothing if there is none.
+  func close()
+}
+
+/// An output's calls to the library of one sound server.
+///
+/// The session calls the backend. The backend answers, changes `stream.flow` and posts events of
+/// its own, but does not call the session.
+///
+/// ## Threading
+/// Everything runs on the loop's thread or with the loop's lock held, except `close`.
+package protocol OutputBackend: AnyObject {
+  associatedtype Loop: ClientLoop
+  associatedtype Stream: PlaybackStream
+
+  /// Why a stream that does not open in time has no sink. Nil if the times for connecting and for
+  /// opening are one: the server then counts as silent.
+  static var unopened: String? { get }
+
+  var loop: Loop { get }
+  var stream: Stream { get }
+
+  // MARK: Connecting
+
+  /// Begins to connect, unless the connection is intact, and looks for the sinks again.
+  func connect()
+
+  /// Ends the connection without waiting for the server.
+  func disconnect()
+
+  /// Whether there is a connection that has not been lost.
+  var isConnected: Bool { get }
+
+  /// A description of the server's address for error messages.
+  var address: String { get }
+
+  /// Returns the error for a server that cannot be reached.
+  func noServer(reason: String) -> SoundServerError
+
+  /// Takes the next step towards the list of sinks. Returns whether the list is complete.
+  func findSinks() -> Bool
+
+  /// The names of the sinks that were found.
+  var sinkNames: [String] { get }
+
+  /// Creates the stream and requests its connection. Returns the loss if that fails.
+  func open() -> OutputLoss?
+
+  /// Returns whether the stream is open.
+  func checkOpen() -> Bool
+
+  /// Returns the loss of the connection, the stream or the sink; nil if they are intact.
+  func findLoss(_ now: Int64) -> OutputLoss?
+
+  // MARK: Running
+
+  /// Describes the stream that has just opened, and posts `connected`.
+  func begin()
+
+  /// Takes the steps that are due at each tick, after `findLoss` and `isSuspended`.
+  func attend(_ now: Int64)
+
+  /// Notes that playback is starting or restarting, in `flow.beginning`, too.
+  func noteBeginning()
+
+  func isSuspended(at now: Int64) -> Bool
+
+  /// Sends the server a request whose answer changes `lastAnswer`.
+  func ask()
+
+  /// When the server last answered a request, CLOCK_MONOTONIC [ns].
+  var lastAnswer: Int64 { get }
+
+  /// How long the server can play without a request [ns].
+  var queueDuration: Int64 { get }
+
+  /// Returns the number of frames that were rendered but not audible at `time`. Called after the
+  /// stream was closed.
+  func framesQueued(at time: Int64) -> Int
+
+  // MARK: Controls
+
+  /// Stops the sound at once. `flow` has been changed.
+  func pause()
+
+  /// Continues after `pause` or `drain`. `flow` has been changed.
+  func resume()
+
+  /// Drops the queue; calls `reposition` before, while nothing is rendered.
+  func flush(_ reposition: () -> Void)
+
+  /// Has `refresh` called from any thread rewrite the queue.
+  func refresh()
+
+  /// Stops rendering, and sets `flow.isDrained` and posts `drained` when all has been played.
+  func drain()
+
+  /// Ends the stream and the connection. The loop's thread has ended.
+  func close()
+}
