@@ -124,7 +124,8 @@ let modules: [Target] = [
     dependencies: [
       "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "NetworkTracking",
       "BluetoothTracking",
-      "HeadTracking", "Media", "Binaural", "Geometry", "Ambisonics", "System", "CRealtime",
+      "HeadTracking", "Media", "Binaural", "Geometry", "Ambisonics", "SoundServer", "System",
+      "CRealtime",
     ]),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(name: "stillstage-engine", dependencies: programDependencies),
@@ -222,6 +223,12 @@ let tests: [Target] = [
       "PulseAudio", "SoundServer", "SignalProcessing", "Surround", "UserFiles", "CommandSupport",
       "Laboratory",
       "TestSupport",
+    ]),
+  .testTarget(
+    name: "SystemWideTests",
+    dependencies: [
+      "Playback", "SoundServer", "Ambisonics", "Geometry", "CommandSupport", "CommandOptions",
+      "UserFiles", "System", "TestSupport", "stillstage", "stillstage-engine",
     ]),
   .testTarget(
     name: "UserFilesTests",

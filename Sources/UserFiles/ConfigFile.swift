@@ -2,14 +2,15 @@
 
 import FoundationEssentials
 
-/// Reads `config.json`: the user's defaults for the options of `play` and `render`, the kind of
-/// each output, and the effect of a press of an AirPod's stem.
+/// Reads `config.json`: the user's defaults for the options of `play`, `render` and `sink`, the kind
+/// of each output, and the effect of a press of an AirPod's stem.
 ///
 /// The file is one JSON object. Its keys are option names without the two dashes in front. Its
 /// values are text, a number, `true` or `false` (for on or off), or a list of numbers for an option
 /// with comma-separated numbers. The values of the additional keys `sinks` and `airpods` are
 /// objects. In `sinks`, the keys are the sound server's names of sinks, and the values are one word
-/// each. In `airpods`, the only key that is read is `stem`.
+/// each. In `airpods`, the only key that is read is `stem`. The value of `sink` is either text, the
+/// option of `play`, or an object with the options of the command `sink`.
 public enum ConfigFile {
   /// Returns the word for each sink in a folder's `config.json`, by the name of the sink; empty if
   /// there is no such file or no key `sinks`.
@@ -77,11 +78,32 @@ public enum ConfigFile {
   ) throws(UserFileError) -> [String: String] {
     var texts: [String: String] = [:]
     for (name, value) in try JSONFile.decode([String: ConfigValue].self, bytes, path: path)
-    where !objects.contains(name) {
+    where !objects.contains(name) && !(name == "sink" && value.members != nil) {
       guard let text = value.text else {
         throw UserFileError(
           path: path,
           reason: "'\(name)' must be text, a number, true, false or a list of numbers")
+      }
+      texts[name] = text
+    }
+    return texts
+  }
+
+  /// Returns the options of the command `sink` in a folder's `config.json`: the object `sink`, in
+  /// the form of `texts(in:)`. Empty if there is no such file or object.
+  ///
+  /// - Throws: as `texts(in:)`.
+  public static func sinkTexts(in folder: UserFolder) throws(UserFileError) -> [String: String] {
+    let path = folder.configPath
+    guard let bytes = try UserFolder.read(path) else { return [:] }
+    let values = try JSONFile.decode([String: ConfigValue].self, bytes, path: path)
+    var texts: [String: String] = [:]
+    for (name, value) in values["sink"]?.members ?? [:] {
+      guard let text = value.text else {
+        throw UserFileError(
+          path: path,
+          reason: "the value of 'sink.\(name.filter { !$0.isNewline })' must be text, a number, "
+            + "true, false or a list of numbers")
       }
       texts[name] = text
     }
@@ -93,9 +115,12 @@ public enum ConfigFile {
 private struct ConfigValue: Decodable {
   /// The value as it would be given on the command line; nil if no option accepts its type.
   let text: String?
+  /// The members of an object; nil if the value is not an object.
+  let members: [String: ConfigValue]?
 
   init(from decoder: any Decoder) throws {
     let value = try decoder.singleValueContainer()
+    members = try? value.decode([String: ConfigValue].self)
     if let isOn = try? value.decode(Bool.self) {
       text = isOn ? "on" : "off"
     } else if let number = try? value.decode(Int.self) {

@@ -9,6 +9,7 @@ func perform(_ command: ParsedCommand) throws(CommandFailure) {
   case .render: try renderCommand(command)
   case .play: try playCommand(command)
   case .fetch: try fetchCommand(command)
+  case .sink: try sinkCommand(command)
   case .routes: try routesCommand(command)
   case .trackers: try trackersCommand(command)
   case .trackersWatch: try trackersWatchCommand(command)

@@ -1,57 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The user's defaults for the options of `play` and `render`, by option name.
+/// The user's defaults for the options of `play` and `render`, or of `sink`, by option name.
 ///
 /// A default applies if the command has the option but the command line does not set it.
 public struct OptionDefaults: Sendable, Equatable {
+  /// The commands that defaults apply to.
+  public enum Scope: Sendable, Equatable {
+    /// `play` and `render`.
+    case files
+    /// `sink`.
+    case systemWide
+
+    var commands: [CommandName] { self == .files ? [.play, .render] : [.sink] }
+    /// The beginning of the keys in messages: the defaults of `sink` are in an object of that name.
+    var prefix: String { self == .files ? "" : "sink." }
+  }
+
   /// The reason why a default is invalid.
   public enum Problem: Error, Sendable, Equatable {
-    case unknownName(String, near: String?)
+    case unknownName(String, near: String?, Scope)
     /// The option is required, so it must be on the command line.
     case needsCommandLine(String)
     case badValue(String, of: String, expectation: String, near: String?)
   }
 
   private var values: [String: OptionValue] = [:]
+  private var scope = Scope.files
 
   /// Creates an empty set of defaults: only the program's own defaults apply.
   public init() {}
 
   /// Parses defaults.
   ///
-  /// - Parameter texts: the value of each option by name, as on the command line; "on" or "off" for
-  ///   a flag.
+  /// - Parameters:
+  ///   - texts: the value of each option by name, as on the command line; "on" or "off" for a flag.
+  ///   - scope: the commands that the defaults apply to.
   /// - Throws: the first problem, in alphabetical order of the names.
-  public init(_ texts: [String: String]) throws(Problem) {
-    let options = Self.options
+  public init(_ texts: [String: String], for scope: Scope = .files) throws(Problem) {
+    self.scope = scope
+    let options = Self.options(scope)
     for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
       // An option that only one of the commands requires can have a default for the other.
       let named = options.filter { $0.name == name }
       guard let option = named.first(where: { !$0.isRequired }) ?? named.first else {
-        throw .unknownName(name, near: NearMatch.of(name, among: Self.names))
+        let names = options.filter { !$0.isRequired }.map(\.name)
+        throw .unknownName(name, near: NearMatch.of(name, among: names), scope)
       }
-      guard !option.isRequired else { throw .needsCommandLine(name) }
+      guard !option.isRequired else { throw .needsCommandLine(scope.prefix + name) }
       if option.isFlag, text == "off" { continue }
       let value = option.isFlag ? Self.flag(text) : option.grammar.value(of: text)
       guard let value else {
         let expectation = option.isFlag ? "true or false" : option.grammar.expectation
         throw .badValue(
-          text, of: name, expectation: expectation,
+          text, of: scope.prefix + name, expectation: expectation,
           near: NearMatch.of(text, among: option.grammar.spelledWords))
       }
       values[name] = value
     }
   }
 
-  /// The names of the options that can have a default.
+  /// The names of the options of `play` and `render` that can have a default.
   public static var names: [String] {
-    options.filter { !$0.isRequired }.map(\.name)
+    options(.files).filter { !$0.isRequired }.map(\.name)
   }
 
-  /// Returns the command with the defaults for its options. Commands other than `play` and `render`
-  /// are returned unchanged.
+  /// Returns the command with the defaults for its options. Commands outside the scope are returned
+  /// unchanged.
   public func applied(to command: ParsedCommand) -> ParsedCommand {
-    guard [.play, .render].contains(command.name) else { return command }
+    guard scope.commands.contains(command.name) else { return command }
     let own = Set(command.command.options.filter { !$0.isRequired }.map(\.name))
     var command = command
     command.defaults = values.filter { own.contains($0.key) }
@@ -60,8 +76,10 @@ public struct OptionDefaults: Sendable, Equatable {
 
   private static func flag(_ text: String) -> OptionValue? { text == "on" ? .flag : nil }
 
-  private static var options: [OptionSpecification] {
-    Program.commands.filter { [.play, .render].contains($0.name) }.flatMap(\.options)
+  private static func options(_ scope: Scope) -> [OptionSpecification] {
+    let all = Program.commands.filter { scope.commands.contains($0.name) }.flatMap(\.options)
+    guard scope == .systemWide else { return all }
+    return all.filter { !Options.sinkActions.contains($0.name) }
   }
 }
 
@@ -69,8 +87,9 @@ extension OptionDefaults.Problem: CustomStringConvertible {
   /// The problem, as the end of a line that begins with the name of the file.
   public var description: String {
     switch self {
-    case .unknownName(let name, let near):
-      "'play' and 'render' have no option \(UsageError.quoted(name))"
+    case .unknownName(let name, let near, let scope):
+      (scope == .files ? "'play' and 'render' have" : "'sink' has")
+        + " no option \(UsageError.quoted(name))"
         + (near.map { "; did you mean '\($0)'?" } ?? "")
     case .needsCommandLine(let name):
       "'\(name)' cannot have a default; give it on the command line"

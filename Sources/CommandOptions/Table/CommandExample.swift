@@ -50,6 +50,7 @@ extension CommandSpecification {
         CommandExample("demo", "Play the built-in scene."),
         CommandExample("demo -o scene.wav", "Render the built-in scene to a WAV file."),
       ]
+    case .sink: sinkExamples
     case .routes:
       [
         CommandExample("routes", "List the outputs."),

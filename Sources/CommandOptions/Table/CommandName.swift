@@ -6,6 +6,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case render
   case fetch
   case demo
+  case sink
   case routes
   case trackers
   case trackersWatch = "trackers watch"
@@ -31,8 +32,8 @@ public enum CommandName: String, Sendable, CaseIterable {
   /// The executable that implements the command.
   public var executable: String {
     switch self {
-    case .play, .render, .fetch, .demo, .routes, .trackers, .trackersWatch, .trackersBridge,
-      .hrtfInfo, .hrtfExport, .inputs, .inputsWatch, .inputsChoose, .record, .fuse, .calibrate,
+    case .play, .render, .fetch, .demo, .sink, .routes, .trackers, .trackersWatch,
+      .trackersBridge, .hrtfInfo, .hrtfExport, .inputs, .inputsWatch, .inputsChoose, .record, .fuse, .calibrate,
       .completion:
       "stillstage-engine"
     case .benchRender, .benchFusion, .benchPrediction, .benchLatency, .benchTrackingError,

@@ -8,8 +8,8 @@ public enum Program {
 
   /// All commands, in the order of the help list.
   public static let commands: [CommandSpecification] = [
-    play, render, fetch, demo, routes, trackers, trackersWatch, trackersBridge, hrtfInfo,
-    hrtfExport, inputs, inputsWatch, inputsChoose, record, fuse, calibrate, benchRender,
+    play, render, fetch, demo, sink, routes, trackers, trackersWatch, trackersBridge,
+    hrtfInfo, hrtfExport, inputs, inputsWatch, inputsChoose, record, fuse, calibrate, benchRender,
     benchFusion, benchPrediction, benchLatency,
     benchTrackingError, benchSpeakers, benchUpmix, benchAdaptation, completion,
   ]

@@ -12,7 +12,7 @@ import UserFiles
 ///   - command: the command line, which may allow taking the earphones over.
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
 ///   - capture: receives the packets of the earphone that is opened; nil for none.
-/// - Throws: a failure if the capture is invalid or, for `play`, if `config.json` is.
+/// - Throws: a failure if the capture is invalid or, for `play` and `sink`, if `config.json` is.
 package func earphoneProviders(
   _ command: ParsedCommand, tracker: String?, capture: FrameCapture? = nil
 ) throws(CommandFailure) -> [any TrackerProvider] {
@@ -35,13 +35,14 @@ package func earphoneProviders(
 
 /// Returns whether `config.json` makes a press of the stem recentre the stage.
 ///
-/// - Throws: a failure if the file is invalid and the command is `play`, which needs the file.
+/// - Throws: a failure if the file is invalid and the command is `play` or `sink`, which need the
+///   file.
 private func stemRecentres(_ command: ParsedCommand) throws(CommandFailure) -> Bool {
   guard let folder = UserFolder.ofThisProcess else { return false }
   do throws(UserFileError) {
     return try ConfigFile.stem(in: folder) == "recentre"
   } catch {
-    guard command.name == .play else { return false }
+    guard [.play, .sink].contains(command.name) else { return false }
     throw CommandFailure(error.description)
   }
 }

@@ -31,6 +31,13 @@ extension RenderSettings {
     blockFrames = command[Options.block]
   }
 
+  /// Reads the rendering options of `sink`, which have defaults for live sound.
+  package init(ofSink command: ParsedCommand) throws(CommandFailure) {
+    try self.init(command)
+    upmix = Upmix(command[Options.sinkUpmix])
+    loudness = command[Options.sinkLoudness].target
+  }
+
   private static func layout(_ text: String) throws(CommandFailure) -> LayoutOption {
     do throws(MediaError) {
       return try LayoutOption(text)

@@ -5,14 +5,15 @@ package import HeadTracking
 import Media
 import UserFiles
 
-/// Returns the command with the user's defaults for options that are not given. Only `play` and
-/// `render` have such defaults.
+/// Returns the command with the user's defaults for options that are not given. Only `play`,
+/// `render` and `sink` have such defaults.
 ///
 /// - Throws: a failure with the reason if `config.json` is invalid.
 package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -> ParsedCommand {
-  guard [.play, .render].contains(command.name), let folder = UserFolder.ofThisProcess else {
+  guard [.play, .render, .sink].contains(command.name), let folder = UserFolder.ofThisProcess else {
     return command
   }
+  if command.name == .sink { return try withSinkDefaults(command, folder) }
   let result: ParsedCommand
   do throws(UserFileError) {
     result = try OptionDefaults(in: folder).applied(to: command)
@@ -26,6 +27,16 @@ package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -
         + " or a list of loudspeakers such as FL+FR+LFE")
   }
   return result
+}
+
+private func withSinkDefaults(
+  _ command: ParsedCommand, _ folder: UserFolder
+) throws(CommandFailure) -> ParsedCommand {
+  // An invalid file must not prevent the control of a running instance or the clean-up.
+  guard !command.controlsSink else { return command }
+  do throws(UserFileError) {
+    return try OptionDefaults(ofSinkIn: folder).applied(to: command)
+  } catch { throw CommandFailure(error.description) }
 }
 
 /// Reads a tracker's calibration from the user's folder; returns nil if there is none. If the

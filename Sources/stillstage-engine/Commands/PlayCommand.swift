@@ -162,7 +162,7 @@ func play(
 }
 
 extension StageMode {
-  fileprivate init(_ choice: StageModeChoice) {
+  init(_ choice: StageModeChoice) {
     switch choice {
     case .tracked: self = .tracked
     case .fixed: self = .fixed

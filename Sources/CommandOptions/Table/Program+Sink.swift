@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The command `sink`.
+extension Program {
+  static let sink = CommandSpecification(
+    name: .sink, summary: "Play the sound of all programs with head tracking.",
+    discussion: """
+      Offers virtual sinks to all programs, renders what they play, and plays it to the real \
+      output. Runs until Ctrl-C, which restores the default sink. '--status', '--recentre' and \
+      '--mode' control the instance that runs already. On a terminal, the key c recentres, t \
+      selects the next mode, and q quits. As a service: systemctl --user enable --now \
+      stillstage-sink.
+      """,
+    arguments: [],
+    options: [
+      Options.sinkLayouts.specification, Options.sink.specification,
+      Options.takesDefault.specification, Options.sinkRoles.specification,
+      Options.sinkStatus.specification, Options.json.specification,
+      Options.recentre.specification, Options.sinkMode.specification,
+      Options.cleanUp.specification, Options.quiet.specification,
+      Options.soundServer.specification, Options.route.specification,
+      Options.latency.specification,
+      Options.tracker.specification, Options.deviceTracker.specification,
+      Options.trackerAxes.specification, Options.trackerPreset.specification,
+      Options.takeOver.specification, Options.predict.specification,
+      Options.keepFront.specification,
+      Options.hrtf.specification, Options.hrtfEqualization.specification,
+      Options.order.specification, Options.decoder.specification,
+      Options.spatialize.specification, Options.sinkUpmix.specification,
+      Options.sinkLoudness.specification, Options.sinkLimiter.specification,
+      Options.gain.specification, Options.headphones.specification,
+      Options.headCircumference.specification, Options.speakers.specification,
+      Options.speakerAngle.specification, Options.data.specification,
+    ])
+}
+
+extension CommandSpecification {
+  /// The examples of the command in this file.
+  var sinkExamples: [CommandExample] {
+    [
+      CommandExample("sink", "Play all programs with the first head tracker that is found."),
+      CommandExample(
+        "sink --layouts stereo,5.1,7.1,7.1.4 --sink headset",
+        "Offer 7.1.4, too, and choose the output device."),
+      CommandExample("sink --recentre", "Make the direction that you face the front."),
+      CommandExample("sink --status --json", "Show the running instance as JSON, for a script."),
+      CommandExample("sink --clean-up", "Undo what a killed instance left."),
+    ]
+  }
+}

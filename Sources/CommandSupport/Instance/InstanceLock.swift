@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A lock that one process can hold at a time, and that ends with the process. Its file contains
+/// the ID of the process.
+package final class InstanceLock {
+  private let path: String
+  private let descriptor: Int32
+
+  /// Why the lock could not be taken.
+  package enum Failure: Error, Equatable {
+    /// Another process holds the lock; its ID is nil if unknown.
+    case held(pid: Int32?)
+    /// The file cannot be used, for this reason.
+    case system(String)
+  }
+
+  /// Takes the lock.
+  package init(path: String) throws(Failure) {
+    self.path = path
+    while true {
+      let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard descriptor >= 0 else { throw .system(String(cString: strerror(errno))) }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        let isHeld = errno == EWOULDBLOCK
+        let reason = String(cString: strerror(errno))
+        close(descriptor)
+        throw isHeld ? .held(pid: Self.pid(in: path)) : .system(reason)
+      }
+      // Another process may have removed the file before it was locked.
+      var (own, named) = (stat(), stat())
+      if fstat(descriptor, &own) == 0, stat(path, &named) == 0, own.st_ino == named.st_ino {
+        self.descriptor = descriptor
+        break
+      }
+      close(descriptor)
+    }
+    ftruncate(descriptor, 0)
+    write("\(getpid())\n", to: descriptor)
+  }
+
+  /// Removes the file and releases the lock.
+  deinit {
+    unlink(path)
+    close(descriptor)
+  }
+
+  /// Returns the process that holds the lock; nil if none does.
+  package static func holder(path: String) -> (isHeld: Bool, pid: Int32?) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return (false, nil) }
+    defer { close(descriptor) }
+    let isHeld = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    return (isHeld, isHeld ? pid(in: path) : nil)
+  }
+
+  private static func pid(in path: String) -> Int32? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = max(0, read(descriptor, &bytes, bytes.count))
+    return Int32(String(decoding: bytes[..<count].prefix { $0 != 10 }, as: UTF8.self))
+  }
+}

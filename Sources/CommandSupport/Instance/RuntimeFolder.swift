@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The folder for the sockets and the state of running instances: `$XDG_RUNTIME_DIR/stillstage`,
+/// with `/run/user/UID` as the default runtime folder.
+package struct RuntimeFolder: Sendable {
+  package let path: String
+
+  /// Returns the folder that the environment of this process defines, without creating it.
+  ///
+  /// - Throws: a failure if neither the variable nor the default defines a folder.
+  package static func ofThisProcess() throws(CommandFailure) -> RuntimeFolder {
+    if let base = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), base.hasPrefix("/") {
+      return RuntimeFolder(path: base + "/stillstage")
+    }
+    let base = "/run/user/\(getuid())"
+    var status = stat()
+    guard lstat(base, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+      status.st_uid == getuid()
+    else {
+      throw CommandFailure(
+        "there is no runtime folder, because XDG_RUNTIME_DIR is not set; "
+          + "set it to a folder that only you can access")
+    }
+    return RuntimeFolder(path: base + "/stillstage")
+  }
+
+  package init(path: String) { self.path = path }
+
+  package func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  /// Creates the folder, if it is missing, so that only this user can access it.
+  ///
+  /// - Throws: a failure with the reason if it cannot be created, or is another user's.
+  package func create() throws(CommandFailure) {
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+      throw CommandFailure(
+        "cannot create the folder \(path): \(String(cString: strerror(errno)))"
+          + "; set XDG_RUNTIME_DIR to a folder that you can write to")
+    }
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+      status.st_uid == getuid(), status.st_mode & 0o777 == 0o700 || chmod(path, 0o700) == 0
+    else {
+      throw CommandFailure(
+        "\(path) is not a folder of yours; remove it, or set XDG_RUNTIME_DIR to another folder")
+    }
+  }
+}

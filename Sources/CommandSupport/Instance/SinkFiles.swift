@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+
+/// The names of the files of `sink` in the runtime folder.
+package enum SinkFiles {
+  package static let socket = "sink.sock"
+  package static let lock = "sink.lock"
+  package static let state = "sink.json"
+
+  /// Removes the socket and the state of an instance that has ended.
+  package static func removeLeftovers(in folder: RuntimeFolder) {
+    for name in [socket, state] { unlink(folder.file(name)) }
+  }
+}
+
+/// What must be undone after an instance of `sink` was killed.
+package struct SinkState: Sendable, Equatable, Codable {
+  /// The process that changed the default sink.
+  package var pid: Int32
+  /// The default sink before.
+  package var defaultSink: String
+
+  package init(pid: Int32, defaultSink: String) {
+    (self.pid, self.defaultSink) = (pid, defaultSink)
+  }
+
+  /// Reads the state in a folder; nil if nothing must be undone or the file is damaged.
+  package static func read(in folder: RuntimeFolder) -> SinkState? {
+    guard let data = try? Data(contentsOf: URL(filePath: folder.file(SinkFiles.state))) else {
+      return nil
+    }
+    return try? JSONDecoder().decode(SinkState.self, from: data)
+  }
+
+  /// Writes a state, or removes the file if it is nil.
+  package static func write(_ state: SinkState?, in folder: RuntimeFolder) {
+    let path = folder.file(SinkFiles.state)
+    guard let state else {
+      unlink(path)
+      return
+    }
+    do throws(CommandFailure) {
+      try TextOutput(path: path).write(jsonLine(state) + "\n", mode: 0o600)
+    } catch { printNote(error.message ?? "cannot write \(path)") }
+  }
+}

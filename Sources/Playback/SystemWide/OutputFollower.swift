@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SoundServer
+
+/// Chooses the real sink that the virtual sinks play to.
+///
+/// The named sink is chosen while it exists. Otherwise it is the sink of the latest event of these:
+/// the user made a real sink the default, or headphones appeared. If that sink disappears, or its
+/// headphones are unplugged, the sink of the event before is chosen. A virtual sink is never
+/// chosen.
+package struct OutputFollower: Sendable, Equatable {
+  private enum Reason: Sendable, Equatable {
+    case isDefault
+    case isHeadphones
+  }
+
+  private struct Choice: Sendable, Equatable {
+    let name: String
+    let reason: Reason
+  }
+
+  private let named: String?
+  /// The choices, the latest last, without duplicates.
+  private var history: [Choice] = []
+  /// Whether each real sink led to headphones at the last report; nil before the first report and
+  /// without a server.
+  private var known: [String: Bool]?
+  private var lastDefault: String?
+  /// Whether a real default sink has been reported.
+  private var hasFollowed = false
+
+  /// The name of the sink to play to; nil if there was none yet.
+  package private(set) var sink: String?
+  /// The real sink that was the default sink last; nil if there was none.
+  package private(set) var realDefault: String?
+
+  private static let longestHistory = 16
+
+  /// - Parameters:
+  ///   - named: the sink that the user has named; nil for none.
+  ///   - previousDefault: the default sink before an earlier instance, which did not restore it.
+  package init(named: String? = nil, previousDefault: String? = nil) {
+    self.named = named
+    if let previousDefault, !SinkLayout.isOurs(previousDefault) {
+      realDefault = previousDefault
+      history = [Choice(name: previousDefault, reason: .isDefault)]
+    }
+  }
+
+  /// The sink that should be the default sink again in the end, if it exists then, else `sink`.
+  package func sinkToRestore(in contents: ServerContents) -> String? {
+    [realDefault, sink].compactMap(\.self).first { name in
+      contents.sinks.contains { $0.name == name }
+    }
+  }
+
+  /// Takes the state of the server. Empty contents, without a server, change nothing.
+  package mutating func follow(_ contents: ServerContents) {
+    guard !contents.sinks.isEmpty else {
+      (known, lastDefault) = (nil, nil)
+      return
+    }
+    let real = contents.sinks.filter { !SinkLayout.isOurs($0.name) }
+    followDefault(contents)
+    followHeadphones(real)
+    let names = Set(real.map(\.name))
+    let chosen = history.last { names.contains($0.name) }?.name
+    let name =
+      named.flatMap { names.contains($0) ? $0 : nil } ?? chosen
+      ?? contents.defaultSink.flatMap { names.contains($0) ? $0 : nil } ?? Self.best(real)
+    if let name { sink = name }
+  }
+
+  private mutating func followDefault(_ contents: ServerContents) {
+    defer { lastDefault = contents.defaultSink ?? lastDefault }
+    guard let now = contents.defaultSink, !SinkLayout.isOurs(now) else { return }
+    guard let before = lastDefault else {
+      // After a restart of the server, the user's earlier choice counts.
+      if !hasFollowed || realDefault == nil { choose(now, .isDefault) }
+      hasFollowed = true
+      return
+    }
+    // If the former default sink is gone, the server chose the new one, not the user.
+    if now != before, contents.sinks.contains(where: { $0.name == before }) {
+      choose(now, .isDefault)
+    }
+  }
+
+  private mutating func followHeadphones(_ real: [Sink]) {
+    let before = known
+    let present = Dictionary(real.map { ($0.name, $0.leadsToHeadphones) }) { first, _ in first }
+    known = present
+    history.removeAll { $0.reason == .isHeadphones && present[$0.name] != true }
+    guard let before else { return }
+    for sink in real where sink.leadsToHeadphones && before[sink.name] != true {
+      choose(sink.name, .isHeadphones)
+    }
+  }
+
+  private mutating func choose(_ name: String, _ reason: Reason) {
+    let choice = Choice(name: name, reason: reason)
+    history.removeAll { $0 == choice }
+    history.append(choice)
+    if history.count > Self.longestHistory { history.removeFirst() }
+    if reason == .isDefault { realDefault = name }
+  }
+
+  /// Returns the sink to choose if no event has named one: headphones, or else the first sink.
+  private static func best(_ real: [Sink]) -> String? {
+    (real.first(where: \.leadsToHeadphones) ?? real.first)?.name
+  }
+}
+
+extension Sink {
+  /// Whether headphones are connected: the device is headphones or a Bluetooth device other than
+  /// loudspeakers, and the active port is not known to be unplugged.
+  package var leadsToHeadphones: Bool {
+    if ports.first(where: \.isActive)?.isAvailable == false { return false }
+    switch RouteFacts(self).device.kind {
+    case .headphones: return true
+    case .unknown: return bluetoothAddress != nil || bluetoothProfile != nil
+    case .loudspeakers: return false
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the streams with a role are played.
+package enum RoleTreatment: String, Sendable, CaseIterable {
+  /// On the real sink, as the program plays them.
+  case plain
+  /// On a virtual sink.
+  case spatial
+}
+
+/// The treatment of each role of a stream (the property `media.role`).
+package struct RoleTreatments: Sendable, Equatable {
+  /// The treatments by role, in lower case. All other roles are spatial.
+  package private(set) var byRole: [String: RoleTreatment] = ["phone": .plain, "event": .plain]
+
+  /// Creates the default: calls and event sounds are plain.
+  package init() {}
+
+  /// Creates the default with changes, such as "phone=spatial". Texts of another form are ignored.
+  package init(_ changes: [String]) {
+    for change in changes {
+      let parts = change.split(separator: "=").map(String.init)
+      guard parts.count == 2, let treatment = RoleTreatment(rawValue: parts[1]) else { continue }
+      self[parts[0]] = treatment
+    }
+  }
+
+  package subscript(role: String?) -> RoleTreatment {
+    get { role.flatMap { byRole[Self.common($0)] } ?? .spatial }
+    set { if let role { byRole[Self.common(role)] = newValue } }
+  }
+
+  /// Returns PulseAudio's name for a role of PipeWire, in lower case.
+  private static func common(_ role: String) -> String {
+    switch role.lowercased() {
+    case "communication": "phone"
+    case "notification": "event"
+    case "movie": "video"
+    case "accessibility": "a11y"
+    case let other: other
+    }
+  }
+}

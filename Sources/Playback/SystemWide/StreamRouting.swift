@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SoundServer
+
+/// Decides which program streams are moved to which sink.
+///
+/// A stream that appears on one of the virtual sinks is moved to the sink of its own layout, or to
+/// the real sink if its role is plain. A stream on a real sink stays there. If the user moves a
+/// stream after it was placed, the stream stays where the user moved it. A stream is placed again
+/// if its channels or its role change while it plays to a virtual sink.
+package struct StreamRouting: Sendable, Equatable {
+  /// A request to move a stream.
+  package struct Move: Sendable, Equatable {
+    package let stream: UInt64
+    package let sink: String
+
+    package init(stream: UInt64, sink: String) { (self.stream, self.sink) = (stream, sink) }
+  }
+
+  private let layouts: [SinkLayout]
+  private let roles: RoleTreatments
+  private let ownsDefault: Bool
+  private var placements: [UInt64: Placement] = [:]
+  private var lastDefault: String?
+  /// The latest change of the default sink to a real one.
+  private var foreign: DefaultChange?
+
+  /// The longest time between a change of the default sink and the report that a stream follows.
+  private static let followTime: Int64 = 2_000_000_000
+  /// The longest time by which the report that a stream follows precedes that of the change.
+  private static let precedingTime: Int64 = 500_000_000
+  /// The time after which an unanswered request is repeated.
+  private static let retryTime: Int64 = 1_000_000_000
+  /// The number of requests, after which a stream stays where it is.
+  package static let largestNumberOfRequests = 3
+
+  /// - Parameters:
+  ///   - layouts: the layouts of the virtual sinks.
+  ///   - roles: the treatment of each role.
+  ///   - ownsDefault: whether a virtual sink is to be the default sink. If so, a stream that
+  ///     follows the default sink to a real one was not moved by hand.
+  package init(layouts: [SinkLayout], roles: RoleTreatments, ownsDefault: Bool) {
+    (self.layouts, self.roles, self.ownsDefault) = (layouts, roles, ownsDefault)
+  }
+
+  /// Returns the requests for the present state of the server. Only sinks that exist are targets.
+  ///
+  /// - Parameters:
+  ///   - realSink: the name of the sink for plain streams; nil if there is none.
+  ///   - now: the present time, which never decreases [ns].
+  package mutating func moves(
+    for contents: ServerContents, realSink: String?, now: Int64
+  ) -> [Move] {
+    let present = Set(contents.sinks.map(\.name))
+    let real = realSink.flatMap { present.contains($0) ? $0 : nil }
+    followDefault(contents.defaultSink, now)
+    let streams = Set(contents.streams.map(\.id))
+    placements = placements.filter { streams.contains($0.key) }
+    return contents.streams.compactMap { stream in
+      guard let here = stream.sink, present.contains(here), stream.channelCount > 0 else {
+        return nil
+      }
+      var placement = placements[stream.id] ?? Placement(stream, at: here)
+      follow(stream, &placement, at: here, present, now)
+      let target = target(of: stream, placement, at: here, present, real)
+      let move = placement.request(target, at: here, now)
+      placements[stream.id] = placement
+      return move.map { Move(stream: stream.id, sink: $0) }
+    }
+  }
+
+  /// The streams that the user has moved and that therefore stay where they are.
+  package var streamsMovedByHand: Set<UInt64> {
+    Set(placements.filter { $0.value.kind == .byHand }.keys)
+  }
+
+  private mutating func followDefault(_ name: String?, _ now: Int64) {
+    guard let name, name != lastDefault else { return }
+    lastDefault = name
+    guard ownsDefault, !SinkLayout.isOurs(name) else { return }
+    foreign = DefaultChange(name: name, time: now)
+    for (stream, placement) in placements
+    where placement.kind == .byHand && placement.expected == name
+      && now - placement.requestTime <= Self.precedingTime
+    {
+      placements[stream]?.begin(.placed, at: name)
+    }
+  }
+
+  /// Updates the kind of a placement from the place where the stream is now.
+  private func follow(
+    _ stream: ProgramStream, _ placement: inout Placement, at here: String, _ present: Set<String>,
+    _ now: Int64
+  ) {
+    let isOnOurs = isOffered(here)
+    let format = Format(stream)
+    if format != placement.format {
+      placement.format = format
+      if isOnOurs || placement.kind == .placed { placement.begin(.placed, at: here) }
+    }
+    let isExpected = here == placement.expected || here == placement.origin
+    switch placement.kind {
+    case .untouched:
+      if isOnOurs { placement.begin(.placed, at: here) } else { placement.expected = here }
+    case .placed:
+      guard !isExpected else { break }
+      // The server moves the streams of a sink that is removed, and those that follow the default.
+      let isRescued = !present.contains(placement.expected)
+      if isRescued || isFollower(at: here, now) {
+        placement.begin(.placed, at: here)
+      } else {
+        placement.begin(.byHand, at: here)
+        placement.requestTime = now
+      }
+    case .byHand:
+      guard !isExpected else { break }
+      let isRescued = !present.contains(placement.expected)
+      placement.begin(isRescued && isOnOurs ? .placed : .byHand, at: here)
+    }
+  }
+
+  private func target(
+    of stream: ProgramStream, _ placement: Placement, at here: String, _ present: Set<String>,
+    _ real: String?
+  ) -> String? {
+    guard placement.kind == .placed else { return nil }
+    if roles[stream.role] == .plain { return real }
+    let offered = layouts.filter { present.contains($0.sinkName) }
+    return SinkLayout.for(stream, among: offered)?.sinkName
+  }
+
+  private func isOffered(_ name: String) -> Bool {
+    layouts.contains { $0.sinkName == name }
+  }
+
+  private func isFollower(at here: String, _ now: Int64) -> Bool {
+    guard let foreign else { return false }
+    return here == foreign.name && now - foreign.time <= Self.followTime
+  }
+
+  private struct DefaultChange: Sendable, Equatable {
+    let name: String
+    let time: Int64
+  }
+
+  /// The properties of a stream that determine its sink.
+  private struct Format: Sendable, Equatable {
+    let channelCount: Int
+    let role: String?
+    let covering: SinkLayout?
+
+    init(_ stream: ProgramStream) {
+      channelCount = stream.channelCount
+      role = stream.role
+      covering = SinkLayout.for(stream, among: SinkLayout.allCases)
+    }
+  }
+
+  private struct Placement: Sendable, Equatable {
+    enum Kind {
+      /// The stream has played only to real sinks.
+      case untouched
+      case placed
+      case byHand
+    }
+
+    var kind = Kind.untouched
+    var format: Format
+    /// The sink to which the stream was moved, or on which it is.
+    var expected: String
+    /// The sink on which the stream was at the last request; nil without an open request.
+    var origin: String?
+    var requests = 0
+    /// The time of the last request, or of the user's move [ns].
+    var requestTime: Int64 = 0
+
+    init(_ stream: ProgramStream, at sink: String) {
+      format = Format(stream)
+      expected = sink
+    }
+
+    mutating func begin(_ kind: Kind, at here: String) {
+      (self.kind, expected, origin, requests) = (kind, here, nil, 0)
+    }
+
+    /// Returns the sink to request now; nil if the stream is there or the request must wait.
+    mutating func request(_ target: String?, at here: String, _ now: Int64) -> String? {
+      guard let target, kind == .placed else { return nil }
+      if here == target {
+        begin(.placed, at: here)
+        return nil
+      }
+      if target != expected || origin == nil {
+        requests = 0
+      } else if now - requestTime < StreamRouting.retryTime {
+        return nil
+      }
+      guard requests < StreamRouting.largestNumberOfRequests else {
+        begin(.byHand, at: here)
+        return nil
+      }
+      (expected, origin, requestTime) = (target, here, now)
+      requests += 1
+      return target
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+package import SoundServer
+private import Synchronization
+internal import System
+
+/// Plays the sound of all programs: offers virtual sinks, moves each program's streams to the sink
+/// with its layout, keeps the widest sink the default, and follows the headphones.
+///
+/// ## Threading
+/// It may be used from any thread. Events come from its own thread.
+package final class SystemWideOutput: Sendable {
+  package struct Settings: Sendable {
+    /// The layouts of the virtual sinks.
+    package var layouts: [SinkLayout] = [.stereo, .surround51, .surround71]
+    /// The real sink to play to while it exists; nil for the default.
+    package var sinkName: String?
+    /// Whether the widest virtual sink is made the default sink.
+    package var takesDefault = true
+    package var roles = RoleTreatments()
+    /// The default sink that an earlier instance did not restore.
+    package var previousDefault: String?
+    /// Stores the default sink to restore, before a virtual sink replaces it and whenever the user
+    /// chooses another one. Called on the output's thread.
+    package var remember: @Sendable (_ defaultSink: String?) -> Void = { _ in }
+
+    package init() {}
+  }
+
+  /// The latest report of the steward.
+  final class Inbox: Sendable {
+    private let contents = Mutex<ServerContents?>(nil)
+    private let worker: Worker
+
+    init(_ worker: Worker) { self.worker = worker }
+
+    func put(_ new: ServerContents) {
+      contents.withLock { $0 = new }
+      worker.wake()
+    }
+
+    func take() -> ServerContents? {
+      contents.withLock { contents in
+        defer { contents = nil }
+        return contents
+      }
+    }
+  }
+
+  private let worker = Worker()
+  private let inbox: Inbox
+  private let board = Mutex(SystemWideStatus())
+  private let parts: SystemWideParts
+  private let settings: Settings
+  private let onEvent: @Sendable (SystemWideEvent) -> Void
+
+  package init(
+    _ parts: SystemWideParts, settings: Settings = Settings(),
+    onEvent: @escaping @Sendable (SystemWideEvent) -> Void = { _ in }
+  ) {
+    (self.parts, self.settings, self.onEvent) = (parts, settings, onEvent)
+    inbox = Inbox(worker)
+  }
+
+  deinit { stop() }
+
+  package var status: SystemWideStatus { board.withLock { $0 } }
+
+  /// Begins to observe the server. The virtual sinks appear once there is a real sink.
+  ///
+  /// - Throws: the reason if the server cannot be observed.
+  package func start() throws(SoundServerError) {
+    let inbox = inbox
+    let steward = try parts.makeSteward { inbox.put($0) }
+    inbox.put(steward.contents)
+    let (parts, settings, onEvent) = (parts, settings, onEvent)
+    worker.start { [worker, weak self] in
+      var loop = SystemWideLoop(parts, settings, steward, onEvent)
+      while !worker.isStopped {
+        loop.step(inbox.take(), now: monotonic_nanoseconds())
+        let status = loop.status
+        self?.board.withLock { $0 = status }
+        worker.sleep(milliseconds: loop.isWaiting ? 100 : 500)
+      }
+      loop.leave(newest: { inbox.take() })
+      steward.stop()
+    }
+  }
+
+  /// Restores the default sink, moves the programs to the real sink, removes the virtual sinks and
+  /// the server's stored references to them. Takes at most 4 s.
+  package func stop() { worker.stop() }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SoundServer
+
+/// Something that happened to a system-wide output.
+package enum SystemWideEvent: Sendable, Equatable {
+  /// The sound goes to this sink from now on.
+  case output(Sink)
+  /// There is no real sink to play to.
+  case noOutput
+  case started(SinkLayout)
+  /// A virtual sink cannot be created. It is tried again.
+  case failed(SinkLayout, SoundServerError)
+  /// A program plays to another sink than before: to a virtual one, or, if nil, to a real one.
+  case routed(ProgramStream, SinkLayout?)
+  /// A program that played to a virtual sink has ended its stream.
+  case ended(ProgramStream)
+  /// Another program changes the default sink again and again. The next request waits.
+  case defaultContested
+  /// An event of the stream that plays the sound of a virtual sink.
+  case stream(SinkLayout, AudioOutputEvent)
+}
+
+/// The state of a system-wide output at one moment.
+package struct SystemWideStatus: Sendable, Equatable {
+  package struct Entry: Sendable, Equatable {
+    package var layout: SinkLayout
+    package var output: AudioOutputStatus
+    package var isInUse: Bool
+  }
+
+  /// The real sink; nil if there is none.
+  package var output: Sink?
+  /// Whether a virtual sink is the default sink.
+  package var isDefault = false
+  /// The virtual sinks that run, the narrowest first.
+  package var sinks: [Entry] = []
+  /// The streams of all programs.
+  package var streams: [ProgramStream] = []
+
+  package init() {}
+
+  /// The streams that play to virtual sinks.
+  package var spatialStreams: [ProgramStream] {
+    streams.filter { $0.sink.map(SinkLayout.isOurs) ?? false }
+  }
+}
